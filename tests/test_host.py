@@ -16,10 +16,12 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from mptcplab.host.connections import subflows
+from mptcplab.commands.host import line_of
+from mptcplab.host.connections import Counted, Subflow, subflows
 from mptcplab.host.firewall import takes
 from mptcplab.host.machine import CannotLook, Endpoint, Interface, Machine
 from mptcplab.host.probing import _Asked, _of_tcp
+from mptcplab.host.repairs import SETUP_FIXES
 from mptcplab.host.routing import Source
 from mptcplab.namespaces import Namespace, namespace
 from two_hosts import PEER, Hosts
@@ -88,6 +90,51 @@ def test_what_is_suggested_mends_it(healthy: Hosts, fault: str) -> None:
     fixes = healthy.host("check", "--fix-suggestions").stdout
     subprocess.run(healthy.client.command("sh", "-ec", fixes), check=True, capture_output=True, text=True)
     assert not any(one["problem"] for one in healthy.check().values())
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_setup_runs_what_check_suggests_and_check_says_what_it_does_not_fix(healthy: Hosts, fault: str) -> None:
+    """`SETUP_FIXES` names exactly the problems that `setup --apply` ends; for these, both have the same commands."""
+    _plant(healthy.client, FAULTS[fault])
+    wanted = fault.split(maxsplit=1)[0]
+    told, suggested = healthy.host("check").stdout, set(healthy.check()[wanted]["fix"])
+    # No default route names the router behind eth2 here.
+    router = ["--gateway", "eth2=10.0.2.2"] if any("GATEWAY" in fix for fix in suggested) else []
+    suggested = {fix.replace("GATEWAY", "10.0.2.2") for fix in suggested}
+    done = healthy.host("setup", "--dry-run", *router)
+    planned = set(done.stdout.splitlines())
+    if wanted in SETUP_FIXES:
+        assert ("--gateway eth2=ADDRESS" in told) == bool(router)
+        assert suggested <= planned, (suggested, planned)
+        assert any(line.startswith("mptcplab host setup --apply") and wanted in line for line in told.splitlines())
+    else:
+        [said] = [line for line in told.splitlines() if line.startswith("host setup does not fix: ")]
+        assert wanted in said.partition(";")[0]
+    if done.returncode == 0:
+        healthy.host("setup", "--apply", *router)
+    left = {name for name, one in healthy.check().items() if one["problem"]}
+    assert (wanted not in left) == (wanted in SETUP_FIXES), left
+
+
+def test_a_host_that_opens_its_subflows_needs_no_addresses_of_the_peer(healthy: Hosts) -> None:
+    healthy.client.ip("mptcp limits set subflow 2 add_addr_accepted 0")
+    assert healthy.check() == {}
+    healthy.client.ip("mptcp endpoint flush")
+    assert "limit-add-addr" in healthy.check()
+
+
+def test_states_have_rates_between_two_looks_at_the_counters(monkeypatch: pytest.MonkeyPatch) -> None:
+    def one(acked: int, received: int, remote: str = "10.0.1.2:5000") -> Subflow:
+        return Subflow("0000abcd", 0, "ESTAB", "10.0.1.1:40000", remote, False, 0.02, 10, acked, received, 0)
+
+    clock = iter([10.0, 12.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+    before = Counted([one(1_000, 500)])
+    [known, new] = before.rates([one(251_000, 1_500), one(7, 7, "10.0.2.2:5000")])
+    assert (known[1].send_rate, known[1].receive_rate) == (1e6, 4e3)
+    assert (new[1].send_rate, new[1].receive_rate) == (None, None)
+    line = line_of({"event": "STATE", "srtt": 0.02, "send_rate": 1e6})
+    assert line.endswith("STATE] srtt=20ms send_rate=1.00Mb/s")
 
 
 def test_a_name_that_a_shell_would_run_is_one_word_of_what_is_suggested(healthy: Hosts) -> None:

@@ -247,6 +247,7 @@ def test_connections_are_told_as_they_come_and_go(hosts: Hosts) -> None:
         first.communicate("\n")
     assert {one["event"] for one in states} == {"STATE"}
     assert all(one["bytes_received"] == 1 for one in states)
+    assert all(one["receive_rate"] == one["send_rate"] == 0 for one in states)
     assert len({one["token"] for one in states}) == 2
     kinds = [one["event"] for one in events]
     assert kinds.count("CREATED") == 2

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 NAME = "host"
 HELP = "Linux's own Multipath TCP on this machine: say what stands in its way, set it up, take that back, watch it"
+_ROUTED = ("no-second-path", "route-source", "route-missing", "route-connected")
+RATES_OVER = 1.0
+"""Seconds between the two looks that rates are from."""
 EXAMPLE = "mptcplab host check --peer 192.0.2.7:443"
 
 
@@ -61,7 +64,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         description="Prints connections and subflows as they come and go, until Ctrl-C.",
         epilog="example: mptcplab host monitor --json",
     )
-    monitor.add_argument("--states", action="store_true", help="first print the subflows that there are")
+    monitor.add_argument(
+        "--states", action="store_true", help="first print the subflows that there are, and their rates over one second"
+    )
     monitor.add_argument("--count", type=positive, metavar="N", help="end after so many events")
     monitor.add_argument("--json", action="store_true", help="print each as JSON, one in a line")
     export = own.add_parser(
@@ -106,13 +111,29 @@ def _check(given: argparse.Namespace) -> int:
 
 
 def _told(found: list[Finding]) -> list[str]:
+    from mptcplab.host.repairs import SETUP_FIXES
+
     problems = [one for one in found if one.problem]
     lines = [f"{'problem' if one.problem else 'note'}: {one.name}: {one.what}" for one in found]
-    if any(one.fix for one in problems):
+    names = list(dict.fromkeys(one.name for one in problems))
+    does, others = ([one for one in names if (one in SETUP_FIXES) is wanted] for wanted in (True, False))
+    pasted = [one for one in others if any(each.fix for each in problems if each.name == one)]
+    if does:
+        asked = "".join(f" --gateway {device}=ADDRESS" for device in _without_router(problems))
+        lines.append(f"mptcplab host setup --apply{asked} fixes: {', '.join(does)}")
+    if pasted:
         lines.append(
-            "mptcplab host check --fix-suggestions prints commands for it, and mptcplab host setup does most of them"
+            f"host setup does not fix: {', '.join(pasted)}; host check --fix-suggestions prints commands for it"
         )
+    if no_command := [one for one in others if one not in pasted]:
+        lines.append(f"no command on this host fixes: {', '.join(no_command)}")
     return lines or ["nothing stands in the way of Multipath TCP here"]
+
+
+def _without_router(found: list[Finding]) -> list[str]:
+    """Interfaces behind which no default route names a router: only the person knows it."""
+    commands = [fix.split() for one in found for fix in one.fix if one.name in _ROUTED]
+    return list(dict.fromkeys(words[words.index("dev") + 1] for words in commands if "GATEWAY" in words))
 
 
 def _fixes(found: list[Finding]) -> list[str]:
@@ -155,14 +176,17 @@ def _tell(given: argparse.Namespace, commands: list[str], nothing: str) -> int:
 
 
 def _monitor(given: argparse.Namespace) -> int:
-    from mptcplab.host.connections import subflows
+    from mptcplab.host.connections import Counted, subflows
     from mptcplab.host.events import events, line
 
     coming = events()
     # From here on nothing is missed; what was there before is told now.
     next(coming)
-    for one in subflows() if given.states else ():
-        known = {"event": "STATE", **asdict(one)}
+    if given.states:
+        before = Counted(subflows())
+        time.sleep(RATES_OVER)
+    for one, rates in before.rates(subflows()) if given.states else ():
+        known = {"event": "STATE", **asdict(one), **asdict(rates)}
         print(json.dumps(known) if given.json else line_of(known), flush=True)
     for event in itertools.islice(coming, given.count):
         now = {"time": round(time.time(), 6), **event}
@@ -172,13 +196,15 @@ def _monitor(given: argparse.Namespace) -> int:
 
 def line_of(state: dict[str, Any]) -> str:
     """A subflow that was there, in the form of events."""
-    words = (f"{key}={_shown(value)}" for key, value in state.items() if key != "event" and value is not None)
+    words = (f"{key}={_shown(key, value)}" for key, value in state.items() if key != "event" and value is not None)
     return f"[{state['event']:>15}] {' '.join(words)}"
 
 
-def _shown(value: object) -> str:
-    """A value of a state; times have their unit."""
-    return f"{1e3 * value:.3g}ms" if isinstance(value, float) else str(value)
+def _shown(key: str, value: object) -> str:
+    """A value of a state; rates and times have their unit."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value / 1e6:.2f}Mb/s" if key.endswith("_rate") else f"{1e3 * value:.3g}ms"
 
 
 def _export(given: argparse.Namespace) -> int:

@@ -6,6 +6,7 @@ Owns how its lines are read. Changes nothing.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
@@ -62,6 +63,41 @@ def read(said: Iterable[str]) -> Iterator[Subflow]:
             bytes_received=_number(facts, "bytes_received") or 0,
             retransmits=int(facts.get("retrans", "0/0").partition("/")[2]),
         )
+
+
+@dataclass(frozen=True)
+class Rates:
+    """How fast a subflow was between two looks at the kernel's counters."""
+
+    send_rate: float | None
+    """Payload that the peer acknowledged, bit/s; None where the subflow was not there before."""
+    receive_rate: float | None
+    """Payload that was received, bit/s."""
+
+
+class Counted:
+    """The counters of all subflows at one time, for rates until a later one."""
+
+    def __init__(self, found: Iterable[Subflow]) -> None:
+        """Remembers two numbers of each subflow."""
+        self.began = time.monotonic()
+        self._bytes = {_key(one): (one.bytes_acked, one.bytes_received) for one in found}
+
+    def rates(self, found: Iterable[Subflow]) -> Iterator[tuple[Subflow, Rates]]:
+        """Each subflow as it is now, and its rates since then."""
+        seconds = max(time.monotonic() - self.began, 1e-3)
+        for one in found:
+            before = self._bytes.get(_key(one))
+            now = (one.bytes_acked, one.bytes_received)
+            if before is None:
+                yield one, Rates(None, None)
+            else:
+                sent, received = (8 * max(0, later - first) / seconds for first, later in zip(before, now, strict=True))
+                yield one, Rates(sent, received)
+
+
+def _key(one: Subflow) -> tuple[str, str, str]:
+    return one.token, one.local, one.remote
 
 
 def _number(facts: dict[str, str], key: str) -> int | None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 
+from mptcplab.host import repairs
 from mptcplab.host.machine import Address, Endpoint, Machine, sysctl
 
 IPPROTO_MPTCP = 262
@@ -22,8 +23,6 @@ _LEAST_MTU = 1280
 _DAEMONS = ("mptcpd",)
 _OPENS = frozenset({"subflow", "fullmesh"})
 _OF_USE = _OPENS | {"signal", "implicit", "laminar", "rawflags"}
-_MOST_SUBFLOWS = 8
-"""What the kernel lets the limit be at most."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +50,7 @@ def of_kernel(machine: Machine) -> Iterator[Finding]:
         return
     if sysctl("net.mptcp.enabled") == "0":
         what = "Multipath TCP is switched off: sockets of it cannot be opened"
-        yield Finding("disabled", what, ("sysctl -w net.mptcp.enabled=1",))
+        yield Finding("disabled", what, (repairs.setting("net.mptcp.enabled", "1"),))
     yield from _path_manager()
     yield from _blackhole(machine)
     if sysctl("net.ipv4.tcp_window_scaling") == "0":
@@ -77,7 +76,7 @@ def _path_manager() -> Iterator[Finding]:
         yield note("path-manager", f"{what}; {running[0]} runs")
     else:
         what += "; no such program runs (mptcpd), so no subflow is opened"
-        yield Finding("path-manager", what, ("sysctl -w net.mptcp.pm_type=0",))
+        yield Finding("path-manager", what, (repairs.setting("net.mptcp.pm_type", "0"),))
 
 
 def _commands() -> Iterator[str]:
@@ -147,9 +146,10 @@ def of_endpoints(
     yield from _missing(machine, judged, begins)
     yield from _roles(machine, judged, opens=opens)
     yield from _limit(machine, begins)
-    if machine.accepted == 0:
+    if machine.accepted == 0 and not any(one.flags & _OPENS for one in machine.endpoints):
+        # Where this host opens subflows from its own endpoints, it needs no address of the peer.
         what = "addresses that a peer announces are not used (add_addr_accepted 0, Linux's default)"
-        yield note("limit-add-addr", what, "ip mptcp limits set add_addr_accepted 4")
+        yield note("limit-add-addr", what, repairs.limits())
     if sysctl("net.mptcp.allow_join_initial_addr_port") == "0":
         announces = any("signal" in one.flags for one in machine.endpoints)
         what = "peers may not join at the address that they connected to (net.mptcp.allow_join_initial_addr_port = 0)"
@@ -166,9 +166,9 @@ def _missing(machine: Machine, judged: frozenset[str], begins: dict[int, str]) -
         return
     names = " and ".join(missing)
     what = f"the path manager has no endpoint for {names}: connections stay on the path that they begin on"
-    adds = [one for one in machine.interfaces if one.name in missing]
-    fix = tuple(f"ip mptcp endpoint add {one.addresses[0].ip} dev {quote(one.name)} subflow" for one in adds)
-    yield Finding("no-endpoint", what, fix)
+    adds = repairs.endpoints(machine, judged)
+    fix = (repairs.endpoint(address, quote(one.name), number, "subflow") for one, address, number in adds if number)
+    yield Finding("no-endpoint", what, tuple(fix))
 
 
 def _roles(machine: Machine, judged: frozenset[str], *, opens: bool) -> Iterator[Finding]:
@@ -200,13 +200,13 @@ def _full_mesh(machine: Machine) -> Iterator[Finding]:
     for family in (4, 6):
         own = sum("fullmesh" in one.flags and one.address.version == family for one in machine.endpoints)
         wanted = max(wanted, own * (1 + machine.accepted) - 1)
-    wanted = min(_MOST_SUBFLOWS, wanted)
+    wanted = min(repairs.MOST_SUBFLOWS, wanted)
     if machine.accepted and 0 < machine.subflows < wanted:
         what = (
             f"endpoints with fullmesh open up to {wanted} further subflows, to the peer's address and "
             f"{machine.accepted} that it may announce, and the limit is {machine.subflows}"
         )
-        yield Finding("limit-fullmesh", what, (f"ip mptcp limits set subflow {wanted}",))
+        yield Finding("limit-fullmesh", what, (repairs.limits(),))
 
 
 def _limit(machine: Machine, begins: dict[int, str]) -> Iterator[Finding]:
@@ -218,13 +218,13 @@ def _limit(machine: Machine, begins: dict[int, str]) -> Iterator[Finding]:
         names = [None if holder is None else holder.name for holder in holders]
         beside = family not in begins or begins[family] in names
         wanted = max(wanted, len(opens) - beside)
-    wanted = min(_MOST_SUBFLOWS, wanted)
+    wanted = min(repairs.MOST_SUBFLOWS, wanted)
     if machine.subflows == 0:
         what = "the path manager may open or accept no further subflow (ip mptcp limits: subflows 0)"
-        yield Finding("limit-subflows", what, (f"ip mptcp limits set subflow {max(2, wanted)}",))
+        yield Finding("limit-subflows", what, (repairs.limits(),))
     elif wanted > machine.subflows:
         what = f"endpoints are there for {wanted} subflows beside the first, and the limit is {machine.subflows}"
-        yield Finding("limit-subflows", what, (f"ip mptcp limits set subflow {wanted}",))
+        yield Finding("limit-subflows", what, (repairs.limits(),))
     else:
         yield from _full_mesh(machine)
 

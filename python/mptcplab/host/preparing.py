@@ -9,12 +9,11 @@ import ipaddress
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from mptcplab.host import repairs
 from mptcplab.host.machine import Address, Interface, Machine, sysctl
-from mptcplab.host.routing import LOOSE, Source, destinations, judged, leaves, sources, strict, table_of
+from mptcplab.host.repairs import MOST_SUBFLOWS, table_of
+from mptcplab.host.routing import LOOSE, Source, destinations, judged, leaves, sources, strict
 from mptcplab.host.steps import Step
-
-MOST_SUBFLOWS = 8
-"""What Linux allows: linux/net/mptcp/protocol.h, MPTCP_SUBFLOWS_MAX and the limits of pm_netlink.c."""
 
 
 class CannotPrepare(ValueError):
@@ -41,7 +40,7 @@ def steps(machine: Machine, wishes: Wishes) -> list[Step]:
     names = _names(machine, wishes)
     found = [step for key, value in _settings(names, machine) if (step := _sysctl(key, value))]
     found += _limits(machine)
-    planned: set[tuple[int, str]] = set()
+    planned = set[str]()
     for source in sources(machine, names):
         found += _routes(machine, source, wishes, planned)
     found += _endpoints(machine, names, wishes)
@@ -82,46 +81,32 @@ def _sysctl(key: str, value: str) -> Step | None:
 def _limits(machine: Machine) -> list[Step]:
     if machine.subflows >= MOST_SUBFLOWS and machine.accepted >= MOST_SUBFLOWS:
         return []
-    before = f"subflow {machine.subflows} add_addr_accepted {machine.accepted}"
-    after = f"subflow {MOST_SUBFLOWS} add_addr_accepted {MOST_SUBFLOWS}"
-    return [Step.of(f"ip mptcp limits set {after}", f"ip mptcp limits set {before}")]
+    return [Step.of(repairs.limits(), repairs.limits(machine.subflows, machine.accepted))]
 
 
-def _routes(machine: Machine, source: Source, wishes: Wishes, planned: set[tuple[int, str]]) -> list[Step]:
+def _routes(machine: Machine, source: Source, wishes: Wishes, planned: set[str]) -> list[Step]:
     """A table for the interface, and a rule for the source, where its packets would leave elsewhere."""
     own, name = source.own, source.interface.name
     towards = destinations(machine, own, list(wishes.peers))
     asked = source.interface.name in (wishes.gateways or {})
     if not asked and (not towards or all(leaves(source, to) for to in towards)):
         return []
-    table, family = table_of(name), "-6 " if own.version == 6 else ""
+    table = table_of(name)
     there = [one for one in machine.routes if one["family"] == own.version and one.get("table") == str(table)]
     if any(one.get("dev") != name for one in there):
         raise CannotPrepare(f"the table of routes {table} is in use for other interfaces than {name}")
-    ready = {one.get("dst") for one in there} | {dst for number, dst in planned if number == table}
-    via = _gateway(machine, source, wishes)
-    routes = [
-        f"{dst} {by}dev {name} src {own.ip} table {table}"
-        for dst, by in ((str(own.network), ""), ("default", via))
-        if dst not in ready
-    ]
-    planned |= {(table, str(own.network)), (table, "default")}
-    rule = f"from {own.ip} lookup {table} priority {table}"
-    found = [Step.of(f"ip {family}route add {route}", f"ip {family}route del {route}") for route in routes]
-    known = {(one.get("src"), one.get("table")) for one in machine.rules if one["family"] == own.version}
-    if (str(own.ip), str(table)) not in known:
-        found.append(Step.of(f"ip {family}rule add {rule}", f"ip {family}rule del {rule}"))
-    return found
+    commands = repairs.own_table(machine, own, name, _gateway(machine, source, wishes), planned)
+    return [Step.of(command, command.replace(" add ", " del ", 1)) for command in commands]
 
 
 def _gateway(machine: Machine, source: Source, wishes: Wishes) -> str:
     own, name = source.own, source.interface.name
     told = (wishes.gateways or {}).get(name)
     if told is not None and told.version == own.version:
-        return _via(told, source)
+        return repairs.via(told, own)
     known = machine.gateways(name, own.version)
     if known and known[0]:
-        return _via(ipaddress.ip_address(known[0]), source)
+        return repairs.via(ipaddress.ip_address(known[0]), own)
     if source.interface.direct or known:
         return ""
     raise CannotPrepare(
@@ -129,40 +114,29 @@ def _gateway(machine: Machine, source: Source, wishes: Wishes) -> str:
     )
 
 
-def _via(gateway: Address, source: Source) -> str:
-    """A router beyond the own network is on the link all the same, as in many clouds."""
-    onlink = gateway not in source.own.network and not gateway.is_link_local
-    return f"via {gateway} onlink " if onlink else f"via {gateway} "
-
-
 def _endpoints(machine: Machine, names: frozenset[str], wishes: Wishes) -> list[Step]:
-    told = {one.address: one for one in machine.endpoints}
-    taken = {one.number for one in machine.endpoints}
-    free = (number for number in range(1, 256) if number not in taken)
+    _check_endpoints(machine, names, wishes)
     found = []
-    for one in (interface for interface in machine.usable() if interface.name in names):
-        for address in _chosen(one):
-            flags = _flags(one, wishes)
-            if address in told:
-                known = told[address]
-                if (wishes.server or one.name in wishes.backup) and not flags <= known.flags:
-                    raise CannotPrepare(
-                        f"endpoint {known.number} ({address}) is there, and not {' '.join(sorted(flags))}; remove it "
-                        f"first: ip mptcp endpoint delete id {known.number}"
-                    )
-                continue
-            number = next(free, None)
-            if number is None:
-                raise CannotPrepare("the path manager has 255 endpoints, and room for no more")
-            do = f"ip mptcp endpoint add {address} dev {one.name} id {number} {' '.join(sorted(flags, reverse=True))}"
-            found.append(Step.of(do, f"ip mptcp endpoint delete id {number}"))
+    for one, address, number in repairs.endpoints(machine, names):
+        if not number:
+            raise CannotPrepare("the path manager has 255 endpoints, and room for no more")
+        do = repairs.endpoint(address, one.name, number, " ".join(sorted(_flags(one, wishes), reverse=True)))
+        found.append(Step.of(do, f"ip mptcp endpoint delete id {number}"))
     return found
 
 
-def _chosen(interface: Interface) -> list[Address]:
-    """The first address of each family."""
-    firsts = {own.version: own.ip for own in reversed(interface.addresses)}
-    return [firsts[family] for family in sorted(firsts)]
+def _check_endpoints(machine: Machine, names: frozenset[str], wishes: Wishes) -> None:
+    """Refuses where an endpoint is there that is not as it is to be."""
+    told = {one.address: one for one in machine.endpoints}
+    for one in (interface for interface in machine.usable() if interface.name in names):
+        flags = _flags(one, wishes)
+        for address in repairs.first_addresses(one):
+            known = told.get(address)
+            if known and (wishes.server or one.name in wishes.backup) and not flags <= known.flags:
+                raise CannotPrepare(
+                    f"endpoint {known.number} ({address}) is there, and not {' '.join(sorted(flags))}; remove it "
+                    f"first: ip mptcp endpoint delete id {known.number}"
+                )
 
 
 def _flags(interface: Interface, wishes: Wishes) -> frozenset[str]:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ipaddress
 import itertools
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from shlex import quote
 
+from mptcplab.host import repairs
 from mptcplab.host.findings import Finding, note
 from mptcplab.host.machine import Address, Interface, Interfaced, Machine, Way, sysctl, way
 
@@ -126,8 +126,12 @@ def _leading_nowhere(machine: Machine, names: frozenset[str]) -> Iterator[Findin
                 "and the path manager has no endpoint there: it is no path"
             )
             source = Source(one, one.addresses[0], bound=False)
-            told = f"ip mptcp endpoint add {one.addresses[0].ip} dev {quote(one.name)} subflow"
-            yield Finding("no-second-path", what, (*_own_table(source, _gateway(machine, source)), told))
+            told = tuple(
+                repairs.endpoint(address, quote(each.name), number, "subflow")
+                for each, address, number in repairs.endpoints(machine, names | {one.name})
+                if number
+            )
+            yield Finding("no-second-path", what, (*_own_table(machine, source, _gateway(machine, source)), *told))
 
 
 def _connected(machine: Machine, source: Source) -> Iterator[Finding]:
@@ -146,7 +150,7 @@ def _connected(machine: Machine, source: Source) -> Iterator[Finding]:
         return
     where = f"leave by {found.device}" if found.device else "have no route"
     what = f"packets from {source.own.ip} ({name}) to their own network {network} {where}"
-    yield Finding("route-connected", what, _own_table(source, None))
+    yield Finding("route-connected", what, _own_table(machine, source, _gateway(machine, source)))
 
 
 def _to(machine: Machine, source: Source, to: Address, *, named: bool) -> Iterator[Finding]:
@@ -173,12 +177,12 @@ def _to(machine: Machine, source: Source, to: Address, *, named: bool) -> Iterat
             return
     if free.device is None:
         what = f"there is no route from {own.ip} ({name}) to {peer}: nothing can be sent from there"
-        yield Finding("route-missing", what, _own_table(source, _gateway(machine, source)))
+        yield Finding("route-missing", what, _own_table(machine, source, _gateway(machine, source)))
     else:
         what = (
             f"packets from {own.ip} ({name}) to {peer} leave by {free.device}: the second path is the first one's link"
         )
-        yield Finding("route-source", what, _own_table(source, _gateway(machine, source)))
+        yield Finding("route-source", what, _own_table(machine, source, _gateway(machine, source)))
 
 
 def _leads(bound: Way, source: Source, to: Address) -> bool:
@@ -190,29 +194,15 @@ def _leads(bound: Way, source: Source, to: Address) -> bool:
 
 def _gateway(machine: Machine, source: Source) -> str:
     known = next(iter(machine.gateways(source.interface.name, source.own.version)), None)
-    return "" if source.interface.direct else known or "GATEWAY"
+    if source.interface.direct:
+        return ""
+    return repairs.via(ipaddress.ip_address(known), source.own) if known else "via GATEWAY "
 
 
-def _own_table(source: Source, gateway: str | None) -> tuple[str, ...]:
-    """Commands for a table of routes of this address alone; no default route where `gateway` is None."""
-    own, name = source.own, quote(source.interface.name)
-    table = table_of(source.interface.name)
-    family = "-6 " if isinstance(own, ipaddress.IPv6Interface) else ""
-    lines = [
-        f"ip {family}rule add from {own.ip} lookup {table}",
-        f"ip {family}route add {own.network} dev {name} src {own.ip} table {table}",
-    ]
-    if gateway is not None:
-        via = f"via {gateway} " if gateway else ""
-        lines.append(f"ip {family}route add default {via}dev {name} src {own.ip} table {table}")
-    return tuple(lines)
-
-
-def table_of(device: str) -> int:
-    """The table of routes that an interface gets for itself: a number that nobody else is likely to have taken."""
-    return 8684 + socket.if_nametoindex(device)
+def _own_table(machine: Machine, source: Source, via: str | None) -> tuple[str, ...]:
+    """Commands for a table of routes of this address alone; no default route where `via` is None."""
+    return tuple(repairs.own_table(machine, source.own, quote(source.interface.name), via, set()))
 
 
 def _loosen(device: str) -> str:
-    setting = f"net.ipv4.conf.{device.replace('.', '/')}.rp_filter={LOOSE}"
-    return f"sysctl -w {quote(setting)}"
+    return repairs.setting(quote(f"net.ipv4.conf.{device.replace('.', '/')}.rp_filter"), str(LOOSE))

@@ -1,0 +1,97 @@
+"""Commands of `ip` and `sysctl` that change Multipath TCP on a host: one source for `host check` and `host setup`.
+
+Owns how each command is written, and which problems `host setup` fixes. Looks at nothing and changes nothing.
+"""
+
+from __future__ import annotations
+
+import shlex
+import socket
+from collections.abc import Iterable, Iterator
+
+from mptcplab.host.machine import Address, Interface, Interfaced, Machine
+
+MOST_SUBFLOWS = 8
+"""What Linux allows: linux/net/mptcp/protocol.h, MPTCP_SUBFLOWS_MAX and the limits of pm_netlink.c."""
+SETUP_FIXES = frozenset(
+    {
+        "disabled",
+        "limit-fullmesh",
+        "limit-subflows",
+        "no-endpoint",
+        "no-second-path",
+        "path-manager",
+        "route-connected",
+        "route-missing",
+        "route-source",
+        "rp-filter",
+    }
+)
+"""Names of the problems that `host setup` fixes; a test plants each."""
+
+
+def setting(key: str, value: str) -> str:
+    """A setting of the kernel."""
+    return f"sysctl -w {key}={value}"
+
+
+def limits(subflows: int = MOST_SUBFLOWS, accepted: int = MOST_SUBFLOWS) -> str:
+    """How many further subflows a connection may have, and how many announced addresses it uses."""
+    return f"ip mptcp limits set subflow {subflows} add_addr_accepted {accepted}"
+
+
+def endpoint(address: Address, device: str, number: int, flags: str) -> str:
+    """An address at which subflows begin, or that is announced; the device as a shell reads it."""
+    return f"ip mptcp endpoint add {address} dev {device} id {number} {flags}"
+
+
+def endpoints(machine: Machine, names: Iterable[str]) -> Iterator[tuple[Interface, Address, int]]:
+    """Addresses of these interfaces that have no endpoint, the first of each family, and the number that each gets."""
+    told = {one.address for one in machine.endpoints}
+    taken = {one.number for one in machine.endpoints}
+    free = (number for number in range(1, 256) if number not in taken)
+    wanted = frozenset(names)
+    for one in machine.usable():
+        if one.name in wanted:
+            yield from ((one, address, next(free, 0)) for address in first_addresses(one) if address not in told)
+
+
+def first_addresses(interface: Interface) -> list[Address]:
+    """The first address of each family."""
+    firsts = {own.version: own.ip for own in reversed(interface.addresses)}
+    return [firsts[family] for family in sorted(firsts)]
+
+
+def own_table(machine: Machine, own: Interfaced, device: str, via: str | None, planned: set[str]) -> list[str]:
+    """Commands for a table of routes of this address alone, without those that stand or are `planned`.
+
+    `via` is the words for the router, "" for a default route without one, and None for no default route. `device` is
+    as a shell reads it.
+    """
+    [name] = shlex.split(device)
+    table, version = table_of(name), own.version
+    six = "-6 " if version == 6 else ""
+    ready = {one.get("dst") for one in machine.routes if one["family"] == version and one.get("table") == str(table)}
+    found = {str(own.network): ""} if via is None else {str(own.network): "", "default": via}
+    commands = [
+        f"ip {six}route add {destination} {words}dev {device} src {own.ip} table {table}"
+        for destination, words in found.items()
+        if destination not in ready and f"{destination} {table}" not in planned
+    ]
+    planned |= {f"{destination} {table}" for destination in found}
+    known = {(one.get("src"), one.get("table")) for one in machine.rules if one["family"] == version}
+    if (str(own.ip), str(table)) not in known:
+        # After its routes: a rule for an empty table sends packets elsewhere.
+        commands.append(f"ip {six}rule add from {own.ip} lookup {table} priority {table}")
+    return commands
+
+
+def via(gateway: Address, own: Interfaced) -> str:
+    """The words for a router; one beyond the own network is on the link all the same, as in many clouds."""
+    onlink = gateway not in own.network and not gateway.is_link_local
+    return f"via {gateway} onlink " if onlink else f"via {gateway} "
+
+
+def table_of(device: str) -> int:
+    """The table of routes that an interface gets for itself: a number that nobody else is likely to have taken."""
+    return 8684 + socket.if_nametoindex(device)
