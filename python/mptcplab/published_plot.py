@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mptcplab import analysis, plots
-from mptcplab.inputs import BadResult, choose, readable
+from mptcplab.inputs import BadResult, choose, readable, size
 from mptcplab.published_values import QUANTITIES, Measured, measured
 from mptcplab.saved import SavedRun
 from mptcplab.statistics import Estimate, estimate
 from mptcplab.studies.published import TIME, Published, mark
-from mptcplab.sweep_plot import number
+from mptcplab.sweep_plot import AS_WRITTEN, number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -117,7 +117,7 @@ def _curves(axes: Axes, found: Sequence[Measured], of: str, over: str, published
     texts = list(dict.fromkeys([*(where for curve in curves.values() for where in curve.at), *_places(published)]))
     places: dict[str, float] = {}
     if over:
-        unit = _number_all(texts, over, places)
+        unit = _number_all(texts, over, places, _places(published))
     else:
         unit, places = "", {"your runs": 0.0}
     shown = list(curves.values())[:MOST_CURVES]
@@ -152,8 +152,12 @@ def _places(published: Sequence[Published]) -> list[str]:
     return [place for one in published for place in one.places]
 
 
-def _number_all(texts: Sequence[str], over: str, places: dict[str, float]) -> str:
-    """Gives each value its place on the axis; their unit."""
+def _number_all(texts: Sequence[str], over: str, places: dict[str, float], published: Sequence[str]) -> str:
+    """Gives each value its place on the axis; their unit, which is KB where the source counts so."""
+    if published and all(text.endswith("KB") for text in published):
+        # A run writes 125KB as 128kB: the same place, in the unit of the source.
+        places |= {text: size(text) / 1024 for text in texts}
+        return AS_WRITTEN["KB"]
     units = set()
     for text in texts:
         of_it = number(text)

@@ -30,7 +30,7 @@ _BASE = {
 """Units of scenario files in what an axis is drawn in. KB is 1024 bytes there, kB 1000."""
 
 
-_AS_WRITTEN = {"KB": "KB = 1024 B", "KiB": "KiB", "MiB": "MiB", "MB": "MB"}
+AS_WRITTEN = {"KB": "KB = 1024 B", "KiB": "KiB", "MiB": "MiB", "MB": "MB"}
 
 
 def number(value: str) -> tuple[float, str] | None:
@@ -49,7 +49,7 @@ def scale(values: Sequence[str]) -> tuple[list[float], str] | None:
     as_written = {one[2] for one in written if one}
     if all(written) and as_written in ({"KB"}, {"KiB"}, {"MiB"}, {"MB"}):
         own = [float(one[1]) for one in written if one]
-        return (own, _AS_WRITTEN[as_written.pop()]) if len(set(own)) == len(own) else None
+        return (own, AS_WRITTEN[as_written.pop()]) if len(set(own)) == len(own) else None
     numbers, units = list[float](), set[str]()
     for value in values:
         found = number(value)

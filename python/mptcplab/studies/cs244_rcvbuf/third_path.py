@@ -120,9 +120,11 @@ def _picture(measured: Measured) -> Picture:
     for axes, reading in zip(both, READINGS, strict=True):
         for mechanisms, look in (("none", plots.LOOKS["wifi"]), ("M1+M2", plots.LOOKS["mptcp"])):
             for count in (2, 3):
-                rates = [measured.mean(goodput, reading, mechanisms, count, size) for size in SIZES]
+                over_seeds = [measured.interval(goodput, reading, mechanisms, count, size) for size in SIZES]
+                rates = [found.mean for found in over_seeds]
+                spread = [(found.high - found.low) / 2 if found.n > 1 else 0.0 for found in over_seeds]
                 drawn = plots.Look(look.color, "-" if count == 2 else ":", "o" if count == 2 else "x")
-                plots.curve(axes, SIZES, rates, _words(count, mechanisms), drawn, markers=20)
+                plots.curve(axes, SIZES, rates, _words(count, mechanisms), drawn, spread=spread, markers=20)
         first = reading == next(iter(READINGS))
         plots.finish(
             axes,
