@@ -47,6 +47,18 @@ impl Tun {
         Self::open_with(name, Offload::default())
     }
 
+    /// As [`Self::open`] for a device that exists; a name that is misspelt makes none.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::NotFound`] where the namespace has no interface of this name, and as [`Self::open`].
+    pub fn open_existing(name: &str) -> io::Result<Self> {
+        if (1..=sys::NAME_MAX).contains(&name.len()) && sys::mtu(name).is_err() {
+            let what = format!("there is no interface {name:?}; make it with: ip tuntap add {name} mode tun");
+            return Err(io::Error::new(io::ErrorKind::NotFound, what));
+        }
+        Self::open(name)
+    }
+
     /// As [`Self::open`], with a choice of what is offloaded.
     ///
     /// # Errors

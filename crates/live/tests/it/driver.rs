@@ -44,6 +44,20 @@ fn devices_that_cannot_be() {
     });
 }
 
+/// A misspelt name is an error and leaves no device behind.
+#[test]
+fn a_device_that_is_not_there_is_not_made() {
+    Fixture::paths(1).run(|namespace, _driver| {
+        let open = |name: &'static str| namespace.run(move || Tun::open_existing(name));
+        for _ in 0..2 {
+            let error = open("pathh1").unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
+            assert!(error.to_string().contains("ip tuntap add pathh1 mode tun"), "{error}");
+        }
+        assert!(open("path1").unwrap_err().to_string().contains("another process has it open"));
+    });
+}
+
 /// Many connections share the thread and its lock, and each gets its own bytes.
 #[test]
 fn many_at_once() {

@@ -25,9 +25,15 @@ impl Endpoint {
     }
 
     /// Writes to a connection without copying; returns how many bytes its send buffer took. When it
-    /// was not all, [`crate::EventKind::Writable`] says when to go on. 0 when the connection is gone.
+    /// was not all, [`crate::EventKind::Writable`] says when to go on. 0 when the connection is gone, and when its buffer is
+    /// full: [`Self::try_write`] tells one from the other.
     pub fn write(&mut self, now: Instant, id: ConnectionId, data: Bytes) -> usize {
         self.write_with(now, id, data, WriteFlags::default())
+    }
+
+    /// As [`Self::write`]; `None` when the connection is gone, and `Some(0)` when its send buffer is full.
+    pub fn try_write(&mut self, now: Instant, id: ConnectionId, data: Bytes) -> Option<usize> {
+        self.with(now, id, |connection| connection.write(&data, WriteFlags::default()))
     }
 
     /// The same with flags, as Linux's send(2).

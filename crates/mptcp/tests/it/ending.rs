@@ -40,6 +40,23 @@ fn a_connection_that_carried_nothing_ends_in_order() {
     }
 }
 
+/// `write` gives 0 for both.
+#[test]
+fn a_full_buffer_is_told_from_a_connection_that_is_gone() {
+    let mut pair = Pair::builder().seed(30).links(&[10]).connect();
+    let (now, id) = (pair.now, pair.connection);
+    let data = bytes::Bytes::from(vec![7; 64 << 20]);
+    let taken = pair.client.try_write(now, id, data.clone());
+    assert!(taken.is_some_and(|taken| taken > 0 && taken < data.len()), "{taken:?}");
+    assert_eq!(pair.client.try_write(now, id, data.clone()), Some(0));
+    pair.client.abort(now, id);
+    nothing_is_left(&mut pair);
+    assert_eq!(
+        (pair.client.try_write(pair.now, id, data.clone()), pair.client.write(pair.now, id, data)),
+        (None, 0)
+    );
+}
+
 #[test]
 fn an_empty_connection_ends_although_its_third_ack_was_lost() {
     let mut pair = Pair::builder().seed(31).links(&[10]).connect();
