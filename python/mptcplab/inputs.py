@@ -47,7 +47,7 @@ def seconds(text: str) -> float:
             except ValueError:
                 break
     raise BadResult(
-        f"{shown(text)} is no time; write a number with one of ns, us, ms, s, min, h, for example 500ms or 2s"
+        f"{shown(text)} is no time; write a number with its unit (ns, us, ms, s, min, h), for example 500ms or 2s"
     )
 
 
@@ -75,10 +75,8 @@ def _scaled(text: str, units: Mapping[str, float], what: str, example: str) -> i
             if 1 <= found < 2**63:
                 return int(found)
             break
-    raise BadResult(
-        f"{shown(text)} is no {what}; write a number with one of {', '.join(sorted(units, key=units.__getitem__))}, "
-        f"for example {example}"
-    )
+    known = ", ".join(sorted(units, key=units.__getitem__))
+    raise BadResult(f"{shown(text)} is no {what}; write a number with its unit ({known}), for example {example}")
 
 
 def readable(text: str) -> str:
