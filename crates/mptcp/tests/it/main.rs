@@ -39,6 +39,7 @@ mod script;
 mod scripts;
 mod scripts_wrong;
 mod shortage;
+mod shrinking;
 mod strange;
 mod theory;
 mod transfer;
