@@ -69,4 +69,27 @@ impl Connection {
             self.timers.cork = Instant::FAR_FUTURE;
         }
     }
+
+    /// Nagle, by subflow: what is small and last waits while something small is under way (`tcp_nagle_check`, `tcp_minshall_check`).
+    pub(super) fn small_waits(&self, id: usize) -> bool {
+        let subflow = &self.subflows[id];
+        let mss = self.congestion.paths[id].mss;
+        self.config.nagle
+            && subflow.backlog().is_small(mss)
+            && subflow.small_in_flight() > 0
+            && !self.send.writer.is_closed()
+    }
+
+    /// Whether all that waits in queues is less than a segment, and waits for more of it.
+    pub(super) fn only_small_ones_wait(&self) -> bool {
+        (0..self.subflows.len()).all(|id| self.subflows[id].backlog().is_empty() || self.small_waits(id))
+    }
+
+    /// Whether data waits in the queue of a subflow other than `id`, for its window.
+    pub(super) fn waits_elsewhere(&self, id: usize) -> bool {
+        self.config.linux_stack.subflow_queues
+            && (0..self.subflows.len()).any(|other| {
+                other != id && !self.subflows[other].backlog().is_empty() && !self.small_waits(other)
+            })
+    }
 }

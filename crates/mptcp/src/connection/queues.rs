@@ -65,17 +65,13 @@ impl Connection {
             (false, false) if self.send.buffer.unsent() > 0 => Limit::Scheduler,
             (false, false) => self.writer_limit(self.any_room()),
         };
-        self.rest(now, limit, closed && !waits || shut)
-    }
-
-    /// Nagle, by subflow: what is small and last waits while something small is under way (`tcp_nagle_check`, `tcp_minshall_check`).
-    fn small_waits(&self, id: usize) -> bool {
-        let subflow = &self.subflows[id];
-        let mss = self.congestion.paths[id].mss;
-        self.config.nagle
-            && subflow.backlog().is_small(mss)
-            && subflow.small_in_flight() > 0
-            && !self.send.writer.is_closed()
+        self.rest(now, limit, closed && !waits || shut);
+        if waits && self.only_small_ones_wait() {
+            // What waits is less than a segment, and waits for more of it: no window is full.
+            let limit = self.writer_limit(self.any_room());
+            self.choice.limits.note(now, limit);
+        }
+        None
     }
 
     /// Bytes of the first of a subflow's queue that may leave now. It was given there by the data level's window; after a fallback TCP's

@@ -192,6 +192,8 @@ impl Connection {
             Limit::SendBuffer => PathLimit::SendBuffer,
             Limit::ReceiveWindow => PathLimit::ReceiveWindow,
             Limit::HeadOfLine => PathLimit::HeadOfLine,
+            // The scheduler has given it to another one, where it waits.
+            _ if self.waits_elsewhere(id) => PathLimit::Scheduler,
             // What is left goes on the others, and there is no more.
             _ if !self.send.writer.waits() => PathLimit::Application,
             Limit::CongestionWindow | Limit::LocalQueue | Limit::Scheduler => PathLimit::Scheduler,
