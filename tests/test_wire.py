@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
+import shutil
 import socket
 import subprocess
 import sys
@@ -58,6 +59,24 @@ def sha256(data: bytes) -> str:
 
 def receiver(*arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "mptcplab", "receive", "--listen", ":5001", *B, *arguments)
+
+
+def test_a_sender_behind_nat_opens_all_its_subflows(namespace: Namespace, tmp_path: Path) -> None:
+    if shutil.which("nft") is None:
+        pytest.skip("this machine has no nftables")
+    data = words(2_000_000)
+    (tmp_path / "sent").write_bytes(data)
+    namespace.run("nft", "add", "table", "ip", "lab")
+    namespace.run("nft", "add", "chain", "ip", "lab", "nat", "{ type nat hook postrouting priority srcnat; }")
+    namespace.run("nft", "add rule ip lab nat ip saddr { 10.88.1.0/24, 10.88.2.0/24 } oifname { b1, b2 } masquerade")
+    with namespace.background(*receiver("--output", "got", "--json"), says="listening on 10.88.11.2") as process:
+        sent = json.loads(namespace.mptcplab("send", "sent", "10.88.11.2:5001", *A, "--json").stdout)
+        received = json.loads(ends(process)[0])
+    assert (tmp_path / "got").read_bytes() == data
+    assert sent["connection"]["mode"] == "mptcp"
+    assert {path["device"] for path in sent["connection"]["paths"]} == {"a1", "a2"}
+    seen = {path["remote"].rsplit(":", 1)[0] for path in received["connection"]["paths"]}
+    assert seen <= {"10.88.11.1", "10.88.12.1"}, "the address of the uplink, and none of the sender"
 
 
 def test_send_and_receive(namespace: Namespace, tmp_path: Path) -> None:
