@@ -44,6 +44,8 @@ def test_shares_by_path_stand_in_the_table_of_paths_only_where_they_were_measure
         "capacity",
         "best_capacity",
         "base_rtt_s",
+        "ack_wait_s",
+        "ack_queue",
         *(f"dropped_{why}" for why in ("random", "queue", "down", "filter")),
     ]
     more = [name for name in seen.paths.column_names if name.startswith(("limit_", "blamed"))]

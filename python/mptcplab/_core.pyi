@@ -43,6 +43,8 @@ class PathRow(TypedDict):
     capacity: float | None
     best_capacity: float | None
     base_rtt_s: float | None
+    ack_wait_s: float | None
+    ack_queue: str | None
     dropped_random: int | None
     dropped_queue: int | None
     dropped_down: int | None

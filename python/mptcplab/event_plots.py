@@ -47,6 +47,7 @@ LIMIT_LOOKS: dict[str, tuple[str, str]] = {
     "down": ("#5a5a5a", "x"),
     "queue_overflow": ("#f0a3a3", "**"),
     "delay_change": ("#a6d8c9", "--"),
+    "ack_queue": ("#6b8e23", "oo"),
     "joining": ("#222222", ""),
     "closed": ("#111111", "OO"),
     "idle": ("#ffffff", ""),

@@ -105,6 +105,9 @@ PATHS: Mapping[str, str] = {
     "capacity": "what its slowest link could carry on average, bit/s of frames; of observed runs",
     "best_capacity": "the same at its highest rate in the run, and never down",
     "base_rtt_s": "mean delay to the receiver and back without queues, jitter included; of observed runs",
+    "ack_wait_s": "mean time that acknowledgements of this path waited in the queues of their links; of observed runs, "
+    "none over wireless and recorded links and behind middleboxes",
+    "ack_queue": "the link and its direction in whose queue they waited longest",
     "dropped_random": "frames of the flow that were lost at random on the path, in both directions; of observed runs",
     "dropped_queue": "... that a queue dropped",
     "dropped_down": "... that a link dropped because it was down",

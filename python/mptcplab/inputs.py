@@ -52,7 +52,23 @@ def seconds(text: str) -> float:
 
 
 _SIZES = {"kB": 10**3, "KB": 2**10, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
+_WRITTEN = {name: _SIZES[name] for name in ("MB", "MiB", "kB", "KB", "B")}
+"""Units in which the core writes sizes: the first one that has a size in whole numbers."""
 _RATES = {"kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "bit": 1}
+
+
+def size_text(count: int) -> str:
+    """An amount of data as scenario files write it: 61,440 bytes are 60KB, 2,000,000 are 2MB."""
+    unit = next(unit for unit, scale in _WRITTEN.items() if count % scale == 0)
+    return f"{count // _WRITTEN[unit]}{unit}"
+
+
+def size_like(count: float, like: int) -> str:
+    """About so many bytes, in the unit in which `size_text` writes another amount."""
+    unit = next(unit for unit, scale in _WRITTEN.items() if like % scale == 0)
+    unit = "kB" if unit == "B" else unit
+    value = count / _WRITTEN[unit]
+    return f"{value:.0f}{unit}" if value >= 9.5 else f"{value:.2g}{unit}"
 
 
 def size(text: str) -> int:

@@ -7,8 +7,10 @@ took (docs/events.md), from the queues, drops and states of the simulated links.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+
+from mptcplab.inputs import size_like, size_text
 
 if TYPE_CHECKING:
     from mptcplab._core import FlowRow, PathRow
@@ -25,6 +27,8 @@ BUFFER_TIMES = 2.0
 """So many times (sum of the rates) x (longest delay) keeps all paths busy during a recovery (RFC 6182, section 5.3)."""
 FRAME_BITS = 1514 * 8
 """A full Ethernet frame."""
+LONG = 0.05
+"""A handshake of more than this part of the time after it is long."""
 NEVER_JOINED = 0.9
 """A path that had no subflow for this part of the time, and carried nothing, never joined."""
 
@@ -37,6 +41,7 @@ WORDS = {
     "queue_overflow": "queue overflow",
     "delay_change": "a change of delay",
     "window": "congestion window growth",
+    "ack_queue": "queue of acknowledgements",
     "head_of_line": "head-of-line blocking",
     "receive_window": "receive window",
     "send_buffer": "send buffer",
@@ -51,7 +56,7 @@ WORDS = {
 """Causes by the core's names, as "limited by ..."."""
 
 _OWN = (
-    "lower_rate", "down", "loss", "queue_overflow", "delay_change", "window",
+    "lower_rate", "down", "loss", "queue_overflow", "delay_change", "window", "ack_queue",
     "scheduler", "penalty", "pacing", "local_queue", "joining", "closed", "cross_traffic",
 )  # fmt: skip
 _BUFFERS = ("receive_window", "send_buffer")
@@ -83,6 +88,8 @@ class Finding:
             "queue_overflow": f"drops in the queue of {path} left {part} of it idle",
             "delay_change": f"a change of delay left {part} of {path} idle",
             "window": f"{part} of {path} was idle while its congestion window grew",
+            "ack_queue": f"acknowledgements waited in the queue of {self.detail}"
+            + (f", which left {part} of {path} idle" if self.share else f" (bufferbloat), which delayed {path}"),
             "penalty": f"{part} of {path} was idle because M2 had halved its window"
             if path
             else f"M2 kept windows small, which cost {part} of capacity",
@@ -100,7 +107,7 @@ class Finding:
             "joining": f"{path} carried nothing before its handshake was complete, {part} of the time",
             "closed": f"{path} had no subflow for {part} of the time",
         }[self.cause]
-        return f"{sentence} ({self.detail})" if self.detail else sentence
+        return f"{sentence} ({self.detail})" if self.detail and self.cause != "ack_queue" else sentence
 
 
 def nominal(row: FlowRow, path: PathRow) -> float:
@@ -126,18 +133,36 @@ def rate_of_life(row: FlowRow) -> float:
     return row["bytes_received"] * 8 / life if life else 0.0
 
 
+def comparable_rate(row: FlowRow) -> float:
+    """The rate by which flows are compared, bit/s: goodput, or `rate_of_life` where the handshake was long."""
+    return rate_of_life(row) if waited_long(row) else row["goodput"]
+
+
+def waited_long(row: FlowRow) -> bool:
+    """Whether the handshake took so long that goodput, which counts from its end, says too much of the whole time."""
+    return row["waited_s"] > LONG * row["measured_s"]
+
+
 def queueing_delay(path: PathRow) -> float:
-    """How much longer than the propagation delay round trips took on average, s."""
+    """How long data waited in the queues of a path on average: what RTTs took longer than its delay, without what
+    acknowledgements waited, s.
+    """
     base = path["base_rtt_s"]
     # A frame on the line is in no queue.
     frame = FRAME_BITS / path["best_capacity"] if path["best_capacity"] else 0.0
-    delay = path["mean_srtt_s"] - base - frame if base is not None else 0.0
+    back = path["ack_wait_s"] or 0.0
+    delay = path["mean_srtt_s"] - base - frame - back if base is not None else 0.0
     return delay if delay > 0 else 0.0
 
 
 def is_bloated(path: PathRow) -> bool:
     """Whether data waited in the queues of a path for long."""
     return queueing_delay(path) > max(BLOATED_S, BLOATED_TIMES * (path["base_rtt_s"] or 0.0))
+
+
+def has_late_acknowledgements(path: PathRow) -> bool:
+    """Whether acknowledgements of a path waited in a queue for long."""
+    return (path["ack_wait_s"] or 0.0) > max(BLOATED_S, BLOATED_TIMES * (path["base_rtt_s"] or 0.0))
 
 
 def is_healthy(row: FlowRow) -> bool:
@@ -164,6 +189,9 @@ def findings(row: FlowRow) -> list[Finding]:
         for path in sorted(known, key=lambda path: -queueing_delay(path))
         if is_bloated(path)
     ]
+    bloated += [
+        Finding("ack_queue", path["path"], 0.0, 0.0, _waited(path)) for path in known if has_late_acknowledgements(path)
+    ]
     if is_healthy(row):
         return bloated
     rates = _rates(row, known)
@@ -183,6 +211,20 @@ def findings(row: FlowRow) -> list[Finding]:
     enough.sort(key=lambda finding: (-finding.cost, -finding.share))
     named = {(finding.cause, finding.path) for finding in enough}
     return enough + [finding for finding in bloated if (finding.cause, finding.path) not in named]
+
+
+def mean_findings(rows: Sequence[FlowRow]) -> list[Finding]:
+    """What held a flow back on average over several runs, the most costly first."""
+    sums: dict[tuple[str, str | None], list[Finding]] = {}
+    for row in rows:
+        for finding in findings(row):
+            sums.setdefault((finding.cause, finding.path), []).append(finding)
+    means = []
+    for own in sums.values():
+        share, cost = (sum(values) / len(rows) for values in zip(*((one.share, one.cost) for one in own), strict=True))
+        if share >= LEAST or not any(one.share for one in own):
+            means.append(replace(own[0], share=share, cost=cost))
+    return sorted(means, key=lambda finding: (-finding.cost, -finding.share))
 
 
 def _rates(row: FlowRow, known: Sequence[PathRow]) -> dict[str, float]:
@@ -206,7 +248,21 @@ def _of_path(path: PathRow, rate: float) -> list[Finding]:
     if _never_joined(path):
         cause = "down" if limits.get("down", 0.0) >= NEVER_JOINED else "never_joined"
         return [Finding(cause, name, 1.0, rate)]
-    return [Finding(cause, name, limits.get(cause, 0.0), limits.get(cause, 0.0) * rate) for cause in _OWN]
+    return [
+        Finding(
+            cause,
+            name,
+            limits.get(cause, 0.0),
+            limits.get(cause, 0.0) * rate,
+            _waited(path) if cause == "ack_queue" else "",
+        )
+        for cause in _OWN
+    ]
+
+
+def _waited(path: PathRow) -> str:
+    """Where the acknowledgements of a path waited, and for how long."""
+    return f"{path['ack_queue'] or path['path']} for {(path['ack_wait_s'] or 0.0) * 1e3:.0f} ms on average"
 
 
 def _never_joined(path: PathRow) -> bool:
@@ -233,9 +289,9 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
     late = max(known, key=lambda path: path.get("blamed", 0.0))
     share = together / whole
     if size < need or len(known) < 2 or not late.get("blamed", 0.0):
-        detail = f"buffer {size / 1e3:.0f} kB"
+        detail = f"buffer {size_text(size)}"
         if size < need:
-            detail += f", these paths need {need / 1e3:.0f} kB"
+            detail += f", these paths need {size_like(need, size)}"
         return [Finding(cause, None, share, together, detail)]
     blame = "bufferbloat" if is_bloated(late) else "head_of_line"
     detail = f"queueing delay {queueing_delay(late) * 1e3:.0f} ms on average" if blame == "bufferbloat" else ""

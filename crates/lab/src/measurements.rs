@@ -187,6 +187,11 @@ pub struct PathSummary {
     pub best_capacity: Option<f64>,
     /// Mean delay to the receiver and back without queues, with the jitter that later frames wait for, s; only of runs that are observed.
     pub base_rtt: Option<f64>,
+    /// Mean time that acknowledgements of this path waited in the queues of their links, s; only of runs that are observed, and not
+    /// known of wireless and recorded links, nor behind middleboxes.
+    pub ack_wait: Option<f64>,
+    /// The link and its direction in whose queue they waited longest, as in `lte forward`.
+    pub ack_queue: Option<String>,
     /// Share of the flow's life in which the other paths waited for older data on this one.
     pub blamed: f64,
     /// Frames of the flow that were dropped on this path in the whole run, in both directions; only of runs that are observed.

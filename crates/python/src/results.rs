@@ -225,6 +225,8 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
             row.set_item("capacity", path.capacity)?;
             row.set_item("best_capacity", path.best_capacity)?;
             row.set_item("base_rtt_s", path.base_rtt)?;
+            row.set_item("ack_wait_s", path.ack_wait)?;
+            row.set_item("ack_queue", path.ack_queue.as_deref())?;
             let drops = path.drops;
             row.set_item("dropped_random", drops.map(|drops| drops.random))?;
             row.set_item("dropped_queue", drops.map(|drops| drops.queue))?;

@@ -247,6 +247,18 @@ def _never_joined(draw: _Draw, number: int) -> Planted:
     return Planted(number, "never_joined", at, _scenario(bad, flow), _scenario(paths, flow))
 
 
+def _upload_beside(draw: _Draw, number: int) -> Planted:
+    """An upload that fills the queue which the acknowledgements of a download take."""
+    paths, at = draw.network(), draw.path()
+    rate = _rates(paths)[list(paths).index(at)]
+    back = {"rate": f"{rate * draw.between(0.1, 0.5) / 1e3:.0f}kbit", "queue": f"{draw.chance.integers(50, 300)}p"}
+    asymmetric = paths | {at: paths[at] | {"forward": back}}
+    flow = {"direction": "download"}
+    upload = {"transport": "tcp", "direction": "upload", "congestion": "cubic", "rcvbuf": "16MB", "sndbuf": "16MB"}
+    with_it = _scenario(asymmetric, flow, more_flows={"upload": upload | {"paths": [at]}})
+    return Planted(number, "ack_queue", at, with_it, _scenario(asymmetric, flow))
+
+
 def _none(draw: _Draw, number: int) -> Planted:
     scenario = _scenario(draw.network(), {})
     return Planted(number, None, None, scenario, scenario)
@@ -268,6 +280,7 @@ KINDS: dict[str, Callable[[_Draw, int], Planted]] = {
     "path down": _down,
     "fading rate": _fading,
     "path that never joins": _never_joined,
+    "acknowledgements behind an upload": _upload_beside,
 }
 WHOLE = ("scheduler", "penalty", "coupling")
 """Causes that are settings of the connection, and show on one path or another."""

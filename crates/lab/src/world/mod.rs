@@ -35,6 +35,7 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Codepoint;
 use netsim::{AddressId, Arrival, Budget, Event, Frame, Network, TimerId};
 
+use crate::classes::flow_and_subflow;
 use crate::measurements::Measurements;
 use crate::scenario::Scenario;
 use crate::wiring::ETHERNET;
@@ -231,7 +232,12 @@ impl World {
             segment.ecn = Codepoint::Ce;
         }
         let interface = host::interface_of(segment.destination.ip());
-        self.data_packets += u64::from(!segment.payload.is_empty());
+        let has_data = !segment.payload.is_empty();
+        self.data_packets += u64::from(has_data);
+        if self.attribution.is_some() && !has_data {
+            self.note_acknowledgement(now, at, frame);
+            segment = self.pool.get(frame.payload);
+        }
         if self.captures.is_some() {
             self.record(now, at, interface, frame.payload, None);
             segment = self.pool.get(frame.payload);
@@ -239,6 +245,18 @@ impl World {
         self.hosts[at].endpoint.handle_segment_in_place(now, interface, segment);
         self.pool.give_back(frame.payload);
         self.service(now, at);
+    }
+
+    /// A segment without data arrived at a host: at the sender of its flow it is an acknowledgement.
+    #[cold]
+    #[inline(never)]
+    fn note_acknowledgement(&mut self, now: Instant, at: usize, frame: &Frame<u32>) {
+        let flow = flow_and_subflow(frame.label).and_then(|(flow, _)| self.apps.get(flow));
+        if let (Some(attribution), Some(sent)) = (&mut self.attribution, self.pool.sent_at(frame.payload))
+            && flow.is_some_and(|flow| flow.sending_host() == at)
+        {
+            attribution.acknowledged((sent, now), frame.label, frame.bytes, &mut self.network);
+        }
     }
 
     #[inline]

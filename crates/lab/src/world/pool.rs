@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
+use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 
 #[derive(Debug)]
@@ -11,13 +12,21 @@ pub(super) struct Pool {
     free: Vec<u32>,
     /// The one that is filled next.
     next: u32,
+    /// When each was sent, in runs that are observed.
+    sent: Vec<Instant>,
     /// Those that have a wrong bit.
     damaged: BTreeSet<u32>,
 }
 
 impl Default for Pool {
     fn default() -> Self {
-        let mut pool = Self { segments: Vec::new(), free: Vec::new(), next: 0, damaged: BTreeSet::new() };
+        let mut pool = Self {
+            segments: Vec::new(),
+            free: Vec::new(),
+            next: 0,
+            sent: Vec::new(),
+            damaged: BTreeSet::new(),
+        };
         pool.add();
         pool
     }
@@ -60,6 +69,20 @@ impl Pool {
         self.free.push(at);
     }
 
+    /// It is sent now.
+    #[cold]
+    pub(super) fn stamp(&mut self, at: u32, now: Instant) {
+        if self.sent.len() < self.segments.len() {
+            self.sent.resize(self.segments.len(), now);
+        }
+        self.sent[at as usize] = now;
+    }
+
+    /// When it was sent; `None` in runs that are not observed.
+    pub(super) fn sent_at(&self, at: u32) -> Option<Instant> {
+        self.sent.get(at as usize).copied()
+    }
+
     /// Another one like it, lent too.
     #[cold]
     pub(super) fn copy(&mut self, at: u32) -> u32 {
@@ -67,6 +90,9 @@ impl Pool {
         let (copy, place) = self.next();
         *place = segment;
         self.lend();
+        if let Some(sent) = self.sent_at(at) {
+            self.stamp(copy, sent);
+        }
         if self.damaged.contains(&at) {
             self.damaged.insert(copy);
         }

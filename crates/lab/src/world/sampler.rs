@@ -365,6 +365,8 @@ impl Sampler {
                 capacity: None,
                 best_capacity: None,
                 base_rtt: None,
+                ack_wait: None,
+                ack_queue: None,
                 blamed: 0.0,
                 drops: None,
             }

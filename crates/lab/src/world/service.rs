@@ -121,10 +121,11 @@ impl World {
             };
             (direction, label)
         };
-        if let Some(attribution) = &mut self.attribution
-            && carried > 0
-        {
-            attribution.offered(label, bytes, carried);
+        if let Some(attribution) = &mut self.attribution {
+            self.pool.stamp(payload, now);
+            if carried > 0 {
+                attribution.offered(label, bytes, carried);
+            }
         }
         self.pool.lend();
         // A frame that is lost comes back through `Network::lost`.

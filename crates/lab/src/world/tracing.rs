@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use mptcp::observe::{Kind, Kinds, PathLimit, PathReasons, Row, Wanted};
 use mptcp_clock::{Duration, Instant};
+use netsim::DirectionId;
 
 use super::attribution::{Attribution, Links, Route, least, turning_points};
 use super::ports::FIRST_PORT;
@@ -81,6 +82,12 @@ impl World {
         }
     }
 
+    /// A direction of a link in words.
+    fn name_of(&self, direction: DirectionId) -> String {
+        let side = if direction == direction.link().forward() { "forward" } else { "backward" };
+        format!("{} {side}", self.scenario.links[direction.link().index()].name)
+    }
+
     /// Hosts in their order, then the nodes that are none.
     fn node_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.hosts.iter().map(|host| host.name.clone()).collect();
@@ -122,7 +129,7 @@ impl World {
                 let (Some(out), Some(back)) = (out, back) else { continue };
                 let (forth, back) = if upload { (out, back) } else { (back, out) };
                 let life = spec.start..spec.stop.unwrap_or(self.scenario.duration);
-                let route = Route::new(&self.scenario, forth, back, &life);
+                let route = Route::new(&self.scenario, forth, back, &life, at as u16);
                 let further =
                     (1..spec.ports().unwrap_or(1)).map(|number| sampler::numbered(path, number as usize));
                 for name in further.chain([path.clone()]) {
@@ -171,6 +178,9 @@ impl World {
                 path.limits = truth.shares;
                 (path.capacity, path.best_capacity) = (truth.capacity, truth.rate);
                 path.base_rtt = truth.base_rtt;
+                path.ack_wait = truth.ack_wait.map(|(wait, _)| wait);
+                let queue = truth.ack_wait.and_then(|(_, queue)| queue);
+                path.ack_queue = queue.map(|queue| self.name_of(queue));
             }
             for absent in &mut flow.never_joined {
                 let at = names.iter().position(|name| *name == absent.path);

@@ -6,6 +6,7 @@ use mptcp::observe::PathLimit;
 use mptcp_clock::{Duration, Instant};
 use netsim::Network;
 
+use super::acks::Acks;
 use super::cause::Cause;
 use super::notes::{Drops, Note};
 use super::route::{Route, State};
@@ -21,8 +22,32 @@ enum Reduction {
     Queue,
     /// An outage of the link.
     Down,
-    /// The network dropped nothing: delays changed, or segments overtook each other.
+    /// The network dropped no data: delays changed, or segments overtook each other.
     Spurious,
+    /// The same, and acknowledgements were dropped by a queue, or waited there for longer than the path's own delay.
+    Acknowledgements,
+}
+
+/// Within so much time the window of a path is the same, s.
+const EPOCH: f64 = 0.5;
+
+/// The latest time of an account, in which the window was about the same. Times are seconds.
+#[derive(Clone, Copy, Debug)]
+struct Epoch {
+    watched: f64,
+    served: f64,
+    /// Propagation, summed over the time.
+    delay: f64,
+    /// The idle part by cause, where it ended with an acknowledgement.
+    idle: [f64; Cause::ALL.len()],
+    /// What acknowledgements had waited when it began.
+    acks: (f64, u64),
+}
+
+impl Epoch {
+    fn new(acks: (f64, u64)) -> Self {
+        Self { watched: 0.0, served: 0.0, delay: 0.0, idle: [0.0; Cause::ALL.len()], acks }
+    }
 }
 
 /// See the top of the file. Times are seconds.
@@ -40,9 +65,12 @@ pub(super) struct Account {
     has_grown: bool,
     /// Drops up to the latest reduction.
     drops: Drops,
+    epoch: Epoch,
+    /// The mean wait of acknowledgements when some arrived last.
+    wait: f64,
     /// How long each hop served frames while it was kept.
     pub(super) served: Vec<f64>,
-    pub(super) totals: [f64; Cause::ALL.len()],
+    totals: [f64; Cause::ALL.len()],
     /// How long it was kept.
     pub(super) watched: f64,
     /// The propagation delay there and back, summed over the time.
@@ -68,6 +96,8 @@ impl Account {
             reduction: Reduction::None,
             has_grown: false,
             drops: Drops::default(),
+            epoch: Epoch::new((0.0, 0)),
+            wait: 0.0,
             totals: [0.0; Cause::ALL.len()],
             watched: 0.0,
             delay: 0.0,
@@ -77,8 +107,15 @@ impl Account {
         }
     }
 
-    /// Settles up to now. To be called whenever the sender reports something or the scenario changes a link.
-    pub(super) fn settle(&mut self, now: Instant, route: &Route, network: &mut Network<u32>) {
+    /// Settles up to now. To be called whenever the sender reports something or the scenario changes a link; `acks` are those of
+    /// the path.
+    pub(super) fn settle(
+        &mut self,
+        now: Instant,
+        route: &Route,
+        acks: Option<&Acks>,
+        network: &mut Network<u32>,
+    ) {
         let (busy, state) = (route.busy(network), route.state(network));
         let span = now.since(self.since).as_secs_f64();
         let mut served = 0.0_f64;
@@ -90,8 +127,35 @@ impl Account {
         self.spend(span, served);
         self.watched += span;
         self.delay += span * self.state.delay.as_secs_f64();
+        self.epoch.watched += span;
+        self.epoch.served += served;
+        self.epoch.delay += span * self.state.delay.as_secs_f64();
+        if let Some(acks) = acks {
+            self.wait = acks.mean_since(self.epoch.acks).unwrap_or(self.wait);
+            if self.epoch.watched >= EPOCH {
+                self.totals = self.totals();
+                self.epoch = Epoch::new(acks.sums());
+            }
+        }
         self.has_grown |= state.delay > self.state.delay;
         (self.since, self.busy, self.state) = (now, busy, state);
+    }
+
+    /// What every second went to. The link is idle until an acknowledgement comes: a window that carries so much in an RTT would have
+    /// carried it in less, had none of them waited in a queue. That part of the idle time goes to the wait.
+    pub(super) fn totals(&self) -> [f64; Cause::ALL.len()] {
+        let (epoch, mut totals) = (&self.epoch, self.totals);
+        let idle: f64 = epoch.idle.iter().sum();
+        if self.wait <= 0.0 || idle <= 0.0 {
+            return totals;
+        }
+        let delay = (epoch.delay / epoch.watched).max(1e-6);
+        let part = (epoch.served * self.wait / delay / idle).min(1.0);
+        for (total, idle) in totals.iter_mut().zip(epoch.idle) {
+            *total -= idle * part;
+        }
+        totals[Cause::AckQueue as usize] += idle * part;
+        totals
     }
 
     fn spend(&mut self, span: f64, served: f64) {
@@ -116,13 +180,18 @@ impl Account {
                     Reduction::Queue => Cause::QueueOverflow,
                     Reduction::Down => Cause::Down,
                     Reduction::Spurious => Cause::DelayChange,
+                    Reduction::Acknowledgements => Cause::AckQueue,
                 });
                 add(idle, (span - served) * share);
+                if idle.ends_with_an_acknowledgement() {
+                    self.epoch.idle[idle as usize] += (span - served) * share;
+                }
             }
         }
     }
 
-    /// The sender reported something; the account is settled to now. `drops` are those of the subflow so far.
+    /// The sender reported something; the account is settled to now. `drops` are those of the subflow so far, with those of
+    /// acknowledgements of its path.
     pub(super) fn hear(&mut self, note: Note, drops: Drops) {
         match note {
             Note::Limit(limit) => self.limit = limit,
@@ -132,12 +201,15 @@ impl Account {
                     random: drops.random - self.drops.random,
                     filter: drops.filter - self.drops.filter,
                     down: drops.down - self.drops.down,
+                    acks: drops.acks - self.drops.acks,
                     unsent: 0,
                 };
+                let late = self.wait > self.state.delay.as_secs_f64();
                 self.reduction = match () {
                     () if since.down > 0 => Reduction::Down,
                     () if since.random + since.filter > since.queue => Reduction::Loss,
                     () if since.queue > 0 => Reduction::Queue,
+                    () if since.acks > 0 || late => Reduction::Acknowledgements,
                     () => Reduction::Spurious,
                 };
                 (self.drops, self.has_grown) = (drops, false);
@@ -146,8 +218,9 @@ impl Account {
         }
     }
 
-    /// Forgets what was spent so far, at the end of the warm-up.
-    pub(super) fn forget(&mut self, unsent: u64) {
+    /// Forgets what was spent so far, at the end of the warm-up; `acks` are the waits of acknowledgements so far.
+    pub(super) fn forget(&mut self, unsent: u64, acks: (f64, u64)) {
+        self.epoch = Epoch::new(acks);
         (self.totals, self.delay, self.watched) = ([0.0; Cause::ALL.len()], 0.0, 0.0);
         self.served.fill(0.0);
         (self.offered, self.payload, self.unsent_before) = (0, 0, unsent);

@@ -25,6 +25,8 @@ pub(super) enum Cause {
     DelayChange,
     /// The window still grew, and nothing had made it smaller.
     Window,
+    /// The window would have filled the link, had its acknowledgements not waited in a queue or been dropped there.
+    AckQueue,
     /// M2 had halved the window.
     Penalty,
     /// The receive window was full; the oldest data in it was on this path.
@@ -48,7 +50,7 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    pub(super) const ALL: [Self; 18] = [
+    pub(super) const ALL: [Self; 19] = [
         Self::Capacity,
         Self::CrossTraffic,
         Self::LowerRate,
@@ -57,6 +59,7 @@ impl Cause {
         Self::QueueOverflow,
         Self::DelayChange,
         Self::Window,
+        Self::AckQueue,
         Self::Penalty,
         Self::ReceiveWindow,
         Self::SendBuffer,
@@ -80,6 +83,7 @@ impl Cause {
             Self::QueueOverflow => "queue_overflow",
             Self::DelayChange => "delay_change",
             Self::Window => "window",
+            Self::AckQueue => "ack_queue",
             Self::Penalty => "penalty",
             Self::ReceiveWindow => "receive_window",
             Self::SendBuffer => "send_buffer",
@@ -91,6 +95,19 @@ impl Cause {
             Self::Joining => "joining",
             Self::Closed => "closed",
         }
+    }
+
+    /// Whether the sender waits for an acknowledgement: of what fills a window or a buffer.
+    pub(super) const fn ends_with_an_acknowledgement(self) -> bool {
+        matches!(
+            self,
+            Self::Loss
+                | Self::QueueOverflow
+                | Self::DelayChange
+                | Self::Window
+                | Self::ReceiveWindow
+                | Self::SendBuffer
+        )
     }
 
     /// Why an idle link got nothing, where the sender's finding needs no look at the network. `None` where the window was full:

@@ -4,6 +4,7 @@
 //! queues, the drops and the states of links are known. An observed run has one; nothing of the run depends on it.
 
 mod account;
+mod acks;
 mod cause;
 mod cut;
 mod notes;
@@ -16,12 +17,13 @@ use mptcp_clock::{Duration, Instant};
 use netsim::{DirectionId, Network};
 
 use self::account::Account;
+use self::acks::Acks;
 use self::cause::Cause;
 pub(super) use self::cut::{Links, least};
 use self::notes::Key;
 pub(super) use self::notes::Notes;
 pub(super) use self::route::{Route, turning_points};
-use crate::classes::flow_and_subflow;
+use crate::classes::{flow_and_interface, flow_and_subflow};
 
 /// What the links know of a path of a flow.
 #[derive(Clone, Debug, Default)]
@@ -40,6 +42,8 @@ pub(super) struct PathTruth {
     pub(super) carried: (u64, u64),
     /// Mean propagation delay there and back, s.
     pub(super) base_rtt: Option<f64>,
+    /// Mean wait of its acknowledgements in queues, s, and the direction in whose queue they waited longest.
+    pub(super) ack_wait: Option<(f64, Option<DirectionId>)>,
     cross_share: f64,
 }
 
@@ -66,6 +70,10 @@ pub(super) struct Attribution {
     /// By flow and path; none where nodes spread frames over several routes.
     routes: BTreeMap<(u16, u16), Route>,
     accounts: BTreeMap<Key, Account>,
+    /// By flow and interface of the host that opened it.
+    acks: BTreeMap<(u16, u16), Acks>,
+    /// What they had waited when their flow began to count.
+    acks_from: BTreeMap<(u16, u16), (f64, u64)>,
     /// By flow: since when it counts.
     counts_from: BTreeMap<u16, Instant>,
     marks: BTreeMap<(u16, DirectionId), Mark>,
@@ -93,7 +101,11 @@ impl Attribution {
                 route.forth.iter().for_each(|hop| notes.follow(*flow, *hop));
             }
         }
+        let known = routes.iter().filter(|(_, route)| route.tells_waits());
+        let acks = known.map(|((flow, _), route)| ((*flow, route.interface), Acks::new(route.back.len())));
         Self {
+            acks: acks.collect(),
+            acks_from: BTreeMap::new(),
             notes,
             routes,
             accounts: BTreeMap::new(),
@@ -114,6 +126,27 @@ impl Attribution {
         }
     }
 
+    /// An acknowledgement arrived that was sent at `sent`.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn acknowledged(
+        &mut self,
+        (sent, now): (Instant, Instant),
+        label: u32,
+        bytes: u32,
+        network: &mut Network<u32>,
+    ) {
+        let Some((flow, interface)) = flow_and_interface(label) else { return };
+        let key = (flow as u16, interface as u16);
+        let own = self.routes.range((key.0, 0)..=(key.0, u16::MAX));
+        let route = own.map(|(_, route)| route).find(|route| route.interface == key.1);
+        if let (Some(route), Some(acks)) = (route, self.acks.get_mut(&key))
+            && !self.ended.contains_key(&key.0)
+        {
+            acks.arrive((sent, now), bytes, route, network);
+        }
+    }
+
     /// Accounts for what observers heard.
     #[cold]
     #[inline(never)]
@@ -129,9 +162,9 @@ impl Attribution {
             let Some(route) = self.routes.get(&(key.0, path)) else { continue };
             let account =
                 self.accounts.entry(key).or_insert_with(|| Account::open(now, path, route, network));
-            account.settle(now, route, network);
+            account.settle(now, route, self.acks.get(&(key.0, route.interface)), network);
             let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-            account.hear(note, notes.drops_of(key));
+            account.hear(note, notes.all_drops_of(key, route.interface));
         }
     }
 
@@ -143,7 +176,7 @@ impl Attribution {
                 continue;
             }
             if let Some(route) = self.routes.get(&(key.0, account.path)) {
-                account.settle(now, route, network);
+                account.settle(now, route, self.acks.get(&(key.0, route.interface)), network);
             }
         }
     }
@@ -165,8 +198,13 @@ impl Attribution {
             }
         }
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        for (key, acks) in self.acks.iter().filter(|(key, _)| key.0 == flow) {
+            self.acks_from.insert(*key, acks.sums());
+        }
         for (key, account) in self.accounts.iter_mut().filter(|(key, _)| key.0 == flow) {
-            account.forget(notes.drops_of(*key).unsent);
+            let interface = self.routes.get(&(flow, account.path)).map_or(0, |route| route.interface);
+            let waits = self.acks.get(&(flow, interface)).map_or((0.0, 0), Acks::sums);
+            account.forget(notes.drops_of(*key).unsent, waits);
         }
     }
 
@@ -247,6 +285,12 @@ impl Attribution {
         sum.totals[Cause::CrossTraffic as usize] = capacity * truth.cross_share;
         sum.totals[Cause::Capacity as usize] = capacity * (1.0 - truth.cross_share);
         truth.base_rtt = (sum.watched > 0.0).then(|| sum.delay / sum.watched);
+        let key = (flow, route.interface);
+        let waits = self.acks.get(&key).and_then(|acks| {
+            let mean = acks.mean_since(self.acks_from.get(&key).copied().unwrap_or_default())?;
+            Some((mean, acks.hop().and_then(|at| route.back.get(at).copied())))
+        });
+        truth.ack_wait = waits;
         let before = sum.began.map_or(life, |began| began.since(from).as_secs_f64());
         let before = before.min(life);
         let known: f64 = sum.totals.iter().sum();
@@ -289,7 +333,7 @@ impl Attribution {
 
 impl Sum {
     fn add(&mut self, account: &Account) {
-        for (sum, more) in self.totals.iter_mut().zip(account.totals) {
+        for (sum, more) in self.totals.iter_mut().zip(account.totals()) {
             *sum += more;
         }
         self.served.resize(account.served.len(), 0.0);

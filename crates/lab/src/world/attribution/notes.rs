@@ -35,6 +35,8 @@ pub(super) struct Drops {
     pub(super) filter: u64,
     /// The link was down.
     pub(super) down: u64,
+    /// Acknowledgements that a queue dropped.
+    pub(super) acks: u64,
     /// Bytes that never left the queue.
     pub(super) unsent: u64,
 }
@@ -46,6 +48,8 @@ pub(in crate::world) struct Notes {
     drops: BTreeMap<Key, Drops>,
     /// By flow and interface of the host that opened it: in both directions, over the whole run.
     by_path: BTreeMap<(u16, u16), PathDrops>,
+    /// By flow and interface of the host that opened it: acknowledgements that a queue dropped.
+    acks: BTreeMap<(u16, u16), u64>,
     /// By flow: the directions that its data takes.
     forth: BTreeSet<(u16, DirectionId)>,
 }
@@ -75,6 +79,12 @@ impl Notes {
         self.drops.get(&subflow).copied().unwrap_or_default()
     }
 
+    /// The same, with the acknowledgements that came by an interface.
+    pub(super) fn all_drops_of(&self, subflow: Key, interface: u16) -> Drops {
+        let acks = self.acks.get(&(subflow.0, interface)).copied().unwrap_or_default();
+        Drops { acks, ..self.drops_of(subflow) }
+    }
+
     /// The data of a flow takes this direction.
     pub(super) fn follow(&mut self, flow: u16, direction: DirectionId) {
         self.forth.insert((flow, direction));
@@ -100,8 +110,13 @@ impl Notes {
                 Happening::Dropped(DropCause::TooLong) | Happening::Marked => {}
             }
         }
-        // What an acknowledgement meets makes no window smaller.
+        // What an acknowledgement meets makes no window smaller, unless so many are lost that the sender takes its data for lost.
         if !self.forth.contains(&(flow as u16, event.direction)) {
+            if matches!(event.what, Happening::Dropped(DropCause::QueueFull | DropCause::Discipline))
+                && let Some((flow, interface)) = flow_and_interface(event.label)
+            {
+                *self.acks.entry((flow as u16, interface as u16)).or_default() += 1;
+            }
             return;
         }
         let drops = self.drops.entry((flow as u16, subflow as u8)).or_default();

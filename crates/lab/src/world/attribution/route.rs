@@ -28,6 +28,10 @@ pub(in crate::world) struct Route {
     pub(in crate::world) best_links: Links,
     /// One of its links is wireless: nothing says what that carries.
     pub(super) is_wireless: bool,
+    /// Queues alone delay frames on the way back: no wireless MAC, no middlebox, no far end that gathers them.
+    has_plain_back: bool,
+    /// The interface of the host that opened the flow.
+    pub(super) interface: u16,
 }
 
 /// What a route is at an instant.
@@ -67,6 +71,7 @@ impl Route {
         forth: Vec<DirectionId>,
         back: Vec<DirectionId>,
         life: &Range<Duration>,
+        interface: u16,
     ) -> Self {
         let best: Vec<Option<u64>> = forth.iter().map(|hop| best_rate(scenario, *hop, life)).collect();
         let rate = |(hop, best): (&DirectionId, &Option<u64>)| best.or_else(|| first_rate(scenario, *hop));
@@ -80,7 +85,29 @@ impl Route {
         let of_hop = |(hop, rate): (&DirectionId, &Option<u64>)| Some((*hop, (*rate)? as f64));
         let best_links =
             if is_known { forth.iter().zip(&rates).filter_map(of_hop).collect() } else { Links::new() };
-        Self { forth, back, best, rate, best_links, is_wireless }
+        let is_plain = |hop: &DirectionId| {
+            let (link, line) = (link(hop), line_of(scenario, *hop));
+            let is_meddled = scenario.middleboxes.iter().any(|one| one.link == link.name);
+            link.station.is_none() && line.batch.is_none() && line.recording.is_none() && !is_meddled
+        };
+        let has_plain_back = back.iter().all(is_plain);
+        Self { forth, back, best, rate, best_links, is_wireless, has_plain_back, interface }
+    }
+
+    /// What an acknowledgement of so many bytes takes on the way back where no frame is before it: with jitter, at most.
+    pub(super) fn back_unqueued(&self, network: &Network<u32>, bytes: u32) -> Duration {
+        let hop = |hop: &DirectionId| {
+            let parameters = network.parameters(*hop);
+            let jitter = parameters.jitter.map_or(Duration::ZERO, |jitter| jitter.spread);
+            let service = parameters.rate.map_or(Duration::ZERO, |rate| rate.serialisation(bytes));
+            parameters.delay + jitter + service
+        };
+        self.back.iter().fold(Duration::ZERO, |sum, one| sum + hop(one))
+    }
+
+    /// Whether what acknowledgements take longer is the wait in queues.
+    pub(super) fn tells_waits(&self) -> bool {
+        self.has_plain_back
     }
 
     /// What it is now.

@@ -1,0 +1,64 @@
+//! How long the acknowledgements of a path waited in the queues of their links.
+//!
+//! Owns these sums. A sender sees them as a longer RTT alone, and takes them for a queue before its data.
+
+use mptcp_clock::{Duration, Instant};
+use netsim::{DirectionId, Network};
+
+use super::route::Route;
+
+/// What a flow's acknowledgements met on one path. Times are seconds.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Acks {
+    waited: f64,
+    count: u64,
+    /// By hop: how long those waited whose longest queue was there.
+    hops: Vec<f64>,
+}
+
+impl Acks {
+    pub(super) fn new(hops: usize) -> Self {
+        Self { waited: 0.0, count: 0, hops: vec![0.0; hops] }
+    }
+
+    /// One has arrived that was sent at `sent` in a frame of so many bytes.
+    pub(super) fn arrive(
+        &mut self,
+        (sent, now): (Instant, Instant),
+        bytes: u32,
+        route: &Route,
+        network: &mut Network<u32>,
+    ) {
+        let taken = now.since(sent);
+        let wait = (taken - taken.min(route.back_unqueued(network, bytes))).as_secs_f64();
+        self.waited += wait;
+        self.count += 1;
+        let longest = |&(_, hop): &(usize, &DirectionId)| {
+            let waiting = network.counters(*hop).backlog_bytes;
+            network
+                .parameters(*hop)
+                .rate
+                .map_or(Duration::ZERO, |rate| rate.serialisation(u32::try_from(waiting).unwrap_or(u32::MAX)))
+        };
+        if let Some((at, _)) = route.back.iter().enumerate().max_by_key(longest) {
+            self.hops[at] += wait;
+        }
+    }
+
+    /// The sum and the number of all waits so far.
+    pub(super) fn sums(&self) -> (f64, u64) {
+        (self.waited, self.count)
+    }
+
+    /// The mean wait since `then`; `None` where nothing arrived.
+    pub(super) fn mean_since(&self, then: (f64, u64)) -> Option<f64> {
+        let count = self.count - then.1;
+        (count > 0).then(|| (self.waited - then.0) / count as f64)
+    }
+
+    /// The hop in whose queue they waited longest.
+    pub(super) fn hop(&self) -> Option<usize> {
+        let (at, longest) = self.hops.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
+        (*longest > 0.0).then_some(at)
+    }
+}
