@@ -82,6 +82,14 @@ def test_paths_carry_what_they_have(able: Machine) -> None:
     assert sockets.receive_buffer > 0
 
 
+def test_no_subflow_over_a_path_that_loses_all_is_said(able: Machine) -> None:
+    del able
+    text = BULK.replace("[paths.lte]", "[paths.lte]\nloss = '100%'")
+    assert text != BULK
+    run, _ = kernel.run(Scenario.parse(text), closest=True)
+    assert "no subflow joined over lte" in run.summary()
+
+
 @pytest.mark.parametrize("direction", ["upload", "download"])
 def test_a_file_over_tcp(machine: Machine, direction: str) -> None:
     del machine

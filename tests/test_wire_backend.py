@@ -115,6 +115,11 @@ def test_what_only_the_simulator_has_is_refused(cli: Cli, tmp_path: Path, flow: 
     assert "--closest is for what the kernel cannot do" in said
 
 
+def test_a_path_without_a_subflow_is_named() -> None:
+    run, _ = own_stack.run(Scenario.parse(PATHS.replace('rtt = "60ms"', 'rtt = "60ms"\nloss = "100%"') + "[flows.f]\n"))
+    assert "no subflow joined over far" in run.summary()
+
+
 def test_a_run_in_real_time_tells_of_silence_and_of_its_links() -> None:
     text = """
         duration = "4s"

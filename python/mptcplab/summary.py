@@ -72,7 +72,8 @@ def benefit_in_words(multipath: float, single: Mapping[str, float]) -> str:
 def warning_in_words(row: FlowRow, single: Mapping[str, float]) -> str | None:
     """A warning for a flow that stays below plain TCP over its best path, with its causes; None for any other flow."""
     best = max(single, key=lambda path: single[path], default="")
-    if not best or row["goodput"] >= BELOW * single[best]:
+    rate = reasons.comparable_rate(row)
+    if not best or rate >= BELOW * single[best]:
         return None
     if row["handshake_s"] is None:
         return f"slower than plain TCP over {best} alone (0% of it): it never connected"
@@ -81,7 +82,7 @@ def warning_in_words(row: FlowRow, single: Mapping[str, float]) -> str | None:
         # A run that was not observed has no findings.
         causes = [f"M2 halved windows {row['penalties']} times (penalisation = false does not)"]
     why = "; ".join(causes) or limits_in_words(row["limits"])
-    return f"slower than plain TCP over {best} alone ({row['goodput'] / single[best]:.0%} of it): {why}"
+    return f"slower than plain TCP over {best} alone ({rate / single[best]:.0%} of it): {why}"
 
 
 def latency_in_words(row: FlowRow) -> list[str]:
@@ -172,8 +173,10 @@ def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str, links: M
     said = reasons.sentences(row)
     # Nobody asked the links of a run that was not observed.
     lines.append(f"    {'; '.join(said)}" if said else f"    as the sender saw it: {limits_in_words(row['limits'])}")
+    if not said:
+        lines += [f"    no subflow joined over {name}" for name in row["never_joined"]]
     if baselines:
-        lines.append(f"    {benefit_in_words(row['goodput'], baselines)}")
+        lines.append(f"    {benefit_in_words(reasons.comparable_rate(row), baselines)}")
         warning = warning_in_words(row, baselines)
         lines += [f"    {warning}"] if warning else []
     return lines
@@ -220,7 +223,7 @@ def _held(queue: str) -> str:
 
 def _since(row: FlowRow) -> str:
     """Says that goodput counts from the end of the handshake, where that took long."""
-    if row["waited_s"] <= (1 - BELOW) * row["measured_s"]:
+    if not reasons.waited_long(row):
         return ""
     return f" after a handshake of {row['waited_s']:.2f} s, {megabits(reasons.rate_of_life(row))} with it,"
 

@@ -10,7 +10,7 @@ use netsim::LineUse;
 use std::sync::atomic::Ordering;
 
 use super::tally::Tally;
-use super::watch::Watch;
+use super::watch::{Count, Watch};
 use crate::driver::LinkCounters;
 
 /// A flow, as the simulator would sum it up.
@@ -36,7 +36,7 @@ pub(crate) fn flow<S: Clone>(
     let rate = |bytes: u64| if measured > 0.0 { bytes as f64 * 8.0 / measured } else { 0.0 };
     let received = tally.received.load(Ordering::Relaxed);
     let bytes_received = received.saturating_sub(watch.warm.received);
-    let paths = paths(names, watch);
+    let paths = paths(names, watch, tally.started().is_some());
     let (silence, silent_from) = tally.silence_until(to);
     let complete = matches!(spec.traffic, Traffic::File { bytes } if bytes == received);
     let fell_back = spec.transport == Transport::Mptcp && tally.started().is_some() && !watch.multipath;
@@ -80,12 +80,14 @@ pub(crate) fn flow<S: Clone>(
     }
 }
 
-fn paths(names: &[String], watch: &Watch) -> Vec<PathSummary> {
+/// The paths over which a subflow came up; before the connection is open, those over which one was tried.
+fn paths(names: &[String], watch: &Watch, is_open: bool) -> Vec<PathSummary> {
+    let subflows = |count: &Count| if is_open { count.joined } else { count.subflows };
     let all = names.iter().zip(&watch.last.paths).zip(&watch.warm.paths).zip(&watch.rtts);
-    let used = all.filter(|(((_, now), _), _)| now.subflows > 0);
+    let used = all.filter(|(((_, now), _), _)| subflows(now) > 0);
     used.map(|(((name, now), then), (sum, samples))| PathSummary {
         path: name.clone(),
-        subflows: now.subflows,
+        subflows: subflows(now),
         bytes_sent: now.sent.saturating_sub(then.sent),
         bytes_arrived: now.acked.saturating_sub(then.acked),
         bytes_acked: now.acked.saturating_sub(then.acked),
@@ -98,6 +100,8 @@ fn paths(names: &[String], watch: &Watch) -> Vec<PathSummary> {
         capacity: None,
         best_capacity: None,
         base_rtt: None,
+        ack_wait: None,
+        ack_queue: None,
         blamed: 0.0,
         drops: None,
     })

@@ -19,6 +19,8 @@ pub(crate) struct Count {
     pub retransmits: u64,
     pub timeouts: u64,
     pub subflows: u32,
+    /// Those of them that came up: a SYN without an answer is none.
+    pub joined: u32,
 }
 
 /// Totals of a flow at an instant.
@@ -148,6 +150,7 @@ impl Watch {
             count.retransmits += subflow.retransmits;
             count.timeouts += subflow.timeouts;
             count.subflows += 1;
+            count.joined += u32::from(subflow.srtt_us > 0 || subflow.bytes_acked > 0);
         }
         counts
     }
