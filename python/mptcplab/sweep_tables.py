@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.inputs import BadResult, choose
+from mptcplab.reasons import LONG
 from mptcplab.statistics import Estimate, Paired, estimate, paired
 from mptcplab.tables import FLOW_NUMBERS
 
@@ -62,6 +63,9 @@ class Found:
         self.points = [point.values for point in sweep.points]
         self._at = {point.variant: number for number, point in enumerate(sweep.points)}
         self.flows: list[str] = []
+        self._warmup = [point.scenario.warmup for point in sweep.points]
+        # By flow: in how many runs its handshake was long, and the longest one.
+        self._waited: dict[str, tuple[int, float]] = {}
         # Eight bytes a value, for sweeps of a hundred thousand runs.
         self._values: dict[tuple[int, str, str], array[float]] = {}
 
@@ -72,10 +76,29 @@ class Found:
                 if len(self.flows) == MOST_FLOWS:
                     continue
                 self.flows.append(row["flow"])
+            self._note_handshake(row)
             for metric in self.metrics:
                 value = row.get(metric)
                 number = math.nan if value is None else float(value) / unit(metric)[1]
                 self._values.setdefault((self._at[row["variant"]], row["flow"], metric), array("d")).append(number)
+
+    def _note_handshake(self, row: Mapping[str, Any]) -> None:
+        took, warmup = row["handshake_s"], self._warmup[self._at[row["variant"]]]
+        if took is not None and took - warmup > LONG * row["measured_s"]:
+            count, longest = self._waited.get(row["flow"], (0, 0.0))
+            self._waited[row["flow"]] = (count + 1, max(longest, took))
+
+    def notes(self) -> list[str]:
+        """What a reader of these rates has to know: rates count from the end of a handshake, however long it took."""
+        rates = [metric for metric in self.metrics if metric in ("goodput", "throughput")]
+        if not rates:
+            return []
+        runs = len(self.points) * len(self.seeds)
+        return [
+            f"{' and '.join(rates)} of {flow} counts from the end of the handshake, which took up to {longest:.2f} s "
+            f"in {count} of {runs} runs; bytes_received has what arrived in the whole time"
+            for flow, (count, longest) in self._waited.items()
+        ]
 
     @staticmethod
     def check_reference(vary: Mapping[str, Sequence[str]], text: str) -> tuple[str, str]:

@@ -14,14 +14,13 @@ import numpy as np
 
 from mptcplab import events, reasons
 from mptcplab.batch import Job, run_jobs
-from mptcplab.inputs import size
+from mptcplab.inputs import size, size_text
 from mptcplab.statistics import Estimate, Paired, estimate, paired
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from mptcplab._core import FlowRow
     from mptcplab.results import Run
     from mptcplab.scenario import Scenario
 
@@ -31,6 +30,16 @@ HEALED = 0.5
 """A change that gains this part of what the best one gains shows the cause that it removes, ..."""
 MISSING = 0.4
 """... if it also wins back this part of the missing capacity."""
+
+BUFFERS = ("rcvbuf", "sndbuf")
+FIRST = 4
+"""Buffers of so many times the size are tried first; ..."""
+LADDER = ((2, 8), (16,), (32,))
+"""... where that is the best change, so many times the size too, for as long as the largest is the best, ..."""
+ERRORS = 2.0
+"""... and the smallest is suggested that is worse than the best of them by at most so many standard errors, ..."""
+EQUAL = 0.01
+"""... or by this part of it."""
 
 MOST_FLOWS = 10
 """Flows that are explained at once: each takes runs of its own."""
@@ -87,6 +96,17 @@ class Trial:
     """What the answer's `measure` has with it."""
     is_sure: bool = True
     """Whether the seeds tell it from chance: the 95% interval of the paired differences excludes none."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """The keys of the flow that it changes."""
+    values: tuple[float, ...] = ()
+    """What counts by seed, less is better: Mb/s with a minus, or what the answer's `measure` has."""
+    note: str = ""
+    """More about it, for its sentence."""
+
+    @property
+    def missing(self) -> float:
+        """The mean of `values`."""
+        return estimate(self.values).mean
 
 
 @dataclass(frozen=True)
@@ -109,6 +129,8 @@ class Answer:
     delay_alone: dict[str, Estimate | None] = field(default_factory=dict)
     """... of plain TCP by path."""
     tried: list[Trial] = field(default_factory=list)
+    chosen: Trial | None = None
+    """A smaller change that suffices, in place of the best one."""
 
     @property
     def best(self) -> str:
@@ -122,7 +144,9 @@ class Answer:
 
     @property
     def remedy(self) -> Trial | None:
-        """The best change, if it is worth it."""
+        """The best change, or a smaller one that suffices, if it is worth it."""
+        if self.chosen is not None:
+            return self.chosen
         if self.delay is not None and self.measure is not None:
             kept = [
                 one for one in self.tried if one.goodput.mean >= self.goodput.mean / WORTH and one.delay is not None
@@ -149,7 +173,7 @@ class Answer:
             beside = f" With plain TCP: {_listed(known)}." if known else ""
             said = self.measure.said.format(self.measure.shown(self.delay))
             return f"{self.flow} gets {self.goodput} Mb/s over {together}. {said}.{beside}"
-        head = f"{self.flow} gets {self.goodput} Mb/s over {together}"
+        head = f"{self.flow} gets {self.goodput} Mb/s over {together}{self._with_handshake()}"
         if self.capacity:
             part, most = f"{self.goodput.mean / self.capacity:.0%}", f"{self.capacity:.2f} Mb/s"
             head += f", {part} of the {most} that its links could carry{self._at_best()}"
@@ -161,6 +185,11 @@ class Answer:
             f"{head}. That is {self.goodput.mean / best.mean:.0%} of plain TCP over {self.best} alone ({best} Mb/s), "
             f"and {self.goodput.mean / self.sum:.0%} of plain TCP over each added up ({self.sum:.2f} Mb/s)."
         )
+
+    def _with_handshake(self) -> str:
+        """Says that its handshake counts, where it was long."""
+        waited = [row["waited_s"] for run in self.runs for row in [run.flow(self.flow)] if reasons.waited_long(row)]
+        return f", with its handshake of {max(waited):.2f} s" if waited else ""
 
     def _at_best(self) -> str:
         """Says that capacity is what links have at their best, where they have less for a time."""
@@ -184,12 +213,12 @@ class Answer:
         remedy = self.remedy
         chance = "" if remedy is None or remedy.is_sure else f"; {len(self.runs)} seeds do not tell this from chance"
         if remedy and self.measure and remedy.delay:
-            return f"With {remedy.change}: {self.measure.shown(remedy.delay)}{chance}."
+            return f"With {remedy.change}{remedy.note}: {self.measure.shown(remedy.delay)}{chance}."
         if remedy:
             more = (
                 f" ({remedy.goodput.mean / self.goodput.mean - 1:+.0%})" if self.goodput.mean else " instead of nothing"
             )
-            return f"With {remedy.change} it gets {remedy.goodput} Mb/s{more}{chance}."
+            return f"With {remedy.change}{remedy.note} it gets {remedy.goodput} Mb/s{more}{chance}."
         if self.tried:
             changes = "; ".join(trial.change for trial in self.tried)
             what = self.measure.improved if self.measure else "raised goodput"
@@ -237,7 +266,9 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
     rows = [run.flow(flow) for run in runs]
     most = reasons.capacity(rows[0])
     singles = {path: _goodput(own, flow) for path, own in alone.items()}
-    answer = Answer(flow, runs, _goodput(runs, flow), singles, _mean(rows), most / 1e6 if most else None)
+    answer = Answer(
+        flow, runs, _goodput(runs, flow), singles, reasons.mean_findings(rows), most / 1e6 if most else None
+    )
     # Copies of a flow are one in the file, so they change together.
     tables = tomllib.loads(scenario.to_toml())["flows"]
     written = flow if flow in tables and _settable(scenario, flow) else "*"
@@ -247,48 +278,84 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
         answer = replace(answer, measure=measure, delay=_estimated(measure.of(runs, flow)), delay_alone=delays)
     elif answer.is_full:
         return answer
-    jobs, tried = [], []
-    for cause, change in _changes(tables[flow]):
-        try:
-            changed = scenario.vary({f"flows.{written}.{key}": value for key, value in change.items()}).core
-        except ScenarioError:
-            # Larger than a scenario may have, or not of this transport.
-            continue
-        jobs += [Job(changed, run.seed) for run in runs]
-        tried.append((cause, " with ".join(f"{key} = {_shown(value)}" for key, value in change.items())))
-    done = run_jobs(jobs, quiet=quiet, label="changes")
-    each = len(runs)
-    trials = [_trial(text, cause, answer, done[at * each : (at + 1) * each]) for at, (cause, text) in enumerate(tried)]
-    answer = replace(answer, tried=trials)
-    return replace(answer, findings=_proven(answer))
+
+    def tested(changes: Sequence[tuple[str | None, dict[str, Any]]]) -> list[Trial]:
+        jobs, tried = [], []
+        for cause, change in changes:
+            try:
+                changed = scenario.vary({f"flows.{written}.{key}": value for key, value in change.items()}).core
+            except ScenarioError:
+                # Larger than a scenario may have, or not of this transport.
+                continue
+            jobs += [Job(changed, run.seed) for run in runs]
+            tried.append((cause, change))
+        done, each = run_jobs(jobs, quiet=quiet, label="changes"), len(runs)
+        of = [done[at * each : (at + 1) * each] for at in range(len(tried))]
+        return [_trial(change, cause, answer, own) for (cause, change), own in zip(tried, of, strict=True)]
+
+    answer = replace(answer, tried=tested(_changes(tables[flow])))
+    answer = replace(answer, findings=_proven(answer))
+    best = answer.remedy
+    if best is None or not set(best.settings) <= set(BUFFERS):
+        return answer
+    larger = [trial for trial in answer.tried if set(trial.settings) <= set(best.settings) and _suffices(trial, best)]
+    keys = list(min(larger, key=lambda trial: len(trial.settings)).settings)
+    sizes = {key: size(str(tables[flow][key])) for key in keys}
+    rungs = [trial for trial in answer.tried if list(trial.settings) == keys]
+    for several in LADDER:
+        changes = [{key: size_text(count * times) for key, count in sizes.items()} for times in several]
+        rungs = sorted([*rungs, *tested([(None, change) for change in changes])], key=_size)
+        if min(rungs, key=lambda trial: trial.missing) is not rungs[-1]:
+            break
+    return replace(answer, chosen=_smallest(answer, rungs))
 
 
-def _trial(text: str, cause: str | None, answer: Answer, own: Sequence[Run]) -> Trial:
+def _size(trial: Trial) -> int:
+    """What the buffers of a change hold, bytes."""
+    return sum(size(text) for text in trial.settings.values())
+
+
+def _smallest(answer: Answer, rungs: Sequence[Trial]) -> Trial | None:
+    """The smallest of some buffers that is as good as the best of them; `rungs` begin with the smallest."""
+    rungs = [trial for trial in rungs if len(trial.values) == len(answer.runs)]
+    if len(rungs) < 2:
+        return None
+    best = min(rungs, key=lambda trial: trial.missing)
+    good = [trial for trial in rungs if _suffices(trial, best) and _is_worth(answer, trial)]
+    if not good:
+        return None
+    sizes = [" and ".join(trial.settings.values()) for trial in rungs]
+    what = _listed(sizes) if len(best.settings) == 1 else _listed([f"({text})" for text in sizes])
+    return replace(good[0], note=f", the smallest that suffices of {what},")
+
+
+def _is_worth(answer: Answer, trial: Trial) -> bool:
+    return answer.measure is not None or trial.goodput.mean >= WORTH * answer.goodput.mean
+
+
+def _suffices(trial: Trial, best: Trial) -> bool:
+    """Whether a change is as good as another one, as far as the seeds tell."""
+    if len(trial.values) != len(best.values):
+        return False
+    lacks = [own - most for own, most in zip(trial.values, best.values, strict=True)]
+    error = float(np.std(lacks, ddof=1)) / len(lacks) ** 0.5 if len(lacks) > 1 else 0.0
+    lack = trial.missing - best.missing
+    return lack <= max(ERRORS * error, EQUAL * abs(best.missing))
+
+
+def _trial(settings: dict[str, Any], cause: str | None, answer: Answer, own: Sequence[Run]) -> Trial:
     """What a change gave, and whether that is more than chance."""
     flow, measure = answer.flow, answer.measure
     delays = measure.of(own, flow) if measure else []
     before = measure.of(answer.runs, flow) if measure else []
     if measure is None:
-        after = [run.flow(flow)["goodput"] for run in own]
-        gain: Paired | None = paired(after, [run.flow(flow)["goodput"] for run in answer.runs])
+        gain: Paired | None = paired(_rates_of(own, flow), _rates_of(answer.runs, flow))
     else:
         gain = paired(before, delays) if len(before) == len(delays) else None
     is_sure = len(own) < 2 or (gain is not None and gain.difference.low > 0)
-    return Trial(text, _goodput(own, flow), cause, _estimated(delays), is_sure)
-
-
-def _mean(rows: Sequence[FlowRow]) -> list[reasons.Finding]:
-    """What held a flow back on average over the runs, the most costly first."""
-    sums: dict[tuple[str, str | None], list[reasons.Finding]] = {}
-    for row in rows:
-        for finding in reasons.findings(row):
-            sums.setdefault((finding.cause, finding.path), []).append(finding)
-    means = []
-    for own in sums.values():
-        share, cost = (sum(values) / len(rows) for values in zip(*((one.share, one.cost) for one in own), strict=True))
-        if share >= reasons.LEAST or not any(one.share for one in own):
-            means.append(replace(own[0], share=share, cost=cost))
-    return sorted(means, key=lambda finding: (-finding.cost, -finding.share))
+    values = delays if measure else [-rate for rate in _rates_of(own, flow)]
+    text = " with ".join(f"{key} = {_shown(value)}" for key, value in settings.items())
+    return Trial(text, _goodput(own, flow), cause, _estimated(delays), is_sure, settings, tuple(values))
 
 
 def _measure(flow: dict[str, Any], goodput: Estimate) -> Measure | None:
@@ -346,7 +413,7 @@ def _settable(scenario: Scenario, flow: str) -> bool:
 def _changes(flow: dict[str, Any]) -> list[tuple[str | None, dict[str, Any]]]:
     """Changes of a flow's keys, each with the cause that it removes; those that the flow has already are left out."""
     rcvbuf, sndbuf = (size(str(flow[key])) for key in ("rcvbuf", "sndbuf"))
-    receive, send = {"rcvbuf": f"{4 * rcvbuf}B"}, {"sndbuf": f"{4 * sndbuf}B"}
+    receive, send = {"rcvbuf": size_text(FIRST * rcvbuf)}, {"sndbuf": size_text(FIRST * sndbuf)}
     found: list[tuple[str | None, dict[str, Any]]] = [
         ("receive_window", receive),
         ("send_buffer", send),
@@ -374,18 +441,20 @@ def _changes(flow: dict[str, Any]) -> list[tuple[str | None, dict[str, Any]]]:
 
 
 def _goodput(runs: Sequence[Run], flow: str) -> Estimate:
-    return estimate(run.flow(flow)["goodput"] / 1e6 for run in runs)
+    return estimate(_rates_of(runs, flow))
+
+
+def _rates_of(runs: Sequence[Run], flow: str) -> list[float]:
+    """Goodput in each run, Mb/s; with the handshake where that was long, for another first path may shorten it."""
+    return [reasons.comparable_rate(run.flow(flow)) / 1e6 for run in runs]
 
 
 def _shown(value: str | bool | list[str]) -> str:
-    """A value as a scenario file has it, sizes in units for people."""
+    """A value as a scenario file has it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
         return f"[{', '.join(_shown(name) for name in value)}]"
-    if value.endswith("B") and value[:-1].isdigit():
-        count = int(value[:-1])
-        return f'"{count / 2**20:.3g}MiB"' if count >= 2**20 else f'"{count / 2**10:.3g}KiB"'
     return f'"{value}"'
 
 

@@ -151,9 +151,16 @@ def _captures(given: argparse.Namespace, seed: int) -> Path:
 
 
 def _of_seed(baselines: Baselines, seed: int) -> dict[str, dict[str, float]]:
-    """Goodput of plain TCP by flow and path."""
+    """What plain TCP gets by flow and path, bit/s."""
+    from mptcplab import reasons
+
     return {
-        flow: {path: run.flow(flow)["goodput"] for path, runs in paths.items() for run in runs if run.seed == seed}
+        flow: {
+            path: reasons.comparable_rate(run.flow(flow))
+            for path, runs in paths.items()
+            for run in runs
+            if run.seed == seed
+        }
         for flow, paths in baselines.items()
     }
 
@@ -183,6 +190,7 @@ def save(runs: Runs, baselines: Baselines, output: Path) -> None:
 
 def document(run: Run, baselines: Baselines) -> dict[str, Any]:
     """A run as iperf3 would tell it, with what iperf3 does not know."""
+    from mptcplab import reasons
     from mptcplab.statistics import aggregation_benefit
 
     told = run.iperf3()
@@ -193,7 +201,8 @@ def document(run: Run, baselines: Baselines) -> dict[str, Any]:
         "limits": {row["flow"]: row["limits"] for row in run.flow_rows},
         "baselines": single,
         "aggregation_benefit": {
-            flow: aggregation_benefit(run.flow(flow)["goodput"], list(rates.values())) for flow, rates in single.items()
+            flow: aggregation_benefit(reasons.comparable_rate(run.flow(flow)), list(rates.values()))
+            for flow, rates in single.items()
         },
     }
     return told
@@ -201,19 +210,14 @@ def document(run: Run, baselines: Baselines) -> dict[str, Any]:
 
 def tell(runs: Runs, baselines: Baselines) -> None:
     """A summary for a person."""
-    from mptcplab.statistics import aggregation_benefit, estimate
+    from mptcplab import reasons, several
     from mptcplab.summary import summary
 
     if len(runs) == 1:
         print(summary(runs[0], _of_seed(baselines, runs[0].seed)))
         return
-    print(f"{runs[0].name}, {len(runs)} seeds from {runs[0].seed}; mean and 95 % interval")
-    for name in runs[0].flow_names:
-        rates = estimate(run.flow(name)["goodput"] / 1e6 for run in runs)
-        print(f"  {name}: goodput {rates} Mb/s")
-        if name in baselines:
-            benefit = estimate(
-                aggregation_benefit(run.flow(name)["goodput"], list(_of_seed(baselines, run.seed)[name].values()))
-                for run in runs
-            )
-            print(f"    aggregation benefit {benefit} (0: the best single path, 1: the sum)")
+    alone = {
+        flow: {path: [reasons.comparable_rate(run.flow(flow)) for run in own] for path, own in paths.items()}
+        for flow, paths in baselines.items()
+    }
+    print(several.summary(runs, alone))

@@ -184,6 +184,8 @@ def _tell(found: Found, compare: str | None) -> None:
         )
     else:
         print("one seed: no interval; --seeds 10 gives one")
+    for note in found.notes():
+        print(note)
     if compare:
         print()
         print(table(found.compared(compare)))

@@ -1,0 +1,214 @@
+"""What summaries and `why` say agrees with the queues, drops and windows of the simulated network."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from conftest import Cli
+from mptcplab import Scenario, events, reasons
+from mptcplab.commands.example import FOLDER
+from mptcplab.inputs import size_like, size_text
+from mptcplab.why import explain
+
+ASYMMETRIC = """
+duration = "12s"
+warmup = "2s"
+[paths.wifi]
+rate = "5Mbit"
+rtt = "30ms"
+queue = "20p"
+[paths.lte]
+rate = "20Mbit"
+rtt = "50ms"
+queue = "100p"
+[paths.lte.forward]
+rate = "{back}"
+[flows.download]
+direction = "download"
+rcvbuf = "4MB"
+sndbuf = "4MB"
+"""
+UPLOAD = """
+[flows.upload]
+transport = "tcp"
+direction = "upload"
+paths = ["lte"]
+congestion = "cubic"
+rcvbuf = "4MB"
+sndbuf = "4MB"
+"""
+
+
+@pytest.mark.parametrize(("back", "upload"), [("5Mbit", UPLOAD), ("100kbit", "")])
+def test_acknowledgements_that_wait_in_a_queue_are_a_cause(back: str, upload: str) -> None:
+    """An upload, or the acknowledgements themselves, fill the queue of the other direction."""
+    run = Scenario.parse(ASYMMETRIC.format(back=back) + upload).run(trace=events.REASONS)
+    row = run.flow("download")
+    path = next(path for path in row["paths"] if path["path"] == "lte")
+    assert sum(path["limits"].values()) == pytest.approx(1)
+    assert path["limits"]["ack_queue"] > 0.2
+    assert path["ack_queue"] == "lte forward"
+    assert path["ack_wait_s"] is not None
+    assert path["ack_wait_s"] == pytest.approx(path["mean_srtt_s"] - 0.05, rel=0.35), "the RTT shows it"
+    assert (first := reasons.findings(row)[0]).cause == "ack_queue"
+    assert first.path == "lte"
+    said = run.summary()
+    assert re.search(r"acknowledgements waited in the queue of lte forward for \d+ ms on average, which left", said)
+    assert "the queue of lte held data" not in said
+
+
+def test_acknowledgements_that_wait_nowhere_cost_nothing() -> None:
+    row = Scenario.parse(ASYMMETRIC.format(back="5Mbit")).run(trace=events.REASONS).flow("download")
+    for path in row["paths"]:
+        assert path["limits"]["ack_queue"] < 0.02
+        assert path["ack_wait_s"] is not None
+        assert path["ack_wait_s"] < 0.005
+
+
+QUEUED = """
+duration = "8s"
+warmup = "1s"
+[paths.fast]
+rate = "10Mbit"
+rtt = "10ms"
+queue = "30p"
+[paths.slow]
+rate = "5Mbit"
+rtt = "150ms"
+queue = "30p"
+[flows.f]
+stack = "linux"
+blocks = "256KB"
+rate = "9Mbit"
+"""
+
+
+def test_data_in_the_queue_of_another_subflow_is_no_lack_of_data() -> None:
+    """Linux gives data to a subflow ahead of its window: the other path is idle by its scheduler's choice."""
+    run = Scenario.parse(QUEUED).run(trace=events.REASONS)
+    row = run.flow("f")
+    fast = next(path for path in row["paths"] if path["path"] == "fast")
+    waits = row["limits"]["congestion_window"]
+    assert waits > 0.5, "data waited in queues for windows"
+    assert fast["sender_limits"]["application"] <= 1 - waits + 0.02
+    assert fast["limits"]["scheduler"] > 0.05
+
+
+def test_a_small_segment_that_waits_for_more_fills_no_window() -> None:
+    """What Nagle's algorithm holds is less than a segment: the application has written no more."""
+    text = QUEUED.replace('rate = "5Mbit"', 'rate = "50Mbit"').replace("150ms", "20ms").replace("30p", "200p")
+    row = Scenario.parse(text.replace("256KB", "64KB").replace("9Mbit", "40Mbit")).run(trace=events.REASONS).flow("f")
+    assert all(path["sender_limits"]["application"] > 0.9 for path in row["paths"])
+    assert row["limits"]["application"] > 0.9
+
+
+CALL = """
+duration = "6s"
+warmup = "1s"
+[paths.wifi]
+rate = "10Mbit"
+rtt = "20ms"
+loss = "1%"
+[paths.lte]
+rate = "10Mbit"
+rtt = "60ms"
+[flows.call]
+blocks = "10KB"
+rate = "4Mbit"
+deadline = "60ms"
+baselines = true
+"""
+
+
+def test_several_seeds_tell_what_one_seed_tells(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "call.toml").write_text(CALL)
+    said = cli("run", "call.toml", "--seeds", "3").stdout
+    spread = r"\d+(\.\d+)? ± \d+(\.\d+)?"
+    assert re.search(rf"call: goodput {spread} Mb/s of {spread} Mb/s that its links could carry", said)
+    for path in ("wifi", "lte"):
+        assert re.search(rf"{path} +{spread} Mb/s, {spread}% of the data, RTT {spread} ms", said), said
+    assert re.search(rf"median {spread} ms, p95 {spread} ms, p99 {spread} ms", said)
+    assert re.search(rf"{spread}% of the blocks took longer than the deadline", said)
+    assert re.search(rf"aggregation benefit -?{spread}", said)
+
+
+def test_a_path_without_a_subflow_is_named_with_several_seeds(cli: Cli, tmp_path: Path) -> None:
+    text = CALL.replace('rtt = "60ms"', 'rtt = "60ms"\nloss = "100%"').replace("baselines = true", "")
+    (tmp_path / "call.toml").write_text(text)
+    assert "no subflow joined over lte" in cli("run", "call.toml", "--seeds", "2").stdout
+
+
+def test_sizes_are_written_as_in_scenario_files() -> None:
+    assert [size_text(count) for count in (61_440, 2_000_000, 245_760, 16_777_216, 1500)] == [
+        "60KB",
+        "2MB",
+        "240KB",
+        "16MiB",
+        "1500B",
+    ]
+    assert [size_like(423_000, like) for like in (61_440, 2_000_000, 60_000, 1501)] == [
+        "413KB",
+        "0.42MB",
+        "423kB",
+        "423kB",
+    ]
+
+
+def test_the_smallest_buffer_that_suffices_is_suggested() -> None:
+    two = Scenario.load(FOLDER / "two.toml").vary({"duration": "8s", "warmup": "2s", "paths.lte.loss": "0%"})
+    [answer] = explain(two.vary({"flows.download.rcvbuf": "60KB"}), seeds=[1, 2])
+    said = " ".join(answer.sentences())
+    assert "(buffer 60KB, these paths need " in said
+    assert set(re.findall(r"\d+ ?([kKM]i?B)\b", said)) == {"KB"}, said
+    assert answer.remedy is not None
+    assert "the smallest that suffices of 120KB, 240KB" in said
+    [small] = [trial for trial in answer.tried if trial.settings == {"rcvbuf": "240KB"}]
+    assert answer.remedy.goodput.mean >= 0.97 * small.goodput.mean
+    # Where twice the buffer is enough, four times is not suggested.
+    [enough] = explain(two.vary({"flows.download.rcvbuf": "200KB"}), seeds=[1, 2])
+    assert enough.remedy is None or 'rcvbuf = "400KB"' in enough.remedy.change
+
+
+HANDSHAKE = """
+duration = "20s"
+[paths.dsl]
+rate = "16Mbit"
+rtt = "40ms"
+up = false
+[paths.lte]
+rate = "24Mbit"
+rtt = "60ms"
+[flows.download]
+paths = ["dsl", "lte"]
+[[events]]
+at = "5s"
+path = "dsl"
+set = { up = true }
+"""
+
+
+def test_a_sweep_tells_of_a_long_handshake(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "late.toml").write_text(HANDSHAKE)
+    vary = ("--vary", "flows.*.scheduler=minrtt,ontime")
+    said = cli("sweep", "late.toml", *vary, "--seeds", "2", "--compare", "flows.*.scheduler=minrtt").stdout
+    assert re.search(
+        r"goodput of download counts from the end of the handshake, which took up to \d\.\d\d s in 4 of 4 runs; "
+        "bytes_received has what arrived in the whole time",
+        said,
+    )
+    assert "from the end of the handshake" not in cli("sweep", "late.toml", *vary, "--metric", "bytes_received").stdout
+    said = cli("run", "late.toml", "--seeds", "2").stdout
+    assert re.search(r"goodput [\d.]+ ± [\d.]+ Mb/s after a handshake of [\d.]+ ± [\d.]+ s", said)
+
+
+def test_why_counts_a_long_handshake() -> None:
+    """Or the path that opens at once would be no better than the one that does not."""
+    [answer] = explain(Scenario.parse(HANDSHAKE), seeds=[1])
+    row = answer.runs[0].flow("download")
+    assert answer.goodput.mean == pytest.approx(reasons.rate_of_life(row) / 1e6)
+    assert "with its handshake of" in answer.sentences()[0]
+    assert answer.remedy is not None
+    assert answer.remedy.change.startswith('paths = ["lte"')
