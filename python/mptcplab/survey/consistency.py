@@ -29,7 +29,7 @@ BUSY = 0.9
 """A link that is busy for more of the time than this is never called unused."""
 _IDLE = (
     "application", "scheduler", "window", "loss", "queue_overflow", "delay_change", "receive_window", "send_buffer",
-    "head_of_line", "penalty", "pacing", "local_queue",
+    "head_of_line", "penalty", "pacing", "local_queue", "ack_queue",
 )  # fmt: skip
 
 
@@ -114,7 +114,19 @@ def contradictions(run: Run, baselines: dict[str, float]) -> Iterator[str]:
         # The links of a path lead from the client to the server.
         side = "backward" if tables[row["flow"]]["direction"] == "download" else "forward"
         yield from _of_flow(run, row, {link: share for (link, way), share in busy.items() if way == side})
+        yield from _of_acknowledgements(row, {link: share for (link, way), share in busy.items() if way != side})
     yield from _of_main(run, baselines, text)
+
+
+def _of_acknowledgements(row: FlowRow, busy: dict[str, float]) -> Iterator[str]:
+    """Acknowledgements wait in a queue only while its link is busy."""
+    whole = row["measured_s"] > 0.97 * SECONDS
+    for path in row["paths"]:
+        share, name = path["limits"].get("ack_queue", 0.0), path["path"]
+        if whole and share > busy[name] + 0.1:
+            yield f"{row['flow']} {name}: {share:.0%} for acknowledgements of a link that was busy {busy[name]:.0%}"
+        if share > reasons.LEAST and not path["ack_queue"]:
+            yield f"{row['flow']} {name}: acknowledgements cost {share:.0%} and waited in no queue"
 
 
 def _of_flow(run: Run, row: FlowRow, busy: dict[str, float]) -> Iterator[str]:

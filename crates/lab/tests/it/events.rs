@@ -45,6 +45,7 @@ fn who_looks_changes_nothing() {
             for path in &mut flow.paths {
                 (path.limits, path.sender_limits, path.blamed) = (Vec::new(), Vec::new(), 0.0);
                 (path.capacity, path.best_capacity, path.base_rtt) = (None, None, None);
+                (path.ack_wait, path.ack_queue) = (None, None);
                 path.drops = None;
             }
             for absent in &mut flow.never_joined {
