@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import shutil
 import socket
 import subprocess
 import sys
@@ -62,8 +61,7 @@ def receiver(*arguments: str) -> tuple[str, ...]:
 
 
 def test_a_sender_behind_nat_opens_all_its_subflows(namespace: Namespace, tmp_path: Path) -> None:
-    if shutil.which("nft") is None:
-        pytest.skip("this machine has no nftables")
+    need("nft")
     data = words(2_000_000)
     (tmp_path / "sent").write_bytes(data)
     namespace.run("nft", "add", "table", "ip", "lab")
