@@ -22,7 +22,7 @@ from mptcplab.scenario import HISTORICAL, Scenario
 from mptcplab.summary import summary
 from mptcplab.survey.hunt import hunt
 from mptcplab.survey.measure import Measured, Policy, again, survey
-from mptcplab.survey.networks import DISCIPLINES, FRAME, KINDS, Link, Network, draw
+from mptcplab.survey.networks import DISCIPLINES, FRAME, KINDS, Change, Link, Network, draw
 from mptcplab.survey.oracle import MOST_PAYLOAD, PAYLOAD, bound, earliest, joins
 from mptcplab.survey.policies import policy
 from mptcplab.survey.report import distribution, sentence, times
@@ -44,10 +44,18 @@ def test_networks_lie_in_the_distribution_that_is_described(kind: str) -> None:
     assert {len(network.links) for network in networks} == {2, 3, 4}
     far = 5 if kind == "far" else 1
     assert all(1e6 <= link.rate <= 100e6 and 5e-3 <= link.rtt / far <= 0.4 and link.queue >= 10 for link in links)
-    most = [20 if kind == "short" else far * max(10.5, 5 * link.bdp / far / FRAME + 1) for link in links]
+    most = [
+        20
+        if kind == "short"
+        else max(10.5, link.rate / 8 / FRAME + 1)
+        if kind == "fading"
+        else far * max(10.5, 5 * link.bdp / far / FRAME + 1)
+        for link in links
+    ]
     assert all(link.queue <= here for link, here in zip(links, most, strict=True))
     lossy = kind == "lossy"
-    assert (1 if lossy else 0.2) <= np.mean([link.loss > 0 for link in links]) <= (1 if lossy else 0.3)
+    least, most_lossy = {"lossy": (1, 1), "fading": (0, 0)}.get(kind, (0.2, 0.3))
+    assert least <= np.mean([link.loss > 0 for link in links]) <= most_lossy
     assert all(link.loss == 0 or 1e-4 <= link.loss <= (5e-2 if lossy else 2e-2) for link in links)
     assert 0.4 < np.mean([network.buffer is None for network in networks]) < 0.6
     assert all(network.buffer is None or 200e3 <= network.buffer <= 4e6 for network in networks)
@@ -71,10 +79,23 @@ def test_each_kind_has_what_it_is_called_for() -> None:
     assert all(64e3 <= link.back <= max(64e3, link.rate / 20) for link in links)
     assert all(path["backward"]["rate"] != path["forward"]["rate"] for path in table["paths"].values())
     links, table, text = drawn("changing")
-    (dip,) = [(f"path{at}", link) for at, link in enumerate(links, 1) if link.dip]
-    assert dip[1].rate / 10 <= dip[1].dip <= dip[1].rate / 2
-    assert [(event["at"], event["path"]) for event in table["events"]] == [("12s", dip[0]), ("20s", dip[0])]
-    assert "from 12 s to 20 s" in text
+    ((name, link),) = [(f"path{at}", link) for at, link in enumerate(links, 1) if link.changes]
+    low, high = link.changes
+    assert link.rate / 10 <= low.rate <= link.rate / 2
+    assert high.rate == link.rate
+    assert [(event["at"], event["path"]) for event in table["events"]] == [("12s", name), ("20s", name)]
+    assert f"{low.rate / 1e6:.3g} Mb/s from 12 s {link.rate / 1e6:.3g} Mb/s from 20 s" in text
+    links, table, text = drawn("fading")
+    (fades,) = [link for link in links if link.changes]
+    assert fades.rate / 250 <= fades.changes[0].rate <= fades.rate / 2
+    assert all(link.loss == 0 for link in links)
+    seconds = [link.queue * FRAME * 8 / link.rate for link in links if link.queue > 10]
+    assert all(0.019 <= time <= 1.01 for time in seconds)
+    links, table, text = drawn("steps")
+    assert [event["at"] for event in table["events"]] == ["12s", "20s"]
+    assert all(set(event["set"]) == {"delay"} for event in table["events"])
+    first = next(link for link in links if link.changes and link.changes[0].at == 12)
+    assert 1.009 <= max(first.changes[0].rtt / first.rtt, first.rtt / first.changes[0].rtt) <= 1.501
     links, table, text = drawn("competing")
     assert (table["flows"]["flow"]["start"], table["duration"], table["warmup"]) == ("10s", "40s", "15s")
     others = [
@@ -425,3 +446,20 @@ def test_the_command_tells_times(tmp_path: Path, capsys: pytest.CaptureFixture[s
     with pytest.raises(SystemExit):
         main([*arguments, "--blocks", "8"])
     assert "'8' is no rate" in capsys.readouterr().err
+
+
+def test_what_follows_a_change_is_measured_by_itself() -> None:
+    # The faster path is slow for a while: Multipath TCP goes on over the other one and comes back.
+    fades = Link(8e6, 0.02, 40, changes=(Change(12, rate=1e5), Change(20, rate=8e6)))
+    (one,) = survey([Network("fades", (fades, Link(2e6, 0.05, 20)))], [Policy("default")], quiet=True)
+    assert len(one.after) == 2
+    assert one.least == min(one.of_best, *one.after)
+    assert 0 <= one.silence < 18
+    assert 0 <= one.back < 10
+    (steady,) = survey([SMALL], [Policy("default")], quiet=True)
+    assert (steady.after, steady.least) == ((), steady.of_best)
+    figures = distribution([one])
+    assert figures["silent"] == (one.silence > 2)
+    assert figures["left_unused"] == (one.back > 3)
+    assert "In the 10 s after a change" in sentence(one)
+    assert "silent" not in distribution([steady])

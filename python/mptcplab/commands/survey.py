@@ -43,8 +43,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--kind",
         action="append",
         metavar="KIND",
-        help="what is drawn: bulk, burst, jitter, competing, reorder, short, managed, asymmetric, changing, far or "
-        "lossy (default: bulk)",
+        help="what is drawn: bulk, burst, jitter, competing, reorder, short, managed, asymmetric, changing, far, "
+        "lossy, fading or steps (default: bulk)",
     )
     parser.add_argument(
         "--policy",
@@ -154,9 +154,16 @@ def _goodput(given: argparse.Namespace, kind: str, policies: list[Policy]) -> in
         for name, one in figures.items()
     ]
     print(table(rows))
+    if any(one.after for one in measured):
+        rows = [["policy", "after a change < 0.8", "least", "silent > 2 s", "longest", "back but unused > 3 s"]]
+        for name, counts in figures.items():
+            least, longest = f"{counts['least']:.3f}", f"{counts['longest_silence']:.1f} s"
+            below, silent, unused = (str(counts[key]) for key in ("least_below_0.8", "silent", "left_unused"))
+            rows.append([name, below, least, silent, longest, unused])
+        print(table(rows))
     for name, own in of.items():
         print(f"\nWhere {name} is worst:")
-        for one in sorted(own, key=lambda each: each.of_best)[:SHOWN]:
+        for one in sorted(own, key=lambda each: each.least)[:SHOWN]:
             _show(one)
     return 0
 

@@ -5,12 +5,14 @@ Owns the jobs, what counts as the best path, and the ratios. Never draws a netwo
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.batch import Job, Progress, run_jobs
-from mptcplab.survey.networks import Network
+from mptcplab.survey.networks import SAMPLE_S, Network
 from mptcplab.survey.oracle import bound
 
 if TYPE_CHECKING:
@@ -22,6 +24,11 @@ SEEDS = 5
 FIRST, SETTLED = 2, 1.05
 """The first runs, and what Multipath TCP has to reach of the best path in each of them for a network to be settled:
 the other runs are for those where it does not."""
+AFTER_S = 10.0
+"""Seconds after a change that are measured by themselves."""
+SILENCE_S, BACK_S = 2.0, 3.0
+"""Nothing may arrive for no longer while a path is free, and a path whose rate is back carries data again after so
+long, s."""
 AT_ONCE = 50
 """Networks whose results are in memory together."""
 
@@ -51,6 +58,12 @@ class Measured:
     alone: Sequence[float]
     flow: FlowRow
     runs: int = 1
+    after: Sequence[float] = ()
+    """Goodput of the seconds after each change / that of plain TCP over the path that was best in them."""
+    silence: float = 0.0
+    """The longest time in which nothing arrived, s, in any of the runs."""
+    back: float = 0.0
+    """How long a path whose rate came back carried nothing, s, in any of the runs."""
 
     @property
     def best(self) -> float:
@@ -61,6 +74,11 @@ class Measured:
     def of_best(self) -> float:
         """Goodput / plain TCP over the best path."""
         return self.goodput / self.best
+
+    @property
+    def least(self) -> float:
+        """Goodput / plain TCP over the best path, over the whole run or the seconds after a change, the least."""
+        return min((self.of_best, *self.after))
 
     @property
     def of_sum(self) -> float:
@@ -115,13 +133,43 @@ def _seeds(network: Network, first: int, last: int) -> range:
     return range(first, (last if network.chance else min(last, 1)) + 1)
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """What a run showed: goodput in bit/s, over all and after each change, and two times in s as in `Measured`."""
+
+    goodput: float
+    after: tuple[float, ...] = ()
+    silence: float = 0.0
+    back: float = 0.0
+
+
+def _seen(network: Network, run: Run) -> _Seen:
+    row = run.flow("flow")
+    if not network.changes:
+        return _Seen(row["goodput"])
+    times, rates = run.series("goodput", flow="flow")
+    after = tuple(
+        float(rates[(times > begin + 1e-9) & (times <= begin + AFTER_S + 1e-9)].mean())
+        for begin in (network.begins + change for change in network.changes)
+    )
+    back = 0.0
+    for at, link in enumerate(network.links, 1):
+        for low, high in itertools.pairwise(link.changes):
+            if high.rate > low.rate and run.path(f"path{at}", "flow") is not None:
+                times, rates = run.series("throughput", flow="flow", path=f"path{at}")
+                since = times - network.begins - high.at
+                carries = since[(since > 1e-9) & (rates > 0)]
+                back = max(back, float(carries[0]) - SAMPLE_S if len(carries) else math.inf)
+    return _Seen(row["goodput"], after, row["longest_silence_s"], back)
+
+
 class _Runs:
-    """The goodputs of some networks: of each policy, and of each path's TCP under the controllers that they need. What
-    else is said of a flow is of the run with the seed `shown`."""
+    """What runs on some networks showed: of each policy, and of each path's TCP under the controllers that they need.
+    What else is said of a flow is of the run with the seed `shown`."""
 
     def __init__(self, networks: Sequence[Network], policies: Sequence[Policy], shown: int = 1) -> None:
         self._networks, self._policies, self._shown = networks, policies, shown
-        self._rates: dict[tuple[int, str], list[float]] = {}
+        self._seen: dict[tuple[int, str], list[_Seen]] = {}
         self._rows: dict[tuple[int, str], FlowRow] = {}
 
     def run(self, wanted: Sequence[tuple[int, int]], workers: int | None) -> None:
@@ -133,17 +181,16 @@ class _Runs:
                 jobs.append(Job(self._networks[at].scenario(keys).core, seed))
                 names.append((at, name))
         # The runs end in any order; a sum of them does not depend on it.
-        goodputs: list[float] = [0.0] * len(jobs)
+        found: list[_Seen] = [_Seen(0.0)] * len(jobs)
 
         def keep(job: int, run: Run) -> None:
-            row = run.flow("flow")
-            goodputs[job] = row["goodput"]
+            found[job] = _seen(self._networks[names[job][0]], run)
             if run.seed == self._shown:
-                self._rows[names[job]] = row
+                self._rows[names[job]] = run.flow("flow")
 
         run_jobs(jobs, workers=workers, quiet=True, on_result=keep)
-        for whose, goodput in zip(names, goodputs, strict=True):
-            self._rates.setdefault(whose, []).append(goodput)
+        for whose, seen in zip(names, found, strict=True):
+            self._seen.setdefault(whose, []).append(seen)
 
     def _flows(self, network: Network) -> dict[str, Mapping[str, Any]]:
         flows: dict[str, Mapping[str, Any]] = {}
@@ -155,20 +202,34 @@ class _Runs:
             flows[policy.name] = {"transport": "mptcp", **policy.keys}
         return flows
 
-    def _alone(self, at: int, policy: Policy) -> list[list[float]]:
+    def _alone(self, at: int, policy: Policy) -> list[list[_Seen]]:
         paths = range(1, len(self._networks[at].links) + 1)
-        return [self._rates[at, f"{policy.reference} path{path}"] for path in paths]
+        return [self._seen[at, f"{policy.reference} path{path}"] for path in paths]
 
     def settled(self, at: int, policy: Policy) -> bool:
         """Whether no run of the policy came near its best path."""
-        best = max(map(max, self._alone(at, policy)))
-        return min(self._rates[at, policy.name]) >= SETTLED * best
+        best = max(seen.goodput for runs in self._alone(at, policy) for seen in runs)
+        return min(seen.goodput for seen in self._seen[at, policy.name]) >= SETTLED * best
 
     def measured(self, at: int, policy: Policy) -> Measured:
         """The means over the runs."""
-        alone = [_mean(rates) for rates in self._alone(at, policy)]
-        own = self._rates[at, policy.name]
-        return Measured(self._networks[at], policy, _mean(own), alone, self._rows[at, policy.name], len(own))
+        own, alone = self._seen[at, policy.name], self._alone(at, policy)
+        after = tuple(
+            _mean([seen.after[change] for seen in own])
+            / max(*(_mean([seen.after[change] for seen in runs]) for runs in alone), 1.0)
+            for change in range(len(self._networks[at].changes))
+        )
+        return Measured(
+            self._networks[at],
+            policy,
+            _mean([seen.goodput for seen in own]),
+            [_mean([seen.goodput for seen in runs]) for runs in alone],
+            self._rows[at, policy.name],
+            len(own),
+            after,
+            max(seen.silence for seen in own),
+            max(seen.back for seen in own),
+        )
 
 
 def _mean(values: Sequence[float]) -> float:

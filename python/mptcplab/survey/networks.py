@@ -6,6 +6,7 @@ Never runs anything.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -18,8 +19,10 @@ from mptcplab.scenario import NO_JITTER, Scenario
 FRAME = 1514
 """Bytes of a full Ethernet frame without its check sequence, as links count."""
 DURATION_S, WARMUP_S = 30.0, 5.0
-DIP_S = 12, 20
-"""When the rate of a changing path falls and rises again."""
+SAMPLE_S = 0.5
+"""Between two samples where a path changes, s; 1 elsewhere."""
+CHANGES_S = 12, 20
+"""When a path changes, and when it, or another one, changes again."""
 
 KINDS = {
     "bulk": "two to four paths, one path in four with random loss; one flow that always has data",
@@ -33,6 +36,8 @@ KINDS = {
     "changing": "as bulk, but one path has a tenth to a half of its rate from 12 s to 20 s",
     "far": "as bulk, but round trips are five times as long, up to 2 s",
     "lossy": "as bulk, but each path loses 0.1-5 % of its frames",
+    "fading": "as bulk without loss, queues of 20 ms to 1 s; one path has 1/250 to 1/2 of its rate from 12 s to 20 s",
+    "steps": "as bulk, and the round trip of a path becomes 1-50 % longer or shorter, at 12 s and at 20 s, for good",
 }
 """The rows of a survey about goodput, and what each draws."""
 DISCIPLINES = ("fq_codel", "codel", "pie")
@@ -40,6 +45,23 @@ BESIDE_OTHERS = NO_JITTER | {"start": "200ms"}
 """Who has which share of a queue is decided by who began when: beside flows of others, seeds differ in that."""
 OTHERS_FIRST_S = 10
 """Flows of others have so long to find their share before the flow begins."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a path has from a time on: a rate in bit/s, or a round trip in s."""
+
+    at: float
+    rate: float = 0.0
+    rtt: float = 0.0
+
+    def keys(self) -> dict[str, str]:
+        """The keys that an event sets."""
+        return {"rate": f"{self.rate / 1e3:.0f}kbit"} if self.rate else {"delay": f"{self.rtt / 2 * 1e6:.0f}us"}
+
+    def __str__(self) -> str:
+        """In words."""
+        return (f"{self.rate / 1e6:.3g} Mb/s" if self.rate else f"{self.rtt * 1e3:.3g} ms") + f" from {self.at:g} s"
 
 
 @dataclass(frozen=True)
@@ -62,8 +84,7 @@ class Link:
     """What runs the queue, if not drop-tail."""
     back: float = 0.0
     """Rate of the way back where it is another one, bit/s."""
-    dip: float = 0.0
-    """Rate between `DIP_S` where it changes, bit/s."""
+    changes: tuple[Change, ...] = ()
 
     @property
     def bdp(self) -> float:
@@ -113,6 +134,11 @@ class Network:
         return any(link.loss or link.jitter or link.discipline or link.others for link in self.links)
 
     @property
+    def changes(self) -> list[float]:
+        """When a path changes, s from the beginning of the flow."""
+        return sorted({change.at for link in self.links for change in link.changes})
+
+    @property
     def begins(self) -> int:
         """When the flow begins, s."""
         return OTHERS_FIRST_S if any(link.others for link in self.links) else 0
@@ -133,17 +159,16 @@ class Network:
         if self.begins:
             flows["flow"]["start"] = f"{self.begins}s"
         events = [
-            {"at": f"{self.begins + at}s", "path": f"path{number}", "set": {"rate": f"{rate / 1e3:.0f}kbit"}}
+            {"at": f"{self.begins + change.at:g}s", "path": f"path{number}", "set": change.keys()}
             for number, link in enumerate(self.links, 1)
-            if link.dip
-            for at, rate in zip(DIP_S, (link.dip, link.rate), strict=True)
+            for change in link.changes
         ]
         return Scenario(
             jitter=BESIDE_OTHERS if self.begins else NO_JITTER,
             name=name or self.name,
             duration=f"{(self.begins + duration) * 1e3:.0f}ms",
             warmup=f"{(self.begins + warmup) * 1e3:.0f}ms",
-            sample="1s",
+            sample=f"{SAMPLE_S if events else 1:g}s",
             paths=paths,
             flows=flows,
             **({"events": events} if events else {}),
@@ -161,7 +186,7 @@ class Network:
             words += f" with {link.others} other flows" if link.others else ""
             words += f" {link.discipline}" if link.discipline else ""
             words += f" {link.back / 1e6:.3g} Mb/s back" if link.back else ""
-            words += f" {link.dip / 1e6:.3g} Mb/s from {DIP_S[0]} s to {DIP_S[1]} s" if link.dip else ""
+            words += "".join(f" {change}" for change in link.changes)
             links.append(words)
         buffer = "buffers tuned" if self.buffer is None else f"buffers of {self.buffer / 1e3:.0f} kB"
         return f"{'; '.join(links)}; {buffer}"
@@ -174,9 +199,7 @@ def draw(seed: int, number: int, kind: str = "bulk") -> Network:
     """
     chance = np.random.default_rng([seed, number, list(KINDS).index(kind)])
 
-    def between(least: float, most: float) -> float:
-        return float(math.exp(chance.uniform(math.log(least), math.log(most))))
-
+    between = functools.partial(_between, chance)
     links = []
     for _ in range(int(chance.integers(2, 5))):
         rate, rtt = between(1e6, 100e6), between(5e-3, 400e-3)
@@ -206,9 +229,44 @@ def draw(seed: int, number: int, kind: str = "bulk") -> Network:
             links = [replace(link, back=max(64e3, link.rate / between(20, 80))) for link in links]
         case "changing":
             at = int(chance.integers(len(links)))
-            links[at] = replace(links[at], dip=links[at].rate / between(2, 10))
+            links[at] = _falls(links[at], between(2, 10))
+        case "fading":
+            links = _fade(links, chance)
+        case "steps":
+            links = _step(links, chance)
         case "far":
             links = [replace(link, rtt=5 * link.rtt, queue=5 * link.queue) for link in links]
         case "lossy":
             links = [replace(link, loss=between(1e-3, 5e-2)) for link in links]
     return Network(f"{kind}-{seed}-{number}", tuple(links), buffer)
+
+
+def _between(chance: np.random.Generator, least: float, most: float) -> float:
+    """Log-uniform."""
+    return float(math.exp(chance.uniform(math.log(least), math.log(most))))
+
+
+def _fade(links: list[Link], chance: np.random.Generator) -> list[Link]:
+    """Without loss, with other queues, and with a path that is slow for a while."""
+    queues = [max(10, round(link.rate * _between(chance, 20e-3, 1) / 8 / FRAME)) for link in links]
+    links = [replace(link, queue=queue, loss=0.0) for link, queue in zip(links, queues, strict=True)]
+    at = int(chance.integers(len(links)))
+    links[at] = _falls(links[at], _between(chance, 2, 250))
+    return links
+
+
+def _step(links: list[Link], chance: np.random.Generator) -> list[Link]:
+    """With a path that becomes longer or shorter at each change."""
+    links = list(links)
+    for time in CHANGES_S:
+        at, longer = int(chance.integers(len(links))), 1 + _between(chance, 1e-2, 0.5)
+        before = links[at].changes[-1].rtt if links[at].changes else links[at].rtt
+        after = before * longer if chance.random() < 0.5 else before / longer
+        links[at] = replace(links[at], changes=(*links[at].changes, Change(time, rtt=after)))
+    return links
+
+
+def _falls(link: Link, times: float) -> Link:
+    """The link whose rate is so many times lower between both changes."""
+    low, high = (Change(at, rate=rate) for at, rate in zip(CHANGES_S, (link.rate / times, link.rate), strict=True))
+    return replace(link, changes=(low, high))

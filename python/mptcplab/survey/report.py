@@ -17,7 +17,7 @@ import pyarrow as pa
 from mptcplab.export import write_parquet
 from mptcplab.files import write_bytes
 from mptcplab.summary import limits_in_words, megabits
-from mptcplab.survey.measure import Measured
+from mptcplab.survey.measure import AFTER_S, BACK_S, SILENCE_S, Measured
 from mptcplab.survey.shared import Share
 from mptcplab.survey.short import LATE, Timed
 
@@ -47,6 +47,19 @@ def distribution(measured: Sequence[Measured]) -> dict[str, Any]:
         "roomy": len(roomy),
         "median_of_sum_roomy": float(np.median(roomy)) if roomy else None,
         "median_of_oracle": float(np.median([one.of_oracle for one in measured])),
+        **(_changing(measured) if any(one.after for one in measured) else {}),
+    }
+
+
+def _changing(measured: Sequence[Measured]) -> dict[str, Any]:
+    """The figures of paths that change: networks below 0.8 of the best path, over the whole run or after a change,
+    silent ones, and those that leave a path unused whose rate is back."""
+    return {
+        "least_below_0.8": sum(one.least < LINES[1] for one in measured),
+        "least": min(one.least for one in measured),
+        "silent": sum(one.silence > SILENCE_S for one in measured),
+        "longest_silence": max(one.silence for one in measured),
+        "left_unused": sum(one.back > BACK_S for one in measured),
     }
 
 
@@ -55,6 +68,10 @@ def sentence(one: Measured) -> str:
     alone = ", ".join(f"path{at} {megabits(rate)}" for at, rate in enumerate(one.alone, 1))
     row = one.flow
     words = f"{one.of_best:.3f} of the best path: {megabits(one.goodput)}; plain TCP alone: {alone}. "
+    if one.after:
+        words += f"In the {AFTER_S:g} s after a change {', '.join(f'{share:.3f}' for share in one.after)}. "
+        words += f"Nothing arrived for {one.silence:.1f} s. " if one.silence > SILENCE_S else ""
+        words += f"A path that was back was unused for {one.back:.1f} s. " if one.back > BACK_S else ""
     words += limits_in_words(row["limits"]).capitalize()
     if row["penalties"]:
         words += f"; M2 halved windows {row['penalties']} times"
@@ -183,6 +200,9 @@ def save(measured: Iterable[Measured], output: Path) -> None:
         "of_best": [one.of_best for one in measured],
         "of_sum": [one.of_sum for one in measured],
         "of_oracle": [one.of_oracle for one in measured],
+        "least": [one.least for one in measured],
+        "silence_s": [one.silence for one in measured],
+        "back_s": [one.back for one in measured],
         "links": [str(one.network) for one in measured],
     }
     (output / "worst").mkdir(parents=True, exist_ok=True)
