@@ -290,7 +290,7 @@ def test_a_stall_is_a_sentence() -> None:
     row = run.flow()
     assert row["longest_silence_s"] > 4
     assert row["longest_silence_at_s"] == pytest.approx(4.0, abs=0.1)
-    assert "nothing arrived for" in run.summary()
+    assert "nothing reached the application for" in run.summary()
     assert reasons.findings(row)[0].cause == "down"
 
 

@@ -295,6 +295,19 @@ def test_the_first_figure_of_a_run_stays_below_the_rates_of_its_links() -> None:
     assert highest > sum(rates.values()), "which is why this one is not the first"
 
 
+def test_the_sum_of_all_paths_has_those_that_join_late() -> None:
+    late = Network(rate="8Mbit", delay="120ms", queue="200p")
+    scenario = Scenario(
+        duration="6s", sample="100ms", paths={"a": Network(rate="8Mbit", delay="80ms"), "b": late}, flows={"f": Flow()}
+    )
+    run = scenario.run()
+    assert run.series("goodput", path="b")[0].size < run.series("goodput")[0].size
+    [axes] = run.plot().axes
+    drawn = {str(line.get_label()): np.asarray(line.get_ydata(), dtype=np.float64) for line in axes.lines}
+    assert drawn["all paths"][-1] == pytest.approx(drawn["a"][-1] + drawn["b"][-1])
+    assert drawn["all paths"][0] == pytest.approx(drawn["a"][0])
+
+
 def test_events_are_marked_in_figures() -> None:
     text = """
         duration = "4s"

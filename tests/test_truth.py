@@ -161,7 +161,7 @@ def test_the_smallest_buffer_that_suffices_is_suggested() -> None:
     two = Scenario.load(FOLDER / "two.toml").vary({"duration": "8s", "warmup": "2s", "paths.lte.loss": "0%"})
     [answer] = explain(two.vary({"flows.download.rcvbuf": "60KB"}), seeds=[1, 2])
     said = " ".join(answer.sentences())
-    assert "(buffer 60KB, these paths need " in said
+    assert "(buffer 60KB, RFC 6182 recommends " in said
     assert set(re.findall(r"\d+ ?([kKM]i?B)\b", said)) == {"KB"}, said
     assert answer.remedy is not None
     assert "the smallest that suffices of 120KB, 240KB" in said
@@ -212,3 +212,58 @@ def test_why_counts_a_long_handshake() -> None:
     assert "with its handshake of" in answer.sentences()[0]
     assert answer.remedy is not None
     assert answer.remedy.change.startswith('paths = ["lte"')
+
+
+def test_what_m1_sends_twice_is_no_fault_of_the_scheduler() -> None:
+    """A call near the capacity of its paths: `why` blames the copies of M1, and finds that without M1 less is late."""
+    call = Scenario.load(FOLDER / "call.toml").vary({"flows.call.rate": "20Mbit", "duration": "15s"})
+    (answer,) = explain(call, seeds=range(1, 3), quiet=True)
+    assert answer.findings[0].cause == "copies"
+    assert "data that M1 sent twice cost" in str(answer.findings[0])
+    assert answer.remedy is not None
+    assert answer.remedy.settings == {"opportunistic_retransmission": False}
+    once = call.vary({"flows.call.opportunistic_retransmission": False}).run(trace=events.REASONS)
+    assert "copies" not in {finding.cause for finding in reasons.findings(once.flow())}
+
+
+OUTAGE = """
+duration = "30s"
+[paths.ethernet]
+rate = "10Mbit"
+delay = "1ms"
+queue = "10p"
+[paths.wifi]
+rate = "4Mbit"
+delay = "10ms"
+queue = "50p"
+[flows.bulk]
+[[events]]
+at = "10s"
+path = "ethernet"
+how = "blackhole"
+set = { up = false }
+[[events]]
+at = "20s"
+path = "ethernet"
+how = "blackhole"
+set = { up = true }
+"""
+
+
+def test_no_queueing_delay_is_longer_than_the_longest_queue() -> None:
+    """Round trips are also longer for repairs; ten packets at 10 Mb/s are 12 ms, and acknowledgements wait, too."""
+    run = Scenario.parse(OUTAGE).run(trace=events.REASONS)
+    path = next(path for path in run.flow()["paths"] if path["path"] == "ethernet")
+    assert path["longest_wait_s"] < 0.02
+    assert path["mean_srtt_s"] > 0.1
+    assert reasons.queueing_delay(path) <= path["longest_wait_s"]
+    assert "the queue of ethernet held data" not in run.summary()
+
+
+def test_plain_tcp_goes_on_when_its_link_is_back() -> None:
+    """As on Linux: that the host knows of it ends no connection."""
+    told = OUTAGE.replace('how = "blackhole"\n', "").replace("[flows.bulk]", '[flows.bulk]\ntransport = "tcp"')
+    row = Scenario.parse(told).run().flow()
+    assert row["closed"] is None
+    late = Scenario.parse(told.replace('at = "10s"', 'at = "1s"').replace('at = "20s"', 'at = "5s"')).run().flow()
+    assert late["goodput"] > 6e6

@@ -176,7 +176,7 @@ def test_a_flow_that_never_gets_a_byte_is_silent() -> None:
     run = Scenario.parse(text).run(trace=events.REASONS)
     assert run.flow("main")["handshake_s"] is not None
     assert run.flow("main")["bytes_received_total"] == 0
-    assert "nothing arrived for 9." in run.summary()
+    assert "nothing reached the application for 9." in run.summary()
 
 
 OPERATOR = """
@@ -244,3 +244,17 @@ def test_copies_count_after_the_warm_up() -> None:
     row = run.flow("download")
     rates = sum(path["bytes_arrived"] for path in row["paths"]) - row["bytes_received"]
     assert row["duplicates"] == pytest.approx(rates, rel=0.02)
+
+
+@pytest.mark.parametrize("window", ["60KB", "120KB", "200KB"])
+def test_no_more_is_named_than_is_missing(window: str) -> None:
+    """Of changes that win back the same capacity one is the cause."""
+    rules = {"scheduler": "minrtt", "opportunistic_retransmission": False, "penalisation": False, "coupled": "all"}
+    small = {"rcvbuf": window, "sndbuf": window}
+    keys = {f"flows.download.{key}": value for key, value in {**rules, **small}.items()}
+    (answer,) = explain(TWO.vary({**keys, "paths.lte.delay": "150ms"}), seeds=[1, 2], quiet=True)
+    assert answer.capacity is not None
+    missing = answer.capacity - answer.goodput.mean
+    named = [finding.cost / 1e6 for finding in answer.findings]
+    assert named
+    assert sum(named) <= 1.05 * missing

@@ -136,5 +136,5 @@ def test_a_run_in_real_time_tells_of_silence_and_of_its_links() -> None:
     run, _ = own_stack.run(Scenario.parse(text))
     assert run.flow("f")["longest_silence_s"] == pytest.approx(3.0, abs=0.3)
     said = run.summary()
-    assert "nothing arrived for" in said
+    assert "nothing reached the application for" in said
     assert "its link was busy" in said

@@ -44,6 +44,7 @@ class PathRow(TypedDict):
     best_capacity: float | None
     base_rtt_s: float | None
     ack_wait_s: float | None
+    longest_wait_s: NotRequired[float]
     ack_queue: str | None
     dropped_random: int | None
     dropped_queue: int | None

@@ -39,6 +39,7 @@ LIMIT_LOOKS: dict[str, tuple[str, str]] = {
     "send_buffer": ("#b8860b", "---"),
     "application": ("#ffffff", "   "),
     "scheduler": ("#009e73", "++"),
+    "copies": ("#009e73", "xx"),
     "penalty": ("#444444", "oo"),
     "pacing": ("#56b4e9", "||"),
     "local_queue": ("#999999", "**"),

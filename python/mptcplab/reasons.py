@@ -101,6 +101,7 @@ class Finding:
             "scheduler": f"the scheduler left {part} of {path} idle"
             if path
             else f"the scheduler cost {part} of capacity",
+            "copies": f"data that M1 sent twice cost {part} of capacity",
             "coupling": f"coupled congestion control kept the windows small, which cost {part} of capacity",
             "pacing": f"pacing left {part} of {path} idle" if path else f"pacing cost {part} of capacity",
             "local_queue": f"this host's own queue left {part} of {path} idle",
@@ -152,7 +153,8 @@ def queueing_delay(path: PathRow) -> float:
     frame = FRAME_BITS / path["best_capacity"] if path["best_capacity"] else 0.0
     back = path["ack_wait_s"] or 0.0
     delay = path["mean_srtt_s"] - base - frame - back if base is not None else 0.0
-    return delay if delay > 0 else 0.0
+    # An RTT is also longer for repairs, and while nothing comes the last one counts.
+    return max(0.0, min(delay, path.get("longest_wait_s", delay)))
 
 
 def is_bloated(path: PathRow) -> bool:
@@ -202,7 +204,10 @@ def findings(row: FlowRow) -> list[Finding]:
     idle = sum(path["limits"].get("application", 0.0) * rates[path["path"]] for path in known)
     found.append(Finding("application", None, idle / whole, idle))
     twice = row["duplicates"] * 8 / row["measured_s"] if row["measured_s"] else 0.0
-    found.append(Finding("scheduler", None, twice / whole, twice, f"{twice / 1e6:.2f} Mb/s of copies"))
+    if 2 * row["opportunistic"] > row["duplicates"]:
+        found.append(Finding("copies", None, twice / whole, twice, f"{twice / 1e6:.2f} Mb/s"))
+    else:
+        found.append(Finding("scheduler", None, twice / whole, twice, f"{twice / 1e6:.2f} Mb/s of copies"))
     # Of a path whose link has no rate of its own only the share is known.
     enough = [one for one in found if (one.cost / whole if one.cost else one.share) >= LEAST]
     if any(finding.cause == "application" for finding in enough):
@@ -291,7 +296,7 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
     if size < need or len(known) < 2 or not late.get("blamed", 0.0):
         detail = f"buffer {size_text(size)}"
         if size < need:
-            detail += f", these paths need {size_like(need, size)}"
+            detail += f", RFC 6182 recommends {size_like(need, size)} for these paths"
         return [Finding(cause, None, share, together, detail)]
     blame = "bufferbloat" if is_bloated(late) else "head_of_line"
     detail = f"queueing delay {queueing_delay(late) * 1e3:.0f} ms on average" if blame == "bufferbloat" else ""

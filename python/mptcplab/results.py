@@ -111,7 +111,24 @@ class Run:
     @functools.cached_property
     def flow_rows(self) -> list[FlowRow]:
         """A dictionary for each flow; `paths` and `limits` are inside."""
-        return self._results.flows
+        rows = self._results.flows
+        longest = self._longest_waits
+        for path in (path for row in rows for path in row["paths"] if path["path"] in longest):
+            path["longest_wait_s"] = longest[path["path"]]
+        return rows
+
+    @functools.cached_property
+    def _longest_waits(self) -> dict[str, float]:
+        """The longest time that the queues of both directions of a link held a frame, s; of links with a rate of their
+        own.
+        """
+        waits: dict[str, float] = {}
+        rates: dict[str, list[float | None]] = {}
+        for link in self.link_rows:
+            rates.setdefault(link["link"], []).append(link["capacity"])
+            wait = 8 * link["longest_queue"] / link["capacity"] if link["capacity"] else 0.0
+            waits[link["link"]] = waits.get(link["link"], 0.0) + wait
+        return {name: wait for name, wait in waits.items() if all(rates[name])}
 
     @functools.cached_property
     def link_rows(self) -> list[LinkRow]:

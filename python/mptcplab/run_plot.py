@@ -85,8 +85,11 @@ def _arrivals(lines: list[Line]) -> list[Line]:
             parts.append(line)
             found.append(line)
             continue
-        same = [part[3] for part in parts if part[2].size == times.size]
-        found.append((label, path, times, np.sum(same, axis=0) if same else values))
+        whole = np.zeros_like(values)
+        for _, _, own, part in parts:
+            # A path that joined late has no earlier samples.
+            whole[np.searchsorted(times, own)] += part
+        found.append((label, path, times, whole if parts else values))
         parts = []
     return found
 

@@ -117,7 +117,8 @@ def _events(rows: Sequence[FlowRow]) -> list[str]:
     lines += [f"no subflow joined over {name}" for name in absent if name not in used]
     if silent := [row["longest_silence_s"] for row in rows if row["longest_silence_s"] > SILENT_S]:
         lines.append(
-            f"nothing arrived for up to {max(silent):.1f} s, although data was waiting{_of(len(silent), total)}"
+            f"nothing reached the application for up to {max(silent):.1f} s, although data was waiting"
+            + _of(len(silent), total)
         )
     if damaged := sum(not row["intact"] for row in rows):
         lines.append(f"DATA DAMAGED with {damaged} of {total} seeds")

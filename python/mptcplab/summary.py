@@ -33,6 +33,8 @@ BELOW = 0.95
 """Below this part of plain TCP over the best path a flow is warned of."""
 SILENT_S = 1.0
 """A flow to which nothing arrives for longer has stood still."""
+INITIAL_WINDOW = 10
+"""Segments that a sender may put into a queue at once (RFC 6928): a shorter queue drops some of them."""
 
 
 def megabits(rate: float) -> str:
@@ -102,7 +104,9 @@ def latency_in_words(row: FlowRow) -> list[str]:
         lines.append(_late(row))
     if row["longest_silence_s"] > SILENT_S:
         begins, lasted = row["longest_silence_at_s"], row["longest_silence_s"]
-        lines.append(f"nothing arrived for {lasted:.1f} s from {begins:.1f} s on, although data was waiting")
+        lines.append(
+            f"nothing reached the application for {lasted:.1f} s from {begins:.1f} s on, although data was waiting"
+        )
     return lines
 
 
@@ -211,7 +215,7 @@ def long_queues(run: Run, row: FlowRow) -> list[str]:
             product = max(1, math.ceil(rate * trip / reasons.FRAME_BITS))
             notes.append(
                 f"the queue of {path['path']} may hold {_held(queue)}; its bandwidth-delay product is {product} "
-                f'packets (queue = "{product}p")'
+                f'packets, and queue = "{max(product, INITIAL_WINDOW)}p" would shorten its RTT'
             )
     return notes
 

@@ -396,8 +396,19 @@ def _proven(answer: Answer) -> list[reasons.Finding]:
         if gain >= reasons.LEAST * answer.capacity
     ]
     proven = [finding for finding in shown if finding.cause in causes]
-    others = sorted([*rest, *(one for one in shown if one not in proven)], key=lambda finding: -finding.cost)
-    return sorted(proven, key=lambda finding: -finding.cost) + others
+    others = [*rest, *(one for one in shown if one not in proven)]
+    by_cost = [*sorted(proven, key=lambda one: -one.cost), *sorted(others, key=lambda one: -one.cost)]
+    return _no_more_than(answer.capacity - answer.goodput.mean, by_cost)
+
+
+def _no_more_than(missing: float, found: Sequence[reasons.Finding]) -> list[reasons.Finding]:
+    """The first findings that cost no more than is missing, Mb/s: changes that win back the same are one cause."""
+    kept: list[reasons.Finding] = []
+    for finding in found:
+        if not kept or finding.cost / 1e6 <= missing:
+            kept.append(finding)
+            missing -= finding.cost / 1e6
+    return kept
 
 
 def _settable(scenario: Scenario, flow: str) -> bool:
@@ -424,8 +435,11 @@ def _changes(flow: dict[str, Any]) -> list[tuple[str | None, dict[str, Any]]]:
         found.append(("scheduler", {"backup": []}))
     if flow["penalisation"]:
         found.append(("penalty", {"penalisation": False}))
-    if not flow["opportunistic_retransmission"]:
-        found.append((None, {"opportunistic_retransmission": True}))
+    found.append(
+        (None, {"opportunistic_retransmission": True})
+        if not flow["opportunistic_retransmission"]
+        else ("copies", {"opportunistic_retransmission": False})
+    )
     if flow["congestion"] in COUPLED:
         if flow["coupled"] == "all":
             found.append(("coupling", {"coupled": "shared"}))

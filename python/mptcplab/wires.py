@@ -52,5 +52,5 @@ def spoke_plain_tcp(host: Host) -> str | None:
         return None
     return (
         f"{host.name} opened {opened} connections of plain TCP and none of Multipath TCP, so one path carried each; "
-        "mptcpize run COMMAND lets most programs use it, and iperf3 has --multipath"
+        "mptcpize run COMMAND lets most programs use it, and iperf3 from 3.19 on has --mptcp"
     )

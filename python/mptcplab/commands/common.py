@@ -134,8 +134,8 @@ def no_repetitions(scenario: _core.Scenario, seeds: int) -> str | None:
     start = '; trace_start = "random" begins each run elsewhere in its recording'
     more = start if scenario.replays_a_recording else ""
     return (
-        "note: nothing of this network is random, so seeds only move the start of flows by jitter.start: they are no "
-        f"independent repetitions, and intervals say little{more}"
+        "note: nothing of this network is random. Seeds differ only in the small delays of hosts ([jitter]), so "
+        f"intervals tell how much timing matters, and not how much a random network varies{more}"
     )
 
 

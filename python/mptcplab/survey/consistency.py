@@ -167,7 +167,7 @@ def _of_main(run: Run, baselines: dict[str, float], text: str) -> Iterator[str]:
     if row["goodput"] < BELOW * best and "slower than plain TCP" not in text.partition("other (")[0]:
         yield f"main: below its best path ({row['goodput'] / best:.2f}), and no word of it"
     silent = _silence(run)
-    if silent > SILENT_S + 3 * SAMPLE and "nothing arrived for" not in text:
+    if silent > SILENT_S + 3 * SAMPLE and "nothing reached the application for" not in text:
         yield f"main: {silent:.1f} s without a byte, and no word of it"
     for finding in reasons.findings(row):
         if not 0 <= finding.share <= 1 + 1e-6:

@@ -14,7 +14,7 @@ use super::Connection;
 use super::subflow_error::{Outcome, SubflowError};
 use crate::ids::{InterfaceId, SubflowId};
 use crate::path_manager::RemoteAddress;
-use crate::subflow::{State, SubflowCloseReason};
+use crate::subflow::{State, Subflow, SubflowCloseReason};
 
 impl Connection {
     pub(super) fn on_add_address(&mut self, now: Instant, id: usize, add: &AddAddress) {
@@ -108,9 +108,13 @@ impl Connection {
         outcome
     }
 
-    /// An address of ours is gone, and with it every subflow that used it.
+    /// An address of ours is gone, and with it every subflow that used it. A TCP connection has no other, and outlives that as long as its
+    /// timers let it: what cannot be sent is a soft error (RFC 9293 section 3.9.2.2, MUST-56), and the address may come back.
     pub(crate) fn remove_local_address(&mut self, now: Instant, interface: InterfaceId) {
         let gone = self.addresses.remove_interface(interface);
+        if self.negotiation.is_plain() && self.subflows.iter().any(Subflow::is_synchronised) {
+            return;
+        }
         for id in 0..self.subflows.len() {
             if self.subflows[id].ends().interface == interface && !self.subflows[id].is_closed() {
                 self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::InterfaceGone));

@@ -117,12 +117,20 @@ fn both_directions_recover_fast_at_the_same_time() {
 }
 
 #[test]
-fn plain_tcp_ends_when_its_interface_goes() {
+fn plain_tcp_outlives_its_interface_as_on_linux() {
     let mut pair = Pair::builder().seed(46).links(&[10]).config(Config::tcp()).connect();
     pair.transfer(&pattern(10_000), Duration::from_secs(10));
     assert_eq!(pair.client.info(pair.now, pair.connection).unwrap().mode, Mode::Plain);
     pair.interface(0, InterfaceChange::Down);
-    assert!(pair.happened(true, EventKind::Closed(mptcp::CloseReason::TimedOut)), "{:?}", pair.events);
+    pair.rule = Box::new(|_, _, _| Fate::Drop);
+    let data = pattern(10_000);
+    pair.client.write(pair.now, pair.connection, data.clone().into());
+    pair.run(Duration::from_secs(20));
+    pair.rule = Box::new(|_, _, _| Fate::Deliver);
+    pair.interface(0, InterfaceChange::Up);
+    pair.run(Duration::from_secs(60));
+    assert!(pair.received[0].ends_with(&data) && pair.received[0].len() == 20_000, "{:?}", pair.events);
+    assert!(!pair.happened(true, EventKind::Closed(mptcp::CloseReason::TimedOut)), "{:?}", pair.events);
 }
 
 #[test]
