@@ -22,7 +22,7 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: help reproduce verdicts sensitivity test released compiled arranged test-rust test-python check-long build bench instructions deny docs other-systems wheel-test lint-workflows fuzz conformance clean prerequisites
+.PHONY: help reproduce verdicts sensitivity test released compiled arranged test-rust test-python lint-python run-pytest check-long build bench instructions deny docs other-systems wheel-test lint-workflows fuzz conformance clean prerequisites
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -42,8 +42,8 @@ build: $(VENV)/.built ## Make .venv and the release build
 
 test: ## Run every check: format, lints, types, tests
 	@$(MAKE) --jobs=2 --output-sync released compiled
-	@$(MAKE) test-rust
-	@$(MAKE) test-python
+	@$(MAKE) --jobs=2 --output-sync test-rust lint-python
+	@$(MAKE) run-pytest
 
 # Optimising the whole extension at its linking leaves a processor idle; what tests need is compiled meanwhile.
 released: instructions
@@ -62,11 +62,16 @@ test-rust: arranged
 	cargo test --workspace --locked
 	@$(MAKE) docs
 
-test-python: build
+test-python: lint-python
+	@$(MAKE) run-pytest
+
+lint-python: build
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest mptcplab._core
+
+run-pytest: build
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --numprocesses 2 --dist loadscope
 
 check-long: build ## What takes hours: 10^7 random operations, hostile cases, a day of virtual time, outages and throughput (root), fuzzing
