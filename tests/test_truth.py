@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
 import pytest
 
 from conftest import Cli
-from mptcplab import Scenario, events, reasons
+from mptcplab import Scenario, events, reasons, several
 from mptcplab.commands.example import FOLDER
 from mptcplab.inputs import size_like, size_text
+from mptcplab.results import Runs
+from mptcplab.summary import summary
 from mptcplab.why import explain
 
 ASYMMETRIC = """
@@ -267,3 +270,119 @@ def test_plain_tcp_goes_on_when_its_link_is_back() -> None:
     assert row["closed"] is None
     late = Scenario.parse(told.replace('at = "10s"', 'at = "1s"').replace('at = "20s"', 'at = "5s"')).run().flow()
     assert late["goodput"] > 6e6
+
+
+FILE = """
+duration = "30s"
+[paths.dsl]
+rate = "10Mbit"
+rtt = "20ms"
+[paths.lte]
+rate = "20Mbit"
+rtt = "60ms"
+[flows.file]
+direction = "download"
+bytes = "5MB"
+deadline = "3s"
+baselines = true
+"""
+
+
+def test_a_flow_that_ends_before_the_warm_up_has_no_rate(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "file.toml").write_text(FILE)
+    late = ("--set", "warmup=10s")
+    row = Scenario.parse(FILE).vary({"warmup": "10s"}).run(trace=events.REASONS).flow("file")
+    assert row["measured_s"] == 0
+    assert row["capacity"] is None
+    assert row["best_capacity"] is None
+    assert [(path["capacity"], path["best_capacity"]) for path in row["paths"]] == [(None, None)] * 2
+    said = cli("run", "file.toml", *late, "--output", "one").stdout
+    assert re.search(r"file \(MPTCP\): it was complete after \d\.\d+ s, before the warm-up ended: no rate", said), said
+    assert not re.search(r"nan|goodput|aggregation|-\d", said), said
+    assert "the transfer was complete within the deadline" in said
+    said = cli("run", "file.toml", *late, "--seeds", "3", "--output", "three").stdout
+    assert re.search(r"file: it was complete after [\d.]+ ± [\d.]+ s, before the warm-up ended with 3 of 3 seeds", said)
+    assert not re.search(r"nan|goodput|aggregation", said), said
+    said = cli("sweep", "file.toml", *late, "--vary", "flows.file.scheduler=minrtt,ontime", "--seeds", "2").stdout
+    assert "file was over before the warm-up in 4 of 4 runs, which have no goodput" in said
+    assert not re.search(r"nan|0\.00|changed no mean", said), said
+    said = cli("why", "file.toml", *late, "--seeds", "1").stdout
+    assert re.search(r"file: it was complete after \d\.\d+ s, before the warm-up ended: no rate was measured", said), (
+        said
+    )
+    assert "Plain TCP" not in said
+
+
+def test_plain_tcp_that_ends_before_the_warm_up_is_not_compared() -> None:
+    run = Scenario.parse(FILE).run(trace=events.REASONS)
+    said = summary(run, {"file": {"dsl": math.nan, "lte": 5e6}})
+    assert "plain TCP alone: dsl not measured, for it ended before the warm-up did, lte 5.00 Mb/s" in said
+    assert "aggregation benefit" not in said
+    again = Scenario.parse(FILE).vary({"warmup": "1s"}).run(trace=events.REASONS)
+    said = several.summary(Runs([run, again]), {"file": {"dsl": [math.nan] * 2, "lte": [5e6, math.nan]}})
+    assert "dsl not measured, for it ended before the warm-up did, lte 5.00 Mb/s (with 1 of 2 seeds)" in said
+    assert "aggregation benefit" not in said
+
+
+@pytest.mark.parametrize("stop", ["10s", "15s"])
+def test_a_flow_that_stops_is_measured_to_its_last_byte(stop: str) -> None:
+    scenario = Scenario.load(FOLDER / "two.toml").vary({"flows.download.stop": stop})
+    row = scenario.run(trace=events.REASONS).flow("download")
+    assert row["measured_s"] + scenario.core.warmup > float(stop[:-1]), "its backlog takes time"
+    assert row["capacity"] is not None
+    assert row["goodput"] <= row["capacity"]
+
+
+def test_a_flow_that_cannot_deliver_its_backlog_is_measured_to_the_end() -> None:
+    down = "".join(f'[[events]]\nat = "10s"\npath = "{path}"\nset = {{ up = false }}\n' for path in ("dsl", "lte"))
+    text = FILE.replace('bytes = "5MB"\ndeadline = "3s"', 'stop = "10s"') + down
+    row = Scenario.parse(text).run(trace=events.REASONS).flow("file")
+    assert row["measured_s"] == pytest.approx(30, abs=0.1)
+
+
+@pytest.mark.parametrize(
+    ("base", "changes"),
+    [
+        ("file", {"flows.file.bytes": "50MB", "warmup": "5s"}),
+        ("two", {"paths.lte.delay": "500ms"}),
+    ],
+)
+def test_what_had_arrived_before_the_warm_up_ended_is_told(base: str, changes: dict[str, str]) -> None:
+    """It is read after it, and counts in goodput: more than links carry in that time."""
+    scenario = Scenario.parse(FILE) if base == "file" else Scenario.load(FOLDER / "two.toml")
+    scenario = scenario.vary(changes)
+    run = scenario.run(trace=events.REASONS)
+    [row] = run.flow_rows
+    arrived = row["unique_bytes_arrived"]
+    assert arrived is not None
+    assert row["capacity"] is not None
+    assert row["bytes_received"] > arrived
+    assert arrived <= sum(path["bytes_arrived"] for path in row["paths"])
+    assert arrived * 8 / row["measured_s"] <= row["capacity"] * 1.001
+    assert reasons.comparable_rate(row) <= row["capacity"] * 1.001
+    said = run.summary()
+    assert re.search(r"Mb/s without \d.* that had arrived out of order before the warm-up ended\)", said), said
+
+
+def test_no_flow_carries_more_than_its_links() -> None:
+    scenario = Scenario.parse(FILE).vary({"flows.file.bytes": "50MB", "warmup": "5s"})
+    [answer] = explain(scenario, seeds=[1])
+    said = " ".join(answer.sentences())
+    assert "that had arrived out of order before the warm-up ended" in said
+    assert answer.capacity is not None
+    assert answer.goodput.mean <= answer.capacity
+    parts = [int(part) for part in re.findall(r"(\d+)% of the [\d.]+ Mb/s that its links", said)]
+    assert parts
+    assert max(parts) <= 100
+
+
+def test_round_trips_are_those_of_the_flow() -> None:
+    """However long the run goes on after the file is complete."""
+    found = []
+    for changes in ({}, {"duration": "60s"}, {"until_done": "true"}):
+        row = Scenario.parse(FILE).vary(changes).run(trace=events.REASONS).flow("file")
+        found.append([path["mean_srtt_s"] for path in row["paths"]])
+    assert found[0] == found[1] == found[2]
+    assert found[0][0] < 0.45
+    brief = Scenario.parse(FILE).vary({"flows.file.bytes": "20KB"}).run().flow("file")
+    assert brief["paths"][0]["mean_srtt_s"] > 0.019, "no sample was taken before its end"

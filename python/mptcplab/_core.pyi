@@ -65,6 +65,7 @@ class FlowRow(TypedDict):
     fell_back_because: str | None
     bytes_received: int
     bytes_received_total: int
+    unique_bytes_arrived: int | None
     measured_s: float
     waited_s: float
     """Seconds before those, in the handshake."""

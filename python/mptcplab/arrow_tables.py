@@ -33,7 +33,7 @@ def flow_schema(limits: list[str]) -> pa.Schema:
     text, count, real, flag = pa.string(), pa.int64(), pa.float64(), pa.bool_()
     return _schema(
         flow=text, multipath=flag, fell_back=flag, fell_back_at_s=real, fell_back_path=text, fell_back_because=text,
-        bytes_received=count, bytes_received_total=count,
+        bytes_received=count, bytes_received_total=count, unique_bytes_arrived=count,
         measured_s=real, goodput=real, throughput=real, intact=flag, completion_s=real, handshake_s=real,
         closed=text, reinjected=count, opportunistic=count, penalties=count, duplicates=count, blocks=count,
         latency_p50_s=real, latency_p95_s=real, latency_p99_s=real, late=real,

@@ -54,10 +54,13 @@ FLOWS: Mapping[str, str] = {
     "fell_back_because": "why",
     "bytes_received": "payload in order at the application after the warm-up",
     "bytes_received_total": "… and from the start",
-    "measured_s": "how long it was measured: from the end of the warm-up, or of the handshake if later, to the end "
-    "of the run or of "
-    "the flow",
-    "goodput": "bytes_received × 8 / measured_s, bit/s",
+    "unique_bytes_arrived": "payload that arrived after the warm-up for the first time, in order or not; "
+    "bytes_received also has what had arrived out of order before the warm-up ended and is read after it; none on "
+    "kernels",
+    "measured_s": "how long it was measured: from the end of the warm-up, or of the handshake if later, to the last "
+    "byte of a flow that ends or stops, else to the end of the run; 0 for a flow that ended before the warm-up did",
+    "goodput": "bytes_received × 8 / measured_s, bit/s; 0 where measured_s is 0. It may be more than its links carry "
+    "in that time where unique_bytes_arrived is less than bytes_received",
     "throughput": "payload that was put on all paths in measured_s, bit/s",
     "intact": "every byte arrived as it was sent",
     "completion_s": "from the opening to the last byte at the application; none while data are left",
@@ -79,7 +82,7 @@ FLOWS: Mapping[str, str] = {
     "longest_silence_s": "the longest time in which nothing arrived although the application waited for data",
     "longest_silence_at_s": "when that began",
     "capacity": "payload that the links of all its paths could carry on average, bit/s; a shared link counts once; of "
-    "observed runs",
+    "observed runs; none where measured_s is 0",
     "best_capacity": "the same with each link at its highest rate in the run, and never down",
     "receive_buffer": "size of the receive buffer, bytes",
     "send_buffer": "size of the send buffer, bytes",
@@ -101,8 +104,10 @@ PATHS: Mapping[str, str] = {
     "retransmits": "segments sent again on it",
     "timeouts": "retransmission timeouts",
     "reinjected": "bytes of other paths that it carried again",
-    "mean_srtt_s": "mean of the smoothed round-trip time over the samples",
-    "capacity": "what its slowest link could carry on average, bit/s of frames; of observed runs",
+    "mean_srtt_s": "mean of the smoothed round-trip time over the samples after the warm-up, until all data has "
+    "arrived",
+    "capacity": "what its slowest link could carry on average, bit/s of frames; of observed runs; none where no "
+    "time of its flow was measured",
     "best_capacity": "the same at its highest rate in the run, and never down",
     "base_rtt_s": "mean delay to the receiver and back without queues, jitter included; of observed runs",
     "ack_wait_s": "mean time that acknowledgements of this path waited in the queues of their links; of observed runs, "

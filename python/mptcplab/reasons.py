@@ -6,6 +6,7 @@ took (docs/events.md), from the queues, drops and states of the simulated links.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -27,6 +28,8 @@ BUFFER_TIMES = 2.0
 """So many times (sum of the rates) x (longest delay) keeps all paths busy during a recovery (RFC 6182, section 5.3)."""
 FRAME_BITS = 1514 * 8
 """A full Ethernet frame."""
+WAITED = 0.01
+"""More than this part of the data that is read waited for older data at the end of the warm-up: words say so."""
 LONG = 0.05
 """A handshake of more than this part of the time after it is long."""
 NEVER_JOINED = 0.9
@@ -131,12 +134,52 @@ def rate_of_life(row: FlowRow) -> float:
     What links could carry is known over this time.
     """
     life = row["measured_s"] + row["waited_s"]
-    return row["bytes_received"] * 8 / life if life else 0.0
+    return (row["bytes_received"] - early_bytes(row)) * 8 / life if life else 0.0
 
 
 def comparable_rate(row: FlowRow) -> float:
-    """The rate by which flows are compared, bit/s: goodput, or `rate_of_life` where the handshake was long."""
-    return rate_of_life(row) if waited_long(row) else row["goodput"]
+    """The rate by which flows are compared, bit/s: goodput without `early_bytes`, or `rate_of_life` where the handshake
+    was long.
+    """
+    if waited_long(row):
+        return rate_of_life(row)
+    early = early_bytes(row)
+    return row["goodput"] * (1 - early / row["bytes_received"]) if early else row["goodput"]
+
+
+def known_rate(row: FlowRow) -> float:
+    """`comparable_rate`; NaN of a flow of which no rate was measured."""
+    return math.nan if ended_early(row) else comparable_rate(row)
+
+
+def early_bytes(row: FlowRow) -> int:
+    """Bytes that count in goodput, and had arrived before the warm-up ended: they waited for older ones. Without those
+    that wait at the end of the run; 0 where the receiver does not tell.
+    """
+    arrived = row.get("unique_bytes_arrived")
+    return 0 if arrived is None else max(0, row["bytes_received"] - arrived)
+
+
+def amount(count: float) -> str:
+    """An amount of data for people."""
+    return f"{count / 1e6:.2f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"
+
+
+def waited_much(row: FlowRow) -> bool:
+    """Whether so much waited at the end of the warm-up that words say so."""
+    return early_bytes(row) > WAITED * row["bytes_received"]
+
+
+def ended_early(row: Mapping[str, object]) -> bool:
+    """Whether a flow ended before the warm-up did: no rate of it was measured."""
+    return not row["measured_s"] and bool(row["bytes_received_total"])
+
+
+def early_end(row: FlowRow) -> str:
+    """Says of such a flow that it ended, and when, as a clause."""
+    took = row["completion_s"]
+    how = "stopped" if took is None else f"was complete after {took:.3f} s,"
+    return f"it {how} before the warm-up ended: no rate was measured"
 
 
 def waited_long(row: FlowRow) -> bool:

@@ -5,12 +5,13 @@ Owns these sentences. The words for one run are `summary`'s.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mptcplab import reasons
 from mptcplab.statistics import Estimate, aggregation_benefit, estimate
-from mptcplab.summary import SILENT_S
+from mptcplab.summary import NOT_MEASURED, SILENT_S
 
 if TYPE_CHECKING:
     from mptcplab._core import FlowRow
@@ -34,7 +35,17 @@ def summary(runs: Runs, baselines: Baselines) -> str:
 
 
 def _flow(name: str, rows: Sequence[FlowRow], baselines: Mapping[str, Sequence[float]]) -> list[str]:
-    lines = [f"  {name}: goodput {_mean([row['goodput'] / 1e6 for row in rows])} Mb/s{_with_handshake(rows)}"]
+    measured = [row for row in rows if not reasons.ended_early(row)]
+    if len(measured) < len(rows):
+        lines = [_ended_early(name, rows)]
+        if measured:
+            kept = [at for at, row in enumerate(rows) if not reasons.ended_early(row)]
+            alone = {path: [rates[at] for at in kept] for path, rates in baselines.items()}
+            return [*lines, "    with the others:", *_flow(name, measured, alone)]
+        lines += [f"    {line}" for line in _latency(rows)]
+        return [*lines, f"    plain TCP alone: {_alone(baselines)}"] if baselines else lines
+    rate = _mean([row["goodput"] / 1e6 for row in rows])
+    lines = [f"  {name}: goodput {rate} Mb/s{_without_early(rows)}{_with_handshake(rows)}"]
     capacities = [row["capacity"] / 1e6 for row in rows if row["capacity"]]
     if len(capacities) == len(rows):
         lines[0] += f" of {_mean(capacities)} Mb/s that its links could carry"
@@ -45,7 +56,9 @@ def _flow(name: str, rows: Sequence[FlowRow], baselines: Mapping[str, Sequence[f
     # The rate of the only path is that of the flow.
     lines += [_path(path, rows) for path in paths] if len(paths) > 1 or rows[0]["never_joined"] else []
     lines += [f"    {line}" for line in (*_latency(rows), *_events(rows), *_reasons(rows))]
-    if baselines:
+    if any(math.isnan(rate) for rates in baselines.values() for rate in rates):
+        lines.append(f"    plain TCP alone: {_alone(baselines)}")
+    elif baselines:
         single = [dict(zip(baselines, rates, strict=True)) for rates in zip(*baselines.values(), strict=True)]
         benefit = [
             aggregation_benefit(reasons.comparable_rate(row), list(rates.values()))
@@ -61,6 +74,33 @@ def _with_handshake(rows: Sequence[FlowRow]) -> str:
         return ""
     waited, rate = (row["waited_s"] for row in rows), (reasons.rate_of_life(row) / 1e6 for row in rows)
     return f" after a handshake of {_mean(list(waited))} s, {_mean(list(rate))} Mb/s with it,"
+
+
+def _without_early(rows: Sequence[FlowRow]) -> str:
+    """Says that data had arrived before the warm-up ended, where that is much with one of the seeds."""
+    if not any(map(reasons.waited_much, rows)):
+        return ""
+    without = [row["goodput"] * (1 - reasons.early_bytes(row) / (row["bytes_received"] or 1)) / 1e6 for row in rows]
+    most = reasons.amount(max(map(reasons.early_bytes, rows)))
+    return f" ({_mean(without)} Mb/s without up to {most} that had arrived out of order before the warm-up ended)"
+
+
+def _ended_early(name: str, rows: Sequence[FlowRow]) -> str:
+    """Says with how many seeds it ended before the warm-up did, and after how long."""
+    early = [row for row in rows if reasons.ended_early(row)]
+    done = [row["completion_s"] for row in early if row["completion_s"] is not None]
+    how = f"was complete after {_mean(done)} s," if done else "stopped"
+    return f"  {name}: it {how} before the warm-up ended with {len(early)} of {len(rows)} seeds: no rate was measured"
+
+
+def _alone(baselines: Mapping[str, Sequence[float]]) -> str:
+    """What plain TCP gets over each path, with the seeds with which it did not end before the warm-up did."""
+    said = []
+    for path, rates in baselines.items():
+        known = [rate / 1e6 for rate in rates if not math.isnan(rate)]
+        mean = f"{_mean(known)} Mb/s{_of(len(known), len(rates))}" if known else NOT_MEASURED
+        said.append(f"{path} {mean}")
+    return ", ".join(said)
 
 
 def _path(name: str, rows: Sequence[FlowRow]) -> str:

@@ -254,8 +254,10 @@ def aggregation_benefit(multipath: float, single: Sequence[float]) -> float:
     """What several paths brought (Paasch et al., CSWS 2014).
 
     0 is the best single path, 1 the sum of all; below zero the share of the best path that was
-    lost, down to -1 for nothing at all. NaN when nothing could be gained.
+    lost, down to -1 for nothing at all. NaN when nothing could be gained, or where a rate is NaN.
     """
+    if any(map(math.isnan, (multipath, *single))):
+        return math.nan
     best, total = max(single, default=0.0), math.fsum(single)
     if best <= 0:
         return math.nan

@@ -35,6 +35,8 @@ SILENT_S = 1.0
 """A flow to which nothing arrives for longer has stood still."""
 INITIAL_WINDOW = 10
 """Segments that a sender may put into a queue at once (RFC 6928): a shorter queue drops some of them."""
+NOT_MEASURED = "not measured, for it ended before the warm-up did"
+"""Of plain TCP over a path."""
 
 
 def megabits(rate: float) -> str:
@@ -51,7 +53,7 @@ def limits_in_words(limits: Mapping[str, float], least: float = 0.01) -> str:
 
 
 def _alone(single: Mapping[str, float]) -> str:
-    return ", ".join(f"{path} {megabits(rate)}" for path, rate in single.items())
+    return ", ".join(f"{path} {NOT_MEASURED if math.isnan(rate) else megabits(rate)}" for path, rate in single.items())
 
 
 def benefit_in_words(multipath: float, single: Mapping[str, float]) -> str:
@@ -73,6 +75,7 @@ def benefit_in_words(multipath: float, single: Mapping[str, float]) -> str:
 
 def warning_in_words(row: FlowRow, single: Mapping[str, float]) -> str | None:
     """A warning for a flow that stays below plain TCP over its best path, with its causes; None for any other flow."""
+    single = {path: rate for path, rate in single.items() if not math.isnan(rate)}
     best = max(single, key=lambda path: single[path], default="")
     rate = reasons.comparable_rate(row)
     if not best or rate >= BELOW * single[best]:
@@ -147,7 +150,9 @@ def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str, links: M
     if transport != "udp" and row["handshake_s"] is None:
         return _unconnected(row, baselines, transport)
     kind = "MPTCP" if row["multipath"] else "fell back to TCP" if row["fell_back"] else transport.upper()
-    head = f"  {row['flow']} ({kind}): goodput {megabits(row['goodput'])}"
+    if reasons.ended_early(row):
+        return _ended_early(row, baselines, kind)
+    head = f"  {row['flow']} ({kind}): goodput {megabits(row['goodput'])}{_without_early(row)}"
     most, best = row["capacity"], row["best_capacity"]
     head += _since(row)
     if most and best:
@@ -230,6 +235,21 @@ def _since(row: FlowRow) -> str:
     if not reasons.waited_long(row):
         return ""
     return f" after a handshake of {row['waited_s']:.2f} s, {megabits(reasons.rate_of_life(row))} with it,"
+
+
+def _without_early(row: FlowRow) -> str:
+    """Says that data had arrived before the warm-up ended, where that is much."""
+    if not reasons.waited_much(row):
+        return ""
+    early = reasons.early_bytes(row)
+    without = megabits(row["goodput"] * (1 - early / row["bytes_received"]))
+    return f" ({without} without {reasons.amount(early)} that had arrived out of order before the warm-up ended)"
+
+
+def _ended_early(row: FlowRow, baselines: Mapping[str, float], kind: str) -> Sequence[str]:
+    lines = [f"  {row['flow']} ({kind}): {reasons.early_end(row)}" + ("" if row["intact"] else ", DATA DAMAGED")]
+    lines += [f"    {line}" for line in latency_in_words(row)]
+    return [*lines, f"    plain TCP alone: {_alone(baselines)}"] if baselines else lines
 
 
 def _unconnected(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Sequence[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.inputs import BadResult, choose
-from mptcplab.reasons import LONG
+from mptcplab.reasons import LONG, ended_early
 from mptcplab.statistics import Estimate, Paired, estimate, paired
 from mptcplab.tables import FLOW_NUMBERS
 
@@ -24,6 +24,7 @@ SAME = 0.005
 """Means that differ by less than this part of them are the same for a reader."""
 _ALIASES = {"latency": "latency_p95_s", "jitter": "jitter_s", "completion": "completion_s"}
 """What people ask for, and the column that has it."""
+_RATES = ("goodput", "throughput")
 _MOMENTS = ("completion_s", "handshake_s", "fell_back_at_s")
 """What happens once, or never."""
 _UNITS = {
@@ -66,6 +67,8 @@ class Found:
         self._warmup = [point.scenario.warmup for point in sweep.points]
         # By flow: in how many runs its handshake was long, and the longest one.
         self._waited: dict[str, tuple[int, float]] = {}
+        # By flow: in how many runs it ended before the warm-up did.
+        self._early: dict[str, int] = {}
         # Eight bytes a value, for sweeps of a hundred thousand runs.
         self._values: dict[tuple[int, str, str], array[float]] = {}
 
@@ -77,20 +80,23 @@ class Found:
                     continue
                 self.flows.append(row["flow"])
             self._note_handshake(row)
+            early = ended_early(row)
+            if early:
+                self._early[row["flow"]] = self._early.get(row["flow"], 0) + 1
             for metric in self.metrics:
-                value = row.get(metric)
+                value = None if early and metric in _RATES else row.get(metric)
                 number = math.nan if value is None else float(value) / unit(metric)[1]
                 self._values.setdefault((self._at[row["variant"]], row["flow"], metric), array("d")).append(number)
 
     def _note_handshake(self, row: Mapping[str, Any]) -> None:
         took, warmup = row["handshake_s"], self._warmup[self._at[row["variant"]]]
-        if took is not None and took - warmup > LONG * row["measured_s"]:
+        if took is not None and took - warmup > LONG * row["measured_s"] and not ended_early(row):
             count, longest = self._waited.get(row["flow"], (0, 0.0))
             self._waited[row["flow"]] = (count + 1, max(longest, took))
 
     def notes(self) -> list[str]:
         """What a reader of these rates has to know: rates count from the end of a handshake, however long it took."""
-        rates = [metric for metric in self.metrics if metric in ("goodput", "throughput")]
+        rates = [metric for metric in self.metrics if metric in _RATES]
         if not rates:
             return []
         runs = len(self.points) * len(self.seeds)
@@ -98,6 +104,9 @@ class Found:
             f"{' and '.join(rates)} of {flow} counts from the end of the handshake, which took up to {longest:.2f} s "
             f"in {count} of {runs} runs; bytes_received has what arrived in the whole time"
             for flow, (count, longest) in self._waited.items()
+        ] + [
+            f"{flow} was over before the warm-up in {count} of {runs} runs, which have no {' and no '.join(rates)}"
+            for flow, count in self._early.items()
         ]
 
     @staticmethod
@@ -142,6 +151,8 @@ class Found:
 
     def without_effect(self) -> list[str]:
         """Keys whose values changed no mean by `SAME` or more, whatever the other keys were."""
+        if all(math.isnan(value) for values in self._values.values() for value in values):
+            return []
         return [key for key in self.vary if len(self.vary[key]) > 1 and not self._has_effect(key)]
 
     def _has_effect(self, key: str) -> bool:

@@ -48,8 +48,9 @@ SAMPLE_COLUMNS = ("run", "seed", "variant", "time_s", "flow", "path", "metric", 
 
 
 FLOW_NUMBERS = (
-    "multipath", "fell_back", "fell_back_at_s", "bytes_received", "bytes_received_total", "measured_s", "goodput",
-    "throughput", "intact", "completion_s", "handshake_s", "reinjected", "opportunistic", "penalties", "duplicates",
+    "multipath", "fell_back", "fell_back_at_s", "bytes_received", "bytes_received_total",
+    "unique_bytes_arrived", "measured_s", "goodput", "throughput", "intact",
+    "completion_s", "handshake_s", "reinjected", "opportunistic", "penalties", "duplicates",
     "blocks", "latency_p50_s", "latency_p95_s", "latency_p99_s", "late", "datagram_loss", "jitter_s",
     "longest_silence_s", "capacity", "best_capacity",
 )  # fmt: skip

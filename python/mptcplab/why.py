@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from mptcplab._core import FlowRow
     from mptcplab.results import Run
     from mptcplab.scenario import Scenario
 
@@ -164,19 +165,30 @@ class Answer:
 
     def sentences(self) -> list[str]:
         """The comparison, the causes, the change."""
+        if self.early:
+            return [self._ended_early()]
         return [self._compared(), self._held_back(), self._changed()]
 
+    @property
+    def early(self) -> list[FlowRow]:
+        """The flow in the runs in which it ended before the warm-up did."""
+        return [row for row in (run.flow(self.flow) for run in self.runs) if reasons.ended_early(row)]
+
+    def _ended_early(self) -> str:
+        row = self.early[0]
+        some = f" with {len(self.early)} of {len(self.runs)} seeds" if len(self.early) < len(self.runs) else ""
+        return f"{self.flow}{some}: {reasons.early_end(row)}, and nothing was compared. A shorter warmup allows it."
+
     def _compared(self) -> str:
+        if not self.alone:
+            return f"{self._head()}. Plain TCP over each path ended before the warm-up did."
         best, together = self.alone[self.best], _listed(list(self.alone))
         if self.measure is not None and self.delay is not None:
             known = [f"{self.measure.shown(value)} over {path}" for path, value in self.delay_alone.items() if value]
             beside = f" With plain TCP: {_listed(known)}." if known else ""
             said = self.measure.said.format(self.measure.shown(self.delay))
             return f"{self.flow} gets {self.goodput} Mb/s over {together}. {said}.{beside}"
-        head = f"{self.flow} gets {self.goodput} Mb/s over {together}{self._with_handshake()}"
-        if self.capacity:
-            part, most = f"{self.goodput.mean / self.capacity:.0%}", f"{self.capacity:.2f} Mb/s"
-            head += f", {part} of the {most} that its links could carry{self._at_best()}"
+        head = self._head()
         if not best.mean:
             return f"{head}. Plain TCP gets nothing over any of them."
         if len(self.alone) < 2:
@@ -185,6 +197,20 @@ class Answer:
             f"{head}. That is {self.goodput.mean / best.mean:.0%} of plain TCP over {self.best} alone ({best} Mb/s), "
             f"and {self.goodput.mean / self.sum:.0%} of plain TCP over each added up ({self.sum:.2f} Mb/s)."
         )
+
+    def _head(self) -> str:
+        """What it gets, and the part of what its links could carry."""
+        early = max(reasons.early_bytes(run.flow(self.flow)) for run in self.runs)
+        much = any(reasons.waited_much(run.flow(self.flow)) for run in self.runs)
+        paths = f" over {_listed(list(self.alone))}" if self.alone else ""
+        head = f"{self.flow} gets {self.goodput} Mb/s{paths}{self._with_handshake()}"
+        if much:
+            head += f", without {reasons.amount(early)} that had arrived out of order before the warm-up ended"
+        if self.capacity:
+            # Links carry frames of before the measured time in it, and round off.
+            part, most = f"{min(1.0, self.goodput.mean / self.capacity):.0%}", f"{self.capacity:.2f} Mb/s"
+            head += f", {part} of the {most} that its links could carry{self._at_best()}"
+        return head
 
     def _with_handshake(self) -> str:
         """Says that its handshake counts, where it was long."""
@@ -264,11 +290,15 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
     from mptcplab import ScenarioError
 
     rows = [run.flow(flow) for run in runs]
+    # A path on which plain TCP ended before the warm-up did is compared with no more than one that was not run.
+    alone = {path: own for path, own in alone.items() if not any(reasons.ended_early(run.flow(flow)) for run in own)}
     most = reasons.capacity(rows[0])
     singles = {path: _goodput(own, flow) for path, own in alone.items()}
     answer = Answer(
         flow, runs, _goodput(runs, flow), singles, reasons.mean_findings(rows), most / 1e6 if most else None
     )
+    if answer.early:
+        return answer
     # Copies of a flow are one in the file, so they change together.
     tables = tomllib.loads(scenario.to_toml())["flows"]
     written = flow if flow in tables and _settable(scenario, flow) else "*"

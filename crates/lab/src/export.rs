@@ -91,7 +91,7 @@ fn flows(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
     write!(
         out,
         "run,seed,variant,flow,multipath,fell_back,fell_back_at_s,fell_back_path,fell_back_because,bytes_received,\
-         bytes_received_total,measured_s,goodput,throughput,intact,completion_s,handshake_s,closed,reinjected,\
+         bytes_received_total,unique_bytes_arrived,measured_s,goodput,throughput,intact,completion_s,handshake_s,closed,reinjected,\
          opportunistic,penalties,duplicates,blocks,latency_p50_s,latency_p95_s,latency_p99_s,late,\
          datagram_loss,jitter_s,\
          longest_silence_s,longest_silence_at_s,capacity,best_capacity,receive_buffer,send_buffer"
@@ -115,6 +115,7 @@ fn flows(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
             fallback.is_some()
         )?;
         write!(out, ",{},{}", flow.bytes_received, flow.bytes_received_total)?;
+        write!(out, ",{}", said(flow.unique_bytes_arrived))?;
         write!(out, ",{},{},{},{}", flow.measured, flow.goodput, flow.throughput, flow.intact)?;
         let closed = flow.closed.as_deref().unwrap_or_default();
         write!(out, ",{},{},{closed}", said(flow.completion), said(flow.handshake))?;

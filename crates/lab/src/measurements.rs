@@ -255,6 +255,9 @@ pub struct FlowSummary {
     pub bytes_received: u64,
     /// Bytes read in order over the whole run.
     pub bytes_received_total: u64,
+    /// Bytes that arrived for the first time after the warm-up, in order or not; `None` where the receiver does not tell.
+    /// `bytes_received` also has those that had arrived before it ended and waited for older ones.
+    pub unique_bytes_arrived: Option<u64>,
     /// Seconds over which `bytes_received` counts: from the end of the warm-up, or of the handshake if
     /// that was later, to the end of the run or of the transfer.
     pub measured: f64,

@@ -178,6 +178,7 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
     row.set_item("fell_back_because", fallback.map(|fallback| fallback.reason))?;
     row.set_item("bytes_received", flow.bytes_received)?;
     row.set_item("bytes_received_total", flow.bytes_received_total)?;
+    row.set_item("unique_bytes_arrived", flow.unique_bytes_arrived)?;
     row.set_item("measured_s", flow.measured)?;
     row.set_item("waited_s", flow.waited)?;
     row.set_item("goodput", flow.goodput)?;

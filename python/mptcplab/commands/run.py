@@ -156,10 +156,7 @@ def _of_seed(baselines: Baselines, seed: int) -> dict[str, dict[str, float]]:
 
     return {
         flow: {
-            path: reasons.comparable_rate(run.flow(flow))
-            for path, runs in paths.items()
-            for run in runs
-            if run.seed == seed
+            path: reasons.known_rate(run.flow(flow)) for path, runs in paths.items() for run in runs if run.seed == seed
         }
         for flow, paths in baselines.items()
     }
@@ -201,7 +198,7 @@ def document(run: Run, baselines: Baselines) -> dict[str, Any]:
         "limits": {row["flow"]: row["limits"] for row in run.flow_rows},
         "baselines": single,
         "aggregation_benefit": {
-            flow: aggregation_benefit(reasons.comparable_rate(run.flow(flow)), list(rates.values()))
+            flow: aggregation_benefit(reasons.known_rate(run.flow(flow)), list(rates.values()))
             for flow, rates in single.items()
         },
     }
@@ -217,7 +214,7 @@ def tell(runs: Runs, baselines: Baselines) -> None:
         print(summary(runs[0], _of_seed(baselines, runs[0].seed)))
         return
     alone = {
-        flow: {path: [reasons.comparable_rate(run.flow(flow)) for run in own] for path, own in paths.items()}
+        flow: {path: [reasons.known_rate(run.flow(flow)) for run in own] for path, own in paths.items()}
         for flow, paths in baselines.items()
     }
     print(several.summary(runs, alone))

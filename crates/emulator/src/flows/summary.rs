@@ -30,7 +30,11 @@ pub(crate) fn flow<S: Clone>(
         (Traffic::File { bytes }, Some(last)) if *bytes == tally.received.load(Ordering::Relaxed) => {
             last.min(end)
         }
-        _ => spec.stop.map_or(end, |stop| (Instant::ZERO + stop).min(end)),
+        // One that stops is measured to the last byte of what it had left to send.
+        (_, last) => spec
+            .stop
+            .filter(|_| tally.has_ended())
+            .map_or(end, |stop| (Instant::ZERO + stop).max(last.unwrap_or(Instant::ZERO)).min(end)),
     };
     let measured = to.since(from).as_secs_f64();
     let rate = |bytes: u64| if measured > 0.0 { bytes as f64 * 8.0 / measured } else { 0.0 };
@@ -53,6 +57,7 @@ pub(crate) fn flow<S: Clone>(
         }),
         bytes_received,
         bytes_received_total: received,
+        unique_bytes_arrived: None,
         measured,
         waited: from.since(begun.max(start)).as_secs_f64(),
         goodput: rate(bytes_received),

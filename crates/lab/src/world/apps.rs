@@ -313,6 +313,12 @@ impl App {
         self.stopped && self.received == self.written
     }
 
+    /// Whether nothing of what it had written before its stop can still arrive: all has arrived, or its connection is closed.
+    /// Datagrams on their way when the run ends arrive no more either.
+    pub(super) fn is_drained(&self) -> bool {
+        self.has_all() || self.closed.is_some() || self.datagrams.is_some()
+    }
+
     /// How many blocks were handed over before `since` and have not arrived.
     pub(super) fn overdue(&self, since: Instant) -> u64 {
         self.application.as_ref().map_or(0, |application| application.overdue(since))

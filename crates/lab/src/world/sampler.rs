@@ -27,7 +27,20 @@ struct PathCount {
 #[derive(Clone, Debug, Default)]
 struct Mark {
     received: u64,
+    /// Bytes beyond those that wait for older ones at the receiving host.
+    early: u64,
     paths: Vec<PathCount>,
+}
+
+impl Mark {
+    fn new(paths: usize) -> Self {
+        Self { received: 0, early: 0, paths: vec![PathCount::default(); paths] }
+    }
+
+    /// Bytes that have arrived for the first time, in order or not.
+    fn unique(&self) -> u64 {
+        self.received + self.early
+    }
 }
 
 #[derive(Debug)]
@@ -71,8 +84,8 @@ impl Sampler {
             links: links.to_vec(),
             marks: scenario.links.iter().map(Link::marks).collect(),
             on_line: vec![[0; 2]; links.len()],
-            last: vec![Mark { received: 0, paths: vec![PathCount::default(); path_names.len()] }; flows],
-            warm: vec![Mark { received: 0, paths: vec![PathCount::default(); path_names.len()] }; flows],
+            last: vec![Mark::new(path_names.len()); flows],
+            warm: vec![Mark::new(path_names.len()); flows],
             warm_at: vec![None; flows],
             warm_duplicates: vec![0; flows],
             warmup: Instant::ZERO + scenario.warmup,
@@ -157,7 +170,8 @@ impl Sampler {
         if let Some(waiting) = app.out_of_order(hosts) {
             self.samples.push(now, flow, all, Metric::OutOfOrder, waiting as f64);
         }
-        self.last[flow] = Mark { received: app.received, paths: counts };
+        let early = if now <= self.warmup { early(receiving.as_ref()) } else { 0 };
+        self.last[flow] = Mark { received: app.received, early, paths: counts };
         if now <= self.warmup || app.started_at.is_none() {
             self.warm[flow] = self.last[flow].clone();
             self.warm_duplicates[flow] = app.receiver_info(now, hosts).map_or(0, |info| info.duplicate_bytes);
@@ -178,8 +192,10 @@ impl Sampler {
             if let Some(srtt) = subflow.srtt {
                 self.samples.push(now, flow, path, Metric::Srtt, srtt.as_secs_f64());
                 self.samples.push(now, flow, path, Metric::Rttvar, subflow.rttvar.as_secs_f64());
-                if now > self.warmup {
-                    let (sum, count) = &mut self.rtts[flow][path];
+                // After the last byte an estimate stays what it was: it counts only for a flow too short for any sample.
+                let (sum, count) = &mut self.rtts[flow][path];
+                let over = app.has_all() && *count > 0;
+                if now > self.warmup && !over {
                     *sum += srtt.as_secs_f64();
                     *count += 1;
                 }
@@ -273,12 +289,17 @@ impl Sampler {
         let to = match (&spec.traffic, app.finished_at.or(app.last_byte_at)) {
             (Traffic::File { bytes }, Some(last)) if app.received == *bytes => last.min(end),
             (Traffic::Custom(_), Some(last)) if app.ended => last.min(end),
-            _ => spec.stop.map_or(end, |stop| (Instant::ZERO + stop).min(end)),
+            // One that stops is measured to the last byte of what it had left to send.
+            _ => spec.stop.filter(|_| app.is_drained()).map_or(end, |stop| {
+                (Instant::ZERO + stop).max(app.last_byte_at.unwrap_or(Instant::ZERO)).min(end)
+            }),
         };
         let measured = to.since(from).as_secs_f64();
         let rate = |bytes: u64| if measured > 0.0 { bytes as f64 * 8.0 / measured } else { 0.0 };
         let warm = &self.warm[flow];
         let bytes_received = app.received.saturating_sub(warm.received);
+        let waiting = if app.has_all() { 0 } else { early(arrivals.as_ref()) };
+        let unique = app.received + waiting;
         let sent: u64 =
             counts.iter().zip(&warm.paths).map(|(now, then)| now.sent.saturating_sub(then.sent)).sum();
         let complete = match spec.traffic {
@@ -316,6 +337,7 @@ impl Sampler {
             fallback: super::fallback::of(app, hosts, !scenario.middleboxes.is_empty()),
             bytes_received,
             bytes_received_total: app.received,
+            unique_bytes_arrived: Some(unique.saturating_sub(warm.unique())),
             measured,
             waited: from.since(self.warmup.max(start)).as_secs_f64(),
             goodput: rate(bytes_received),
@@ -373,6 +395,13 @@ impl Sampler {
         })
         .collect()
     }
+}
+
+/// Bytes that arrived at a host and wait for older ones, of the connection and of its subflows.
+fn early(info: Option<&ConnectionInfo>) -> u64 {
+    info.map_or(0, |info| {
+        info.out_of_order + info.subflows.iter().map(|subflow| subflow.out_of_order).sum::<u64>()
+    })
 }
 
 /// Shares of the time since the handshake; idle time is not counted.

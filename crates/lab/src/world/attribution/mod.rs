@@ -240,6 +240,10 @@ impl Attribution {
         let (route, from) = (self.routes.get(&(flow, path))?, *self.counts_from.get(&flow)?);
         let ended = self.ended.get(&flow);
         let until = ended.map_or(until, |(at, _)| until.min(*at));
+        if until <= from {
+            // It ended before the warm-up did: no time was measured, over which links could carry anything.
+            return None;
+        }
         let counted = ended.map_or(network.now(), |(at, _)| *at).since(from).as_secs_f64().max(1e-9);
         let mut sum = Sum::default();
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
