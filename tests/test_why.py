@@ -249,8 +249,13 @@ def test_copies_count_after_the_warm_up() -> None:
 @pytest.mark.parametrize("window", ["60KB", "120KB", "200KB"])
 def test_no_more_is_named_than_is_missing(window: str) -> None:
     """Of changes that win back the same capacity one is the cause."""
-    rules = {"scheduler": "minrtt", "opportunistic_retransmission": False, "penalisation": False, "coupled": "all"}
-    small = {"rcvbuf": window, "sndbuf": window}
+    rules: dict[str, str | bool] = {
+        "scheduler": "minrtt",
+        "opportunistic_retransmission": False,
+        "penalisation": False,
+        "coupled": "all",
+    }
+    small: dict[str, str | bool] = {"rcvbuf": window, "sndbuf": window}
     keys = {f"flows.download.{key}": value for key, value in {**rules, **small}.items()}
     (answer,) = explain(TWO.vary({**keys, "paths.lte.delay": "150ms"}), seeds=[1, 2], quiet=True)
     assert answer.capacity is not None
