@@ -141,7 +141,8 @@ fn paths(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
     write!(
         out,
         "run,seed,variant,flow,path,subflows,bytes_sent,bytes_arrived,bytes_acked,retransmits,timeouts,reinjected,\
-         mean_srtt_s,capacity,best_capacity,base_rtt_s,dropped_random,dropped_queue,dropped_down,dropped_filter"
+         mean_srtt_s,capacity,best_capacity,base_rtt_s,ack_wait_s,ack_queue,dropped_random,dropped_queue,\
+         dropped_down,dropped_filter"
     )?;
     // Of runs that are observed: in the order in which the first path has them.
     let all = || measured.flows.iter().flat_map(|flow| &flow.paths);
@@ -165,7 +166,8 @@ fn paths(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
             write!(out, ",{},{}", path.bytes_acked, path.retransmits)?;
             write!(out, ",{},{},{}", path.timeouts, path.reinjected, path.mean_srtt)?;
             write!(out, ",{},{}", said(path.capacity), said(path.best_capacity))?;
-            write!(out, ",{}", said(path.base_rtt))?;
+            write!(out, ",{},{}", said(path.base_rtt), said(path.ack_wait))?;
+            write!(out, ",{}", path.ack_queue.as_deref().map(quoted).unwrap_or_default())?;
             let drops = path.drops;
             write!(out, ",{}", said(drops.map(|drops| drops.random)))?;
             write!(out, ",{}", said(drops.map(|drops| drops.queue)))?;
