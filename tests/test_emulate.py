@@ -367,5 +367,6 @@ def test_a_program_that_speaks_plain_tcp_is_told(machine: Machine) -> None:
     _, err = machine.run(TWO, *peer(SINK, TCP), "--", *python(SEND, TCP, 10_000))
     assert "opened 1 connections of plain TCP and none of Multipath TCP" in err
     assert "mptcpize run" in err
+    assert "iperf3 from 3.19 on has --mptcp" in err
     _, err = machine.run(TWO, *peer(SINK, MPTCP), "--", *python(SEND, MPTCP, 10_000))
     assert "mptcpize" not in err

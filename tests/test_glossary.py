@@ -38,6 +38,13 @@ def test_pages_lead_to_the_glossary_and_the_readme_explains_m1_and_m2_at_once() 
         assert f"{name} ({long})" in readme[readme.index(name) : readme.index(name) + 60]
 
 
+def test_a_word_with_two_meanings_has_both() -> None:
+    glossary = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    [entry] = [line for line in glossary.splitlines() if line.startswith("| utilisation |")]
+    assert "Of a link" in entry
+    assert "Of a path" in entry
+
+
 def test_the_readme_says_what_works_on_which_system() -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     section = readme[readme.index("## Operating systems") : readme.index("## License")]

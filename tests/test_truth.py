@@ -263,6 +263,13 @@ def test_no_queueing_delay_is_longer_than_the_longest_queue() -> None:
     assert "the queue of ethernet held data" not in run.summary()
 
 
+def test_no_queue_is_suggested_that_is_shorter_than_an_initial_window() -> None:
+    """Two packets are the bandwidth-delay product of 10 Mb/s and 2 ms, and drop most of what ten segments bring."""
+    said = Scenario.parse(OUTAGE.replace('"10p"', '"100p"')).run(trace=events.REASONS).summary()
+    assert "its bandwidth-delay product is 2 packets" in said
+    assert 'queue = "10p" would shorten its RTT' in said
+
+
 def test_plain_tcp_goes_on_when_its_link_is_back() -> None:
     """As on Linux: that the host knows of it ends no connection."""
     told = OUTAGE.replace('how = "blackhole"\n', "").replace("[flows.bulk]", '[flows.bulk]\ntransport = "tcp"')

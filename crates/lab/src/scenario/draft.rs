@@ -95,7 +95,7 @@ impl Draft {
         self.set_by(OVERRIDE, key, value)
     }
 
-    /// The same where the value is from elsewhere; messages call it `origin` in place of `--set`.
+    /// As [`Self::set`], with messages that call the source of the value `origin` in place of `--set`.
     ///
     /// # Errors
     /// As [`Self::set`].

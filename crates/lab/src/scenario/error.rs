@@ -76,7 +76,7 @@ pub enum ScenarioError {
 }
 
 impl ScenarioError {
-    /// The same error without its line.
+    /// This error without the number of its line.
     pub(super) fn without_line(mut self) -> Self {
         let (Self::File { place, .. }
         | Self::Syntax { place, .. }
@@ -112,7 +112,7 @@ pub(super) fn suggestion<'a>(word: &str, choices: impl IntoIterator<Item = &'a s
     asked(nearest(word, choices))
 }
 
-/// The same for a key or a name of the format, for which people may have another word.
+/// As [`suggestion`], for a key or a name of the format, for which people may have another word.
 pub(super) fn word_suggestion<'a>(word: &str, choices: impl IntoIterator<Item = &'a str> + Clone) -> String {
     asked(nearest_word(word, choices))
 }

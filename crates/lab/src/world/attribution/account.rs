@@ -40,7 +40,7 @@ struct Epoch {
     delay: f64,
     /// The idle part by cause, where it ended with an acknowledgement.
     idle: [f64; Cause::ALL.len()],
-    /// What acknowledgements had waited when it began.
+    /// The waits of acknowledgements up to its beginning: their sum and their number.
     acks: (f64, u64),
 }
 
@@ -141,7 +141,7 @@ impl Account {
         (self.since, self.busy, self.state) = (now, busy, state);
     }
 
-    /// What every second went to. The link is idle until an acknowledgement comes: a window that carries so much in an RTT would have
+    /// The time by cause, s. The link is idle until an acknowledgement comes: a window that carries so much in an RTT would have
     /// carried it in less, had none of them waited in a queue. That part of the idle time goes to the wait.
     pub(super) fn totals(&self) -> [f64; Cause::ALL.len()] {
         let (epoch, mut totals) = (&self.epoch, self.totals);

@@ -7,7 +7,7 @@ use netsim::{DirectionId, Network};
 
 use super::route::Route;
 
-/// What a flow's acknowledgements met on one path. Times are seconds.
+/// Waits of a flow's acknowledgements on one path, s.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acks {
     waited: f64,

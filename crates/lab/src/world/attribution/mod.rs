@@ -72,7 +72,7 @@ pub(super) struct Attribution {
     accounts: BTreeMap<Key, Account>,
     /// By flow and interface of the host that opened it.
     acks: BTreeMap<(u16, u16), Acks>,
-    /// What they had waited when their flow began to count.
+    /// Their waits up to the end of the warm-up of their flow.
     acks_from: BTreeMap<(u16, u16), (f64, u64)>,
     /// By flow: since when it counts.
     counts_from: BTreeMap<u16, Instant>,

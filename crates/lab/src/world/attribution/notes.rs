@@ -110,7 +110,7 @@ impl Notes {
                 Happening::Dropped(DropCause::TooLong) | Happening::Marked => {}
             }
         }
-        // What an acknowledgement meets makes no window smaller, unless so many are lost that the sender takes its data for lost.
+        // A lost or late acknowledgement makes no window smaller, unless so many are lost that the sender takes its data for lost.
         if !self.forth.contains(&(flow as u16, event.direction)) {
             if matches!(event.what, Happening::Dropped(DropCause::QueueFull | DropCause::Discipline))
                 && let Some((flow, interface)) = flow_and_interface(event.label)
