@@ -11,7 +11,8 @@ import pytest
 from conftest import ROOT, Cli
 from mptcplab import Scenario, events, reasons
 from mptcplab.commands.example import FOLDER
-from mptcplab.why import explain, picture
+from mptcplab.why import explain
+from mptcplab.why_plot import picture
 
 TWO = Scenario.load(FOLDER / "two.toml").vary({"duration": "8s", "warmup": "2s"})
 

@@ -19,7 +19,7 @@ from mptcplab.commands.outputs import add_size, need_pictures, pictures, write_p
 from mptcplab.commands.settings import add_set, over
 
 if TYPE_CHECKING:
-    from mptcplab.why import Answer
+    from mptcplab.why_answer import Answer
 
 NAME = "why"
 HELP = "say whether a flow is faster than plain TCP over its best path, what held it back, and what would help"
@@ -46,7 +46,7 @@ def execute(given: argparse.Namespace) -> int:
         raise BadInput("mptcplab: --size is for a picture; say where it goes with --output FILE")
     from mptcplab.files import folder
     from mptcplab.scenario import Scenario
-    from mptcplab.why import explain, picture
+    from mptcplab.why import explain
 
     scenario = over(Scenario.load(given.file), given.set)
     if output:
@@ -67,6 +67,8 @@ def execute(given: argparse.Namespace) -> int:
         if given.flow is None and scenario.core.transports.count("mptcp") > len(answers):
             print(f"these are the first {len(answers)} flows: --flow names another")
     if output:
+        from mptcplab.why_plot import picture
+
         write_picture(picture(answers[0]), output, given.size)
     return 0
 

@@ -1,0 +1,52 @@
+"""The causes of an answer, in the order in which changes proved them.
+
+Owns when a change that helps proves the cause that it removes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mptcplab import reasons
+from mptcplab.why_answer import Answer
+
+HEALED = 0.5
+"""A change that gains this part of what the best one gains shows the cause that it removes, ..."""
+MISSING = 0.4
+"""... if it also wins back this part of the missing capacity."""
+
+
+def proven(answer: Answer) -> list[reasons.Finding]:
+    """The findings, with that cause first whose removal won back most of the missing capacity."""
+    if answer.capacity is None or answer.measure is not None:
+        return answer.findings
+    gains = [(trial.goodput.mean - answer.goodput.mean, trial.cause) for trial in answer.tried]
+    best = max((gain for gain, _ in gains), default=0.0)
+    least = max(HEALED * best, MISSING * (answer.capacity - answer.goodput.mean))
+    causes = {cause: gain for gain, cause in sorted(gains, key=lambda one: one[0]) if cause and gain >= least}
+    # What the links saw decides between causes whose removal helps alike.
+    known = [finding for finding in answer.findings if finding.cause in causes]
+    rest = [finding for finding in answer.findings if finding not in known]
+    if known:
+        return known + rest
+    named = {finding.cause for finding in answer.findings}
+    new = {cause: gain for gain, cause in sorted(gains, key=lambda one: one[0]) if cause and cause not in named}
+    shown = [
+        reasons.Finding(cause, None, gain / answer.capacity, gain * 1e6)
+        for cause, gain in new.items()
+        if gain >= reasons.LEAST * answer.capacity
+    ]
+    proven = [finding for finding in shown if finding.cause in causes]
+    others = [*rest, *(one for one in shown if one not in proven)]
+    by_cost = [*sorted(proven, key=lambda one: -one.cost), *sorted(others, key=lambda one: -one.cost)]
+    return _no_more_than(answer.capacity - answer.goodput.mean, by_cost)
+
+
+def _no_more_than(missing: float, found: Sequence[reasons.Finding]) -> list[reasons.Finding]:
+    """The first findings that cost no more than is missing, Mb/s: changes that win back the same are one cause."""
+    kept: list[reasons.Finding] = []
+    for finding in found:
+        if not kept or finding.cost / 1e6 <= missing:
+            kept.append(finding)
+            missing -= finding.cost / 1e6
+    return kept
