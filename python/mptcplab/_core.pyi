@@ -53,6 +53,8 @@ class PathRow(TypedDict):
     limits: dict[str, float]
     """Empty in runs that are not observed; so is `sender_limits`, and `blamed` is 0."""
     sender_limits: dict[str, float]
+    silence: NotRequired[dict[str, float]]
+    """What the path did in the longest time without data; of results that were not read from a file."""
     blamed: float
 
 @type_check_only

@@ -194,6 +194,9 @@ pub struct PathSummary {
     pub ack_queue: Option<String>,
     /// Share of the flow's life in which the other paths waited for older data on this one.
     pub blamed: f64,
+    /// What this path did in the longest time in which nothing arrived at the application: shares of that time by cause, which add up
+    /// to 1. Empty where that time is short, and in runs that are not observed.
+    pub silence: Vec<(&'static str, f64)>,
     /// Frames of the flow that were dropped on this path in the whole run, in both directions; only of runs that are observed.
     pub drops: Option<PathDrops>,
 }
@@ -280,11 +283,12 @@ pub struct FlowSummary {
     pub longest_silence_at: f64,
     /// How the connection ended, if it did.
     pub closed: Option<String>,
-    /// Bytes carried again by another subflow.
+    /// Bytes given to a further subflow after the warm-up, or with Linux's queues to the same one again; Linux counts them when it
+    /// queues them, and sends none that is acknowledged before its turn.
     pub reinjected: u64,
     /// The part that M1 asked for.
     pub opportunistic: u64,
-    /// Times that M2 halved a window.
+    /// Times that M2 halved a window after the warm-up.
     pub penalties: u64,
     /// Bytes that arrived more than once at the data level after the warm-up.
     pub duplicates: u64,

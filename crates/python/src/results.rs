@@ -233,14 +233,19 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
             row.set_item("dropped_queue", drops.map(|drops| drops.queue))?;
             row.set_item("dropped_down", drops.map(|drops| drops.down))?;
             row.set_item("dropped_filter", drops.map(|drops| drops.filter))?;
-            for (name, shares) in [("limits", &path.limits), ("sender_limits", &path.sender_limits)] {
+            let limits = [
+                ("limits", &path.limits),
+                ("sender_limits", &path.sender_limits),
+                ("silence", &path.silence),
+            ];
+            for (name, shares) in limits {
                 let limits = PyDict::new(py);
                 for (cause, share) in shares {
                     limits.set_item(cause, share)?;
                 }
                 row.set_item(name, limits)?;
-                row.set_item("blamed", path.blamed)?;
             }
+            row.set_item("blamed", path.blamed)?;
             Ok(row)
         })
         .collect::<PyResult<Vec<_>>>()?;

@@ -66,7 +66,7 @@ pub(crate) fn flow<S: Clone>(
         completion: tally.last_byte().filter(|_| complete).map(|last| last.since(start).as_secs_f64()),
         handshake: tally.connected().map(|at| at.since(start).as_secs_f64()),
         closed: tally.has_ended().then(|| "Finished".to_owned()),
-        reinjected: watch.reinjected,
+        reinjected: watch.last.reinjected.saturating_sub(watch.warm.reinjected),
         opportunistic: 0,
         penalties: 0,
         duplicates: 0,
@@ -108,6 +108,7 @@ fn paths(names: &[String], watch: &Watch, is_open: bool) -> Vec<PathSummary> {
         ack_wait: None,
         ack_queue: None,
         blamed: 0.0,
+        silence: Vec::new(),
         drops: None,
     })
     .collect()
@@ -123,3 +124,6 @@ pub(crate) fn link(
     let directions = [("forward", 0), ("backward", 1)];
     directions.map(|(name, at)| LinkSummary::of(link, name, &counters[at], 0, (uses[at], seconds)))
 }
+
+#[cfg(test)]
+mod tests;

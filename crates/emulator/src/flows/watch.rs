@@ -27,6 +27,8 @@ pub(crate) struct Count {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mark {
     pub received: u64,
+    /// Bytes given to a further subflow so far.
+    pub reinjected: u64,
     pub paths: Vec<Count>,
 }
 
@@ -46,7 +48,7 @@ pub(crate) struct Watch {
     pub warm: Mark,
     pub warm_at: Option<Instant>,
     pub multipath: bool,
-    pub reinjected: u64,
+    reinjected: u64,
     /// Sums of smoothed round trips after the warm-up, seconds, and how many.
     pub rtts: Vec<(f64, u32)>,
 }
@@ -54,7 +56,7 @@ pub(crate) struct Watch {
 impl Watch {
     pub(crate) fn new(flow: usize, upload: bool, addresses: Vec<Option<Ipv4Addr>>) -> Self {
         let links = addresses.len();
-        let empty = Mark { received: 0, paths: vec![Count::default(); links] };
+        let empty = Mark { received: 0, reinjected: 0, paths: vec![Count::default(); links] };
         Self {
             flow,
             upload,
@@ -80,9 +82,10 @@ impl Watch {
         samples: &mut Samples,
     ) {
         if let Some(said) = said {
-            self.take(said, nominal > warmup, nominal, samples);
+            self.take(said, (nominal > warmup, tally.has_ended()), nominal, samples);
         }
-        let mark = Mark { received: tally.received.load(Ordering::Relaxed), paths: self.counts() };
+        let received = tally.received.load(Ordering::Relaxed);
+        let mark = Mark { received, reinjected: self.reinjected, paths: self.counts() };
         let span = now.since(self.last_at).as_secs_f64();
         let rate = |now: u64, then: u64| now.saturating_sub(then) as f64 * 8.0 / span.max(1e-9);
         let all = self.addresses.len();
@@ -110,8 +113,8 @@ impl Watch {
         }
     }
 
-    /// What was said of the subflows that live.
-    fn take(&mut self, said: SocketInfo, warm: bool, at: Instant, samples: &mut Samples) {
+    /// What was said of the subflows that live. An estimate of the round-trip time stays what it was once all has arrived.
+    fn take(&mut self, said: SocketInfo, (warm, over): (bool, bool), at: Instant, samples: &mut Samples) {
         self.multipath = said.multipath;
         self.reinjected = self.reinjected.max(said.reinjected);
         for subflow in said.paths {
@@ -127,7 +130,8 @@ impl Watch {
                 samples.push(at, self.flow, path, Metric::Ssthresh, f64::from(ssthresh) * mss);
             }
             let [srtt, rttvar] = [subflow.srtt_us, subflow.rttvar_us].map(|micros| f64::from(micros) / 1e6);
-            if subflow.srtt_us > 0 {
+            let over = over && self.rtts[path].1 > 0;
+            if subflow.srtt_us > 0 && !over {
                 samples.push(at, self.flow, path, Metric::Srtt, srtt);
                 samples.push(at, self.flow, path, Metric::Rttvar, rttvar);
                 if warm {

@@ -5,7 +5,7 @@
 
 use serde_json::Value as Schema;
 
-use super::error::{ScenarioError, word_suggestion};
+use super::error::{ScenarioError, shown, word_suggestion};
 use super::tree::{Content, Node};
 use super::units;
 
@@ -78,7 +78,15 @@ impl<'a> Walk<'a> {
                 }
                 path.push(key.clone());
                 let keys = || properties.keys().map(String::as_str);
-                let near = word_suggestion(key, keys().collect::<Vec<_>>());
+                let near = key_below(properties, key).map_or_else(
+                    || word_suggestion(key, keys().collect::<Vec<_>>()),
+                    |table| match &child.content {
+                        Content::Scalar(value) => {
+                            format!("; did you mean {table} = {{ {key} = {} }}?", shown(&value.to_string()))
+                        }
+                        _ => format!("; did you mean \"{table}.{key}\"?"),
+                    },
+                );
                 let allowed = keys().collect::<Vec<_>>().join(", ");
                 let names: Vec<&str> = path.iter().map(String::as_str).collect();
                 return Err(self.root.key_error(&names, format!("unknown key{near} (allowed: {allowed})")));
@@ -143,6 +151,17 @@ pub(super) fn names(schema: &Schema) -> Vec<&str> {
         schema.get("enum").and_then(Schema::as_array).into_iter().flatten().filter_map(Schema::as_str);
     let described = schema.get("oneOf").and_then(Schema::as_array).into_iter().flatten();
     plain.chain(described.filter_map(|choice| choice.get("const")?.as_str())).collect()
+}
+
+/// The one table among `properties` that has `key`.
+fn key_below<'a>(properties: &'a serde_json::Map<String, Schema>, key: &str) -> Option<&'a str> {
+    let has = |schema: &Schema| {
+        let form = table_form(schema).unwrap_or(schema);
+        form.get("properties").is_some_and(|keys| keys.get(key).is_some())
+    };
+    let mut found = properties.iter().filter(|(_, schema)| has(schema)).map(|(name, _)| name.as_str());
+    let only = found.next();
+    only.filter(|_| found.next().is_none())
 }
 
 /// The form of a choice that is a table, if it has one.

@@ -164,7 +164,8 @@ impl Draft {
             })
             .unwrap_or_else(|| Content::Scalar(toml::Value::String(value.to_owned())));
         let Some(entry) = self.tree.entry(path) else {
-            return refuse("there is no such place in the scenario".to_owned());
+            let array = self.tree.outside(path);
+            return refuse(array.unwrap_or_else(|| "there is no such place in the scenario".to_owned()));
         };
         *entry = Node { place: Place { file: file.clone(), line: None }, content };
         Ok(())

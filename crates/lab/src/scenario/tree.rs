@@ -76,6 +76,24 @@ impl Node {
         })
     }
 
+    /// Says which elements an array on a path has, where the path names another one; `None` where no array is in the way.
+    pub(super) fn outside(&self, path: &[&str]) -> Option<String> {
+        let (at, count) = (1..path.len()).find_map(|at| match &self.get(&path[..at])?.content {
+            Content::Array(items) if self.get(&path[..=at]).is_none() => Some((at, items.len())),
+            _ => None,
+        })?;
+        let has = match count {
+            0 => return Some(format!("{} has no elements", path[..at].join("."))),
+            1 => "one element, 0".to_owned(),
+            _ => format!("{count} elements, 0 to {}", count - 1),
+        };
+        let mut near = path.to_vec();
+        let last = (count - 1).to_string();
+        near[at] = &last;
+        let (array, near) = (path[..at].join("."), near.join("."));
+        Some(format!("{array} has {has}: elements count from 0; did you mean {near:?}?"))
+    }
+
     /// Puts `other` over this: its tables merge key by key, all else replaces.
     pub(super) fn overlay(&mut self, other: Self) {
         match (&mut self.content, other.content) {

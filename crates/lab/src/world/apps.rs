@@ -284,12 +284,16 @@ impl App {
 
     /// The longest time until `end` in which nothing arrived although the application waited for it, and when that began.
     pub(super) fn silence_until(&self, end: Instant) -> (Duration, Instant) {
+        let last = self.silent_since().map(|since| (end.since(since), since));
+        last.map_or(self.silence, |last| last.max(self.silence))
+    }
+
+    /// Since when nothing has arrived although the application waits for it; `None` where it does not wait.
+    pub(super) fn silent_since(&self) -> Option<Instant> {
         let ends = self.finished_at.is_some() || self.has_all();
         let waits = self.application.as_ref().and_then(|application| application.waits_since());
         let heard = self.last_byte_at.or(self.connected_at);
-        let since = waits.zip(heard).map(|(since, last)| since.max(last));
-        let last = since.filter(|_| !ends).map(|since| (end.since(since), since));
-        last.map_or(self.silence, |last| last.max(self.silence))
+        waits.zip(heard).map(|(since, last)| since.max(last)).filter(|_| !ends)
     }
 
     /// Nothing has arrived since the last byte, or since the application handed over what is still missing.

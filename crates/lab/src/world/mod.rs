@@ -273,6 +273,7 @@ impl World {
                 self.take_back();
                 self.rouse_datagrams(now);
                 self.sampler.sample(now, &self.hosts, &self.apps, &mut self.network);
+                self.watch_silences(now);
                 self.failure = self.check_limits().err().or(self.failure.take());
                 self.network.set_timer(timer, Some(now + self.scenario.sample));
             }

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mptcp::observe::{Columns, Kind, Log, NOTHING, Observer, Place, Record, Row};
 use mptcp::{ConnectionId, SubflowId};
+use mptcp_clock::{Duration, Instant};
 use netsim::{DirectionId, FrameEvent, Happening};
 
 use super::attribution::Notes;
@@ -105,6 +106,12 @@ impl Recorder {
     pub(super) fn drops_on(&self, flow: usize, interface: usize) -> PathDrops {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.drops_on(flow as u16, interface as u16)
+    }
+
+    /// How long until `until` the send buffer held a path back where its sender reported the receive window.
+    pub(super) fn send_buffer(&self, flow: usize, path: usize, until: Instant) -> Duration {
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.send_buffer(flow as u16, path as u16, until)
     }
 
     /// What explains the packet of a subflow that leaves a host now.

@@ -29,18 +29,55 @@ struct Mark {
     received: u64,
     /// Bytes beyond those that wait for older ones at the receiving host.
     early: u64,
+    again: Again,
     paths: Vec<PathCount>,
+}
+
+/// What a sender has done about data that another subflow held up.
+#[derive(Clone, Copy, Debug, Default)]
+struct Again {
+    reinjected: u64,
+    opportunistic: u64,
+    penalties: u64,
+}
+
+impl Again {
+    fn of(info: Option<&ConnectionInfo>) -> Self {
+        info.map_or_else(Self::default, |info| Self {
+            reinjected: info.reinjected_bytes,
+            opportunistic: info.opportunistic_bytes,
+            penalties: info.penalties,
+        })
+    }
+
+    fn since(self, then: Self) -> Self {
+        Self {
+            reinjected: self.reinjected.saturating_sub(then.reinjected),
+            opportunistic: self.opportunistic.saturating_sub(then.opportunistic),
+            penalties: self.penalties.saturating_sub(then.penalties),
+        }
+    }
 }
 
 impl Mark {
     fn new(paths: usize) -> Self {
-        Self { received: 0, early: 0, paths: vec![PathCount::default(); paths] }
+        Self { received: 0, early: 0, again: Again::default(), paths: vec![PathCount::default(); paths] }
     }
 
     /// Bytes that have arrived for the first time, in order or not.
     fn unique(&self) -> u64 {
         self.received + self.early
     }
+}
+
+/// Sampled round-trip times of one path.
+#[derive(Clone, Copy, Debug, Default)]
+struct RoundTrips {
+    /// After the warm-up, seconds.
+    sum: f64,
+    count: u32,
+    /// One was sampled, before or after the end of the warm-up.
+    is_known: bool,
 }
 
 #[derive(Debug)]
@@ -61,8 +98,8 @@ pub(super) struct Sampler {
     warm_duplicates: Vec<u64>,
     warmup: Instant,
     interval: f64,
-    /// Sum and count of sampled round-trip times by flow and path.
-    rtts: Vec<Vec<(f64, u32)>>,
+    /// Sampled round-trip times by flow and path.
+    rtts: Vec<Vec<RoundTrips>>,
 }
 
 impl Sampler {
@@ -90,7 +127,7 @@ impl Sampler {
             warm_duplicates: vec![0; flows],
             warmup: Instant::ZERO + scenario.warmup,
             interval: scenario.sample.as_secs_f64(),
-            rtts: vec![vec![(0.0, 0); path_names.len()]; flows],
+            rtts: vec![vec![RoundTrips::default(); path_names.len()]; flows],
             numbered: scenario.flows.iter().map(|flow| flow.ports().is_some()).collect(),
             path_names,
         }
@@ -171,7 +208,8 @@ impl Sampler {
             self.samples.push(now, flow, all, Metric::OutOfOrder, waiting as f64);
         }
         let early = if now <= self.warmup { early(receiving.as_ref()) } else { 0 };
-        self.last[flow] = Mark { received: app.received, early, paths: counts };
+        let again = Again::of(info.as_ref());
+        self.last[flow] = Mark { received: app.received, early, again, paths: counts };
         if now <= self.warmup || app.started_at.is_none() {
             self.warm[flow] = self.last[flow].clone();
             self.warm_duplicates[flow] = app.receiver_info(now, hosts).map_or(0, |info| info.duplicate_bytes);
@@ -190,14 +228,15 @@ impl Sampler {
                 self.samples.push(now, flow, path, Metric::Ssthresh, ssthresh as f64);
             }
             if let Some(srtt) = subflow.srtt {
-                self.samples.push(now, flow, path, Metric::Srtt, srtt.as_secs_f64());
-                self.samples.push(now, flow, path, Metric::Rttvar, subflow.rttvar.as_secs_f64());
+                let seen = &mut self.rtts[flow][path];
                 // After the last byte an estimate stays what it was: it counts only for a flow too short for any sample.
-                let (sum, count) = &mut self.rtts[flow][path];
-                let over = app.has_all() && *count > 0;
-                if now > self.warmup && !over {
-                    *sum += srtt.as_secs_f64();
-                    *count += 1;
+                if !app.has_all() || !seen.is_known {
+                    self.samples.push(now, flow, path, Metric::Srtt, srtt.as_secs_f64());
+                    self.samples.push(now, flow, path, Metric::Rttvar, subflow.rttvar.as_secs_f64());
+                }
+                seen.is_known = true;
+                if now > self.warmup && (!app.has_all() || seen.count == 0) {
+                    (seen.sum, seen.count) = (seen.sum + srtt.as_secs_f64(), seen.count + 1);
                 }
             }
             self.samples.push(now, flow, path, Metric::InFlight, subflow.in_flight as f64);
@@ -308,8 +347,14 @@ impl Sampler {
             Traffic::Bulk | Traffic::Blocks { .. } | Traffic::Datagrams { .. } => false,
         };
         let paths = self.path_summaries(flow, &counts);
-        let joins = spec.transport == Transport::Mptcp && spec.ports().is_none() && info.is_some();
-        let absent = |name: &&String| joins && paths.iter().all(|path| path.path != **name);
+        let again = Again::of(info.as_ref()).since(warm.again);
+        let expected: &[String] = match spec.transport {
+            Transport::Mptcp if spec.ports().is_none() => &spec.paths,
+            // Its only path; where it opened, that is known.
+            Transport::Tcp if info.is_none() => spec.paths.get(..1).unwrap_or_default(),
+            _ => &[],
+        };
+        let absent = |name: &&String| paths.iter().all(|path| path.path != **name);
         let (silence, silent_from) = app.silence_until(to);
         let datagrams = app.datagrams.as_ref().and_then(|datagrams| datagrams.summary(end));
         let latencies: Vec<Duration> =
@@ -346,9 +391,9 @@ impl Sampler {
             completion: completion.map(Duration::as_secs_f64),
             handshake: app.connected_at.map(|at| at.since(start).as_secs_f64()),
             closed: app.closed.map(|how| format!("{how:?}")),
-            reinjected: info.as_ref().map_or(0, |info| info.reinjected_bytes),
-            opportunistic: info.as_ref().map_or(0, |info| info.opportunistic_bytes),
-            penalties: info.as_ref().map_or(0, |info| info.penalties),
+            reinjected: again.reinjected,
+            opportunistic: again.opportunistic,
+            penalties: again.penalties,
             duplicates: receiving
                 .as_ref()
                 .map_or(0, |info| info.duplicate_bytes.saturating_sub(self.warm_duplicates[flow])),
@@ -357,7 +402,7 @@ impl Sampler {
             receive_buffer: spec.tcp.rcvbuf,
             send_buffer: spec.tcp.sndbuf,
             limits: info.as_ref().map_or_else(Vec::new, limit_shares),
-            never_joined: spec.paths.iter().filter(absent).map(|path| AbsentPath::named(path)).collect(),
+            never_joined: expected.iter().filter(absent).map(|path| AbsentPath::named(path)).collect(),
             paths,
             blocks: app.blocks.clone(),
             latency: datagrams.map_or_else(|| quantiles(latencies), |datagrams| datagrams.latency),
@@ -371,7 +416,7 @@ impl Sampler {
         let warm = &self.warm[flow].paths;
         let used = (0..counts.len()).filter(|&path| counts[path].subflows > 0);
         used.map(|path| {
-            let (sum, samples) = self.rtts[flow][path];
+            let RoundTrips { sum, count, .. } = self.rtts[flow][path];
             PathSummary {
                 path: self.path_names[path].clone(),
                 subflows: counts[path].subflows,
@@ -381,7 +426,7 @@ impl Sampler {
                 retransmits: counts[path].retransmits.saturating_sub(warm[path].retransmits),
                 timeouts: counts[path].timeouts.saturating_sub(warm[path].timeouts),
                 reinjected: counts[path].reinjected.saturating_sub(warm[path].reinjected),
-                mean_srtt: sum / f64::from(samples),
+                mean_srtt: sum / f64::from(count),
                 limits: Vec::new(),
                 sender_limits: Vec::new(),
                 capacity: None,
@@ -390,6 +435,7 @@ impl Sampler {
                 ack_wait: None,
                 ack_queue: None,
                 blamed: 0.0,
+                silence: Vec::new(),
                 drops: None,
             }
         })

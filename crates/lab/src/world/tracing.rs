@@ -142,6 +142,15 @@ impl World {
         routes
     }
 
+    /// Looks at what paths do while nothing arrives; to be called at each sample.
+    #[inline]
+    pub(super) fn watch_silences(&mut self, now: Instant) {
+        let Some(attribution) = &mut self.attribution else { return };
+        for app in self.apps.iter().filter(|app| app.datagrams.is_none()) {
+            attribution.watch_silence(now, app.flow as u16, app.silent_since(), &mut self.network);
+        }
+    }
+
     /// Writes into the summaries of flows what held their paths back, as the links know it and as the sender saw it. Datagrams
     /// have no connection that would know.
     pub(super) fn add_limits(&mut self, end: Instant, flows: &mut [FlowSummary]) {
@@ -155,33 +164,10 @@ impl World {
                     self.hosts[app.from].interface_names.iter().position(|name| *name == path.path);
                 path.drops = interface.map(|at| recorder.drops_on(app.flow, at));
             }
-            let (Some(started), None) = (app.started_at, &app.datagrams) else { continue };
             let names = self.sampler.path_names();
             let (reasons, over) = app.reasons(end, &self.hosts);
             let until = over.unwrap_or(end);
             let mut links: [Vec<Links>; 2] = [Vec::new(), Vec::new()];
-            let (mut payload, mut offered) = (0, 0);
-            for path in &mut flow.paths {
-                let at = names.iter().position(|name| *name == path.path);
-                let mine = |reason: &&PathReasons| Some(usize::from(recorder.path_of(&reason.place))) == at;
-                (path.sender_limits, path.blamed) =
-                    shares(reasons.iter().filter(mine), started, until.since(started));
-                let truth = self.attribution.as_ref().zip(at).and_then(|(attribution, at)| {
-                    attribution.summary(app.flow as u16, at as u16, until, &mut self.network)
-                });
-                let truth = truth.unwrap_or_default();
-                payload += truth.carried.0;
-                offered += truth.carried.1;
-                for (all, links) in links.iter_mut().zip([truth.links, truth.best_links]) {
-                    all.push(links);
-                }
-                path.limits = truth.shares;
-                (path.capacity, path.best_capacity) = (truth.capacity, truth.rate);
-                path.base_rtt = truth.base_rtt;
-                path.ack_wait = truth.ack_wait.map(|(wait, _)| wait);
-                let queue = truth.ack_wait.and_then(|(_, queue)| queue);
-                path.ack_queue = queue.map(|queue| self.name_of(queue));
-            }
             for absent in &mut flow.never_joined {
                 let at = names.iter().position(|name| *name == absent.path);
                 let truth = self.attribution.as_ref().zip(at).and_then(|(attribution, at)| {
@@ -195,6 +181,35 @@ impl World {
                     all.push(links);
                 }
             }
+            let (Some(started), None) = (app.started_at, &app.datagrams) else { continue };
+            let (mut payload, mut offered) = (0, 0);
+            let silent_from = app.silence_until(end).1;
+            for path in &mut flow.paths {
+                let at = names.iter().position(|name| *name == path.path);
+                let mine = |reason: &&PathReasons| Some(usize::from(recorder.path_of(&reason.place))) == at;
+                let own_buffer = at.map_or(Duration::ZERO, |at| recorder.send_buffer(app.flow, at, until));
+                (path.sender_limits, path.blamed) =
+                    shares(reasons.iter().filter(mine), started, until.since(started), own_buffer);
+                let truth = self.attribution.as_ref().zip(at).and_then(|(attribution, at)| {
+                    attribution.summary(app.flow as u16, at as u16, until, &mut self.network)
+                });
+                let truth = truth.unwrap_or_default();
+                payload += truth.carried.0;
+                offered += truth.carried.1;
+                path.silence =
+                    self.attribution.as_ref().zip(at).map_or_else(Vec::new, |(attribution, at)| {
+                        attribution.silence(app.flow as u16, at as u16, silent_from)
+                    });
+                for (all, links) in links.iter_mut().zip([truth.links, truth.best_links]) {
+                    all.push(links);
+                }
+                path.limits = truth.shares;
+                (path.capacity, path.best_capacity) = (truth.capacity, truth.rate);
+                path.base_rtt = truth.base_rtt;
+                path.ack_wait = truth.ack_wait.map(|(wait, _)| wait);
+                let queue = truth.ack_wait.and_then(|(_, queue)| queue);
+                path.ack_queue = queue.map(|queue| self.name_of(queue));
+            }
             let payload_share = if offered > 0 { payload as f64 / offered as f64 } else { 1.0 };
             let [usual, best] = links.map(|links| least(&links).map(|capacity| capacity * payload_share));
             (flow.capacity, flow.best_capacity) = (usual, best);
@@ -203,14 +218,16 @@ impl World {
 }
 
 /// Events that the accounts of paths are kept by.
-const ACCOUNTED: [Kind; 3] = [Kind::Limit, Kind::Window, Kind::Spurious];
+const ACCOUNTED: [Kind; 4] = [Kind::Limit, Kind::Block, Kind::Window, Kind::Spurious];
 
 /// Shares of a connection's life in which a path was held back by each reason, and in which the others waited for it. Idle time
-/// does not count; before the first subflow it was being joined, and what none filled later is the time in which there was none.
+/// does not count; before the first subflow it was being joined, and what none filled later is the time in which there was none. For
+/// `own_buffer` of the time under the receive window it was the send buffer that was full.
 fn shares<'a>(
     subflows: impl Iterator<Item = &'a PathReasons>,
     started: Instant,
     lived: Duration,
+    own_buffer: Duration,
 ) -> (Vec<(&'static str, f64)>, f64) {
     let (mut total, mut blamed) = ([Duration::ZERO; PathLimit::ALL.len()], Duration::ZERO);
     let mut before = lived;
@@ -221,6 +238,9 @@ fn shares<'a>(
         }
         blamed += subflow.blamed;
     }
+    let own_buffer = own_buffer.min(total[PathLimit::ReceiveWindow as usize]);
+    total[PathLimit::ReceiveWindow as usize] -= own_buffer;
+    total[PathLimit::SendBuffer as usize] += own_buffer;
     total[PathLimit::Joining as usize] += before;
     let idle = total[PathLimit::Idle as usize];
     let busy = lived - idle;

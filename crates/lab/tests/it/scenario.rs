@@ -279,7 +279,11 @@ fn overrides_go_through_the_same_checks() {
             "40ms",
             "--set: paths.wifi.rtt = \"40ms\": delay is given too, at handoff.toml:8, and stays; set paths.wifi.delay in its place; rtt is twice the delay",
         ),
-        ("events.3.at", "1s", "--set: events.3.at = \"1s\": there is no such place in the scenario"),
+        (
+            "events.3.at",
+            "1s",
+            "--set: events.3.at = \"1s\": events has one element, 0: elements count from 0; did you mean \"events.0.at\"?",
+        ),
         ("events.0.at", "50s", "--set: events[0].at = \"50s\": lies after the end of the run (duration 40s)"),
         (
             "include",

@@ -50,6 +50,19 @@ impl Epoch {
     }
 }
 
+/// The latest time of an account, at whose end it is known whether a lower rate held the application back. Times are seconds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Round {
+    watched: f64,
+    /// What a lower rate cost.
+    lower_rate: f64,
+    /// The link was idle, for the application had nothing to send.
+    caught_up: f64,
+}
+
+/// A link that is idle for less than this part of a round has not carried all that there was.
+const CAUGHT_UP: f64 = 0.05;
+
 /// See the top of the file. Times are seconds.
 #[derive(Clone, Debug)]
 pub(super) struct Account {
@@ -66,6 +79,7 @@ pub(super) struct Account {
     /// Drops up to the latest reduction.
     drops: Drops,
     epoch: Epoch,
+    round: Round,
     /// The mean wait of acknowledgements when some arrived last.
     wait: f64,
     /// How long each hop served frames while it was kept.
@@ -97,6 +111,7 @@ impl Account {
             has_grown: false,
             drops: Drops::default(),
             epoch: Epoch::new((0.0, 0)),
+            round: Round::default(),
             wait: 0.0,
             totals: [0.0; Cause::ALL.len()],
             watched: 0.0,
@@ -125,6 +140,7 @@ impl Account {
             served = served.max(more).min(span);
         }
         self.spend(span, served);
+        self.end_round(span);
         self.watched += span;
         self.delay += span * self.state.delay.as_secs_f64();
         self.epoch.watched += span;
@@ -165,13 +181,19 @@ impl Account {
             // Another subflow may have taken its place; what no subflow of the path has is known in the end.
             PathLimit::Idle | PathLimit::Closed => {}
             PathLimit::Application => {
-                add(Cause::Capacity, served);
+                // The sender has sent all, and the rest of it is in the queue of the link.
+                let share = self.state.share;
+                add(Cause::LowerRate, served * (1.0 - share));
+                add(Cause::Capacity, served * share);
                 add(Cause::Application, span - served);
+                self.round.lower_rate += served * (1.0 - share);
+                self.round.caught_up += span - served;
             }
             _ if !self.state.up => add(Cause::Down, span),
             limit => {
                 let share = self.state.share;
                 add(Cause::LowerRate, span * (1.0 - share));
+                self.round.lower_rate += span * (1.0 - share);
                 add(Cause::Capacity, served * share);
                 let idle = Cause::of_sender(limit).unwrap_or(match self.reduction {
                     _ if self.has_grown => Cause::DelayChange,
@@ -187,6 +209,20 @@ impl Account {
                     self.epoch.idle[idle as usize] += (span - served) * share;
                 }
             }
+        }
+    }
+
+    /// A link that is slower than at its best and still carries all that the application has costs nothing: with its best rate it
+    /// would be idle for longer.
+    fn end_round(&mut self, span: f64) {
+        self.round.watched += span;
+        if self.round.watched < EPOCH {
+            return;
+        }
+        let Round { watched, lower_rate, caught_up } = std::mem::take(&mut self.round);
+        if caught_up > CAUGHT_UP * watched {
+            self.totals[Cause::LowerRate as usize] -= lower_rate;
+            self.totals[Cause::Application as usize] += lower_rate;
         }
     }
 
@@ -220,7 +256,7 @@ impl Account {
 
     /// Forgets what was spent so far, at the end of the warm-up; `acks` are the waits of acknowledgements so far.
     pub(super) fn forget(&mut self, unsent: u64, acks: (f64, u64)) {
-        self.epoch = Epoch::new(acks);
+        (self.epoch, self.round) = (Epoch::new(acks), Round::default());
         (self.totals, self.delay, self.watched) = ([0.0; Cause::ALL.len()], 0.0, 0.0);
         self.served.fill(0.0);
         (self.offered, self.payload, self.unsent_before) = (0, 0, unsent);

@@ -5,10 +5,13 @@
 
 mod account;
 mod acks;
+mod buffers;
 mod cause;
 mod cut;
 mod notes;
 mod route;
+mod silence;
+mod watching;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +26,7 @@ pub(super) use self::cut::{Links, least};
 use self::notes::Key;
 pub(super) use self::notes::Notes;
 pub(super) use self::route::{Route, turning_points};
+use self::silence::Silences;
 use crate::classes::{flow_and_interface, flow_and_subflow};
 
 /// What the links know of a path of a flow.
@@ -79,6 +83,7 @@ pub(super) struct Attribution {
     marks: BTreeMap<(u16, DirectionId), Mark>,
     /// By flow: when all of its data had arrived, and what its directions had done by then.
     ended: BTreeMap<u16, (Instant, BTreeMap<DirectionId, Mark>)>,
+    silences: Silences,
 }
 
 /// What is known of a path over the time in which its flow counts.
@@ -112,6 +117,7 @@ impl Attribution {
             counts_from: BTreeMap::new(),
             marks: BTreeMap::new(),
             ended: BTreeMap::new(),
+            silences: Silences::default(),
         }
     }
 

@@ -5,13 +5,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use mptcp::observe::{Event, PathLimit, Record, WindowChange};
+use mptcp_clock::{Duration, Instant};
 use netsim::{Cause as DropCause, DirectionId, FrameEvent, Happening};
 
+use super::buffers::Buffers;
+pub(super) use super::buffers::Key;
 use crate::classes::{flow_and_interface, flow_and_subflow};
 use crate::measurements::PathDrops;
-
-/// A subflow: the flow, and the subflow's number in its connection as far as a frame's label tells it.
-pub(super) type Key = (u16, u8);
 
 /// What a sender reported.
 #[derive(Clone, Copy, Debug)]
@@ -45,6 +45,7 @@ pub(super) struct Drops {
 #[derive(Debug, Default)]
 pub(in crate::world) struct Notes {
     notes: Vec<(Key, u16, Note)>,
+    buffers: Buffers,
     drops: BTreeMap<Key, Drops>,
     /// By flow and interface of the host that opened it: in both directions, over the whole run.
     by_path: BTreeMap<(u16, u16), PathDrops>,
@@ -57,16 +58,27 @@ pub(in crate::world) struct Notes {
 impl Notes {
     /// An event of the subflow of `flow` on `path`, at its sending host.
     pub(in crate::world) fn hear(&mut self, flow: u16, path: u16, record: &Record) {
+        let key = (flow, record.place.subflow.number() as u8);
         let note = match record.event {
-            Event::Limit { limit, .. } => Note::Limit(limit),
+            Event::Limit { limit, .. } => Note::Limit(self.buffers.report(record.at, key, path, limit)),
+            Event::Block { unsent, .. } => {
+                let changed = self.buffers.note_unsent(record.at, flow, unsent);
+                self.notes
+                    .extend(changed.into_iter().map(|(key, path, limit)| (key, path, Note::Limit(limit))));
+                return;
+            }
             Event::Window {
                 why: WindowChange::Loss | WindowChange::Timeout | WindowChange::Marks, ..
             } => Note::Reduced,
             Event::Spurious { .. } => Note::Undone,
             _ => return,
         };
-        let key = (flow, record.place.subflow.number() as u8);
         self.notes.push((key, path, note));
+    }
+
+    /// How long until `until` the send buffer held a path back where its sender reported the receive window.
+    pub(in crate::world) fn send_buffer(&self, flow: u16, path: u16, until: Instant) -> Duration {
+        self.buffers.send_buffer(flow, path, until)
     }
 
     /// What was heard since it was asked last.

@@ -1,0 +1,54 @@
+//! Looks at what paths do while nothing arrives.
+//!
+//! Owns no state: the accounts are those of [`Attribution`], and the silences are kept in [`super::silence`].
+
+use std::collections::BTreeMap;
+
+use mptcp_clock::Instant;
+use netsim::Network;
+
+use super::Attribution;
+use super::silence::{Spent, is_long};
+
+impl Attribution {
+    /// Nothing has arrived at the application of `flow` since `since`, although it waits for data; `None` where it does not wait.
+    pub(in crate::world) fn watch_silence(
+        &mut self,
+        now: Instant,
+        flow: u16,
+        since: Option<Instant>,
+        network: &mut Network<u32>,
+    ) {
+        let Some(since) = since.filter(|since| is_long(now.since(*since))) else {
+            return self.silences.end(flow);
+        };
+        let spent = self.spent(now, flow, network);
+        self.silences.look(now, flow, since, spent);
+    }
+
+    /// What a path did in the longest silence of its flow, if that began at `since`: shares of the time by cause.
+    pub(in crate::world) fn silence(&self, flow: u16, path: u16, since: Instant) -> Vec<(&'static str, f64)> {
+        self.silences.longest(flow, path, since)
+    }
+
+    /// What every path of a flow has done so far, without settling the accounts.
+    fn spent(&self, now: Instant, flow: u16, network: &mut Network<u32>) -> BTreeMap<u16, Spent> {
+        let own = self.routes.range((flow, 0)..=(flow, u16::MAX));
+        own.map(|((_, path), route)| {
+            let mut spent = Spent::default();
+            for hop in &route.forth {
+                spent.down = spent.down.max(network.line_use(*hop).down.as_secs_f64());
+            }
+            let accounts = self.accounts.iter().filter(|(key, one)| key.0 == flow && one.path == *path);
+            for (_, account) in accounts {
+                let mut account = account.clone();
+                account.settle(now, route, self.acks.get(&(flow, route.interface)), network);
+                for (sum, more) in spent.by_cause.iter_mut().zip(account.totals()) {
+                    *sum += more;
+                }
+            }
+            (*path, spent)
+        })
+        .collect()
+    }
+}
