@@ -370,3 +370,5 @@ def test_a_program_that_speaks_plain_tcp_is_told(machine: Machine) -> None:
     assert "iperf3 from 3.19 on has --mptcp" in err
     _, err = machine.run(TWO, *peer(SINK, MPTCP), "--", *python(SEND, MPTCP, 10_000))
     assert "mptcpize" not in err
+    _, err = machine.run(TWO, *peer(SINK, TCP), "--", *python(SEND, MPTCP, 10_000))
+    assert "the program of the peer uses plain TCP; try --peer 'mptcpize run COMMAND'" in err

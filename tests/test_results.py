@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -260,7 +261,7 @@ def test_names_with_a_colon(cli: Cli, scenario_file: Path, tmp_path: Path, name:
         ({"metric": "cwn"}, "there is no metric 'cwn'; did you mean cwnd?"),
     ],
 )
-def test_a_series_that_is_not_there_is_named(two_paths: Scenario, arguments: dict[str, str], says: str) -> None:
+def test_a_series_that_is_not_there_is_named(two_paths: Scenario, arguments: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
         two_paths.vary({"duration": "2s"}).run().series(**arguments)
 

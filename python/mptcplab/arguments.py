@@ -15,7 +15,7 @@ from os import PathLike, fspath
 from typing import Any, TypeVar, cast
 
 from mptcplab import _core
-from mptcplab.inputs import shown
+from mptcplab.inputs import nearest, shown
 
 MOST_SEED = 2**64 - 1
 
@@ -42,6 +42,15 @@ def name_fields(made: type[_T]) -> type[_T]:
 
     setattr(made, "__init__", checked)  # noqa: B010 - of the class, whatever its subclasses do
     return made
+
+
+def none_of(others: Mapping[str, object], function: str, names: Sequence[str], instead: Mapping[str, str]) -> None:
+    """Refuses arguments that a function does not have; `instead` has the calls that were meant by some of them."""
+    for name in others:
+        near = nearest(name, names)
+        known = f"did you mean {near}?" if near else f"there are: {', '.join(names)}"
+        hint = f"call {instead[name]}" if name in instead else known
+        raise TypeError(f"{function}() has no argument {name}; {hint}")
 
 
 def seed(value: object, name: str = "seed") -> int:

@@ -34,6 +34,15 @@ class Parser(argparse.ArgumentParser):
         """Exits with 2."""
         super().error(brief(message))
 
+    def unknown(self, words: Sequence[str], hint: str) -> NoReturn:
+        """Refuses arguments that nothing takes, and names the option that the first one is nearest to."""
+        word = words[0].partition("=")[0]
+        if not word.startswith("-"):
+            self.error(f"there is no place for {shown(word)}{hint}")
+        options = [name for action in self._actions for name in action.option_strings]
+        near = None if len(word) < len("--x") else nearest(word, options)
+        self.error(f"there is no option {shown(word)}{f'; did you mean {near}?' if near and not hint else hint}")
+
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         """Refuses what is no choice, and names the nearest."""
         if action.choices is None or value in action.choices:
@@ -66,7 +75,7 @@ def parser() -> Parser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.arguments(own)
-        own.set_defaults(execute=command.execute)
+        own.set_defaults(execute=command.execute, given_to=own, hint=getattr(command, "UNKNOWN", ""))
     return top
 
 
@@ -82,7 +91,10 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace | None:
     """What was given; None where nothing was, and what there is has been said."""
     if arguments:
         check_quoted(arguments)
-        return parser().parse_args(arguments)
+        given, others = parser().parse_known_args(arguments)
+        if others:
+            given.given_to.unknown(others, "" if "--" in arguments else given.hint)
+        return given
     from mptcplab.overview import overview
 
     print(overview({command.NAME: command.HELP for command in _commands()}), end="")

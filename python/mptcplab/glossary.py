@@ -17,8 +17,8 @@ METRICS: Mapping[str, str] = {
     "application",
     "cwnd": "congestion window",
     "ssthresh": "slow start threshold; missing in the first slow start",
-    "srtt": "smoothed round-trip time (RFC 6298)",
-    "rttvar": "round-trip time variation (RFC 6298)",
+    "srtt": "smoothed round-trip time (RFC 6298); none once all data of the flow has arrived",
+    "rttvar": "round-trip time variation (RFC 6298); none once all data of the flow has arrived",
     "in_flight": "bytes sent and believed to be in the network (RFC 6675's pipe)",
     "retransmits": "segments sent again on the same path so far",
     "send_queue": "bytes written by the application and not yet acknowledged at the data level",
@@ -66,9 +66,10 @@ FLOWS: Mapping[str, str] = {
     "completion_s": "from the opening to the last byte at the application; none while data are left",
     "handshake_s": "from the opening to the end of the handshake; none if it never ended",
     "closed": "how it ended; none if it did not",
-    "reinjected": "bytes carried again by another subflow",
+    "reinjected": "bytes given to a further subflow after the warm-up; with Linux's queues also to the same one again, "
+    "counted when they are queued",
     "opportunistic": "… of them to free a full window (M1)",
-    "penalties": "how often a window was halved for filling the receive window (M2)",
+    "penalties": "how often a window was halved for filling the receive window (M2), after the warm-up",
     "duplicates": "bytes that arrived at the data level twice",
     "blocks": "blocks that arrived whole",
     "latency_p50_s": "time from when the application had a block ready, or sent a datagram, until it was read: half of "

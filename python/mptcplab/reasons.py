@@ -63,6 +63,31 @@ _OWN = (
     "scheduler", "penalty", "pacing", "local_queue", "joining", "closed", "cross_traffic",
 )  # fmt: skip
 _BUFFERS = ("receive_window", "send_buffer")
+_IN_SILENCE = 0.1
+"""What a path did for less than this part of a silence does not explain it."""
+_SILENT = {
+    "capacity": "{} carried what its queue held",
+    "cross_traffic": "{} carried other flows",
+    "lower_rate": "{} had a lower link rate",
+    "down": "{} was down",
+    "recovery": "{} was up again, and its sender waited for a timeout",
+    "loss": "{} waited after random losses",
+    "queue_overflow": "{} waited after drops in its queue",
+    "delay_change": "{} waited after a change of delay",
+    "window": "{} waited for acknowledgements",
+    "ack_queue": "{} waited for acknowledgements that were in a queue",
+    "penalty": "{} waited for acknowledgements in a window that M2 had halved",
+    "receive_window": "the receive window was full, with its oldest data on {},",
+    "send_buffer": "the send buffer was full, with its oldest data on {},",
+    "head_of_line": "{} waited for older data on another path",
+    "application": "{} had sent all that there was",
+    "scheduler": "the scheduler left {} idle",
+    "pacing": "pacing held {} back",
+    "local_queue": "{} waited for the queue of its host",
+    "joining": "{} waited for its handshake",
+    "closed": "{} had no subflow",
+}
+"""What a path did in a time without data, by the core's names of causes."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +136,9 @@ class Finding:
             "joining": f"{path} carried nothing before its handshake was complete, {part} of the time",
             "closed": f"{path} had no subflow for {part} of the time",
         }[self.cause]
-        return f"{sentence} ({self.detail})" if self.detail and self.cause != "ack_queue" else sentence
+        if not self.detail or self.cause == "ack_queue":
+            return sentence
+        return f"{sentence[:-1]}: {self.detail})" if sentence.endswith(")") else f"{sentence} ({self.detail})"
 
 
 def nominal(row: FlowRow, path: PathRow) -> float:
@@ -329,8 +356,9 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
     if not together:
         return []
     limits = row["limits"]
-    window = limits.get("receive_window", 0.0) + limits.get("head_of_line", 0.0)
-    cause = "send_buffer" if limits.get("send_buffer", 0.0) > window else "receive_window"
+    # Of a path that waits for older data on another one it is not known which buffer is full; of that other one it is.
+    full = costs if any(costs[name] for name in _BUFFERS) else limits
+    cause = "send_buffer" if full.get("send_buffer", 0.0) > full.get("receive_window", 0.0) else "receive_window"
     size = row["receive_buffer"] if cause == "receive_window" else row["send_buffer"]
     longest = max((path["base_rtt_s"] or 0.0 for path in known), default=0.0)
     need = BUFFER_TIMES * whole / 8 * longest
@@ -349,7 +377,7 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
 def unanswered(row: FlowRow) -> str:
     """Why a connection never opened, as a clause: what became of the segments of its handshake."""
     if not row["paths"]:
-        return "its handshake was not answered before the end of the run"
+        return _never_tried(row)
     path = row["paths"][0]
     name = path["path"]
     lost = [
@@ -372,9 +400,44 @@ def unanswered(row: FlowRow) -> str:
     return clause
 
 
+def _never_tried(row: FlowRow) -> str:
+    """Why a connection had no subflow that sent its handshake."""
+    first = next(iter(row["never_joined"]), None)
+    down = 0.0 if first is None else row["never_joined_down"].get(first, 0.0)
+    if first is None:
+        return "its handshake was not answered before the end of the run"
+    if not down:
+        # Its link works, and an event took the path from the host.
+        return f"no handshake was sent, for an event does not let its host use {first}"
+    clause = f"{first} was down" + ("" if down >= NEVER_JOINED else f" for {down:.0%} of the time")
+    if len(row["never_joined"]) > 1:
+        clause += f"; with another first path it may open, as in paths = {_order(row)}"
+    return clause
+
+
+def no_data(row: FlowRow) -> str | None:
+    """Why nothing of a flow arrived, as a clause; None where something did."""
+    if row["bytes_received_total"]:
+        return None
+    if row["handshake_s"] is None:
+        return f"it never connected: {unanswered(row)}"
+    return "; ".join(sentences(row)[:2]) or "it connected, and no data arrived"
+
+
+def silence(row: FlowRow) -> str:
+    """What each path did in the longest time without data, as clauses; empty where nobody observed the paths."""
+    return ", ".join(
+        f"{_SILENT.get(cause, cause).format(path['path'])} for {share:.0%} of that time"
+        for path in row["paths"]
+        for cause, share in sorted(path.get("silence", {}).items(), key=lambda item: -item[1])[:2]
+        if share >= _IN_SILENCE
+    )
+
+
 def _order(row: FlowRow) -> str:
     """The paths of a flow, the one over which it opens last."""
     names = [*row["never_joined"], *(path["path"] for path in row["paths"])]
+    names = names if row["paths"] else [*names[1:], *names[:1]]
     quoted = ", ".join(f'"{name}"' for name in names)
     return f"[{quoted}]"
 

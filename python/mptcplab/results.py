@@ -67,9 +67,13 @@ class Run:
         return arrow_tables.samples(self)
 
     def series(
-        self, metric: str, *, flow: str = ALL, path: str = ALL
+        self, metric: str, *, flow: str = ALL, path: str = ALL, missing_ok: bool = False
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Times and values of one metric; a flow of `*` means the only flow, or a link's own samples."""
+        """Times and values of one metric; a flow of `*` means the only flow, or a link's own samples.
+
+        Raises `ValueError` for a metric of paths without a path, and for one of the whole flow with a path; with
+        `missing_ok` both are empty then.
+        """
         columns = self.columns
         names = self._results.flow_names
         links = metric in LINK_METRICS
@@ -85,7 +89,20 @@ class Run:
             & (columns["flow"] == wanted_flow)
             & (columns["path"] == wanted_path)
         )
+        if not missing_ok and not rows.any():
+            self._check_place(metric, path, wanted_flow)
         return columns["time_s"][rows], columns["value"][rows]
+
+    def _check_place(self, metric: str, path: str, wanted_flow: int) -> None:
+        """Refuses a metric of paths that is asked for without one, and a metric of the whole flow with one."""
+        columns, names = self.columns, self._results.path_names
+        same = (columns["metric"] == metric_names().index(metric)) & (columns["flow"] == wanted_flow)
+        places = np.unique(columns["path"][same])
+        known = ", ".join(names[place] for place in places if place < len(names))
+        if path == ALL and known:
+            raise ValueError(f"{metric} is measured on each path; name one, path=...: {known}")
+        if path != ALL and places.size and not known:
+            raise ValueError(f"{metric} is measured for the whole flow, and not on {path}; leave path out")
 
     @functools.cached_property
     def event_columns(self) -> EventColumns | None:
@@ -206,7 +223,11 @@ class Run:
         """What happened, for a person."""
         from mptcplab.summary import summary
 
-        return summary(self._observed)
+        return summary(self.observed())
+
+    def observed(self) -> Run:
+        """This run with what limited its paths."""
+        return self._observed
 
     @functools.cached_property
     def _observed(self) -> Run:
@@ -251,7 +272,7 @@ class Run:
         """For notebooks."""
         from mptcplab.summary import summary_html
 
-        return summary_html(self._observed)
+        return summary_html(self.observed())
 
 
 class Runs(Sequence[Run]):

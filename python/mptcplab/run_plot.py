@@ -106,7 +106,7 @@ def _each(run: Run, metric: str, flow: str | None) -> list[Line]:
     found = []
     for name in names:
         for path, label in [*((path, path) for path in run.path_names), (ALL, "all paths")]:
-            times, values = run.series(metric, flow=name, path=path)
+            times, values = run.series(metric, flow=name, path=path, missing_ok=True)
             if times.size:
                 found.append((f"{name} {label}" if len(names) > 1 else label, path, times, values))
     return found

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path as FilePath
-from typing import Any, Literal
+from typing import Any, Literal, Never
 
 from mptcplab import _core, arguments
 from mptcplab.arguments import name_fields
@@ -279,12 +279,18 @@ class Scenario:
         return Scenario._of(self._core.with_values(pairs, origin))
 
     def run(
-        self, seed: int = 1, *, captures: str | PathLike[str] | None = None, trace: str | Trace | None = None
+        self,
+        seed: int = 1,
+        *,
+        captures: str | PathLike[str] | None = None,
+        trace: str | Trace | None = None,
+        **others: Never,
     ) -> Run:
         """Runs it once. With `captures`, that directory gets a pcapng for each host and interface.
 
         With `trace`, names of kinds of events separated by commas or `all`, the run has `events`.
         """
+        arguments.none_of(others, "run", ("seed", "captures", "trace"), {"seeds": "runs(seeds=range(1, 4))"})
         seed = arguments.seed(seed)
         wanted = read_trace(trace) if isinstance(trace, str) else trace
         results = _core.run(self._core, seed, None if captures is None else FilePath(captures), wanted)

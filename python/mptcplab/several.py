@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mptcplab import reasons
 from mptcplab.statistics import Estimate, aggregation_benefit, estimate
-from mptcplab.summary import NOT_MEASURED, SILENT_S
+from mptcplab.summary import NOT_MEASURED, SILENT_S, nothing_alone
 
 if TYPE_CHECKING:
     from mptcplab._core import FlowRow
@@ -22,13 +22,14 @@ Baselines = Mapping[str, Mapping[str, Sequence[float]]]
 _MOST = 20
 
 
-def summary(runs: Runs, baselines: Baselines) -> str:
-    """All flows over all seeds."""
+def summary(runs: Runs, baselines: Baselines, failed: Mapping[str, Mapping[str, str]] | None = None) -> str:
+    """All flows over all seeds; `failed` says why plain TCP got nothing over some paths."""
     lines = [f"{runs[0].name}, {len(runs)} seeds from {runs[0].seed}; mean and 95 % interval"]
     lines += [f"  {line}" for line in runs[0].scenario.registered]
     names = runs[0].flow_names
     for name in names[:_MOST]:
         lines += _flow(name, [run.flow(name) for run in runs], baselines.get(name, {}))
+        lines += [f"    {line}" for line in nothing_alone((failed or {}).get(name, {}))]
     if len(names) > _MOST:
         lines.append(f"  and {len(names) - _MOST} more flows")
     return "\n".join(lines)
@@ -152,17 +153,23 @@ def _events(rows: Sequence[FlowRow]) -> list[str]:
         lines.append(f"never connected with {len(never)} of {total} seeds")
     if fallen := sum(row["fell_back"] for row in rows):
         lines.append(f"fell back to TCP with {fallen} of {total} seeds")
-    absent = dict.fromkeys(name for row in rows for name in row["never_joined"])
+    absent = dict.fromkeys(name for row in rows if row["paths"] for name in row["never_joined"])
     used = {path["path"] for row in rows for path in row["paths"]}
     lines += [f"no subflow joined over {name}" for name in absent if name not in used]
     if silent := [row["longest_silence_s"] for row in rows if row["longest_silence_s"] > SILENT_S]:
         lines.append(
             f"nothing reached the application for up to {max(silent):.1f} s, although data was waiting"
             + _of(len(silent), total)
+            + (f"; in the longest time, {why}" if (why := reasons.silence(_longest(rows))) else "")
         )
     if damaged := sum(not row["intact"] for row in rows):
         lines.append(f"DATA DAMAGED with {damaged} of {total} seeds")
     return lines
+
+
+def _longest(rows: Sequence[FlowRow]) -> FlowRow:
+    """The row with the longest time without data."""
+    return max(rows, key=lambda row: row["longest_silence_s"])
 
 
 def _reasons(rows: Sequence[FlowRow]) -> list[str]:

@@ -106,9 +106,10 @@ def latency_in_words(row: FlowRow) -> list[str]:
     if row["late"] is not None:
         lines.append(_late(row))
     if row["longest_silence_s"] > SILENT_S:
-        begins, lasted = row["longest_silence_at_s"], row["longest_silence_s"]
+        begins, lasted, why = row["longest_silence_at_s"], row["longest_silence_s"], reasons.silence(row)
         lines.append(
             f"nothing reached the application for {lasted:.1f} s from {begins:.1f} s on, although data was waiting"
+            + (f": {why}" if why else "")
         )
     return lines
 
@@ -126,14 +127,20 @@ def seconds(value: float) -> str:
     return f"{value:.2f} s" if value >= 1 else f"{value * 1e3:.0f} ms"
 
 
-def summary(run: Run, baselines: Mapping[str, Mapping[str, float]] | None = None) -> str:
-    """The whole run; `baselines` has the goodput of plain TCP by flow and path."""
+def summary(
+    run: Run,
+    baselines: Mapping[str, Mapping[str, float]] | None = None,
+    failed: Mapping[str, Mapping[str, str]] | None = None,
+) -> str:
+    """The whole run; `baselines` has the goodput of plain TCP by flow and path, `failed` why some got nothing."""
     lines = [f"{run.name}, seed {run.seed}" + (f" ({run.variant})" if run.variant else "")]
     lines += [f"  {line}" for line in run.scenario.registered]
     links = _busiest(run)
     transports = dict(zip(run.scenario.flows, run.scenario.transports, strict=True))
     for row in run.flow_rows[:20]:
-        lines += _flow(row, (baselines or {}).get(row["flow"], {}), transports.get(row["flow"], ""), links)
+        alone, transport = (baselines or {}).get(row["flow"], {}), transports.get(row["flow"], "")
+        lines += _flow(row, alone, transport, links, _reinjected(run, row))
+        lines += [f"    {line}" for line in nothing_alone((failed or {}).get(row["flow"], {}))]
         lines += [f"    {line}" for line in long_queues(run, row)]
     if len(run.flow_rows) > 20:
         rest = run.flow_rows[20:]
@@ -146,7 +153,13 @@ def summary(run: Run, baselines: Mapping[str, Mapping[str, float]] | None = None
     return "\n".join(lines)
 
 
-def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str, links: Mapping[str, LinkRow]) -> Sequence[str]:
+def _flow(
+    row: FlowRow,
+    baselines: Mapping[str, float],
+    transport: str,
+    links: Mapping[str, LinkRow],
+    reinjected: Sequence[str],
+) -> Sequence[str]:
     if transport != "udp" and row["handshake_s"] is None:
         return _unconnected(row, baselines, transport)
     kind = "MPTCP" if row["multipath"] else "fell back to TCP" if row["fell_back"] else transport.upper()
@@ -172,13 +185,7 @@ def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str, links: M
         )
     for path in row["paths"]:
         lines += _path_lines(row, path, links.get(path["path"]))
-    if row["reinjected"]:
-        part = row["reinjected"] / max(row["bytes_received_total"], 1)
-        lines.append(
-            f"    reinjected on another path: {row['reinjected'] / 1e3:.0f} kB, {part:.0%} of the data "
-            f"({row['opportunistic'] / 1e3:.0f} kB opportunistic, M1); windows halved (M2): {row['penalties']}"
-        )
-    lines += [f"    {line}" for line in latency_in_words(row)]
+    lines += [f"    {line}" for line in (*reinjected, *latency_in_words(row))]
     said = reasons.sentences(row)
     # Nobody asked the links of a run that was not observed.
     lines.append(f"    {'; '.join(said)}" if said else f"    as the sender saw it: {limits_in_words(row['limits'])}")
@@ -189,6 +196,36 @@ def _flow(row: FlowRow, baselines: Mapping[str, float], transport: str, links: M
         warning = warning_in_words(row, baselines)
         lines += [f"    {warning}"] if warning else []
     return lines
+
+
+def _reinjected(run: Run, row: FlowRow) -> list[str]:
+    """Data that a further path carried after the warm-up; a flow with one path has no further one."""
+    if not row["reinjected"] or len(row["paths"]) < 2:
+        return []
+    part = row["reinjected"] / max(row["bytes_received"], 1)
+    amount = f"{row['reinjected'] / 1e3:.0f} kB, {part:.0%} of the data"
+    if _has_queues(run, row["flow"]):
+        # What is acknowledged before its turn is never sent.
+        return [
+            f"queued on another path as well, as Linux counts it: {amount}; "
+            f"{row['duplicates'] / 1e3:.0f} kB arrived twice"
+        ]
+    return [
+        f"reinjected on another path: {amount} ({row['opportunistic'] / 1e3:.0f} kB opportunistic, M1); "
+        f"windows halved (M2): {row['penalties']}"
+    ]
+
+
+def _has_queues(run: Run, flow: str) -> bool:
+    """Whether a flow gives data to the queues of subflows, as Linux does, before their windows have space."""
+    flows = tomllib.loads(run.scenario.to_toml())["flows"]
+    table = flows.get(flow) or flows.get(flow.rpartition("-")[0], {})
+    return bool(table.get("subflow_queues"))
+
+
+def nothing_alone(failed: Mapping[str, str]) -> list[str]:
+    """Why plain TCP got nothing over some paths."""
+    return [f"plain TCP over {path} alone got nothing: {why}" for path, why in failed.items()]
 
 
 def _path_lines(row: FlowRow, path: PathRow, link: LinkRow | None) -> list[str]:

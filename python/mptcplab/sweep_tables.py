@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.inputs import BadResult, choose
@@ -20,10 +20,14 @@ if TYPE_CHECKING:
 
 MOST_FLOWS = 10
 """Flows in a table; of more, the first."""
+LEAST_P = 0.001
+"""Smaller p-values are not printed as numbers: no test of a few seeds tells them apart, and none is zero."""
 SAME = 0.005
 """Means that differ by less than this part of them are the same for a reader."""
 _ALIASES = {"latency": "latency_p95_s", "jitter": "jitter_s", "completion": "completion_s"}
 """What people ask for, and the column that has it."""
+OBSERVED = ("capacity", "best_capacity")
+"""Metrics of which only observed runs tell."""
 _RATES = ("goodput", "throughput")
 _MOMENTS = ("completion_s", "handshake_s", "fell_back_at_s")
 """What happens once, or never."""
@@ -67,6 +71,8 @@ class Found:
         self._warmup = [point.scenario.warmup for point in sweep.points]
         # By flow: in how many runs its handshake was long, and the longest one.
         self._waited: dict[str, tuple[int, float]] = {}
+        # Metrics that some run has.
+        self._measured: dict[str, None] = {}
         # By flow: in how many runs it ended before the warm-up did.
         self._early: dict[str, int] = {}
         # Eight bytes a value, for sweeps of a hundred thousand runs.
@@ -80,6 +86,7 @@ class Found:
                     continue
                 self.flows.append(row["flow"])
             self._note_handshake(row)
+            self._measured |= {name: None for name in FLOW_NUMBERS if row.get(name) is not None}
             early = ended_early(row)
             if early:
                 self._early[row["flow"]] = self._early.get(row["flow"], 0) + 1
@@ -96,18 +103,29 @@ class Found:
 
     def notes(self) -> list[str]:
         """What a reader of these rates has to know: rates count from the end of a handshake, however long it took."""
+        empty = [metric for metric in self.metrics if not any(self._has(metric))]
+        known = ", ".join(name for name in FLOW_NUMBERS if name in self._measured)
+        absent = [f"{name} was not measured in any run; these runs have {known}" for name in empty]
         rates = [metric for metric in self.metrics if metric in _RATES]
         if not rates:
-            return []
+            return absent
         runs = len(self.points) * len(self.seeds)
-        return [
+        waited = [
             f"{' and '.join(rates)} of {flow} counts from the end of the handshake, which took up to {longest:.2f} s "
             f"in {count} of {runs} runs; bytes_received has what arrived in the whole time"
             for flow, (count, longest) in self._waited.items()
-        ] + [
+        ]
+        over = [
             f"{flow} was over before the warm-up in {count} of {runs} runs, which have no {' and no '.join(rates)}"
             for flow, count in self._early.items()
         ]
+        return [*absent, *waited, *over]
+
+    def _has(self, metric: str) -> Iterator[bool]:
+        """Whether each run has a value of a metric."""
+        for (_, _, name), values in self._values.items():
+            if name == metric:
+                yield from (not math.isnan(value) for value in values)
 
     @staticmethod
     def check_reference(vary: Mapping[str, Sequence[str]], text: str) -> tuple[str, str]:
@@ -142,7 +160,7 @@ class Found:
         for at, flow, metric, found in self._pairs(text):
             units = unit(metric)[0]
             name = f"{metric} [{units}]" if units else metric
-            p = "-" if math.isnan(found.p) else f"{found.p:.2g}"
+            p = "-" if math.isnan(found.p) else "< 0.001" if found.p < LEAST_P else f"{found.p:.2g}"
             effect = "-" if math.isnan(found.effect) else f"{found.effect:+.2f}"
             rows.append([*self.points[at].values(), flow, name, _signed(found), p, effect])
         if len(rows) == 1:

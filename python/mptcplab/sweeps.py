@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from mptcplab import _core
 from mptcplab.batch import Interrupted, Job, Progress, run_jobs
+from mptcplab.events import REASONS
 from mptcplab.files import only_writer
 from mptcplab.results import Runs
 from mptcplab.tables import flow_rows
@@ -53,9 +54,14 @@ class Point:
 class Sweep:
     """What is to be run, in order: for each point every seed."""
 
-    def __init__(self, scenario: Scenario, vary: Mapping[str, Sequence[str]], seeds: range) -> None:
-        """Checks every point. Raises `ScenarioError` where one cannot be."""
-        self.vary, self.seeds = dict(vary), seeds
+    def __init__(
+        self, scenario: Scenario, vary: Mapping[str, Sequence[str]], seeds: range, *, observed: bool = False
+    ) -> None:
+        """Checks every point; `observed` runs also tell what their links could carry, and take a little longer.
+
+        Raises `ScenarioError` where a point cannot be.
+        """
+        self.vary, self.seeds, self.observed = dict(vary), seeds, observed
         choices = zip(itertools.product(*vary.values()), itertools.product(*typed(vary).values()), strict=True)
         points = ((dict(zip(vary, choice, strict=True)), dict(zip(vary, its, strict=True))) for choice, its in choices)
         self.points = [Point(values, scenario.vary(values, origin="--vary").core, its) for values, its in points]
@@ -79,7 +85,8 @@ class Sweep:
     def job(self, at: int) -> Job:
         """The run with this number."""
         point = self.points[at // len(self.seeds)]
-        return Job(point.scenario, self.seeds[at % len(self.seeds)], point.variant, values=point.typed)
+        trace = REASONS if self.observed else None
+        return Job(point.scenario, self.seeds[at % len(self.seeds)], point.variant, values=point.typed, trace=trace)
 
     def plan(self) -> dict[str, Any]:
         """What an unfinished sweep must have in common with one that goes on with it."""
@@ -91,6 +98,7 @@ class Sweep:
             "seed": self.seeds.start,
             "seeds": len(self.seeds),
             "runs_of_part": self.runs_of_part,
+            **({"observed": True} if self.observed else {}),
         }
 
     def run(  # noqa: PLR0913, RUF100 - what a person can ask for

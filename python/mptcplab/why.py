@@ -65,6 +65,8 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
     answer = Answer(
         flow, runs, _goodput(runs, flow), singles, reasons.mean_findings(rows), most / 1e6 if most else None
     )
+    failed = {path: why for path, own in alone.items() if (why := _why_nothing(own, flow)) is not None}
+    answer = replace(answer, failed=failed)
     if answer.early:
         return answer
     # Copies of a flow are one in the file, so they change together.
@@ -74,6 +76,8 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
     if measure is not None:
         delays = {path: _estimated(measure.of(own, flow)) for path, own in alone.items()}
         answer = replace(answer, measure=measure, delay=_estimated(measure.of(runs, flow)), delay_alone=delays)
+        if answer.is_healthy:
+            return answer
     elif answer.is_full:
         return answer
 
@@ -125,6 +129,13 @@ def _measure(flow: dict[str, Any], goodput: Estimate) -> Measure | None:
 
 def _estimated(values: Sequence[float]) -> Estimate | None:
     return estimate(values) if values else None
+
+
+def _why_nothing(runs: Sequence[Run], flow: str) -> str | None:
+    """Why plain TCP gets nothing over a path in any run; None where it gets something in one."""
+    if any(reasons.no_data(run.flow(flow)) is None for run in runs):
+        return None
+    return reasons.no_data(runs[0].observed().flow(flow))
 
 
 def _settable(scenario: Scenario, flow: str) -> bool:

@@ -96,6 +96,8 @@ class Answer:
     """What counts in place of goodput, if something does."""
     delay: Estimate | None = None
     """What it is."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Why plain TCP gets nothing over some paths."""
     delay_alone: dict[str, Estimate | None] = field(default_factory=dict)
     """... of plain TCP by path."""
     tried: list[Trial] = field(default_factory=list)
@@ -132,16 +134,27 @@ class Answer:
         """Whether it carried what its links could, in each run."""
         return all(reasons.is_healthy(run.flow(self.flow)) for run in self.runs)
 
+    @property
+    def is_healthy(self) -> bool:
+        """Whether what counts in place of goodput needs no change: none of its blocks is late, or hardly one."""
+        return self.measure is LATENESS and self.delay is not None and self.delay.mean < LATE
+
     def sentences(self) -> list[str]:
-        """The comparison, the causes, the change."""
+        """The comparison, the causes, the change; of a flow that needs no change the first alone."""
         if self.early:
             return [self._ended_early()]
-        return [self._compared(), self._held_back(), self._changed()]
+        if self.is_healthy:
+            return [f"{self._compared()} It needs no change, and none was tried."]
+        return [" ".join([self._compared(), *self._nothing_alone()]), self._held_back(), self._changed()]
 
     @property
     def early(self) -> list[FlowRow]:
         """The flow in the runs in which it ended before the warm-up did."""
         return [row for row in (run.flow(self.flow) for run in self.runs) if reasons.ended_early(row)]
+
+    def _nothing_alone(self) -> list[str]:
+        """Why plain TCP gets nothing over some paths."""
+        return [f"Plain TCP over {path} alone gets nothing: {why}." for path, why in self.failed.items()]
 
     def _ended_early(self) -> str:
         row = self.early[0]
@@ -216,6 +229,9 @@ class Answer:
             return f"With {remedy.change}{remedy.note} it gets {remedy.goodput} Mb/s{more}{chance}."
         if self.tried:
             changes = "; ".join(trial.change for trial in self.tried)
+            if self.measure is LATENCY:
+                # It gets its rate: what it lacks is named above, and a list of what does not help is none of that.
+                return f"None of {len(self.tried)} changes {self.measure.improved} by {WORTH - 1:.0%} or more."
             what = self.measure.improved if self.measure else "raised goodput"
             return f"None of these {what} by {WORTH - 1:.0%} or more: {changes}."
         if self.is_full:

@@ -52,14 +52,27 @@ def _rates(axes: Axes, answer: Answer) -> None:
         axes.legend(loc="upper right")
 
 
+def mean_limits(answer: Answer) -> dict[str, dict[str, float]]:
+    """By path the mean share of time of each cause over the runs in which the path was used."""
+    found: dict[str, list[dict[str, float]]] = {}
+    for run in answer.runs:
+        for row in run.flow(answer.flow)["paths"]:
+            if row.get("limits"):
+                found.setdefault(row["path"], []).append(row["limits"])
+    return {
+        path: {name: sum(limits.get(name, 0.0) for limits in own) / len(own) for name in own[0]}
+        for path, own in found.items()
+    }
+
+
 def _held(axes: Axes, answer: Answer) -> None:
     from mptcplab.event_plots import LIMIT_LOOKS
 
-    rows = [row for row in answer.runs[0].flow(answer.flow)["paths"] if row.get("limits")]
+    held = mean_limits(answer)
     used: dict[str, None] = {}
-    for at, row in enumerate(rows):
+    for at, limits in enumerate(held.values()):
         left = 0.0
-        for name, share in sorted(row["limits"].items(), key=lambda item: -item[1]):
+        for name, share in sorted(limits.items(), key=lambda item: -item[1]):
             if share >= 0.01:
                 color, hatch = LIMIT_LOOKS[name]
                 label = reasons.WORDS.get(name, name) if name not in used else None
@@ -67,11 +80,11 @@ def _held(axes: Axes, answer: Answer) -> None:
                           linewidth=0.4, label=label)  # fmt: skip
                 used[name] = None
                 left += 100 * share
-    axes.set_yticks(np.arange(len(rows)), [row["path"] for row in rows])
-    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.set_yticks(np.arange(len(held)), list(held))
+    axes.set_ylim(len(held) - 0.4, -0.6)
     axes.set_xlim(0, 100)
     axes.grid(visible=False)
-    axes.set_xlabel("share of the time [%]")
+    axes.set_xlabel("share of time [%]")
     axes.set_title("what held each path back")
     if used:
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=1)

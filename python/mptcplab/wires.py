@@ -40,17 +40,29 @@ class EmulatedWires:
 
 
 def spoke_plain_tcp(host: Host) -> str | None:
-    """What to say where commands on a host of several paths opened connections, and none of Multipath TCP."""
+    """What to say where commands on a host of several paths opened connections, and none became Multipath TCP."""
     if not host.multipath or len(host.joining()) < 2:
         return None
     command = host.namespace.command("cat", "/proc/net/snmp", "/proc/net/netstat")
     shown = subprocess.run(command, capture_output=True, text=True, check=False)
-    found = counters(shown.stdout)
+    return plain_tcp_in_words(host.name, counters(shown.stdout))
+
+
+def plain_tcp_in_words(name: str, found: Mapping[str, Mapping[str, int]]) -> str | None:
+    """The same by the counters of a host."""
     opened = found.get("Tcp", {}).get("ActiveOpens", 0)
     multipath = found.get("MPTcpExt", {})
-    if not opened or not multipath or multipath.get("MPCapableSYNTX", 0):
+    if not opened or not multipath:
+        return None
+    asked = multipath.get("MPCapableSYNTX", 0)
+    if asked and not multipath.get("MPCapableSYNACKRX", 0):
+        return (
+            f"{name} offered Multipath TCP in {asked} connections, and each fell back to TCP, for no answer had the "
+            "option: the program of the peer uses plain TCP; try --peer 'mptcpize run COMMAND'"
+        )
+    if asked:
         return None
     return (
-        f"{host.name} opened {opened} connections of plain TCP and none of Multipath TCP, so one path carried each; "
+        f"{name} opened {opened} connections of plain TCP and none of Multipath TCP, so one path carried each; "
         "mptcpize run COMMAND lets most programs use it, and iperf3 from 3.19 on has --mptcp"
     )

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 NAME = "emulate"
 HELP = "run a command, and a peer of it, over the network of a scenario: real packets, on the kernel's own stacks"
 EXAMPLE = "mptcplab emulate handoff.toml --peer 'iperf3 -s' -- iperf3 -c server"
+UNKNOWN = "; write -- before the program that is to run, as in: mptcplab emulate FILE -- iperf3 -c server"
+"""Of options that are not its own."""
 LISTENING = 2.0
 """Seconds that a peer may take until it listens."""
 LOOK = 0.02

@@ -210,11 +210,25 @@ def tell(runs: Runs, baselines: Baselines) -> None:
     from mptcplab import reasons, several
     from mptcplab.summary import summary
 
+    failed = {flow: _failed(flow, paths) for flow, paths in baselines.items()}
     if len(runs) == 1:
-        print(summary(runs[0], _of_seed(baselines, runs[0].seed)))
+        print(summary(runs[0], _of_seed(baselines, runs[0].seed), failed))
         return
     alone = {
         flow: {path: [reasons.known_rate(run.flow(flow)) for run in own] for path, own in paths.items()}
         for flow, paths in baselines.items()
     }
-    print(several.summary(runs, alone))
+    print(several.summary(runs, alone, failed))
+
+
+def _failed(flow: str, paths: dict[str, list[Run]]) -> dict[str, str]:
+    """Why plain TCP over some paths got nothing, as clauses."""
+    from mptcplab import reasons
+
+    failed = {}
+    for path, runs in paths.items():
+        empty = [run for run in runs if reasons.no_data(run.flow(flow))]
+        if empty:
+            some = f" with {len(empty)} of {len(runs)} seeds" if len(empty) < len(runs) else ""
+            failed[path] = f"{reasons.no_data(empty[0].observed().flow(flow))}{some}"
+    return failed

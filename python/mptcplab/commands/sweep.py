@@ -86,7 +86,7 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab import ScenarioError
     from mptcplab.batch import Interrupted
     from mptcplab.scenario import Scenario
-    from mptcplab.sweep_tables import Found, metrics
+    from mptcplab.sweep_tables import OBSERVED, Found, metrics
     from mptcplab.sweeps import Sweep
 
     scenario = over(Scenario.load(given.file), given.set)
@@ -96,7 +96,7 @@ def execute(given: argparse.Namespace) -> int:
     points = math.prod(len(values) for values in vary.values())
     scenario.core.check_run_count(min(points * len(seeds), 2**64 - 1))
     try:
-        sweep = Sweep(scenario, vary, seeds)
+        sweep = Sweep(scenario, vary, seeds, observed=any(name in OBSERVED for name in wanted))
     except ScenarioError as error:
         raise BadInput(str(error)) from error
     axes = _axes(given, vary)

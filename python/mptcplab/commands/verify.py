@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mptcplab.commands.common import BadInput, print_json, size, table
+from mptcplab.inputs import nearest
 
 if TYPE_CHECKING:
     from mptcplab.packets import Skipped
@@ -49,6 +50,8 @@ def execute(given: argparse.Namespace) -> int:
     skipped = Skipped()
     try:
         findings = verify(stream(given.captures, given.most, cut, skipped), lambda: not (cut or +skipped))
+    except FileNotFoundError as error:
+        raise BadInput(f"mptcplab verify: {_missing(error)}") from error
     except (OSError, BadCapture) as error:
         raise BadInput(f"mptcplab verify: {error}") from error
     files = ", ".join(map(str, given.captures))
@@ -83,6 +86,16 @@ def execute(given: argparse.Namespace) -> int:
     if more > 0:
         print(f"and {more} more")
     return code
+
+
+def _missing(error: FileNotFoundError) -> str:
+    """That a file is not there, with the nearest name in its directory."""
+    path = Path(str(error.filename))
+    there = [one.name for one in path.parent.iterdir() if one.is_file()] if path.parent.is_dir() else []
+    near = nearest(path.name, there)
+    captures = [name for name in there if name.endswith((".pcap", ".pcapng", ".gz"))]
+    hint = f"did you mean {near}?" if near else f"there are: {', '.join(sorted(captures)[:10])}" if captures else ""
+    return f"{path}: no such file; {hint or f'{path.parent} has no captures (mptcplab run --pcap writes some)'}"
 
 
 def _notes(findings: Findings, skipped: Skipped) -> list[str]:

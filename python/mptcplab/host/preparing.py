@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mptcplab.host import repairs
-from mptcplab.host.machine import Address, Interface, Machine, sysctl
+from mptcplab.host.machine import Address, Interface, Interfaced, Machine, sysctl
 from mptcplab.host.repairs import MOST_SUBFLOWS, table_of
 from mptcplab.host.routing import LOOSE, Source, destinations, judged, leaves, sources, strict
 from mptcplab.host.steps import Step
@@ -102,9 +102,10 @@ def _routes(machine: Machine, source: Source, wishes: Wishes, planned: set[str])
 def _gateway(machine: Machine, source: Source, wishes: Wishes) -> str:
     own, name = source.own, source.interface.name
     told = (wishes.gateways or {}).get(name)
-    if told is not None and told.version == own.version:
-        return repairs.via(told, own)
     known = machine.gateways(name, own.version)
+    if told is not None and told.version == own.version:
+        check_gateway(told, source.interface, own, known)
+        return repairs.via(told, own)
     if known and known[0]:
         return repairs.via(ipaddress.ip_address(known[0]), own)
     if source.interface.direct or known:
@@ -112,6 +113,22 @@ def _gateway(machine: Machine, source: Source, wishes: Wishes) -> str:
     raise CannotPrepare(
         f"{name}: no default route says which router is behind it for {own.ip}; say it: --gateway {name}=ADDRESS"
     )
+
+
+def check_gateway(told: Address, interface: Interface, own: Interfaced, known: Sequence[str | None]) -> None:
+    """Refuses a router that cannot be on the link of an interface."""
+    networks = [each.network for each in interface.addresses if each.version == told.version]
+    place = f"--gateway {interface.name}={told}"
+    if told in {each.ip for each in interface.addresses}:
+        raise CannotPrepare(f"{place}: must be the address of the router, and this is the interface's own")
+    # A host with a network of one address has its router elsewhere, as in many clouds.
+    alone = any(network.num_addresses == 1 for network in networks)
+    if alone or told.is_link_local or str(told) in known or any(told in network for network in networks):
+        return
+    listed = ", ".join(str(network) for network in networks)
+    first = next((address for address in own.network.hosts() if address != own.ip), None)
+    likely = next(filter(None, known), None) or first
+    raise CannotPrepare(f"{place}: must be in the subnet of {interface.name}, {listed} (try {interface.name}={likely})")
 
 
 def _endpoints(machine: Machine, names: frozenset[str], wishes: Wishes) -> list[Step]:
