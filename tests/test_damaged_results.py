@@ -244,3 +244,13 @@ def test_any_change_of_bytes(result: Path, data: st.DataObject) -> None:
             content[at] ^= 1 << data.draw(st.integers(0, 7))
     (where / file).write_bytes(content)
     use(where)
+
+
+def test_a_file_name_with_a_line_break_is_told_in_one_line(result: Path) -> None:
+    where = result.parent / "changed"
+    shutil.rmtree(where, ignore_errors=True)
+    shutil.copytree(result, where)
+    described = json.loads((result / "run.json").read_text())
+    described["runs"][0]["scenario"] = "\n"
+    (where / "run.json").write_text(json.dumps(described))
+    assert "not of mptcplab" in use(where)

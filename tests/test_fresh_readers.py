@@ -272,7 +272,7 @@ def test_round_trips_end_with_their_flow() -> None:
 def test_the_names_of_curves_are_in_the_error(cli: Cli) -> None:
     cli("run", "slow.toml", "--output", "res", "--quiet")
     said = cli("cdf", "res", "--metric", "latency", expect=2).stderr
-    assert "write DIR:NAME, and latency is that of a flow: res:call" in said
+    assert "write DIR:FLOW, and latency is that of a flow: res:call" in said
     said = cli("cdf", "res", expect=2).stderr
     assert "throughput is that of a path: res:wifi, res:total" in said
 

@@ -95,7 +95,7 @@ def test_a_capture_that_begins_late_is_unknown(cli: Cli, scenario_file: Path, tm
 def test_files_that_are_no_captures(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.pcap").write_bytes(b"no capture at all, but long enough for a header")
     assert "neither pcap nor pcapng" in cli("verify", "x.pcap", expect=2).stderr
-    assert "No such file" in cli("verify", "y.pcap", expect=2).stderr
+    assert "y.pcap: no such file" in cli("verify", "y.pcap", expect=2).stderr
     (tmp_path / "z.pcap").write_bytes(as_pcap(LINUX[0], tmp_path).read_bytes()[:-3])
     with pytest.raises(BadCapture, match="cut off at byte"):
         read([tmp_path / "z.pcap"])

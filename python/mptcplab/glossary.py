@@ -69,7 +69,7 @@ FLOWS: Mapping[str, str] = {
     "reinjected": "bytes given to a further subflow after the warm-up; with Linux's queues also to the same one again, "
     "counted when they are queued",
     "opportunistic": "… of them to free a full window (M1)",
-    "penalties": "how often a window was halved for filling the receive window (M2), after the warm-up",
+    "penalties": "how often a window was halved for filling the receive window (M2), in the whole run",
     "duplicates": "bytes that arrived at the data level twice",
     "blocks": "blocks that arrived whole",
     "latency_p50_s": "time from when the application had a block ready, or sent a datagram, until it was read: half of "

@@ -235,7 +235,9 @@ def _text(file: Path) -> str:
 
 def damaged(file: Path, why: str) -> BadResult:
     """What to say of a file that was cut off, changed or made by another."""
-    return BadResult(f"{file}: damaged, or not of mptcplab: {why}; run it again with --output")
+    # A description may name a file with a line break in its name, and the message stays one line.
+    words = f"{file}: damaged, or not of mptcplab: {why}; run it again with --output"
+    return BadResult("".join(one if one.isprintable() else ascii(one)[1:-1] for one in words))
 
 
 def _first_line(error: BaseException) -> str:

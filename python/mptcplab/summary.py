@@ -212,7 +212,7 @@ def _reinjected(run: Run, row: FlowRow) -> list[str]:
         ]
     return [
         f"reinjected on another path: {amount} ({row['opportunistic'] / 1e3:.0f} kB opportunistic, M1); "
-        f"windows halved (M2): {row['penalties']}"
+        f"windows halved in the whole run (M2): {row['penalties']}"
     ]
 
 

@@ -288,7 +288,7 @@ pub struct FlowSummary {
     pub reinjected: u64,
     /// The part that M1 asked for.
     pub opportunistic: u64,
-    /// Times that M2 halved a window after the warm-up.
+    /// Times that M2 halved a window in the whole run: one that was halved in the warm-up stays small after it.
     pub penalties: u64,
     /// Bytes that arrived more than once at the data level after the warm-up.
     pub duplicates: u64,

@@ -63,7 +63,7 @@ def execute(given: argparse.Namespace) -> int:
     for curve in given.curves:
         directory, colon, path = curve.rpartition(":")
         if not colon or not directory or not path:
-            raise BadInput(f"mptcplab: {curve!r}: write DIR:NAME{_names(curve.rstrip(':'), given.metric)}")
+            raise BadInput(f"mptcplab: {curve!r}: write {_names(curve.rstrip(':'), given.metric)}")
         curves[readable(f"{Path(directory).name} {path}")] = directory, path
     found: dict[str, dict[str, NDArray[np.float64]]] = {name: {} for name in curves}
     for directory in dict.fromkeys(directory for directory, _ in curves.values()):
@@ -84,7 +84,7 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _names(directory: str, metric: str) -> str:
-    """The names that a curve of this metric may have, where a directory has a result."""
+    """How a curve of this metric is written, with its names where a directory has a result."""
     from mptcplab.analysis import OF_FLOWS
     from mptcplab.files import BadFile
     from mptcplab.inputs import BadResult
@@ -93,11 +93,12 @@ def _names(directory: str, metric: str) -> str:
     try:
         run = load(directory)[0]
     except (BadResult, BadFile, OSError):
-        return ", for example results:wifi"
+        return "DIR:PATH, for example results:wifi"
     of_flows = metric in OF_FLOWS
     what = "a flow" if of_flows else "a path"
     names = list(run.flows) if of_flows else [*run.paths, "total"]
-    return f", and {metric} is that of {what}: {', '.join(f'{directory}:{name}' for name in names[:10])}"
+    form, written = "DIR:FLOW" if of_flows else "DIR:PATH", ", ".join(f"{directory}:{name}" for name in names[:10])
+    return f"{form}, and {metric} is that of {what}: {written}"
 
 
 def short(variant: str) -> str:

@@ -38,7 +38,6 @@ struct Mark {
 struct Again {
     reinjected: u64,
     opportunistic: u64,
-    penalties: u64,
 }
 
 impl Again {
@@ -46,7 +45,6 @@ impl Again {
         info.map_or_else(Self::default, |info| Self {
             reinjected: info.reinjected_bytes,
             opportunistic: info.opportunistic_bytes,
-            penalties: info.penalties,
         })
     }
 
@@ -54,7 +52,6 @@ impl Again {
         Self {
             reinjected: self.reinjected.saturating_sub(then.reinjected),
             opportunistic: self.opportunistic.saturating_sub(then.opportunistic),
-            penalties: self.penalties.saturating_sub(then.penalties),
         }
     }
 }
@@ -393,7 +390,7 @@ impl Sampler {
             closed: app.closed.map(|how| format!("{how:?}")),
             reinjected: again.reinjected,
             opportunistic: again.opportunistic,
-            penalties: again.penalties,
+            penalties: info.as_ref().map_or(0, |info| info.penalties),
             duplicates: receiving
                 .as_ref()
                 .map_or(0, |info| info.duplicate_bytes.saturating_sub(self.warm_duplicates[flow])),
