@@ -131,6 +131,9 @@ class Finding:
             else f"the scheduler cost {part} of capacity",
             "copies": f"data that M1 sent twice cost {part} of capacity",
             "coupling": f"coupled congestion control kept the windows small, which cost {part} of capacity",
+            "nagle": "Nagle's algorithm held the end of blocks back"
+            if not self.share
+            else f"Nagle's algorithm held small segments back, which cost {part} of capacity",
             "pacing": f"pacing left {part} of {path} idle" if path else f"pacing cost {part} of capacity",
             "local_queue": f"this host's own queue left {part} of {path} idle",
             "joining": f"{path} carried nothing before its handshake was complete, {part} of the time",

@@ -18,7 +18,9 @@ MISSING = 0.4
 
 def proven(answer: Answer) -> list[reasons.Finding]:
     """The findings, with that cause first whose removal won back most of the missing capacity."""
-    if answer.capacity is None or answer.measure is not None:
+    if answer.measure is not None:
+        return _by_delay(answer)
+    if answer.capacity is None:
         return answer.findings
     gains = [(trial.goodput.mean - answer.goodput.mean, trial.cause) for trial in answer.tried]
     best = max((gain for gain, _ in gains), default=0.0)
@@ -40,6 +42,22 @@ def proven(answer: Answer) -> list[reasons.Finding]:
     others = [*rest, *(one for one in shown if one not in proven)]
     by_cost = [*sorted(proven, key=lambda one: -one.cost), *sorted(others, key=lambda one: -one.cost)]
     return _no_more_than(answer.capacity - answer.goodput.mean, by_cost)
+
+
+def _by_delay(answer: Answer) -> list[reasons.Finding]:
+    """The findings, after Nagle's algorithm where blocks are in time, or sooner, without it: no link tells of it."""
+    measure, delay = answer.measure, answer.delay
+    if measure is None or delay is None:
+        return answer.findings
+    without = next((trial for trial in answer.tried if trial.cause == "nagle"), None)
+    if without is None or without.delay is None or not without.is_sure or not measure.is_better(without.delay, delay):
+        return answer.findings
+    best = min(trial.delay.mean for trial in answer.tried if trial.delay is not None)
+    least = max(HEALED * (delay.mean - best), MISSING * delay.mean if measure.is_share else 0.0)
+    if delay.mean - without.delay.mean < least:
+        return answer.findings
+    detail = f"without it: {measure.shown(without.delay)}; TCP_NODELAY turns it off"
+    return [reasons.Finding("nagle", None, 0.0, 0.0, detail), *answer.findings]
 
 
 def _no_more_than(missing: float, found: Sequence[reasons.Finding]) -> list[reasons.Finding]:

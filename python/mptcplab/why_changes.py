@@ -38,6 +38,8 @@ def changes(flow: dict[str, Any]) -> list[tuple[str | None, dict[str, Any]]]:
         if flow["coupled"] == "all":
             found.append(("coupling", {"coupled": "shared"}))
         found.append(("coupling", {"congestion": "reno"}))
+    if flow.get("nagle") and ("blocks" in flow or flow.get("deadline")):
+        found.append(("nagle", {"nagle": False}))
     if flow["pacing"]:
         found.append(("pacing", {"pacing": False}))
     found += [(None, {"congestion": name}) for name in ("cubic", "bbr") if flow["congestion"] != name]
