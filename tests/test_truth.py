@@ -219,7 +219,8 @@ def test_why_counts_a_long_handshake() -> None:
 
 def test_what_m1_sends_twice_is_no_fault_of_the_scheduler() -> None:
     """A call near the capacity of its paths: `why` blames the copies of M1, and finds that without M1 less is late."""
-    call = Scenario.load(FOLDER / "call.toml").vary({"flows.call.rate": "20Mbit", "duration": "15s"})
+    changed = {"flows.call.rate": "20Mbit", "flows.call.blocks": "16KB", "flows.call.deadline": "50ms"}
+    call = Scenario.load(FOLDER / "call.toml").vary({**changed, "duration": "15s"})
     (answer,) = explain(call, seeds=range(1, 3), quiet=True)
     assert answer.findings[0].cause == "copies"
     assert "data that M1 sent twice cost" in str(answer.findings[0])
