@@ -261,7 +261,7 @@ def test_each_figure_of_the_report_says_why_and_how_to_repeat_it(window: Reprodu
         assert all(sentence in text for sentence in picture.why)
     (how,) = re.findall(r'<details class="how">.*?</details>', written, re.DOTALL)
     assert 'href="scenarios/C1.toml"' in how
-    assert "<code>mptcplab reproduce cs244-rcvbuf --quick</code>" in how
+    assert "<code>mptcplab reproduce cs244-rcvbuf/C1 --quick</code>" in how
     assert "<code>mptcplab study cs244-rcvbuf/C1 --output DIR</code>" in how
     said = "".join(figures)
     assert "no mechanism: goodput falls from 7.5 Mb/s at 50 KB" in said

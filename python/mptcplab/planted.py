@@ -59,6 +59,19 @@ def how(record: Record) -> str:
     return f"effort {run['effort']}{seeds}, seeds from {run['seeds_from']}"
 
 
+def _unnoticed(record: Record, silent: Sequence[str]) -> str:
+    """Says which planted errors no claim of the report notices, and which of these other claims notice."""
+    if not silent:
+        return "Each is noticed by some claim."
+    nobody = sensitivity.unnoticed(record)
+    elsewhere = [name for name in silent if name not in nobody]
+    said = f"No claim of this report notices: {', '.join(map(html.escape, silent))}."
+    if not elsewhere:
+        return said
+    which = "these" if len(elsewhere) == len(silent) else ", ".join(map(html.escape, elsewhere))
+    return f"{said} Claims of other experiments notice {which}."
+
+
 def section(facts: Sequence[Fact]) -> str:
     """The table of errors and studies, folded."""
     record = _record()
@@ -76,8 +89,7 @@ def section(facts: Sequence[Fact]) -> str:
         + f'<td class="number">{sum(row.values())}</td></tr>'
         for name, row in table.items()
     )
-    nobody = sensitivity.unnoticed(record)
-    said = f"No claim notices: {', '.join(map(html.escape, nobody))}." if nobody else "Each is noticed by some claim."
+    said = _unnoticed(record, [name for name, row in table.items() if not sum(row.values())])
     alone = f"{len(silent)} of the {len(held)} claims that held are turned by none: {', '.join(silent) or 'none'}."
     return (
         f"<details><summary>{len(table)} planted errors, and the claims that notice them</summary>"

@@ -19,6 +19,7 @@ from mptcplab.export import write_parquet
 from mptcplab.files import folder, write_bytes, write_text
 from mptcplab.json_files import write_json
 from mptcplab.reproduce import Reproduction
+from mptcplab.studies import all_studies
 from mptcplab.studies.base import Effort, Experiment, Fact, Outcome, Picture, Study
 from mptcplab.studies.published import marked
 from mptcplab.studies.verdicts import VERDICTS, Origin, Verdict, counted
@@ -109,7 +110,7 @@ against 95% intervals over several runs.</p>
 <p>mptcplab {html.escape(__version__)}{_commit()}, effort <code>{found.effort.name}</code>, seeds from
 {found.effort.first}: {len(found.runs)} runs,
 {found.data_packets / 1e6:.1f} million data packets. The same command gives the same numbers on every machine:
-<code>{html.escape(command(found))}</code>. This directory also has <a href="facts.json">facts.json</a>,
+<code>{html.escape(command(found, *asked(found)))}</code>. This directory also has <a href="facts.json">facts.json</a>,
 <code>figures/</code>
 (SVG and PNG), <code>scenarios/</code> (the first scenario of each experiment), <code>data/</code> (Parquet, a row for
 each run).</p>
@@ -250,6 +251,22 @@ def _card(study: Study, facts: Sequence[Fact]) -> str:
 def _kind(study: Study) -> str:
     kind = study.kind[0].upper() + study.kind[1:]
     return f"{_text(kind)}{f', reproduces {_text(study.reproduces)}' if study.reproduces else ''}"
+
+
+def asked(found: Reproduction) -> list[str]:
+    """What the report was asked for: studies, or experiments of a study; nothing for all studies."""
+    known, _ = all_studies()
+    names = [name for study in found.studies for name in _parts(study)]
+    return [] if names == list(known) else names
+
+
+def _parts(study: Study) -> list[str]:
+    """A study, or those of its experiments that were asked for where others were not."""
+    known, _ = all_studies()
+    own = [experiment.name for experiment in study.experiments]
+    if study.name not in known or own == [experiment.name for experiment in known[study.name].experiments]:
+        return [study.name]
+    return [f"{study.name}/{name}" for name in own]
 
 
 def command(found: Reproduction, *studies: str) -> str:
@@ -401,7 +418,7 @@ def _again(study: Study, experiment: Experiment, found: Reproduction) -> str:
     # `study` has no quick scenarios, and some differ in their duration.
     print_it = f"<code>mptcplab study {where}{full} --toml &gt; {file}</code>, then "
     return (
-        f'<p class="again small soft">The figure again: <code>{_text(command(found, study.name))}</code>. '
+        f'<p class="again small soft">The figure again: <code>{_text(command(found, *_parts(study)))}</code>. '
         f'One of its runs, <a href="scenarios/{file}">{file}</a>: {"" if found.effort.name == "quick" else print_it}'
         f"<code>mptcplab run {file}</code>. All: <code>mptcplab study {where}{full} --output DIR</code>.</p>"
     )
