@@ -8,11 +8,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from mptcplab import _core
     from mptcplab.events import Trace
     from mptcplab.scenario import Scenario
+    from mptcplab.studies.base import Study
 
 BACKENDS = {"kernel": "Linux's own MPTCP over emulated links", "wire": "our own stack in real time over emulated links"}
 
@@ -55,6 +56,21 @@ def check_backend(name: str, known: tuple[str, ...] = ("sim",)) -> None:
             "mptcplab emulate, send and receive for real packets"
         )
     raise BadInput(f"mptcplab: there is no backend {name!r}; use {use}")
+
+
+def check_study(name: str, studies: Mapping[str, Study]) -> None:
+    """Refuses a name that no study has; the name of an experiment gets its study."""
+    from mptcplab.inputs import choose
+
+    found = [
+        f"{study.name}/{one.name}"
+        for study in studies.values()
+        for one in study.experiments
+        if one.name.lower() == name.lower()
+    ]
+    if name not in studies and found:
+        raise BadInput(f"mptcplab: {name} is an experiment of a study; did you mean {' or '.join(found)}?")
+    choose(name, studies, "study")
 
 
 def add_trace(parser: argparse.ArgumentParser, what: str) -> None:

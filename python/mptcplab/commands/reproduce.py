@@ -15,6 +15,7 @@ from mptcplab.commands.common import (
     add_workers,
     at_most,
     check_backend,
+    check_study,
     positive,
     print_json,
 )
@@ -90,7 +91,7 @@ def execute(given: argparse.Namespace) -> int:
     for wanted in (text.partition("/")[0] for text in given.studies):
         if wanted in problems:
             raise BadInput(problems[wanted])
-        choose(wanted, studies, "study")
+        check_study(wanted, studies)
     for problem in problems.values():
         print(problem, file=sys.stderr)
     chosen = _chosen(studies, given.studies)

@@ -8,7 +8,7 @@ import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mptcplab.commands.common import BadInput, print_json
+from mptcplab.commands.common import BadInput, check_study, print_json
 from mptcplab.commands.settings import add_set, over
 
 if TYPE_CHECKING:
@@ -80,7 +80,8 @@ def _find(text: str) -> tuple[Study, Experiment]:
 
     studies, _ = all_studies()
     name, slash, wanted = readable(text).partition("/")
-    study = studies[choose(name, studies, "study")]
+    check_study(name, studies)
+    study = studies[name]
     experiments = {experiment.name: experiment for experiment in study.experiments}
     if not slash:
         raise BadInput(f"mptcplab: {text}: say which experiment, for example {name}/{next(iter(experiments))}")

@@ -59,6 +59,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--compare",
+        action="append",
         metavar="KEY=VALUE",
         help="say for each point how it differs from the one with this value, seed by seed",
     )
@@ -81,6 +82,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def execute(given: argparse.Namespace) -> int:
     """Runs all points."""
     check_backend(given.backend)
+    given.compare = _once(given.compare)
     if given.resume and not given.output:
         raise BadInput("mptcplab: --resume goes on in --output DIR; name the directory of the unfinished sweep")
     from mptcplab import ScenarioError
@@ -127,6 +129,16 @@ def execute(given: argparse.Namespace) -> int:
     if None not in notes:
         print(notes.pop())
     return 0
+
+
+def _once(compare: list[str] | None) -> str | None:
+    """The point that others are compared with."""
+    if compare and len(compare) > 1:
+        raise BadInput(
+            f"mptcplab: --compare: must be given once, and not {len(compare)} times ({', '.join(compare)}); keep the "
+            "runs with --output DIR, and compare them with another point by the same command with --resume"
+        )
+    return compare[0] if compare else None
 
 
 _CHOICES = ("scheduler", "opportunistic_retransmission", "opportunistic", "penalisation", "penalty")
