@@ -38,8 +38,8 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
     """Metrics over time, a column of panels for each interface.
 
     A panel for each metric with its unit; with `scale` one panel for all, from 0 to 100 (see `scaled`). What only
-    the whole connection has, such as the send queue, stands in each column as a dotted line. Of one flow only the
-    interfaces that it used are drawn. `title` says which run it is, where there are others.
+    the whole connection has, such as the latency, has one panel; with `scale` it is a dotted line in each column. Of
+    one flow only the interfaces that it used are drawn. `title` says which run it is, where there are others.
     """
     for metric in metrics:
         analysis.check_metric(metric)
@@ -50,9 +50,10 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
     if path is not None:
         columns = [choose(path, found, "interface", run.source or run.name)]
     curves = {(metric, column): _values(found, metric, column) for metric in metrics for column in columns}
-    for metric in metrics:
-        if not any(np.isfinite(curves[metric, column][0]).any() for column in columns):
-            raise BadResult(f"{run.source or run.name}: {metric} was not measured here")
+    _check_measured(run, metrics, curves)
+    once = {metric for metric in metrics if all(curves[metric, column][1] for column in columns)}
+    if len(once) == len(metrics):
+        columns = columns[:1]
     with plots.house_style():
         rows = 1 if scale else len(metrics)
         height = 3.6 if scale else 2.5
@@ -62,8 +63,9 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
         looks = plots.looks(metrics)
         for at, column in enumerate(columns):
             times = found[column]["time_s"].to_numpy()
-            for number, metric in enumerate(metrics):
-                panel = axes[at if scale else number * len(columns) + at]
+            shown = [metric for metric in metrics if scale or not at or metric not in once]
+            for metric in shown:
+                panel = axes[at if scale else metrics.index(metric) * len(columns) + at]
                 values, whole = curves[metric, column]
                 look = looks[metric] if scale else plots.LOOKS["mptcp"]
                 look = plots.Look(look.color, ":" if whole else look.line, look.marker)
@@ -73,21 +75,37 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
                 plots.curve(panel, times, values, label, look, markers=8)
                 panel.set_xlim(0, times[-1] * 1.01)
                 if not scale:
-                    mark_events(panel, run.scenario, column if column in run.paths else None)
-                    whose = f"{column}, all paths" if whole else column
+                    whose = _whose(column, whole=whole, once=metric in once)
+                    mark_events(panel, run.scenario, column if whose in run.paths else None)
                     plots.finish(
                         panel,
-                        x="time [s]" if number == len(metrics) - 1 else "",
+                        x="time [s]" if metric == shown[-1] else "",
                         y=f"{_name(metric)} [{analysis.unit(metric)}]" if at == 0 else "",
                         title=whose,
                         legend=None,
                     )
             if scale:
-                plots.finish(axes[at], x="time [s]", y="scaled value" if at == 0 else "", title=column, legend=None,
+                whose = _whose(column, whole=False, once=once == set(metrics))
+                plots.finish(axes[at], x="time [s]", y="scaled value" if at == 0 else "", title=whose, legend=None,
                              top=100)  # fmt: skip
                 axes[at].legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), fontsize=8)
+        for panel in axes:
+            panel.set_visible(panel.has_data())
         _share_height(axes, len(columns))
     return figure
+
+
+def _whose(column: str, *, whole: bool, once: bool) -> str:
+    """The title of a panel: an interface, or that its values are those of the whole connection."""
+    if once:
+        return "all paths"
+    return f"{column}, all paths" if whole else column
+
+
+def _check_measured(run: SavedRun, metrics: Sequence[str], curves: Mapping[tuple[str, str], Any]) -> None:
+    for metric in metrics:
+        if not any(np.isfinite(values).any() for (name, _), (values, _) in curves.items() if name == metric):
+            raise BadResult(f"{run.source or run.name}: {metric} was not measured here")
 
 
 def _share_height(axes: Sequence[Axes], across: int) -> None:
