@@ -35,7 +35,7 @@ def test_run_has_a_table() -> None:
 
 def test_shares_by_path_stand_in_the_table_of_paths_only_where_they_were_measured() -> None:
     scenario = Scenario.parse(TRACED)
-    plain = scenario.run()
+    [plain] = scenario.runs([1])
     assert "limit_loss" not in plain.paths.column_names
     [seen] = run_jobs([Job(scenario.core, 1, trace=events.REASONS)], quiet=True)
     rows = {row["path"]: row for row in seen.paths.to_pylist()}
@@ -229,7 +229,8 @@ def test_sentences_name_loss_as_loss() -> None:
     assert "capacity: path capacity" in run.summary()
     clean = Scenario.parse(TRACED.replace('loss = "1%"', 'queue = "60p"')).run(trace=events.REASONS)
     assert reasons.sentences(clean.flow()) == [reasons.reached(clean.flow())]
-    assert reasons.sentences(Scenario.parse(TRACED).run().flow()) == []
+    [plain] = Scenario.parse(TRACED).runs([1])
+    assert reasons.sentences(plain.flow()) == []
 
 
 def test_planted_causes_are_named() -> None:

@@ -84,6 +84,8 @@ class FlowRow(TypedDict):
     penalties: int
     duplicates: int
     blocks: int
+    measured_blocks: NotRequired[int]
+    """Blocks that were written after the warm-up and arrived: those of the quantiles."""
     latency_p50_s: float | None
     latency_p95_s: float | None
     latency_p99_s: float | None

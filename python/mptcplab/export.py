@@ -6,6 +6,7 @@ settings, rows in the order of the jobs, no clock and no path of this machine in
 
 from __future__ import annotations
 
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -64,6 +65,7 @@ def save_runs(runs: Runs, directory: str | PathLike[str]) -> None:
 def _save_runs(runs: Runs, target: Path) -> None:
     # First: a result that is replaced in part is none.
     (target / "run.json").unlink(missing_ok=True)
+    _remove(target / "baselines")
     files: dict[str, str] = {}
     for run in runs:
         text = run.scenario.to_toml()
@@ -80,6 +82,17 @@ def _save_runs(runs: Runs, target: Path) -> None:
     # Last: who finds it finds the rest.
     backend = runs[0].backend if len(runs) else "sim"
     write_json({"mptcplab": _core.__version__, "backend": backend, "runs": rows}, target / "run.json")
+
+
+def _remove(directory: Path) -> None:
+    """Removes a result that is part of the one that is replaced; files that are no result's stay."""
+    if directory.is_symlink() or not (directory / "run.json").is_file():
+        return
+    names = ["run.json", "iperf3.json", *(f"{table}.parquet" for table in TABLES)]
+    for file in (*(directory / name for name in names), *directory.glob("scenario*.toml")):
+        file.unlink(missing_ok=True)
+    with suppress(OSError):
+        directory.rmdir()
 
 
 def described(run: Run, scenario: str) -> dict[str, Any]:

@@ -278,6 +278,8 @@ def findings(row: FlowRow) -> list[Finding]:
     found.append(Finding("application", None, idle / whole, idle))
     twice = row["duplicates"] * 8 / row["measured_s"] if row["measured_s"] else 0.0
     if 2 * row["opportunistic"] > row["duplicates"]:
+        # Copies in capacity that there was nothing else for cost nothing.
+        twice = max(0.0, twice - idle)
         found.append(Finding("copies", None, twice / whole, twice, f"{twice / 1e6:.2f} Mb/s"))
     else:
         found.append(Finding("scheduler", None, twice / whole, twice, f"{twice / 1e6:.2f} Mb/s of copies"))

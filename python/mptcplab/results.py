@@ -132,6 +132,9 @@ class Run:
         longest = self._longest_waits
         for path in (path for row in rows for path in row["paths"] if path["path"] in longest):
             path["longest_wait_s"] = longest[path["path"]]
+        for at, row in enumerate(rows):
+            if row["blocks"]:
+                row["measured_blocks"] = int((self._results.blocks(at)[0] >= self.scenario.warmup).sum())
         return rows
 
     @functools.cached_property

@@ -17,7 +17,7 @@ from typing import Any, Literal, Never
 from mptcplab import _core, arguments
 from mptcplab.arguments import name_fields
 from mptcplab.batch import Job, run_jobs
-from mptcplab.events import Trace
+from mptcplab.events import REASONS, Trace
 from mptcplab.events import trace as read_trace
 from mptcplab.results import Run, Runs
 from mptcplab.varied import typed
@@ -288,11 +288,12 @@ class Scenario:
     ) -> Run:
         """Runs it once. With `captures`, that directory gets a pcapng for each host and interface.
 
-        With `trace`, names of kinds of events separated by commas or `all`, the run has `events`.
+        With `trace`, names of kinds of events separated by commas or `all`, the run has `events`. The run is observed:
+        it has the capacity of its links, and what limited its paths. Those of `runs` and `sweep` are not observed.
         """
         arguments.none_of(others, "run", ("seed", "captures", "trace"), {"seeds": "runs(seeds=range(1, 4))"})
         seed = arguments.seed(seed)
-        wanted = read_trace(trace) if isinstance(trace, str) else trace
+        wanted = read_trace(trace) if isinstance(trace, str) else REASONS if trace is None else trace
         results = _core.run(self._core, seed, None if captures is None else FilePath(captures), wanted)
         return Run(self._core, seed, results)
 

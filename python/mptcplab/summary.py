@@ -98,7 +98,11 @@ def latency_in_words(row: FlowRow) -> list[str]:
         times = ", ".join(
             f"{name} {seconds(value)}" for name, value in (("median", median), ("p95", most), ("p99", last))
         )
-        what = f"latency of {row['blocks']} blocks" if row["jitter_s"] is None else "delay of the datagrams"
+        what = (
+            f"latency of {row.get('measured_blocks', row['blocks'])} blocks"
+            if row["jitter_s"] is None
+            else "delay of the datagrams"
+        )
         jitter = "" if row["jitter_s"] is None else f", jitter {seconds(row['jitter_s'])}"
         lines.append(f"{what}: {times}{jitter}")
     if row["datagram_loss"] is not None:
