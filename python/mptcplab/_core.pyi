@@ -82,7 +82,7 @@ class FlowRow(TypedDict):
     reinjected: int
     opportunistic: int
     penalties: int
-    duplicates: int
+    duplicates: int | None
     blocks: int
     measured_blocks: NotRequired[int]
     """Blocks that were written after the warm-up and arrived: those of the quantiles."""

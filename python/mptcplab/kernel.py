@@ -151,6 +151,11 @@ def _loading(lacks: list[Lack]) -> str:
 def told(report: Report) -> str:
     """What a person has to know of a run beside its summary."""
     lines = [f"  on Linux {report.kernel}" if report.kernel else "  on our own stack, in real time"]
+    rules = sorted({one.congestion for one in report.flows if one.congestion})
+    if rules:
+        lines.append(f"    congestion control: {', '.join(rules)}")
+    if repeated := sum(of.get("MPTcpExt", {}).get("DuplicateData", 0) for of in report.counters.values()):
+        lines.append(f"    data that arrived twice: {repeated} segments in the whole run, as Linux counts them")
     lines += [f"    {lack.flow}: {lack.closest} in place of {lack.what}" for lack in report.lacks[:10]]
     lines += [f"    {one.flow}: {one.problem}" for one in report.flows[:10] if one.problem]
     if report.links is not None:

@@ -276,8 +276,9 @@ def findings(row: FlowRow) -> list[Finding]:
     found += _of_buffers(row, known, rates)
     idle = sum(path["limits"].get("application", 0.0) * rates[path["path"]] for path in known)
     found.append(Finding("application", None, idle / whole, idle))
-    twice = row["duplicates"] * 8 / row["measured_s"] if row["measured_s"] else 0.0
-    if 2 * row["opportunistic"] > row["duplicates"]:
+    duplicates = row["duplicates"] or 0
+    twice = duplicates * 8 / row["measured_s"] if row["measured_s"] else 0.0
+    if 2 * row["opportunistic"] > duplicates:
         # Copies in capacity that there was nothing else for cost nothing.
         twice = max(0.0, twice - idle)
         found.append(Finding("copies", None, twice / whole, twice, f"{twice / 1e6:.2f} Mb/s"))
@@ -348,6 +349,13 @@ def _waited(path: PathRow) -> str:
 def _never_joined(path: PathRow) -> bool:
     absent = sum(path["limits"].get(cause, 0.0) for cause in ("joining", "closed", "down"))
     return absent >= NEVER_JOINED and not path["bytes_acked"]
+
+
+def recommended_buffer(row: FlowRow) -> float:
+    """What RFC 6182 section 5.3 recommends as the buffer of a flow over its paths, bytes; 0 where that is not known."""
+    known = row["paths"]
+    longest = max((path["base_rtt_s"] or 0.0 for path in known), default=0.0)
+    return BUFFER_TIMES * sum(_rates(row, known).values()) / 8 * longest
 
 
 def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, float]) -> list[Finding]:

@@ -192,7 +192,8 @@ def _flow(
     lines += [f"    {line}" for line in (*reinjected, *latency_in_words(row))]
     said = reasons.sentences(row)
     # Nobody asked the links of a run that was not observed.
-    lines.append(f"    {'; '.join(said)}" if said else f"    as the sender saw it: {limits_in_words(row['limits'])}")
+    seen = f"as the sender saw it: {limits_in_words(row['limits'])}" if row["limits"] else limits_in_words({})
+    lines.append(f"    {'; '.join(said) or seen}")
     if not said:
         lines += [f"    no subflow joined over {name}" for name in row["never_joined"]]
     if baselines:
@@ -212,7 +213,7 @@ def _reinjected(run: Run, row: FlowRow) -> list[str]:
         # What is acknowledged before its turn is never sent.
         return [
             f"queued on another path as well, as Linux counts it: {amount}; "
-            f"{row['duplicates'] / 1e3:.0f} kB arrived twice"
+            f"{(row['duplicates'] or 0) / 1e3:.0f} kB arrived twice"
         ]
     return [
         f"reinjected on another path: {amount} ({row['opportunistic'] / 1e3:.0f} kB opportunistic, M1); "

@@ -95,7 +95,7 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
         of = [done[at * each : (at + 1) * each] for at in range(len(tried))]
         return [_trial(change, cause, answer, own) for (cause, change), own in zip(tried, of, strict=True)]
 
-    answer = replace(answer, tried=tested(changes(tables[flow])))
+    answer = replace(answer, tried=tested(changes(tables[flow], reasons.recommended_buffer(rows[0]))))
     answer = replace(answer, findings=proven(answer))
     return smallest(answer, tables[flow], tested)
 

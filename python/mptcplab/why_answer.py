@@ -119,15 +119,30 @@ class Answer:
         """The best change, or a smaller one that suffices, if it is worth it."""
         if self.chosen is not None:
             return self.chosen
+        good = [trial for trial in self.tried if self._is_worth(trial)]
+        # What the seeds tell from chance comes before what may be more.
+        return min([trial for trial in good if trial.is_sure] or good, key=self._rank, default=None)
+
+    @property
+    def unsure(self) -> Trial | None:
+        """A change that was better than the remedy in the mean, but that the seeds do not tell from chance."""
+        remedy = self.remedy
+        if remedy is None or not remedy.is_sure:
+            return None
+        best = min((trial for trial in self.tried if self._is_worth(trial)), key=self._rank, default=None)
+        return best if best is not None and not best.is_sure and self._rank(best) < self._rank(remedy) else None
+
+    def _is_worth(self, trial: Trial) -> bool:
+        """Whether a change is worth a sentence, if it is more than chance."""
         if self.delay is not None and self.measure is not None:
-            kept = [
-                one for one in self.tried if one.goodput.mean >= self.goodput.mean / WORTH and one.delay is not None
-            ]
-            least = min(kept, key=lambda one: one.delay.mean if one.delay else 0.0, default=None)
-            better = least is not None and self.measure.is_better(least.delay, self.delay)
-            return least if better else None
-        best = max(self.tried, key=lambda trial: trial.goodput.mean, default=None)
-        return best if best and best.goodput.mean > 0 and best.goodput.mean >= WORTH * self.goodput.mean else None
+            return trial.goodput.mean >= self.goodput.mean / WORTH and self.measure.is_better(trial.delay, self.delay)
+        return trial.goodput.mean > 0 and trial.goodput.mean >= WORTH * self.goodput.mean
+
+    def _rank(self, trial: Trial) -> float:
+        """Less is better."""
+        if self.delay is not None and self.measure is not None:
+            return trial.delay.mean if trial.delay else float("inf")
+        return -trial.goodput.mean
 
     @property
     def is_full(self) -> bool:
@@ -219,14 +234,14 @@ class Answer:
 
     def _changed(self) -> str:
         remedy = self.remedy
-        chance = "" if remedy is None or remedy.is_sure else f"; {len(self.runs)} seeds do not tell this from chance"
+        chance = "" if remedy is None or remedy.is_sure else f"; {self._not_told()}"
         if remedy and self.measure and remedy.delay:
-            return f"With {remedy.change}{remedy.note}: {self.measure.shown(remedy.delay)}{chance}."
+            return f"With {remedy.change}{remedy.note}: {self.measure.shown(remedy.delay)}{chance}.{self._perhaps()}"
         if remedy:
             more = (
                 f" ({remedy.goodput.mean / self.goodput.mean - 1:+.0%})" if self.goodput.mean else " instead of nothing"
             )
-            return f"With {remedy.change}{remedy.note} it gets {remedy.goodput} Mb/s{more}{chance}."
+            return f"With {remedy.change}{remedy.note} it gets {remedy.goodput} Mb/s{more}{chance}.{self._perhaps()}"
         if self.tried:
             changes = "; ".join(trial.change for trial in self.tried)
             if self.measure is LATENCY:
@@ -243,6 +258,17 @@ class Answer:
             left = f"Nothing was tried: less than {1 - reasons.FULL:.0%} of the capacity of its links is left."
             return " ".join([left, *notes])
         return "Nothing was tried."
+
+    def _not_told(self) -> str:
+        return f"{len(self.runs)} seeds do not tell this from chance, --seeds {max(10, 3 * len(self.runs))} may"
+
+    def _perhaps(self) -> str:
+        """A change that may be better than the remedy."""
+        unsure = self.unsure
+        if unsure is None:
+            return ""
+        value = self.measure.shown(unsure.delay) if self.measure and unsure.delay else f"{unsure.goodput} Mb/s"
+        return f" With {unsure.change}: {value}, but {self._not_told()}."
 
 
 def listed(names: Sequence[str], word: str = "and") -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mptcplab.inputs import size, size_text
+from mptcplab.inputs import size, size_like, size_text
 
 FIRST = 4
 """Buffers of so many times the size are tried first."""
@@ -15,39 +15,50 @@ COUPLED = ("lia", "olia", "balia", "wvegas")
 """Controllers that couple the windows of several paths."""
 
 
-def changes(flow: dict[str, Any]) -> list[tuple[str | None, dict[str, Any]]]:
-    """Changes of a flow's keys, each with the cause that it removes; those that the flow has already are left out."""
-    rcvbuf, sndbuf = (size(str(flow[key])) for key in ("rcvbuf", "sndbuf"))
-    receive, send = {"rcvbuf": size_text(FIRST * rcvbuf)}, {"sndbuf": size_text(FIRST * sndbuf)}
+def changes(flow: dict[str, Any], least: float = 0.0) -> list[tuple[str | None, dict[str, Any]]]:
+    """Changes of a flow's keys, each with the cause that it removes; those that the flow has already are left out.
+
+    Buffers get at least `least` bytes, as RFC 6182 recommends. Of a flow on Linux's stack only what Linux has is tried.
+    """
+    receive, send = ({key: _larger(size(str(flow[key])), least)} for key in ("rcvbuf", "sndbuf"))
+    is_linux = bool(flow.get("subflow_queues"))
+    rule = flow["congestion"]["kind"] if isinstance(flow["congestion"], dict) else flow["congestion"]
     found: list[tuple[str | None, dict[str, Any]]] = [
         ("receive_window", receive),
         ("send_buffer", send),
         (None, receive | send),
     ]
-    found += [("scheduler", {"scheduler": name}) for name in ("ontime", "minrtt") if flow["scheduler"] != name]
+    if not is_linux:
+        found += [("scheduler", {"scheduler": name}) for name in ("ontime", "minrtt") if flow["scheduler"] != name]
     if flow.get("backup"):
         found.append(("scheduler", {"backup": []}))
-    if flow["penalisation"]:
+    if flow["penalisation"] and not is_linux:
         found.append(("penalty", {"penalisation": False}))
-    found.append(
-        (None, {"opportunistic_retransmission": True})
-        if not flow["opportunistic_retransmission"]
-        else ("copies", {"opportunistic_retransmission": False})
-    )
-    if flow["congestion"] in COUPLED:
+    if not is_linux:
+        found.append(
+            (None, {"opportunistic_retransmission": True})
+            if not flow["opportunistic_retransmission"]
+            else ("copies", {"opportunistic_retransmission": False})
+        )
+    if rule in COUPLED:
         if flow["coupled"] == "all":
             found.append(("coupling", {"coupled": "shared"}))
         found.append(("coupling", {"congestion": "reno"}))
     if flow.get("nagle") and ("blocks" in flow or flow.get("deadline")):
         found.append(("nagle", {"nagle": False}))
-    if flow["pacing"]:
+    if flow["pacing"] and not is_linux:
         found.append(("pacing", {"pacing": False}))
-    found += [(None, {"congestion": name}) for name in ("cubic", "bbr") if flow["congestion"] != name]
+    found += [(None, {"congestion": name}) for name in ("cubic", "bbr") if rule != name]
     paths = list(flow["paths"])
     if len(paths) > 1:
         found.append((None, {"paths": paths[::-1]}))
         found += [(None, {"paths": [name]}) for name in paths]
     return found
+
+
+def _larger(known: int, least: float) -> str:
+    """A larger buffer: so many times the size, or what is recommended where that is more."""
+    return size_text(FIRST * known) if least <= FIRST * known else size_like(least, known)
 
 
 def written(settings: dict[str, Any]) -> str:

@@ -120,7 +120,7 @@ fn flows(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
         let closed = flow.closed.as_deref().unwrap_or_default();
         write!(out, ",{},{},{closed}", said(flow.completion), said(flow.handshake))?;
         write!(out, ",{},{},{}", flow.reinjected, flow.opportunistic, flow.penalties)?;
-        write!(out, ",{},{}", flow.duplicates, flow.blocks.len())?;
+        write!(out, ",{},{}", said(flow.duplicates), flow.blocks.len())?;
         for at in 0..3 {
             write!(out, ",{}", said(flow.latency.map(|latency| latency[at])))?;
         }

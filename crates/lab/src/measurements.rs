@@ -290,8 +290,8 @@ pub struct FlowSummary {
     pub opportunistic: u64,
     /// Times that M2 halved a window in the whole run: one that was halved in the warm-up stays small after it.
     pub penalties: u64,
-    /// Bytes that arrived more than once at the data level after the warm-up.
-    pub duplicates: u64,
+    /// Bytes that arrived more than once at the data level after the warm-up; `None` where nobody counts them by flow, as in Linux.
+    pub duplicates: Option<u64>,
     /// Payload bit/s that the links of all its paths could carry on average after the warm-up: the least capacity of a set of links
     /// of which each path crosses one. `None` where that is not known of a path.
     pub capacity: Option<f64>,

@@ -29,6 +29,10 @@ HELP = "run a command, and a peer of it, over the network of a scenario: real pa
 EXAMPLE = "mptcplab emulate handoff.toml --peer 'iperf3 -s' -- iperf3 -c server"
 UNKNOWN = "; write -- before the program that is to run, as in: mptcplab emulate FILE -- iperf3 -c server"
 """Of options that are not its own."""
+USUAL_CONTROLLER = "cubic"
+"""The congestion controller of flows with `stack = "linux"` that name none."""
+SHELL_WORDS = ("cd", "exec", "export", "if", "for", "set", "source", ".", "ulimit", "umask", "unset", "while")
+"""Words that are no programs."""
 LISTENING = 2.0
 """Seconds that a peer may take until it listens."""
 LOOK = 0.02
@@ -87,7 +91,10 @@ def execute(given: argparse.Namespace) -> int:
     scenario = Scenario.load(given.file)
     for command in (given.command, _words(given.peer)):
         if command and shutil.which(command[0]) is None:
-            raise BadInput(f"mptcplab: there is no command {command[0]!r} here; install it, or give its path")
+            hint = "install it, or give its path"
+            if command[0] in SHELL_WORDS:
+                hint = f"a shell has it: sh -c '{shlex.join(command)}'"
+            raise BadInput(f"mptcplab: there is no command {command[0]!r} here; {hint}")
     if (why := why_no_mptcp()) is not None and not given.quiet:
         print(f"mptcplab: {why}; the network carries everything else", file=sys.stderr)
     try:
@@ -106,7 +113,7 @@ def _emulate(given: argparse.Namespace, network: Network) -> int:
 
     every = given.rates or (1.0 if sys.stderr.isatty() else None)
     if not given.quiet:
-        _note([host.left_out() for host in network.hosts])
+        _note([*(host.left_out() for host in network.hosts), _controller(network)])
     code = _run(given, network, Rates(None if given.quiet else every))
     notes = [spoke_plain_tcp(_hosts(network, given.on, given.peer_on)[0])]
     last = network.stop()
@@ -119,6 +126,17 @@ def _emulate(given: argparse.Namespace, network: Network) -> int:
         _note(notes)
         print(summary(last, doubts), file=sys.stderr)
     return code
+
+
+def _controller(network: Network) -> str | None:
+    """The controller of TCP in the namespaces, which is this host's; None where it is what scenarios take."""
+    names = {host.namespace.read("/proc/sys/net/ipv4/tcp_congestion_control").strip() for host in network.hosts}
+    if names == {USUAL_CONTROLLER}:
+        return None
+    return (
+        f"congestion control: {', '.join(sorted(names))}, as on this host (net.ipv4.tcp_congestion_control); "
+        f'stack = "linux" and --backend kernel take what the scenario says, {USUAL_CONTROLLER} unless it says otherwise'
+    )
 
 
 def _note(notes: list[str | None]) -> None:

@@ -69,7 +69,7 @@ pub(crate) fn flow<S: Clone>(
         reinjected: watch.last.reinjected.saturating_sub(watch.warm.reinjected),
         opportunistic: 0,
         penalties: 0,
-        duplicates: 0,
+        duplicates: None,
         capacity: None,
         best_capacity: None,
         receive_buffer: spec.tcp.rcvbuf,

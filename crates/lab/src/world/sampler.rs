@@ -391,9 +391,11 @@ impl Sampler {
             reinjected: again.reinjected,
             opportunistic: again.opportunistic,
             penalties: info.as_ref().map_or(0, |info| info.penalties),
-            duplicates: receiving
-                .as_ref()
-                .map_or(0, |info| info.duplicate_bytes.saturating_sub(self.warm_duplicates[flow])),
+            duplicates: Some(
+                receiving
+                    .as_ref()
+                    .map_or(0, |info| info.duplicate_bytes.saturating_sub(self.warm_duplicates[flow])),
+            ),
             capacity: None,
             best_capacity: None,
             receive_buffer: spec.tcp.rcvbuf,
