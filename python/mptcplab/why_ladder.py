@@ -15,7 +15,7 @@ from mptcplab.inputs import size, size_text
 from mptcplab.why_answer import WORTH, Answer, Trial, listed
 
 BUFFERS = ("rcvbuf", "sndbuf")
-LADDER = ((2, 8), (16,), (32,))
+LADDER = ((2, 4, 8), (16,), (32,))
 """So many times the size of a buffer are tried, for as long as the largest is the best, ..."""
 ERRORS = 2.0
 """... and the smallest is suggested that is worse than the best of them by at most so many standard errors, ..."""
@@ -36,7 +36,9 @@ def smallest(answer: Answer, flow: dict[str, Any], tested: Tested) -> Answer:
     sizes = {key: size(str(flow[key])) for key in keys}
     rungs = [trial for trial in answer.tried if list(trial.settings) == keys]
     for several in LADDER:
+        known = [trial.settings for trial in rungs]
         changes = [{key: size_text(count * times) for key, count in sizes.items()} for times in several]
+        changes = [change for change in changes if change not in known]
         rungs = sorted([*rungs, *tested([(None, change) for change in changes])], key=_size)
         if min(rungs, key=lambda trial: trial.missing) is not rungs[-1]:
             break
