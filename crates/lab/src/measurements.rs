@@ -185,7 +185,7 @@ pub struct PathSummary {
     pub capacity: Option<f64>,
     /// The same with each link at the highest rate that it has in the run, and never down.
     pub best_capacity: Option<f64>,
-    /// Mean delay to the receiver and back without queues, with the jitter that later frames wait for, s; only of runs that are observed.
+    /// Mean delay to the receiver and back without queues, with jitter, s; only of runs that are observed.
     pub base_rtt: Option<f64>,
     /// Mean time that acknowledgements of this path waited in the queues of their links, s; only of runs that are observed, and not
     /// known of wireless and recorded links, nor behind middleboxes.

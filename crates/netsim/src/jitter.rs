@@ -33,6 +33,28 @@ impl Jitter {
         Duration::from_nanos(delay.as_nanos().saturating_sub(reach.as_nanos()))
     }
 
+    /// The mean of the delays that are drawn around `delay`: `delay`, or more where draws below zero become zero.
+    #[must_use]
+    pub fn mean(&self, delay: Duration) -> Duration {
+        let (spread, nominal) = (self.spread.as_secs_f64(), delay.as_secs_f64());
+        if spread <= 0.0 {
+            return delay;
+        }
+        // Below zero lies the sum of n uniform numbers below `start`: its mean distance is an integral of that of Irwin and Hall.
+        let (width, distance) = match self.shape {
+            Spread::Uniform => {
+                let start = (1.0 - nominal / spread).max(0.0) / 2.0;
+                (2.0 * spread, start.powi(2) / 2.0)
+            }
+            Spread::Normal => {
+                let width = 3f64.sqrt() * spread;
+                let start = (2.0 - nominal / width).max(0.0);
+                (width, (start.powi(5) - 4.0 * (start - 1.0).max(0.0).powi(5)) / 120.0)
+            }
+        };
+        delay + Duration::from_nanos((width * distance * 1e9).round() as u64)
+    }
+
     /// The delay of the next frame, around `delay`.
     pub(crate) fn draw(&self, delay: Duration, stream: &mut Rng) -> Duration {
         let spread = self.spread.as_nanos();
@@ -48,5 +70,28 @@ impl Jitter {
             }
         };
         Duration::from_nanos(delay.as_nanos().saturating_add_signed(offset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_mean_is_that_of_many_draws() {
+        let mut stream = Rng::new(1, "jitter");
+        for shape in [Spread::Uniform, Spread::Normal] {
+            for (delay, spread) in [(30, 20), (30, 0), (30, 100), (0, 50)] {
+                let jitter = Jitter { spread: Duration::from_millis(spread), shape, reorder: false };
+                let delay = Duration::from_millis(delay);
+                let draws = 100_000;
+                let sum: f64 = (0..draws).map(|_| jitter.draw(delay, &mut stream).as_secs_f64()).sum();
+                let (found, expected) = (sum / f64::from(draws), jitter.mean(delay).as_secs_f64());
+                assert!(
+                    (found - expected).abs() < 0.001,
+                    "{shape:?} {delay:?} {spread}: {found}, {expected}"
+                );
+            }
+        }
     }
 }

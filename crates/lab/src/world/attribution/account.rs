@@ -87,7 +87,7 @@ pub(super) struct Account {
     totals: [f64; Cause::ALL.len()],
     /// How long it was kept.
     pub(super) watched: f64,
-    /// The propagation delay there and back, summed over the time.
+    /// The mean propagation delay there and back, summed over the time.
     pub(super) delay: f64,
     /// Bytes of frames with data that the sender gave to the network.
     pub(super) offered: u64,
@@ -142,7 +142,7 @@ impl Account {
         self.spend(span, served);
         self.end_round(span);
         self.watched += span;
-        self.delay += span * self.state.delay.as_secs_f64();
+        self.delay += span * self.state.mean_delay.as_secs_f64();
         self.epoch.watched += span;
         self.epoch.served += served;
         self.epoch.delay += span * self.state.delay.as_secs_f64();

@@ -41,8 +41,10 @@ pub(super) struct State {
     pub(super) share: f64,
     /// All its links are up.
     pub(super) up: bool,
-    /// Propagation to the receiver and back.
+    /// Propagation to the receiver and back of a frame that follows many others: it waits for the slowest ones.
     pub(super) delay: Duration,
+    /// Mean propagation to the receiver and back.
+    pub(super) mean_delay: Duration,
 }
 
 impl Route {
@@ -112,11 +114,12 @@ impl Route {
 
     /// What it is now.
     pub(super) fn state(&self, network: &Network<u32>) -> State {
-        let mut state = State { share: 1.0, up: true, delay: Duration::ZERO };
+        let mut state = State { share: 1.0, up: true, delay: Duration::ZERO, mean_delay: Duration::ZERO };
         for (hop, best) in self.forth.iter().zip(&self.best) {
             let parameters = network.parameters(*hop);
             state.up &= parameters.up;
-            state.delay += delay(parameters);
+            state.delay += held_delay(parameters);
+            state.mean_delay += mean_delay(parameters);
             if let (Some(_), Some(rate), Some(most)) = (best, parameters.rate, self.rate) {
                 state.share = state.share.min(rate.bits_per_second() as f64 / most as f64);
             }
@@ -124,7 +127,8 @@ impl Route {
         for hop in &self.back {
             let parameters = network.parameters(*hop);
             state.up &= parameters.up;
-            state.delay += delay(parameters);
+            state.delay += held_delay(parameters);
+            state.mean_delay += mean_delay(parameters);
         }
         state
     }
@@ -135,9 +139,14 @@ impl Route {
     }
 }
 
-/// What a frame takes on average behind the queue. A frame that may not overtake the one before waits for it: with many frames in
+/// What a frame takes on average behind the queue.
+fn mean_delay(parameters: &Parameters) -> Duration {
+    parameters.jitter.map_or(parameters.delay, |jitter| jitter.mean(parameters.delay))
+}
+
+/// What a frame takes behind the queue where many are in flight. A frame that may not overtake the one before waits for it: with many frames in
 /// flight the slowest ones decide, up to the reach of the jitter.
-fn delay(parameters: &Parameters) -> Duration {
+fn held_delay(parameters: &Parameters) -> Duration {
     let held =
         parameters.jitter.filter(|jitter| !jitter.reorder).map_or(Duration::ZERO, |jitter| jitter.spread);
     parameters.delay + held
