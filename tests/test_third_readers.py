@@ -35,3 +35,98 @@ def test_the_base_rtt_is_the_mean_with_jitter(delay: str, jitter: str, mean_s: f
     wanted = 2 * (reasons.capacity(row) or math.nan) / 8 * mean_s
     (found,) = (one for one in reasons.findings(row) if one.cause == "receive_window")
     assert size_like(wanted, row["receive_buffer"]) in found.detail
+
+
+def test_the_sender_s_view_counts_after_the_warm_up() -> None:
+    """Two flows send little: the one within the warm-up, the other one later. Only the third one has a full window."""
+    run = Scenario.parse(
+        """
+        duration = "10s"
+        warmup = "5s"
+        [paths.a]
+        rate = "10Mbit"
+        delay = "50ms"
+        queue = "1000p"
+        [[events]]
+        at = "5s"
+        path = "a"
+        set.rate = "100Mbit"
+        [flows.steady]
+        rcvbuf = "30KB"
+        [flows.early]
+        stop = "2s"
+        sndbuf = "100KB"
+        [flows.late]
+        start = "7s"
+        rcvbuf = "30KB"
+        """
+    ).run(trace=events.REASONS)
+    seen = {row["flow"]: row["paths"][0]["sender_limits"] for row in run.flow_rows}
+    assert seen["early"] == {}
+    for flow in ("steady", "late"):
+        assert sum(seen[flow].values()) == pytest.approx(1)
+    assert seen["late"]["joining"] == pytest.approx(0.1 / 3, abs=0.005)
+
+
+def test_the_sender_s_view_forgets_what_was_in_the_warm_up() -> None:
+    """The sender repairs losses in the warm-up, and none after it."""
+    run = Scenario.parse(
+        """
+        duration = "20s"
+        warmup = "10s"
+        [paths.a]
+        rate = "10Mbit"
+        delay = "20ms"
+        loss = "5%"
+        queue = "100p"
+        [[events]]
+        at = "5s"
+        path = "a"
+        set.loss = "0%"
+        [flows.f]
+        """
+    ).run(trace=events.REASONS)
+    [path] = run.flow()["paths"]
+    assert path["sender_limits"]["loss"] < 0.05, path["sender_limits"]
+    assert path["sender_limits"]["joining"] == 0
+    assert sum(path["sender_limits"].values()) == pytest.approx(1)
+
+
+BUFFERS = """
+duration = "12s"
+warmup = "2s"
+[paths.near]
+rate = "20Mbit"
+delay = "10ms"
+[paths.far]
+rate = "5Mbit"
+delay = "100ms"
+[flows.f]
+sndbuf = "{send}"
+rcvbuf = "{receive}"
+opportunistic_retransmission = false
+penalisation = false
+"""
+
+
+@pytest.mark.parametrize(
+    ("send", "receive", "full"),
+    [
+        ("100KB", "6MB", "send_buffer"),
+        ("6MB", "100KB", "receive_window"),
+        ("100KB", "100KB", "both_buffers"),
+        ("100KB", "70KB", "receive_window"),
+    ],
+)
+def test_the_buffer_without_space_is_named_everywhere(send: str, receive: str, full: str) -> None:
+    """The oldest data is on the far path, and the near one waits for it."""
+    run = Scenario.parse(BUFFERS.format(send=send, receive=receive)).run(trace=events.REASONS)
+    row, others = run.flow(), {"send_buffer", "receive_window", "both_buffers"} - {full}
+    assert row["full_buffers"][full] > 0.3
+    for shares in (row["full_buffers"], *(path["limits"] for path in row["paths"])):
+        assert sum(shares[other] for other in others) < 0.05, shares
+    for path in row["paths"]:
+        assert sum(path["sender_limits"][other] for other in others) < 0.05
+    [found] = [one for one in reasons.findings(row) if one.cause in reasons.WORDS and "buffer" in str(one)]
+    assert found.cause == full
+    assert ("the send buffer and the receive window were full" in run.summary()) == (full == "both_buffers")

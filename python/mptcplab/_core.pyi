@@ -53,6 +53,7 @@ class PathRow(TypedDict):
     limits: dict[str, float]
     """Empty in runs that are not observed; so is `sender_limits`, and `blamed` is 0."""
     sender_limits: dict[str, float]
+    """Shares of the time after the warm-up."""
     silence: NotRequired[dict[str, float]]
     """What the path did in the longest time without data; of results that were not read from a file."""
     blamed: float
@@ -96,6 +97,8 @@ class FlowRow(TypedDict):
     best_capacity: float | None
     receive_buffer: int
     send_buffer: int
+    full_buffers: NotRequired[dict[str, float]]
+    """Shares of the time in which the send buffer alone, the receive window alone, or both held it back."""
     limits: dict[str, float]
     paths: list[PathRow]
     never_joined: dict[str, float | None]

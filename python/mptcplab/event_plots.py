@@ -37,6 +37,7 @@ LIMIT_LOOKS: dict[str, tuple[str, str]] = {
     "head_of_line": ("#8a3ffc", "xxx"),
     "receive_window": ("#cc79a7", "\\\\\\"),
     "send_buffer": ("#b8860b", "---"),
+    "both_buffers": ("#8b5a2b", "\\\\---"),
     "application": ("#ffffff", "   "),
     "scheduler": ("#009e73", "++"),
     "copies": ("#009e73", "xx"),

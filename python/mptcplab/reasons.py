@@ -48,6 +48,7 @@ WORDS = {
     "head_of_line": "head-of-line blocking",
     "receive_window": "receive window",
     "send_buffer": "send buffer",
+    "both_buffers": "send buffer and receive window",
     "application": "application",
     "scheduler": "scheduler",
     "penalty": "penalised window (M2)",
@@ -62,7 +63,7 @@ _OWN = (
     "lower_rate", "down", "loss", "queue_overflow", "delay_change", "window", "ack_queue",
     "scheduler", "penalty", "pacing", "local_queue", "joining", "closed", "cross_traffic",
 )  # fmt: skip
-_BUFFERS = ("receive_window", "send_buffer")
+_BUFFERS = ("receive_window", "send_buffer", "both_buffers")
 _IN_SILENCE = 0.1
 """What a path did for less than this part of a silence does not explain it."""
 _SILENT = {
@@ -79,6 +80,7 @@ _SILENT = {
     "penalty": "{} waited for acknowledgements in a window that M2 had halved",
     "receive_window": "the receive window was full, with its oldest data on {},",
     "send_buffer": "the send buffer was full, with its oldest data on {},",
+    "both_buffers": "the send buffer and the receive window were full, with their oldest data on {},",
     "head_of_line": "{} waited for older data on another path",
     "application": "{} had sent all that there was",
     "scheduler": "the scheduler left {} idle",
@@ -124,6 +126,7 @@ class Finding:
             "head_of_line": f"other paths waited for older data on {path} (head of line): {part} of capacity",
             "receive_window": f"the receive window was full, which cost {part} of capacity",
             "send_buffer": f"the send buffer was full, which cost {part} of capacity",
+            "both_buffers": f"the send buffer and the receive window were full, which cost {part} of capacity",
             "bufferbloat": f"the queue of {path} held data for a long time (bufferbloat)",
             "application": f"the application had nothing to send, which left {part} of capacity idle",
             "scheduler": f"the scheduler left {part} of {path} idle"
@@ -368,19 +371,21 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
     together = sum(costs.values())
     if not together:
         return []
-    limits = row["limits"]
-    # Of a path that waits for older data on another one it is not known which buffer is full; of that other one it is.
-    full = costs if any(costs[name] for name in _BUFFERS) else limits
-    cause = "send_buffer" if full.get("send_buffer", 0.0) > full.get("receive_window", 0.0) else "receive_window"
-    size = row["receive_buffer"] if cause == "receive_window" else row["send_buffer"]
+    # A path that waits for older data on another one does so because the same buffers are full.
+    full = row.get("full_buffers") or costs
+    cause = max(_BUFFERS, key=lambda name: full.get(name, 0.0))
+    sizes = {"send buffer": row["send_buffer"], "receive buffer": row["receive_buffer"]}
+    if cause != "both_buffers":
+        sizes = {"buffer": row["receive_buffer"] if cause == "receive_window" else row["send_buffer"]}
     longest = max((path["base_rtt_s"] or 0.0 for path in known), default=0.0)
     need = BUFFER_TIMES * whole / 8 * longest
     late = max(known, key=lambda path: path.get("blamed", 0.0))
     share = together / whole
-    if size < need or len(known) < 2 or not late.get("blamed", 0.0):
-        detail = f"buffer {size_text(size)}"
-        if size < need:
-            detail += f", RFC 6182 recommends {size_like(need, size)} for these paths"
+    smallest = min(sizes.values())
+    if smallest < need or len(known) < 2 or not late.get("blamed", 0.0):
+        detail = ", ".join(f"{name} {size_text(size)}" for name, size in sizes.items())
+        if smallest < need and size_like(need, smallest) != size_text(smallest):
+            detail += f", RFC 6182 recommends {size_like(need, smallest)} for these paths"
         return [Finding(cause, None, share, together, detail)]
     blame = "bufferbloat" if is_bloated(late) else "head_of_line"
     detail = f"queueing delay {queueing_delay(late) * 1e3:.0f} ms on average" if blame == "bufferbloat" else ""

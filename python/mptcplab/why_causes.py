@@ -31,7 +31,8 @@ def proven(answer: Answer) -> list[reasons.Finding]:
     rest = [finding for finding in answer.findings if finding not in known]
     if known:
         return known + rest
-    named = {finding.cause for finding in answer.findings}
+    # Larger buffers of both kinds help as well where one of them is full.
+    named = {finding.cause for finding in answer.findings} | {"both_buffers"}
     new = {cause: gain for gain, cause in sorted(gains, key=lambda one: one[0]) if cause and cause not in named}
     shown = [
         reasons.Finding(cause, None, gain / answer.capacity, gain * 1e6)

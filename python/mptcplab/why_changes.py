@@ -26,7 +26,7 @@ def changes(flow: dict[str, Any], least: float = 0.0) -> list[tuple[str | None, 
     found: list[tuple[str | None, dict[str, Any]]] = [
         ("receive_window", receive),
         ("send_buffer", send),
-        (None, receive | send),
+        ("both_buffers", receive | send),
     ]
     if not is_linux:
         found += [("scheduler", {"scheduler": name}) for name in ("ontime", "minrtt") if flow["scheduler"] != name]

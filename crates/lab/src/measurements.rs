@@ -178,7 +178,7 @@ pub struct PathSummary {
     /// What the path's capacity went to over the flow's life without the warm-up, as the links know it: shares by cause that add up
     /// to 1. Empty in runs that are not observed, and where nodes spread frames over several routes.
     pub limits: Vec<(&'static str, f64)>,
-    /// Share of the flow's life that each reason held the path back, as the sender saw it; only of runs that are observed.
+    /// Share of the flow's life after the warm-up that each reason held the path back, as the sender saw it; only of runs that are observed.
     pub sender_limits: Vec<(&'static str, f64)>,
     /// What the slowest link of the path could carry on average after the warm-up, bit/s of frames. `None` where no link has a rate
     /// of its own, and in runs that are not observed.
@@ -301,6 +301,9 @@ pub struct FlowSummary {
     pub receive_buffer: u64,
     /// Its send buffer, bytes.
     pub send_buffer: u64,
+    /// Share of the time in which full buffers held the connection back: the send buffer alone, the receive window alone, or both;
+    /// only of runs that are observed.
+    pub full_buffers: Vec<(&'static str, f64)>,
     /// Share of the time after the handshake under each limit, by name; sums to 1.
     pub limits: Vec<(&'static str, f64)>,
     /// The paths that it used.

@@ -154,6 +154,7 @@ fn words(name: &str) -> &str {
         "head_of_line" => "head-of-line blocking",
         "receive_window" => "receive window",
         "send_buffer" => "send buffer",
+        "both_buffers" => "send buffer and receive window",
         "ack_queue" => "queue of acknowledgements",
         "penalty" => "penalised window (M2)",
         "local_queue" => "queue of this host",

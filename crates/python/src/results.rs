@@ -209,6 +209,11 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
         limits.set_item(name, share)?;
     }
     row.set_item("limits", limits)?;
+    let full = PyDict::new(py);
+    for (name, share) in &flow.full_buffers {
+        full.set_item(name, share)?;
+    }
+    row.set_item("full_buffers", full)?;
     let paths = flow
         .paths
         .iter()

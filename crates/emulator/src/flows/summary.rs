@@ -74,6 +74,7 @@ pub(crate) fn flow<S: Clone>(
         best_capacity: None,
         receive_buffer: spec.tcp.rcvbuf,
         send_buffer: spec.tcp.sndbuf,
+        full_buffers: Vec::new(),
         limits: Vec::new(),
         never_joined: spec.paths.iter().filter(absent).map(|path| AbsentPath::named(path)).collect(),
         paths,

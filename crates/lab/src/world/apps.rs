@@ -207,7 +207,7 @@ impl App {
         }
     }
 
-    fn connection_of_sender<'a>(&self, hosts: &'a [Host]) -> Option<&'a Connection> {
+    pub(super) fn connection_of_sender<'a>(&self, hosts: &'a [Host]) -> Option<&'a Connection> {
         self.sending_connection().and_then(|id| hosts[self.sending_host()].endpoint.connection(id))
     }
 

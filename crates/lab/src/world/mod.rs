@@ -320,6 +320,9 @@ impl World {
                         _ => attribution.settle_all(now, &mut self.network),
                     }
                 }
+                if matches!(action, ScheduledAction::WarmedUp) {
+                    self.count_reasons_anew(now);
+                }
             }
         }
     }

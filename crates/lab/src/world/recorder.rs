@@ -8,10 +8,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mptcp::observe::{Columns, Kind, Log, NOTHING, Observer, Place, Record, Row};
 use mptcp::{ConnectionId, SubflowId};
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::Instant;
 use netsim::{DirectionId, FrameEvent, Happening};
 
-use super::attribution::Notes;
+use super::attribution::{FullTimes, Notes};
 use super::host;
 use crate::classes::flow_and_subflow;
 use crate::events::{Filter, FrameKind, word};
@@ -108,10 +108,10 @@ impl Recorder {
         notes.drops_on(flow as u16, interface as u16)
     }
 
-    /// How long until `until` the send buffer held a path back where its sender reported the receive window.
-    pub(super) fn send_buffer(&self, flow: usize, path: usize, until: Instant) -> Duration {
+    /// How long until `until` full buffers held a path back whose oldest data was on it, and its connection wherever that was.
+    pub(super) fn full_times(&self, flow: usize, path: usize, until: Instant) -> (FullTimes, FullTimes) {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        notes.send_buffer(flow as u16, path as u16, until)
+        notes.full_times(flow as u16, path as u16, until)
     }
 
     /// What explains the packet of a subflow that leaves a host now.

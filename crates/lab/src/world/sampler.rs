@@ -400,6 +400,7 @@ impl Sampler {
             best_capacity: None,
             receive_buffer: spec.tcp.rcvbuf,
             send_buffer: spec.tcp.sndbuf,
+            full_buffers: Vec::new(),
             limits: info.as_ref().map_or_else(Vec::new, limit_shares),
             never_joined: expected.iter().filter(absent).map(|path| AbsentPath::named(path)).collect(),
             paths,

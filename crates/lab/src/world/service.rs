@@ -31,8 +31,8 @@ impl World {
                 break;
             }
         }
-        if let Some(attribution) = &mut self.attribution {
-            attribution.settle(now, &mut self.network);
+        if self.attribution.is_some() {
+            self.settle_accounts(now, at);
         }
         let host = &mut self.hosts[at];
         let due = host.endpoint.poll_timeout();
@@ -55,8 +55,10 @@ impl World {
             if let Some(attribution) = &mut self.attribution
                 && at == self.apps[flow].receiving_host()
                 && (event.kind == EventKind::Finished || self.apps[flow].has_all())
+                && attribution.counts(flow as u16)
             {
-                attribution.stop(now, flow as u16, &mut self.network);
+                let reasons = self.apps[flow].reasons(now, &self.hosts).0;
+                attribution.stop(now, flow as u16, reasons, &mut self.network);
             }
             if matches!(event.kind, EventKind::Finished | EventKind::Closed(_)) && self.scenario.until_done {
                 self.end_if_done(now);

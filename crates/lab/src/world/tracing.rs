@@ -3,13 +3,14 @@
 //! Owns when observers are put in place, and the shares of what held paths back. A run that is not observed has none.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use mptcp::observe::{Kind, Kinds, PathLimit, PathReasons, Row, Wanted};
 use mptcp_clock::{Duration, Instant};
 use netsim::DirectionId;
 
-use super::attribution::{Attribution, Links, Route, least, turning_points};
+use super::attribution::{Attribution, Full, FullTimes, Links, Route, least, turning_points};
 use super::ports::FIRST_PORT;
 use super::recorder::{AtHost, Atlas, FlowEnds, OnLinks, Recorder};
 use super::{ScheduledAction, World, sampler};
@@ -151,6 +152,31 @@ impl World {
         }
     }
 
+    /// A host has done what it could: accounts for what was heard, and for the buffers of its flows that are full.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn settle_accounts(&mut self, now: Instant, at: usize) {
+        let Some(attribution) = &mut self.attribution else { return };
+        let waiting = attribution.waiting();
+        for app in waiting.into_iter().filter_map(|flow| self.apps.get(usize::from(flow))) {
+            if app.sending_host() != at {
+                continue;
+            }
+            if let Some(connection) = app.connection_of_sender(&self.hosts) {
+                attribution.note_full(now, app.flow as u16, Full::of(&connection.info(now)));
+            }
+        }
+        attribution.settle(now, &mut self.network);
+    }
+
+    /// The warm-up is over: what senders report counts from now on.
+    pub(super) fn count_reasons_anew(&mut self, now: Instant) {
+        let Some(attribution) = &mut self.attribution else { return };
+        for app in self.apps.iter().filter(|app| app.started_at.is_some() && app.datagrams.is_none()) {
+            attribution.count_reasons_anew(app.flow as u16, app.reasons(now, &self.hosts).0);
+        }
+    }
+
     /// Writes into the summaries of flows what held their paths back, as the links know it and as the sender saw it. Datagrams
     /// have no connection that would know.
     pub(super) fn add_limits(&mut self, end: Instant, flows: &mut [FlowSummary]) {
@@ -181,15 +207,21 @@ impl World {
                     all.push(links);
                 }
             }
-            let (Some(started), None) = (app.started_at, &app.datagrams) else { continue };
+            let (Some(_), None) = (app.started_at, &app.datagrams) else { continue };
+            let counted = self
+                .attribution
+                .as_ref()
+                .and_then(|attribution| attribution.counted_reasons(app.flow as u16, (reasons, until)));
             let (mut payload, mut offered) = (0, 0);
             let silent_from = app.silence_until(end).1;
             for path in &mut flow.paths {
                 let at = names.iter().position(|name| *name == path.path);
                 let mine = |reason: &&PathReasons| Some(usize::from(recorder.path_of(&reason.place))) == at;
-                let own_buffer = at.map_or(Duration::ZERO, |at| recorder.send_buffer(app.flow, at, until));
-                (path.sender_limits, path.blamed) =
-                    shares(reasons.iter().filter(mine), started, until.since(started), own_buffer);
+                if let (Some(at), Some((reasons, counts))) = (at, &counted) {
+                    let (own, all) = recorder.full_times(app.flow, at, counts.end);
+                    (path.sender_limits, path.blamed) = shares(reasons.iter().filter(mine), counts, own);
+                    flow.full_buffers = all.shares(counts.end.since(counts.start));
+                }
                 let truth = self.attribution.as_ref().zip(at).and_then(|(attribution, at)| {
                     attribution.summary(app.flow as u16, at as u16, until, &mut self.network)
                 });
@@ -220,15 +252,15 @@ impl World {
 /// Events that the accounts of paths are kept by.
 const ACCOUNTED: [Kind; 4] = [Kind::Limit, Kind::Block, Kind::Window, Kind::Spurious];
 
-/// Shares of a connection's life in which a path was held back by each reason, and in which the others waited for it. Idle time
-/// does not count; before the first subflow it was being joined, and what none filled later is the time in which there was none. For
-/// `own_buffer` of the time under the receive window it was the send buffer that was full.
+/// Shares of the time in which a flow `counts` in which a path was held back by each reason, and in which the others waited for
+/// it. Idle time does not count; before the first subflow it was being joined, and what none filled later is the time in which there
+/// was none. The time under full buffers is divided as `full` says.
 fn shares<'a>(
     subflows: impl Iterator<Item = &'a PathReasons>,
-    started: Instant,
-    lived: Duration,
-    own_buffer: Duration,
+    counts: &Range<Instant>,
+    full: FullTimes,
 ) -> (Vec<(&'static str, f64)>, f64) {
+    let (started, lived) = (counts.start, counts.end.since(counts.start));
     let (mut total, mut blamed) = ([Duration::ZERO; PathLimit::ALL.len()], Duration::ZERO);
     let mut before = lived;
     for subflow in subflows {
@@ -238,19 +270,26 @@ fn shares<'a>(
         }
         blamed += subflow.blamed;
     }
-    let own_buffer = own_buffer.min(total[PathLimit::ReceiveWindow as usize]);
-    total[PathLimit::ReceiveWindow as usize] -= own_buffer;
-    total[PathLimit::SendBuffer as usize] += own_buffer;
+    // What is left has space in both buffers.
+    let mut rest = total[PathLimit::ReceiveWindow as usize] + total[PathLimit::SendBuffer as usize];
+    let [both, send, receive] = [full.both, full.send_buffer, full.receive_window].map(|time| {
+        let part = time.min(rest);
+        rest -= part;
+        part
+    });
+    total[PathLimit::ReceiveWindow as usize] = receive;
+    total[PathLimit::SendBuffer as usize] = send;
+    total[PathLimit::Scheduler as usize] += rest;
     total[PathLimit::Joining as usize] += before;
     let idle = total[PathLimit::Idle as usize];
     let busy = lived - idle;
     let whole = busy.as_secs_f64();
-    let counts = |limit: &PathLimit| !matches!(limit, PathLimit::Idle | PathLimit::Closed);
-    let filled: Duration =
-        PathLimit::ALL.iter().filter(|l| counts(l)).fold(Duration::ZERO, |sum, &l| sum + total[l as usize]);
+    let is_busy = |limit: &PathLimit| !matches!(limit, PathLimit::Idle | PathLimit::Closed);
+    let filled = PathLimit::ALL.iter().filter(|l| is_busy(l)).fold(both, |sum, &l| sum + total[l as usize]);
     total[PathLimit::Closed as usize] = busy - filled;
     let scale = whole.max(filled.as_secs_f64());
     let share = |time: Duration| if scale > 0.0 { time.as_secs_f64() / scale } else { 0.0 };
     let kept = PathLimit::ALL.iter().filter(|limit| **limit != PathLimit::Idle);
-    (kept.map(|&limit| (limit.name(), share(total[limit as usize]))).collect(), share(blamed))
+    let kept = kept.map(|&limit| (limit.name(), share(total[limit as usize])));
+    (kept.chain([("both_buffers", share(both))]).collect(), share(blamed))
 }

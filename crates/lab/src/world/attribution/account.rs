@@ -8,7 +8,7 @@ use netsim::Network;
 
 use super::acks::Acks;
 use super::cause::Cause;
-use super::notes::{Drops, Note};
+use super::notes::{Drops, Hold, Note};
 use super::route::{Route, State};
 
 /// What made a window as small as it is.
@@ -68,7 +68,7 @@ const CAUGHT_UP: f64 = 0.05;
 pub(super) struct Account {
     pub(super) path: u16,
     pub(super) began: Instant,
-    limit: PathLimit,
+    hold: Hold,
     since: Instant,
     /// At `since`: how long each hop had been busy, and the route.
     busy: Vec<Duration>,
@@ -102,7 +102,7 @@ impl Account {
         Self {
             path,
             began: now,
-            limit: PathLimit::Joining,
+            hold: Hold::Sender(PathLimit::Joining),
             since: now,
             busy: route.busy(network),
             served: vec![0.0; route.forth.len()],
@@ -176,11 +176,11 @@ impl Account {
 
     fn spend(&mut self, span: f64, served: f64) {
         let mut add = |cause: Cause, time: f64| self.totals[cause as usize] += time;
-        match self.limit {
-            PathLimit::Joining if self.state.up => add(Cause::Joining, span),
+        match self.hold {
+            Hold::Sender(PathLimit::Joining) if self.state.up => add(Cause::Joining, span),
             // Another subflow may have taken its place; what no subflow of the path has is known in the end.
-            PathLimit::Idle | PathLimit::Closed => {}
-            PathLimit::Application => {
+            Hold::Sender(PathLimit::Idle | PathLimit::Closed) => {}
+            Hold::Sender(PathLimit::Application) => {
                 // The sender has sent all, and the rest of it is in the queue of the link.
                 let share = self.state.share;
                 add(Cause::LowerRate, served * (1.0 - share));
@@ -190,12 +190,12 @@ impl Account {
                 self.round.caught_up += span - served;
             }
             _ if !self.state.up => add(Cause::Down, span),
-            limit => {
+            hold => {
                 let share = self.state.share;
                 add(Cause::LowerRate, span * (1.0 - share));
                 self.round.lower_rate += span * (1.0 - share);
                 add(Cause::Capacity, served * share);
-                let idle = Cause::of_sender(limit).unwrap_or(match self.reduction {
+                let idle = Cause::of(hold).unwrap_or(match self.reduction {
                     _ if self.has_grown => Cause::DelayChange,
                     Reduction::None => Cause::Window,
                     Reduction::Loss => Cause::Loss,
@@ -230,7 +230,7 @@ impl Account {
     /// acknowledgements of its path.
     pub(super) fn hear(&mut self, note: Note, drops: Drops) {
         match note {
-            Note::Limit(limit) => self.limit = limit,
+            Note::Limit(hold) => self.hold = hold,
             Note::Reduced => {
                 let since = Drops {
                     queue: drops.queue - self.drops.queue,

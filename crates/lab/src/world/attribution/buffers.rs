@@ -1,15 +1,40 @@
-//! Which buffer is full where a sender reports that one is.
+//! Which buffers are full where a sender reports that one is.
 //!
-//! Owns one rule: a sender with unsent data waits for the receive window, and one that has sent all that its application could write
-//! waits for the send buffer. Senders report [`PathLimit::ReceiveWindow`] for both where the peer holds early data.
+//! Owns one rule: the receive window is full where it has no space for a segment, and the send buffer is full where nothing is left
+//! unsent. Senders report [`PathLimit::ReceiveWindow`] for both where the peer holds early data, and one of them where both are full.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mptcp::observe::PathLimit;
+use mptcp::{ConnectionInfo, Limit};
 use mptcp_clock::{Duration, Instant};
 
 /// A subflow: the flow, and the subflow's number in its connection as far as a frame's label tells it.
 pub(super) type Key = (u16, u8);
+
+/// What holds a subflow back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Hold {
+    /// The limit that its sender reported, or the buffer that really is full.
+    Sender(PathLimit),
+    /// The send buffer and the receive window are full: a larger one of them alone would not help.
+    BothBuffers,
+}
+
+/// The buffers of a connection that are full.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::world) struct Full {
+    send: bool,
+    receive: bool,
+}
+
+/// Time in which the send buffer alone, the receive window alone, or both were full.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::world) struct FullTimes {
+    pub(in crate::world) send_buffer: Duration,
+    pub(in crate::world) receive_window: Duration,
+    pub(in crate::world) both: Duration,
+}
 
 /// What a sender reported last of a subflow.
 #[derive(Clone, Copy, Debug)]
@@ -17,66 +42,200 @@ struct Held {
     path: u16,
     limit: PathLimit,
     since: Instant,
-    /// How long the send buffer was full where the receive window was reported.
-    send_buffer: Duration,
+    /// How long it was held back by full buffers whose oldest data was its own.
+    times: FullTimes,
+}
+
+/// What is known of the buffers of a flow.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    full: Full,
+    /// A full buffer holds its connection back.
+    waits: bool,
+    since: Instant,
+    times: FullTimes,
 }
 
 /// See the top of the file.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     held: BTreeMap<Key, Held>,
-    /// By flow: nothing is left unsent.
-    sent_all: BTreeMap<u16, bool>,
+    flows: BTreeMap<u16, Known>,
+    /// Flows of which all data has arrived: nothing counts of them.
+    stopped: BTreeSet<u16>,
+}
+
+impl Full {
+    /// Those of a connection at its sender.
+    pub(in crate::world) fn of(info: &ConnectionInfo) -> Self {
+        let open = info.subflows.iter().filter(|subflow| subflow.closed_at.is_none());
+        let segment = open.map(|subflow| subflow.mss).min().unwrap_or(1).max(1);
+        let outstanding = info.bytes_sent.saturating_sub(info.bytes_acked);
+        Self {
+            send: info.bytes_written.saturating_sub(info.bytes_sent) < segment,
+            receive: info.peer_window < outstanding + segment,
+        }
+    }
+}
+
+impl FullTimes {
+    fn add(&mut self, full: Full, time: Duration) {
+        match full {
+            Full { send: true, receive: true } => self.both += time,
+            Full { send: true, receive: false } => self.send_buffer += time,
+            Full { send: false, receive: true } => self.receive_window += time,
+            Full { send: false, receive: false } => {}
+        }
+    }
+
+    /// By buffer: the part of `life`.
+    pub(in crate::world) fn shares(&self, life: Duration) -> Vec<(&'static str, f64)> {
+        let share = |time: Duration| time.as_secs_f64() / life.as_secs_f64().max(1e-9);
+        let times = [
+            ("send_buffer", self.send_buffer),
+            ("receive_window", self.receive_window),
+            ("both_buffers", self.both),
+        ];
+        times.map(|(name, time)| (name, share(time))).into()
+    }
+
+    fn sum(self, other: Self) -> Self {
+        Self {
+            send_buffer: self.send_buffer + other.send_buffer,
+            receive_window: self.receive_window + other.receive_window,
+            both: self.both + other.both,
+        }
+    }
 }
 
 impl Buffers {
-    /// A sender reports that `limit` holds a subflow back from `at` on; returns the limit that really does.
-    pub(super) fn report(&mut self, at: Instant, subflow: Key, path: u16, limit: PathLimit) -> PathLimit {
-        let sent_all = self.has_sent_all(subflow.0);
-        let fresh = Held { path, limit, since: at, send_buffer: Duration::ZERO };
+    /// A sender reports that `limit` holds a subflow back from `at` on; returns what really does.
+    pub(super) fn report(&mut self, at: Instant, subflow: Key, path: u16, limit: PathLimit) -> Hold {
+        if self.stopped.contains(&subflow.0) {
+            return Hold::Sender(limit);
+        }
+        let full = self.full(subflow.0);
+        let fresh = Held { path, limit, since: at, times: FullTimes::default() };
         let held = self.held.entry(subflow).or_insert(fresh);
-        held.settle(at, sent_all);
+        held.settle(at, full);
         (held.path, held.limit) = (path, limit);
-        held.real(sent_all)
+        held.real(full)
     }
 
-    /// The connection of `flow` has so many bytes left to send from `at` on; returns the subflows that another limit holds back now.
-    pub(super) fn note_unsent(&mut self, at: Instant, flow: u16, unsent: u64) -> Vec<(Key, u16, PathLimit)> {
-        let (before, now) = (self.has_sent_all(flow), unsent == 0);
-        self.sent_all.insert(flow, now);
+    /// A sender reports that `limit` holds the connection of `flow` back from `at` on.
+    pub(super) fn block(&mut self, at: Instant, flow: u16, limit: Limit) {
+        if self.stopped.contains(&flow) {
+            return;
+        }
+        let known = self.flows.entry(flow).or_insert_with(|| Known::new(at));
+        known.settle(at);
+        known.waits = matches!(limit, Limit::SendBuffer | Limit::ReceiveWindow | Limit::HeadOfLine);
+    }
+
+    /// The flows that full buffers hold back.
+    pub(super) fn waiting(&self) -> impl Iterator<Item = u16> + '_ {
+        self.flows.iter().filter(|(_, known)| known.waits).map(|(flow, _)| *flow)
+    }
+
+    /// These buffers of `flow` are full from `at` on; returns the subflows that something else holds back now.
+    pub(super) fn note_full(&mut self, at: Instant, flow: u16, full: Full) -> Vec<(Key, u16, Hold)> {
+        let before = self.full(flow);
+        let known = self.flows.entry(flow).or_insert_with(|| Known::new(at));
+        known.settle(at);
+        known.full = full;
         let own = self.held.range_mut((flow, 0)..=(flow, u8::MAX));
-        let changed = own.filter(|(_, held)| before != now && held.limit == PathLimit::ReceiveWindow);
+        let changed = own.filter(|(_, held)| held.real(before) != held.real(full));
         changed
             .map(|(key, held)| {
                 held.settle(at, before);
-                (*key, held.path, held.real(now))
+                (*key, held.path, held.real(full))
             })
             .collect()
     }
 
-    /// How long until `until` the send buffer held a path back where the receive window was reported.
-    pub(super) fn send_buffer(&self, flow: u16, path: u16, until: Instant) -> Duration {
+    /// How long until `until` full buffers held a path back whose oldest data was on it.
+    pub(super) fn of_path(&self, flow: u16, path: u16, until: Instant) -> FullTimes {
         let own = self.held.range((flow, 0)..=(flow, u8::MAX)).map(|(_, held)| *held);
-        own.filter(|held| held.path == path).fold(Duration::ZERO, |sum, mut held| {
-            held.settle(until, self.has_sent_all(flow));
-            sum + held.send_buffer
+        own.filter(|held| held.path == path).fold(FullTimes::default(), |sum, mut held| {
+            held.settle(until, self.full(flow));
+            sum.sum(held.times)
         })
     }
 
-    fn has_sent_all(&self, flow: u16) -> bool {
-        self.sent_all.get(&flow).copied().unwrap_or(false)
+    /// How long until `until` full buffers held the connection of `flow` back.
+    pub(super) fn of_flow(&self, flow: u16, until: Instant) -> FullTimes {
+        self.flows.get(&flow).map_or_else(FullTimes::default, |known| {
+            let mut known = *known;
+            known.settle(until);
+            known.times
+        })
+    }
+
+    /// All data of `flow` has arrived at `at`: later times do not count.
+    pub(super) fn stop(&mut self, at: Instant, flow: u16) {
+        let full = self.full(flow);
+        for (_, held) in self.held.range_mut((flow, 0)..=(flow, u8::MAX)) {
+            held.settle(at, full);
+            held.limit = PathLimit::Idle;
+        }
+        if let Some(known) = self.flows.get_mut(&flow) {
+            known.settle(at);
+            known.waits = false;
+        }
+        self.stopped.insert(flow);
+    }
+
+    /// Forgets how long buffers of `flow` were full up to `at`, when its warm-up ended.
+    pub(super) fn count_anew(&mut self, at: Instant, flow: u16) {
+        let full = self.full(flow);
+        for (_, held) in self.held.range_mut((flow, 0)..=(flow, u8::MAX)) {
+            held.settle(at, full);
+            held.times = FullTimes::default();
+        }
+        if let Some(known) = self.flows.get_mut(&flow) {
+            known.settle(at);
+            known.times = FullTimes::default();
+        }
+    }
+
+    fn full(&self, flow: u16) -> Full {
+        self.flows.get(&flow).map_or_else(Full::default, |known| known.full)
+    }
+}
+
+impl Known {
+    fn new(at: Instant) -> Self {
+        Self { full: Full::default(), waits: false, since: at, times: FullTimes::default() }
+    }
+
+    fn settle(&mut self, at: Instant) {
+        if self.waits {
+            self.times.add(self.full, at.since(self.since));
+        }
+        self.since = at;
     }
 }
 
 impl Held {
-    fn settle(&mut self, at: Instant, sent_all: bool) {
-        if self.real(sent_all) != self.limit {
-            self.send_buffer += at.since(self.since);
+    fn is_full(&self) -> bool {
+        matches!(self.limit, PathLimit::ReceiveWindow | PathLimit::SendBuffer)
+    }
+
+    fn settle(&mut self, at: Instant, full: Full) {
+        if self.is_full() {
+            self.times.add(full, at.since(self.since));
         }
         self.since = at;
     }
 
-    fn real(&self, sent_all: bool) -> PathLimit {
-        if sent_all && self.limit == PathLimit::ReceiveWindow { PathLimit::SendBuffer } else { self.limit }
+    fn real(&self, full: Full) -> Hold {
+        match full {
+            _ if !self.is_full() => Hold::Sender(self.limit),
+            Full { send: true, receive: true } => Hold::BothBuffers,
+            Full { send: true, receive: false } => Hold::Sender(PathLimit::SendBuffer),
+            Full { send: false, receive: true } => Hold::Sender(PathLimit::ReceiveWindow),
+            // There is data, and space for it: the scheduler waits.
+            Full { send: false, receive: false } => Hold::Sender(PathLimit::Scheduler),
+        }
     }
 }

@@ -5,6 +5,8 @@
 
 use mptcp::observe::PathLimit;
 
+use super::notes::Hold;
+
 /// One use of a path's capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -33,6 +35,8 @@ pub(super) enum Cause {
     ReceiveWindow,
     /// The send buffer was full; the oldest data in it was on this path.
     SendBuffer,
+    /// The send buffer and the receive window were full; the oldest data in them was on this path.
+    BothBuffers,
     /// The receive window or the send buffer was full; the oldest data in it was on another path.
     HeadOfLine,
     /// The application had nothing to send.
@@ -50,7 +54,7 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    pub(super) const ALL: [Self; 19] = [
+    pub(super) const ALL: [Self; 20] = [
         Self::Capacity,
         Self::CrossTraffic,
         Self::LowerRate,
@@ -63,6 +67,7 @@ impl Cause {
         Self::Penalty,
         Self::ReceiveWindow,
         Self::SendBuffer,
+        Self::BothBuffers,
         Self::HeadOfLine,
         Self::Application,
         Self::Scheduler,
@@ -87,6 +92,7 @@ impl Cause {
             Self::Penalty => "penalty",
             Self::ReceiveWindow => "receive_window",
             Self::SendBuffer => "send_buffer",
+            Self::BothBuffers => "both_buffers",
             Self::HeadOfLine => "head_of_line",
             Self::Application => "application",
             Self::Scheduler => "scheduler",
@@ -107,12 +113,17 @@ impl Cause {
                 | Self::Window
                 | Self::ReceiveWindow
                 | Self::SendBuffer
+                | Self::BothBuffers
         )
     }
 
     /// Why an idle link got nothing, where the sender's finding needs no look at the network. `None` where the window was full:
     /// the cause is then whatever made that window small.
-    pub(super) const fn of_sender(limit: PathLimit) -> Option<Self> {
+    pub(super) const fn of(hold: Hold) -> Option<Self> {
+        let limit = match hold {
+            Hold::Sender(limit) => limit,
+            Hold::BothBuffers => return Some(Self::BothBuffers),
+        };
         Some(match limit {
             PathLimit::Window | PathLimit::Capacity | PathLimit::Loss => return None,
             PathLimit::Idle | PathLimit::Application => Self::Application,

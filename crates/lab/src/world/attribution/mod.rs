@@ -7,6 +7,7 @@ mod account;
 mod acks;
 mod buffers;
 mod cause;
+mod counted;
 mod cut;
 mod notes;
 mod route;
@@ -16,6 +17,7 @@ mod watching;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use mptcp::observe::PathReasons;
 use mptcp_clock::{Duration, Instant};
 use netsim::{DirectionId, Network};
 
@@ -24,7 +26,7 @@ use self::acks::Acks;
 use self::cause::Cause;
 pub(super) use self::cut::{Links, least};
 use self::notes::Key;
-pub(super) use self::notes::Notes;
+pub(super) use self::notes::{Full, FullTimes, Notes};
 pub(super) use self::route::{Route, turning_points};
 use self::silence::Silences;
 use crate::classes::{flow_and_interface, flow_and_subflow};
@@ -80,6 +82,10 @@ pub(super) struct Attribution {
     acks_from: BTreeMap<(u16, u16), (f64, u64)>,
     /// By flow: since when it counts.
     counts_from: BTreeMap<u16, Instant>,
+    /// By flow: what its sender had reported by then.
+    reasons_before: BTreeMap<u16, Vec<PathReasons>>,
+    /// By flow: what its sender had reported when all data had arrived.
+    reasons_after: BTreeMap<u16, Vec<PathReasons>>,
     marks: BTreeMap<(u16, DirectionId), Mark>,
     /// By flow: when all of its data had arrived, and what its directions had done by then.
     ended: BTreeMap<u16, (Instant, BTreeMap<DirectionId, Mark>)>,
@@ -115,6 +121,8 @@ impl Attribution {
             routes,
             accounts: BTreeMap::new(),
             counts_from: BTreeMap::new(),
+            reasons_before: BTreeMap::new(),
+            reasons_after: BTreeMap::new(),
             marks: BTreeMap::new(),
             ended: BTreeMap::new(),
             silences: Silences::default(),
@@ -203,7 +211,8 @@ impl Attribution {
                 self.marks.insert((flow, hop), Mark::of(hop, network));
             }
         }
-        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.count_anew(now, flow);
         for (key, acks) in self.acks.iter().filter(|(key, _)| key.0 == flow) {
             self.acks_from.insert(*key, acks.sums());
         }
@@ -214,11 +223,19 @@ impl Attribution {
         }
     }
 
-    /// All data of a flow has arrived: it counts no longer.
-    pub(super) fn stop(&mut self, now: Instant, flow: u16, network: &mut Network<u32>) {
+    /// All data of a flow has arrived: it counts no longer. `reasons` are what its sender has reported so far.
+    pub(super) fn stop(
+        &mut self,
+        now: Instant,
+        flow: u16,
+        reasons: Vec<PathReasons>,
+        network: &mut Network<u32>,
+    ) {
         if self.ended.contains_key(&flow) {
             return;
         }
+        self.reasons_after.insert(flow, reasons);
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).stop(now, flow);
         self.settle_all(now, network);
         let own = self.routes.iter().filter(|((of, _), _)| *of == flow);
         let hops: Vec<DirectionId> = own.flat_map(|(_, route)| route.forth.iter().copied()).collect();

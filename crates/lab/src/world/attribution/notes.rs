@@ -4,12 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mptcp::observe::{Event, PathLimit, Record, WindowChange};
-use mptcp_clock::{Duration, Instant};
+use mptcp::observe::{Event, Record, WindowChange};
+use mptcp_clock::Instant;
 use netsim::{Cause as DropCause, DirectionId, FrameEvent, Happening};
 
 use super::buffers::Buffers;
-pub(super) use super::buffers::Key;
+pub(in crate::world) use super::buffers::{Full, FullTimes};
+pub(super) use super::buffers::{Hold, Key};
 use crate::classes::{flow_and_interface, flow_and_subflow};
 use crate::measurements::PathDrops;
 
@@ -17,7 +18,7 @@ use crate::measurements::PathDrops;
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Note {
     /// From here on this holds a subflow back.
-    Limit(PathLimit),
+    Limit(Hold),
     /// The congestion window was reduced after a loss, a timeout or marks.
     Reduced,
     /// A reduction was undone: nothing had been lost.
@@ -61,12 +62,7 @@ impl Notes {
         let key = (flow, record.place.subflow.number() as u8);
         let note = match record.event {
             Event::Limit { limit, .. } => Note::Limit(self.buffers.report(record.at, key, path, limit)),
-            Event::Block { unsent, .. } => {
-                let changed = self.buffers.note_unsent(record.at, flow, unsent);
-                self.notes
-                    .extend(changed.into_iter().map(|(key, path, limit)| (key, path, Note::Limit(limit))));
-                return;
-            }
+            Event::Block { limit, .. } => return self.buffers.block(record.at, flow, limit),
             Event::Window {
                 why: WindowChange::Loss | WindowChange::Timeout | WindowChange::Marks, ..
             } => Note::Reduced,
@@ -76,9 +72,35 @@ impl Notes {
         self.notes.push((key, path, note));
     }
 
-    /// How long until `until` the send buffer held a path back where its sender reported the receive window.
-    pub(in crate::world) fn send_buffer(&self, flow: u16, path: u16, until: Instant) -> Duration {
-        self.buffers.send_buffer(flow, path, until)
+    /// The flows that full buffers hold back.
+    pub(in crate::world) fn waiting(&self) -> Vec<u16> {
+        self.buffers.waiting().collect()
+    }
+
+    /// These buffers of a flow are full from `at` on.
+    pub(in crate::world) fn note_full(&mut self, at: Instant, flow: u16, full: Full) {
+        let changed = self.buffers.note_full(at, flow, full);
+        self.notes.extend(changed.into_iter().map(|(key, path, hold)| (key, path, Note::Limit(hold))));
+    }
+
+    /// How long until `until` full buffers held a path back whose oldest data was on it, and its connection wherever that was.
+    pub(in crate::world) fn full_times(
+        &self,
+        flow: u16,
+        path: u16,
+        until: Instant,
+    ) -> (FullTimes, FullTimes) {
+        (self.buffers.of_path(flow, path, until), self.buffers.of_flow(flow, until))
+    }
+
+    /// All data of a flow has arrived.
+    pub(super) fn stop(&mut self, now: Instant, flow: u16) {
+        self.buffers.stop(now, flow);
+    }
+
+    /// What buffers did counts from now on.
+    pub(super) fn count_anew(&mut self, now: Instant, flow: u16) {
+        self.buffers.count_anew(now, flow);
     }
 
     /// What was heard since it was asked last.

@@ -1,0 +1,59 @@
+//! What senders reported while their flows counted: after the warm-up, and until all data had arrived.
+//!
+//! Owns the differences. Senders count over their whole lives.
+
+use std::ops::Range;
+use std::sync::PoisonError;
+
+use mptcp::observe::PathReasons;
+use mptcp_clock::Instant;
+
+use super::Attribution;
+use super::notes::Full;
+
+impl Attribution {
+    /// What the sender of a flow has reported by the end of the warm-up.
+    pub(in crate::world) fn count_reasons_anew(&mut self, flow: u16, reasons: Vec<PathReasons>) {
+        self.reasons_before.insert(flow, reasons);
+    }
+
+    /// The flows that full buffers hold back.
+    pub(in crate::world) fn waiting(&self) -> Vec<u16> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).waiting()
+    }
+
+    /// These buffers of a flow are full from now on.
+    pub(in crate::world) fn note_full(&mut self, now: Instant, flow: u16, full: Full) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).note_full(now, flow, full);
+    }
+
+    /// Whether a flow still counts.
+    pub(in crate::world) fn counts(&self, flow: u16) -> bool {
+        !self.ended.contains_key(&flow)
+    }
+
+    /// What a sender has reported of its subflows while its flow counts, of what it reported in all until `until`; and when that
+    /// is. `None` where the flow never counted.
+    pub(in crate::world) fn counted_reasons(
+        &self,
+        flow: u16,
+        (reasons, until): (Vec<PathReasons>, Instant),
+    ) -> Option<(Vec<PathReasons>, Range<Instant>)> {
+        let from = *self.counts_from.get(&flow)?;
+        let ended = self.ended.get(&flow).map(|(at, _)| until.min(*at));
+        let reasons = self.reasons_after.get(&flow).cloned().unwrap_or(reasons);
+        let until = ended.unwrap_or(until);
+        let before = self.reasons_before.get(&flow).map_or(&[][..], Vec::as_slice);
+        let since = |mut one: PathReasons| {
+            let is_same = |then: &&PathReasons| (then.place, then.began) == (one.place, one.began);
+            if let Some(then) = before.iter().find(is_same) {
+                for (total, then) in one.total.iter_mut().zip(then.total) {
+                    *total -= then.min(*total);
+                }
+                one.blamed -= then.blamed.min(one.blamed);
+            }
+            one
+        };
+        (until > from).then(|| (reasons.into_iter().map(since).collect(), from..until))
+    }
+}
