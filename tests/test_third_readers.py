@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
 from mptcplab import Scenario, events, reasons
 from mptcplab.inputs import size_like
 
+ROOT = Path(__file__).parent.parent
+FLOW = """
+[flows.both]
+transport = "mptcp"
+congestion = "lia"
+direction = "download"
+"""
 JITTERED = """
 duration = "6s"
 warmup = "1s"
@@ -130,3 +138,17 @@ def test_the_buffer_without_space_is_named_everywhere(send: str, receive: str, f
     [found] = [one for one in reasons.findings(row) if one.cause in reasons.WORDS and "buffer" in str(one)]
     assert found.cause == full
     assert ("the send buffer and the receive window were full" in run.summary()) == (full == "both_buffers")
+
+
+def test_the_air_that_other_stations_use_is_cross_traffic() -> None:
+    """A download over two cells: neighbours use air of both, and its own acknowledgements are no neighbours."""
+    text = (ROOT / "docs" / "examples" / "wifi.toml").read_text()
+    shared = Scenario.parse(text).run(trace=events.REASONS).path("wlan0")
+    alone = Scenario.parse(text[: text.index("# Two clients")] + FLOW).run(trace=events.REASONS).path("wlan0")
+    assert shared is not None
+    assert alone is not None
+    assert alone["limits"]["cross_traffic"] == 0
+    part = shared["bytes_arrived"] / alone["bytes_arrived"]
+    assert part < 0.6
+    assert shared["limits"]["cross_traffic"] == pytest.approx(1 - part, abs=0.15)
+    assert shared["limits"]["capacity"] == pytest.approx(part, abs=0.15)

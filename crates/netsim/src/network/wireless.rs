@@ -1,6 +1,6 @@
 //! The network's cells: what the driver may ask of them, and how their MACs move frames.
 
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 
 use super::{Event, Fate, Line, Network, Source};
 use crate::direction::{Direction, Service};
@@ -125,6 +125,20 @@ impl<P> Network<P> {
     #[must_use]
     pub fn mac(&self, direction: DirectionId) -> Option<MacCounters> {
         self.lines.get(direction.index())?.radio.map(|radio| self.air.counters(radio))
+    }
+
+    /// Air that all transmissions took as far as a station's direction senses them, preambles included, acknowledgements not;
+    /// `None` for a wire.
+    #[must_use]
+    pub fn sensed_air(&self, direction: DirectionId) -> Option<Duration> {
+        self.lines.get(direction.index())?.radio.map(|radio| self.air.sensed(radio))
+    }
+
+    /// The probability that the cell of one direction senses a transmission of another direction, from 0 to 1; 0 for a wire.
+    #[must_use]
+    pub fn carrier_sense(&self, direction: DirectionId, other: DirectionId) -> f64 {
+        let radio = |direction: DirectionId| self.lines.get(direction.index())?.radio;
+        radio(direction).zip(radio(other)).map_or(0.0, |(a, b)| self.air.carrier_sense(a, b))
     }
 
     fn check_cell(&self, cell: CellId) -> Result<(), TopologyError> {

@@ -3,7 +3,7 @@
 //! Owns them by number. Cells that hear each other share a medium (`medium`); a medium grows when
 //! cells are coupled and never splits.
 
-use mptcp_clock::{Instant, Rng};
+use mptcp_clock::{Duration, Instant, Rng};
 
 use super::access::Access;
 use super::background::Neighbour;
@@ -38,6 +38,8 @@ pub(super) struct Cell {
     /// The access point's contender.
     pub(super) access_point: u32,
     pub(super) medium: u32,
+    /// Air that its transmissions took, those of the background too.
+    pub(super) airtime: Duration,
 }
 
 /// Something that sends: a station, an access point or a station of the background.
@@ -128,7 +130,7 @@ impl Air {
         let interface = Interface::new(parameters.queue, parameters.discipline, parameters.ring);
         let phy = Phy::new(&parameters);
         let access_point = self.contenders.len() as u32;
-        self.cells.push(Cell { parameters, phy, access_point, medium });
+        self.cells.push(Cell { parameters, phy, access_point, medium, airtime: Duration::ZERO });
         self.add_contender(now, cell, interface, &stream.child("access point"));
         self.recouple();
         cell
@@ -280,6 +282,21 @@ impl Air {
             backlog: self.contenders[radio.contender as usize].interface.waiting(number) as u64,
             ..radio.counters
         }
+    }
+
+    /// Air that all transmissions took as far as the cell of a radio senses them.
+    pub(crate) fn sensed(&self, radio: u32) -> Duration {
+        let cell = self.radios[radio as usize].cell;
+        let others = self.cells.iter().enumerate();
+        others.fold(Duration::ZERO, |sum, (other, from)| {
+            sum + from.airtime.mul_f64(self.coupling(cell, other as u32).carrier_sense)
+        })
+    }
+
+    /// The probability that the cell of radio `a` senses a transmission of radio `b`.
+    pub(crate) fn carrier_sense(&self, a: u32, b: u32) -> f64 {
+        let [a, b] = [a, b].map(|radio| self.radios[radio as usize].cell);
+        self.coupling(a, b).carrier_sense
     }
 
     /// How many contend on a medium.

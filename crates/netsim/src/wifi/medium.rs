@@ -138,6 +138,7 @@ impl Air {
         } else {
             self.acknowledge(now, exchange, retry_limit)
         };
+        self.cells[exchange.cell as usize].airtime += exchange.data;
         let contender = &mut self.contenders[exchange.sender as usize];
         let mut again = contender.interface.len() > 0;
         let mut exhausted = given_up;

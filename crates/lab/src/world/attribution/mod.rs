@@ -5,6 +5,7 @@
 
 mod account;
 mod acks;
+mod air;
 mod buffers;
 mod cause;
 mod counted;
@@ -59,13 +60,18 @@ struct Mark {
     sent_bytes: u64,
     bits: Option<f64>,
     down: Duration,
+    /// Air that it took, and that it sensed, its own included; zero for a wire.
+    air: Duration,
+    sensed: Duration,
 }
 
 impl Mark {
     fn of(direction: DirectionId, network: &mut Network<u32>) -> Self {
         let used = network.line_use(direction);
         let sent_bytes = network.counters(direction).sent_bytes;
-        Self { sent_bytes, bits: used.capacity_bits, down: used.down }
+        let air = network.mac(direction).map_or(Duration::ZERO, |mac| mac.airtime);
+        let sensed = network.sensed_air(direction).unwrap_or_default();
+        Self { sent_bytes, bits: used.capacity_bits, down: used.down, air, sensed }
     }
 }
 
@@ -207,7 +213,7 @@ impl Attribution {
         self.settle_all(now, network);
         self.counts_from.insert(flow, now);
         for (_, route) in self.routes.iter().filter(|((of, _), _)| *of == flow) {
-            for &hop in &route.forth {
+            for &hop in route.forth.iter().chain(&route.back) {
                 self.marks.insert((flow, hop), Mark::of(hop, network));
             }
         }
@@ -238,7 +244,8 @@ impl Attribution {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).stop(now, flow);
         self.settle_all(now, network);
         let own = self.routes.iter().filter(|((of, _), _)| *of == flow);
-        let hops: Vec<DirectionId> = own.flat_map(|(_, route)| route.forth.iter().copied()).collect();
+        let hops: Vec<DirectionId> =
+            own.flat_map(|(_, route)| route.forth.iter().chain(&route.back).copied()).collect();
         let marks = hops.into_iter().map(|hop| (hop, Mark::of(hop, network))).collect();
         self.ended.insert(flow, (now, marks));
     }
@@ -295,6 +302,14 @@ impl Attribution {
                 // Handshakes and acknowledgements of this flow are in no account.
                 let is_shared = self.is_shared(flow, *hop);
                 truth.cross_share = if is_shared && all > own { 1.0 - own / all } else { 0.0 };
+                let sensed = (now.sensed - then.sensed).as_secs_f64();
+                if sensed > 0.0 {
+                    let own = self.own_air(flow, &notes, |other| {
+                        let (then, now) = since(other, network);
+                        (then, now, network.carrier_sense(*hop, *other))
+                    });
+                    truth.cross_share = (1.0 - own / sensed).max(0.0);
+                }
             }
             if let Some(bits) = now.bits.filter(|_| !route.is_wireless) {
                 let rate = (bits - then.bits.unwrap_or(0.0)) / counted;

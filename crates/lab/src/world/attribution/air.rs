@@ -1,0 +1,46 @@
+//! The air that the frames of a flow take in WiFi cells.
+//!
+//! Owns one sum. Air that is not the flow's own is cross traffic.
+
+use std::collections::BTreeSet;
+
+use netsim::DirectionId;
+
+use super::notes::Notes;
+use super::{Attribution, Mark};
+
+impl Attribution {
+    /// Air that the frames of a flow took as far as a direction senses them, its acknowledgements included, s. `since` has the
+    /// marks of a direction when the flow began to count and when it counted last, and the probability that it is sensed.
+    pub(super) fn own_air(
+        &self,
+        flow: u16,
+        notes: &Notes,
+        mut since: impl FnMut(&DirectionId) -> (Mark, Mark, f64),
+    ) -> f64 {
+        let own = || self.routes.iter().filter(|((of, _), _)| *of == flow).map(|(_, route)| route);
+        let hops: BTreeSet<DirectionId> =
+            own().flat_map(|route| route.forth.iter().chain(&route.back).copied()).collect();
+        let part = |hop: DirectionId, bytes: f64| {
+            if !self.is_shared(flow, hop) || bytes <= 0.0 {
+                return 1.0;
+            }
+            let flows: BTreeSet<u16> = self.routes.keys().map(|(flow, _)| *flow).collect();
+            let data: f64 = flows.iter().map(|flow| self.sent_over(*flow, hop, notes) as f64).sum();
+            let acknowledges = |flow: u16| {
+                self.routes.iter().any(|((of, _), route)| *of == flow && route.back.contains(&hop))
+            };
+            let number = flows.iter().filter(|flow| acknowledges(**flow)).count();
+            // What is no data is acknowledgements, of which each flow has about as many.
+            let acks = if acknowledges(flow) { (bytes - data).max(0.0) / number as f64 } else { 0.0 };
+            ((self.sent_over(flow, hop, notes) as f64 + acks) / bytes).min(1.0)
+        };
+        hops.into_iter()
+            .map(|hop| {
+                let (then, now, sense) = since(&hop);
+                let bytes = now.sent_bytes.saturating_sub(then.sent_bytes) as f64;
+                sense * (now.air - then.air).as_secs_f64() * part(hop, bytes)
+            })
+            .sum()
+    }
+}
