@@ -24,6 +24,7 @@ mod recorder;
 mod recording;
 mod sampler;
 mod service;
+mod settling;
 mod tracing;
 
 use std::collections::BTreeSet;

@@ -10,7 +10,7 @@ use mptcp::observe::{Kind, Kinds, PathLimit, PathReasons, Row, Wanted};
 use mptcp_clock::{Duration, Instant};
 use netsim::DirectionId;
 
-use super::attribution::{Attribution, Full, FullTimes, Links, Route, least, turning_points};
+use super::attribution::{Attribution, FullTimes, Links, Route, least, turning_points};
 use super::ports::FIRST_PORT;
 use super::recorder::{AtHost, Atlas, FlowEnds, OnLinks, Recorder};
 use super::{ScheduledAction, World, sampler};
@@ -150,23 +150,6 @@ impl World {
         for app in self.apps.iter().filter(|app| app.datagrams.is_none()) {
             attribution.watch_silence(now, app.flow as u16, app.silent_since(), &mut self.network);
         }
-    }
-
-    /// A host has done what it could: accounts for what was heard, and for the buffers of its flows that are full.
-    #[cold]
-    #[inline(never)]
-    pub(super) fn settle_accounts(&mut self, now: Instant, at: usize) {
-        let Some(attribution) = &mut self.attribution else { return };
-        let waiting = attribution.waiting();
-        for app in waiting.into_iter().filter_map(|flow| self.apps.get(usize::from(flow))) {
-            if app.sending_host() != at {
-                continue;
-            }
-            if let Some(connection) = app.connection_of_sender(&self.hosts) {
-                attribution.note_full(now, app.flow as u16, Full::of(&connection.info(now)));
-            }
-        }
-        attribution.settle(now, &mut self.network);
     }
 
     /// The warm-up is over: what senders report counts from now on.

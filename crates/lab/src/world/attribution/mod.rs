@@ -12,6 +12,7 @@ mod counted;
 mod cut;
 mod notes;
 mod route;
+mod sharing;
 mod silence;
 mod watching;
 
@@ -349,27 +350,6 @@ impl Attribution {
             truth.shares = Cause::ALL.iter().map(share).collect();
         }
         Some(truth)
-    }
-}
-
-impl Attribution {
-    /// Whether another flow uses a direction.
-    fn is_shared(&self, flow: u16, direction: DirectionId) -> bool {
-        let uses = |route: &Route| route.forth.contains(&direction) || route.back.contains(&direction);
-        self.routes.iter().any(|((other, _), route)| *other != flow && uses(route))
-    }
-
-    /// Bytes of frames of a flow that left the queue of a direction.
-    fn sent_over(&self, flow: u16, direction: DirectionId, notes: &Notes) -> u64 {
-        let passes = |account: &Account| {
-            self.routes.get(&(flow, account.path)).is_some_and(|route| route.forth.contains(&direction))
-        };
-        let own = self.accounts.iter().filter(|(key, account)| key.0 == flow && passes(account));
-        own.map(|(key, account)| {
-            let unsent = notes.drops_of(*key).unsent.saturating_sub(account.unsent_before);
-            account.offered.saturating_sub(unsent)
-        })
-        .sum()
     }
 }
 

@@ -1,0 +1,30 @@
+//! Which flows use a direction, and how much of it.
+//!
+//! Owns nothing: routes and accounts are those of the attribution.
+
+use netsim::DirectionId;
+
+use super::account::Account;
+use super::notes::Notes;
+use super::{Attribution, Route};
+
+impl Attribution {
+    /// Whether another flow uses a direction.
+    pub(super) fn is_shared(&self, flow: u16, direction: DirectionId) -> bool {
+        let uses = |route: &Route| route.forth.contains(&direction) || route.back.contains(&direction);
+        self.routes.iter().any(|((other, _), route)| *other != flow && uses(route))
+    }
+
+    /// Bytes of frames of a flow that left the queue of a direction.
+    pub(super) fn sent_over(&self, flow: u16, direction: DirectionId, notes: &Notes) -> u64 {
+        let passes = |account: &Account| {
+            self.routes.get(&(flow, account.path)).is_some_and(|route| route.forth.contains(&direction))
+        };
+        let own = self.accounts.iter().filter(|(key, account)| key.0 == flow && passes(account));
+        own.map(|(key, account)| {
+            let unsent = notes.drops_of(*key).unsent.saturating_sub(account.unsent_before);
+            account.offered.saturating_sub(unsent)
+        })
+        .sum()
+    }
+}
