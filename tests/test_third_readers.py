@@ -152,3 +152,15 @@ def test_the_air_that_other_stations_use_is_cross_traffic() -> None:
     assert part < 0.6
     assert shared["limits"]["cross_traffic"] == pytest.approx(1 - part, abs=0.15)
     assert shared["limits"]["capacity"] == pytest.approx(part, abs=0.15)
+
+
+FAR = 'rate = "2Mbit"\ndelay = "75ms"\nqueue = "333p"\n'
+
+
+def test_no_buffer_is_recommended_that_long_queues_would_fill() -> None:
+    """The queue of the far path takes whatever a larger buffer holds, and without M1 the near path waits for longer."""
+    text = BUFFERS.replace('"20Mbit"', '"8Mbit"\nqueue = "75p"').replace('rate = "5Mbit"\ndelay = "100ms"', FAR)
+    text = text.format(send="175KB", receive="175KB") + 'scheduler = "minrtt"\n'
+    run = Scenario.parse(text).run(trace=events.REASONS)
+    assert "the send buffer and the receive window were full" in run.summary()
+    assert "RFC 6182 recommends" not in run.summary()

@@ -26,6 +26,8 @@ BLOATED_TIMES = 4.0
 """... and so are those that last less than this many times the path's own delay: the larger one counts."""
 BUFFER_TIMES = 2.0
 """So many times (sum of the rates) x (longest delay) keeps all paths busy during a recovery (RFC 6182, section 5.3)."""
+QUEUED_TIMES = 0.5
+"""... unless queues hold data for this many times the longest delay: then no size is recommended."""
 FRAME_BITS = 1514 * 8
 """A full Ethernet frame."""
 WAITED = 0.01
@@ -384,7 +386,9 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
     smallest = min(sizes.values())
     if smallest < need or len(known) < 2 or not late.get("blamed", 0.0):
         detail = ", ".join(f"{name} {size_text(size)}" for name, size in sizes.items())
-        if smallest < need and size_like(need, smallest) != size_text(smallest):
+        # Data that waits in queues needs more than that, and a buffer that fills them without more may carry less.
+        queued = any(queueing_delay(path) > QUEUED_TIMES * longest for path in known)
+        if smallest < need and not queued and size_like(need, smallest) != size_text(smallest):
             detail += f", RFC 6182 recommends {size_like(need, smallest)} for these paths"
         return [Finding(cause, None, share, together, detail)]
     blame = "bufferbloat" if is_bloated(late) else "head_of_line"
