@@ -153,7 +153,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("jitter_of_a_minute", r#"jitter_of_a_minute.toml:4: jitter.start = "1min": must be at most 1s"#),
     (
         "loss_as_fraction",
-        r#"loss_as_fraction.toml:5: paths.wifi.loss = "0.03": a loss must be in percent (try "0.03%", or "3%" for a share of 1)"#,
+        r#"loss_as_fraction.toml:5: paths.wifi.loss = "0.03": a loss must be in percent (try "3%", or "0.03%" if it is in percent)"#,
     ),
     (
         "loss_over_100",
@@ -519,7 +519,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "corrupt_without_a_unit",
-        r#"corrupt_without_a_unit.toml:5: paths.wifi.corrupt = 0.01: a probability must be in percent (try "0.01%", or "1%" for a share of 1)"#,
+        r#"corrupt_without_a_unit.toml:5: paths.wifi.corrupt = 0.01: a probability must be in percent (try "1%", or "0.01%" if it is in percent)"#,
     ),
     (
         "slot_of_nothing",

@@ -41,7 +41,7 @@ fn who_looks_changes_nothing() {
         let (plain, (mut seen, events)) = (run(text, None), traced(text, &["all"]));
         assert!(plain.events.is_none() && events.columns.len() > 10_000, "{}", events.columns.len());
         for flow in &mut seen.flows {
-            (flow.capacity, flow.best_capacity) = (None, None);
+            (flow.capacity, flow.best_capacity, flow.full_buffers) = (None, None, Vec::new());
             for path in &mut flow.paths {
                 (path.limits, path.sender_limits, path.blamed) = (Vec::new(), Vec::new(), 0.0);
                 (path.capacity, path.best_capacity, path.base_rtt) = (None, None, None);

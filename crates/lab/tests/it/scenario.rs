@@ -236,7 +236,7 @@ fn overrides_go_through_the_same_checks() {
         (
             "paths.wifi.loss",
             "0.01",
-            "--set: paths.wifi.loss = \"0.01\": a loss must be in percent (try \"0.01%\", or \"1%\" for a share of 1)",
+            "--set: paths.wifi.loss = \"0.01\": a loss must be in percent (try \"1%\", or \"0.01%\" if it is in percent)",
         ),
         (
             "paths.wifi.rate",

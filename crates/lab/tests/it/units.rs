@@ -79,7 +79,7 @@ fn queues_are_packets_bytes_or_time() {
 #[test]
 fn percentages_need_their_sign() {
     assert_eq!("0.03%".parse(), Ok(Percent(0.03)));
-    assert_eq!(again::<Percent>("0.03"), "must be in percent (try \"0.03%\", or \"3%\" for a share of 1)");
+    assert_eq!(again::<Percent>("0.03"), "must be in percent (try \"3%\", or \"0.03%\" if it is in percent)");
     assert_eq!(again::<Percent>("3"), "must be in percent (try \"3%\")");
     assert_eq!(again::<Percent>("three"), "must be a number and a unit, such as \"10%\"");
     assert_eq!(again::<Percent>("1e3%"), "must be between 0% and 100%");

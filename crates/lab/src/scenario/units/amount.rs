@@ -174,7 +174,7 @@ impl FromStr for Percent {
                 1.0 => ", such as \"1%\" or \"100%\"".to_owned(),
                 // A number below one is a share, or less than a percent.
                 0.0..1.0 => {
-                    format!(" (try \"{bare}%\", or \"{}%\" for a share of 1)", (bare * 1e8).round() / 1e6)
+                    format!(" (try \"{}%\", or \"{bare}%\" if it is in percent)", (bare * 1e8).round() / 1e6)
                 }
                 1.0..=100.0 => format!(" (try \"{bare}%\")"),
                 _ => String::new(),
