@@ -113,9 +113,9 @@ def _emulate(given: argparse.Namespace, network: Network) -> int:
 
     every = given.rates or (1.0 if sys.stderr.isatty() else None)
     if not given.quiet:
-        _note([*(host.left_out() for host in network.hosts), _controller(network)])
+        _note([host.left_out() for host in network.hosts])
     code = _run(given, network, Rates(None if given.quiet else every))
-    notes = [spoke_plain_tcp(_hosts(network, given.on, given.peer_on)[0])]
+    notes = [spoke_plain_tcp(_hosts(network, given.on, given.peer_on)[0]), _controller(network)]
     last = network.stop()
     if last is None:
         return code
