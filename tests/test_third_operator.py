@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from mptcplab import Scenario
+from mptcplab import Scenario, summary
 from mptcplab.commands import emulate
 from mptcplab.kernel import Report, told
 from mptcplab.statistics import estimate
@@ -65,6 +65,15 @@ def test_linux_s_count_of_data_that_came_twice_is_told() -> None:
     text = told(Report(1, "", "6.18", [], [], None, None, counters))
     assert "data that arrived twice: 3693 segments" in text
     assert "arrived twice" not in told(Report(1, "", "6.18", [], [], None, None, {}))
+
+
+def test_nothing_is_said_to_have_arrived_twice_where_nobody_counts() -> None:
+    run = Scenario.parse(HOME, "home").vary({"duration": "4s", "warmup": "1s"}).run()
+    row = {**run.flow(), "reinjected": 5_000_000}
+    [line] = summary._reinjected(run, row)  # type: ignore[arg-type]
+    assert "arrived twice" in line
+    [line] = summary._reinjected(run, {**row, "duplicates": None})  # type: ignore[typeddict-item]
+    assert "arrived twice" not in line
 
 
 class _Host:

@@ -211,10 +211,9 @@ def _reinjected(run: Run, row: FlowRow) -> list[str]:
     amount = f"{row['reinjected'] / 1e3:.0f} kB, {part:.0%} of the data"
     if _has_queues(run, row["flow"]):
         # What is acknowledged before its turn is never sent.
-        return [
-            f"queued on another path as well, as Linux counts it: {amount}; "
-            f"{(row['duplicates'] or 0) / 1e3:.0f} kB arrived twice"
-        ]
+        # Of a flow on the kernel nobody knows it.
+        twice = "" if row["duplicates"] is None else f"; {row['duplicates'] / 1e3:.0f} kB arrived twice"
+        return [f"queued on another path as well, as Linux counts it: {amount}{twice}"]
     return [
         f"reinjected on another path: {amount} ({row['opportunistic'] / 1e3:.0f} kB opportunistic, M1); "
         f"windows halved in the whole run (M2): {row['penalties']}"

@@ -46,7 +46,10 @@ def proven(answer: Answer) -> list[reasons.Finding]:
 
 
 def _by_delay(answer: Answer) -> list[reasons.Finding]:
-    """The findings, after Nagle's algorithm where blocks are in time, or sooner, without it: no link tells of it."""
+    """The findings with Nagle's algorithm, of which no link tells, where blocks are in time, or sooner, without it.
+
+    It comes first for blocks with a deadline. A stream without one lacks nothing but data: that comes first.
+    """
     measure, delay = answer.measure, answer.delay
     if measure is None or delay is None:
         return answer.findings
@@ -58,7 +61,8 @@ def _by_delay(answer: Answer) -> list[reasons.Finding]:
     if delay.mean - without.delay.mean < least:
         return answer.findings
     detail = f"without it: {measure.shown(without.delay)}; TCP_NODELAY turns it off"
-    return [reasons.Finding("nagle", None, 0.0, 0.0, detail), *answer.findings]
+    nagle, first = reasons.Finding("nagle", None, 0.0, 0.0, detail), 0 if measure.is_share else 1
+    return [*answer.findings[:first], nagle, *answer.findings[first:]]
 
 
 def _no_more_than(missing: float, found: Sequence[reasons.Finding]) -> list[reasons.Finding]:
