@@ -194,8 +194,7 @@ pub struct PathSummary {
     pub ack_queue: Option<String>,
     /// Share of the flow's life in which the other paths waited for older data on this one.
     pub blamed: f64,
-    /// What this path did in the longest time in which nothing arrived at the application: shares of that time by cause, which add up
-    /// to 1. Empty where that time is short, and in runs that are not observed.
+    /// Shares by cause of the longest time in which nothing arrived at the application, as this path spent it; they add up to 1. Empty where that time is short, and in runs that are not observed.
     pub silence: Vec<(&'static str, f64)>,
     /// Frames of the flow that were dropped on this path in the whole run, in both directions; only of runs that are observed.
     pub drops: Option<PathDrops>,

@@ -113,7 +113,7 @@ impl Watch {
         }
     }
 
-    /// What was said of the subflows that live. An estimate of the round-trip time stays what it was once all has arrived.
+    /// Takes the kernel's report on the subflows that live. The smoothed RTT is not sampled once all data has arrived.
     fn take(&mut self, said: SocketInfo, (warm, over): (bool, bool), at: Instant, samples: &mut Samples) {
         self.multipath = said.multipath;
         self.reinjected = self.reinjected.max(said.reinjected);

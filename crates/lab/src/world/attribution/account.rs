@@ -54,7 +54,7 @@ impl Epoch {
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     watched: f64,
-    /// What a lower rate cost.
+    /// The cost of a lower rate.
     lower_rate: f64,
     /// The link was idle, for the application had nothing to send.
     caught_up: f64,

@@ -31,7 +31,7 @@ impl Attribution {
                 self.routes.iter().any(|((of, _), route)| *of == flow && route.back.contains(&hop))
             };
             let number = flows.iter().filter(|flow| acknowledges(**flow)).count();
-            // What is no data is acknowledgements, of which each flow has about as many.
+            // All other bytes are acknowledgements, of which each flow has about as many.
             let acks = if acknowledges(flow) { (bytes - data).max(0.0) / number as f64 } else { 0.0 };
             ((self.sent_over(flow, hop, notes) as f64 + acks) / bytes).min(1.0)
         };

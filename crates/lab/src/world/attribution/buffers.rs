@@ -12,7 +12,7 @@ use mptcp_clock::{Duration, Instant};
 /// A subflow: the flow, and the subflow's number in its connection as far as a frame's label tells it.
 pub(super) type Key = (u16, u8);
 
-/// What holds a subflow back.
+/// The limit of a subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hold {
     /// The limit that its sender reported, or the buffer that really is full.
@@ -36,7 +36,7 @@ pub(in crate::world) struct FullTimes {
     pub(in crate::world) both: Duration,
 }
 
-/// What a sender reported last of a subflow.
+/// The last report of a sender about a subflow.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     path: u16,
@@ -46,7 +46,7 @@ struct Held {
     times: FullTimes,
 }
 
-/// What is known of the buffers of a flow.
+/// The buffers of a flow: which are full, and for how long they were.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     full: Full,

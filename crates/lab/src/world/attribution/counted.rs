@@ -1,4 +1,4 @@
-//! What senders reported while their flows counted: after the warm-up, and until all data had arrived.
+//! Reports of senders while their flows counted: after the warm-up, and until all data had arrived.
 //!
 //! Owns the differences. Senders count over their whole lives.
 
@@ -12,7 +12,7 @@ use super::Attribution;
 use super::notes::Full;
 
 impl Attribution {
-    /// What the sender of a flow has reported by the end of the warm-up.
+    /// Notes the reports of a flow's sender up to the end of the warm-up.
     pub(in crate::world) fn count_reasons_anew(&mut self, flow: u16, reasons: Vec<PathReasons>) {
         self.reasons_before.insert(flow, reasons);
     }
@@ -32,8 +32,8 @@ impl Attribution {
         !self.ended.contains_key(&flow)
     }
 
-    /// What a sender has reported of its subflows while its flow counts, of what it reported in all until `until`; and when that
-    /// is. `None` where the flow never counted.
+    /// Reports of a sender about its subflows in the time in which its flow counts, taken from all its `reasons` until `until`; and
+    /// that time. `None` where the flow never counted.
     pub(in crate::world) fn counted_reasons(
         &self,
         flow: u16,
