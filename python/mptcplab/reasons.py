@@ -44,7 +44,13 @@ WORDS = {
     "down": "a link that was down",
     "loss": "random loss",
     "queue_overflow": "queue overflow",
+    "policer": "drops of a policer",
+    "path_mtu": "packets larger than the path MTU",
+    "middlebox": "a middlebox",
+    "ack_loss": "random loss of acknowledgements",
+    "reordering": "reordering",
     "delay_change": "a change of delay",
+    "spurious": "spurious losses",
     "window": "congestion window growth",
     "ack_queue": "queue of acknowledgements",
     "head_of_line": "head-of-line blocking",
@@ -62,8 +68,9 @@ WORDS = {
 """Causes by the core's names, as "limited by ..."."""
 
 _OWN = (
-    "lower_rate", "down", "loss", "queue_overflow", "delay_change", "window", "ack_queue",
-    "scheduler", "penalty", "pacing", "local_queue", "joining", "closed", "cross_traffic",
+    "lower_rate", "down", "loss", "queue_overflow", "policer", "path_mtu", "middlebox", "ack_loss", "reordering",
+    "delay_change", "spurious", "window", "ack_queue", "scheduler", "penalty", "pacing", "local_queue", "joining",
+    "closed", "cross_traffic",
 )  # fmt: skip
 _BUFFERS = ("receive_window", "send_buffer", "both_buffers")
 _IN_SILENCE = 0.1
@@ -76,7 +83,13 @@ _SILENT = {
     "recovery": "{} was up again, and its sender waited for a timeout",
     "loss": "{} waited after random losses",
     "queue_overflow": "{} waited after drops in its queue",
+    "policer": "{} waited after drops of a policer",
+    "path_mtu": "packets larger than the path MTU of {} were dropped",
+    "middlebox": "a middlebox of {} held or dropped segments",
+    "ack_loss": "{} waited after random losses of acknowledgements",
+    "reordering": "{} waited after reordering",
     "delay_change": "{} waited after a change of delay",
+    "spurious": "{} waited after spurious losses",
     "window": "{} waited for acknowledgements",
     "ack_queue": "{} waited for acknowledgements that were in a queue",
     "penalty": "{} waited for acknowledgements in a window that M2 had halved",
@@ -118,7 +131,13 @@ class Finding:
             "cross_traffic": f"other flows took {part} of {path}",
             "loss": f"random loss left {part} of {path} idle",
             "queue_overflow": f"drops in the queue of {path} left {part} of it idle",
+            "policer": f"drops of the policer of {path} left {part} of it idle",
+            "path_mtu": f"packets larger than the path MTU of {path} were dropped, which left {part} of it idle",
+            "middlebox": f"a middlebox of {path} held or dropped segments, which left {part} of it idle",
+            "ack_loss": f"random loss of acknowledgements left {part} of {path} idle",
+            "reordering": f"reordering left {part} of {path} idle",
             "delay_change": f"a change of delay left {part} of {path} idle",
+            "spurious": f"spurious losses, for which the network dropped nothing, left {part} of {path} idle",
             "window": f"{part} of {path} was idle while its congestion window grew",
             "ack_queue": f"acknowledgements waited in the queue of {self.detail}"
             + (f", which left {part} of {path} idle" if self.share else f" (bufferbloat), which delayed {path}"),
@@ -295,6 +314,8 @@ def findings(row: FlowRow) -> list[Finding]:
         # A path that is left unused is not missed where there is too little to send.
         enough = [finding for finding in enough if finding.cause not in ("scheduler", "window", "closed")]
     enough.sort(key=lambda finding: (-finding.cost, -finding.share))
+    # No path joins before data has arrived over the first one.
+    enough.sort(key=lambda finding: finding.cause != "path_mtu" or finding.share < NEVER_JOINED)
     named = {(finding.cause, finding.path) for finding in enough}
     return enough + [finding for finding in bloated if (finding.cause, finding.path) not in named]
 

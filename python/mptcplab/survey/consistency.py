@@ -29,7 +29,8 @@ BUSY = 0.9
 """A link that is busy for more of the time than this is never called unused."""
 _IDLE = (
     "application", "scheduler", "window", "loss", "queue_overflow", "delay_change", "receive_window", "send_buffer",
-    "both_buffers", "head_of_line", "penalty", "pacing", "local_queue", "ack_queue",
+    "both_buffers", "head_of_line", "penalty", "pacing", "local_queue", "ack_queue", "policer", "path_mtu", "ack_loss",
+    "middlebox", "reordering", "spurious",
 )  # fmt: skip
 
 

@@ -233,7 +233,7 @@ impl World {
 }
 
 /// Events that the accounts of paths are kept by.
-const ACCOUNTED: [Kind; 4] = [Kind::Limit, Kind::Block, Kind::Window, Kind::Spurious];
+const ACCOUNTED: [Kind; 5] = [Kind::Limit, Kind::Block, Kind::Window, Kind::Timeout, Kind::Spurious];
 
 /// Shares of the time in which a flow `counts` in which a path was held back by each reason, and in which the others waited for
 /// it. Idle time does not count; before the first subflow it was being joined, and what none filled later is the time in which there

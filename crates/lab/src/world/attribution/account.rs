@@ -9,24 +9,8 @@ use netsim::Network;
 use super::acks::Acks;
 use super::cause::Cause;
 use super::notes::{Drops, Hold, Note};
+use super::reduced::{Circumstances, Reduced};
 use super::route::{Route, State};
-
-/// What made a window as small as it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reduction {
-    /// Nothing: it still grows.
-    None,
-    /// Random loss.
-    Loss,
-    /// A queue that dropped or marked.
-    Queue,
-    /// An outage of the link.
-    Down,
-    /// The network dropped no data: delays changed, or segments overtook each other.
-    Spurious,
-    /// The same, and acknowledgements were dropped by a queue, or waited there for longer than the path's own delay.
-    Acknowledgements,
-}
 
 /// Within so much time the window of a path is the same, s.
 const EPOCH: f64 = 0.5;
@@ -73,7 +57,12 @@ pub(super) struct Account {
     /// At `since`: how long each hop had been busy, and the route.
     busy: Vec<Duration>,
     state: State,
-    reduction: Reduction,
+    /// `None` while the window has not been reduced.
+    reduced: Option<Reduced>,
+    /// The latest reduction that drops explain, undone or not.
+    dropped: Option<Reduced>,
+    /// When the delay of the path changed last.
+    changed: Option<Instant>,
     /// The delay has grown since the latest reduction.
     has_grown: bool,
     /// Drops up to the latest reduction.
@@ -107,7 +96,9 @@ impl Account {
             busy: route.busy(network),
             served: vec![0.0; route.forth.len()],
             state: route.state(network),
-            reduction: Reduction::None,
+            reduced: None,
+            dropped: None,
+            changed: None,
             has_grown: false,
             drops: Drops::default(),
             epoch: Epoch::new((0.0, 0)),
@@ -154,6 +145,9 @@ impl Account {
             }
         }
         self.has_grown |= state.delay > self.state.delay;
+        if state.delay != self.state.delay {
+            self.changed = Some(now);
+        }
         (self.since, self.busy, self.state) = (now, busy, state);
     }
 
@@ -195,14 +189,10 @@ impl Account {
                 add(Cause::LowerRate, span * (1.0 - share));
                 self.round.lower_rate += span * (1.0 - share);
                 add(Cause::Capacity, served * share);
-                let idle = Cause::of(hold).unwrap_or(match self.reduction {
+                let idle = Cause::of(hold).unwrap_or(match self.reduced {
                     _ if self.has_grown => Cause::DelayChange,
-                    Reduction::None => Cause::Window,
-                    Reduction::Loss => Cause::Loss,
-                    Reduction::Queue => Cause::QueueOverflow,
-                    Reduction::Down => Cause::Down,
-                    Reduction::Spurious => Cause::DelayChange,
-                    Reduction::Acknowledgements => Cause::AckQueue,
+                    None => Cause::Window,
+                    Some(reduced) => reduced.cause,
                 });
                 add(idle, (span - served) * share);
                 if idle.ends_with_an_acknowledgement() {
@@ -231,27 +221,32 @@ impl Account {
     pub(super) fn hear(&mut self, note: Note, drops: Drops) {
         match note {
             Note::Limit(hold) => self.hold = hold,
-            Note::Reduced => {
-                let since = Drops {
-                    queue: drops.queue - self.drops.queue,
-                    random: drops.random - self.drops.random,
-                    filter: drops.filter - self.drops.filter,
-                    down: drops.down - self.drops.down,
-                    acks: drops.acks - self.drops.acks,
-                    unsent: 0,
+            Note::Reduced { by_timeout } => {
+                let circumstances = Circumstances {
+                    now: self.since,
+                    by_timeout,
+                    since: drops.since(self.drops),
+                    before: self.dropped,
+                    changed: self.changed,
+                    has_late_acknowledgements: self.wait > self.state.delay.as_secs_f64(),
+                    state: self.state,
                 };
-                let late = self.wait > self.state.delay.as_secs_f64();
-                self.reduction = match () {
-                    () if since.down > 0 => Reduction::Down,
-                    () if since.random + since.filter > since.queue => Reduction::Loss,
-                    () if since.queue > 0 => Reduction::Queue,
-                    () if since.acks > 0 || late => Reduction::Acknowledgements,
-                    () => Reduction::Spurious,
-                };
+                let reduced = Reduced { at: self.since, cause: circumstances.cause() };
+                self.reduced = Some(reduced);
+                self.dropped = Some(reduced).filter(Reduced::has_drops).or(self.dropped);
                 (self.drops, self.has_grown) = (drops, false);
             }
-            Note::Undone => self.reduction = Reduction::None,
+            // A window that reordering made small is small until it has grown back, for the next reduction comes soon.
+            Note::Undone => {
+                self.reduced = self.reduced.filter(|_| self.state.reorders).map(Reduced::by_reordering)
+            }
         }
+    }
+
+    /// The reason for which the subflow is gone, if drops of its path ended it.
+    pub(super) fn ended_by(&self) -> Option<Cause> {
+        let is_gone = self.hold == Hold::Sender(PathLimit::Closed);
+        self.reduced.map(|reduced| reduced.cause).filter(|cause| is_gone && *cause == Cause::PathMtu)
     }
 
     /// Forgets what was spent so far, at the end of the warm-up; `acks` are the waits of acknowledgements so far.

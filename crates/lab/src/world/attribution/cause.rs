@@ -8,7 +8,7 @@ use mptcp::observe::PathLimit;
 use super::notes::Hold;
 
 /// One use of a path's capacity.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(super) enum Cause {
     /// The link was busy: frames of this flow were waiting or in service.
@@ -23,8 +23,20 @@ pub(super) enum Cause {
     Loss,
     /// The window was small because the queue dropped or marked frames.
     QueueOverflow,
-    /// The window was small although nothing was lost, or the delay of the link has grown since.
+    /// A policer dropped frames, which made the window small.
+    Policer,
+    /// Packets larger than the path MTU were dropped without a message to the sender.
+    PathMtu,
+    /// The window was small because a middlebox held or dropped segments.
+    Middlebox,
+    /// The window was small because acknowledgements were lost at random.
+    AckLoss,
+    /// The window was small because segments overtook others and counted as lost.
+    Reordering,
+    /// The window was reduced when the delay of the path changed or varied, or the delay has grown since.
     DelayChange,
+    /// The window was reduced although the network dropped nothing, for a reason that is not known.
+    Spurious,
     /// The window still grew, and nothing had made it smaller.
     Window,
     /// The window would have filled the link, had its acknowledgements not waited in a queue or been dropped there.
@@ -54,14 +66,20 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    pub(super) const ALL: [Self; 20] = [
+    pub(super) const ALL: [Self; 26] = [
         Self::Capacity,
         Self::CrossTraffic,
         Self::LowerRate,
         Self::Down,
         Self::Loss,
         Self::QueueOverflow,
+        Self::Policer,
+        Self::PathMtu,
+        Self::Middlebox,
+        Self::AckLoss,
+        Self::Reordering,
         Self::DelayChange,
+        Self::Spurious,
         Self::Window,
         Self::AckQueue,
         Self::Penalty,
@@ -86,7 +104,13 @@ impl Cause {
             Self::Down => "down",
             Self::Loss => "loss",
             Self::QueueOverflow => "queue_overflow",
+            Self::Policer => "policer",
+            Self::PathMtu => "path_mtu",
+            Self::Middlebox => "middlebox",
+            Self::AckLoss => "ack_loss",
+            Self::Reordering => "reordering",
             Self::DelayChange => "delay_change",
+            Self::Spurious => "spurious",
             Self::Window => "window",
             Self::AckQueue => "ack_queue",
             Self::Penalty => "penalty",
@@ -109,7 +133,11 @@ impl Cause {
             self,
             Self::Loss
                 | Self::QueueOverflow
+                | Self::Policer
+                | Self::Middlebox
+                | Self::Reordering
                 | Self::DelayChange
+                | Self::Spurious
                 | Self::Window
                 | Self::ReceiveWindow
                 | Self::SendBuffer

@@ -11,6 +11,7 @@ mod cause;
 mod counted;
 mod cut;
 mod notes;
+mod reduced;
 mod route;
 mod sharing;
 mod silence;
@@ -116,7 +117,9 @@ impl Attribution {
         {
             let mut notes = notes.lock().unwrap_or_else(PoisonError::into_inner);
             for ((flow, _), route) in &routes {
-                route.forth.iter().for_each(|hop| notes.follow(*flow, *hop));
+                for (hop, kind) in route.forth.iter().zip(&route.kinds) {
+                    notes.follow(*flow, *hop, *kind);
+                }
             }
         }
         let known = routes.iter().filter(|(_, route)| route.tells_waits());
@@ -166,6 +169,13 @@ impl Attribution {
         {
             acks.arrive((sent, now), bytes, route, network);
         }
+    }
+
+    /// A middlebox of a direction took a frame with data, and gave none on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn taken(&mut self, label: u32, direction: DirectionId) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).hear_taken(label, direction);
     }
 
     /// Accounts for what observers heard.
@@ -343,7 +353,9 @@ impl Attribution {
         let out_before = out.min(before);
         sum.totals[Cause::Down as usize] += out;
         sum.totals[Cause::Joining as usize] += before - out_before;
-        sum.totals[Cause::Closed as usize] += absent - (out - out_before);
+        let gone = self.accounts.iter().filter(|(key, one)| key.0 == flow && one.path == path);
+        let ended_by = gone.filter_map(|(_, account)| account.ended_by()).next_back();
+        sum.totals[ended_by.unwrap_or(Cause::Closed) as usize] += absent - (out - out_before);
         let whole: f64 = sum.totals.iter().sum();
         if whole > 0.0 {
             let share = |cause: &Cause| (cause.name(), sum.totals[*cause as usize] / whole);

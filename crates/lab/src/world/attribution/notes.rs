@@ -2,7 +2,7 @@
 //!
 //! Owns the queue between them: observers hear of an event in the middle of a call, and may not look at the network then.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use mptcp::observe::{Event, Record, WindowChange};
 use mptcp_clock::Instant;
@@ -11,6 +11,7 @@ use netsim::{Cause as DropCause, DirectionId, FrameEvent, Happening};
 use super::buffers::Buffers;
 pub(in crate::world) use super::buffers::{Full, FullTimes};
 pub(super) use super::buffers::{Hold, Key};
+use super::cause::Cause;
 use crate::classes::{flow_and_interface, flow_and_subflow};
 use crate::measurements::PathDrops;
 
@@ -19,8 +20,8 @@ use crate::measurements::PathDrops;
 pub(super) enum Note {
     /// From here on this holds a subflow back.
     Limit(Hold),
-    /// The congestion window was reduced after a loss, a timeout or marks.
-    Reduced,
+    /// The congestion window was reduced after a loss or marks, or after a timeout.
+    Reduced { by_timeout: bool },
     /// A reduction was undone: nothing had been lost.
     Undone,
 }
@@ -36,10 +37,100 @@ pub(super) struct Drops {
     pub(super) filter: u64,
     /// The link was down.
     pub(super) down: u64,
+    /// A policer dropped them.
+    pub(super) policed: u64,
+    /// They were longer than a link carries, and no message came back.
+    pub(super) too_long: u64,
+    /// A middlebox took data and gave none on.
+    pub(super) taken: u64,
     /// Acknowledgements that a queue dropped.
-    pub(super) acks: u64,
+    pub(super) acks_queue: u64,
+    /// Acknowledgements that were lost at random.
+    pub(super) acks_random: u64,
+    /// Acknowledgements on a link that was down.
+    pub(super) acks_down: u64,
     /// Bytes that never left the queue.
     pub(super) unsent: u64,
+}
+
+impl Drops {
+    /// Those after `then`.
+    pub(super) fn since(self, then: Self) -> Self {
+        Self {
+            queue: self.queue - then.queue,
+            random: self.random - then.random,
+            filter: self.filter - then.filter,
+            down: self.down - then.down,
+            policed: self.policed - then.policed,
+            too_long: self.too_long - then.too_long,
+            taken: self.taken - then.taken,
+            acks_queue: self.acks_queue - then.acks_queue,
+            acks_random: self.acks_random - then.acks_random,
+            acks_down: self.acks_down - then.acks_down,
+            unsent: self.unsent - then.unsent,
+        }
+    }
+
+    /// The cause of one drop.
+    fn cause(&self) -> Option<Cause> {
+        let counts = [
+            (self.queue, Cause::QueueOverflow),
+            (self.random + self.filter, Cause::Loss),
+            (self.down + self.acks_down, Cause::Down),
+            (self.policed, Cause::Policer),
+            (self.too_long, Cause::PathMtu),
+            (self.acks_queue, Cause::AckQueue),
+            (self.acks_random, Cause::AckLoss),
+        ];
+        counts.into_iter().find(|(count, _)| *count > 0).map(|(_, cause)| cause)
+    }
+
+    /// A frame was dropped or marked on the way of the acknowledgements.
+    fn count_acknowledgement(&mut self, what: Happening) {
+        match what {
+            Happening::Dropped(DropCause::QueueFull | DropCause::Discipline) => self.acks_queue += 1,
+            Happening::Dropped(DropCause::Down | DropCause::NoRoute) => self.acks_down += 1,
+            Happening::Dropped(
+                DropCause::Chance | DropCause::Retries | DropCause::Corrupted | DropCause::Filter,
+            ) => self.acks_random += 1,
+            Happening::Dropped(DropCause::TooLong) | Happening::Marked => {}
+        }
+    }
+
+    /// A frame of so many bytes was dropped or marked on the way of the data.
+    fn count_data(&mut self, what: Happening, bytes: u32, hop: Hop) {
+        let count = match what {
+            Happening::Dropped(DropCause::Discipline) if hop.polices => &mut self.policed,
+            Happening::Marked | Happening::Dropped(DropCause::QueueFull | DropCause::Discipline) => {
+                &mut self.queue
+            }
+            Happening::Dropped(DropCause::Down | DropCause::NoRoute) => &mut self.down,
+            Happening::Dropped(DropCause::Filter) => &mut self.filter,
+            Happening::Dropped(DropCause::Chance | DropCause::Retries | DropCause::Corrupted) => {
+                self.random += 1;
+                return;
+            }
+            // Where the sender is told, it sends the data again in smaller packets.
+            Happening::Dropped(DropCause::TooLong) if hop.tells => {
+                self.unsent += u64::from(bytes);
+                return;
+            }
+            Happening::Dropped(DropCause::TooLong) => &mut self.too_long,
+        };
+        *count += 1;
+        if what != Happening::Marked {
+            self.unsent += u64::from(bytes);
+        }
+    }
+}
+
+/// What decides how a drop at a hop counts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Hop {
+    /// Its queue is a policer.
+    pub(super) polices: bool,
+    /// Senders are told of packets that are too long for it.
+    pub(super) tells: bool,
 }
 
 /// The queue.
@@ -50,10 +141,12 @@ pub(in crate::world) struct Notes {
     drops: BTreeMap<Key, Drops>,
     /// By flow and interface of the host that opened it: in both directions, over the whole run.
     by_path: BTreeMap<(u16, u16), PathDrops>,
-    /// By flow and interface of the host that opened it: acknowledgements that a queue dropped.
-    acks: BTreeMap<(u16, u16), u64>,
+    /// By flow and interface of the host that opened it: acknowledgements that were dropped.
+    acks: BTreeMap<(u16, u16), Drops>,
     /// By flow: the directions that its data takes.
-    forth: BTreeSet<(u16, DirectionId)>,
+    forth: BTreeMap<(u16, DirectionId), Hop>,
+    /// By flow and interface: where data and acknowledgements were dropped, by cause.
+    places: BTreeMap<(u16, u16), BTreeMap<(Cause, DirectionId), u64>>,
 }
 
 impl Notes {
@@ -63,9 +156,11 @@ impl Notes {
         let note = match record.event {
             Event::Limit { limit, .. } => Note::Limit(self.buffers.report(record.at, key, path, limit)),
             Event::Block { limit, .. } => return self.buffers.block(record.at, flow, limit),
-            Event::Window {
-                why: WindowChange::Loss | WindowChange::Timeout | WindowChange::Marks, ..
-            } => Note::Reduced,
+            Event::Window { why: WindowChange::Loss | WindowChange::Marks, .. } => {
+                Note::Reduced { by_timeout: false }
+            }
+            // A window of one segment is not reduced any more, and waits for a cause of its own.
+            Event::Timeout { .. } => Note::Reduced { by_timeout: true },
             Event::Spurious { .. } => Note::Undone,
             _ => return,
         };
@@ -116,17 +211,35 @@ impl Notes {
     /// The same, with the acknowledgements that came by an interface.
     pub(super) fn all_drops_of(&self, subflow: Key, interface: u16) -> Drops {
         let acks = self.acks.get(&(subflow.0, interface)).copied().unwrap_or_default();
-        Drops { acks, ..self.drops_of(subflow) }
+        let Drops { acks_queue, acks_random, acks_down, .. } = acks;
+        Drops { acks_queue, acks_random, acks_down, ..self.drops_of(subflow) }
     }
 
     /// The data of a flow takes this direction.
-    pub(super) fn follow(&mut self, flow: u16, direction: DirectionId) {
-        self.forth.insert((flow, direction));
+    pub(super) fn follow(&mut self, flow: u16, direction: DirectionId, hop: Hop) {
+        self.forth.insert((flow, direction), hop);
+    }
+
+    /// Where most frames of a path were dropped for a cause.
+    pub(super) fn place_of(&self, flow: u16, interface: u16, cause: Cause) -> Option<DirectionId> {
+        let places = self.places.get(&(flow, interface))?;
+        let own = places.iter().filter(|((of, _), _)| *of == cause);
+        own.max_by_key(|(_, count)| **count).map(|((_, at), _)| *at)
     }
 
     /// Frames of a flow that were dropped on the path of an interface.
     pub(in crate::world) fn drops_on(&self, flow: u16, interface: u16) -> PathDrops {
         self.by_path.get(&(flow, interface)).copied().unwrap_or_default()
+    }
+
+    /// A middlebox of a direction took a frame with data, and gave none on.
+    pub(super) fn hear_taken(&mut self, label: u32, direction: DirectionId) {
+        let Some((flow, subflow)) = flow_and_subflow(label) else { return };
+        self.drops.entry((flow as u16, subflow as u8)).or_default().taken += 1;
+        if let Some((flow, interface)) = flow_and_interface(label) {
+            let places = self.places.entry((flow as u16, interface as u16)).or_default();
+            *places.entry((Cause::Middlebox, direction)).or_default() += 1;
+        }
     }
 
     /// A frame was dropped or marked.
@@ -144,35 +257,31 @@ impl Notes {
                 Happening::Dropped(DropCause::TooLong) | Happening::Marked => {}
             }
         }
-        // A lost or late acknowledgement makes no window smaller, unless so many are lost that the sender takes its data for lost.
-        if !self.forth.contains(&(flow as u16, event.direction)) {
-            if matches!(event.what, Happening::Dropped(DropCause::QueueFull | DropCause::Discipline))
-                && let Some((flow, interface)) = flow_and_interface(event.label)
-            {
-                *self.acks.entry((flow as u16, interface as u16)).or_default() += 1;
+        let hop = self.forth.get(&(flow as u16, event.direction)).copied();
+        let mut one = Drops::default();
+        match hop {
+            Some(hop) => {
+                one.count_data(event.what, event.bytes, hop);
+                self.drops.entry((flow as u16, subflow as u8)).or_default().count_data(
+                    event.what,
+                    event.bytes,
+                    hop,
+                );
             }
-            return;
+            // A lost or late acknowledgement makes no window smaller, unless so many are lost that the sender takes its data for lost.
+            None => {
+                one.count_acknowledgement(event.what);
+                if let Some((flow, interface)) = flow_and_interface(event.label) {
+                    self.acks
+                        .entry((flow as u16, interface as u16))
+                        .or_default()
+                        .count_acknowledgement(event.what);
+                }
+            }
         }
-        let drops = self.drops.entry((flow as u16, subflow as u8)).or_default();
-        match event.what {
-            Happening::Marked => drops.queue += 1,
-            Happening::Dropped(DropCause::QueueFull | DropCause::Discipline) => {
-                drops.queue += 1;
-                drops.unsent += u64::from(event.bytes);
-            }
-            Happening::Dropped(DropCause::Down | DropCause::NoRoute) => {
-                drops.down += 1;
-                drops.unsent += u64::from(event.bytes);
-            }
-            Happening::Dropped(DropCause::Filter) => {
-                drops.filter += 1;
-                drops.unsent += u64::from(event.bytes);
-            }
-            Happening::Dropped(DropCause::Chance | DropCause::Retries | DropCause::Corrupted) => {
-                drops.random += 1;
-            }
-            // A packet that is too long is an answer of the network, and sent again in parts.
-            Happening::Dropped(DropCause::TooLong) => drops.unsent += u64::from(event.bytes),
+        if let (Some(cause), Some((flow, interface))) = (one.cause(), flow_and_interface(event.label)) {
+            let places = self.places.entry((flow as u16, interface as u16)).or_default();
+            *places.entry((cause, event.direction)).or_default() += 1;
         }
     }
 }

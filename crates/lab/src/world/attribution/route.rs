@@ -8,7 +8,7 @@ use mptcp_clock::{Duration, Instant};
 use netsim::{AddressId, DirectionId, Network, NodeId, Parameters};
 
 use super::cut::Links;
-
+use super::notes::Hop;
 use crate::scenario::names::Side;
 use crate::scenario::{Line, Scenario, Way};
 
@@ -28,6 +28,8 @@ pub(in crate::world) struct Route {
     pub(in crate::world) best_links: Links,
     /// One of its links is wireless: nothing says what that carries.
     pub(super) is_wireless: bool,
+    /// By hop of `forth`: how drops there count.
+    pub(super) kinds: Vec<Hop>,
     /// Queues alone delay frames on the way back: no wireless MAC, no middlebox, no far end that gathers them.
     has_plain_back: bool,
     /// The interface of the host that opened the flow.
@@ -45,6 +47,10 @@ pub(super) struct State {
     pub(super) delay: Duration,
     /// Mean propagation to the receiver and back.
     pub(super) mean_delay: Duration,
+    /// Segments may overtake others.
+    pub(super) reorders: bool,
+    /// Delays vary from frame to frame.
+    pub(super) jitters: bool,
 }
 
 impl Route {
@@ -92,8 +98,13 @@ impl Route {
             let is_meddled = scenario.middleboxes.iter().any(|one| one.link == link.name);
             link.station.is_none() && line.batch.is_none() && line.recording.is_none() && !is_meddled
         };
+        let kind = |hop: &DirectionId| {
+            let line = line_of(scenario, *hop);
+            Hop { polices: false, tells: line.icmp }
+        };
+        let kinds = forth.iter().map(kind).collect();
         let has_plain_back = back.iter().all(is_plain);
-        Self { forth, back, best, rate, best_links, is_wireless, has_plain_back, interface }
+        Self { forth, back, best, rate, best_links, is_wireless, kinds, has_plain_back, interface }
     }
 
     /// What an acknowledgement of so many bytes takes on the way back where no frame is before it: with jitter, at most.
@@ -114,12 +125,15 @@ impl Route {
 
     /// What it is now.
     pub(super) fn state(&self, network: &Network<u32>) -> State {
-        let mut state = State { share: 1.0, up: true, delay: Duration::ZERO, mean_delay: Duration::ZERO };
+        let mut state = State { share: 1.0, up: true, ..State::default() };
         for (hop, best) in self.forth.iter().zip(&self.best) {
             let parameters = network.parameters(*hop);
             state.up &= parameters.up;
             state.delay += held_delay(parameters);
             state.mean_delay += mean_delay(parameters);
+            let spread = parameters.jitter.filter(|jitter| !jitter.spread.is_zero());
+            state.reorders |= spread.is_some_and(|jitter| jitter.reorder);
+            state.jitters |= spread.is_some();
             if let (Some(_), Some(rate), Some(most)) = (best, parameters.rate, self.rate) {
                 state.share = state.share.min(rate.bits_per_second() as f64 / most as f64);
             }
@@ -129,6 +143,7 @@ impl Route {
             state.up &= parameters.up;
             state.delay += held_delay(parameters);
             state.mean_delay += mean_delay(parameters);
+            state.jitters |= parameters.jitter.is_some_and(|jitter| !jitter.spread.is_zero());
         }
         state
     }

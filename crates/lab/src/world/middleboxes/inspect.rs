@@ -26,7 +26,15 @@ impl World {
         self.pool.give_back(frame.payload);
         let link = direction.link();
         let side = if direction == link.forward() { Side::Forward } else { Side::Backward };
-        for travelling in self.middleboxes.take(now, link, side, segment) {
+        let has_data = !segment.payload.is_empty();
+        let made = self.middleboxes.take(now, link, side, segment);
+        if let Some(attribution) = &mut self.attribution
+            && has_data
+            && !made.iter().any(|(to, segment)| *to == side && !segment.payload.is_empty())
+        {
+            attribution.taken(frame.label, direction);
+        }
+        for travelling in made {
             self.emerge(now, link, travelling);
         }
         self.await_middleboxes();

@@ -1,0 +1,140 @@
+"""What a fourth pair of fresh readers met (docs/first-hour.md)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from mptcplab import Scenario, events, reasons
+from mptcplab.why import explain
+
+if TYPE_CHECKING:
+    from mptcplab._core import FlowRow
+
+TCP = '[flows.f]\ntransport = "tcp"\ndirection = "download"\n'
+BURSTS = """
+duration = "20s"
+warmup = "2s"
+[paths.p]
+rate = "{rate}"
+delay = "{delay}"
+queue = "60p"
+gilbert_elliott = {{ p = "{p}", r = "{r}" }}
+"""
+ACKS = """
+duration = "15s"
+[paths.p]
+delay = "22ms"
+queue = "60p"
+backward = {{ rate = "31Mbit" }}
+forward = {{ rate = "9Mbit", {loss} }}
+"""
+HOLE = """
+duration = "10s"
+[paths.a]
+rate = "10Mbit"
+delay = "15ms"
+queue = "40p"
+[paths.b]
+rate = "30Mbit"
+delay = "25ms"
+queue = "100p"
+{mtu}
+[flows.f]
+direction = "download"
+"""
+
+
+def _observed(text: str, seed: int = 1) -> FlowRow:
+    return Scenario.parse(text).run(seed, trace=events.REASONS).flow()
+
+
+def _limits(text: str, path: str, seed: int = 1) -> dict[str, float]:
+    [limits] = [row["limits"] for row in _observed(text, seed)["paths"] if row["path"] == path]
+    return limits
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"rate": "30Mbit", "delay": "4ms", "p": "0.5%", "r": "20%"},
+        {"rate": "12Mbit", "delay": "30ms", "p": "0.3%", "r": "10%"},
+    ],
+)
+@pytest.mark.parametrize("seed", [1, 2, 4])
+def test_bursts_of_losses_on_a_constant_delay_are_random_loss(change: dict[str, str], seed: int) -> None:
+    limits = _limits(BURSTS.format(**change) + TCP, "p", seed)
+    assert limits["loss"] + limits["ack_loss"] > 0.5
+    assert limits["delay_change"] == 0
+    assert limits["spurious"] < 0.03
+
+
+@pytest.mark.parametrize("loss", ["8%", "12%"])
+def test_the_cause_of_a_later_timeout_is_its_own(loss: str) -> None:
+    """A window of one segment is not reduced any more; a timeout may have lost an acknowledgement."""
+    text = f'duration = "30s"\n[paths.p]\nrate = "20Mbit"\ndelay = "6ms"\nqueue = "60p"\nloss = "{loss}"\n{TCP}'
+    limits = _limits(text, "p")
+    assert limits["loss"] > 0.5
+    assert limits["ack_loss"] > 0.01
+    assert limits["delay_change"] == 0
+    assert limits["spurious"] < 0.01
+
+
+@pytest.mark.parametrize(("p", "r"), [("0.3%", "0.9%"), ("1%", "0.4%")])
+def test_lost_acknowledgements_are_random_loss_of_acknowledgements(p: str, r: str) -> None:
+    row = _observed(ACKS.format(loss=f'gilbert_elliott = {{ p = "{p}", r = "{r}" }}') + TCP)
+    assert row["paths"][0]["limits"]["ack_loss"] > 0.3
+    assert row["paths"][0]["limits"]["delay_change"] == 0
+    assert "random loss of acknowledgements" in reasons.sentences(row)[0]
+
+
+@pytest.mark.parametrize("path", ["a", "b"])
+@pytest.mark.parametrize("mtu", [1300, 1440])
+def test_packets_larger_than_a_path_mtu_are_named_and_smaller_ones_are_tried(path: str, mtu: int) -> None:
+    text = HOLE.format(mtu="").replace(f"[paths.{path}]", f"[paths.{path}]\npath_mtu = {mtu}\nicmp = false")
+    row = _observed(text)
+    first = reasons.findings(row)[0]
+    assert (first.cause, first.path) == ("path_mtu", path)
+    assert first.share > 0.9
+    [answer] = explain(Scenario.parse(text), seeds=[1])
+    assert answer.findings[0].cause == "path_mtu"
+    tried = [trial.change for trial in answer.tried]
+    assert 'mtu_probing = "blackhole"' in tried
+    assert answer.remedy is not None
+    assert answer.remedy.cause == "path_mtu"
+    assert answer.remedy.goodput.mean > 1.5 * answer.goodput.mean
+
+
+def test_a_path_mtu_of_which_the_sender_is_told_costs_nothing() -> None:
+    limits = _limits(HOLE.format(mtu="path_mtu = 1300"), "b")
+    assert limits["path_mtu"] == 0
+    assert limits["capacity"] > 0.5
+
+
+@pytest.mark.parametrize("buffer", ["16KB", "64KB"])
+def test_a_proxy_that_acknowledges_early_is_a_middlebox(buffer: str) -> None:
+    box = f'[middleboxes.m]\npath = "b"\nkind = "early-ack"\nbuffer = "{buffer}"\n'
+    row = _observed(HOLE.format(mtu="") + box)
+    [path] = [path for path in row["paths"] if path["path"] == "b"]
+    assert path["limits"]["middlebox"] > 0.3
+    assert path["limits"]["delay_change"] == path["limits"]["spurious"] == 0
+    assert any("middlebox" in sentence for sentence in reasons.sentences(row))
+
+
+@pytest.mark.parametrize(("jitter", "delay"), [("5ms", "6ms"), ("20ms", "20ms")])
+def test_segments_that_overtake_others_are_reordering(jitter: str, delay: str) -> None:
+    text = f'duration = "15s"\n[paths.p]\nrate = "25Mbit"\ndelay = "{delay}"\njitter = "{jitter}"\nqueue = "8p"\n'
+    limits = _limits(text + "reorder = true\n" + TCP, "p")
+    assert limits["reordering"] > 0.3
+    assert limits["delay_change"] == 0
+    assert max(limits, key=lambda cause: limits[cause] * (cause != "capacity")) == "reordering"
+
+
+def test_a_delay_that_changes_is_a_change_of_delay() -> None:
+    """The delay grows from 5 to 300 ms: timeouts are spurious, and the window is too small afterwards."""
+    text = 'duration = "10s"\n[paths.p]\nrate = "20Mbit"\ndelay = "5ms"\nqueue = "60p"\n'
+    step = '[[events]]\nat = "3s"\npath = "p"\nset = { delay = "300ms" }\n'
+    changed, constant = _limits(text + TCP + step, "p"), _limits(text + TCP, "p")
+    assert changed["delay_change"] > 0.2
+    assert constant["delay_change"] == constant["spurious"] == 0
