@@ -15,7 +15,7 @@ from mptcplab.batch import Job, run_jobs
 from mptcplab.statistics import Estimate, Paired, estimate, paired
 from mptcplab.why_answer import LATENCY, LATENESS, Answer, Measure, Trial
 from mptcplab.why_causes import proven
-from mptcplab.why_changes import changes, written
+from mptcplab.why_changes import changes, smaller_packets, written
 from mptcplab.why_ladder import smallest
 
 if TYPE_CHECKING:
@@ -70,7 +70,8 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
     if answer.early:
         return answer
     # Copies of a flow are one in the file, so they change together.
-    tables = tomllib.loads(scenario.to_toml())["flows"]
+    file = tomllib.loads(scenario.to_toml())
+    tables = file["flows"]
     named = flow if flow in tables and _settable(scenario, flow) else "*"
     measure = _measure(tables[flow], answer.goodput)
     if measure is not None:
@@ -95,7 +96,10 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
         of = [done[at * each : (at + 1) * each] for at in range(len(tried))]
         return [_trial(change, cause, answer, own) for (cause, change), own in zip(tried, of, strict=True)]
 
-    answer = replace(answer, tried=tested(changes(tables[flow], reasons.recommended_buffer(rows[0]))))
+    tries = changes(tables[flow], reasons.recommended_buffer(rows[0]))
+    if any(finding.cause == "path_mtu" for finding in answer.findings):
+        tries += smaller_packets(tables[flow], file)
+    answer = replace(answer, tried=tested(tries))
     answer = replace(answer, findings=proven(answer))
     return smallest(answer, tables[flow], tested)
 

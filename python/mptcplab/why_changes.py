@@ -11,6 +11,12 @@ from mptcplab.inputs import size, size_like, size_text
 
 FIRST = 4
 """Buffers of so many times the size are tried first."""
+LINKS = ("paths", "links", "stations")
+"""Tables of a scenario whose links may have a path MTU."""
+HEADERS = 60
+"""Bytes of the headers of IPv6 and TCP, which the MSS option leaves out."""
+LEAST_MSS = 88
+"""The smallest `mss` of a scenario."""
 COUPLED = ("lia", "olia", "balia", "wvegas")
 """Controllers that couple the windows of several paths."""
 
@@ -56,6 +62,20 @@ def changes(flow: dict[str, Any], least: float = 0.0) -> list[tuple[str | None, 
     return found
 
 
+def smaller_packets(flow: dict[str, Any], file: dict[str, Any]) -> list[tuple[str | None, dict[str, Any]]]:
+    """Changes of a flow whose packets are larger than a path MTU of the scenario `file`."""
+    found: list[tuple[str | None, dict[str, Any]]] = []
+    if flow.get("mtu_probing", "off") == "off":
+        found.append(("path_mtu", {"mtu_probing": "blackhole"}))
+    lines = [line for kind in LINKS for line in file.get(kind, {}).values()]
+    lines += [line[side] for line in lines for side in ("forward", "backward") if isinstance(line.get(side), dict)]
+    largest = [line["path_mtu"] for line in lines if line.get("path_mtu")]
+    largest += [event["set"]["path_mtu"] for event in file.get("events", []) if event.get("set", {}).get("path_mtu")]
+    if largest and min(largest) - HEADERS >= LEAST_MSS:
+        found.append(("path_mtu", {"mss": min(largest) - HEADERS}))
+    return found
+
+
 def _larger(known: int, least: float) -> str:
     """A larger buffer: so many times the size, or what is recommended where that is more."""
     return size_text(FIRST * known) if least <= FIRST * known else size_like(least, known)
@@ -66,10 +86,12 @@ def written(settings: dict[str, Any]) -> str:
     return " with ".join(f"{key} = {_shown(value)}" for key, value in settings.items())
 
 
-def _shown(value: str | bool | list[str]) -> str:
+def _shown(value: str | bool | int | list[str]) -> str:
     """A value as a scenario file has it."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
     if isinstance(value, list):
         return f"[{', '.join(_shown(name) for name in value)}]"
     return f'"{value}"'
