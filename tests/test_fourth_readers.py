@@ -138,3 +138,42 @@ def test_a_delay_that_changes_is_a_change_of_delay() -> None:
     changed, constant = _limits(text + TCP + step, "p"), _limits(text + TCP, "p")
     assert changed["delay_change"] > 0.2
     assert constant["delay_change"] == constant["spurious"] == 0
+
+
+@pytest.mark.parametrize("change", ["up = false", 'loss = "100%"'])
+@pytest.mark.parametrize("warmup", ["1s", "2.4s", "3.1s", "4.2s"])
+def test_a_stall_across_the_end_of_the_warm_up_has_shares_of_its_own_time(change: str, warmup: str) -> None:
+    """The shares are those of the whole stall, which begins before the warm-up ends, and ends after it."""
+    back = change.replace("false", "true").replace("100%", "0%")
+    text = f"""
+    duration = "7s"
+    warmup = "{{warmup}}"
+    [paths.p]
+    rate = "10Mbit"
+    delay = "20ms"
+    queue = "50p"
+    [[events]]
+    at = "2s"
+    path = "p"
+    set = {{{{ {change} }}}}
+    [[events]]
+    at = "4.5s"
+    path = "p"
+    set = {{{{ {back} }}}}
+    {TCP}
+    """
+    [path] = _observed(text.format(warmup=warmup))["paths"]
+    [first] = _observed(text.format(warmup="500ms"))["paths"]
+    silence, known = path["silence"], first["silence"]
+    assert sum(silence.values()) <= 1 + 1e-9
+    assert all(silence.get(cause, 0) == pytest.approx(known.get(cause, 0), abs=0.03) for cause in silence | known)
+    assert max(silence, key=lambda cause: silence[cause]) == ("down" if "up" in change else "loss")
+
+
+def test_several_subflows_of_a_path_spend_a_stall_once() -> None:
+    text = 'duration = "6s"\n[paths.p]\nrate = "10Mbit"\ndelay = "20ms"\nqueue = "50p"\n[flows.f]\n'
+    text += 'path_manager = "ndiffports"\nsubflows = 3\n[[events]]\nat = "2s"\npath = "p"\nset = { loss = "100%" }\n'
+    text += '[[events]]\nat = "4s"\npath = "p"\nset = { loss = "0%" }\n'
+    row = _observed(text)
+    assert row["longest_silence_s"] > 1
+    assert all(sum(path["silence"].values()) <= 1 + 1e-9 for path in row["paths"])

@@ -222,6 +222,7 @@ impl Attribution {
     /// From now on a flow counts.
     fn count(&mut self, now: Instant, flow: u16, network: &mut Network<u32>) {
         self.settle_all(now, network);
+        let then = self.spent(now, flow, network);
         self.counts_from.insert(flow, now);
         for (_, route) in self.routes.iter().filter(|((of, _), _)| *of == flow) {
             for &hop in route.forth.iter().chain(&route.back) {
@@ -238,6 +239,9 @@ impl Attribution {
             let waits = self.acks.get(&(flow, interface)).map_or((0.0, 0), Acks::sums);
             account.forget(notes.drops_of(*key).unsent, waits);
         }
+        drop(notes);
+        let anew = self.spent(now, flow, network);
+        self.silences.begin_again(flow, &then, &anew);
     }
 
     /// All data of a flow has arrived: it counts no longer. `reasons` are what its sender has reported so far.

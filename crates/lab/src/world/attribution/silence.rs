@@ -71,6 +71,17 @@ impl Silences {
         }
     }
 
+    /// The accounts of a flow had `then` and begin again with `now`: what was spent of a silence so far stays.
+    pub(super) fn begin_again(&mut self, flow: u16, then: &BTreeMap<u16, Spent>, now: &BTreeMap<u16, Spent>) {
+        let Some(present) = self.present.get_mut(&flow) else { return };
+        for (path, before) in &mut present.before {
+            let sums = |of: &BTreeMap<u16, Spent>| of.get(path).copied().unwrap_or_default().by_cause;
+            for ((before, then), now) in before.by_cause.iter_mut().zip(sums(then)).zip(sums(now)) {
+                *before += now - then;
+            }
+        }
+    }
+
     /// What a path did in the longest silence of its flow, if that began at `since`: shares of the time by cause.
     pub(super) fn longest(&self, flow: u16, path: u16, since: Instant) -> Vec<(&'static str, f64)> {
         let longest = self.longest.get(&flow).filter(|longest| longest.since == since);
@@ -80,8 +91,13 @@ impl Silences {
 
 /// What a path did between two looks at it, as shares of the `span` between them.
 fn shares(before: Spent, after: Spent, span: f64) -> Vec<(&'static str, f64)> {
-    let since: Vec<f64> = before.by_cause.iter().zip(after.by_cause).map(|(then, now)| now - then).collect();
+    // Time may go to another cause later, when more is known of it.
+    let mut since: Vec<f64> =
+        before.by_cause.iter().zip(after.by_cause).map(|(then, now)| (now - then).max(0.0)).collect();
     let down = (after.down - before.down).clamp(0.0, span);
+    let most = span.max(since.iter().sum());
+    // Several subflows of one path spend more time than there is.
+    since.iter_mut().for_each(|time| *time *= span / most.max(1e-9));
     let known: f64 = since.iter().sum();
     let absent = (span - known).max(0.0);
     let named = Cause::ALL.iter().zip(&since).map(|(cause, time)| match cause {

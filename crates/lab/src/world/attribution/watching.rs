@@ -32,7 +32,7 @@ impl Attribution {
     }
 
     /// What every path of a flow has done so far, without settling the accounts.
-    fn spent(&self, now: Instant, flow: u16, network: &mut Network<u32>) -> BTreeMap<u16, Spent> {
+    pub(super) fn spent(&self, now: Instant, flow: u16, network: &mut Network<u32>) -> BTreeMap<u16, Spent> {
         let own = self.routes.range((flow, 0)..=(flow, u16::MAX));
         own.map(|((_, path), route)| {
             let mut spent = Spent::default();
