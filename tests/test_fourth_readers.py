@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import pytest
 
 from mptcplab import Scenario, events, reasons
+from mptcplab.summary import long_queues
 from mptcplab.why import explain
 
 if TYPE_CHECKING:
     from mptcplab._core import FlowRow
+    from mptcplab.results import Run
 
 TCP = '[flows.f]\ntransport = "tcp"\ndirection = "download"\n'
 BURSTS = """
@@ -177,3 +180,131 @@ def test_several_subflows_of_a_path_spend_a_stall_once() -> None:
     row = _observed(text)
     assert row["longest_silence_s"] > 1
     assert all(sum(path["silence"].values()) <= 1 + 1e-9 for path in row["paths"])
+
+
+def _longest_wait(run: Run, link: str, direction: str) -> float:
+    [row] = [row for row in run.link_rows if (row["link"], row["direction"]) == (link, direction)]
+    return 8 * row["longest_queue"] / (row["capacity"] or math.nan)
+
+
+def test_a_queueing_delay_is_that_of_the_queue_and_no_rest_of_a_round_trip() -> None:
+    """Uploads fill the queue of the acknowledgements, and the queue of the data is nearly empty."""
+    text = """
+    duration = "15s"
+    warmup = "1s"
+    [paths.p]
+    delay = "8ms"
+    forward = { rate = "2Mbit", queue = "120p" }
+    backward = { rate = "30Mbit", queue = "90p" }
+    [flows.down]
+    direction = "download"
+    [flows.up]
+    direction = "upload"
+    """
+    run = Scenario.parse(text).run(trace=events.REASONS)
+    [down], [up] = run.flow("down")["paths"], run.flow("up")["paths"]
+    assert reasons.queueing_delay(down) <= _longest_wait(run, "p", "backward") + 1e-3
+    assert down["mean_srtt_s"] - (down["base_rtt_s"] or math.nan) > 3 * reasons.queueing_delay(down)
+    assert 0.2 < reasons.queueing_delay(up) <= _longest_wait(run, "p", "forward") + 1e-3
+    assert up["queue_at"] == "p forward"
+
+
+@pytest.mark.parametrize(("low", "queue"), [("1Mbit", 100_000), ("3Mbit", 600_000)])
+def test_a_queueing_delay_after_a_lower_rate_is_that_of_the_lower_rate(low: str, queue: int) -> None:
+    """The mean over the time of the run: half of it at a rate at which the full queue lasts for about a second."""
+    text = f"""
+    duration = "22s"
+    warmup = "2s"
+    [paths.p]
+    rate = "60Mbit"
+    delay = "10ms"
+    queue = "{queue}B"
+    {TCP}
+    rcvbuf = "8MB"
+    congestion = "cubic"
+    [[events]]
+    at = "12s"
+    path = "p"
+    set = {{ rate = "{low}" }}
+    """
+    run = Scenario.parse(text).run(trace=events.REASONS)
+    row = run.flow()
+    rate = float(low.removesuffix("Mbit")) * 1e6
+    assert 0.25 * queue * 8 / rate < reasons.queueing_delay(row["paths"][0]) < 0.6 * queue * 8 / rate
+    assert any("bufferbloat" in sentence for sentence in reasons.sentences(row))
+    assert long_queues(run, row)
+
+
+NECK = """
+duration = "12s"
+warmup = "2s"
+[links.access]
+ends = ["host", "r1"]
+rate = "100Mbit"
+delay = "3ms"
+[links.neck]
+ends = ["r1", "srv"]
+rate = "10Mbit"
+delay = "7ms"
+{neck}
+[flows.t]
+from = "host"
+to = "srv"
+"""
+OTHER = """
+[links.c]
+ends = ["other", "r1"]
+rate = "100Mbit"
+[flows.u]
+from = "other"
+to = "srv"
+transport = "tcp"
+congestion = "cubic"
+"""
+ALONE = """
+duration = "12s"
+warmup = "2s"
+[paths.access]
+rate = "10Mbit"
+delay = "10ms"
+queue = "600p"
+[flows.t]
+"""
+
+
+def test_a_long_queue_behind_the_access_link_is_that_of_its_own_link() -> None:
+    runs = [Scenario.parse(text).run(trace=events.REASONS) for text in (NECK.format(neck='queue = "600p"'), ALONE)]
+    behind, same = (reasons.queueing_delay(run.flow()["paths"][0]) for run in runs)
+    assert behind == pytest.approx(same, rel=0.05)
+    row = runs[0].flow()
+    assert "the queue of neck held data" in "; ".join(reasons.sentences(row))
+    [note] = long_queues(runs[0], row)
+    assert note.startswith("the queue of neck may hold 600 packets")
+    assert note.endswith('queue = "17p" would shorten the RTT of access')
+
+
+@pytest.mark.parametrize(
+    ("neck", "more", "said"),
+    [
+        ('queue = "4p"', "", "drops in the queue of neck left"),
+        ('loss = "3%"', "", "random loss on neck left"),
+        ("", '[[events]]\nat = "6s"\nlink = "neck"\nset = { rate = "2Mbit" }\n', "the link rate of neck was lower"),
+        ("", OTHER, "other flows took"),
+        ("path_mtu = 1200\nicmp = false", "", "packets larger than the path MTU of neck"),
+        ("", '[[events]]\nat = "4s"\nlink = "neck"\nset = { up = false }\n', "neck was down"),
+    ],
+)
+def test_sentences_name_the_link_and_not_the_first_one_of_the_path(neck: str, more: str, said: str) -> None:
+    said_of = reasons.sentences(_observed(NECK.format(neck=neck) + more))
+    assert said in said_of[0]
+    assert "neck" in said_of[0]
+
+
+def test_what_two_paths_share_is_said_once() -> None:
+    """Two paths over one slow link, with other traffic there and a long queue."""
+    second = '[links.b]\nends = ["host", "r1"]\nrate = "100Mbit"\n[flows.t]'
+    text = NECK.format(neck='queue = "700p"').replace("[flows.t]", second) + OTHER
+    said = reasons.sentences(_observed(text))
+    assert sum("other flows took" in sentence for sentence in said) == 1
+    assert sum("bufferbloat" in sentence for sentence in said) == 1
+    assert all("neck" in sentence for sentence in said)

@@ -266,7 +266,7 @@ def test_no_queueing_delay_is_longer_than_the_longest_queue() -> None:
 
 def test_no_queue_is_suggested_that_is_shorter_than_an_initial_window() -> None:
     """Two packets are the bandwidth-delay product of 10 Mb/s and 2 ms, and drop most of what ten segments bring."""
-    said = Scenario.parse(OUTAGE.replace('"10p"', '"100p"')).run(trace=events.REASONS).summary()
+    said = Scenario.parse(OUTAGE.replace('"10p"', '"200p"')).run(trace=events.REASONS).summary()
     assert "its bandwidth-delay product is 2 packets" in said
     assert 'queue = "10p" would shorten its RTT' in said
 

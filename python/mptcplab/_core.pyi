@@ -46,6 +46,11 @@ class PathRow(TypedDict):
     ack_wait_s: float | None
     longest_wait_s: NotRequired[float]
     ack_queue: str | None
+    queue_wait_s: NotRequired[float | None]
+    """Mean time that data waited in queues; of results that were not read from a file, as the next two."""
+    queue_at: NotRequired[str | None]
+    places: NotRequired[dict[str, str]]
+    """By cause: the link or the middlebox where it was found."""
     dropped_random: int | None
     dropped_queue: int | None
     dropped_down: int | None

@@ -82,7 +82,7 @@ _SILENT = {
     "down": "{} was down",
     "recovery": "{} was up again, and its sender waited for a timeout",
     "loss": "{} waited after random losses",
-    "queue_overflow": "{} waited after drops in its queue",
+    "queue_overflow": "{} waited after drops in {queue}",
     "policer": "{} waited after drops of a policer",
     "path_mtu": "packets larger than the path MTU of {} were dropped",
     "middlebox": "a middlebox of {} held or dropped segments",
@@ -120,22 +120,26 @@ class Finding:
     """What it cost, bit/s; 0 where a link has no rate of its own."""
     detail: str = ""
     """More about it, for its sentence."""
+    place: str | None = None
+    """The link of `path` where it was found, if that has another name than the path, or a middlebox."""
 
     def __str__(self) -> str:
         """A clause with subject and verb."""
-        part, path = f"{self.share:.0%}", self.path
+        part, path, at = f"{self.share:.0%}", self.path, self.place or self.path
+        it, its = (path, f"the capacity of {path}") if self.place else ("it", "its capacity")
+        on = f" on {at}" if self.place else ""
         sentence = {
             "never_joined": f"no subflow joined over {path}",
-            "lower_rate": f"the link rate of {path} was lower for a time, which cost {part} of its capacity",
-            "down": f"{path} was down, which cost {part} of its capacity",
-            "cross_traffic": f"other flows took {part} of {path}",
-            "loss": f"random loss left {part} of {path} idle",
-            "queue_overflow": f"drops in the queue of {path} left {part} of it idle",
-            "policer": f"drops of the policer of {path} left {part} of it idle",
-            "path_mtu": f"packets larger than the path MTU of {path} were dropped, which left {part} of it idle",
-            "middlebox": f"a middlebox of {path} held or dropped segments, which left {part} of it idle",
-            "ack_loss": f"random loss of acknowledgements left {part} of {path} idle",
-            "reordering": f"reordering left {part} of {path} idle",
+            "lower_rate": f"the link rate of {at} was lower for a time, which cost {part} of {its}",
+            "down": f"{at} was down, which cost {part} of {its}",
+            "cross_traffic": f"other flows took {part} of {at}",
+            "loss": f"random loss{on} left {part} of {path} idle",
+            "queue_overflow": f"drops in the queue of {at} left {part} of {it} idle",
+            "policer": f"drops of the policer of {at} left {part} of {it} idle",
+            "path_mtu": f"packets larger than the path MTU of {at} were dropped, which left {part} of {it} idle",
+            "middlebox": f"the middlebox {at} held or dropped segments, which left {part} of {path} idle",
+            "ack_loss": f"random loss of acknowledgements{on} left {part} of {path} idle",
+            "reordering": f"reordering{on} left {part} of {path} idle",
             "delay_change": f"a change of delay left {part} of {path} idle",
             "spurious": f"spurious losses, for which the network dropped nothing, left {part} of {path} idle",
             "window": f"{part} of {path} was idle while its congestion window grew",
@@ -148,7 +152,7 @@ class Finding:
             "receive_window": f"the receive window was full, which cost {part} of capacity",
             "send_buffer": f"the send buffer was full, which cost {part} of capacity",
             "both_buffers": f"the send buffer and the receive window were full, which cost {part} of capacity",
-            "bufferbloat": f"the queue of {path} held data for a long time (bufferbloat)",
+            "bufferbloat": f"the queue of {at} held data for a long time (bufferbloat)",
             "application": f"the application had nothing to send, which left {part} of capacity idle",
             "scheduler": f"the scheduler left {part} of {path} idle"
             if path
@@ -242,9 +246,13 @@ def waited_long(row: FlowRow) -> bool:
 
 
 def queueing_delay(path: PathRow) -> float:
-    """How long data waited in the queues of a path on average: what RTTs took longer than its delay, without what
-    acknowledgements waited, s.
+    """How long data waited in the queues of a path on average, s.
+
+    Where that was not measured: what RTTs took longer than its delay, without what acknowledgements waited.
     """
+    known = path.get("queue_wait_s")
+    if known is not None:
+        return known
     base = path["base_rtt_s"]
     # A frame on the line is in no queue.
     frame = FRAME_BITS / path["best_capacity"] if path["best_capacity"] else 0.0
@@ -283,11 +291,7 @@ def findings(row: FlowRow) -> list[Finding]:
     if not known:
         # Nobody observed the run.
         return []
-    bloated = [
-        Finding("bufferbloat", path["path"], 0.0, 0.0, f"queueing delay {queueing_delay(path) * 1e3:.0f} ms on average")
-        for path in sorted(known, key=lambda path: -queueing_delay(path))
-        if is_bloated(path)
-    ]
+    bloated = [_bloated(path) for path in long_queues(known)]
     bloated += [
         Finding("ack_queue", path["path"], 0.0, 0.0, _waited(path)) for path in known if has_late_acknowledgements(path)
     ]
@@ -313,19 +317,34 @@ def findings(row: FlowRow) -> list[Finding]:
     if any(finding.cause == "application" for finding in enough):
         # A path that is left unused is not missed where there is too little to send.
         enough = [finding for finding in enough if finding.cause not in ("scheduler", "window", "closed")]
-    enough.sort(key=lambda finding: (-finding.cost, -finding.share))
+    enough = _once(sorted(enough, key=lambda finding: (-finding.cost, -finding.share)))
     # No path joins before data has arrived over the first one.
     enough.sort(key=lambda finding: finding.cause != "path_mtu" or finding.share < NEVER_JOINED)
     named = {(finding.cause, finding.path) for finding in enough}
     return enough + [finding for finding in bloated if (finding.cause, finding.path) not in named]
 
 
+def _once(found: Sequence[Finding]) -> list[Finding]:
+    """Findings in which the other traffic of one link, which several paths share, is one."""
+    first: dict[tuple[str, str | None, str | None], Finding] = {}
+    for finding in found:
+        known = first.get(_key(finding))
+        first[_key(finding)] = finding if known is None else replace(known, cost=known.cost + finding.cost)
+    return sorted(first.values(), key=lambda finding: (-finding.cost, -finding.share))
+
+
+def _key(finding: Finding) -> tuple[str, str | None, str | None]:
+    """Findings that are told in one sentence have the same."""
+    of_link = finding.place is not None and finding.cause in ("cross_traffic", "bufferbloat")
+    return (finding.cause, None if of_link else finding.path, finding.place if of_link else None)
+
+
 def mean_findings(rows: Sequence[FlowRow]) -> list[Finding]:
     """What held a flow back on average over several runs, the most costly first."""
-    sums: dict[tuple[str, str | None], list[Finding]] = {}
+    sums: dict[tuple[str, str | None, str | None], list[Finding]] = {}
     for row in rows:
         for finding in findings(row):
-            sums.setdefault((finding.cause, finding.path), []).append(finding)
+            sums.setdefault(_key(finding), []).append(finding)
     means = []
     for own in sums.values():
         share, cost = (sum(values) / len(rows) for values in zip(*((one.share, one.cost) for one in own), strict=True))
@@ -362,9 +381,29 @@ def _of_path(path: PathRow, rate: float) -> list[Finding]:
             limits.get(cause, 0.0),
             limits.get(cause, 0.0) * rate,
             _waited(path) if cause == "ack_queue" else "",
+            _place(path, cause),
         )
         for cause in _OWN
     ]
+
+
+def long_queues(paths: Sequence[PathRow]) -> list[PathRow]:
+    """Paths whose data waited in a queue for long, the longest wait first; of several with one queue only that one."""
+    found = [path for path in sorted(paths, key=lambda path: -queueing_delay(path)) if is_bloated(path)]
+    first = {path.get("queue_at") or path["path"]: path for path in reversed(found)}
+    return [path for path in found if first[path.get("queue_at") or path["path"]] is path]
+
+
+def _bloated(path: PathRow) -> Finding:
+    detail = f"queueing delay {queueing_delay(path) * 1e3:.0f} ms on average"
+    at = (path.get("queue_at") or path["path"]).rpartition(" ")[0] or path["path"]
+    return Finding("bufferbloat", path["path"], 0.0, 0.0, detail, at if at != path["path"] else None)
+
+
+def _place(path: PathRow, cause: str) -> str | None:
+    """Where a cause was found, if that is not the link whose name the path has."""
+    place = path.get("places", {}).get(cause)
+    return place if place != path["path"] else None
 
 
 def _waited(path: PathRow) -> str:
@@ -413,8 +452,9 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
             detail += f", RFC 6182 recommends {size_like(need, smallest)} for these paths"
         return [Finding(cause, None, share, together, detail)]
     blame = "bufferbloat" if is_bloated(late) else "head_of_line"
-    detail = f"queueing delay {queueing_delay(late) * 1e3:.0f} ms on average" if blame == "bufferbloat" else ""
-    return [Finding(blame, late["path"], share, together, detail)]
+    if blame == "bufferbloat":
+        return [replace(_bloated(late), share=share, cost=together)]
+    return [Finding(blame, late["path"], share, together)]
 
 
 def unanswered(row: FlowRow) -> str:
@@ -470,11 +510,18 @@ def no_data(row: FlowRow) -> str | None:
 def silence(row: FlowRow) -> str:
     """What each path did in the longest time without data, as clauses; empty where nobody observed the paths."""
     return ", ".join(
-        f"{_SILENT.get(cause, cause).format(path['path'])} for {share:.0%} of that time"
+        f"{_silent(path, cause)} for {share:.0%} of that time"
         for path in row["paths"]
         for cause, share in sorted(path.get("silence", {}).items(), key=lambda item: -item[1])[:2]
         if share >= _IN_SILENCE
     )
+
+
+def _silent(path: PathRow, cause: str) -> str:
+    """What a path did in a time without data, as a clause."""
+    place = _place(path, cause)
+    queue = f"the queue of {place}" if place else "its queue"
+    return _SILENT.get(cause, cause).format(path["path"], queue=queue)
 
 
 def _order(row: FlowRow) -> str:

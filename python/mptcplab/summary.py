@@ -9,7 +9,7 @@ import html
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mptcplab import reasons
 from mptcplab.statistics import aggregation_benefit
@@ -250,20 +250,28 @@ def _path_lines(row: FlowRow, path: PathRow, link: LinkRow | None) -> list[str]:
 
 def long_queues(run: Run, row: FlowRow) -> list[str]:
     """What the queues of bloated paths hold, beside what these paths need."""
-    bloated = [path for path in row["paths"] if path["limits"] and reasons.is_bloated(path)]
+    bloated = reasons.long_queues([path for path in row["paths"] if path["limits"]])
     if not bloated:
         return []
-    lines = tomllib.loads(run.scenario.to_toml()).get("paths", {})
+    file = tomllib.loads(run.scenario.to_toml())
     notes = []
     for path in bloated:
-        queue, rate, trip = lines.get(path["path"], {}).get("queue"), path["best_capacity"], path["base_rtt_s"]
+        link, _, side = (path.get("queue_at") or f"{path['path']} forward").rpartition(" ")
+        queue, rate, trip = _queue(file, link, side), path["best_capacity"], path["base_rtt_s"]
         if isinstance(queue, str) and rate and trip:
             product = max(1, math.ceil(rate * trip / reasons.FRAME_BITS))
+            its, whose = ("its", "its RTT") if link == path["path"] else ("the", f"the RTT of {path['path']}")
             notes.append(
-                f"the queue of {path['path']} may hold {_held(queue)}; its bandwidth-delay product is {product} "
-                f'packets, and queue = "{max(product, INITIAL_WINDOW)}p" would shorten its RTT'
+                f"the queue of {link} may hold {_held(queue)}; {its} bandwidth-delay product is {product} "
+                f'packets, and queue = "{max(product, INITIAL_WINDOW)}p" would shorten {whose}'
             )
     return notes
+
+
+def _queue(file: Mapping[str, Any], link: str, side: str) -> object:
+    """The limit of the queue of a direction, as the scenario has it."""
+    line = file.get("paths", {}).get(link) or file.get("links", {}).get(link) or {}
+    return line.get(side, {}).get("queue", line.get("queue"))
 
 
 def _held(queue: str) -> str:

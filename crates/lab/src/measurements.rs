@@ -192,6 +192,12 @@ pub struct PathSummary {
     pub ack_wait: Option<f64>,
     /// The link and its direction in whose queue they waited longest, as in `lte forward`.
     pub ack_queue: Option<String>,
+    /// Mean time over the life of the flow that its data waited in the queues of the path, s; known where `ack_wait` is.
+    pub queue_wait: Option<f64>,
+    /// The link and its direction in whose queue the data waited longest.
+    pub queue_at: Option<String>,
+    /// By cause: the link, or the middlebox, where it was found; only of runs that are observed.
+    pub places: Vec<(&'static str, String)>,
     /// Share of the flow's life in which the other paths waited for older data on this one.
     pub blamed: f64,
     /// Shares by cause of the longest time in which nothing arrived at the application, as this path spent it; they add up to 1. Empty where that time is short, and in runs that are not observed.

@@ -250,6 +250,13 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
                 }
                 row.set_item(name, limits)?;
             }
+            row.set_item("queue_wait_s", path.queue_wait)?;
+            row.set_item("queue_at", path.queue_at.as_deref())?;
+            let places = PyDict::new(py);
+            for (cause, place) in &path.places {
+                places.set_item(cause, place)?;
+            }
+            row.set_item("places", places)?;
             row.set_item("blamed", path.blamed)?;
             Ok(row)
         })

@@ -235,8 +235,8 @@ impl World {
         let interface = host::interface_of(segment.destination.ip());
         let has_data = !segment.payload.is_empty();
         self.data_packets += u64::from(has_data);
-        if self.attribution.is_some() && !has_data {
-            self.note_acknowledgement(now, at, frame);
+        if self.attribution.is_some() {
+            self.note_arrival(now, at, frame, has_data);
             segment = self.pool.get(frame.payload);
         }
         if self.captures.is_some() {
@@ -248,15 +248,23 @@ impl World {
         self.service(now, at);
     }
 
-    /// A segment without data arrived at a host: at the sender of its flow it is an acknowledgement.
+    /// A segment arrived at a host: without data it is an acknowledgement at the sender of its flow.
     #[cold]
     #[inline(never)]
-    fn note_acknowledgement(&mut self, now: Instant, at: usize, frame: &Frame<u32>) {
+    fn note_arrival(&mut self, now: Instant, at: usize, frame: &Frame<u32>, has_data: bool) {
         let flow = flow_and_subflow(frame.label).and_then(|(flow, _)| self.apps.get(flow));
         if let (Some(attribution), Some(sent)) = (&mut self.attribution, self.pool.sent_at(frame.payload))
-            && flow.is_some_and(|flow| flow.sending_host() == at)
+            && let Some(flow) = flow
         {
-            attribution.acknowledged((sent, now), frame.label, frame.bytes, &mut self.network);
+            match (has_data, flow.sending_host() == at) {
+                (false, true) => {
+                    attribution.acknowledged((sent, now), frame.label, frame.bytes, &mut self.network);
+                }
+                (true, false) => {
+                    attribution.delivered((sent, now), frame.label, frame.bytes, &mut self.network)
+                }
+                _ => {}
+            }
         }
     }
 

@@ -10,7 +10,7 @@ use mptcp::observe::{Kind, Kinds, PathLimit, PathReasons, Row, Wanted};
 use mptcp_clock::{Duration, Instant};
 use netsim::DirectionId;
 
-use super::attribution::{Attribution, FullTimes, Links, Route, least, turning_points};
+use super::attribution::{Attribution, Cause, FullTimes, Links, Route, least, turning_points};
 use super::ports::FIRST_PORT;
 use super::recorder::{AtHost, Atlas, FlowEnds, OnLinks, Recorder};
 use super::{ScheduledAction, World, sampler};
@@ -87,6 +87,17 @@ impl World {
     fn name_of(&self, direction: DirectionId) -> String {
         let side = if direction == direction.link().forward() { "forward" } else { "backward" };
         format!("{} {side}", self.scenario.links[direction.link().index()].name)
+    }
+
+    /// The link of a direction, or the middleboxes on it, in words.
+    fn place_of(&self, cause: Cause, direction: DirectionId) -> String {
+        let link = &self.scenario.links[direction.link().index()].name;
+        if cause != Cause::Middlebox {
+            return link.clone();
+        }
+        let own = self.scenario.middleboxes.iter().filter(|one| one.link == *link);
+        let names: Vec<String> = own.map(|one| format!("{} ({})", one.name, one.what.kind())).collect();
+        names.join(" or ")
     }
 
     /// Hosts in their order, then the nodes that are none.
@@ -224,6 +235,11 @@ impl World {
                 path.ack_wait = truth.ack_wait.map(|(wait, _)| wait);
                 let queue = truth.ack_wait.and_then(|(_, queue)| queue);
                 path.ack_queue = queue.map(|queue| self.name_of(queue));
+                path.queue_wait = truth.queue_wait.map(|(wait, _)| wait);
+                let queue = truth.queue_wait.and_then(|(_, queue)| queue);
+                path.queue_at = queue.map(|queue| self.name_of(queue));
+                let place = |(cause, at): (Cause, DirectionId)| (cause.name(), self.place_of(cause, at));
+                path.places = truth.places.into_iter().map(place).collect();
             }
             let payload_share = if offered > 0 { payload as f64 / offered as f64 } else { 1.0 };
             let [usual, best] = links.map(|links| least(&links).map(|capacity| capacity * payload_share));

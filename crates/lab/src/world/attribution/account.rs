@@ -73,6 +73,8 @@ pub(super) struct Account {
     wait: f64,
     /// How long each hop served frames while it was kept.
     pub(super) served: Vec<f64>,
+    /// What a lower rate of each hop cost.
+    pub(super) slowed: Vec<f64>,
     totals: [f64; Cause::ALL.len()],
     /// How long it was kept.
     pub(super) watched: f64,
@@ -95,6 +97,7 @@ impl Account {
             since: now,
             busy: route.busy(network),
             served: vec![0.0; route.forth.len()],
+            slowed: vec![0.0; route.forth.len()],
             state: route.state(network),
             reduced: None,
             dropped: None,
@@ -129,6 +132,9 @@ impl Account {
             let more = now.as_secs_f64() - then.as_secs_f64();
             *sum += more;
             served = served.max(more).min(span);
+        }
+        if let Some(slowed) = self.state.slowed.and_then(|at| self.slowed.get_mut(at)) {
+            *slowed += span * (1.0 - self.state.share);
         }
         self.spend(span, served);
         self.end_round(span);
@@ -254,6 +260,7 @@ impl Account {
         (self.epoch, self.round) = (Epoch::new(acks), Round::default());
         (self.totals, self.delay, self.watched) = ([0.0; Cause::ALL.len()], 0.0, 0.0);
         self.served.fill(0.0);
+        self.slowed.fill(0.0);
         (self.offered, self.payload, self.unsent_before) = (0, 0, unsent);
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! Owns these sums. A sender sees them as a longer RTT alone, and takes them for a queue before its data.
 
-use mptcp_clock::{Duration, Instant};
-use netsim::{DirectionId, Network};
+use mptcp_clock::Instant;
+use netsim::Network;
 
 use super::route::Route;
+use super::waits::longest;
 
 /// Waits of a flow's acknowledgements on one path, s.
 #[derive(Clone, Debug, Default)]
@@ -33,14 +34,7 @@ impl Acks {
         let wait = (taken - taken.min(route.back_unqueued(network, bytes))).as_secs_f64();
         self.waited += wait;
         self.count += 1;
-        let longest = |&(_, hop): &(usize, &DirectionId)| {
-            let waiting = network.counters(*hop).backlog_bytes;
-            network
-                .parameters(*hop)
-                .rate
-                .map_or(Duration::ZERO, |rate| rate.serialisation(u32::try_from(waiting).unwrap_or(u32::MAX)))
-        };
-        if let Some((at, _)) = route.back.iter().enumerate().max_by_key(longest) {
+        if let Some(at) = longest(&route.back, network) {
             self.hops[at] += wait;
         }
     }

@@ -10,7 +10,7 @@ use super::notes::Hold;
 /// One use of a path's capacity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub(super) enum Cause {
+pub(in crate::world) enum Cause {
     /// The link was busy: frames of this flow were waiting or in service.
     Capacity,
     /// The link was busy with frames of other flows.
@@ -96,7 +96,7 @@ impl Cause {
     ];
 
     /// The name in tables.
-    pub(super) const fn name(self) -> &'static str {
+    pub(in crate::world) const fn name(self) -> &'static str {
         match self {
             Self::Capacity => "capacity",
             Self::CrossTraffic => "cross_traffic",

@@ -15,6 +15,7 @@ mod reduced;
 mod route;
 mod sharing;
 mod silence;
+mod waits;
 mod watching;
 
 use std::collections::BTreeMap;
@@ -26,12 +27,13 @@ use netsim::{DirectionId, Network};
 
 use self::account::Account;
 use self::acks::Acks;
-use self::cause::Cause;
+pub(super) use self::cause::Cause;
 pub(super) use self::cut::{Links, least};
 use self::notes::Key;
 pub(super) use self::notes::{Full, FullTimes, Notes};
 pub(super) use self::route::{Route, turning_points};
 use self::silence::Silences;
+use self::waits::Waits;
 use crate::classes::{flow_and_interface, flow_and_subflow};
 
 /// What the links know of a path of a flow.
@@ -53,6 +55,11 @@ pub(super) struct PathTruth {
     pub(super) base_rtt: Option<f64>,
     /// Mean wait of its acknowledgements in queues, s, and the direction in whose queue they waited longest.
     pub(super) ack_wait: Option<(f64, Option<DirectionId>)>,
+    /// Mean time that data waited in queues, s, and the direction in whose queue it waited longest; `None` where queues are not all that
+    /// delays it.
+    pub(super) queue_wait: Option<(f64, Option<DirectionId>)>,
+    /// Where each cause was found.
+    pub(super) places: Vec<(Cause, DirectionId)>,
     cross_share: f64,
 }
 
@@ -86,6 +93,8 @@ pub(super) struct Attribution {
     accounts: BTreeMap<Key, Account>,
     /// By flow and interface of the host that opened it.
     acks: BTreeMap<(u16, u16), Acks>,
+    /// The same for data.
+    waits: BTreeMap<(u16, u16), Waits>,
     /// Their waits up to the end of the warm-up of their flow.
     acks_from: BTreeMap<(u16, u16), (f64, u64)>,
     /// By flow: since when it counts.
@@ -105,6 +114,7 @@ pub(super) struct Attribution {
 struct Sum {
     totals: [f64; Cause::ALL.len()],
     served: Vec<f64>,
+    slowed: Vec<f64>,
     delay: f64,
     watched: f64,
     offered: u64,
@@ -124,8 +134,11 @@ impl Attribution {
         }
         let known = routes.iter().filter(|(_, route)| route.tells_waits());
         let acks = known.map(|((flow, _), route)| ((*flow, route.interface), Acks::new(route.back.len())));
+        let known = routes.iter().filter(|(_, route)| route.tells_waits_of_data());
+        let waits = known.map(|((flow, _), route)| ((*flow, route.interface), Waits::new(route.forth.len())));
         Self {
             acks: acks.collect(),
+            waits: waits.collect(),
             acks_from: BTreeMap::new(),
             notes,
             routes,
@@ -162,12 +175,29 @@ impl Attribution {
     ) {
         let Some((flow, interface)) = flow_and_interface(label) else { return };
         let key = (flow as u16, interface as u16);
-        let own = self.routes.range((key.0, 0)..=(key.0, u16::MAX));
-        let route = own.map(|(_, route)| route).find(|route| route.interface == key.1);
-        if let (Some(route), Some(acks)) = (route, self.acks.get_mut(&key))
+        if let (Some(route), Some(acks)) = (route_of(&self.routes, key), self.acks.get_mut(&key))
             && !self.ended.contains_key(&key.0)
         {
             acks.arrive((sent, now), bytes, route, network);
+        }
+    }
+
+    /// A frame with data arrived that was sent at `sent`.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn delivered(
+        &mut self,
+        (sent, now): (Instant, Instant),
+        label: u32,
+        bytes: u32,
+        network: &mut Network<u32>,
+    ) {
+        let Some((flow, interface)) = flow_and_interface(label) else { return };
+        let key = (flow as u16, interface as u16);
+        if let (Some(route), Some(waits)) = (route_of(&self.routes, key), self.waits.get_mut(&key))
+            && !self.ended.contains_key(&key.0)
+        {
+            waits.arrive((sent, now), bytes, route, network);
         }
     }
 
@@ -233,6 +263,9 @@ impl Attribution {
         notes.count_anew(now, flow);
         for (key, acks) in self.acks.iter().filter(|(key, _)| key.0 == flow) {
             self.acks_from.insert(*key, acks.sums());
+        }
+        for (_, waits) in self.waits.iter_mut().filter(|(key, _)| key.0 == flow) {
+            waits.forget();
         }
         for (key, account) in self.accounts.iter_mut().filter(|(key, _)| key.0 == flow) {
             let interface = self.routes.get(&(flow, account.path)).map_or(0, |route| route.interface);
@@ -303,10 +336,15 @@ impl Attribution {
         };
         let mut truth = PathTruth { best_links: route.best_links.clone(), ..PathTruth::default() };
         let mut down = 0.0_f64;
-        let mut longest = 0.0_f64;
+        let (mut longest, mut busiest) = (0.0_f64, None);
         for (at, hop) in route.forth.iter().enumerate() {
             let (then, now) = since(hop, network);
-            down = down.max((now.down - then.down).as_secs_f64());
+            let down_here = (now.down - then.down).as_secs_f64();
+            if down_here > down {
+                down = down_here;
+                truth.places.retain(|(cause, _)| *cause != Cause::Down);
+                truth.places.push((Cause::Down, *hop));
+            }
             // What other paths of the same flow sent over this link is no cross traffic.
             let own = self.sent_over(flow, *hop, &notes) as f64;
             let all = now.sent_bytes.saturating_sub(then.sent_bytes) as f64;
@@ -314,6 +352,7 @@ impl Attribution {
             let served = sum.served.get(at).copied().unwrap_or(0.0);
             if served > longest {
                 longest = served;
+                busiest = Some(*hop);
                 // Handshakes and acknowledgements of this flow are in no account.
                 let is_shared = self.is_shared(flow, *hop);
                 truth.cross_share = if is_shared && all > own { 1.0 - own / all } else { 0.0 };
@@ -348,6 +387,15 @@ impl Attribution {
             Some((mean, acks.hop().and_then(|at| route.back.get(at).copied())))
         });
         truth.ack_wait = waits;
+        truth.queue_wait = self
+            .waits
+            .get(&key)
+            .and_then(|waits| Some((waits.mean()?, waits.hop().and_then(|at| route.forth.get(at).copied()))));
+        truth.places.extend(busiest.map(|hop| (Cause::CrossTraffic, hop)));
+        truth.places.extend(places(route, &sum.slowed));
+        truth.places.extend(
+            DROPPED.iter().filter_map(|cause| Some((*cause, notes.place_of(flow, route.interface, *cause)?))),
+        );
         let before = sum.began.map_or(life, |began| began.since(from).as_secs_f64());
         let before = before.min(life);
         let known: f64 = sum.totals.iter().sum();
@@ -369,6 +417,31 @@ impl Attribution {
     }
 }
 
+/// Causes that are found where frames were dropped.
+const DROPPED: [Cause; 7] = [
+    Cause::QueueOverflow,
+    Cause::Loss,
+    Cause::Policer,
+    Cause::PathMtu,
+    Cause::Middlebox,
+    Cause::AckLoss,
+    Cause::AckQueue,
+];
+
+/// The hop whose lower rate cost most, and the one that reorders.
+fn places(route: &Route, slowed: &[f64]) -> Vec<(Cause, DirectionId)> {
+    let most = slowed.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).filter(|(_, cost)| **cost > 0.0);
+    let slow = most.and_then(|(at, _)| route.forth.get(at).copied());
+    let slow = slow.map(|hop| (Cause::LowerRate, hop));
+    slow.into_iter().chain(route.reordering.map(|hop| (Cause::Reordering, hop))).collect()
+}
+
+/// The route of a flow's interface.
+fn route_of(routes: &BTreeMap<(u16, u16), Route>, (flow, interface): (u16, u16)) -> Option<&Route> {
+    let own = routes.range((flow, 0)..=(flow, u16::MAX));
+    own.map(|(_, route)| route).find(|route| route.interface == interface)
+}
+
 impl Sum {
     fn add(&mut self, account: &Account) {
         for (sum, more) in self.totals.iter_mut().zip(account.totals()) {
@@ -376,6 +449,10 @@ impl Sum {
         }
         self.served.resize(account.served.len(), 0.0);
         for (sum, more) in self.served.iter_mut().zip(&account.served) {
+            *sum += more;
+        }
+        self.slowed.resize(account.slowed.len(), 0.0);
+        for (sum, more) in self.slowed.iter_mut().zip(&account.slowed) {
             *sum += more;
         }
         self.delay += account.delay;

@@ -28,10 +28,14 @@ pub(in crate::world) struct Route {
     pub(in crate::world) best_links: Links,
     /// One of its links is wireless: nothing says what that carries.
     pub(super) is_wireless: bool,
+    /// The hop of `forth` on which segments overtake others.
+    pub(super) reordering: Option<DirectionId>,
     /// By hop of `forth`: how drops there count.
     pub(super) kinds: Vec<Hop>,
     /// Queues alone delay frames on the way back: no wireless MAC, no middlebox, no far end that gathers them.
     has_plain_back: bool,
+    /// The same on the way of the data.
+    has_plain_forth: bool,
     /// The interface of the host that opened the flow.
     pub(super) interface: u16,
 }
@@ -41,6 +45,8 @@ pub(in crate::world) struct Route {
 pub(super) struct State {
     /// Its rate over its best rate in this run, from 0 to 1.
     pub(super) share: f64,
+    /// The hop of `forth` that makes it slower than at its best.
+    pub(super) slowed: Option<usize>,
     /// All its links are up.
     pub(super) up: bool,
     /// Propagation to the receiver and back of a frame that follows many others: it waits for the slowest ones.
@@ -102,20 +108,41 @@ impl Route {
             let line = line_of(scenario, *hop);
             Hop { polices: false, tells: line.icmp }
         };
+        let reorders = |hop: &&DirectionId| {
+            let line = line_of(scenario, **hop);
+            line.reorder && !line.jitter.is_zero()
+        };
+        let reordering = forth.iter().find(reorders).copied();
         let kinds = forth.iter().map(kind).collect();
-        let has_plain_back = back.iter().all(is_plain);
-        Self { forth, back, best, rate, best_links, is_wireless, kinds, has_plain_back, interface }
+        let [has_plain_forth, has_plain_back] = [&forth, &back].map(|hops| hops.iter().all(is_plain));
+        Self {
+            forth,
+            back,
+            best,
+            rate,
+            best_links,
+            is_wireless,
+            reordering,
+            kinds,
+            has_plain_back,
+            has_plain_forth,
+            interface,
+        }
+    }
+
+    /// What a frame of so many bytes takes to the receiver where no frame is before it: with jitter, at most.
+    pub(super) fn forth_unqueued(&self, network: &Network<u32>, bytes: u32) -> Duration {
+        unqueued(&self.forth, network, bytes)
     }
 
     /// What an acknowledgement of so many bytes takes on the way back where no frame is before it: with jitter, at most.
     pub(super) fn back_unqueued(&self, network: &Network<u32>, bytes: u32) -> Duration {
-        let hop = |hop: &DirectionId| {
-            let parameters = network.parameters(*hop);
-            let jitter = parameters.jitter.map_or(Duration::ZERO, |jitter| jitter.spread);
-            let service = parameters.rate.map_or(Duration::ZERO, |rate| rate.serialisation(bytes));
-            parameters.delay + jitter + service
-        };
-        self.back.iter().fold(Duration::ZERO, |sum, one| sum + hop(one))
+        unqueued(&self.back, network, bytes)
+    }
+
+    /// Whether what data takes longer is the wait in queues.
+    pub(super) fn tells_waits_of_data(&self) -> bool {
+        self.has_plain_forth
     }
 
     /// Whether what acknowledgements take longer is the wait in queues.
@@ -126,7 +153,7 @@ impl Route {
     /// What it is now.
     pub(super) fn state(&self, network: &Network<u32>) -> State {
         let mut state = State { share: 1.0, up: true, ..State::default() };
-        for (hop, best) in self.forth.iter().zip(&self.best) {
+        for (at, (hop, best)) in self.forth.iter().zip(&self.best).enumerate() {
             let parameters = network.parameters(*hop);
             state.up &= parameters.up;
             state.delay += held_delay(parameters);
@@ -135,7 +162,10 @@ impl Route {
             state.reorders |= spread.is_some_and(|jitter| jitter.reorder);
             state.jitters |= spread.is_some();
             if let (Some(_), Some(rate), Some(most)) = (best, parameters.rate, self.rate) {
-                state.share = state.share.min(rate.bits_per_second() as f64 / most as f64);
+                let share = rate.bits_per_second() as f64 / most as f64;
+                if share < state.share {
+                    (state.share, state.slowed) = (share, Some(at));
+                }
             }
         }
         for hop in &self.back {
@@ -152,6 +182,17 @@ impl Route {
     pub(super) fn busy(&self, network: &mut Network<u32>) -> Vec<Duration> {
         self.forth.iter().map(|hop| network.line_use(*hop).busy).collect()
     }
+}
+
+/// What a frame of so many bytes takes over some hops where no frame is before it: with jitter, at most.
+fn unqueued(hops: &[DirectionId], network: &Network<u32>, bytes: u32) -> Duration {
+    let hop = |hop: &DirectionId| {
+        let parameters = network.parameters(*hop);
+        let jitter = parameters.jitter.map_or(Duration::ZERO, |jitter| jitter.spread);
+        let service = parameters.rate.map_or(Duration::ZERO, |rate| rate.serialisation(bytes));
+        parameters.delay + jitter + service
+    };
+    hops.iter().fold(Duration::ZERO, |sum, one| sum + hop(one))
 }
 
 /// What a frame takes on average behind the queue.

@@ -1,0 +1,79 @@
+//! How long the data of a path waited in the queues of its links, on average over time.
+//!
+//! Owns these sums. Each frame that arrives is a sample of the queues, and counts for the time since the one before: a slow link has few
+//! frames, and each of them waits for long.
+
+use mptcp_clock::{Duration, Instant};
+use netsim::{DirectionId, Network};
+
+use super::route::Route;
+
+/// Frames that come within this time of each other belong to one busy time of the path, s.
+const PAUSE: f64 = 0.2;
+
+/// Waits of a flow's data on one path, s.
+#[derive(Clone, Debug)]
+pub(super) struct Waits {
+    last: Option<Instant>,
+    /// Waits times the time for which they count, s².
+    waited: f64,
+    /// The time in which data arrived.
+    time: f64,
+    /// By hop: the part of `waited` in which the longest queue was there.
+    hops: Vec<f64>,
+}
+
+impl Waits {
+    pub(super) fn new(hops: usize) -> Self {
+        Self { last: None, waited: 0.0, time: 0.0, hops: vec![0.0; hops] }
+    }
+
+    /// A frame of so many bytes has arrived that was sent at `sent`.
+    pub(super) fn arrive(
+        &mut self,
+        (sent, now): (Instant, Instant),
+        bytes: u32,
+        route: &Route,
+        network: &mut Network<u32>,
+    ) {
+        let taken = now.since(sent);
+        let wait = (taken - taken.min(route.forth_unqueued(network, bytes))).as_secs_f64();
+        let since = self.last.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64());
+        // Before it waited there was no queue that is known of.
+        let waited = wait * since.min(wait);
+        self.waited += waited;
+        self.time += since.min(wait.max(PAUSE));
+        if waited > 0.0
+            && let Some(at) = longest(&route.forth, network)
+        {
+            self.hops[at] += waited;
+        }
+    }
+
+    /// The mean wait; `None` where no time is known.
+    pub(super) fn mean(&self) -> Option<f64> {
+        (self.time > 0.0).then(|| self.waited / self.time)
+    }
+
+    /// The hop in whose queue data waited longest.
+    pub(super) fn hop(&self) -> Option<usize> {
+        let (at, longest) = self.hops.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
+        (*longest > 0.0).then_some(at)
+    }
+
+    /// Forgets what waited so far, at the end of the warm-up.
+    pub(super) fn forget(&mut self) {
+        *self = Self { last: self.last, ..Self::new(self.hops.len()) };
+    }
+}
+
+/// The hop whose queue takes longest to send what it holds now.
+pub(super) fn longest(hops: &[DirectionId], network: &mut Network<u32>) -> Option<usize> {
+    let drain = |hop: &DirectionId| {
+        let waiting = network.counters(*hop).backlog_bytes;
+        let rate = network.parameters(*hop).rate;
+        rate.map_or(Duration::ZERO, |rate| rate.serialisation(u32::try_from(waiting).unwrap_or(u32::MAX)))
+    };
+    let times: Vec<Duration> = hops.iter().map(drain).collect();
+    times.iter().enumerate().max_by_key(|(_, time)| **time).map(|(at, _)| at)
+}
