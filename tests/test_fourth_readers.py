@@ -308,3 +308,37 @@ def test_what_two_paths_share_is_said_once() -> None:
     assert sum("other flows took" in sentence for sentence in said) == 1
     assert sum("bufferbloat" in sentence for sentence in said) == 1
     assert all("neck" in sentence for sentence in said)
+
+
+@pytest.mark.parametrize("line", ["100Mbit", "40Mbit", "unlimited"])
+@pytest.mark.parametrize("kind", ["tbf", "police"])
+def test_a_link_carries_what_its_shaper_or_policer_lets_through(line: str, kind: str) -> None:
+    """Headers take 5% of the rate of the bucket."""
+    queue = f'queue = {{ kind = "{kind}", rate = "17.9Mbit", burst = "23KB" }}'
+    text = f'duration = "16s"\nwarmup = "3s"\n[paths.p]\ndelay = "12ms"\nrate = "{line}"\n{queue}\n{TCP}'
+    row = _observed(text + 'congestion = "cubic"\n')
+    [path] = row["paths"]
+    assert path["best_capacity"] == pytest.approx(17.9e6)
+    assert reasons.capacity(row) == pytest.approx(17.9e6 * 0.95, rel=0.03)
+    carried = path["bytes_arrived"] * 8 / row["measured_s"] / (reasons.capacity(row) or math.nan)
+    assert path["limits"]["capacity"] == pytest.approx(carried, abs=0.03)
+    if kind == "police":
+        assert path["limits"]["policer"] > 0.1
+        assert path["limits"]["queue_overflow"] == 0
+        assert reasons.sentences(row)[0].startswith("drops of the policer of p left")
+
+
+def test_a_policer_behind_the_access_link_is_named() -> None:
+    neck = 'queue = { kind = "police", rate = "5Mbit", burst = "8KB" }'
+    row = _observed(NECK.format(neck=neck))
+    assert row["paths"][0]["best_capacity"] == pytest.approx(5e6)
+    assert reasons.sentences(row)[0].startswith("drops of the policer of neck left")
+
+
+def test_a_lower_rate_above_that_of_the_shaper_costs_nothing() -> None:
+    queue = 'queue = { kind = "tbf", rate = "8Mbit", burst = "23KB" }'
+    text = f'duration = "8s"\n[paths.p]\ndelay = "12ms"\nrate = "50Mbit"\n{queue}\n{TCP}'
+    text += '[[events]]\nat = "3s"\npath = "p"\nset = { rate = "20Mbit" }\n'
+    [path] = _observed(text)["paths"]
+    assert path["best_capacity"] == pytest.approx(8e6)
+    assert path["limits"]["lower_rate"] == 0

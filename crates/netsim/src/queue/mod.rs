@@ -72,6 +72,11 @@ pub trait QueueDiscipline: fmt::Debug + Send {
 
     /// All that waits is lost: the link went down.
     fn clear(&mut self);
+
+    /// The token bucket that bounds what leaves, if there is one.
+    fn bucket(&self) -> Option<TokenBucket> {
+        None
+    }
 }
 
 /// The moment of a call, and what a discipline may do to packets.
@@ -137,6 +142,12 @@ impl QueueKind {
     #[must_use]
     pub fn identity(&self) -> &str {
         &self.identity
+    }
+
+    /// The token bucket of its queues, if they have one.
+    #[must_use]
+    pub fn bucket(&self) -> Option<TokenBucket> {
+        self.make().bucket()
     }
 
     pub(crate) fn make(&self) -> Box<dyn QueueDiscipline> {

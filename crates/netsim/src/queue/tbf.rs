@@ -94,6 +94,10 @@ impl QueueDiscipline for TokenBucketQueue {
     fn clear(&mut self) {
         self.row.clear();
     }
+
+    fn bucket(&self) -> Option<TokenBucket> {
+        Some(self.settings)
+    }
 }
 
 #[cfg(test)]

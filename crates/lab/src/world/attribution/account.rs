@@ -56,6 +56,8 @@ pub(super) struct Account {
     since: Instant,
     /// At `since`: how long each hop had been busy, and the route.
     busy: Vec<Duration>,
+    /// What each hop has served beyond the time.
+    ahead: Vec<f64>,
     state: State,
     /// `None` while the window has not been reduced.
     reduced: Option<Reduced>,
@@ -96,6 +98,7 @@ impl Account {
             hold: Hold::Sender(PathLimit::Joining),
             since: now,
             busy: route.busy(network),
+            ahead: vec![0.0; route.forth.len()],
             served: vec![0.0; route.forth.len()],
             slowed: vec![0.0; route.forth.len()],
             state: route.state(network),
@@ -128,10 +131,13 @@ impl Account {
         let (busy, state) = (route.busy(network), route.state(network));
         let span = now.since(self.since).as_secs_f64();
         let mut served = 0.0_f64;
-        for ((now, then), sum) in busy.iter().zip(&self.busy).zip(&mut self.served) {
-            let more = now.as_secs_f64() - then.as_secs_f64();
-            *sum += more;
-            served = served.max(more).min(span);
+        for (at, (now, then)) in busy.iter().zip(&self.busy).enumerate() {
+            // A policer lets a burst through, for which the tokens came before: it counts until as many come again.
+            let due = now.as_secs_f64() - then.as_secs_f64() + self.ahead[at];
+            let more = due.min(span);
+            self.ahead[at] = due - more;
+            self.served[at] += more;
+            served = served.max(more);
         }
         if let Some(slowed) = self.state.slowed.and_then(|at| self.slowed.get_mut(at)) {
             *slowed += span * (1.0 - self.state.share);

@@ -365,8 +365,11 @@ impl Attribution {
                     truth.cross_share = (1.0 - own / sensed).max(0.0);
                 }
             }
-            if let Some(bits) = now.bits.filter(|_| !route.is_wireless) {
-                let rate = (bits - then.bits.unwrap_or(0.0)) / counted;
+            let line = now
+                .bits
+                .filter(|_| !route.is_wireless)
+                .map(|bits| (bits - then.bits.unwrap_or(0.0)) / counted);
+            if let Some(rate) = route.carried_at_most(at, line, (1.0 - down_here / counted).max(0.0)) {
                 truth.links.push((*hop, rate));
                 truth.capacity = Some(truth.capacity.map_or(rate, |known: f64| known.min(rate)));
             }

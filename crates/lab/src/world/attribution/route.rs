@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use mptcp_clock::{Duration, Instant};
-use netsim::{AddressId, DirectionId, Network, NodeId, Parameters};
+use netsim::{AddressId, DirectionId, Excess, Network, NodeId, Parameters, TokenBucket};
 
 use super::cut::Links;
 use super::notes::Hop;
@@ -30,6 +30,8 @@ pub(in crate::world) struct Route {
     pub(super) is_wireless: bool,
     /// The hop of `forth` on which segments overtake others.
     pub(super) reordering: Option<DirectionId>,
+    /// By hop of `forth`: its shaper or policer.
+    buckets: Vec<Option<TokenBucket>>,
     /// By hop of `forth`: how drops there count.
     pub(super) kinds: Vec<Hop>,
     /// Queues alone delay frames on the way back: no wireless MAC, no middlebox, no far end that gathers them.
@@ -88,8 +90,11 @@ impl Route {
         interface: u16,
     ) -> Self {
         let best: Vec<Option<u64>> = forth.iter().map(|hop| best_rate(scenario, *hop, life)).collect();
-        let rate = |(hop, best): (&DirectionId, &Option<u64>)| best.or_else(|| first_rate(scenario, *hop));
-        let rates: Vec<Option<u64>> = forth.iter().zip(&best).map(rate).collect();
+        let buckets: Vec<Option<TokenBucket>> = forth.iter().map(|hop| bucket_of(scenario, *hop)).collect();
+        let rate = |((hop, best), bucket): ((&DirectionId, &Option<u64>), &Option<TokenBucket>)| {
+            bounded(best.or_else(|| first_rate(scenario, *hop)), *bucket)
+        };
+        let rates: Vec<Option<u64>> = forth.iter().zip(&best).zip(&buckets).map(rate).collect();
         let slowest = rates.iter().filter_map(|rate| *rate).min();
         let link = |hop: &DirectionId| &scenario.links[hop.link().index()];
         let is_wireless = forth.iter().any(|hop| link(hop).station.is_some());
@@ -105,8 +110,8 @@ impl Route {
             link.station.is_none() && line.batch.is_none() && line.recording.is_none() && !is_meddled
         };
         let kind = |hop: &DirectionId| {
-            let line = line_of(scenario, *hop);
-            Hop { polices: false, tells: line.icmp }
+            let polices = bucket_of(scenario, *hop).is_some_and(|bucket| bucket.excess == Excess::Drops);
+            Hop { polices, tells: line_of(scenario, *hop).icmp }
         };
         let reorders = |hop: &&DirectionId| {
             let line = line_of(scenario, **hop);
@@ -123,6 +128,7 @@ impl Route {
             best_links,
             is_wireless,
             reordering,
+            buckets,
             kinds,
             has_plain_back,
             has_plain_forth,
@@ -162,7 +168,8 @@ impl Route {
             state.reorders |= spread.is_some_and(|jitter| jitter.reorder);
             state.jitters |= spread.is_some();
             if let (Some(_), Some(rate), Some(most)) = (best, parameters.rate, self.rate) {
-                let share = rate.bits_per_second() as f64 / most as f64;
+                let rate = bounded(Some(rate.bits_per_second()), self.buckets[at]).unwrap_or(most);
+                let share = rate as f64 / most as f64;
                 if share < state.share {
                     (state.share, state.slowed) = (share, Some(at));
                 }
@@ -178,9 +185,24 @@ impl Route {
         state
     }
 
-    /// How long each hop had been busy by now.
+    /// How long each hop had been busy by now; of a policer, the time in which the tokens came that it has taken.
     pub(super) fn busy(&self, network: &mut Network<u32>) -> Vec<Duration> {
-        self.forth.iter().map(|hop| network.line_use(*hop).busy).collect()
+        let busy = |(hop, bucket): (&DirectionId, &Option<TokenBucket>)| match bucket {
+            Some(bucket) if bucket.excess == Excess::Drops => {
+                let bits = network.counters(*hop).sent_bytes as f64 * 8.0;
+                Duration::from_secs(1).mul_f64(bits / bucket.rate.bits_per_second() as f64)
+            }
+            _ => network.line_use(*hop).busy,
+        };
+        self.forth.iter().zip(&self.buckets).map(busy).collect()
+    }
+
+    /// What the hop at `at` could carry on average, bit/s: its line `line`, if that has a rate, and its shaper or policer while it was up
+    /// for a `part` of the time. `None` where neither has a rate.
+    pub(super) fn carried_at_most(&self, at: usize, line: Option<f64>, part: f64) -> Option<f64> {
+        let bucket = self.buckets.get(at).copied().flatten();
+        let bucket = bucket.map(|bucket| bucket.rate.bits_per_second() as f64 * part);
+        bucket.map_or(line, |bucket| Some(line.map_or(bucket, |line| line.min(bucket))))
     }
 }
 
@@ -206,6 +228,17 @@ fn held_delay(parameters: &Parameters) -> Duration {
     let held =
         parameters.jitter.filter(|jitter| !jitter.reorder).map_or(Duration::ZERO, |jitter| jitter.spread);
     parameters.delay + held
+}
+
+/// The shaper or the policer of a direction.
+fn bucket_of(scenario: &Scenario, direction: DirectionId) -> Option<TokenBucket> {
+    line_of(scenario, direction).discipline.as_ref()?.bucket()
+}
+
+/// A rate with a shaper or a policer, bit/s.
+fn bounded(rate: Option<u64>, bucket: Option<TokenBucket>) -> Option<u64> {
+    let bucket = bucket.map(|bucket| bucket.rate.bits_per_second());
+    rate.map(|rate| bucket.map_or(rate, |bucket| rate.min(bucket))).or(bucket)
 }
 
 fn line_of(scenario: &Scenario, direction: DirectionId) -> &Line {
