@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mptcplab import Scenario, events, reasons
+from mptcplab import Scenario, events, kernel, reasons, summary
+from mptcplab.results import Run
 from mptcplab.summary import long_queues
 from mptcplab.why import explain
 
 if TYPE_CHECKING:
     from mptcplab._core import FlowRow
-    from mptcplab.results import Run
 
 TCP = '[flows.f]\ntransport = "tcp"\ndirection = "download"\n'
 BURSTS = """
@@ -342,3 +342,18 @@ def test_a_lower_rate_above_that_of_the_shaper_costs_nothing() -> None:
     [path] = _observed(text)["paths"]
     assert path["best_capacity"] == pytest.approx(8e6)
     assert path["limits"]["lower_rate"] == 0
+
+
+def test_what_linux_retransmits_and_what_arrives_twice_have_words_of_their_own() -> None:
+    """Linux counts a timeout's data at the sender, and duplicate segments at the receiver, of which there are more."""
+    scenario = Scenario.parse(HOLE.format(mtu="")).vary({"duration": "2s", "flows.f.stack": "linux"})
+    run = scenario.run()
+    row: FlowRow = {**run.flow(), "reinjected": 84_000, "duplicates": None}
+    [line] = summary._reinjected(Run(scenario.core, 1, run._results, backend="kernel"), row)
+    report = kernel.Report(1, "", "6.18", [], [], None, None, {"client": {"MPTcpExt": {"DuplicateData": 4978}}})
+    assert line.startswith("retransmitted by Multipath TCP after a timeout: 84 kB")
+    assert "another path" not in line
+    assert "twice" not in line
+    assert "data that arrived twice: 4978 segments in the whole run, as the receiver counts them" in kernel.told(report)
+    [simulated] = summary._reinjected(run, {**row, "duplicates": 0})
+    assert simulated.startswith("queued on another path as well")

@@ -155,7 +155,7 @@ def told(report: Report) -> str:
     if rules:
         lines.append(f"    congestion control: {', '.join(rules)}")
     if repeated := sum(of.get("MPTcpExt", {}).get("DuplicateData", 0) for of in report.counters.values()):
-        lines.append(f"    data that arrived twice: {repeated} segments in the whole run, as Linux counts them")
+        lines.append(f"    data that arrived twice: {repeated} segments in the whole run, as the receiver counts them")
     lines += [f"    {lack.flow}: {lack.closest} in place of {lack.what}" for lack in report.lacks[:10]]
     lines += [f"    {one.flow}: {one.problem}" for one in report.flows[:10] if one.problem]
     if report.links is not None:

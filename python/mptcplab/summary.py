@@ -209,6 +209,12 @@ def _reinjected(run: Run, row: FlowRow) -> list[str]:
         return []
     part = row["reinjected"] / max(row["bytes_received"], 1)
     amount = f"{row['reinjected'] / 1e3:.0f} kB, {part:.0%} of the data"
+    if run.backend == "kernel":
+        # mptcpi_bytes_retrans; what arrives twice is counted by the receiver (`kernel.told`).
+        return [
+            f"retransmitted by Multipath TCP after a timeout: {amount}; Linux does not count what it sends anew when a "
+            "subflow is gone"
+        ]
     if _has_queues(run, row["flow"]):
         # What is acknowledged before its turn is never sent.
         # Of a flow on the kernel nobody knows it.
