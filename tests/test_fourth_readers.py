@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from mptcplab import Scenario, events, kernel, reasons, summary
 from mptcplab.results import Run
+from mptcplab.statistics import estimate
 from mptcplab.summary import long_queues
 from mptcplab.why import explain
+from mptcplab.why_answer import Answer, Trial
+from mptcplab.why_causes import proven
 
 if TYPE_CHECKING:
-    from mptcplab._core import FlowRow
+    from mptcplab._core import FlowRow, PathRow
 
 TCP = '[flows.f]\ntransport = "tcp"\ndirection = "download"\n'
 BURSTS = """
@@ -357,3 +361,95 @@ def test_what_linux_retransmits_and_what_arrives_twice_have_words_of_their_own()
     assert "data that arrived twice: 4978 segments in the whole run, as the receiver counts them" in kernel.told(report)
     [simulated] = summary._reinjected(run, {**row, "duplicates": 0})
     assert simulated.startswith("queued on another path as well")
+
+
+def test_a_backup_is_no_fault_of_the_scheduler() -> None:
+    run = Scenario.parse(HOLE.format(mtu="") + 'backup = ["b"]\n').run(trace=events.REASONS)
+    assert reasons.sentences(run.flow())[0].startswith("b is a backup, and not used: ")
+    assert "scheduler" not in run.summary()
+    assert "a backup, not used 9" in run.summary()
+
+
+def test_the_flows_that_pay_for_a_change_are_named() -> None:
+    """More congestion control of this flow takes the rate of the other one on its path."""
+    text = """
+    duration = "10s"
+    warmup = "2s"
+    [paths.a]
+    rate = "10Mbit"
+    delay = "20ms"
+    queue = "100p"
+    [flows.f]
+    rcvbuf = "8KB"
+    [flows.other]
+    transport = "tcp"
+    """
+    [answer] = explain(Scenario.parse(text), seeds=[1])
+    assert answer.remedy is not None
+    [loser] = answer.remedy.losers
+    before, after = answer.runs[0].flow("other")["goodput"] / 1e6, float(loser.split()[2])
+    assert after < before
+    assert loser == f"other gets {after:.2f} instead of {before:.2f} Mb/s"
+    assert f"It takes this from other flows: {loser}." in answer.sentences()[2]
+    [alone] = explain(Scenario.parse(text.partition("[flows.other]")[0]), seeds=[1])
+    assert alone.remedy is not None
+    assert "takes this from" not in alone.sentences()[2]
+
+
+def test_a_scheduler_of_linux_is_not_tried_and_that_is_told() -> None:
+    finding = reasons.Finding("scheduler", "a", 0.5, 1e6)
+    runs = [Scenario.parse(HOLE.format(mtu="")).vary({"duration": "1s"}).run()]
+    answer = Answer("f", runs, estimate([1.0]), {"a": estimate([1.0])}, [finding], on_linux=True)
+    assert answer.sentences()[1].endswith("Linux has no other scheduler, and none was tried.")
+    assert "Linux" not in replace(answer, on_linux=False).sentences()[1]
+    assert "Linux" not in replace(answer, findings=[replace(finding, is_backup=True)]).sentences()[1]
+
+
+def test_a_full_buffer_stays_the_cause_where_both_must_be_larger() -> None:
+    text = HOLE.format(mtu="") + 'sndbuf = "20KB"\nrcvbuf = "13KB"\nscheduler = "roundrobin"\n'
+    run = Scenario.parse(text).run(trace=events.REASONS)
+    [answer] = explain(Scenario.parse(text), seeds=[1])
+    assert answer.findings[0].cause == reasons.findings(run.flow())[0].cause
+    assert answer.remedy is not None
+    assert set(answer.remedy.settings) == {"rcvbuf", "sndbuf"}
+
+
+def test_a_cause_that_a_change_proves_comes_with_the_one_of_the_run() -> None:
+    run = reasons.Finding("receive_window", None, 0.28, 2.6e6, "buffer 200KB")
+    trial = Trial('scheduler = "ontime"', estimate([9.4]), "scheduler")
+    answer = Answer("f", [], estimate([6.8]), {}, [run], capacity=9.41, tried=[trial])
+    [first] = proven(answer)
+    assert first.cause == "scheduler"
+    assert "in a run without changes, the receive window was full, which cost 28% of capacity" in str(first)
+
+
+def test_no_other_path_is_suggested_where_all_are_down() -> None:
+    down = "".join(f'[[events]]\nat = "0s"\npath = "{path}"\nset = {{ up = false }}\n' for path in "ab")
+    said = Scenario.parse(HOLE.format(mtu="") + down).run(trace=events.REASONS).summary()
+    assert "another first path" not in said
+    assert "so were all other paths" in said
+    one = Scenario.parse(HOLE.format(mtu="") + down.partition("\n[[events]]")[0] + "\n").run(trace=events.REASONS)
+    assert "with another first path it may open" in one.summary()
+
+
+@pytest.mark.parametrize(("count", "said"), [(1, "1 retransmission, 1 timeout"), (2, "2 retransmissions, 2 timeouts")])
+def test_one_retransmission_has_no_plural(count: int, said: str) -> None:
+    row = Scenario.parse(HOLE.format(mtu="")).vary({"duration": "1s"}).run().flow()
+    path: PathRow = {**row["paths"][0], "retransmits": count, "timeouts": count}
+    assert summary._path_lines(row, path, None)[0].endswith(said)
+
+
+def test_penalties_are_told_where_nothing_was_reinjected_and_small_amounts_are_no_0_kb() -> None:
+    run = Scenario.parse(HOLE.format(mtu="")).vary({"duration": "1s"}).run()
+    row: FlowRow = {**run.flow(), "reinjected": 0, "penalties": 7}
+    assert summary._reinjected(run, row) == ["windows halved in the whole run (M2): 7"]
+    assert summary._reinjected(run, {**row, "penalties": 0}) == []
+    [line] = summary._reinjected(run, {**row, "reinjected": 120, "opportunistic": 0})
+    assert line.startswith("reinjected on another path: 120 B, 0% of the data")
+
+
+@pytest.mark.parametrize("kind", ["strip-options", "nat"])
+def test_a_path_that_no_subflow_joins_is_told_with_its_middlebox(kind: str) -> None:
+    box = f'[middleboxes.m]\npath = "b"\nkind = "{kind}"\n'
+    said = Scenario.parse(HOLE.format(mtu="") + box).run(trace=events.REASONS).summary()
+    assert ("no subflow joined over b, behind the middlebox m (strip-options)" in said) == (kind == "strip-options")

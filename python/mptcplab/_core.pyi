@@ -49,6 +49,7 @@ class PathRow(TypedDict):
     queue_wait_s: NotRequired[float | None]
     """Mean time that data waited in queues; of results that were not read from a file, as the next two."""
     queue_at: NotRequired[str | None]
+    is_backup: NotRequired[bool]
     places: NotRequired[dict[str, str]]
     """By cause: the link or the middlebox where it was found."""
     dropped_random: int | None
@@ -109,6 +110,8 @@ class FlowRow(TypedDict):
     never_joined: dict[str, float | None]
     """Paths that no subflow used, with their best capacity."""
     never_joined_down: dict[str, float]
+    never_joined_boxes: NotRequired[dict[str, list[str]]]
+    """The middleboxes on these paths, in runs that are observed."""
     """... and the share of the time in which they were down."""
 
 @type_check_only

@@ -72,7 +72,8 @@ _OWN = (
     "delay_change", "spurious", "window", "ack_queue", "scheduler", "penalty", "pacing", "local_queue", "joining",
     "closed", "cross_traffic",
 )  # fmt: skip
-_BUFFERS = ("receive_window", "send_buffer", "both_buffers")
+BUFFERS = ("receive_window", "send_buffer", "both_buffers")
+"""Causes that a larger buffer removes."""
 _IN_SILENCE = 0.1
 """What a path did for less than this part of a silence does not explain it."""
 _SILENT = {
@@ -122,6 +123,8 @@ class Finding:
     """More about it, for its sentence."""
     place: str | None = None
     """The link of `path` where it was found, if that has another name than the path, or a middlebox."""
+    is_backup: bool = False
+    """The path was configured as a backup."""
 
     def __str__(self) -> str:
         """A clause with subject and verb."""
@@ -129,7 +132,7 @@ class Finding:
         it, its = (path, f"the capacity of {path}") if self.place else ("it", "its capacity")
         on = f" on {at}" if self.place else ""
         sentence = {
-            "never_joined": f"no subflow joined over {path}",
+            "never_joined": f"no subflow joined over {path}" + (f", behind the middlebox {at}" if self.place else ""),
             "lower_rate": f"the link rate of {at} was lower for a time, which cost {part} of {its}",
             "down": f"{at} was down, which cost {part} of {its}",
             "cross_traffic": f"other flows took {part} of {at}",
@@ -154,7 +157,9 @@ class Finding:
             "both_buffers": f"the send buffer and the receive window were full, which cost {part} of capacity",
             "bufferbloat": f"the queue of {at} held data for a long time (bufferbloat)",
             "application": f"the application had nothing to send, which left {part} of capacity idle",
-            "scheduler": f"the scheduler left {part} of {path} idle"
+            "scheduler": f"{path} is a backup, and not used: {part} of it was idle"
+            if self.is_backup
+            else f"the scheduler left {part} of {path} idle"
             if path
             else f"the scheduler cost {part} of capacity",
             "copies": f"data that M1 sent twice cost {part} of capacity",
@@ -366,7 +371,8 @@ def _absent(row: FlowRow, name: str, rate: float) -> Finding:
     """Why a path has no subflow."""
     if row["never_joined_down"].get(name, 0.0) >= NEVER_JOINED:
         return Finding("down", name, 1.0, rate)
-    return Finding("never_joined", name, 1.0, rate)
+    boxes = row.get("never_joined_boxes", {}).get(name, [])
+    return Finding("never_joined", name, 1.0, rate, place=" or ".join(boxes) or None)
 
 
 def _of_path(path: PathRow, rate: float) -> list[Finding]:
@@ -382,6 +388,7 @@ def _of_path(path: PathRow, rate: float) -> list[Finding]:
             limits.get(cause, 0.0) * rate,
             _waited(path) if cause == "ack_queue" else "",
             _place(path, cause),
+            path.get("is_backup", False),
         )
         for cause in _OWN
     ]
@@ -428,14 +435,14 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
     whole = sum(rates.values()) or 1.0
     costs = {
         cause: sum(path["limits"].get(cause, 0.0) * rates[path["path"]] for path in known)
-        for cause in (*_BUFFERS, "head_of_line")
+        for cause in (*BUFFERS, "head_of_line")
     }
     together = sum(costs.values())
     if not together:
         return []
     # A path that waits for older data on another one does so because the same buffers are full.
     full = row.get("full_buffers") or costs
-    cause = max(_BUFFERS, key=lambda name: full.get(name, 0.0))
+    cause = max(BUFFERS, key=lambda name: full.get(name, 0.0))
     sizes = {"send buffer": row["send_buffer"], "receive buffer": row["receive_buffer"]}
     if cause != "both_buffers":
         sizes = {"buffer": row["receive_buffer"] if cause == "receive_window" else row["send_buffer"]}
@@ -478,8 +485,7 @@ def unanswered(row: FlowRow) -> str:
         clause = f"no link dropped a segment of its handshake over {name}, and no answer came in time"
     if row["closed"]:
         clause += f", and it gave up ({row['closed']})"
-    if row["never_joined"]:
-        clause += f"; with another first path it may open, as in paths = {_order(row)}"
+    clause += _another_first(row, list(row["never_joined"]))
     return clause
 
 
@@ -493,8 +499,7 @@ def _never_tried(row: FlowRow) -> str:
         # Its link works, and an event took the path from the host.
         return f"no handshake was sent, for an event does not let its host use {first}"
     clause = f"{first} was down" + ("" if down >= NEVER_JOINED else f" for {down:.0%} of the time")
-    if len(row["never_joined"]) > 1:
-        clause += f"; with another first path it may open, as in paths = {_order(row)}"
+    clause += _another_first(row, list(row["never_joined"])[1:])
     return clause
 
 
@@ -521,13 +526,24 @@ def _silent(path: PathRow, cause: str) -> str:
     """What a path did in a time without data, as a clause."""
     place = _place(path, cause)
     queue = f"the queue of {place}" if place else "its queue"
+    if cause == "scheduler" and path.get("is_backup"):
+        return f"{path['path']} is a backup, not used,"
     return _SILENT.get(cause, cause).format(path["path"], queue=queue)
 
 
-def _order(row: FlowRow) -> str:
-    """The paths of a flow, the one over which it opens last."""
+def _another_first(row: FlowRow, others: Sequence[str]) -> str:
+    """The hint to begin with another path, where one of `others` was up; as the end of a clause."""
+    down = row["never_joined_down"]
+    working = [name for name in others if down.get(name, 0.0) < NEVER_JOINED]
+    if working:
+        return f"; with another first path it may open, as in paths = {_order(row, working)}"
+    return "; so were all other paths" if others else ""
+
+
+def _order(row: FlowRow, first: Sequence[str]) -> str:
+    """The paths of a flow, those that may open it first."""
     names = [*row["never_joined"], *(path["path"] for path in row["paths"])]
-    names = names if row["paths"] else [*names[1:], *names[:1]]
+    names = [*first, *(name for name in names if name not in first)]
     quoted = ", ".join(f'"{name}"' for name in names)
     return f"[{quoted}]"
 
@@ -544,7 +560,8 @@ def sentences(row: FlowRow) -> list[str]:
     return ["no single cause took more than 3% of capacity"]
 
 
-def in_words(limits: Mapping[str, float], least: float = 0.05) -> str:
+def in_words(limits: Mapping[str, float], least: float = 0.05, *, is_backup: bool = False) -> str:
     """What one path's capacity went to, as shares."""
+    words = {**WORDS, "scheduler": "a backup, not used"} if is_backup else WORDS
     shares: Sequence[tuple[float, str]] = sorted(((s, name) for name, s in limits.items() if s >= least), reverse=True)
-    return ", ".join(f"{WORDS.get(name, name)} {share:.0%}" for share, name in shares)
+    return ", ".join(f"{words.get(name, name)} {share:.0%}" for share, name in shares)

@@ -9,7 +9,7 @@ import html
 import math
 import tomllib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from mptcplab import reasons
 from mptcplab.statistics import aggregation_benefit
@@ -205,10 +205,12 @@ def _flow(
 
 def _reinjected(run: Run, row: FlowRow) -> list[str]:
     """Data that a further path carried after the warm-up; a flow with one path has no further one."""
-    if not row["reinjected"] or len(row["paths"]) < 2:
+    if len(row["paths"]) < 2:
         return []
+    if not row["reinjected"]:
+        return [f"windows halved in the whole run (M2): {row['penalties']}"] if row["penalties"] else []
     part = row["reinjected"] / max(row["bytes_received"], 1)
-    amount = f"{row['reinjected'] / 1e3:.0f} kB, {part:.0%} of the data"
+    amount = f"{_kilobytes(row['reinjected'])}, {part:.0%} of the data"
     if run.backend == "kernel":
         # mptcpi_bytes_retrans; what arrives twice is counted by the receiver (`kernel.told`).
         return [
@@ -218,12 +220,22 @@ def _reinjected(run: Run, row: FlowRow) -> list[str]:
     if _has_queues(run, row["flow"]):
         # What is acknowledged before its turn is never sent.
         # Of a flow on the kernel nobody knows it.
-        twice = "" if row["duplicates"] is None else f"; {row['duplicates'] / 1e3:.0f} kB arrived twice"
+        twice = "" if row["duplicates"] is None else f"; {_kilobytes(row['duplicates'])} arrived twice"
         return [f"queued on another path as well, as Linux counts it: {amount}{twice}"]
     return [
-        f"reinjected on another path: {amount} ({row['opportunistic'] / 1e3:.0f} kB opportunistic, M1); "
+        f"reinjected on another path: {amount} ({_kilobytes(row['opportunistic'])} opportunistic, M1); "
         f"windows halved in the whole run (M2): {row['penalties']}"
     ]
+
+
+def _kilobytes(count: float) -> str:
+    """An amount of data; less than half a kB in bytes."""
+    return f"{count:.0f} B" if 0 < count < 500 else f"{count / 1e3:.0f} kB"
+
+
+def _counted(count: int, word: str) -> str:
+    """A number of things."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _has_queues(run: Run, flow: str) -> bool:
@@ -243,15 +255,20 @@ def _path_lines(row: FlowRow, path: PathRow, link: LinkRow | None) -> list[str]:
     whole = sum(one["bytes_arrived"] for one in row["paths"]) or 1
     share = f"{path['bytes_arrived'] / whole:4.0%}"
     rtt = "-" if math.isnan(path["mean_srtt_s"]) else f"{path['mean_srtt_s'] * 1e3:.0f} ms"
-    again = f"{path['retransmits']} retransmissions, {path['timeouts']} timeouts"
+    again = f"{_counted(path['retransmits'], 'retransmission')}, {_counted(path['timeouts'], 'timeout')}"
     lines = [f"    {path['path']:<12} {megabits(rate):>12} {share}  RTT {rtt}, {again}"]
     if path["limits"]:
-        lines.append(f"    {'':<12} capacity: {reasons.in_words(path['limits']) or 'many small causes'}")
+        lines.append(f"    {'':<12} capacity: {_uses(path)}")
         if _differs(path):
-            lines.append(f"    {'':<12} as the sender saw it: {reasons.in_words(path['sender_limits'])}")
+            lines.append(f"    {'':<12} as the sender saw it: {_uses(path, 'sender_limits')}")
     elif link is not None:
         lines.append(f"    {'':<12} {_link_in_words(link)}")
     return lines
+
+
+def _uses(path: PathRow, view: Literal["limits", "sender_limits"] = "limits") -> str:
+    """What the capacity of a path went to, as the links know it or as its sender saw it."""
+    return reasons.in_words(path[view], is_backup=path.get("is_backup", False)) or "many small causes"
 
 
 def long_queues(run: Run, row: FlowRow) -> list[str]:

@@ -65,7 +65,8 @@ def flow_rows(runs: Iterable[Run]) -> list[dict[str, Any]]:
     for run in runs:
         for row in run.flow_rows:
             flat: dict[str, Any] = {**row}
-            del flat["paths"], flat["limits"], flat["never_joined"], flat["never_joined_down"], flat["waited_s"]
+            for key in ("paths", "limits", "never_joined", "never_joined_down", "never_joined_boxes", "waited_s"):
+                flat.pop(key, None)
             flat |= {f"limit_{name}": row["limits"].get(name, 0.0) for name in limits}
             rows.append({"run": run.name, "seed": run.seed, "variant": run.variant} | run.values | flat)
     return rows

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from mptcplab import events, reasons
 from mptcplab.batch import Job, run_jobs
 from mptcplab.statistics import Estimate, Paired, estimate, paired
-from mptcplab.why_answer import LATENCY, LATENESS, Answer, Measure, Trial
+from mptcplab.why_answer import LATENCY, LATENESS, WORTH, Answer, Measure, Trial
 from mptcplab.why_causes import proven
 from mptcplab.why_changes import changes, smaller_packets, written
 from mptcplab.why_ladder import smallest
@@ -96,6 +96,7 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
         of = [done[at * each : (at + 1) * each] for at in range(len(tried))]
         return [_trial(change, cause, answer, own) for (cause, change), own in zip(tried, of, strict=True)]
 
+    answer = replace(answer, on_linux=bool(tables[flow].get("subflow_queues")))
     tries = changes(tables[flow], reasons.recommended_buffer(rows[0]))
     if any(finding.cause == "path_mtu" for finding in answer.findings):
         tries += smaller_packets(tables[flow], file)
@@ -115,7 +116,20 @@ def _trial(settings: dict[str, Any], cause: str | None, answer: Answer, own: Seq
         gain = paired(before, delays) if len(before) == len(delays) else None
     is_sure = len(own) < 2 or (gain is not None and gain.difference.low > 0)
     values = delays if measure else [-rate for rate in _rates_of(own, flow)]
-    return Trial(written(settings), _goodput(own, flow), cause, _estimated(delays), is_sure, settings, tuple(values))
+    return Trial(
+        written(settings), _goodput(own, flow), cause, _estimated(delays), is_sure, settings, tuple(values),
+        losers=_losers(answer, own),
+    )  # fmt: skip
+
+
+def _losers(answer: Answer, own: Sequence[Run]) -> tuple[str, ...]:
+    """The other flows of the scenario that lose goodput by a change, as clauses; the largest loss first."""
+    losses: list[tuple[float, str]] = []
+    for name in answer.runs[0].flow_names:
+        before, after = _goodput(answer.runs, name), _goodput(own, name)
+        if name != answer.flow and after.mean * WORTH <= before.mean and before.mean > 0:
+            losses.append((after.mean - before.mean, f"{name} gets {after} instead of {before} Mb/s"))
+    return tuple(clause for _, clause in sorted(losses))
 
 
 def _measure(flow: dict[str, Any], goodput: Estimate) -> Measure | None:

@@ -48,6 +48,8 @@ class Measure:
         return [row[self.column] for row in rows if row[self.column] is not None]
 
 
+MOST_LOSERS = 3
+"""Flows that lose by a change and are named."""
 LATE = 0.01
 """Shares of late blocks that differ by less are equal."""
 LATENCY = Measure("latency_p95_s", "95% of its blocks take at most {}", "shortened the latency", is_share=False)
@@ -72,6 +74,8 @@ class Trial:
     """What counts by seed, less is better: Mb/s with a minus, or what the answer's `measure` has."""
     note: str = ""
     """More about it, for its sentence."""
+    losers: tuple[str, ...] = ()
+    """Other flows that lose goodput by it, as clauses."""
 
     @property
     def missing(self) -> float:
@@ -101,6 +105,8 @@ class Answer:
     delay_alone: dict[str, Estimate | None] = field(default_factory=dict)
     """... of plain TCP by path."""
     tried: list[Trial] = field(default_factory=list)
+    on_linux: bool = False
+    """The flow is on Linux's stack, which has one scheduler."""
     chosen: Trial | None = None
     """A smaller change that suffices, in place of the best one."""
 
@@ -230,18 +236,23 @@ class Answer:
                 return f"{said[0].upper()}{said[1:]}."
             return "No single cause took more than 3% of capacity."
         said = "; ".join(str(finding) for finding in self.findings[:3])
-        return f"{said[0].upper()}{said[1:]}."
+        # A backup is tried in use.
+        blamed = any(one.cause == "scheduler" and not one.is_backup for one in self.findings[:3])
+        only = " Linux has no other scheduler, and none was tried." if blamed and self.on_linux else ""
+        return f"{said[0].upper()}{said[1:]}.{only}"
 
     def _changed(self) -> str:
         remedy = self.remedy
         chance = "" if remedy is None or remedy.is_sure else f"; {self._not_told()}"
         if remedy and self.measure and remedy.delay:
-            return f"With {remedy.change}{remedy.note}: {self.measure.shown(remedy.delay)}{chance}.{self._perhaps()}"
+            said = f"With {remedy.change}{remedy.note}: {self.measure.shown(remedy.delay)}{chance}."
+            return f"{said}{self._lost(remedy)}{self._perhaps()}"
         if remedy:
             more = (
                 f" ({remedy.goodput.mean / self.goodput.mean - 1:+.0%})" if self.goodput.mean else " instead of nothing"
             )
-            return f"With {remedy.change}{remedy.note} it gets {remedy.goodput} Mb/s{more}{chance}.{self._perhaps()}"
+            said = f"With {remedy.change}{remedy.note} it gets {remedy.goodput} Mb/s{more}{chance}."
+            return f"{said}{self._lost(remedy)}{self._perhaps()}"
         if self.tried:
             changes = "; ".join(trial.change for trial in self.tried)
             if self.measure is LATENCY:
@@ -258,6 +269,14 @@ class Answer:
             left = f"Nothing was tried: less than {1 - reasons.FULL:.0%} of the capacity of its links is left."
             return " ".join([left, *notes])
         return "Nothing was tried."
+
+    @staticmethod
+    def _lost(remedy: Trial) -> str:
+        """Names flows that pay for a change."""
+        few = remedy.losers[:MOST_LOSERS]
+        rest = len(remedy.losers) - len(few)
+        more = f"; {rest} more of them {'loses' if rest == 1 else 'lose'} goodput" if rest else ""
+        return f" It takes this from other flows: {'; '.join(few)}{more}." if few else ""
 
     def _not_told(self) -> str:
         return f"{len(self.runs)} seeds do not tell this from chance, --seeds {max(10, 3 * len(self.runs))} may"

@@ -6,6 +6,7 @@ Owns when a change that helps proves the cause that it removes.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mptcplab import reasons
 from mptcplab.why_answer import Answer
@@ -27,7 +28,9 @@ def proven(answer: Answer) -> list[reasons.Finding]:
     least = max(HEALED * best, MISSING * (answer.capacity - answer.goodput.mean))
     causes = {cause: gain for gain, cause in sorted(gains, key=lambda one: one[0]) if cause and gain >= least}
     # What the links saw decides between causes whose removal helps alike.
-    known = [finding for finding in answer.findings if finding.cause in causes]
+    # A full buffer stays the cause where it takes a larger one of the other kind, too.
+    both = reasons.BUFFERS if "both_buffers" in causes else ()
+    known = [finding for finding in answer.findings if finding.cause in causes or finding.cause in both]
     rest = [finding for finding in answer.findings if finding not in known]
     if known:
         return known + rest
@@ -42,7 +45,16 @@ def proven(answer: Answer) -> list[reasons.Finding]:
     proven = [finding for finding in shown if finding.cause in causes]
     others = [*rest, *(one for one in shown if one not in proven)]
     by_cost = [*sorted(proven, key=lambda one: -one.cost), *sorted(others, key=lambda one: -one.cost)]
-    return _no_more_than(answer.capacity - answer.goodput.mean, by_cost)
+    kept = _no_more_than(answer.capacity - answer.goodput.mean, by_cost)
+    if kept and answer.findings and not any(finding in kept for finding in answer.findings):
+        kept[0] = _seen(kept[0], answer.findings[0])
+    return kept
+
+
+def _seen(cause: reasons.Finding, first: reasons.Finding) -> reasons.Finding:
+    """A cause that a change proved, with the one that a run names in its place."""
+    shown = replace(first, detail="") if first.cause in reasons.BUFFERS else first
+    return replace(cause, detail=f"in a run without changes, {shown}")
 
 
 def _by_delay(answer: Answer) -> list[reasons.Finding]:

@@ -194,6 +194,8 @@ pub struct PathSummary {
     pub ack_queue: Option<String>,
     /// Mean time over the life of the flow that its data waited in the queues of the path, s; known where `ack_wait` is.
     pub queue_wait: Option<f64>,
+    /// The flow uses it while its other paths do not work; only of runs that are observed.
+    pub is_backup: bool,
     /// The link and its direction in whose queue the data waited longest.
     pub queue_at: Option<String>,
     /// By cause: the link, or the middlebox, where it was found; only of runs that are observed.
@@ -229,13 +231,15 @@ pub struct AbsentPath {
     pub best_capacity: Option<f64>,
     /// Share of the flow's life in which a link of it was down; 0 in runs that are not observed.
     pub down: f64,
+    /// The middleboxes on its links, as in `m (strip-options)`; empty in runs that are not observed.
+    pub middleboxes: Vec<String>,
 }
 
 impl AbsentPath {
     /// One of which only the name is known.
     #[must_use]
     pub fn named(path: &str) -> Self {
-        Self { path: path.to_owned(), best_capacity: None, down: 0.0 }
+        Self { path: path.to_owned(), best_capacity: None, down: 0.0, middleboxes: Vec::new() }
     }
 }
 

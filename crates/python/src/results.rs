@@ -251,6 +251,7 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
                 row.set_item(name, limits)?;
             }
             row.set_item("queue_wait_s", path.queue_wait)?;
+            row.set_item("is_backup", path.is_backup)?;
             row.set_item("queue_at", path.queue_at.as_deref())?;
             let places = PyDict::new(py);
             for (cause, place) in &path.places {
@@ -262,13 +263,15 @@ fn flow_row<'py>(py: Python<'py>, flow: &FlowSummary) -> PyResult<Bound<'py, PyD
         })
         .collect::<PyResult<Vec<_>>>()?;
     row.set_item("paths", PyList::new(py, paths)?)?;
-    let (absent, down) = (PyDict::new(py), PyDict::new(py));
+    let (absent, down, boxes) = (PyDict::new(py), PyDict::new(py), PyDict::new(py));
     for path in &flow.never_joined {
         absent.set_item(&path.path, path.best_capacity)?;
         down.set_item(&path.path, path.down)?;
+        boxes.set_item(&path.path, &path.middleboxes)?;
     }
     row.set_item("never_joined", absent)?;
     row.set_item("never_joined_down", down)?;
+    row.set_item("never_joined_boxes", boxes)?;
     Ok(row)
 }
 

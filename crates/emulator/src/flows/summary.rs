@@ -109,6 +109,7 @@ fn paths(names: &[String], watch: &Watch, is_open: bool) -> Vec<PathSummary> {
         ack_wait: None,
         ack_queue: None,
         queue_wait: None,
+        is_backup: false,
         queue_at: None,
         places: Vec::new(),
         blamed: 0.0,

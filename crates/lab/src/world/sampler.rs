@@ -435,6 +435,7 @@ impl Sampler {
                 ack_wait: None,
                 ack_queue: None,
                 queue_wait: None,
+                is_backup: false,
                 queue_at: None,
                 places: Vec::new(),
                 blamed: 0.0,

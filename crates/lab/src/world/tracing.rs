@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use mptcp::observe::{Kind, Kinds, PathLimit, PathReasons, Row, Wanted};
 use mptcp_clock::{Duration, Instant};
-use netsim::DirectionId;
+use netsim::{DirectionId, LinkId};
 
 use super::attribution::{Attribution, Cause, FullTimes, Links, Route, least, turning_points};
 use super::ports::FIRST_PORT;
@@ -95,9 +95,14 @@ impl World {
         if cause != Cause::Middlebox {
             return link.clone();
         }
+        self.middleboxes_on(direction.link()).join(" or ")
+    }
+
+    /// The middleboxes on a link, with their kinds.
+    fn middleboxes_on(&self, link: LinkId) -> Vec<String> {
+        let link = &self.scenario.links[link.index()].name;
         let own = self.scenario.middleboxes.iter().filter(|one| one.link == *link);
-        let names: Vec<String> = own.map(|one| format!("{} ({})", one.name, one.what.kind())).collect();
-        names.join(" or ")
+        own.map(|one| format!("{} ({})", one.name, one.what.kind())).collect()
     }
 
     /// Hosts in their order, then the nodes that are none.
@@ -195,6 +200,13 @@ impl World {
                 });
                 let truth = truth.unwrap_or_default();
                 absent.best_capacity = truth.rate;
+                let hops = self
+                    .attribution
+                    .as_ref()
+                    .zip(at)
+                    .map(|(attribution, at)| attribution.links_of(app.flow as u16, at as u16));
+                absent.middleboxes =
+                    hops.unwrap_or_default().into_iter().flat_map(|link| self.middleboxes_on(link)).collect();
                 let down = truth.shares.iter().find(|(name, _)| *name == "down");
                 absent.down = down.map_or(0.0, |(_, share)| *share);
                 for (all, links) in links.iter_mut().zip([truth.links, truth.best_links]) {
@@ -235,6 +247,7 @@ impl World {
                 path.ack_wait = truth.ack_wait.map(|(wait, _)| wait);
                 let queue = truth.ack_wait.and_then(|(_, queue)| queue);
                 path.ack_queue = queue.map(|queue| self.name_of(queue));
+                path.is_backup = self.scenario.flows[app.flow].backup.contains(&path.path);
                 path.queue_wait = truth.queue_wait.map(|(wait, _)| wait);
                 let queue = truth.queue_wait.and_then(|(_, queue)| queue);
                 path.queue_at = queue.map(|queue| self.name_of(queue));

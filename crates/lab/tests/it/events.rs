@@ -46,6 +46,7 @@ fn who_looks_changes_nothing() {
                 (path.limits, path.sender_limits, path.blamed) = (Vec::new(), Vec::new(), 0.0);
                 (path.capacity, path.best_capacity, path.base_rtt) = (None, None, None);
                 (path.ack_wait, path.ack_queue) = (None, None);
+                path.is_backup = false;
                 (path.queue_wait, path.queue_at, path.places) = (None, None, Vec::new());
                 path.drops = None;
             }

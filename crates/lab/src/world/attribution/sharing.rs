@@ -2,7 +2,9 @@
 //!
 //! Owns nothing: routes and accounts are those of the attribution.
 
-use netsim::DirectionId;
+use std::collections::BTreeSet;
+
+use netsim::{DirectionId, LinkId};
 
 use super::account::Account;
 use super::notes::Notes;
@@ -13,6 +15,12 @@ impl Attribution {
     pub(super) fn is_shared(&self, flow: u16, direction: DirectionId) -> bool {
         let uses = |route: &Route| route.forth.contains(&direction) || route.back.contains(&direction);
         self.routes.iter().any(|((other, _), route)| *other != flow && uses(route))
+    }
+
+    /// The links that the data of a path takes.
+    pub(in crate::world) fn links_of(&self, flow: u16, path: u16) -> BTreeSet<LinkId> {
+        let route = self.routes.get(&(flow, path));
+        route.map(|route| route.forth.iter().map(|hop| hop.link()).collect()).unwrap_or_default()
     }
 
     /// Bytes of frames of a flow that left the queue of a direction.
