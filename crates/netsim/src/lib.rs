@@ -61,8 +61,8 @@ pub use observer::{FrameEvent, Happening, Observer};
 pub use parameters::{Batch, Change, Parameters};
 pub use queue::{
     By, CoDel, CoDelQueue, DropTailQueue, DualPi2, DualPi2Queue, Excess, FqCoDel, FqCoDelQueue, Next, Packet,
-    Pie, PieQueue, Prio, PrioQueue, QueueDiscipline, QueueKind, Red, RedQueue, TokenBucket, TokenBucketQueue,
-    Turns, TurnsQueue, Wire,
+    Pie, PieQueue, Prio, PrioQueue, QueueDiscipline, QueueKind, RateLimit, Red, RedQueue, TokenBucket,
+    TokenBucketQueue, Turns, TurnsQueue, Wire,
 };
 pub use queue_limit::QueueLimit;
 pub use rate::Rate;

@@ -62,6 +62,15 @@ pub enum Next {
     Nothing,
 }
 
+/// A rate below the line's that a queue discipline holds on average.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateLimit {
+    /// The rate, bit/s.
+    pub rate: Rate,
+    /// What comes faster is dropped (a policer), and does not wait (a shaper).
+    pub drops: bool,
+}
+
 /// A queue discipline: one for each direction that has one. Time never runs backwards between two calls.
 pub trait QueueDiscipline: fmt::Debug + Send {
     /// A packet arrives. It is kept, or given to [`Wire::drop_full`] or [`Wire::drop_early`]; so may others be that wait.
@@ -73,8 +82,8 @@ pub trait QueueDiscipline: fmt::Debug + Send {
     /// All that waits is lost: the link went down.
     fn clear(&mut self);
 
-    /// The token bucket that bounds what leaves, if there is one.
-    fn bucket(&self) -> Option<TokenBucket> {
+    /// The rate below the line's that bounds what leaves, if there is one.
+    fn rate_limit(&self) -> Option<RateLimit> {
         None
     }
 }
@@ -144,10 +153,10 @@ impl QueueKind {
         &self.identity
     }
 
-    /// The token bucket of its queues, if they have one.
+    /// The rate that bounds what leaves its queues, if there is one.
     #[must_use]
-    pub fn bucket(&self) -> Option<TokenBucket> {
-        self.make().bucket()
+    pub fn rate_limit(&self) -> Option<RateLimit> {
+        self.make().rate_limit()
     }
 
     pub(crate) fn make(&self) -> Box<dyn QueueDiscipline> {

@@ -6,7 +6,7 @@
 use mptcp_clock::{Duration, Instant};
 
 use super::row::Row;
-use super::{Next, Packet, QueueDiscipline, Wire};
+use super::{Next, Packet, QueueDiscipline, RateLimit, Wire};
 use crate::queue_limit::QueueLimit;
 use crate::rate::Rate;
 
@@ -95,8 +95,8 @@ impl QueueDiscipline for TokenBucketQueue {
         self.row.clear();
     }
 
-    fn bucket(&self) -> Option<TokenBucket> {
-        Some(self.settings)
+    fn rate_limit(&self) -> Option<RateLimit> {
+        Some(RateLimit { rate: self.settings.rate, drops: self.settings.excess == Excess::Drops })
     }
 }
 

@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use mptcp_clock::{Duration, Instant};
-use netsim::{AddressId, DirectionId, Excess, Network, NodeId, Parameters, TokenBucket};
+use netsim::{AddressId, DirectionId, Network, NodeId, Parameters, RateLimit};
 
 use super::cut::Links;
 use super::notes::Hop;
@@ -31,7 +31,7 @@ pub(in crate::world) struct Route {
     /// The hop of `forth` on which segments overtake others.
     pub(super) reordering: Option<DirectionId>,
     /// By hop of `forth`: its shaper or policer.
-    buckets: Vec<Option<TokenBucket>>,
+    buckets: Vec<Option<RateLimit>>,
     /// By hop of `forth`: how drops there count.
     pub(super) kinds: Vec<Hop>,
     /// Queues alone delay frames on the way back: no wireless MAC, no middlebox, no far end that gathers them.
@@ -90,8 +90,8 @@ impl Route {
         interface: u16,
     ) -> Self {
         let best: Vec<Option<u64>> = forth.iter().map(|hop| best_rate(scenario, *hop, life)).collect();
-        let buckets: Vec<Option<TokenBucket>> = forth.iter().map(|hop| bucket_of(scenario, *hop)).collect();
-        let rate = |((hop, best), bucket): ((&DirectionId, &Option<u64>), &Option<TokenBucket>)| {
+        let buckets: Vec<Option<RateLimit>> = forth.iter().map(|hop| bucket_of(scenario, *hop)).collect();
+        let rate = |((hop, best), bucket): ((&DirectionId, &Option<u64>), &Option<RateLimit>)| {
             bounded(best.or_else(|| first_rate(scenario, *hop)), *bucket)
         };
         let rates: Vec<Option<u64>> = forth.iter().zip(&best).zip(&buckets).map(rate).collect();
@@ -110,7 +110,7 @@ impl Route {
             link.station.is_none() && line.batch.is_none() && line.recording.is_none() && !is_meddled
         };
         let kind = |hop: &DirectionId| {
-            let polices = bucket_of(scenario, *hop).is_some_and(|bucket| bucket.excess == Excess::Drops);
+            let polices = bucket_of(scenario, *hop).is_some_and(|bucket| bucket.drops);
             Hop { polices, tells: line_of(scenario, *hop).icmp }
         };
         let reorders = |hop: &&DirectionId| {
@@ -187,8 +187,8 @@ impl Route {
 
     /// How long each hop had been busy by now; of a policer, the time in which the tokens came that it has taken.
     pub(super) fn busy(&self, network: &mut Network<u32>) -> Vec<Duration> {
-        let busy = |(hop, bucket): (&DirectionId, &Option<TokenBucket>)| match bucket {
-            Some(bucket) if bucket.excess == Excess::Drops => {
+        let busy = |(hop, bucket): (&DirectionId, &Option<RateLimit>)| match bucket {
+            Some(bucket) if bucket.drops => {
                 let bits = network.counters(*hop).sent_bytes as f64 * 8.0;
                 Duration::from_secs(1).mul_f64(bits / bucket.rate.bits_per_second() as f64)
             }
@@ -231,12 +231,12 @@ fn held_delay(parameters: &Parameters) -> Duration {
 }
 
 /// The shaper or the policer of a direction.
-fn bucket_of(scenario: &Scenario, direction: DirectionId) -> Option<TokenBucket> {
-    line_of(scenario, direction).discipline.as_ref()?.bucket()
+fn bucket_of(scenario: &Scenario, direction: DirectionId) -> Option<RateLimit> {
+    line_of(scenario, direction).discipline.as_ref()?.rate_limit()
 }
 
 /// A rate with a shaper or a policer, bit/s.
-fn bounded(rate: Option<u64>, bucket: Option<TokenBucket>) -> Option<u64> {
+fn bounded(rate: Option<u64>, bucket: Option<RateLimit>) -> Option<u64> {
     let bucket = bucket.map(|bucket| bucket.rate.bits_per_second());
     rate.map(|rate| bucket.map_or(rate, |bucket| rate.min(bucket))).or(bucket)
 }
