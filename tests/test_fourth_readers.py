@@ -441,7 +441,7 @@ def test_one_retransmission_has_no_plural(count: int, said: str) -> None:
 
 def test_penalties_are_told_where_nothing_was_reinjected_and_small_amounts_are_no_0_kb() -> None:
     run = Scenario.parse(HOLE.format(mtu="")).vary({"duration": "1s"}).run()
-    row: FlowRow = {**run.flow(), "reinjected": 0, "penalties": 7}
+    row: FlowRow = {**run.flow(), "reinjected": 0, "duplicates": 0, "penalties": 7}
     assert summary._reinjected(run, row) == ["windows halved in the whole run (M2): 7"]
     assert summary._reinjected(run, {**row, "penalties": 0}) == []
     [line] = summary._reinjected(run, {**row, "reinjected": 120, "opportunistic": 0})
@@ -453,3 +453,13 @@ def test_a_path_that_no_subflow_joins_is_told_with_its_middlebox(kind: str) -> N
     box = f'[middleboxes.m]\npath = "b"\nkind = "{kind}"\n'
     said = Scenario.parse(HOLE.format(mtu="") + box).run(trace=events.REASONS).summary()
     assert ("no subflow joined over b, behind the middlebox m (strip-options)" in said) == (kind == "strip-options")
+
+
+def test_what_a_redundant_scheduler_sends_twice_is_told() -> None:
+    run = Scenario.parse(HOLE.format(mtu="") + 'scheduler = "redundant"\n').run(trace=events.REASONS)
+    row = run.flow()
+    assert row["reinjected"] == 0
+    assert f"sent on several paths at once: {(row['duplicates'] or 0) / 1e3:.0f} kB arrived twice" in run.summary()
+    assert (row["duplicates"] or 0) > 5e6
+    once = Scenario.parse(HOLE.format(mtu="") + 'scheduler = "minrtt"\n').run(trace=events.REASONS)
+    assert "sent on several paths at once" not in once.summary()

@@ -67,7 +67,8 @@ FLOWS: Mapping[str, str] = {
     "handshake_s": "from the opening to the end of the handshake; none if it never ended",
     "closed": "how it ended; none if it did not",
     "reinjected": "bytes given to a further subflow after the warm-up; with Linux's queues also to the same one again, "
-    "counted when they are queued; on the kernel only what a timeout of Multipath TCP retransmits",
+    "counted when they are queued; on the kernel only what a timeout of Multipath TCP retransmits; without the copies "
+    "of the redundant scheduler, which `duplicates` has",
     "opportunistic": "… of them to free a full window (M1)",
     "penalties": "how often a window was halved for filling the receive window (M2), in the whole run",
     "duplicates": "bytes that arrived at the data level twice",

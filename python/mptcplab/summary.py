@@ -208,7 +208,10 @@ def _reinjected(run: Run, row: FlowRow) -> list[str]:
     if len(row["paths"]) < 2:
         return []
     if not row["reinjected"]:
-        return [f"windows halved in the whole run (M2): {row['penalties']}"] if row["penalties"] else []
+        # Copies of a scheduler that sends everything on every path are no reinjections.
+        copies = [f"sent on several paths at once: {_kilobytes(row['duplicates'] or 0)} arrived twice"]
+        halved = [f"windows halved in the whole run (M2): {row['penalties']}"]
+        return [*(copies if row["duplicates"] else []), *(halved if row["penalties"] else [])]
     part = row["reinjected"] / max(row["bytes_received"], 1)
     amount = f"{_kilobytes(row['reinjected'])}, {part:.0%} of the data"
     if run.backend == "kernel":
