@@ -26,30 +26,35 @@ impl Instant {
     pub const FAR_FUTURE: Self = Self(u64::MAX);
 
     /// The instant `nanos` nanoseconds after the origin.
+    #[inline]
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {
         Self(nanos)
     }
 
     /// Nanoseconds since the origin.
+    #[inline]
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
     /// Seconds since the origin.
+    #[inline]
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
     /// Whole milliseconds since the origin.
+    #[inline]
     #[must_use]
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000_000
     }
 
     /// How long ago `earlier` was; zero if it lies in the future.
+    #[inline]
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
         Duration(self.0.saturating_sub(earlier.0))
@@ -63,72 +68,84 @@ impl Duration {
     pub const MAX: Self = Self(u64::MAX);
 
     /// A span of `n` nanoseconds.
+    #[inline]
     #[must_use]
     pub const fn from_nanos(n: u64) -> Self {
         Self(n)
     }
 
     /// A span of `n` microseconds.
+    #[inline]
     #[must_use]
     pub const fn from_micros(n: u64) -> Self {
         Self(n.saturating_mul(1_000))
     }
 
     /// A span of `n` milliseconds.
+    #[inline]
     #[must_use]
     pub const fn from_millis(n: u64) -> Self {
         Self(n.saturating_mul(1_000_000))
     }
 
     /// A span of `n` seconds.
+    #[inline]
     #[must_use]
     pub const fn from_secs(n: u64) -> Self {
         Self(n.saturating_mul(1_000_000_000))
     }
 
     /// The nearest span to `seconds`; zero for negative numbers and NaN.
+    #[inline]
     #[must_use]
     pub fn from_secs_f64(seconds: f64) -> Self {
         Self((seconds * 1e9).round() as u64)
     }
 
     /// The span in nanoseconds.
+    #[inline]
     #[must_use]
     pub const fn as_nanos(self) -> u64 {
         self.0
     }
 
     /// The span in whole microseconds.
+    #[inline]
     #[must_use]
     pub const fn as_micros(self) -> u64 {
         self.0 / 1_000
     }
 
     /// The span in whole milliseconds.
+    #[inline]
     #[must_use]
     pub const fn as_millis(self) -> u64 {
         self.0 / 1_000_000
     }
 
     /// The span in seconds.
+    #[inline]
     #[must_use]
     pub fn as_secs_f64(self) -> f64 {
         self.0 as f64 / 1e9
     }
 
     /// Whether the span is empty.
+    #[inline]
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }
 
     /// The span times a factor, to the nearest nanosecond.
+    #[inline]
     #[must_use]
     pub fn mul_f64(self, factor: f64) -> Self {
         Self((self.0 as f64 * factor).round() as u64)
     }
 
     /// The distance between two spans.
+    #[inline]
     #[must_use]
     pub const fn abs_diff(self, other: Self) -> Self {
         Self(self.0.abs_diff(other.0))
@@ -137,12 +154,14 @@ impl Duration {
 
 impl Add<Duration> for Instant {
     type Output = Self;
+    #[inline]
     fn add(self, span: Duration) -> Self {
         Self(self.0.saturating_add(span.0))
     }
 }
 
 impl AddAssign<Duration> for Instant {
+    #[inline]
     fn add_assign(&mut self, span: Duration) {
         *self = *self + span;
     }
@@ -150,6 +169,7 @@ impl AddAssign<Duration> for Instant {
 
 impl Sub<Duration> for Instant {
     type Output = Self;
+    #[inline]
     fn sub(self, span: Duration) -> Self {
         Self(self.0.saturating_sub(span.0))
     }
@@ -157,12 +177,14 @@ impl Sub<Duration> for Instant {
 
 impl Add for Duration {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 }
 
 impl AddAssign for Duration {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
@@ -170,12 +192,14 @@ impl AddAssign for Duration {
 
 impl Sub for Duration {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 }
 
 impl SubAssign for Duration {
+    #[inline]
     fn sub_assign(&mut self, other: Self) {
         *self = *self - other;
     }
@@ -183,6 +207,7 @@ impl SubAssign for Duration {
 
 impl Mul<u64> for Duration {
     type Output = Self;
+    #[inline]
     fn mul(self, factor: u64) -> Self {
         Self(self.0.saturating_mul(factor))
     }
@@ -190,6 +215,7 @@ impl Mul<u64> for Duration {
 
 impl Div<u64> for Duration {
     type Output = Self;
+    #[inline]
     fn div(self, divisor: u64) -> Self {
         Self(self.0 / divisor)
     }
