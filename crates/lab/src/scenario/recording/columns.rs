@@ -155,7 +155,7 @@ fn words(name: &str) -> Vec<String> {
             words.push(String::new());
         }
         if letter.is_alphanumeric() || letter == '%' {
-            words.last_mut().expect("there is one").push(letter);
+            words.last_mut().expect("the list begins with a word and only grows").push(letter);
         }
         last = letter;
     }
