@@ -15,6 +15,7 @@ SAYS = {
     "buffers": "the default: at least 0.98 of plain TCP",
     "figure": "wrote throughput.svg",
     "scenario": "3G carried up to",
+    "scheduler": "wrote scheduler-window.png",
     "sweep": "flows.bulk.rcvbuf=400KB: ",
 }
 

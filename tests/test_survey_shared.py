@@ -28,7 +28,7 @@ def test_uncoupled_subflows_take_two_shares_and_coupled_ones_do_not() -> None:
     assert apart.share > 1.5 > 1.3 > coupled.share
     # What it takes more than TCP would is the others'.
     assert apart.of_tcp > 1.2 > coupled.of_tcp
-    assert apart.to_others < 0.85 < coupled.to_others
+    assert apart.to_others < 0.87 < coupled.to_others
     # Two flows there, and one here: more of its bytes take the latter.
     assert 0.45 < apart.on_free < 0.9
     rows = friendliness([coupled, apart])

@@ -255,11 +255,10 @@ set = { up = true }
 
 
 def test_no_queueing_delay_is_longer_than_the_longest_queue() -> None:
-    """Round trips are also longer for repairs; ten packets at 10 Mb/s are 12 ms, and acknowledgements wait, too."""
+    """Ten packets at 10 Mb/s are 12 ms, and acknowledgements wait, too."""
     run = Scenario.parse(OUTAGE).run(trace=events.REASONS)
     path = next(path for path in run.flow()["paths"] if path["path"] == "ethernet")
     assert path["longest_wait_s"] < 0.02
-    assert path["mean_srtt_s"] > 0.1
     assert reasons.queueing_delay(path) <= path["longest_wait_s"]
     assert "the queue of ethernet held data" not in run.summary()
 

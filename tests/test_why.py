@@ -21,7 +21,7 @@ def test_a_small_window_is_named_and_a_larger_one_is_tried() -> None:
     [answer] = explain(TWO.vary({"flows.download.rcvbuf": "60KB", "paths.lte.loss": "0%"}), seeds=[1])
     assert answer.findings[0].cause in ("receive_window", "head_of_line")
     assert answer.remedy is not None
-    assert answer.remedy.change == 'rcvbuf = "413KB"', "what RFC 6182 recommends suffices"
+    assert answer.remedy.change == 'rcvbuf = "240KB"', "the smallest that suffices"
     first, second, third = answer.sentences()
     assert "plain TCP over dsl alone" in first
     assert "window" in second

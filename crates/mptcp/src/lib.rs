@@ -43,6 +43,7 @@ mod linux_stack;
 mod mechanisms;
 mod memory;
 pub mod observe;
+pub mod path;
 pub mod path_manager;
 pub mod policy;
 mod ration;

@@ -71,12 +71,9 @@ impl Scheduler for Blest {
             return Some(fast);
         }
         let [fast, slow] = [fast, with_room].map(|at| &view.candidates[at]);
+        self.blocked |= view.window_room < slow.mss;
         self.correct(view.now, slow);
         (!self.waits(view.window(), fast, slow)).then_some(with_room)
-    }
-
-    fn on_window_full(&mut self, _view: &SendView<'_>, _position: usize) {
-        self.blocked = true;
     }
 }
 
@@ -129,8 +126,12 @@ mod tests {
         let candidates = pair();
         let mut blest = Blest::new(0.01);
         let at = |blest: &mut Blest, ms: u64, full: bool| {
-            let view = view(&candidates, ms, 61 * MSS);
-            (0..3).filter(|_| full).for_each(|_| blest.on_window_full(&view, 0));
+            let mut view = view(&candidates, ms, 61 * MSS);
+            if full {
+                view.window_room = 0;
+                blest.choose(&view);
+                view.window_room = 41 * MSS;
+            }
             let chosen = blest.choose(&view);
             (chosen, (blest.correction * 1000.0).round() as u32)
         };

@@ -31,7 +31,7 @@ impl Ecf {
         let unsent = unsent as f64;
         // In nanoseconds: whole numbers compare as they are.
         let [fast_rtt, slow_rtt] = [fast, slow].map(|one| one.srtt.as_nanos() as f64);
-        let margin = fast.rttvar.max(slow.rttvar).as_nanos() as f64;
+        let margin = fast.path.rttvar.max(slow.path.rttvar).as_nanos() as f64;
         let rounds = 1.0 + unsent / window(fast);
         let hold = if self.waiting { 1.0 + self.beta } else { 1.0 };
         if rounds * fast_rtt >= hold * (slow_rtt + margin) {
@@ -120,8 +120,8 @@ mod tests {
     #[test]
     fn doubt_about_round_trips_counts_for_both_sides() {
         let mut candidates = pair(100);
-        candidates[0].rttvar = Duration::from_millis(5);
-        candidates[1].rttvar = Duration::from_millis(20);
+        candidates[0].path.rttvar = Duration::from_millis(5);
+        candidates[1].path.rttvar = Duration::from_millis(20);
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 109 * MSS), None);
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 110 * MSS), Some(1));
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 4 * MSS), None);

@@ -142,12 +142,6 @@ impl Bottlenecks {
         }
     }
 
-    /// Whether the window of `path` is not used.
-    pub(super) fn is_unused(&self, paths: &[PathState], path: usize, now: Instant) -> bool {
-        let (Some(queue), Some(state)) = (self.queues.get(path), paths.get(path)) else { return false };
-        now > queue.in_use_until(state)
-    }
-
     /// An acknowledgement of `bytes` came on `path`.
     pub(super) fn on_sample(&mut self, paths: &[PathState], path: usize, now: Instant, bytes: u64) {
         let state = &paths[path];

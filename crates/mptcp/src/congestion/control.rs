@@ -2,11 +2,14 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::delivery::DeliveryRate;
 use super::local::LocalQueue;
-use super::losses::Losses;
+use crate::path::{PRIOR_RATE, PathEstimate, PathModel};
+
 use super::marks::{Echoed, Mark};
 use super::sample::{Lost, Sample};
+
+/// How long a peer may delay the acknowledgement of one segment: WCDelAckT of RFC 8985 section 7.2.
+const DELAYED_ACK: Duration = Duration::from_millis(200);
 
 /// The congestion state of one path. Windows count payload bytes.
 #[derive(Clone, Debug, Default)]
@@ -31,10 +34,8 @@ pub struct PathState {
     pub min_rtt: Option<Duration>,
     /// Bytes sent and not yet acknowledged.
     pub unacked: u64,
-    /// How fast it delivers.
-    pub delivery: DeliveryRate,
-    /// How often it loses.
-    pub losses: Losses,
+    /// What is known of the path beyond its round trips.
+    pub model: PathModel,
     /// The queue of this host's own interface.
     pub local: LocalQueue,
     /// The most bytes a second that the path may send; None for no limit but the window.
@@ -106,13 +107,6 @@ pub trait CongestionControl: std::fmt::Debug + Send {
         false
     }
 
-    /// Whether its windows are coupled so that all together get what TCP would on the best path (RFC 6356's first goal). Where random
-    /// losses keep them below that, `on_ack` is told of more bytes than were acknowledged, with
-    /// [`CouplingScope::Shared`](super::CouplingScope) only. Asked once, when a connection gets the controller.
-    fn has_goal(&self) -> bool {
-        false
-    }
-
     /// Whether it works by samples of the rate at which data arrives, as BBR does. [`Self::on_sample`] and [`Self::on_lost`] are
     /// called then, and the window is its own: `on_ack` is not called, no recovery moves the window, and nothing but a timeout,
     /// which leaves one segment of it. What is sent again is paced as new data is. What `on_loss` returns is kept in `ssthresh`
@@ -179,15 +173,92 @@ impl PathState {
         }
     }
 
-    /// The lesser of the last two samples of the round-trip time: one alone may say how long the peer has delayed its acknowledgement (RFC
-    /// 9293 section 3.8.6.3). None before the first.
+    /// Bottleneck rate, bytes of payload a second: what bursts and whole round trips showed. In slow start without a queue it is at least what the
+    /// window carries, because what was measured is of a smaller one.
+    #[must_use]
+    pub fn rate(&self) -> f64 {
+        let (Some(measured), Some(round)) = (self.model.delivery.bottleneck(), self.srtt) else {
+            return PRIOR_RATE;
+        };
+        if self.ramps() { measured.max(self.cwnd as f64 / round.as_secs_f64().max(1e-6)) } else { measured }
+    }
+
+    /// Whether the window doubles in each round trip, and the latest one shows no queue.
+    fn ramps(&self) -> bool {
+        let least = self.min_rtt.unwrap_or_default();
+        self.in_slow_start() && self.latest_rtt.is_some_and(|latest| latest <= least + least / 8)
+    }
+
+    /// How long a packet that leaves now waits behind those of this path: the virtual queue, or less where that much is no longer in flight.
     #[inline]
-    pub(crate) fn undelayed_rtt(&self) -> Option<Duration> {
-        let latest = self.latest_rtt?;
-        if self.samples < 2 {
-            return Some(latest);
+    pub(crate) fn own_queue(&self, now: Instant, in_flight: u64, rate: f64) -> Duration {
+        let wait = self.model.queue.wait(now);
+        if wait.is_zero() { wait } else { wait.min(Duration::from_secs_f64(in_flight as f64 / rate)) }
+    }
+
+    /// How long an answer may take: as far beyond the smoothed RTT as samples vary (RFC 6298 section 2.3), or as segments may be reordered (RFC 8985
+    /// section 6.2). A peer may delay the answer to one segment alone.
+    pub(crate) fn usual_answer(&self, in_flight: u64) -> Duration {
+        let delayed = if in_flight < 2 * self.mss { DELAYED_ACK } else { Duration::ZERO };
+        self.srtt.unwrap_or_default() + (self.rttvar * 4).max(self.min_rtt.unwrap_or_default() / 4) + delayed
+    }
+
+    /// Whether a queue stands at the bottleneck, whoever filled it.
+    pub(crate) fn is_queue_standing(&self) -> bool {
+        self.model.standing.is_longer_than(Duration::ZERO)
+    }
+
+    /// Whether a queue of other flows stands there.
+    pub(crate) fn is_cross_queue_standing(&self) -> bool {
+        self.model.standing.is_longer_than(self.model.queue.longest())
+    }
+
+    /// Whether more is in flight than the last congestive loss left of the window: the next one is near.
+    pub(crate) fn is_probing(&self, in_flight: u64) -> bool {
+        in_flight + self.mss > self.ssthresh && !self.model.losses.last_is_random()
+    }
+
+    /// Probability that a segment is lost, 0 to 1.
+    pub(crate) fn loss(&self, now: Instant) -> f64 {
+        self.model
+            .losses
+            .interval(now, self.mss)
+            .map_or(0.0, |interval| (self.mss as f64 / interval.max(1.0)).min(1.0))
+    }
+
+    /// New data leaves, bytes.
+    #[inline]
+    pub(crate) fn on_sent(&mut self, now: Instant, bytes: u64) {
+        let time = Duration::from_secs_f64(bytes as f64 / self.rate());
+        self.model.queue.on_sent(now, time, self.srtt.unwrap_or_default());
+    }
+
+    /// What is known at `now`, with `in_flight` bytes in flight of which the oldest left at `oldest`.
+    pub(crate) fn estimate(&self, now: Instant, in_flight: u64, oldest: Option<Instant>) -> PathEstimate {
+        let base_rtt = self.min_rtt.unwrap_or_default();
+        let rate = self.rate();
+        // The answer to one segment alone says how long the peer delays acknowledgements (RFC 9293 section 3.8.6.3).
+        let alone = in_flight < 2 * self.mss;
+        let own_queue = self.own_queue(now, in_flight, rate);
+        let cross_queue =
+            if alone { Duration::ZERO } else { self.calm_rtt() - (base_rtt + self.model.queue.longest()) };
+        let expected = self.usual_answer(in_flight);
+        let overdue = oldest.map_or(Duration::ZERO, |oldest| now.since(oldest) - expected);
+        let found = self.model.delivery.burst_rate().is_some() || !self.in_slow_start();
+        let most = if found { rate } else { f64::INFINITY };
+        let lead = self.model.lead;
+        PathEstimate {
+            rttvar: self.rttvar,
+            base_rtt,
+            rate,
+            most,
+            own_queue,
+            cross_queue,
+            overdue,
+            lead,
+            loss: 0.0,
+            is_probing: self.is_probing(in_flight),
         }
-        Some(latest.min(self.last_rtts[(self.samples - 2) as usize % 4]))
     }
 
     /// The least of the last four samples of the round-trip time; zero before the first.

@@ -15,10 +15,6 @@ impl CongestionControl for Lia {
         false
     }
 
-    fn has_goal(&self) -> bool {
-        true
-    }
-
     fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
         coupled_increase(paths, path, acked, 1.0);
     }

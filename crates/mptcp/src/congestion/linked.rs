@@ -144,10 +144,6 @@ impl CongestionControl for Linked {
         self.inner.on_echo(paths, path, echoed);
     }
 
-    fn has_goal(&self) -> bool {
-        self.inner.has_goal()
-    }
-
     fn needs_marks(&self) -> bool {
         self.inner.needs_marks()
     }

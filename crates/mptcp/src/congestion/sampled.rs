@@ -29,10 +29,7 @@ impl Congestion {
 
     /// The last reduction was taken back.
     pub(crate) fn on_undo(&mut self, path: usize, delivered: u64) {
-        self.paths[path].losses.on_undo();
-        if let Some(goal) = &mut self.goal {
-            goal.on_undo(path);
-        }
+        self.paths[path].model.losses.on_undo();
         self.ask(path, |algorithm, paths| algorithm.on_undo(paths, path, delivered));
     }
 }

@@ -40,10 +40,6 @@ impl CongestionControl for Tuned {
         false
     }
 
-    fn has_goal(&self) -> bool {
-        self.alpha_scale.is_some()
-    }
-
     fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
         let Some(scale) = self.alpha_scale else { return Reno.on_ack(paths, path, acked) };
         coupled_increase(paths, path, acked, scale);

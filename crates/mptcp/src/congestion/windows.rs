@@ -1,18 +1,14 @@
 //! The windows of a connection's paths, the algorithm over them, and the penalty of M2.
 
-use mptcp_clock::{Duration, Instant};
+use mptcp_clock::Instant;
 
-use super::beside::Beside;
 use super::bottleneck::Bottlenecks;
 use super::control::{Acked, CongestionControl, PathState};
-use super::delivery::Arrived;
-use super::demand::Demand;
-use super::goal::Goal;
 use super::local::Departure;
-use super::losses::USUAL;
-use super::overshoot::{Found, Overshoot};
+use super::overshoot::Overshoot;
 use super::send_queue::SendQueueRule;
 use super::slow_start::{Round, SlowStart, Watch};
+use crate::path::Arrived;
 
 /// How M2 penalises. The rule changed between the kernel of the paper and later ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -46,7 +42,6 @@ pub struct Congestion {
     pub(super) algorithm: Box<dyn CongestionControl>,
     /// How often the windows had their chance to be filled.
     polls: u64,
-    demand: Demand,
     /// The algorithm works by samples of the delivery rate.
     pub(super) sampled: bool,
     hears_progress: bool,
@@ -61,9 +56,6 @@ pub struct Congestion {
     /// What is known of bottlenecks; None where all paths count as one group.
     bottlenecks: Option<Bottlenecks>,
     pub(super) overshoot: Overshoot,
-    beside: Beside,
-    /// Where the algorithm has one, and bottlenecks are told apart.
-    pub(super) goal: Option<Goal>,
 }
 
 impl Congestion {
@@ -78,10 +70,8 @@ impl Congestion {
         Self {
             paths: Vec::new(),
             polls: 0,
-            demand: Demand::default(),
             sampled: algorithm.needs_samples(),
             hears_progress: algorithm.hears_progress(),
-            goal: goal_of(&*algorithm, scope),
             algorithm,
             send_queue_rule: rule,
             byte_counting,
@@ -91,7 +81,6 @@ impl Congestion {
             gentle_marks: false,
             bottlenecks: (scope == CouplingScope::Shared).then(Bottlenecks::default),
             overshoot: Overshoot::default(),
-            beside: Beside::default(),
         }
     }
 
@@ -103,15 +92,11 @@ impl Congestion {
         self.algorithm = with_rule(self.send_queue_rule, algorithm);
         self.sampled = self.algorithm.needs_samples();
         self.hears_progress = self.algorithm.hears_progress();
-        let scope = if self.bottlenecks.is_some() { CouplingScope::Shared } else { CouplingScope::All };
-        self.goal = goal_of(&*self.algorithm, scope);
     }
 
-    /// Nothing more is sent now: acknowledgements that come from here on find the windows as full as they get. `streams` where an
-    /// application writes as it goes, and not as much as there is room for.
-    pub(crate) fn on_rest(&mut self, streams: bool) {
+    /// Nothing more is sent now: acknowledgements that come from here on find the windows as full as they get.
+    pub(crate) fn on_rest(&mut self) {
         self.polls += 1;
-        self.demand.streams = streams;
     }
 
     pub(crate) fn polls(&self) -> u64 {
@@ -139,10 +124,6 @@ impl Congestion {
                 bottlenecks.forget(path);
             }
             self.overshoot.forget(path);
-            self.beside.forget(path);
-            if let Some(goal) = &mut self.goal {
-                goal.forget(path);
-            }
             self.algorithm.on_path_change(&mut self.paths, path);
         }
     }
@@ -160,9 +141,6 @@ impl Congestion {
         }
         if let Some(bottlenecks) = self.bottlenecks.as_mut().filter(|_| self.paths.len() > 1) {
             bottlenecks.on_sample(&self.paths, path, acked.now, acked.bytes);
-            if let Some(goal) = &mut self.goal {
-                goal.on_sample(path, &self.paths[path], acked.now);
-            }
         }
         if self.hears_progress {
             self.ask(path, |algorithm, paths| algorithm.on_progress(paths, path, acked));
@@ -176,15 +154,6 @@ impl Congestion {
         question: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]) -> T,
     ) -> T {
         let apart = self.bottlenecks.as_ref().map_or(0, |bottlenecks| bottlenecks.apart_from(path));
-        self.ask_without(apart, question)
-    }
-
-    /// Lets the algorithm see the paths of `apart`, one bit each, as inactive.
-    fn ask_without<T>(
-        &mut self,
-        apart: u64,
-        question: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]) -> T,
-    ) -> T {
         if apart == 0 {
             return question(&mut *self.algorithm, &mut self.paths);
         }
@@ -201,12 +170,15 @@ impl Congestion {
     }
 
     /// Bytes have arrived, in order or not; the latest of them took `rtt`, if that is known.
-    pub(crate) fn on_delivered(&mut self, path: usize, now: Instant, bytes: u64, rtt: Option<Duration>) {
+    pub(crate) fn on_delivered(&mut self, path: usize, now: Instant, arrived: Arrived) {
+        let (bytes, rtt) = (arrived.bytes, arrived.rtt);
         let state = &mut self.paths[path];
         let (min_rtt, srtt) = (state.min_rtt, state.srtt);
-        state.delivery.on_delivered(now, &Arrived { bytes, rtt, min_rtt, srtt });
-        state.losses.on_delivered(bytes);
-        self.demand.on_delivered(now, bytes);
+        if let Some(rtt) = rtt {
+            state.model.standing.on_sample(now, rtt, srtt.unwrap_or(rtt));
+        }
+        state.model.delivery.on_delivered(now, &Arrived { min_rtt, srtt, ..arrived });
+        state.model.losses.on_delivered(bytes);
         self.overshoot.raise(path, state, now);
     }
 
@@ -214,35 +186,12 @@ impl Congestion {
         if let Some(bottlenecks) = self.bottlenecks.as_mut().filter(|_| self.paths.len() > 1) {
             bottlenecks.on_full(&self.paths, path, acked.now);
         }
-        let first = self.paths[path].ssthresh == u64::MAX && self.paths.len() > 1;
-        if first && self.bottlenecks.is_some() && self.beside.waits(&mut self.paths, path, acked.now) {
-            return;
-        }
         if !self.byte_counting {
             // RFC 5681 equation 2: at most one segment's worth for each acknowledgement.
             acked.bytes = acked.bytes.min(self.paths[path].mss);
         }
         acked.bytes = self.slow_start.counted(&self.paths[path], acked.bytes);
-        if self.bottlenecks.is_some() && self.demand.is_carried_by(&self.paths[path]) {
-            let own = 1_u64.checked_shl(path as u32).unwrap_or(0);
-            let others = u64::MAX.checked_shr(64 - self.paths.len().min(64) as u32).unwrap_or(0) & !own;
-            return self.ask_without(others, |algorithm, paths| algorithm.on_ack(paths, path, acked));
-        }
-        if self.goal.as_ref().is_some_and(Goal::is_missed) && !self.paths[path].in_slow_start() {
-            return self.on_ack_beyond(path, acked);
-        }
         self.ask(path, |algorithm, paths| algorithm.on_ack(paths, path, acked));
-    }
-
-    /// The same where coupled windows may miss RFC 6356's first goal.
-    #[cold]
-    fn on_ack_beyond(&mut self, path: usize, mut acked: Acked) {
-        let mut goal = self.goal.take();
-        self.ask(path, |algorithm, paths| {
-            acked.bytes += goal.as_mut().map_or(0, |goal| goal.more(paths, acked.bytes));
-            algorithm.on_ack(paths, path, acked);
-        });
-        self.goal = goal;
     }
 
     /// Lowers `ssthresh` for a congestion event and returns it; the caller moves the window.
@@ -250,17 +199,13 @@ impl Congestion {
         if let Some(bottlenecks) = &mut self.bottlenecks {
             bottlenecks.on_loss(path);
         }
-        if let Some(goal) = &mut self.goal {
-            goal.on_loss(path, &self.paths[path]);
-        }
-        let full = self.bottlenecks.as_ref().is_none_or(|known| !known.is_unused(&self.paths, path, now));
-        let mut ssthresh = self.ask(path, |algorithm, paths| algorithm.on_loss(paths, path, now));
+        let ssthresh = self.ask(path, |algorithm, paths| algorithm.on_loss(paths, path, now));
         if self.paths[path].ssthresh == u64::MAX && self.bottlenecks.is_some() && self.paths.len() > 1 {
-            let found = Found { ssthresh, streams: self.demand.streams };
-            ssthresh = self.overshoot.begin(path, &self.paths[path], now, found);
+            self.overshoot.begin(path, &self.paths[path], now);
         }
         let state = &mut self.paths[path];
-        state.losses.on_loss(now, (!full).then_some(USUAL * state.mss));
+        let random = !state.model.standing.may_be_full(state.in_slow_start());
+        state.model.losses.on_loss(now, random);
         state.ssthresh = ssthresh;
         state.credit = 0.0;
         ssthresh
@@ -301,10 +246,6 @@ fn bits(mut set: u64) -> impl Iterator<Item = usize> {
         set &= set - 1;
         Some(at)
     })
-}
-
-fn goal_of(algorithm: &dyn CongestionControl, scope: CouplingScope) -> Option<Goal> {
-    (scope == CouplingScope::Shared && algorithm.has_goal()).then(Goal::default)
 }
 
 fn with_rule(

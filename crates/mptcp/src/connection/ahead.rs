@@ -16,7 +16,6 @@ impl Connection {
             && self.watch.is_none()
             && self.send.buffer.unsent() > 0
             && self.send.buffer.first_again().is_none()
-            && self.send.left.is_empty()
             && !self.choice.duplicates
             && !self.send.writer.is_closed()
             && self.fate.closed().is_none()
@@ -25,7 +24,7 @@ impl Connection {
         simple && self.is_out_of_room(now)
     }
 
-    /// Looks at the candidates again; where none has room, and the scheduler waits for one, it rests.
+    /// Looks at the candidates again; where none has room, it rests.
     #[inline]
     fn is_out_of_room(&mut self, now: Instant) -> bool {
         self.choice.fresh = true;
@@ -36,20 +35,12 @@ impl Connection {
             self.rest(now, limit, false);
             return true;
         }
-        if self.refresh_candidates(now)
-            || !self.choice.scheduler.waits_for_room(now) && self.chooses_one_without_room(now)
-        {
+        if self.refresh_candidates(now) {
             return false;
         }
         self.choice.seen = None;
         let limit = self.no_room(now, &self.choice.candidates);
         self.rest(now, limit, false);
         true
-    }
-
-    /// Whether the scheduler, which does not say that it waits, gives data to one that has no room.
-    #[inline(never)]
-    fn chooses_one_without_room(&mut self, now: Instant) -> bool {
-        self.choose(now).is_some()
     }
 }

@@ -10,6 +10,7 @@ use super::limits::Limit;
 use crate::congestion::{Departure, PathState};
 use crate::ids::SubflowId;
 use crate::memory::most_segments;
+use crate::path::PathEstimate;
 use crate::scheduler::Candidate;
 use crate::subflow::{Probation, Subflow};
 
@@ -30,11 +31,9 @@ fn add_place(found: &mut Vec<Candidate>) {
     found.push(Candidate::new(0, Duration::ZERO, 0, 0));
 }
 
-/// Of so many segments in flight two in a row say the same of a queue; of few the second one may be behind the first.
-const MANY: u64 = 16;
-
 /// What was found out of a subflow already.
 struct Known {
+    now: Instant,
     in_flight: u64,
     has_room: bool,
     waits_here: bool,
@@ -47,22 +46,13 @@ fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, 
     let board = &subflow.sender().board;
     place.subflow = slot;
     place.id = subflow.record().id;
+    place.path = path.estimate(known.now, known.in_flight, board.queue.front().map(|oldest| oldest.sent_at));
     place.srtt = path.srtt.unwrap_or_default();
-    place.rttvar = path.rttvar;
-    place.min_rtt = path.min_rtt.unwrap_or_default();
-    let many = known.in_flight >= MANY * path.mss;
-    place.latest_rtt = if many { path.undelayed_rtt() } else { path.latest_rtt }.unwrap_or_default();
-    place.lead = subflow.turn().lead;
     place.cwnd = path.cwnd;
     place.ssthresh = path.ssthresh;
     place.in_flight = known.in_flight;
     place.held = board.next - board.una;
     place.local_queue = path.local.bytes;
-    place.delivery_rate = path.delivery.rate();
-    place.delivered = board.una;
-    place.burst_rate = path.delivery.burst_rate();
-    place.grows = path.delivery.grows();
-    place.between_losses = None;
     place.mss = path.mss;
     place.pacing = path.pacing;
     place.has_room = known.has_room;
@@ -85,18 +75,25 @@ pub(super) fn kind(subflow: &Subflow) -> u8 {
 
 impl Connection {
     /// What a scheduler sees of a subflow, with room or without: it has room.
-    pub(super) fn candidate(&self, id: usize) -> Candidate {
+    pub(super) fn candidate(&self, now: Instant, id: usize) -> Candidate {
         let subflow = &self.subflows[id];
         let mut candidate = Candidate::new(id, Duration::ZERO, 0, 0);
         let known = Known {
+            now,
             in_flight: subflow.sender().in_flight(),
             has_room: true,
             waits_here: false,
             backup: is_backup(subflow),
         };
         see(&mut candidate, id, subflow, &self.congestion.paths[id], &known);
-        candidate.grows = true;
         candidate
+    }
+
+    /// What is known of the path of a subflow.
+    pub(super) fn estimate(&self, now: Instant, id: usize) -> PathEstimate {
+        let board = &self.subflows[id].sender().board;
+        let oldest = board.queue.front().map(|oldest| oldest.sent_at);
+        self.congestion.paths[id].estimate(now, board.in_flight(), oldest)
     }
 
     /// Whether nothing holds a segment of a subflow back; where it is its pace, until when is noted.
@@ -160,9 +157,7 @@ impl Connection {
         let mut count = 0;
         let holds = Holds::of(self);
         let (next, una) = (self.send.buffer.next(), self.send.buffer.una());
-        let by_arrival = self.send.writer.is_closed() || self.send.writer.streams(now);
-        let (nagle, minshall) = (self.config.nagle, self.config.linux_compat.minshall);
-        let spare = if by_arrival { self.spare_small() } else { 0 };
+        let tail = !self.send.writer.waits();
         let (mut segments, mut bytes) = (0, 0);
         let mut best = u8::MAX;
         let mut paths = self.congestion.paths.iter();
@@ -200,14 +195,9 @@ impl Connection {
             let Some(place) = self.choice.candidates.get_mut(count) else { break };
             count += 1;
             let backup = is_backup(subflow);
-            see(place, slot, subflow, path, &Known { in_flight, has_room, waits_here, backup });
-            if by_arrival {
-                place.between_losses = path.losses.bytes_between(now);
-                place.by_chance = path.losses.are_by_chance(now);
-                place.grows = true;
-                place.calm_rtt = path.calm_rtt();
-                place.asked = board.queue.front().map_or(now, |oldest| oldest.sent_at);
-                place.small_waits = nagle && (!minshall || subflow.small_in_flight() > spare);
+            see(place, slot, subflow, path, &Known { now, in_flight, has_room, waits_here, backup });
+            if tail {
+                place.path.loss = path.loss(now);
             }
         }
         self.choice.candidates.truncate(count);
@@ -235,6 +225,8 @@ impl Connection {
                 self.timers.pace = self.timers.pace.min(until);
             }
             candidate.in_flight = in_flight;
+            candidate.path.own_queue = path.own_queue(now, in_flight, candidate.path.rate);
+            candidate.path.is_probing = path.is_probing(in_flight);
             candidate.held = subflow.sender().board.next - subflow.sender().board.una;
             candidate.local_queue = path.local.bytes;
             candidate.waits_here = paced.is_some() || holds.is_queue_full(path);

@@ -15,8 +15,8 @@ pub(crate) struct Chunk {
     pub carriers: u64,
     /// Queued to be carried by another subflow.
     pub queued: bool,
-    /// Where it was put first; None where it waits for a subflow that comes to it.
-    put: Option<Put>,
+    /// Where it was put first.
+    put: Put,
     /// Where it was put after that.
     puts: Vec<Put>,
 }
@@ -33,39 +33,25 @@ impl Chunk {
     /// Data that is given to a first subflow.
     pub(crate) fn new(start: u64, payload: Bytes, put: Put) -> Self {
         let carriers = carrier(put.subflow.slot());
-        Self { start, payload, carriers, queued: false, put: Some(put), puts: Vec::new() }
+        Self { start, payload, carriers, queued: false, put, puts: Vec::new() }
     }
 
-    /// Data that no subflow was given yet, though what is behind it was.
-    pub(crate) fn left(start: u64, payload: Bytes) -> Self {
-        Self { start, payload, carriers: 0, queued: false, put: None, puts: Vec::new() }
-    }
-
-    /// No subflow was given it yet.
-    pub(crate) fn is_left(&self) -> bool {
-        self.put.is_none()
-    }
-
-    /// It is given to a further subflow, or to a first one.
+    /// It is given to a further subflow.
     pub(crate) fn put(&mut self, put: Put) {
         self.queued = false;
         self.carriers |= carrier(put.subflow.slot());
-        if self.put.is_none() {
-            self.put = Some(put);
-            return;
-        }
         self.puts.retain(|other| other.subflow != put.subflow);
         self.puts.push(put);
     }
 
-    /// The subflow that it was given to first, if any.
-    pub(crate) fn first_subflow(&self) -> Option<SubflowId> {
-        self.put.map(|put| put.subflow)
+    /// The subflow that it was given to first.
+    pub(crate) fn first_subflow(&self) -> SubflowId {
+        self.put.subflow
     }
 
     /// Subflow offset behind its last byte, where it was put last on a subflow.
     pub(crate) fn end_on(&self, subflow: SubflowId) -> Option<u64> {
-        let first = self.put.as_ref();
+        let first = Some(&self.put);
         if self.puts.is_empty() {
             return first.filter(|put| put.subflow == subflow).map(|put| put.end);
         }
@@ -75,7 +61,7 @@ impl Chunk {
 
     /// A part of `length` bytes was cut off behind it.
     pub(super) fn shorten(&mut self, length: u64) {
-        let all = self.puts.iter_mut().chain(&mut self.put);
+        let all = self.puts.iter_mut().chain(std::iter::once(&mut self.put));
         all.for_each(|put| put.end = put.end.saturating_sub(length));
     }
 

@@ -3,7 +3,6 @@
 use mptcp_clock::Instant;
 use mptcp_wire::{ResetReason, Seq};
 
-use super::left::Left;
 use super::subflow_error::SubflowError;
 use super::{Connection, Mode};
 use crate::event::{CloseReason, EventKind};
@@ -91,7 +90,6 @@ impl Connection {
         self.fate.want_nothing();
         self.recv.give_up();
         self.send.buffer.give_up();
-        self.send.left = Left::default();
         self.choice.limits.note(now, super::limits::Limit::Idle);
     }
 

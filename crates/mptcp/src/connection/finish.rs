@@ -17,7 +17,6 @@ impl Connection {
         // What waits in the queue of a subflow that went silent may have been carried by another one.
         let unneeded = self.negotiation.is_multipath() && self.send.buffer.nothing_in_flight();
         let all_sent = self.send.buffer.unsent() == 0
-            && self.send.left.is_empty()
             && (unneeded || self.subflows.iter().all(|s| s.backlog().is_empty()));
         if self.negotiation.is_plain() && self.send.writer.is_closed() && all_sent {
             self.subflows.iter_mut().filter(|s| s.can_send()).for_each(|s| s.want_fin());

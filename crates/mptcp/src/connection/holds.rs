@@ -98,8 +98,7 @@ impl Connection {
     fn last_allowance(&self) -> u64 {
         let buffer = &self.send.buffer;
         let queues = self.config.linux_stack.subflow_queues;
-        let alone =
-            buffer.first_again().is_none() && self.send.left.is_empty() && !self.choice.duplicates && !queues;
+        let alone = buffer.first_again().is_none() && !self.choice.duplicates && !queues;
         let fits = buffer.unsent() <= buffer.window_room();
         if alone && fits && !self.negotiation.is_plain() { DSS_SPACE } else { 0 }
     }

@@ -28,7 +28,7 @@ impl Connection {
     /// Nothing more to send now.
     pub(super) fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
         self.choice.limits.note(now, limit);
-        self.congestion.on_rest(self.send.writer.streams(now));
+        self.congestion.on_rest();
         if self.congestion.needs_samples() {
             self.note_full_windows();
             self.note_idle_windows(now, limit);

@@ -293,7 +293,7 @@ impl Connection {
         if let Some(lead) = self.choice.leads.on_acknowledged(now, id, subflow.sender().board.una)
             && lead.0 == subflow.record().id
         {
-            subflow.turn_mut().lead = lead.1;
+            self.congestion.paths[id].model.lead = lead.1;
         }
         subflow.turn_mut().reinjected = false;
         if subflow.mtu().is_known() {

@@ -15,15 +15,12 @@ mod again;
 mod ahead;
 mod allowance;
 mod arm;
-mod around;
 mod begin;
 mod candidates;
 mod chunk;
 mod close;
-mod copies;
 mod data;
 mod endpoint_events;
-mod expected;
 mod failures;
 mod fallback;
 mod fast_open;
@@ -36,13 +33,13 @@ mod input;
 mod joins;
 mod key;
 mod lead;
-mod left;
 pub mod limits;
 mod linux_window;
 mod nagle;
 mod negotiation;
 mod observing;
 mod offers;
+mod opportunistic;
 mod options;
 mod output;
 mod pacing;
@@ -61,7 +58,6 @@ mod send_buffer;
 mod set;
 mod signalled;
 mod signals;
-mod sooner;
 mod subflow_error;
 mod timeouts;
 mod timers;
@@ -332,7 +328,7 @@ impl Connection {
         }
         if let Some(scheduler) = scheduler {
             self.choice = Choice::new(self.choice.limits, scheduler);
-            self.subflows.iter_mut().for_each(|subflow| subflow.turn_mut().lead = Duration::ZERO);
+            self.congestion.paths.iter_mut().for_each(|path| path.model.lead = Duration::ZERO);
         }
     }
 

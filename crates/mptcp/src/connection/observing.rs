@@ -10,7 +10,7 @@ use mptcp_wire::{DataSequence, Dss, MpJoin, MptcpOption, Segment};
 
 use super::Connection;
 use super::negotiation::Mode;
-use super::watch::{Cut, Seen, Standing, Watch};
+use super::watch::{Cut, Seen, Watch};
 use crate::congestion::PathState;
 use crate::ids::{ConnectionId, SubflowId};
 use crate::observe::{Event, Observer, PathClock, PathReasons, Place, Wanted, WindowChange};
@@ -151,8 +151,6 @@ fn first_sight(now: Instant, place: Place, subflow: &Subflow, path: &PathState) 
         reductions: 0,
         reinjected: 0,
         penalised: None,
-        by_chance: false,
-        queue: Standing::NONE,
         clock: PathClock::new(now),
         blamed: Duration::ZERO,
     }
@@ -171,15 +169,10 @@ fn compare(watch: &mut Watch, now: Instant, slot: usize, subflow: &Subflow, path
     (seen.undone, seen.reductions) = (sender.spurious.undone, sender.marks.reductions);
     let (timed_out, found) = (sender.timeouts > before.timeouts, sender.recoveries > before.recoveries);
     if found || timed_out {
-        // A queue that is full shows in the round trips before; chance does not.
-        seen.by_chance = !seen.queue.may_be_full(before.cwnd < before.ssthresh);
         seen.penalised = seen.penalised.and_then(|cut| cut.after_loss(before.cwnd, path.ssthresh));
     }
     // While losses are repaired, the window is what lets them be, and no measure.
     seen.penalised = seen.penalised.filter(|cut| sender.state != Recovery::Open || !cut.is_over(path.cwnd));
-    if let Some(latest) = path.latest_rtt.filter(|_| path.samples > before.samples.max(1)) {
-        seen.queue.note(now, latest, path.srtt.unwrap_or(latest));
-    }
     let place = before.place;
     if subflow.state() != before.state {
         watch.tell(now, place, Event::Subflow { state: subflow.state() }, None);

@@ -54,6 +54,10 @@ impl Connection {
     /// New data leaves on a path.
     #[inline(always)]
     pub(super) fn pace(&mut self, now: Instant, id: usize, bytes: u64) {
+        if self.subflows.len() > 1 {
+            // A single path is compared with none.
+            self.congestion.paths[id].on_sent(now, bytes);
+        }
         let (path, subflow) = (&self.congestion.paths[id], &mut self.subflows[id]);
         if path.pacing.is_none() && (!self.config.pacing || path.srtt.is_none()) {
             return;
@@ -115,7 +119,7 @@ impl Connection {
             let probe = if self.send.writer.is_closed() { 1.0 } else { PROBE };
             // Where a round trip takes no time there is no line that would.
             let takes_time = path.min_rtt.is_some_and(|least| !least.is_zero());
-            let line = path.delivery.line().filter(|_| takes_time).map(|line| (probe * line).max(1.0));
+            let line = path.model.delivery.line().filter(|_| takes_time).map(|line| (probe * line).max(1.0));
             let time = |bytes: u64| {
                 let in_window = rtt.mul_f64(bytes as f64 / (ratio * path.cwnd.max(1) as f64));
                 line.map_or(in_window, |line| in_window.max(Duration::from_secs_f64(bytes as f64 / line)))

@@ -41,9 +41,6 @@ impl Connection {
 
     #[inline(never)]
     fn acknowledge_more(&mut self, now: Instant, offset: u64) {
-        if !self.send.left.is_empty() && self.is_behind_left(offset) {
-            return;
-        }
         if self.send.buffer.acknowledge(offset) == 0 {
             return;
         }

@@ -120,17 +120,17 @@ impl Connection {
         let mut candidates = std::mem::take(&mut self.choice.candidates);
         let mut closed = false;
         if self.send.buffer.first_again().is_some() {
-            self.find_active(&mut candidates);
+            self.find_active(now, &mut candidates);
             while !candidates.is_empty()
                 && let Some((start, id)) = self.next_for_another(&candidates)
                 && let Some(waiting) = self.repeat(id, start)
             {
                 self.subflows[id].backlog_mut().push(waiting);
-                self.find_active(&mut candidates);
+                self.find_active(now, &mut candidates);
             }
         }
         while self.has_data_again() || self.send.buffer.unsent() > 0 {
-            self.find_active(&mut candidates);
+            self.find_active(now, &mut candidates);
             if candidates.is_empty() {
                 break;
             }
@@ -176,7 +176,7 @@ impl Connection {
     #[cold]
     fn note_entailed(&mut self, now: Instant, id: usize) {
         if self.subflows[id].sender().is_idle() {
-            let pace = linux::pace(&self.candidate(id));
+            let pace = linux::pace(&self.candidate(now, id));
             self.begin_anew(now, id);
             let una = self.subflows[id].sender().board.una;
             self.subflows[id].backlog_mut().keep_pace(una, pace);
@@ -203,13 +203,13 @@ impl Connection {
 
     /// The subflows that may be given data: backups only when nothing else works (`mptcp_subflow_get_send`), those that are stale not
     /// at all. Whether they time out plays no part.
-    fn find_active(&self, found: &mut Vec<Candidate>) {
+    fn find_active(&self, now: Instant, found: &mut Vec<Candidate>) {
         found.clear();
         let is_backup = |id: usize| self.subflows[id].ends().backup || self.subflows[id].ends().peer_backup;
         let active = |id: &usize| self.subflows[*id].can_send() && !self.is_stale(*id);
         let regular = (0..self.subflows.len()).filter(active).any(|id| !is_backup(id));
         for id in (0..self.subflows.len()).filter(active).filter(|&id| !(regular && is_backup(id))) {
-            let mut candidate = self.candidate(id);
+            let mut candidate = self.candidate(now, id);
             candidate.held = self.memory_held(id);
             candidate.pacing =
                 self.subflows[id].backlog().pace(self.subflows[id].sender().board.una).or(candidate.pacing);

@@ -55,7 +55,7 @@ impl Connection {
             return;
         };
         let (offset, seq, bytes) = (sent.data, sent.start, sent.payload.len() as u64);
-        let first = self.send.buffer.in_flight_from(offset).next().and_then(Chunk::first_subflow);
+        let first = self.send.buffer.in_flight_from(offset).next().map(Chunk::first_subflow);
         let event = if first.is_none_or(|first| first == self.subflow_id(slot)) {
             let alone = self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1;
             let why = if alone { Picked::Only } else { Picked::OutOfTurn };
@@ -89,20 +89,15 @@ impl Connection {
     fn observe_reinjection(&self, now: Instant, slot: usize, bytes: u64, why: Reinjected) {
         let Some(sent) = self.subflows[slot].sender().board.queue.back() else { return };
         let (offset, seq) = (sent.data, sent.start);
-        let first = self
-            .send
-            .buffer
-            .in_flight_from(offset)
-            .next()
-            .and_then(Chunk::first_subflow)
-            .map(SubflowId::slot);
+        let first =
+            self.send.buffer.in_flight_from(offset).next().map(Chunk::first_subflow).map(SubflowId::slot);
         let event = Event::Reinjection { why, offset, bytes, seq };
         self.tell(now, slot, event, first.filter(|&first| first != slot));
     }
 
     /// Nothing more is sent now, because of `limit`.
     fn observe_rest(&mut self, now: Instant, limit: Limit) {
-        let oldest = self.send.buffer.head().and_then(Chunk::first_subflow).map(SubflowId::slot);
+        let oldest = self.send.buffer.head().map(|chunk| chunk.first_subflow().slot());
         let full = matches!(limit, Limit::HeadOfLine | Limit::ReceiveWindow | Limit::SendBuffer);
         let blame = match limit {
             _ if full => oldest,
@@ -168,15 +163,16 @@ impl Connection {
         let Some(seen) = self.watch.as_deref().and_then(|watch| watch.seen.get(id)) else {
             return PathLimit::Idle;
         };
-        let sender = subflow.sender();
-        if sender.in_loss() || sender.in_recovery() && seen.by_chance {
+        let (sender, path) = (subflow.sender(), &self.congestion.paths[id]);
+        let by_chance = path.model.losses.last_is_random();
+        if sender.in_loss() || sender.in_recovery() && by_chance {
             return PathLimit::Loss;
         }
         if !self.has_room(id) {
             return match () {
-                () if seen.queue.is_there() => PathLimit::Capacity,
+                () if path.is_queue_standing() => PathLimit::Capacity,
                 () if seen.penalised.is_some() => PathLimit::Penalty,
-                () if seen.by_chance => PathLimit::Loss,
+                () if by_chance => PathLimit::Loss,
                 () => PathLimit::Window,
             };
         }

@@ -84,7 +84,7 @@ impl Connection {
     /// subflows that have yet to acknowledge it themselves. Twice in one subflow's stream it would be
     /// twice in the byte stream of a peer that has fallen back (RFC 8684 section 3.7).
     pub(super) fn retry_oldest(&mut self) {
-        let Some(chunk) = self.send.buffer.head().filter(|chunk| !chunk.is_left()) else { return };
+        let Some(chunk) = self.send.buffer.head() else { return };
         let start = chunk.start;
         let holds = |slot: usize, s: &Subflow| {
             chunk.carried_by(slot)

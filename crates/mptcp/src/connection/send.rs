@@ -4,7 +4,6 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::left::Left;
 use super::send_buffer::SendBuffer;
 
 /// Unsent bytes below which a waiting writer is woken for any room at all.
@@ -16,7 +15,6 @@ const SETTLED: Duration = Duration::from_millis(200);
 #[derive(Debug, Default)]
 pub(super) struct SendStream {
     pub(super) buffer: SendBuffer,
-    pub(super) left: Left,
     pub(super) writer: Writer,
     pub(super) fin: DataFin,
     /// The size that M3 last gave the buffer, bytes.
@@ -28,8 +26,7 @@ pub(super) struct SendStream {
     /// Bytes that a further subflow carried, and those of them that M1 gave it.
     pub(super) reinjected: u64,
     pub(super) opportunistic: u64,
-    /// Up to this offset it was asked which data of a stream gets a copy, and how many bytes did.
-    pub(super) asked: u64,
+    /// Those of M1's that were copied before they were late.
     pub(super) copied: u64,
     pub(super) question: Question,
 }

@@ -191,7 +191,7 @@ impl SendBuffer {
     pub(crate) fn abandon(&mut self, subflow: usize) {
         for chunk in &mut self.flight {
             chunk.carriers &= !carrier(subflow);
-            if chunk.carriers == 0 && !chunk.queued && !chunk.is_left() {
+            if chunk.carriers == 0 && !chunk.queued {
                 chunk.queued = true;
                 self.again.insert(chunk.start);
             }
@@ -249,11 +249,6 @@ impl SendBuffer {
     pub(crate) fn chunk_at(&mut self, start: u64) -> Option<&mut Chunk> {
         let at = self.flight.partition_point(|chunk| chunk.end() <= start);
         self.flight.get_mut(at).filter(|chunk| chunk.start <= start)
-    }
-
-    /// What is under way, the last of the stream first.
-    pub(crate) fn in_flight_backwards(&self) -> impl ExactSizeIterator<Item = &Chunk> {
-        self.flight.iter().rev()
     }
 
     /// The chunks in flight from the one that holds `offset`.

@@ -13,6 +13,8 @@ pub(crate) struct Timers {
     /// Probes, and timeouts of the data level, since the peer was heard last.
     unanswered: u32,
     pub probe_wanted: bool,
+    /// When data was acknowledged last at the data level.
+    progressed: Instant,
     /// No acknowledgement at the data level.
     data: Instant,
     data_backoff: u32,
@@ -46,6 +48,7 @@ impl Default for Timers {
             probe_backoff: 0,
             unanswered: 0,
             probe_wanted: false,
+            progressed: Instant::ZERO,
             data: Instant::FAR_FUTURE,
             data_backoff: 0,
             questions: 0,
@@ -97,10 +100,17 @@ impl Timers {
     }
 
     /// The peer acknowledged new data: the wait begins anew when there is more to wait for.
-    pub(super) fn data_progress(&mut self, _now: Instant) {
+    pub(super) fn data_progress(&mut self, now: Instant) {
+        self.progressed = now;
         self.data = Instant::FAR_FUTURE;
         self.data_backoff = 0;
         self.questions = 0;
+    }
+
+    /// How long nothing was acknowledged at the data level.
+    #[inline]
+    pub(super) fn since_progress(&self, now: Instant) -> Duration {
+        now.since(self.progressed)
     }
 
     /// Whether the peer's window is asked for, or was since it was closed.

@@ -3,15 +3,19 @@
 //!
 //! Owns the choice; how a segment looks is `output`'s affair.
 
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
 
 use super::Connection;
-use super::around::Around;
 use super::limits::Limit;
-use super::send_buffer::{Chunk, Put};
-use crate::ids::SubflowId;
+use super::send_buffer::Put;
 use crate::scheduler::{Candidate, SendView};
+
+/// Where nothing arrives in order for so long, data in flight is looked through before new data is sent: as long as a sender waits for a first
+/// answer (RFC 6298 section 2.1).
+const STANDSTILL: Duration = Duration::from_secs(1);
+/// A scheduler that waits is not asked again sooner.
+const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
 impl Connection {
     /// New data, or data that another subflow did not get through.
@@ -37,7 +41,7 @@ impl Connection {
         if self.send.buffer.unsent() == 0 && self.send.buffer.nothing_in_flight() {
             return self.rest_empty(now);
         }
-        if self.is_simple_and_alone() && self.choice.scheduler.takes_the_only_one() {
+        if self.is_simple_and_alone() {
             // It was looked at when the segment before had left, if that is fresh.
             if !(seen && fresh)
                 && let Some(limit) = self.waits_alone(now)
@@ -71,7 +75,6 @@ impl Connection {
         let [subflow] = &self.subflows[..] else { return false };
         self.send.buffer.unsent() > 0
             && self.send.buffer.first_again().is_none()
-            && self.send.left.is_empty()
             && self.watch.is_none()
             && !self.choice.duplicates
             && subflow.can_send()
@@ -113,15 +116,17 @@ impl Connection {
         {
             return Some(sent);
         }
+        if self.timers.since_progress(now) >= STANDSTILL
+            && let Some((id, start)) = self.with_candidates(|own, candidates| own.rescue(now, candidates))
+        {
+            return self.carry(now, start, id, out);
+        }
         if self.choice.duplicates
             && let Some(sent) = self.transmit_duplicate(now, out)
         {
             return Some(sent);
         }
-        if !self.send.left.is_empty() {
-            self.look_at_left();
-        }
-        if self.send.buffer.unsent() == 0 && self.send.left.is_empty() {
+        if self.send.buffer.unsent() == 0 {
             return self.on_nothing_new(now, out);
         }
         let chosen = self.choose(now);
@@ -130,19 +135,14 @@ impl Connection {
             let candidates = &self.choice.candidates;
             let open = candidates.iter().any(|c| c.has_room);
             let limit = if open { Limit::Scheduler } else { self.no_room(now, candidates) };
-            if let Some(at) = self.choice.scheduler.waits_until().filter(|&at| at > now) {
-                self.timers.pace = self.timers.pace.min(at);
+            if open {
+                self.ask_scheduler_again(now);
             }
             return self.rest(now, limit, false);
         };
         let Candidate { subflow: id, mss, in_flight, .. } = self.choice.candidates[chosen];
         if in_flight == 0 && self.subflows[id].sender().is_idle() {
             self.begin_anew(now, id);
-        }
-        match self.around(now, id) {
-            Around::Nothing => {}
-            Around::Piece(start) => return self.carry_left(now, start, id, out),
-            Around::Wait => return self.rest(now, Limit::Scheduler, false),
         }
         if self.subflows[id].mtu().is_known()
             && let Some(payload) = self.probe_of_size(id)
@@ -153,7 +153,7 @@ impl Connection {
         }
         let size = self.segment_size(id, mss);
         if self.send.buffer.next() + size > self.send.buffer.edge() {
-            return self.on_closed_window(now, (id, chosen), size, out);
+            return self.on_closed_window(now, id, size, out);
         }
         if self.must_wait_for_more(now, id, size, mss) {
             return self.on_nothing_new(now, out);
@@ -170,20 +170,10 @@ impl Connection {
     #[inline(always)]
     pub(super) fn choose(&mut self, now: Instant) -> Option<usize> {
         let candidates = &self.choice.candidates[..];
-        if let [only] = candidates
-            && self.choice.scheduler.takes_the_only_one()
-        {
+        if let [only] = candidates {
             return only.has_room.then_some(0);
         }
-        // Asked only while something is unsent.
-        let usual = self.send.writer.waits()
-            && self.send.left.is_empty()
-            && !self.send.writer.is_closed()
-            && candidates.first().is_some_and(|first| self.send.buffer.window_room() >= first.mss);
-        if usual && let Some(chosen) = self.choice.scheduler.choose_at_sight(now, candidates) {
-            return Some(chosen);
-        }
-        self.choose_among(now)
+        if candidates.iter().any(|candidate| candidate.has_room) { self.choose_among(now) } else { None }
     }
 
     #[inline(never)]
@@ -196,15 +186,25 @@ impl Connection {
         SendView {
             now,
             candidates,
-            unsent: outgoing.unsent() + self.send.left.bytes(),
+            unsent: outgoing.unsent(),
             more_to_come: self.send.writer.waits(),
-            streams: self.send.writer.streams(now),
-            closed: self.send.writer.is_closed(),
-            in_flight: (outgoing.next() - outgoing.una()).saturating_sub(self.send.left.bytes()),
-            acknowledged: outgoing.una(),
-            oldest_on: outgoing.head().and_then(Chunk::first_subflow).map(SubflowId::slot),
-            window_room: outgoing.window_room() + self.send.left.bytes(),
+            in_flight: outgoing.next() - outgoing.una(),
+            window_room: outgoing.window_room(),
             send_buffer: self.send_buffer(),
+        }
+    }
+
+    /// A scheduler that waits is asked again when a subflow should have answered; where one is overdue, after as long again.
+    #[inline(never)]
+    fn ask_scheduler_again(&mut self, now: Instant) {
+        for candidate in self.choice.candidates.iter().filter(|candidate| candidate.in_flight > 0) {
+            let Some(oldest) = self.subflows[candidate.subflow].sender().board.queue.front() else {
+                continue;
+            };
+            let due =
+                oldest.sent_at + self.congestion.paths[candidate.subflow].usual_answer(candidate.in_flight);
+            let late = candidate.path.overdue.max(SHORTEST_WAIT);
+            self.timers.pace = self.timers.pace.min(if due > now { due } else { now + late });
         }
     }
 
@@ -222,7 +222,7 @@ impl Connection {
     /// a full send buffer; an application that has no more to say calls for no penalty.
     #[inline(never)]
     fn on_nothing_new(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        if let Some(chosen) = self.choose_among(now) {
+        if let Some(chosen) = self.choose(now) {
             let fast = self.choice.candidates[chosen].subflow;
             if let Some(start) = self.unblock(now, fast, self.send.writer.waits()) {
                 return self.carry(now, start, fast, out);
@@ -231,28 +231,13 @@ impl Connection {
         if let Some((id, start)) = self.with_candidates(|own, candidates| own.rescue(now, candidates)) {
             return self.carry(now, start, id, out);
         }
-        if self.send.writer.streams(now)
-            && let Some((id, start)) = self.with_candidates(|own, candidates| own.next_copy(now, candidates))
-        {
-            return self.carry(now, start, id, out);
-        }
         let open = self.choice.candidates.iter().any(|c| c.has_room);
         self.rest(now, self.writer_limit(open), false)
     }
 
     /// The window has no room for a full segment.
     #[inline(never)]
-    fn on_closed_window(
-        &mut self,
-        now: Instant,
-        (id, chosen): (usize, usize),
-        size: u64,
-        out: &mut Segment,
-    ) -> Option<usize> {
-        self.with_candidates(|own, candidates| {
-            let view = own.view(now, candidates);
-            own.choice.scheduler.on_window_full(&view, chosen);
-        });
+    fn on_closed_window(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> Option<usize> {
         let open = self.send.buffer.window_room();
         // RFC 9293 section 3.8.6.2.1 (MUST-38): a part is sent when it is half of the largest window, or when the override timeout has
         // passed, which is the window probe's.

@@ -1,5 +1,5 @@
 //! What is done when the window or the send buffer is full and a subflow has room: the mechanisms M1 and M2 of Raiciu et al.
-//! (NSDI 2012, section 4.2), by their first rules, and M2 by its later one. M1 by later rules is `sooner`'s affair.
+//! (NSDI 2012, section 4.2), by their first rules, and M2 by its later one. M1 by later rules is `opportunistic`'s affair.
 
 use mptcp_clock::{Duration, Instant};
 

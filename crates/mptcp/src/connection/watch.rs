@@ -13,9 +13,6 @@ use crate::ids::{ConnectionId, SubflowId};
 use crate::observe::{Event, Observer, PathClock, PathReasons, Place, Record, Wanted};
 use crate::subflow::State;
 
-/// A queue that is shorter in time is none: a clock makes as much of nothing.
-const LEAST: Duration = Duration::from_millis(1);
-
 /// Subflows that lost their place and are remembered.
 const REMEMBERED: usize = 128;
 
@@ -36,8 +33,6 @@ pub(super) struct Seen {
     /// What M2 made smaller, and losses since.
     pub(super) penalised: Option<Cut>,
     /// The last reduction followed a loss that came without a queue.
-    pub(super) by_chance: bool,
-    pub(super) queue: Standing,
     pub(super) clock: PathClock,
     pub(super) blamed: Duration,
 }
@@ -68,50 +63,6 @@ impl Cut {
     /// Whether a window is what it was.
     pub(super) fn is_over(self, cwnd: u64) -> bool {
         cwnd >= self.window
-    }
-}
-
-/// Whether a queue stands before the bottleneck of a path: as CoDel sees it (RFC 8289 section 3), by the shortest round trip
-/// in a while, for what leaves in a row makes single ones long.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Standing {
-    /// The shortest round trip of data; a handshake's says nothing of how long a full segment takes on the line.
-    shortest: Duration,
-    latest: Duration,
-    /// The shortest of the last round, and of this one so far.
-    last: Duration,
-    now: Duration,
-    ends: Instant,
-}
-
-impl Standing {
-    pub(super) const NONE: Self = Self {
-        shortest: Duration::MAX,
-        latest: Duration::ZERO,
-        last: Duration::ZERO,
-        now: Duration::MAX,
-        ends: Instant::ZERO,
-    };
-
-    /// A sample of data came.
-    pub(super) fn note(&mut self, at: Instant, sample: Duration, round: Duration) {
-        (self.shortest, self.latest) = (self.shortest.min(sample), sample);
-        self.now = self.now.min(sample);
-        if at >= self.ends {
-            (self.last, self.now, self.ends) = (self.now, Duration::MAX, at + round);
-        }
-    }
-
-    /// Whether one stands: all of a round was longer than the shortest by a sixteenth, and by more than `LEAST`.
-    pub(super) fn is_there(&self) -> bool {
-        self.last > self.shortest.min(Duration::MAX - LEAST) + (self.shortest / 16).max(LEAST)
-    }
-
-    /// Whether what is lost now may have found a full queue: one stands, or has just come to be a third of a round trip. In slow start a
-    /// sixteenth will do: what such a sample tells of is a round old, and the window has doubled since.
-    pub(super) fn may_be_full(&self, slow_start: bool) -> bool {
-        let enough = if slow_start { (self.shortest / 16).max(LEAST) } else { self.shortest / 3 };
-        self.is_there() || self.latest > self.shortest.min(Duration::MAX / 2) + enough
     }
 }
 

@@ -88,7 +88,8 @@ mod tests {
 
     fn candidate(subflow: usize, held: u64, millis: u64, window: u64) -> Candidate {
         let mut candidate = Candidate::new(subflow, Duration::from_millis(millis), window, 1428);
-        candidate.held = held;
+        // Slow start.
+        (candidate.held, candidate.ssthresh) = (held, u64::MAX);
         candidate
     }
 

@@ -1,7 +1,5 @@
 //! Lowest round-trip time first: the default of the mptcp.org kernel and of the NSDI 2012 paper.
 
-use mptcp_clock::Instant;
-
 use super::{Candidate, Scheduler, SendView};
 
 /// Among the subflows with room in their congestion window, the one with the smallest srtt.
@@ -13,20 +11,8 @@ impl Scheduler for MinRtt {
         "minrtt"
     }
 
-    fn takes_the_only_one(&mut self) -> bool {
-        true
-    }
-
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
         fastest(view.candidates)
-    }
-
-    fn choose_at_sight(&self, _now: Instant, candidates: &[Candidate]) -> Option<usize> {
-        fastest(candidates)
-    }
-
-    fn waits_for_room(&self, _now: Instant) -> bool {
-        true
     }
 }
 
@@ -40,20 +26,8 @@ impl Scheduler for MaxRtt {
         "maxrtt"
     }
 
-    fn takes_the_only_one(&mut self) -> bool {
-        true
-    }
-
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
         slowest(view.candidates)
-    }
-
-    fn choose_at_sight(&self, _now: Instant, candidates: &[Candidate]) -> Option<usize> {
-        slowest(candidates)
-    }
-
-    fn waits_for_room(&self, _now: Instant) -> bool {
-        true
     }
 }
 

@@ -4,7 +4,7 @@
 
 pub(crate) mod linux;
 mod minrtt;
-mod ontime;
+pub(crate) mod ontime;
 mod redundant;
 mod roundrobin;
 mod rule;
@@ -14,10 +14,10 @@ use crate::policy::Registry;
 pub use linux::Linux;
 pub use minrtt::{MaxRtt, MinRtt};
 pub use ontime::OnTime;
+pub(crate) use ontime::TAIL;
 pub use redundant::Redundant;
 pub use roundrobin::RoundRobin;
 pub use rule::Scheduler;
-pub(crate) use view::OFTEN;
 pub use view::{Candidate, SendView};
 
 /// The built-in schedulers.
@@ -25,12 +25,13 @@ pub(crate) fn built_in() -> Registry<dyn Scheduler> {
     Registry::new("scheduler")
         .with(
             "ontime",
-            "Lowest round-trip time first, and on slower paths only what arrives on time; `copies = false`: nothing of a stream is on two \
-             paths before it is late",
-            |values| Ok(OnTime::default().with_copies(values.flag("copies", true)?).into()),
+            "The path on which data arrives first, and slower paths only where that holds up nobody",
+            |_| Ok(OnTime::default().into()),
         )
         .with("minrtt", "Lowest round-trip time first, as long as its window has room", |_| Ok(MinRtt.into()))
-        .with("maxrtt", "Highest round-trip time first: the opposite of minrtt, for experiments", |_| Ok(MaxRtt.into()))
+        .with("maxrtt", "Highest round-trip time first: the opposite of minrtt, for experiments", |_| {
+            Ok(MaxRtt.into())
+        })
         .with("linux", "Linux's: bursts of 64 KiB for the subflow whose queue would be empty first", |_| {
             Ok(Linux::default().into())
         })

@@ -11,10 +11,6 @@ impl Scheduler for Redundant {
         "redundant"
     }
 
-    fn takes_the_only_one(&mut self) -> bool {
-        true
-    }
-
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
         view.candidates.iter().position(|c| c.has_room)
     }

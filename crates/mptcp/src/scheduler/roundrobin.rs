@@ -1,7 +1,5 @@
 //! Each subflow in turn, skipping those whose window is full.
 
-use mptcp_clock::Instant;
-
 use super::{Scheduler, SendView};
 
 /// Remembers who sent last.
@@ -21,9 +19,5 @@ impl Scheduler for RoundRobin {
         let chosen = after.or_else(|| candidates.iter().position(|c| c.has_room))?;
         self.last = candidates[chosen].subflow;
         Some(chosen)
-    }
-
-    fn waits_for_room(&self, _now: Instant) -> bool {
-        true
     }
 }

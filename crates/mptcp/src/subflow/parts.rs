@@ -243,8 +243,6 @@ pub(crate) struct Turn {
     pub(crate) next_send: Instant,
     /// No new data before.
     pub(crate) held_until: Instant,
-    /// How much sooner its data is acknowledged at the data level than on itself; zero where nothing is known.
-    pub(crate) lead: Duration,
     /// The earliest time for M4 to look again.
     pub(crate) next_cap: Instant,
     /// When M2 last penalised this subflow, or another one on its behalf: see `PenaltyRule`.
@@ -264,7 +262,6 @@ impl Default for Turn {
             rescued: Looked { to: 0, at: Instant::ZERO, overdue: Instant::FAR_FUTURE, latest: Instant::ZERO },
             next_send: Instant::ZERO,
             held_until: Instant::ZERO,
-            lead: Duration::ZERO,
             next_cap: Instant::ZERO,
             last_penalty: None,
             silence: Silence::default(),

@@ -13,9 +13,7 @@ fn ms(n: u64) -> Duration {
 fn round_trips_are_smoothed() {
     let mut state = PathState::new(MSS, 10);
     assert_eq!((state.cwnd, state.in_slow_start(), state.srtt), (10 * MSS, true, None));
-    assert_eq!(state.undelayed_rtt(), None);
     state.sample(ms(100));
-    assert_eq!(state.undelayed_rtt(), Some(ms(100)));
     assert_eq!((state.srtt, state.rttvar), (Some(ms(100)), ms(50)));
     // RTTVAR by the old SRTT: 3/4 * 50 + 1/4 * 80; SRTT: 7/8 * 100 + 1/8 * 180.
     state.sample(ms(180));
@@ -26,9 +24,9 @@ fn round_trips_are_smoothed() {
     assert_eq!((state.min_rtt, state.latest_rtt, state.samples), (Some(ms(30)), Some(ms(30)), 3));
     state.sample(ms(90));
     assert_eq!((state.min_rtt, state.latest_rtt, state.samples), (Some(ms(30)), Some(ms(90)), 4));
-    assert_eq!(state.undelayed_rtt(), Some(ms(30)));
-    state.sample(ms(80));
-    assert_eq!(state.undelayed_rtt(), Some(ms(80)), "two in a row are no delayed acknowledgement");
+    assert_eq!(state.calm_rtt(), ms(30), "the least of the last four");
+    (0..3).for_each(|_| state.sample(ms(80)));
+    assert_eq!(state.calm_rtt(), ms(80));
 }
 
 /// RFC 5681 section 3.1 and RFC 3465; RFC 9406 section 4.2 for a quarter of it.
@@ -68,4 +66,48 @@ fn growth_is_whole_bytes_and_the_rest_is_kept() {
     state.cwnd = 1_500;
     state.grow(-10.0);
     assert_eq!(state.cwnd, 1_500);
+}
+
+/// The answer to one segment alone says how long the peer delays it; what RTTs show beyond the path's own queue is a queue of others.
+#[test]
+fn an_estimate_tells_the_own_queue_from_that_of_others() {
+    let mut state = PathState::new(MSS, 10);
+    state.sample(ms(100));
+    assert_eq!(state.rate(), PRIOR_RATE, "nothing was measured");
+    // Ten segments take 80 ms at the prior rate.
+    let start = Instant::ZERO + ms(1_000);
+    (0..10).for_each(|_| state.on_sent(start, MSS));
+    let known = state.estimate(start, 10 * MSS, Some(start));
+    assert_eq!((known.own_queue, known.cross_queue, known.overdue), (ms(80), Duration::ZERO, Duration::ZERO));
+    assert_eq!(state.estimate(start + ms(50), 10 * MSS, Some(start)).own_queue, ms(30));
+    assert_eq!(state.estimate(start, MSS, Some(start)).own_queue, ms(8), "no more than what is in flight");
+    (0..4).for_each(|_| state.sample(ms(200)));
+    let known = state.estimate(start, 10 * MSS, Some(start));
+    assert_eq!(known.cross_queue, ms(20), "100 ms more, of which 80 are its own");
+    assert_eq!(
+        state.estimate(start, MSS, Some(start)).cross_queue,
+        Duration::ZERO,
+        "a delayed acknowledgement"
+    );
+}
+
+#[test]
+fn what_is_not_answered_in_time_is_overdue() {
+    let mut state = PathState::new(MSS, 10);
+    (0..100).for_each(|_| state.sample(ms(100)));
+    let sent = Instant::ZERO + ms(1_000);
+    let overdue = |after| state.estimate(sent + ms(after), 10 * MSS, Some(sent)).overdue;
+    // A quarter of the RTT as segments may be reordered, and RTTVAR is next to nothing.
+    assert_eq!((overdue(125), overdue(135)), (Duration::ZERO, ms(10)));
+}
+
+#[test]
+fn a_window_beyond_what_the_last_congestive_loss_left_probes() {
+    let mut state = PathState::new(MSS, 10);
+    assert!(!state.is_probing(9 * MSS), "it has not lost");
+    state.ssthresh = 5 * MSS;
+    state.model.losses.on_loss(Instant::ZERO, false);
+    assert!(!state.is_probing(4 * MSS) && state.is_probing(5 * MSS));
+    state.model.losses.on_loss(Instant::ZERO, true);
+    assert!(!state.is_probing(5 * MSS), "no queue was full");
 }

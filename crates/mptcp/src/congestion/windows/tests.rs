@@ -100,7 +100,7 @@ fn another_algorithm_keeps_the_windows_and_no_pace() {
     assert_eq!((path.cwnd, path.pacing, path.quantum, path.held_back), (10 * MSS, None, 0, false));
     assert_eq!((congestion.name(), grown(&mut congestion, 0, 1, MSS)), ("reno", 100.0));
     assert_eq!(congestion.polls(), 0);
-    congestion.on_rest(false);
+    congestion.on_rest();
     assert_eq!(congestion.polls(), 1);
 }
 
@@ -108,20 +108,4 @@ fn another_algorithm_keeps_the_windows_and_no_pace() {
 fn bits_are_told_by_their_places() {
     assert_eq!(bits(0).count(), 0);
     assert_eq!(bits(1 | 1 << 5 | 1 << 63).collect::<Vec<_>>(), [0, 5, 63]);
-}
-
-#[test]
-fn a_path_that_carries_all_that_is_asked_for_grows_as_alone() {
-    let of = |scope: CouplingScope, streams: bool| {
-        let mut congestion = congestion(Box::new(Lia), true, scope);
-        // A line of 10 MB/s that loses one segment in 600; on the other path 100 kB/s come.
-        congestion.paths[0] = super::super::goal::tests::path();
-        congestion.on_rest(streams);
-        (0..=1_000).for_each(|time| congestion.on_delivered(1, at(time), 100, None));
-        grown(&mut congestion, 1, 1_000, 0);
-        grown(&mut congestion, 0, 1_000, MSS)
-    };
-    assert_eq!(of(CouplingScope::Shared, true), 100.0);
-    assert_eq!(of(CouplingScope::Shared, false), 32.0, "bulk data");
-    assert_eq!(of(CouplingScope::All, true), 32.0, "RFC 6356");
 }

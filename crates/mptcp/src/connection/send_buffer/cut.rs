@@ -7,15 +7,6 @@ use bytes::{Bytes, BytesMut};
 use super::{SendBuffer, Written};
 
 impl SendBuffer {
-    /// How much of the next `most` bytes can be cut without a copy, in whole segments of `mss`; where that is nothing, one segment. None
-    /// crosses the end of a record.
-    pub(crate) fn whole(&self, most: u64, mss: u64) -> u64 {
-        let record = self.ends.record_behind(self.next).map_or(u64::MAX, |end| end - self.next);
-        let here = self.unsent.front().map_or(0, |front| front.length as u64);
-        let segments = most.min(here).min(record) / mss * mss;
-        if segments > 0 { segments } else { mss.min(self.unsent_bytes).min(record) }
-    }
-
     /// Cuts the next chunk of at most `size` bytes. Within one written buffer it is a slice; across
     /// two it is copied together, so that segments stay full. A large one (more than `mss`) rather ends
     /// with the buffer than be copied, unless little is left of that.

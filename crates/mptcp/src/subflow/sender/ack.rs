@@ -6,6 +6,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::{Ack, Recovery, Sender};
 use crate::congestion::{Acked, Congestion, PathState, Round};
+use crate::path::Arrived;
 
 impl Sender {
     /// Processes an acknowledgement; returns the bytes that were acknowledged in order.
@@ -23,7 +24,7 @@ impl Sender {
         }
         let state = &congestion.paths[path];
         let duplicate_report = !ack.blocks.is_empty() && self.take_blocks(&ack, state);
-        let oldest = state.delivery.asks_one().then(|| self.oldest_left_at(now));
+        let oldest = state.model.delivery.asks_one().then(|| self.oldest_left_at(now));
         let (advanced, sample) = self.take_cumulative(&ack, state.min_rtt);
         if let Some(rtt) = sample {
             let state = &mut congestion.paths[path];
@@ -55,7 +56,9 @@ impl Sender {
         }
         let delivered = (self.board.una + self.board.sacked).saturating_sub(delivered_before);
         if delivered > 0 {
-            congestion.on_delivered(path, now, delivered, sample);
+            let empty = self.board.in_flight() < 2 * congestion.paths[path].mss;
+            let arrived = Arrived { bytes: delivered, rtt: sample, empty, ..Arrived::default() };
+            congestion.on_delivered(path, now, arrived);
         }
         let mut over = false;
         if !matches!(self.state, Recovery::Open | Recovery::Disorder) {
@@ -191,6 +194,6 @@ impl Sender {
 fn learn_line(state: &mut PathState, bytes: u64, rtt: Duration, all: Duration) {
     let Some(least) = state.min_rtt else { return };
     if bytes >= 2 * state.mss && all <= rtt + least / 16 {
-        state.delivery.on_one(bytes, rtt - least);
+        state.model.delivery.on_one(bytes, rtt - least);
     }
 }

@@ -209,7 +209,7 @@ fn growth(rests_between: bool) -> u64 {
     rig.wait(100);
     rig.ack(2, &[]);
     if rests_between {
-        rig.congestion.on_rest(false);
+        rig.congestion.on_rest();
     }
     rig.ack(4, &[]);
     rig.congestion.paths[0].cwnd - full

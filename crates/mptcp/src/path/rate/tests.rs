@@ -158,7 +158,7 @@ fn a_queue_gives_what_comes_behind_it_and_a_silence_without_one_says_nothing() {
     let mut come = |at: u64, rtt: Option<u64>| {
         let rtt = rtt.map(Duration::from_millis);
         let min_rtt = Some(Duration::from_millis(100));
-        delivery.on_delivered(ms(at), &Arrived { bytes: 1_000, rtt, min_rtt, srtt: min_rtt });
+        delivery.on_delivered(ms(at), &Arrived { bytes: 1_000, rtt, min_rtt, srtt: min_rtt, empty: false });
         delivery
     };
     come(0, Some(100));
@@ -170,4 +170,26 @@ fn a_queue_gives_what_comes_behind_it_and_a_silence_without_one_says_nothing() {
     let known = come(92, Some(150));
     assert_eq!((known.drained(3_000), known.drained(3_001)), (Some(750_000.0), None));
     assert_eq!(come(93, Some(100)).drained(0), None, "the queue is gone");
+}
+
+/// Jitter compresses acknowledgements: a queue that has let through an initial window bounds what bursts seem to say; not once the path was
+/// empty, for then its time was not all the queue's.
+#[test]
+fn bursts_count_no_more_than_a_queue_lets_through() {
+    let of = |empty: bool| {
+        let mut delivery = DeliveryRate::default();
+        let (least, rtt) = (Duration::from_millis(100), Duration::from_millis(150));
+        for at in 0..40_u64 {
+            // Four kilobytes every 8 ms, in acknowledgements 0.2 ms apart.
+            for part in 0..4 {
+                let time = Instant::ZERO + Duration::from_micros(1_000_000 + 8_000 * at + 200 * part);
+                let arrived =
+                    Arrived { bytes: 1_000, rtt: Some(rtt), min_rtt: Some(least), srtt: Some(rtt), empty };
+                delivery.on_delivered(time, &arrived);
+            }
+        }
+        delivery.bottleneck().expect("bursts")
+    };
+    assert!(of(true) > 2e6, "{}", of(true));
+    assert!((of(false) / 500_000.0 - 1.0).abs() < 0.05, "{}", of(false));
 }

@@ -13,6 +13,8 @@ const SHORTEST_ROUND: Duration = Duration::from_millis(10);
 const GROWN: f64 = 1.25;
 /// Acknowledgements are of one burst if no more than this part of a round trip is between them.
 const SPACED: u64 = 4;
+/// Bytes behind a queue that tell its rate: an initial window (RFC 6928).
+const QUEUED: u64 = 14_600;
 /// What is left of the best rate of a burst with each one that is slower.
 const FORGETS: f64 = 0.98;
 
@@ -26,6 +28,10 @@ pub struct DeliveryRate {
     best: f64,
     /// The last round was faster than all before by `GROWN`.
     grows: bool,
+    /// In this round so far something was always in flight, and no RTT was without a queue.
+    busy: bool,
+    /// Rate of the last round, if it was so then.
+    measured: Option<f64>,
     train: Train,
     drain: Drain,
 }
@@ -63,6 +69,8 @@ pub(crate) struct Arrived {
     /// The least that anything took.
     pub min_rtt: Option<Duration>,
     pub srtt: Option<Duration>,
+    /// Next to nothing is in flight any more.
+    pub empty: bool,
 }
 
 impl Arrived {
@@ -110,10 +118,10 @@ impl Train {
 
 impl Drain {
     fn add(&mut self, now: Instant, arrived: &Arrived) {
-        if arrived.is_queued() {
+        if arrived.is_queued() && !arrived.empty {
             self.bytes += arrived.bytes;
             self.time += now.since(self.last);
-        } else if arrived.rtt.is_some() {
+        } else if arrived.rtt.is_some() || arrived.empty {
             (self.bytes, self.time) = (0, Duration::ZERO);
         }
         self.last = now;
@@ -148,15 +156,18 @@ impl DeliveryRate {
             self.since = Some(now);
             return;
         };
+        self.busy &= !arrived.empty && (arrived.is_queued() || arrived.rtt.is_none());
         self.bytes += bytes;
         let round = srtt.unwrap_or_default().max(SHORTEST_ROUND);
         let length = now.since(since);
         if length < round {
             return;
         }
+        let rate = self.bytes as f64 / length.as_secs_f64();
+        self.measured = (self.busy && length < round * 2).then_some(rate);
+        self.busy = true;
         // Where nothing came for long, nothing was sent.
         if length < round * 2 {
-            let rate = self.bytes as f64 / length.as_secs_f64();
             self.grows = rate > GROWN * self.best;
             self.rates[self.at] = rate;
             self.at = (self.at + 1) % ROUNDS;
@@ -182,6 +193,18 @@ impl DeliveryRate {
     #[must_use]
     pub fn grows(&self) -> bool {
         self.grows || self.best == 0.0
+    }
+
+    /// Bottleneck rate, bytes a second; None before it was measured. Whole round trips are a lower bound where less was sent than the bottleneck
+    /// carries. Bursts show more: the bottleneck spaces their acknowledgements. But jitter compresses these, so no more counts than a queue
+    /// of `QUEUED` bytes has let through. A round trip in which a queue stood and something was always in flight measures the bottleneck
+    /// itself: where it shows less than half of that, the path has become slower.
+    #[must_use]
+    pub fn bottleneck(&self) -> Option<f64> {
+        let burst = self.drained(QUEUED).map_or(self.train.rate, |drained| self.train.rate.min(drained));
+        let bound = burst.max(self.best);
+        let rate = self.measured.filter(|measured| 2.0 * measured < bound).unwrap_or(bound);
+        (rate > 0.0).then_some(rate)
     }
 
     /// What the line carries, bytes a second, as far as bursts and whole round trips have told. None before the first burst.

@@ -1,0 +1,51 @@
+//! What a sender knows of a path: its rate, its queue, its losses, and when data arrives that is sent now.
+//!
+//! Owns every estimate of a path. The subflow feeds it; schedulers, reinjection, pacing, congestion control and observers read it.
+
+mod estimate;
+mod losses;
+mod queue;
+mod rate;
+mod standing;
+
+pub use estimate::PathEstimate;
+pub use losses::Losses;
+pub(crate) use queue::OwnQueue;
+pub(crate) use rate::Arrived;
+pub use rate::DeliveryRate;
+pub(crate) use standing::Standing;
+
+use mptcp_clock::Duration;
+
+/// The estimates of one path.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PathModel {
+    /// How fast it delivers.
+    pub(crate) delivery: DeliveryRate,
+    /// How often it loses.
+    pub(crate) losses: Losses,
+    /// The queue of its own packets at the bottleneck.
+    pub(crate) queue: OwnQueue,
+    /// Whether a queue stands there, whoever filled it.
+    pub(crate) standing: Standing,
+    /// How much sooner than on the path its data is acknowledged by a DATA_ACK on another one.
+    pub(crate) lead: Duration,
+}
+
+impl PathModel {
+    /// How fast the path delivers.
+    #[must_use]
+    pub fn delivery(&self) -> &DeliveryRate {
+        &self.delivery
+    }
+
+    /// Its congestion events.
+    #[must_use]
+    pub fn losses(&self) -> &Losses {
+        &self.losses
+    }
+}
+
+/// The rate of a path that has delivered nothing yet, bytes a second: 1 Mb/s. Every other path waits for a window that turns out to be stuck
+/// there, so the prior is a slow link.
+pub const PRIOR_RATE: f64 = 125_000.0;
