@@ -4,7 +4,7 @@
 use mptcp_lab::scenario::Scenario;
 use mptcp_lab::world::World;
 
-/// What the kernels of the papers did.
+/// The rules of the papers' kernels.
 const HISTORICAL: &str = "scheduler = \"minrtt\"\nopportunistic = \"original\"\npenalisation = true\ncoupled = \"all\"\npacing = false\nsndbuf_shrinks = true\nrcvbuf_by_path = false\n";
 
 /// A path: rate in kbit/s, RTT in microseconds, queue, and further keys.
@@ -126,7 +126,7 @@ fn a_first_window_that_overflowed_a_queue_does_not_keep_a_long_path_small() {
     keeps(0.97, &paths, "autotuning = true");
 }
 
-/// What arrived in each second, Mb/s, where the rate of one path falls by 30 times from 5 s to 12 s.
+/// The rate of one path falls to a thirtieth from 5 s to 12 s.
 #[test]
 fn a_path_that_fades_stops_nothing_and_is_used_again() {
     let paths = [(20_000, 40_000, "200p", ""), (10_000, 20_000, "100p", "")];

@@ -34,7 +34,7 @@ pub struct PathState {
     pub min_rtt: Option<Duration>,
     /// Bytes sent and not yet acknowledged.
     pub unacked: u64,
-    /// What is known of the path beyond its round trips.
+    /// Estimates of the path beyond its round trips.
     pub model: PathModel,
     /// The queue of this host's own interface.
     pub local: LocalQueue,
@@ -233,7 +233,7 @@ impl PathState {
         self.model.queue.on_sent(now, time, self.srtt.unwrap_or_default());
     }
 
-    /// What is known at `now`, with `in_flight` bytes in flight of which the oldest left at `oldest`.
+    /// The estimates at `now`, with `in_flight` bytes in flight, the oldest of which were sent at `oldest`.
     pub(crate) fn estimate(&self, now: Instant, in_flight: u64, oldest: Option<Instant>) -> PathEstimate {
         let base_rtt = self.min_rtt.unwrap_or_default();
         let rate = self.rate();

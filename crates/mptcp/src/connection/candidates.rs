@@ -89,7 +89,7 @@ impl Connection {
         candidate
     }
 
-    /// What is known of the path of a subflow.
+    /// The estimates of a subflow's path.
     pub(super) fn estimate(&self, now: Instant, id: usize) -> PathEstimate {
         let board = &self.subflows[id].sender().board;
         let oldest = board.queue.front().map(|oldest| oldest.sent_at);

@@ -61,7 +61,7 @@ impl Connection {
         let round = self.congestion.paths[fast].srtt.unwrap_or_default();
         let worth = round / WORTH;
         let copies = self.copies_for(now, fast);
-        // What was on its way is looked at again after a part of a round trip, or when the first of it is overdue.
+        // The search restarts after a part of a round trip, or when the first chunk is overdue.
         let Looked { to, at, mut overdue, mut latest } = self.subflows[fast].turn().rescued;
         let again = now.since(at) >= (round / 4).max(LOOK_AGAIN) || overdue <= now;
         let (from, at) = if again { (0, now) } else { (to, at) };
@@ -154,7 +154,7 @@ impl Connection {
             let wait = path.srtt.unwrap_or_default().max(path.calm_rtt());
             let way = wait - path.min_rtt.unwrap_or_default() / 2;
             let usual = path.usual_answer(2 * path.mss);
-            // What is retransmitted waits for its turn among all that is lost there.
+            // A retransmission waits for its turn among all lost segments of the subflow.
             let turns = board.lost as f64 / path.cwnd.max(path.mss) as f64;
             let retransmitted = now + way + wait.mul_f64(turns);
             let sent = board.outstanding(end);
@@ -173,7 +173,7 @@ impl Connection {
                     (due, sent.sent_at + usual.max(drain * 2))
                 }
             };
-            // What has arrived on a subflow out of order comes with the last gap before it (RFC 8684 section 3.3.1 maps a subflow's stream).
+            // Data that arrived out of order on a subflow is delivered with the last gap before it (RFC 8684 section 3.3.1 maps a subflow's stream).
             match sent.and_then(|_| board.gap_before(end)) {
                 Some(gap) if gap.resent => {
                     (due, lost) = (due.max(gap.sent_at + way), lost.min(gap.sent_at + usual));

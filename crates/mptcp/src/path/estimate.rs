@@ -1,4 +1,4 @@
-//! What the model says of a path at one moment, and when data arrives that leaves then.
+//! The estimates of a path at one moment, and the arrival time of data that is sent then.
 //!
 //! Times are seconds here, as floating-point numbers: they are added, compared and multiplied with rates.
 
@@ -17,7 +17,7 @@ pub struct PathEstimate {
     pub rttvar: Duration,
     /// Bottleneck rate, bytes of payload a second. [`PRIOR_RATE`](super::PRIOR_RATE) where nothing was measured.
     pub rate: f64,
-    /// What the bottleneck rate is at most, as far as is known; infinite while slow start has not found it.
+    /// Upper bound of the bottleneck rate, bytes of payload a second; infinite while slow start has not found it.
     pub most: f64,
     /// How long a packet waits at the bottleneck behind packets of this path.
     pub own_queue: Duration,

@@ -9,7 +9,7 @@ use mptcp_clock::{Duration, Instant};
 const WEIGHTS: [f64; EVENTS - 1] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 /// Events that bound eight intervals.
 const EVENTS: usize = 9;
-/// Events that are older say nothing of the path as it is: RFC 6298's and Linux's longest lifetime of a measurement that is not renewed.
+/// Older events say nothing of the path as it is. An assumption: as long as a retransmission timer may be bounded (RFC 6298 section 2.5).
 const LIFETIME: Duration = Duration::from_secs(60);
 /// The loss interval before anything is known, segments: one loss counts half, and this prior the other half.
 const PRIOR_INTERVAL: u64 = 1000;

@@ -1,4 +1,4 @@
-//! What a sender knows of a path: its rate, its queue, its losses, and when data arrives that is sent now.
+//! The model of a path: its rate, its queue, its losses, and the arrival time of data that is sent now.
 //!
 //! Owns every estimate of a path. The subflow feeds it; schedulers, reinjection, pacing, congestion control and observers read it.
 
