@@ -76,7 +76,7 @@ def test_the_example_with_a_middlebox() -> None:
 
 
 def test_links_in_the_documentation_lead_somewhere() -> None:
-    for file in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/guide.md", "docs/notebook.md"):
-        text = (ROOT / file).read_text(encoding="utf-8")
-        for target in re.findall(r"\]\((?!https?:)([^)#]+)\)", text):
-            assert ((ROOT / file).parent / target).exists(), f"{file}: {target}"
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "crates").rglob("*.md")]:
+        text = page.read_text(encoding="utf-8")
+        for target in re.findall(r"\]\((?!https?:)([^)\s#]+)(?:#[^)]*)?\)", text):
+            assert (page.parent / target).exists(), f"{page.relative_to(ROOT)}: {target}"

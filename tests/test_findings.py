@@ -1,4 +1,4 @@
-"""docs/findings.md names a test for each finding: each one exists."""
+"""docs/contributing/security-audit.md names a test for each finding: each one exists."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "contributing" / "security-audit.md").read_text(encoding="utf-8")
 ROWS = [line for line in PAGE.splitlines() if line.startswith("|") and not re.match(r"\|[ -]*(item|---)", line)]
 
 

@@ -1,4 +1,4 @@
-"""What a fourth pair of fresh readers met (docs/first-hour.md)."""
+"""What a fourth pair of fresh readers met."""
 
 from __future__ import annotations
 

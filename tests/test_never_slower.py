@@ -1,7 +1,7 @@
 """The statistical gate: the default beside plain TCP on networks that nobody chose.
 
 Owns the bounds. Its networks are those of one fixed seed, so that it passes or fails by the code. The bounds leave room
-for what other seeds gave (docs/never-slower.md has surveys of thousands).
+for what other seeds gave (docs/research/survey.md has surveys of thousands).
 """
 
 from __future__ import annotations

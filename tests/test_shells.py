@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT, need
 from mptcplab.commands import COMMANDS
 
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def typed() -> list[str]:

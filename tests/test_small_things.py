@@ -1,4 +1,4 @@
-"""What a third pair of readers met besides Nagle's algorithm (docs/first-hour.md)."""
+"""What a third pair of readers met besides Nagle's algorithm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a third pair of fresh readers met (docs/first-hour.md), where no other test has it."""
+"""What a third pair of fresh readers met, where no other test has it."""
 
 from __future__ import annotations
 

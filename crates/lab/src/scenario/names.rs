@@ -42,7 +42,7 @@ names! {
         Published = "published",
         /// The same, the queue being what `ss` shows: all that is not acknowledged.
         Unacked = "unacked",
-        /// Linked pacing: what mptcplab proposes instead (docs/send-queue-rule.md).
+        /// Linked pacing: what mptcplab proposes instead (docs/research/send-queue-rule.md).
         Linked = "linked",
     }
 }

@@ -1,4 +1,4 @@
-//! `stack = "linux"`: what it stands for, and what it shows on networks where Linux 6.18 was measured (docs/validation.md).
+//! `stack = "linux"`: what it stands for, and what it shows on networks where Linux 6.18 was measured (docs/research/validation.md).
 
 use mptcp_lab::measurements::FlowSummary;
 use mptcp_lab::scenario::Scenario;

@@ -1,14 +1,14 @@
 //! Every middlebox against both versions of Multipath TCP: the data arrive intact, over MPTCP or TCP; only who
 //! changes the payload may damage it, and then the summary says so. Never stuck: what does not arrive is reported.
 //!
-//! The table of outcomes is docs/middleboxes.md: `UPDATE=1 cargo test -p mptcp-lab --test it middleboxes::` writes it anew.
+//! The table of outcomes is docs/reference/middlebox-outcomes.md: `UPDATE=1 cargo test -p mptcp-lab --test it middleboxes::` writes it anew.
 
 use crate::boxes::page::{self, Cell};
 use crate::boxes::{self, CASES, PLACES, VERSIONS, Variant, run, simulate};
 use mptcp_lab::scenario::Scenario;
 use mptcp_lab::world::World;
 
-const FILE: &str = "../../docs/middleboxes.md";
+const FILE: &str = "../../docs/reference/middlebox-outcomes.md";
 
 /// What may be said of a transfer; the page pins which.
 fn judge(case: &str, place: &str, variant: Variant, outcome: &boxes::Outcome) {
@@ -46,7 +46,7 @@ fn every_box_in_every_place() {
     let before = std::fs::read_to_string(FILE).unwrap_or_default();
     assert!(
         now == before,
-        "the outcomes changed; if they should have, UPDATE=1 writes docs/middleboxes.md anew"
+        "the outcomes changed; if they should have, UPDATE=1 writes docs/reference/middlebox-outcomes.md anew"
     );
 }
 

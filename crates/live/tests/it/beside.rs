@@ -1,7 +1,7 @@
 //! Linux and we in the same situations: a line does by content and order what a script says, each stack sends over it to the same
 //! peer of Linux's, and what was sent is compared event by event.
 //!
-//! A handful run always; all of them write docs/beside-linux.md (`tools/beside-linux`). SITUATIONS names some of them, BESIDE_PAGE
+//! A handful run always; all of them write docs/research/beside-linux.md (`tools/beside-linux`). SITUATIONS names some of them, BESIDE_PAGE
 //! the page.
 
 #![cfg(target_os = "linux")]
@@ -136,12 +136,12 @@ fn all_situations() {
         let wanted = std::env::var("SITUATIONS").unwrap_or_default();
         let wanted: Vec<_> = wanted.split_whitespace().collect();
         let unknown: Vec<_> = wanted.iter().filter(|name| all().all(|s| s.name != **name)).collect();
-        assert!(unknown.is_empty(), "no situations: {unknown:?}; docs/beside-linux.md has their names");
+        assert!(unknown.is_empty(), "no situations: {unknown:?}; docs/research/beside-linux.md has their names");
         let some: Vec<_> = all().filter(|s| wanted.is_empty() || wanted.contains(&s.name)).collect();
         let outcomes = outcomes(&some, RUNS);
         outcomes.iter().for_each(print);
         let known =
-            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/beside-linux.md"))
+            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/research/beside-linux.md"))
                 .unwrap();
         if let Ok(path) = std::env::var("BESIDE_PAGE") {
             let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();

@@ -55,13 +55,13 @@ fn every_directory_of_scripts_is_run() {
 #[test]
 fn the_page_of_rfcs_is_up_to_date() {
     let wanted = script::reference::page(DIRECTORIES).unwrap_or_else(|fault| panic!("{fault}"));
-    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/rfcs.md");
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/rfc-coverage.md");
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&path, &wanted).expect("docs/ can be written");
     }
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         found == wanted,
-        "docs/rfcs.md is out of date; UPDATE=1 cargo test -p mptcp --test it scripts:: writes it"
+        "docs/reference/rfc-coverage.md is out of date; UPDATE=1 cargo test -p mptcp --test it scripts:: writes it"
     );
 }

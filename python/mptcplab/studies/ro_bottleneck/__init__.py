@@ -16,7 +16,7 @@ STUDY = Study(
     "(International Journal of Computer and Communication Engineering 5(3), 2016)",
     summary="Two subflows and one TCP flow meet on a line of 100 Mb/s. The study measured two shares for MPTCP and one "
     "for TCP on a short line, and less than TCP on a long or lossy one. The controller that it names, LIA, was "
-    "made to take one share. What made two of it is not found: see docs/two-shares.md.",
+    "made to take one share. What made two of it is not found: see docs/research/two-shares.md.",
     experiments=[Delay(), Loss(), OneDelay(), OneLoss(), Cause(), SharedControls()],
     assumptions=ASSUMPTIONS,
     kind="journal paper",

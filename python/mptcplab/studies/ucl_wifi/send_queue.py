@@ -1,6 +1,6 @@
 """Experiment E12: the rule that the authors proposed and could not try (section 4.4), and what works.
 
-The long answer, with the figures drawn here, is docs/send-queue-rule.md.
+The long answer, with the figures drawn here, is docs/research/send-queue-rule.md.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ use super::super::names::Side;
 
 table! {
     /// A box that meddles with TCP, at the second end of a path or link (the server's end of a path, the access
-    /// point of a station). What each does to Multipath TCP: docs/middleboxes.md.
+    /// point of a station). What each does to Multipath TCP: docs/reference/middlebox-outcomes.md.
     MiddleboxTable {
         /// What it does. Needed.
         kind: String,

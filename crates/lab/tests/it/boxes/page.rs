@@ -1,10 +1,10 @@
-//! docs/middleboxes.md: what each middlebox does to Multipath TCP, as it was found.
+//! docs/reference/middlebox-outcomes.md: what each middlebox does to Multipath TCP, as it was found.
 
 use super::{Case, Outcome, PLACES, Variant};
 
 const OPENING: &str = "# What middleboxes do to Multipath TCP
 
-A middlebox stands at the second end of a path or link (`[middleboxes.NAME]`, see [scenario.md](scenario.md)). Each was put on
+A middlebox stands at the second end of a path or link (`[middleboxes.NAME]`, see [scenario.md](../scenario.md)). Each was put on
 a path of 8 Mb/s, or on one or both of two, with 0 % and 1 % loss, for a transfer of 1 MB up and one down, with and without the
 DSS checksum, in version 0 (RFC 6824) and version 1 (RFC 8684). Where an outcome depends on one of these, the table says on
 which. This page is what was found: `UPDATE=1 cargo test -p mptcp-lab --test it middleboxes::` writes it anew.

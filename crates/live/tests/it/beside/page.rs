@@ -1,4 +1,4 @@
-//! docs/beside-linux.md: what was found, in the words of the situations.
+//! docs/research/beside-linux.md: what was found, in the words of the situations.
 
 use std::fmt::Write;
 

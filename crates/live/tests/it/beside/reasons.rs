@@ -22,7 +22,7 @@ const REASONS: &[(&str, &str)] = &[
         "marked-and-lost",
         "The echo of the mark comes before the loss is found. Linux lowers its window by PRR for marks too (`tcp_enter_cwr`, \
          `tcp_cwnd_reduction`, net/ipv4/tcp_input.c): new data goes on, and the first of it says CWR. Ours lowers it at once, as RFC \
-         3168 section 6.1.2 says: no new data goes until the loss is repaired. Our choice, as in docs/conformance.md.",
+         3168 section 6.1.2 says: no new data goes until the loss is repaired. Our choice, as in docs/contributing/conformance.md.",
     ),
     (
         "mtu-told",

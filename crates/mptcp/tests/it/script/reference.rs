@@ -1,4 +1,4 @@
-//! The page of RFCs, sections and scripts: `docs/rfcs.md`.
+//! The page of RFCs, sections and scripts: `docs/reference/rfc-coverage.md`.
 //!
 //! Owns its form; what stands in it comes from the scripts and from the table of states.
 
@@ -11,7 +11,7 @@ use super::{Head, scripts_of};
 const OPENING: &str = "# What is held against which RFC
 
 `UPDATE=1 cargo test -p mptcp --test it scripts::` writes this page; the tests hold it against the scripts, and these against the
-stack. How a script is written: [crates/mptcp/scripts](../crates/mptcp/scripts/README.md). A script that is *wanting* says what
+stack. How a script is written: [crates/mptcp/scripts](../../crates/mptcp/scripts/README.md). A script that is *wanting* says what
 the RFC demands, and the stack does not do it: the test fails when it begins to.
 
 ";
@@ -58,7 +58,7 @@ fn chapter(page: &mut String, rfc: u32, scripts: &[(String, Head)]) {
         let wanting = head.wanting.as_ref().map(|reason| format!(" *Wanting: {reason}*")).unwrap_or_default();
         let (section, demands) = (&head.section, &head.demands);
         let _ =
-            writeln!(page, "| {section} | {demands}{wanting} | [{short}](../crates/mptcp/scripts/{name}) |");
+            writeln!(page, "| {section} | {demands}{wanting} | [{short}](../../crates/mptcp/scripts/{name}) |");
     }
 }
 
@@ -70,7 +70,7 @@ fn sections(text: &str) -> Vec<u32> {
 fn state_table(page: &mut String, events: &[states::Event]) {
     page.push_str(
         "\n## States\n\nWhat comes in each state, what is answered, and which state follows where it changes. Numbers count \
-         from the SYNs;\na dash is silence. From [states.txt](../crates/mptcp/scripts/states.txt).\n",
+         from the SYNs;\na dash is silence. From [states.txt](../../crates/mptcp/scripts/states.txt).\n",
     );
     for event in events {
         let (rfc, section) = (&event.rfc, &event.section);
