@@ -22,7 +22,7 @@ endif
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PYO3_BUILD_EXTENSION_MODULE := 1
 
-.PHONY: help reproduce verdicts sensitivity test released compiled arranged test-rust test-python lint-python run-pytest check-long build bench instructions deny docs other-systems wheel-test lint-workflows fuzz conformance clean prerequisites
+.PHONY: help prose reproduce verdicts sensitivity test released compiled arranged test-rust test-python lint-python run-pytest check-long build bench instructions deny docs other-systems wheel-test lint-workflows fuzz conformance clean prerequisites
 
 help: ## Say what there is
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(MAKEFILE_LIST) | awk -F'|' '{ printf "%-18s %s\n", $$1, $$2 }'
@@ -70,6 +70,11 @@ lint-python: build
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest mptcplab._core
+	@$(MAKE) prose
+
+prose: $(VENV)/.installed ## Check the words of documents, comments and messages, and the spelling
+	$(BIN)/python tools/prose --check
+	$(BIN)/codespell *.md bpf crates docs examples fuzz python tests tools
 
 run-pytest: build
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest --numprocesses 2 --dist loadscope
