@@ -1,4 +1,4 @@
-"""What tools/conformance does beside running packetdrill."""
+"""Tests of tools/conformance, except for running packetdrill."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_an_explanation_covers_a_script_or_one_of_its_modes() -> None:
     narrow = variants.Variant("dss/any.pkt", "ipv4")
     wide = variants.Variant("dss/any.pkt", "ipv6")
     for pattern, covered in [("dss/any.pkt", [narrow, wide]), ("dss/* (ipv6)", [wide]), ("*other*", [])]:
-        explanation = explanations.Explanation(pattern, "our choice", "because")
+        explanation = explanations.Explanation(pattern, "design choice", "because")
         assert [variant for variant in (narrow, wide) if explanation.covers(variant)] == covered
 
 
@@ -66,7 +66,7 @@ def test_the_explanations_that_there_are_can_be_read() -> None:
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        ('[[explanation]]\nscript = "a"\nclass = "our bug"\n', "explanation 1 lacks reason"),
+        ('[[explanation]]\nscript = "a"\nclass = "bug"\n', "explanation 1 lacks reason"),
         ('[[explanation]]\nscript = "a"\nclass = "bad luck"\nreason = "b"\n', "class = 'bad luck': it must be one of"),
     ],
 )
@@ -84,7 +84,7 @@ def test_only_explained_failures_are_no_surprise(
     capsys: pytest.CaptureFixture[str], *, passed: bool, explained: bool, surprises: int
 ) -> None:
     outcome = Outcome(variants.Variant("dss/any.pkt", "ipv4"), passed=passed, message="any.pkt:7: wrong\nand more")
-    known = [explanations.Explanation("dss/*", "our choice", "it is better so")] if explained else []
+    known = [explanations.Explanation("dss/*", "design choice", "it is better so")] if explained else []
     assert summary.judge([outcome], known, verbose=False) == surprises
     said = capsys.readouterr().out
     assert ("it is better so" in said) == (explained and not passed)

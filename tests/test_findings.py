@@ -1,4 +1,4 @@
-"""docs/contributing/security-audit.md names a test for each finding: each one exists."""
+"""docs/contributing/security-audit.md names a test for each finding, and each test exists."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs" / "contributing" / "security-audit.md").read_text(encoding="utf-8")
+PAGE = (
+    (ROOT / "docs" / "contributing" / "security-audit.md")
+    .read_text(encoding="utf-8")
+    .split("## Cost of each attack")[0]
+)
 ROWS = [line for line in PAGE.splitlines() if line.startswith("|") and not re.match(r"\|[ -]*(item|---)", line)]
 
 
 def _tests(row: str) -> list[str]:
-    """What stands in the last column; `::name` is in the file before it, a bare name in crates/lab/tests/it."""
+    """The tests of the last column: `::name` is in the file before it, a bare file name in crates/lab/tests/it."""
     named = re.findall(r"`([^`]+)`", row.rsplit("|", 2)[1])
     full, file = [], ""
     for name in named:

@@ -1,7 +1,6 @@
-"""Run packetdrill's scripts on the stack of this repository, and say what passes.
+"""Run packetdrill's scripts on the stack of this repository, and print the variants that pass.
 
-A variant that fails must be explained in the suite's file of explanations, and one that is explained must fail:
-anything else is exit code 1.
+The exit code is 1 if a variant fails without an entry in the suite's file of explanations, or passes with one.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ ROOT = HERE.parent.parent
 
 
 class MissingError(Exception):
-    """Something that is needed is not there; the message says how to get it."""
+    """A requirement is missing; the message says how to get it."""
 
 
 def arguments() -> argparse.Namespace:
@@ -31,16 +30,16 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="conformance", description=__doc__)
     parser.add_argument("checkout", nargs="?", default="", help="a packetdrill checkout with MPTCP, built")
     suites = ", ".join(variants.SUITES)
-    parser.add_argument("--suite", choices=variants.SUITES, default="mptcp", help=f"which scripts: {suites}")
-    parser.add_argument("--script", metavar="GLOB", default="*", help="only scripts that match (dss/*, *server*)")
-    parser.add_argument("--jobs", metavar="N", type=int, default=2, help="variants at a time (2)")
-    parser.add_argument("--verbose", action="store_true", help="all that packetdrill says of a failure")
-    parser.add_argument("--kernel", action="store_true", help="on the kernel of this machine, to compare")
+    parser.add_argument("--suite", choices=variants.SUITES, default="mptcp", help=f"suite of scripts: {suites} [mptcp]")
+    parser.add_argument("--script", metavar="GLOB", default="*", help="run only matching scripts (dss/*, *server*)")
+    parser.add_argument("--jobs", metavar="N", type=int, default=2, help="variants at once [2]")
+    parser.add_argument("--verbose", action="store_true", help="print the complete output of packetdrill")
+    parser.add_argument("--kernel", action="store_true", help="run on the kernel of this machine, to compare")
     return parser.parse_args()
 
 
 def check(checkout: str, suite: str) -> Path:
-    """Return the checkout, or say what is missing."""
+    """Return the checkout; raise MissingError if a requirement is missing."""
     build = "cd CHECKOUT/gtests/net/packetdrill && ./configure && make (needs a C compiler, flex and bison)"
     if not checkout:
         source = "git clone -b mptcp-net-next https://github.com/gdetal/packetdrill CHECKOUT"
@@ -55,7 +54,7 @@ def check(checkout: str, suite: str) -> Path:
         raise MissingError("network namespaces need root: sudo make conformance PACKETDRILL=CHECKOUT")
     for tool, package in (("jq", "jq"), ("unshare", "util-linux")):
         if shutil.which(tool) is None:
-            raise MissingError(f"{tool} is missing, which the scripts need: apt install {package}")
+            raise MissingError(f"{tool} is missing, and the scripts need it: apt install {package}")
     return path
 
 
@@ -67,7 +66,7 @@ def build() -> None:
 
 
 def target(checkout: Path, *, kernel: bool) -> Target:
-    """Build what is needed, and say what to run."""
+    """Build the libraries, and return the programs to run."""
     build()
     places = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
     library = None if kernel else places / "libmptcp_packetdrill.so"
@@ -75,7 +74,7 @@ def target(checkout: Path, *, kernel: bool) -> Target:
 
 
 def conformance() -> int:
-    """Do what the command line says; return the exit code."""
+    """Run the chosen scripts; return the exit code."""
     options = arguments()
     checkout = check(options.checkout, options.suite)
     chosen = variants.find(checkout, options.script, options.suite)
@@ -83,26 +82,26 @@ def conformance() -> int:
         raise MissingError(f"no script matches {options.script!r}: try dss/*, *server*, mp_join_client")
     known = [] if options.kernel else explanations.read(HERE / f"{options.suite}.toml")
     reasons = {variant: explanations.find(known, variant) for variant in chosen}
-    left_out = [variant for variant, reason in reasons.items() if reason is not None and reason.kind == "left out"]
+    not_run = [variant for variant, reason in reasons.items() if reason is not None and reason.kind == "not run"]
     running = target(checkout, kernel=options.kernel)
     with ThreadPoolExecutor(max_workers=max(options.jobs, 1)) as pool:
-        outcomes = list(pool.map(lambda variant: run(running, variant), [v for v in chosen if v not in left_out]))
+        outcomes = list(pool.map(lambda variant: run(running, variant), [v for v in chosen if v not in not_run]))
     surprises = judge(outcomes, known, verbose=options.verbose)
-    for variant in left_out:
+    for variant in not_run:
         reason = reasons[variant]
-        print(f"{variant}: left out: {reason.reason if reason else ''}")
-    print(table(outcomes, left_out))
+        print(f"{variant}: not run: {reason.reason if reason else ''}")
+    print(table(outcomes, not_run))
     return int(surprises > 0 and not options.kernel)
 
 
 def main() -> int:
-    """Run, and turn what is missing into a sentence."""
+    """Run, and print one line if a requirement is missing."""
     try:
         return conformance()
     except (MissingError, explanations.WrongFileError) as error:
         print(f"conformance: {error}", file=sys.stderr)
     except subprocess.CalledProcessError:
-        print("conformance: the libraries could not be built: see above", file=sys.stderr)
+        print("conformance: the build of the libraries failed; see above", file=sys.stderr)
     return 1
 
 

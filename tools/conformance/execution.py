@@ -1,4 +1,4 @@
-"""Running one variant: on the stack of this repository, or on the kernel of this machine."""
+"""Run one variant on the stack of this repository, or on the kernel of this machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LIMIT = 60.0
 
 @dataclass(frozen=True)
 class Target:
-    """What is run: packetdrill, our library (None for the kernel), and the hash sockets if the kernel has none."""
+    """packetdrill, its library (None for the kernel), and the hash sockets if the kernel has none."""
 
     checkout: Path
     library: Path | None
@@ -30,7 +30,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a variant; the message is packetdrill's."""
+    """The result of a variant, with the message of packetdrill."""
 
     variant: Variant
     passed: bool
@@ -51,7 +51,7 @@ def run(target: Target, variant: Variant) -> Outcome:
     """Run a variant in a network namespace of its own."""
     script = target.checkout / variant.path
     environment = dict(os.environ)
-    # packetdrill asks for struct tcp_info past its table, by libc: see crates/packetdrill/src/interface/preload.rs.
+    # packetdrill reads struct tcp_info with libc: see crates/packetdrill/src/interface/preload.rs.
     preloaded = [str(library) for library in (target.hashes, target.library) if library is not None]
     environment["LD_PRELOAD"] = ":".join(preloaded)
     with tempfile.TemporaryDirectory(prefix="conformance-") as directory:
@@ -63,7 +63,7 @@ def run(target: Target, variant: Variant) -> Outcome:
             environment["MPTCPLAB_COUNTERS"] = str(counters)
             flags = f"{variant.local},settings={settings},counters={counters}"
             command += [f"--so_filename={target.library}", f"--so_flags={flags}"]
-        # unshare(1) keeps the user, and ends the namespace with the last of its processes.
+        # unshare(1) keeps the user, and removes the namespace with its last process.
         namespace = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
         if target.library is not None:
             namespace = ["unshare", "--net"]
@@ -79,8 +79,8 @@ def run(target: Target, variant: Variant) -> Outcome:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Outcome(variant, passed=False, message=f"nothing after {LIMIT:.0f} s")
-    said = (line.strip() for line in (done.stdout + done.stderr).splitlines())
-    told = [line for line in said if line and not line.startswith("sysctl: setting key")]
-    message = "\n".join(told) if told else f"exit code {done.returncode}"
+            return Outcome(variant, passed=False, message=f"no result after {LIMIT:.0f} s")
+    lines = (line.strip() for line in (done.stdout + done.stderr).splitlines())
+    kept = [line for line in lines if line and not line.startswith("sysctl: setting key")]
+    message = "\n".join(kept) if kept else f"exit code {done.returncode}"
     return Outcome(variant, passed=done.returncode == 0, message=message)

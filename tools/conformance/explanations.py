@@ -1,4 +1,4 @@
-"""Why a variant fails, where that is known: the data file beside this one."""
+"""The known reasons of failures: mptcp.toml and tcp.toml in this directory."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
 
     from variants import Variant
 
-CLASSES = ("our bug", "our choice", "the script's age", "left out")
+CLASSES = ("bug", "design choice", "outdated script", "not run")
 
 
 class WrongFileError(Exception):
-    """The data file says something that it cannot say."""
+    """The data file is invalid."""
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why the variants that match a pattern fail, or are not run."""
+    """The reason why matching variants fail, or are not run."""
 
     pattern: str
     kind: str
     reason: str
 
     def covers(self, variant: Variant) -> bool:
-        """Whether it speaks of a variant: by script, or by script and mode."""
+        """Whether the pattern matches a variant, by script or by script and mode."""
         return fnmatch(variant.script, self.pattern) or fnmatch(str(variant), self.pattern)
 
 

@@ -1,4 +1,4 @@
-"""The suites of a packetdrill checkout, their scripts, and the three ways in which each is run."""
+"""The suites of a packetdrill checkout, their scripts, and the three modes of each script."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WIDE = (
 )
 CONTROL_V4 = ("-D", "CMSG_LEVEL_IP=SOL_IP", "-D", "CMSG_TYPE_RECVERR=IP_RECVERR")
 CONTROL_V6 = ("-D", "CMSG_LEVEL_IP=SOL_IPV6", "-D", "CMSG_TYPE_RECVERR=IPV6_RECVERR")
-# The cookie is what Linux makes of the addresses and of the key in common/defaults.sh.
+# Linux computes this cookie from the addresses and the key in common/defaults.sh.
 COOKIE_V4 = ("-D", "TFO_COOKIE=3021b9d889017eeb", "-D", "CODE=host_unreachable")
 COOKIE_V6 = ("-D", "TFO_COOKIE=c1d1e9742a47a9bc", "-D", "CODE=address_unreachable")
 MODES: dict[str, tuple[str, ...]] = {
@@ -35,7 +35,7 @@ MODES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, order=True)
 class Variant:
-    """One script with one kind of addresses."""
+    """One script with one type of addresses."""
 
     script: str
     mode: str
@@ -43,7 +43,7 @@ class Variant:
 
     @property
     def path(self) -> Path:
-        """Where the script is in the checkout."""
+        """The path of the script in the checkout."""
         return SUITES[self.suite] / self.script
 
     @property
@@ -62,7 +62,7 @@ class Variant:
 
 
 def find(checkout: Path, pattern: str, suite: str) -> list[Variant]:
-    """All variants of a suite whose script matches; one for IPv4 only ends in `v4`, one for IPv6 only in `v6`."""
+    """All matching variants of a suite. A name in `v4` limits a script to IPv4, a name in `v6` to IPv6."""
     found = []
     scripts = checkout / SUITES[suite]
     for path in sorted(scripts.rglob("*.pkt")):
