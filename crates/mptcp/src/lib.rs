@@ -55,7 +55,7 @@ pub use config::{
     Announced, Config, Ecn, JOIN_PROBATION, Keepalive, MtuProbing, ServerFastOpen, SpuriousLoss,
 };
 pub use congestion::{CouplingScope, PenaltyRule, SendQueueRule, SlowStart};
-pub use connection::limits::Limit;
+pub use connection::observe::limits::Limit;
 pub use connection::{Connection, ConnectionInfo, Mode, SubflowInfo, WriteFlags};
 pub use endpoint::{ConnectError, Counters, Endpoint, IcmpMessage, InterfaceChange, ListenError, Transmit};
 pub use event::{CloseReason, Event, EventKind, FallbackReason};

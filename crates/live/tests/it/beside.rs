@@ -136,13 +136,18 @@ fn all_situations() {
         let wanted = std::env::var("SITUATIONS").unwrap_or_default();
         let wanted: Vec<_> = wanted.split_whitespace().collect();
         let unknown: Vec<_> = wanted.iter().filter(|name| all().all(|s| s.name != **name)).collect();
-        assert!(unknown.is_empty(), "no situations: {unknown:?}; docs/research/beside-linux.md has their names");
+        assert!(
+            unknown.is_empty(),
+            "no situations: {unknown:?}; docs/research/beside-linux.md has their names"
+        );
         let some: Vec<_> = all().filter(|s| wanted.is_empty() || wanted.contains(&s.name)).collect();
         let outcomes = outcomes(&some, RUNS);
         outcomes.iter().for_each(print);
-        let known =
-            std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/research/beside-linux.md"))
-                .unwrap();
+        let known = std::fs::read_to_string(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../docs/research/beside-linux.md"
+        ))
+        .unwrap();
         if let Ok(path) = std::env::var("BESIDE_PAGE") {
             let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
             let kernel = kernel.split('-').next().unwrap().trim();

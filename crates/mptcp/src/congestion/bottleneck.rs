@@ -8,7 +8,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::control::PathState;
+use crate::congestion::control::PathState;
 
 /// Delays that differ by less than this say nothing.
 const NOISE: Duration = Duration::from_micros(500);
@@ -84,7 +84,7 @@ impl Queue {
 
 /// The evidence.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Bottlenecks {
+pub(crate) struct Bottlenecks {
     queues: Vec<Queue>,
     /// Those whose windows are not used, one bit each.
     unused: u64,
@@ -95,7 +95,7 @@ pub(super) struct Bottlenecks {
 impl Bottlenecks {
     /// A congestion event on `path`. Random losses have no queue that would tell whose they are; but where one path loses many
     /// times more than another, it is not in a queue that they share (RFC 8382 compares losses, too).
-    pub(super) fn on_loss(&mut self, path: usize) {
+    pub(crate) fn on_loss(&mut self, path: usize) {
         let Some(queue) = self.queues.get_mut(path) else { return };
         queue.events += 1.0;
         for other in (0..self.queues.len()).filter(|&other| other != path) {
@@ -120,7 +120,7 @@ impl Bottlenecks {
 
     /// The window of `path` was full when what is acknowledged now was sent.
     #[inline]
-    pub(super) fn on_full(&mut self, paths: &[PathState], path: usize, now: Instant) {
+    pub(crate) fn on_full(&mut self, paths: &[PathState], path: usize, now: Instant) {
         let Some(queue) = self.queue(path) else { return };
         queue.full = now;
         if self.unused != 0 || now > self.in_use_until {
@@ -143,7 +143,7 @@ impl Bottlenecks {
     }
 
     /// An acknowledgement of `bytes` came on `path`.
-    pub(super) fn on_sample(&mut self, paths: &[PathState], path: usize, now: Instant, bytes: u64) {
+    pub(crate) fn on_sample(&mut self, paths: &[PathState], path: usize, now: Instant, bytes: u64) {
         let state = &paths[path];
         let (Some(latest), Some(least), Some(srtt)) = (state.latest_rtt, state.min_rtt, state.srtt) else {
             return;
@@ -180,12 +180,12 @@ impl Bottlenecks {
     }
 
     /// The paths with bottlenecks of their own beside that of `path`, or none, one bit each.
-    pub(super) fn apart_from(&self, path: usize) -> u64 {
+    pub(crate) fn apart_from(&self, path: usize) -> u64 {
         self.queues.get(path).map_or(0, |queue| queue.others | queue.unlike | self.unused & !(1 << path))
     }
 
     /// A path begins or ends: nothing is known of it.
-    pub(super) fn forget(&mut self, path: usize) {
+    pub(crate) fn forget(&mut self, path: usize) {
         if let Some(queue) = self.queues.get_mut(path) {
             *queue = Queue::default();
         }

@@ -2,11 +2,10 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::local::LocalQueue;
+use crate::congestion::local::LocalQueue;
+use crate::congestion::marks::{Echoed, Mark};
+use crate::congestion::sample::{Lost, Sample};
 use crate::path::{PRIOR_RATE, PathEstimate, PathModel};
-
-use super::marks::{Echoed, Mark};
-use super::sample::{Lost, Sample};
 
 /// How long a peer may delay the acknowledgement of one segment: WCDelAckT of RFC 8985 section 7.2.
 const DELAYED_ACK: Duration = Duration::from_millis(200);

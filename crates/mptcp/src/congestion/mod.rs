@@ -4,61 +4,46 @@
 //! sibling path, so coupled and uncoupled ones have one shape. Never decides what is lost: the
 //! subflow does, and tells.
 
-mod balia;
-mod bbr;
-mod bbr3;
 mod bottleneck;
 mod control;
-mod cubic;
-mod cubic_linux;
-mod dctcp;
-mod draws;
-mod echoes;
-mod filter;
-mod lia;
-mod linked;
+mod controllers;
+mod linked_pacing;
 mod local;
 mod marks;
-mod olia;
-mod overshoot;
-mod pace;
-mod reno;
 mod sample;
-mod sampled;
 mod send_queue;
 mod slow_start;
-mod tuned;
+mod westwood;
 mod windows;
-mod wvegas;
 
+pub use crate::congestion::control::{Acked, CongestionControl, PathState};
+pub use crate::congestion::controllers::balia::Balia;
+pub use crate::congestion::controllers::bbr::Bbr;
+pub use crate::congestion::controllers::bbr3::Bbr3;
+pub use crate::congestion::controllers::cubic::Cubic;
+pub use crate::congestion::controllers::dctcp::Dctcp;
+pub use crate::congestion::controllers::lia::Lia;
+pub use crate::congestion::controllers::linux_cubic::LinuxCubic;
+pub use crate::congestion::controllers::olia::Olia;
+pub use crate::congestion::controllers::reno::Reno;
+pub use crate::congestion::controllers::tuned::Tuned;
+pub use crate::congestion::controllers::wvegas::WVegas;
+pub use crate::congestion::linked_pacing::Linked;
+pub use crate::congestion::local::{Departure, LocalQueue};
+pub use crate::congestion::marks::{Echoed, Mark};
+pub use crate::congestion::sample::{Lost, Repair, Sample};
+pub use crate::congestion::send_queue::SendQueueRule;
+pub(crate) use crate::congestion::slow_start::Round;
+pub use crate::congestion::slow_start::SlowStart;
+pub use crate::congestion::windows::{Congestion, CouplingScope, PenaltyRule};
 use crate::policy::{Factory, ParameterError, Parameters, Registry};
-pub use balia::Balia;
-pub use bbr::Bbr;
-pub use bbr3::Bbr3;
-pub use control::{Acked, CongestionControl, PathState};
-pub use cubic::Cubic;
-pub use cubic_linux::LinuxCubic;
-pub use dctcp::Dctcp;
-pub use lia::Lia;
-pub use linked::Linked;
-pub use local::{Departure, LocalQueue};
-pub use marks::{Echoed, Mark};
-pub use olia::Olia;
-pub use reno::Reno;
-pub use sample::{Lost, Repair, Sample};
-pub use send_queue::SendQueueRule;
-pub(crate) use slow_start::Round;
-pub use slow_start::SlowStart;
-pub use tuned::Tuned;
-pub use windows::{Congestion, CouplingScope, PenaltyRule};
-pub use wvegas::WVegas;
 
 /// The built-in algorithms.
 pub(crate) fn built_in() -> Registry<dyn CongestionControl> {
     Registry::new("congestion controller")
         .with("reno", "NewReno on each subflow by itself (RFC 5681); `beta`: the part of the window that a loss leaves (0.5)", |values| {
             let beta = beta(values)?;
-            Ok(if beta == tuned::BETA { Reno.into() } else { Tuned::reno(beta).into() })
+            Ok(if beta == crate::congestion::controllers::tuned::BETA { Reno.into() } else { Tuned::reno(beta).into() })
         })
         .with(
             "cubic",
@@ -84,12 +69,16 @@ pub(crate) fn built_in() -> Registry<dyn CongestionControl> {
 fn lia(values: &mut Parameters) -> Result<Factory<dyn CongestionControl>, ParameterError> {
     let scale = values.number("alpha_scale", 1.0, 0.01..=100.0)?;
     let beta = beta(values)?;
-    Ok(if (scale, beta) == (1.0, tuned::BETA) { Lia.into() } else { Tuned::lia(scale, beta).into() })
+    Ok(if (scale, beta) == (1.0, crate::congestion::controllers::tuned::BETA) {
+        Lia.into()
+    } else {
+        Tuned::lia(scale, beta).into()
+    })
 }
 
 /// `beta`, the part of the window that a loss leaves, 0.05 to 0.95.
 fn beta(values: &mut Parameters) -> Result<f64, ParameterError> {
-    values.number("beta", tuned::BETA, 0.05..=0.95)
+    values.number("beta", crate::congestion::controllers::tuned::BETA, 0.05..=0.95)
 }
 
 /// `as`, `"rfc9438"` or `"linux"`, and for the latter `hertz`, 1 to 1000.

@@ -5,7 +5,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::{Acked, CongestionControl, Echoed, Lost, Mark, PathState, Sample};
+use crate::congestion::{Acked, CongestionControl, Echoed, Lost, Mark, PathState, Sample};
 
 /// What "the send queue" is. The report means the packets that wait in this host, and measured what
 /// `ss` shows, which counts what is under way too (its section 4.7.3).
@@ -22,7 +22,7 @@ pub enum SendQueueRule {
     Published,
     /// As published; the queue is all that is not acknowledged.
     Unacked,
-    /// Linked pacing ([`super::Linked`]).
+    /// Linked pacing ([`crate::congestion::Linked`]).
     Linked,
 }
 
@@ -34,7 +34,7 @@ impl SendQueueRule {
         match self {
             Self::Published => published(inner, Reading::Local),
             Self::Unacked => published(inner, Reading::Unacked),
-            Self::Linked => Box::new(super::Linked::new(inner)),
+            Self::Linked => Box::new(crate::congestion::Linked::new(inner)),
         }
     }
 }

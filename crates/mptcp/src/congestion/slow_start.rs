@@ -5,7 +5,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::control::PathState;
+use crate::congestion::control::PathState;
 
 /// When slow start ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -49,7 +49,7 @@ pub(crate) struct Round {
 
 /// The rounds of one path.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Watch {
+pub(crate) struct Watch {
     /// The round is over when this is acknowledged.
     end: u64,
     started: Instant,
@@ -67,7 +67,7 @@ pub(super) struct Watch {
 
 impl SlowStart {
     /// What of an acknowledgement slow start takes.
-    pub(super) fn counted(self, state: &PathState, bytes: u64) -> u64 {
+    pub(crate) fn counted(self, state: &PathState, bytes: u64) -> u64 {
         match self {
             // RFC 9406 section 4.2: min(N, L * SMSS). What acknowledgements clock is not paced here.
             Self::HyStartPlusPlus if state.ssthresh == u64::MAX => bytes.min(MOST_SEGMENTS * state.mss),
@@ -76,7 +76,7 @@ impl SlowStart {
     }
 
     /// Data was acknowledged on a path that is in slow start.
-    pub(super) fn watch(self, watch: &mut Watch, state: &mut PathState, round: Round) {
+    pub(crate) fn watch(self, watch: &mut Watch, state: &mut PathState, round: Round) {
         match self {
             Self::Standard => {}
             // RFC 9406 section 4.3: only before anything was lost.

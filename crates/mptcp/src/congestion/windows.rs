@@ -1,13 +1,23 @@
 //! The windows of a connection's paths, the algorithm over them, and the penalty of M2.
+//!
+//! Samples of the delivery rate, losses one by one and new beginnings, for the windows of a connection.
+//!
+//! Owns the way to the algorithm, as `windows` does for acknowledgements. What is measured is the subflow's affair.
+//!
+//! Marks, for the windows of a connection (RFC 3168).
+//!
+//! Owns the way to the algorithm, as `windows` does for losses. When a mark counts is the subflow's affair.
 
-use mptcp_clock::Instant;
+use mptcp_clock::{Duration, Instant};
 
-use super::bottleneck::Bottlenecks;
-use super::control::{Acked, CongestionControl, PathState};
-use super::local::Departure;
-use super::overshoot::Overshoot;
-use super::send_queue::SendQueueRule;
-use super::slow_start::{Round, SlowStart, Watch};
+use crate::congestion::bottleneck::Bottlenecks;
+use crate::congestion::control::{Acked, CongestionControl, PathState};
+use crate::congestion::local::Departure;
+use crate::congestion::marks::{Echoed, Mark};
+use crate::congestion::sample::{Lost, Sample};
+use crate::congestion::send_queue::SendQueueRule;
+use crate::congestion::slow_start::{Round, SlowStart, Watch};
+use crate::congestion::westwood::Overshoot;
 use crate::path::Arrived;
 
 /// How M2 penalises. The rule changed between the kernel of the paper and later ones.
@@ -39,11 +49,11 @@ pub enum CouplingScope {
 pub struct Congestion {
     /// One entry for each place of a subflow, in their order.
     pub paths: Vec<PathState>,
-    pub(super) algorithm: Box<dyn CongestionControl>,
+    pub(crate) algorithm: Box<dyn CongestionControl>,
     /// How often the windows had their chance to be filled.
     polls: u64,
     /// The algorithm works by samples of the delivery rate.
-    pub(super) sampled: bool,
+    pub(crate) sampled: bool,
     hears_progress: bool,
     send_queue_rule: Option<SendQueueRule>,
     byte_counting: bool,
@@ -52,10 +62,10 @@ pub struct Congestion {
     rounds: Vec<Watch>,
     penalties: u64,
     /// Marks get the factors of RFC 8511.
-    pub(super) gentle_marks: bool,
+    pub(crate) gentle_marks: bool,
     /// What is known of bottlenecks; None where all paths count as one group.
     bottlenecks: Option<Bottlenecks>,
-    pub(super) overshoot: Overshoot,
+    pub(crate) overshoot: Overshoot,
 }
 
 impl Congestion {
@@ -148,7 +158,7 @@ impl Congestion {
     }
 
     /// Lets the algorithm see the paths that may share a bottleneck with `path` as active, and no others.
-    pub(super) fn ask<T>(
+    pub(crate) fn ask<T>(
         &mut self,
         path: usize,
         question: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]) -> T,
@@ -255,6 +265,60 @@ fn with_rule(
     match rule {
         Some(rule) => rule.around(algorithm),
         None => algorithm,
+    }
+}
+
+impl Congestion {
+    /// Whether the controller works by samples: the windows are its own then.
+    #[inline]
+    pub(crate) fn needs_samples(&self) -> bool {
+        self.sampled
+    }
+
+    pub(crate) fn on_sample(&mut self, path: usize, sample: &Sample) {
+        self.ask(path, |algorithm, paths| algorithm.on_sample(paths, path, sample));
+    }
+
+    pub(crate) fn on_lost(&mut self, path: usize, lost: &Lost) {
+        self.ask(path, |algorithm, paths| algorithm.on_lost(paths, path, lost));
+    }
+
+    /// New data leaves where nothing was under way.
+    pub(crate) fn on_restart(&mut self, path: usize, now: Instant, idle: Duration) {
+        self.ask(path, |algorithm, paths| algorithm.on_restart(paths, path, now, idle));
+    }
+
+    /// The last reduction was taken back.
+    pub(crate) fn on_undo(&mut self, path: usize, delivered: u64) {
+        self.paths[path].model.losses.on_undo();
+        self.ask(path, |algorithm, paths| algorithm.on_undo(paths, path, delivered));
+    }
+}
+
+impl Congestion {
+    /// Whether marks get the factors of RFC 8511.
+    pub(crate) fn with_gentle_marks(mut self, gentle: bool) -> Self {
+        self.gentle_marks = gentle;
+        self
+    }
+
+    /// Whether the controller works by marks: they are asked for then, and told one by one (RFC 8257).
+    pub(crate) fn needs_marks(&self) -> bool {
+        self.algorithm.needs_marks()
+    }
+
+    /// Lowers `ssthresh` because of marks; the caller moves the window.
+    pub(crate) fn on_mark(&mut self, path: usize, now: Instant) {
+        let mark = Mark { now, gentle: self.gentle_marks };
+        let ssthresh = self.ask(path, |algorithm, paths| algorithm.on_mark(paths, path, mark));
+        self.overshoot.forget(path);
+        let state = &mut self.paths[path];
+        state.ssthresh = ssthresh;
+        state.credit = 0.0;
+    }
+
+    pub(crate) fn on_echo(&mut self, path: usize, echoed: Echoed) {
+        self.ask(path, |algorithm, paths| algorithm.on_echo(paths, path, echoed));
     }
 }
 

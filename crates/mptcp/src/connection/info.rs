@@ -2,9 +2,9 @@
 
 use mptcp_clock::Instant;
 
-use super::report::{ConnectionInfo, SubflowInfo};
-use super::{Connection, Whereabouts};
 use crate::bounds::ConnectionUse;
+use crate::connection::report::{ConnectionInfo, SubflowInfo};
+use crate::connection::{Connection, Whereabouts};
 use crate::ids::{InterfaceId, SubflowId};
 
 impl Connection {
@@ -115,7 +115,7 @@ impl Connection {
         }
     }
 
-    pub(super) fn subflow_info(&self, id: usize) -> SubflowInfo {
+    pub(crate) fn subflow_info(&self, id: usize) -> SubflowInfo {
         let subflow = &self.subflows[id];
         let path = &self.congestion.paths[id];
         let board = &subflow.sender().board;

@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::crypto::Version;
 
-use super::limits::Limit;
-use super::negotiation::Mode;
 use crate::bounds::ConnectionUse;
+use crate::connection::handshake::negotiation::Mode;
+use crate::connection::observe::limits::Limit;
 use crate::event::CloseReason;
 use crate::icmp_error::IcmpError;
 use crate::ids::{InterfaceId, SubflowId};

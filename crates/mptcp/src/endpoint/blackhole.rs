@@ -8,7 +8,7 @@ use mptcp_clock::{Duration, Instant};
 const MOST_DOUBLED: u32 = 6;
 
 #[derive(Debug, Default)]
-pub(super) struct Blackhole {
+pub(crate) struct Blackhole {
     /// Connections in a row whose SYN was answered once it had no MP_CAPABLE.
     times: u32,
     last: Instant,
@@ -16,18 +16,18 @@ pub(super) struct Blackhole {
 
 impl Blackhole {
     /// A SYN without MP_CAPABLE was answered, after others with it were not.
-    pub(super) fn note(&mut self, now: Instant) {
+    pub(crate) fn note(&mut self, now: Instant) {
         self.times = self.times.saturating_add(1);
         self.last = now;
     }
 
     /// MP_CAPABLE was answered.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.times = 0;
     }
 
     /// Whether a connection opens as TCP (`mptcp_active_should_disable`).
-    pub(super) fn holds(&self, now: Instant, timeout: Duration) -> bool {
+    pub(crate) fn holds(&self, now: Instant, timeout: Duration) -> bool {
         let doubled = self.times.saturating_sub(1).min(MOST_DOUBLED);
         self.times > 0 && now.since(self.last) < timeout * (1 << doubled)
     }

@@ -4,9 +4,9 @@ use std::net::{IpAddr, SocketAddr};
 
 use mptcp_clock::Instant;
 
-use super::Endpoint;
 use crate::config::Config;
 use crate::connection::Connection;
+use crate::endpoint::Endpoint;
 use crate::ids::{ConnectionId, InterfaceId};
 use crate::subflow::{Origin, Subflow};
 
@@ -42,7 +42,7 @@ impl Endpoint {
         self.open(now, interface, remote, config, |_| {})
     }
 
-    pub(super) fn open(
+    pub(crate) fn open(
         &mut self,
         now: Instant,
         interface: InterfaceId,

@@ -8,11 +8,11 @@
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Flags, MpCapable, MptcpOption, Segment, Seq, Timestamps};
 
-use super::answering::Answering;
-use super::{Endpoint, Transmit};
 use crate::Version;
 use crate::config::{Config, Ecn};
 use crate::connection::capable_option;
+use crate::endpoint::replies::Answering;
+use crate::endpoint::{Endpoint, Transmit};
 use crate::ids::InterfaceId;
 use crate::subflow::ecn::asks;
 use crate::subflow::timestamp_clock;
@@ -35,7 +35,7 @@ fn period(now: Instant) -> u32 {
 
 /// What a segment of nobody that we know is to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CookieAnswer {
+pub(crate) enum CookieAnswer {
     /// No answer to a cookie.
     None,
     /// One, and there is no room for its connection.
@@ -56,7 +56,7 @@ impl Endpoint {
     }
 
     /// Answers a SYN for which a listener has no place.
-    pub(super) fn answer_by_cookie(
+    pub(crate) fn answer_by_cookie(
         &mut self,
         now: Instant,
         interface: InterfaceId,
@@ -118,7 +118,7 @@ impl Endpoint {
     }
 
     /// Whether a segment of nobody that we know answers a cookie of ours; the connection is there then, and goes on with it.
-    pub(super) fn take_cookie_answer(
+    pub(crate) fn take_cookie_answer(
         &mut self,
         now: Instant,
         interface: InterfaceId,

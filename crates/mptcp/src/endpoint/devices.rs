@@ -2,9 +2,9 @@
 
 use mptcp_clock::Instant;
 
-use super::Endpoint;
-use super::interfaces::address_id;
 use crate::congestion::Departure;
+use crate::endpoint::Endpoint;
+use crate::endpoint::interfaces::address_id;
 use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 use crate::path_manager::LocalAddress;
 

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 
-use super::{Endpoint, Transmit};
+use crate::endpoint::{Endpoint, Transmit};
 use crate::event::Event;
 use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 

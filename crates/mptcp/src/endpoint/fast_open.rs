@@ -11,9 +11,9 @@ use mptcp_clock::Instant;
 use mptcp_wire::{Cookie, Options, Segment};
 use siphasher::sip::SipHasher24;
 
-use super::Endpoint;
-use super::connect::ConnectError;
 use crate::config::{Config, ServerFastOpen};
+use crate::endpoint::Endpoint;
+use crate::endpoint::connect::ConnectError;
 use crate::ids::{ConnectionId, InterfaceId};
 use crate::subflow::Subflow;
 
@@ -65,7 +65,7 @@ impl Endpoint {
 }
 
 /// What a listener makes of a SYN: its data, and a cookie for who asks or has a wrong one.
-pub(super) fn read_syn(subflow: &mut Subflow, syn: &Segment, settings: ServerFastOpen) {
+pub(crate) fn read_syn(subflow: &mut Subflow, syn: &Segment, settings: ServerFastOpen) {
     let make = |key: [u64; 2]| cookie_for(key, syn.source.ip(), syn.destination.ip());
     let expected = make(settings.key);
     let shown = syn.options.fast_open.as_ref().filter(|cookie| !cookie.is_empty());

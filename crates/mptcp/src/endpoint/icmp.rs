@@ -3,13 +3,13 @@
 //! Owns the way from the quoted segment to its subflow. Anybody can send such messages: what they quote has to be in
 //! flight (RFC 5927 section 4.1), and an open connection is never ended by one (section 5.2).
 
-use crate::icmp_error::IcmpError;
 use std::net::SocketAddr;
 
 use mptcp_clock::Instant;
 use mptcp_wire::Seq;
 
-use super::Endpoint;
+use crate::endpoint::Endpoint;
+use crate::icmp_error::IcmpError;
 
 /// An ICMP error about a segment of ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,29 +8,29 @@ use crate::path_manager::LocalAddress;
 use crate::subflow::{Origin, Subflow};
 
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Interface {
-    pub(super) address: IpAddr,
-    pub(super) up: bool,
-    pub(super) backup: bool,
+pub(crate) struct Interface {
+    pub(crate) address: IpAddr,
+    pub(crate) up: bool,
+    pub(crate) backup: bool,
     /// The driver tells when packets leave its queue.
-    pub(super) departures: bool,
+    pub(crate) departures: bool,
     /// Payload of the largest segment that the device cuts into frames, bytes.
-    pub(super) gso_max: u64,
+    pub(crate) gso_max: u64,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Interfaces {
+pub(crate) struct Interfaces {
     list: Vec<Interface>,
 }
 
 impl Interfaces {
-    pub(super) fn add(&mut self, address: IpAddr, backup: bool) -> InterfaceId {
+    pub(crate) fn add(&mut self, address: IpAddr, backup: bool) -> InterfaceId {
         self.list.push(Interface { address, up: true, backup, departures: false, gso_max: 0 });
         InterfaceId(self.list.len() as u32 - 1)
     }
 
     /// A new subflow of an interface.
-    pub(super) fn subflow(
+    pub(crate) fn subflow(
         &self,
         id: InterfaceId,
         local: SocketAddr,
@@ -44,17 +44,17 @@ impl Interfaces {
         subflow
     }
 
-    pub(super) fn get_mut(&mut self, id: InterfaceId) -> Option<&mut Interface> {
+    pub(crate) fn get_mut(&mut self, id: InterfaceId) -> Option<&mut Interface> {
         self.list.get_mut(id.0 as usize)
     }
 
-    pub(super) fn get(&self, id: InterfaceId) -> Option<&Interface> {
+    pub(crate) fn get(&self, id: InterfaceId) -> Option<&Interface> {
         self.list.get(id.0 as usize)
     }
 
     /// The addresses that are up, numbered for a connection whose first subflow uses `first`: that
     /// one has id 0 (RFC 8684 section 3.4.1), the others their place and one.
-    pub(super) fn addresses_seen_from(&self, first: InterfaceId, config: &Config) -> Vec<LocalAddress> {
+    pub(crate) fn addresses_seen_from(&self, first: InterfaceId, config: &Config) -> Vec<LocalAddress> {
         let up = self.list.iter().enumerate().filter(|(_, interface)| interface.up);
         let allowed = up.filter(|(i, _)| config.allows(InterfaceId(*i as u32)));
         allowed
@@ -69,6 +69,6 @@ impl Interfaces {
 }
 
 /// The number of an interface's address, for a connection whose first subflow uses `first`.
-pub(super) fn address_id(interface: InterfaceId, first: InterfaceId) -> u8 {
+pub(crate) fn address_id(interface: InterfaceId, first: InterfaceId) -> u8 {
     if interface == first { 0 } else { (interface.0 + 1).min(255) as u8 }
 }

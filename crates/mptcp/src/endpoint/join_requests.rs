@@ -14,17 +14,17 @@ use mptcp_wire::{Flags, MpJoin, MptcpOption, Segment, Seq, Timestamps};
 use crate::connection::join_option;
 
 /// Requests that are kept, at most: about 0.5 MB.
-pub(super) const MOST_REQUESTS: u64 = 4096;
+pub(crate) const MOST_REQUESTS: u64 = 4096;
 /// After this time without a further one all are let go of: a SYN/ACK is not waited for longer (RFC 6298 section 5.7).
 const LIFE: Duration = Duration::from_secs(64);
 
 /// What a SYN with MP_JOIN said.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct JoinRequest {
+pub(crate) struct JoinRequest {
     local: SocketAddr,
     remote: SocketAddr,
-    pub(super) token: u32,
-    pub(super) nonce: u32,
+    pub(crate) token: u32,
+    pub(crate) nonce: u32,
     backup: bool,
     address_id: u8,
     first: Seq,
@@ -38,7 +38,7 @@ pub(super) struct JoinRequest {
 
 impl JoinRequest {
     /// None where a segment is no such SYN.
-    pub(super) fn of(syn: &Segment) -> Option<Self> {
+    pub(crate) fn of(syn: &Segment) -> Option<Self> {
         let Some(&MpJoin::Syn { backup, address_id, token, nonce }) = join_option(&syn.options) else {
             return None;
         };
@@ -62,7 +62,7 @@ impl JoinRequest {
     }
 
     /// The SYN.
-    pub(super) fn syn(&self) -> Segment {
+    pub(crate) fn syn(&self) -> Segment {
         let mut syn = Segment::new(self.remote, self.local);
         (syn.flags, syn.sequence, syn.window) = (self.flags, self.first, self.window);
         (syn.options.mss, syn.options.window_scale) = (self.mss, self.scale);
@@ -74,38 +74,38 @@ impl JoinRequest {
     }
 
     /// What our own numbers follow from, beside the addresses and the secret.
-    pub(super) fn about(&self, what: u32) -> [u32; 3] {
+    pub(crate) fn about(&self, what: u32) -> [u32; 3] {
         [what, self.nonce, self.first.value()]
     }
 }
 
 /// The table.
 #[derive(Debug, Default)]
-pub(super) struct JoinRequests {
+pub(crate) struct JoinRequests {
     kept: HashMap<u64, JoinRequest>,
     last: Instant,
 }
 
 impl JoinRequests {
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.kept.len()
     }
 
     /// Keeps a request at a place below [`MOST_REQUESTS`], instead of what was there.
-    pub(super) fn keep(&mut self, now: Instant, place: u64, request: JoinRequest) {
+    pub(crate) fn keep(&mut self, now: Instant, place: u64, request: JoinRequest) {
         self.forget_old(now);
         self.last = now;
         self.kept.insert(place % MOST_REQUESTS, request);
     }
 
     /// The request of the sender of an acknowledgement, if it is the one at a place.
-    pub(super) fn find(&mut self, now: Instant, place: u64, segment: &Segment) -> Option<JoinRequest> {
+    pub(crate) fn find(&mut self, now: Instant, place: u64, segment: &Segment) -> Option<JoinRequest> {
         self.forget_old(now);
         let found = self.kept.get(&(place % MOST_REQUESTS)).copied();
         found.filter(|request| request.local == segment.destination && request.remote == segment.source)
     }
 
-    pub(super) fn remove(&mut self, place: u64) {
+    pub(crate) fn remove(&mut self, place: u64) {
         self.kept.remove(&(place % MOST_REQUESTS));
     }
 

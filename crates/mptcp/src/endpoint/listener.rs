@@ -11,25 +11,25 @@ use crate::ids::{ConnectionId, InterfaceId};
 const MOST_OPENING: usize = 4096;
 
 #[derive(Clone, Debug)]
-pub(super) struct Listener {
-    pub(super) config: Config,
+pub(crate) struct Listener {
+    pub(crate) config: Config,
     /// Where first subflows may come in; None is anywhere.
     interfaces: Option<Vec<InterfaceId>>,
     /// Most connections that wait; None for no limit.
     backlog: Option<usize>,
     /// Connections that are opening or wait to be accepted.
-    pub(super) waiting: usize,
+    pub(crate) waiting: usize,
     /// Those of them that are opening.
-    pub(super) opening: usize,
+    pub(crate) opening: usize,
     /// Handshakes in the order in which they began; some are over.
-    pub(super) begun: VecDeque<(Instant, ConnectionId)>,
+    pub(crate) begun: VecDeque<(Instant, ConnectionId)>,
     /// Until when cookies that were sent may be answered.
-    pub(super) cookies_until: Instant,
+    pub(crate) cookies_until: Instant,
 }
 
 impl Listener {
     /// Of a port where nobody waits.
-    pub(super) fn new(config: Config, interfaces: Option<Vec<InterfaceId>>, backlog: Option<usize>) -> Self {
+    pub(crate) fn new(config: Config, interfaces: Option<Vec<InterfaceId>>, backlog: Option<usize>) -> Self {
         Self {
             config,
             interfaces,
@@ -41,26 +41,26 @@ impl Listener {
         }
     }
 
-    pub(super) fn hears(&self, interface: InterfaceId) -> bool {
+    pub(crate) fn hears(&self, interface: InterfaceId) -> bool {
         self.interfaces.as_ref().is_none_or(|some| some.contains(&interface))
     }
 
-    /// Whether connections wait for [`super::Endpoint::accept`], and are counted until then.
-    pub(super) fn has_backlog(&self) -> bool {
+    /// Whether connections wait for [`crate::endpoint::Endpoint::accept`], and are counted until then.
+    pub(crate) fn has_backlog(&self) -> bool {
         self.backlog.is_some()
     }
 
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.opening >= MOST_OPENING || self.backlog.is_some_and(|most| self.waiting >= most)
     }
 
     /// Connections that are opening, and these with those that wait to be accepted.
-    pub(super) fn waits(&self) -> (usize, usize) {
+    pub(crate) fn waits(&self) -> (usize, usize) {
         (self.opening, self.waiting)
     }
 
     /// Whether so many are open and not accepted that no further one may open.
-    pub(super) fn accept_queue_is_full(&self) -> bool {
+    pub(crate) fn accept_queue_is_full(&self) -> bool {
         self.backlog.is_some_and(|most| self.waiting - self.opening >= most)
     }
 }

@@ -4,9 +4,9 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::Endpoint;
-use super::listener::Listener;
 use crate::config::Config;
+use crate::endpoint::Endpoint;
+use crate::endpoint::listener::Listener;
 use crate::ids::{ConnectionId, InterfaceId};
 
 /// How long a handshake may keep its place when others want it: Linux's first retransmission timeout
@@ -83,7 +83,7 @@ impl Endpoint {
     /// Makes room at a listener that is full: handshakes that nobody has completed for long give up their places, as
     /// the oldest ones in RFC 4987 section 3.5, so that a flood of SYNs shuts a port for a moment only. Nothing
     /// is sent to them. Returns whether there is room.
-    pub(super) fn make_room(&mut self, now: Instant, port: u16) -> bool {
+    pub(crate) fn make_room(&mut self, now: Instant, port: u16) -> bool {
         loop {
             let Some(listener) = self.demux.listeners.get_mut(&port) else { return false };
             if !listener.is_full() {
@@ -103,7 +103,7 @@ impl Endpoint {
     }
 
     /// A connection begins to wait at a listener: for the end of its handshake, and then to be accepted.
-    pub(super) fn keep_waiting(&mut self, now: Instant, place: u32, port: u16) {
+    pub(crate) fn keep_waiting(&mut self, now: Instant, place: u32, port: u16) {
         let id = self.slots.id(place);
         let Some(listener) = self.demux.listeners.get_mut(&port) else { return };
         listener.waiting += 1;

@@ -4,33 +4,28 @@
 //! connections are served. The driver owns time and devices: `handle_*` takes what happened, `poll_*`
 //! gives what to do. Never decides anything inside a connection.
 
-mod accounting;
-mod answering;
 mod blackhole;
 mod connect;
 mod cookies;
 mod counters;
-mod deadlines;
 mod demux;
 mod devices;
 mod drive;
 mod fast_open;
 mod icmp;
 mod interfaces;
+mod join;
 mod join_requests;
-mod joining;
-mod line;
 mod listener;
 mod listeners;
 mod operations;
 mod options;
 mod pool;
-mod secret;
+mod replies;
 mod server_cookies;
 mod settle;
-mod slots;
-mod strangers;
-mod tuple;
+mod table;
+mod unmatched;
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -40,24 +35,21 @@ use mptcp_clock::Rng;
 use mptcp_wire::Segment;
 
 use crate::bounds::EndpointBounds;
+use crate::endpoint::blackhole::Blackhole;
+pub use crate::endpoint::connect::ConnectError;
+pub use crate::endpoint::counters::Counters;
+use crate::endpoint::demux::{Demux, Secret};
+pub use crate::endpoint::devices::InterfaceChange;
+pub use crate::endpoint::icmp::IcmpMessage;
+use crate::endpoint::interfaces::Interfaces;
+use crate::endpoint::join_requests::JoinRequests;
+pub use crate::endpoint::listeners::ListenError;
+use crate::endpoint::pool::Pool;
+use crate::endpoint::server_cookies::ServerCookies;
+use crate::endpoint::table::{Deadlines, Line, Slots};
 use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 use crate::observe::{Observer, Wanted};
 use crate::ration::Ration;
-use blackhole::Blackhole;
-pub use connect::ConnectError;
-pub use counters::Counters;
-use deadlines::Deadlines;
-use demux::Demux;
-pub use devices::InterfaceChange;
-pub use icmp::IcmpMessage;
-use interfaces::Interfaces;
-use join_requests::JoinRequests;
-use line::Line;
-pub use listeners::ListenError;
-use pool::Pool;
-use secret::Secret;
-use server_cookies::ServerCookies;
-use slots::Slots;
 
 /// A segment and the interface it leaves by.
 #[derive(Clone, Debug)]
@@ -141,12 +133,12 @@ impl Endpoint {
         self.interfaces.add(address, backup)
     }
 
-    pub(super) fn next_random(&mut self) -> Rng {
+    pub(crate) fn next_random(&mut self) -> Rng {
         self.opened += 1;
         self.random.child(&format!("connection {}", self.opened))
     }
 
-    pub(super) fn free_port(&mut self, address: IpAddr, remote: SocketAddr) -> Option<SocketAddr> {
+    pub(crate) fn free_port(&mut self, address: IpAddr, remote: SocketAddr) -> Option<SocketAddr> {
         // RFC 6056 section 3.3.1 over Linux's default range.
         const FIRST: u16 = 32_768;
         const COUNT: u64 = 28_232;
@@ -158,7 +150,7 @@ impl Endpoint {
 
     /// A connection that exists is to be asked for segments.
     #[inline]
-    pub(super) fn line_up(&mut self, slot: u32) {
+    pub(crate) fn line_up(&mut self, slot: u32) {
         let entry = self.slots.at(slot);
         if !entry.ready && entry.connection.is_some() {
             entry.ready = true;
@@ -166,7 +158,7 @@ impl Endpoint {
         }
     }
 
-    pub(super) fn stop_waiting(&mut self, place: u32) {
+    pub(crate) fn stop_waiting(&mut self, place: u32) {
         let slot = self.slots.at(place);
         let (port, opening) = (slot.waits_at.take(), std::mem::take(&mut slot.opening));
         if let Some(listener) = port.and_then(|port| self.demux.listeners.get_mut(&port)) {
@@ -176,7 +168,7 @@ impl Endpoint {
     }
 
     /// A handshake is over: its place is among those that wait to be accepted now.
-    pub(super) fn note_opened(&mut self, place: u32) {
+    pub(crate) fn note_opened(&mut self, place: u32) {
         let slot = self.slots.at(place);
         if std::mem::take(&mut slot.opening)
             && let Some(listener) = slot.waits_at.and_then(|port| self.demux.listeners.get_mut(&port))

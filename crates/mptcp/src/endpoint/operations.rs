@@ -7,12 +7,12 @@ use std::net::SocketAddr;
 use bytes::Bytes;
 use mptcp_clock::Instant;
 
-use super::Endpoint;
 use crate::connection::{Connection, ConnectionInfo, WriteFlags};
+use crate::endpoint::Endpoint;
 use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 
 impl Endpoint {
-    pub(super) fn with<T>(
+    pub(crate) fn with<T>(
         &mut self,
         now: Instant,
         id: ConnectionId,

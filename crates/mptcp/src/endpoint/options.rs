@@ -4,11 +4,11 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::Endpoint;
-use super::counters::Counters;
 use crate::bounds::{EndpointBounds, EndpointUse};
 use crate::config::Keepalive;
 use crate::congestion::CongestionControl;
+use crate::endpoint::Endpoint;
+use crate::endpoint::counters::Counters;
 use crate::ids::ConnectionId;
 use crate::scheduler::Scheduler;
 

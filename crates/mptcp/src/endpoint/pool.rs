@@ -1,34 +1,34 @@
 //! The memory of received payload, over all connections: Linux's `tcp_mem`.
 //!
-//! Owns the sum, and whether it is too much. What a connection then refuses is its own affair (`connection/recv/keeping.rs`).
+//! Owns the sum, and whether it is too much. What a connection then refuses is its own affair (`connection/stream/recv.rs`).
 
 /// Received payload that waits in all connections.
 #[derive(Debug, Default)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     bytes: u64,
     short: bool,
 }
 
 impl Pool {
-    pub(super) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Whether connections hold too much.
-    pub(super) fn is_short(&self) -> bool {
+    pub(crate) fn is_short(&self) -> bool {
         self.short
     }
 
     /// A connection holds `now` bytes, and held `before`. Returns whether the shortage begins or ends with that.
     #[inline]
-    pub(super) fn change(&mut self, before: u64, now: u64, most: u64) -> bool {
+    pub(crate) fn change(&mut self, before: u64, now: u64, most: u64) -> bool {
         self.bytes = self.bytes + now - before;
         self.reconsider(most)
     }
 
     /// Whether the shortage begins or ends where `most` bytes are the bound.
     #[inline]
-    pub(super) fn reconsider(&mut self, most: u64) -> bool {
+    pub(crate) fn reconsider(&mut self, most: u64) -> bool {
         let ought = self.ought_to_be_short(most);
         std::mem::replace(&mut self.short, ought) != ought
     }

@@ -12,12 +12,12 @@ const MOST_COOKIES: usize = 1024;
 
 /// Cookies and MSS by server; an empty cookie where a server gave none.
 #[derive(Debug, Default)]
-pub(super) struct ServerCookies(FxHashMap<IpAddr, (Cookie, u16)>);
+pub(crate) struct ServerCookies(FxHashMap<IpAddr, (Cookie, u16)>);
 
 impl ServerCookies {
     /// Keeps the cookie of a server that has an MSS of `mss`; without a cookie the one that is known stays.
     #[cold]
-    pub(super) fn keep(&mut self, server: IpAddr, cookie: Option<Cookie>, mss: u16) {
+    pub(crate) fn keep(&mut self, server: IpAddr, cookie: Option<Cookie>, mss: u16) {
         let known = || self.0.get(&server).map(|(known, _)| known.clone());
         let cookie = cookie.or_else(known).unwrap_or_default();
         if self.0.len() >= MOST_COOKIES
@@ -29,12 +29,12 @@ impl ServerCookies {
         self.0.insert(server, (cookie, mss));
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
 
     /// What a server gave: a cookie, perhaps an empty one, and its MSS.
-    pub(super) fn of(&self, server: IpAddr) -> Option<&(Cookie, u16)> {
+    pub(crate) fn of(&self, server: IpAddr) -> Option<&(Cookie, u16)> {
         self.0.get(&server)
     }
 }

@@ -1,18 +1,22 @@
 //! After anything that may have changed a connection: what it asks of its endpoint, readiness, its end.
 //!
 //! Owns what is done for each of a connection's events. Never looks into a connection for what it did not say.
+//!
+//! What the connections hold is added up, and they are told when it is too much.
+//!
+//! Owns nothing: the sum is the pool's.
 
 use mptcp_clock::Instant;
 
-use super::Endpoint;
 use crate::connection::{Connection, EndpointEvent};
+use crate::endpoint::Endpoint;
 use crate::ids::ConnectionId;
 use crate::path_manager::Pair;
 use crate::subflow::Origin;
 
 impl Endpoint {
     /// A connection begins.
-    pub(super) fn insert(&mut self, now: Instant, mut connection: Connection) -> ConnectionId {
+    pub(crate) fn insert(&mut self, now: Instant, mut connection: Connection) -> ConnectionId {
         if self.pool.is_short() {
             connection.set_short(true);
         }
@@ -31,13 +35,13 @@ impl Endpoint {
 
     /// After anything that may have changed a connection: its events, readiness.
     #[inline(never)]
-    pub(super) fn settle(&mut self, now: Instant, slot: u32) {
+    pub(crate) fn settle(&mut self, now: Instant, slot: u32) {
         self.handle_here(now, slot, |_| true);
     }
 
     /// The same after `handle`, which may change it, and returns whether what it holds may have changed.
     #[inline(always)]
-    pub(super) fn handle_here(
+    pub(crate) fn handle_here(
         &mut self,
         now: Instant,
         slot: u32,
@@ -80,7 +84,7 @@ impl Endpoint {
     }
 
     #[inline]
-    pub(super) fn settle_quietly(&mut self, now: Instant, slot: u32) {
+    pub(crate) fn settle_quietly(&mut self, now: Instant, slot: u32) {
         let entry = self.slots.at(slot);
         let Some(connection) = entry.connection.as_deref_mut() else { return };
         if !connection.is_steady() {
@@ -111,7 +115,7 @@ impl Endpoint {
     }
 
     #[cold]
-    pub(super) fn forget_if_all_is_told(&mut self, slot: u32) {
+    pub(crate) fn forget_if_all_is_told(&mut self, slot: u32) {
         let entry = self.slots.at(slot);
         if let Some(connection) = entry.connection.as_ref().filter(|connection| connection.is_finished()) {
             self.demux.forget(slot, connection);
@@ -162,5 +166,65 @@ impl Endpoint {
         subflow.clock_mut().offset = self.secret.timestamp_offset(local, pair.remote.address);
         connection.open_join(now, subflow, pair);
         self.line_up(place);
+    }
+}
+
+impl Endpoint {
+    /// A connection may hold more or less than before. Without a bound nothing is counted until somebody asks.
+    #[inline(always)]
+    pub(crate) fn account(&mut self, place: u32) {
+        if self.bounds.receive_memory != u64::MAX {
+            self.count_memory(place);
+        }
+    }
+
+    /// Received payload that waits in all connections, bytes.
+    pub(crate) fn received_memory(&self) -> u64 {
+        if self.bounds.receive_memory != u64::MAX {
+            return self.pool.bytes();
+        }
+        let connections = self.slots.ids().filter_map(|id| self.slots.connection(id));
+        connections.map(|connection| connection.waiting_bytes()).sum()
+    }
+
+    fn count_memory(&mut self, place: u32) {
+        let entry = self.slots.at(place);
+        let held = entry.connection.as_deref().map_or(0, |connection| connection.waiting_bytes());
+        if held != entry.held {
+            let before = std::mem::replace(&mut entry.held, held);
+            if self.pool.change(before, held, self.bounds.receive_memory) {
+                self.tell_shortage();
+            }
+        }
+    }
+
+    /// A connection is no more.
+    pub(crate) fn release_memory(&mut self, place: u32) {
+        let before = std::mem::take(&mut self.slots.at(place).held);
+        if self.pool.change(before, 0, self.bounds.receive_memory) {
+            self.tell_shortage();
+        }
+    }
+
+    /// The bound may have changed.
+    pub(crate) fn reconsider_memory(&mut self) {
+        for place in 0..self.slots.count() {
+            self.count_memory(place);
+        }
+        if self.pool.reconsider(self.bounds.receive_memory) {
+            self.tell_shortage();
+        }
+    }
+
+    #[cold]
+    fn tell_shortage(&mut self) {
+        let short = self.pool.is_short();
+        self.counters.memory_shortages += u64::from(short);
+        for place in 0..self.slots.count() {
+            let connection = self.slots.connection_at(place);
+            if connection.is_some_and(|connection| connection.set_short(short)) {
+                self.line_up(place);
+            }
+        }
     }
 }

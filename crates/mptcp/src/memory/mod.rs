@@ -8,9 +8,9 @@ mod pins;
 mod reassembly;
 mod unread;
 
-pub(crate) use ordered::Ordered;
-pub(crate) use reassembly::{Inserted, Reassembly};
-pub(crate) use unread::Unread;
+pub(crate) use crate::memory::ordered::Ordered;
+pub(crate) use crate::memory::reassembly::{Inserted, Reassembly};
+pub(crate) use crate::memory::unread::Unread;
 
 /// Most bytes that are copied together into one piece.
 const CHUNK: usize = 65_536;

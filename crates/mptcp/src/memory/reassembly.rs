@@ -5,9 +5,9 @@
 
 use bytes::{Bytes, BytesMut};
 
-use super::CHUNK;
-use super::ordered::Ordered;
-use super::pins::Pins;
+use crate::memory::CHUNK;
+use crate::memory::ordered::Ordered;
+use crate::memory::pins::Pins;
 
 /// What became of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

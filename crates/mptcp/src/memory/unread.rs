@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-use super::pins::Pins;
+use crate::memory::pins::Pins;
 
 /// Payload below this size costs more than its bytes, and is copied where something waits before it.
 const SMALL: usize = 512;

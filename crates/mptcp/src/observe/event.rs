@@ -2,9 +2,9 @@
 
 use mptcp_clock::Duration;
 
-use super::kind::Kind;
-use super::path_limit::PathLimit;
-use crate::connection::limits::Limit;
+use crate::connection::observe::limits::Limit;
+use crate::observe::kind::Kind;
+use crate::observe::path_limit::PathLimit;
 use crate::subflow::State;
 
 /// Why a window changed.

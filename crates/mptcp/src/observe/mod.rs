@@ -13,13 +13,13 @@ mod row;
 use mptcp_clock::Instant;
 
 use crate::ids::ConnectionId;
-pub use event::{Detection, Event, Picked, Reinjected, WindowChange};
-pub use kind::{Field, Kind, Kinds};
-pub use log::{Columns, Log, NOTHING, Row};
-pub(crate) use path_limit::PathClock;
-pub use path_limit::{PathLimit, PathReasons};
-pub use place::Place;
-pub use row::{Numbers, Values};
+pub use crate::observe::event::{Detection, Event, Picked, Reinjected, WindowChange};
+pub use crate::observe::kind::{Field, Kind, Kinds};
+pub use crate::observe::log::{Columns, Log, NOTHING, Row};
+pub(crate) use crate::observe::path_limit::PathClock;
+pub use crate::observe::path_limit::{PathLimit, PathReasons};
+pub use crate::observe::place::Place;
+pub use crate::observe::row::{Numbers, Values};
 
 /// Somebody who is told. Belongs to an endpoint, which shares it with its connections; what it does with an event is its own
 /// affair, and nothing that it does comes back.

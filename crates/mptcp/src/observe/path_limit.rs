@@ -4,7 +4,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::place::Place;
+use crate::observe::place::Place;
 
 /// Why a subflow sends no more right now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -2,8 +2,8 @@
 
 use mptcp_clock::Duration;
 
-use super::event::Event;
-use super::log::NOTHING;
+use crate::observe::event::Event;
+use crate::observe::log::NOTHING;
 use crate::subflow::State;
 
 /// What a table has of an event.
@@ -11,7 +11,7 @@ use crate::subflow::State;
 pub struct Values {
     /// The word.
     pub what: &'static str,
-    /// The numbers, in the order of [`super::Kind::fields`]; [`NOTHING`] where there is none.
+    /// The numbers, in the order of [`crate::observe::Kind::fields`]; [`NOTHING`] where there is none.
     pub numbers: [u64; 3],
 }
 

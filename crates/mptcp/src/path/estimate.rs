@@ -15,7 +15,7 @@ pub struct PathEstimate {
     pub base_rtt: Duration,
     /// Variation of the RTT (RFC 6298's RTTVAR).
     pub rttvar: Duration,
-    /// Bottleneck rate, bytes of payload a second. [`PRIOR_RATE`](super::PRIOR_RATE) where nothing was measured.
+    /// Bottleneck rate, bytes of payload a second. [`PRIOR_RATE`](crate::path::PRIOR_RATE) where nothing was measured.
     pub rate: f64,
     /// Upper bound of the bottleneck rate, bytes of payload a second; infinite while slow start has not found it.
     pub most: f64,

@@ -6,16 +6,14 @@ mod estimate;
 mod losses;
 mod queue;
 mod rate;
-mod standing;
-
-pub use estimate::PathEstimate;
-pub use losses::Losses;
-pub(crate) use queue::OwnQueue;
-pub(crate) use rate::Arrived;
-pub use rate::DeliveryRate;
-pub(crate) use standing::Standing;
 
 use mptcp_clock::Duration;
+
+pub use crate::path::estimate::PathEstimate;
+pub use crate::path::losses::Losses;
+pub(crate) use crate::path::queue::{OwnQueue, Standing};
+pub(crate) use crate::path::rate::Arrived;
+pub use crate::path::rate::DeliveryRate;
 
 /// The estimates of one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -1,6 +1,6 @@
 //! A subflow for each pair of addresses (Linux's `fullmesh` endpoint flag).
 
-use super::{Pair, PathManager, PathView};
+use crate::path_manager::{Pair, PathManager, PathView};
 
 /// Uses whatever can be used.
 #[derive(Clone, Copy, Debug)]

@@ -6,11 +6,10 @@ mod fullmesh;
 mod ndiffports;
 mod rule;
 
+pub use crate::path_manager::fullmesh::FullMesh;
+pub use crate::path_manager::ndiffports::NdiffPorts;
+pub use crate::path_manager::rule::{LocalAddress, Pair, PathEvent, PathManager, PathView, RemoteAddress};
 use crate::policy::Registry;
-
-pub use fullmesh::FullMesh;
-pub use ndiffports::NdiffPorts;
-pub use rule::{LocalAddress, Pair, PathEvent, PathManager, PathView, RemoteAddress};
 
 /// Subflows of `ndiffports` in all, at most.
 const MOST_PORTS: u64 = 8;

@@ -1,6 +1,6 @@
 //! Several subflows between one pair of addresses, told apart by their ports.
 
-use super::{Pair, PathManager, PathView, RemoteAddress};
+use crate::path_manager::{Pair, PathManager, PathView, RemoteAddress};
 
 /// Splits one path's traffic, for networks that spread flows by port.
 #[derive(Clone, Copy, Debug)]

@@ -7,13 +7,13 @@ mod factory;
 mod parameters;
 mod registry;
 
-use crate::congestion::{self, CongestionControl};
-use crate::path_manager::{self, PathManager};
-use crate::scheduler::{self, Scheduler};
-
-pub use factory::Factory;
-pub use parameters::{ParameterError, Parameters, Value};
-pub use registry::{Entry, Registry, UnknownPolicy};
+use crate::congestion::CongestionControl;
+use crate::path_manager::PathManager;
+pub use crate::policy::factory::Factory;
+pub use crate::policy::parameters::{ParameterError, Parameters, Value};
+pub use crate::policy::registry::{Entry, Registry, UnknownPolicy};
+use crate::scheduler::Scheduler;
+use crate::{congestion, path_manager, scheduler};
 
 /// All that can be named; [`Policies::default`] has the built-in ones, and [`Registry::register`] adds to them.
 ///

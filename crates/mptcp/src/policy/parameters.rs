@@ -3,7 +3,8 @@
 //! Owns their checks: whoever reads one says its default and its range, and what nobody read is an error.
 
 use std::collections::BTreeMap;
-use std::fmt::{self, Display};
+use std::fmt;
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// A value that a person gave.

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Factory, ParameterError, Parameters};
+use crate::policy::{Factory, ParameterError, Parameters};
 
 type Make<T> = dyn Fn(&mut Parameters) -> Result<Factory<T>, ParameterError> + Send + Sync;
 

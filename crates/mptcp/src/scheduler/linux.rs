@@ -3,9 +3,9 @@
 //! Owns what it remembers of each subflow's pace. Made for queues by subflow ([`crate::LinuxStack::subflow_queues`]); without, it
 //! chooses by what is in flight.
 
-use super::{Candidate, Scheduler, SendView};
 use crate::ids::SubflowId;
 use crate::linux_stack::BURST;
+use crate::scheduler::{Candidate, Scheduler, SendView};
 
 /// The subflow that would have sent first what it holds: bytes over pace. When that one's buffer is full, nobody gets more.
 #[derive(Clone, Debug, Default)]

@@ -1,6 +1,6 @@
 //! Lowest round-trip time first: the default of the mptcp.org kernel and of the NSDI 2012 paper.
 
-use super::{Candidate, Scheduler, SendView};
+use crate::scheduler::{Candidate, Scheduler, SendView};
 
 /// Among the subflows with room in their congestion window, the one with the smallest srtt.
 #[derive(Clone, Copy, Debug)]

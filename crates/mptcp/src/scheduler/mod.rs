@@ -11,14 +11,14 @@ mod rule;
 mod view;
 
 use crate::policy::Registry;
-pub use linux::Linux;
-pub use minrtt::{MaxRtt, MinRtt};
-pub use ontime::OnTime;
-pub(crate) use ontime::TAIL;
-pub use redundant::Redundant;
-pub use roundrobin::RoundRobin;
-pub use rule::Scheduler;
-pub use view::{Candidate, SendView};
+pub use crate::scheduler::linux::Linux;
+pub use crate::scheduler::minrtt::{MaxRtt, MinRtt};
+pub use crate::scheduler::ontime::OnTime;
+pub(crate) use crate::scheduler::ontime::TAIL;
+pub use crate::scheduler::redundant::Redundant;
+pub use crate::scheduler::roundrobin::RoundRobin;
+pub use crate::scheduler::rule::Scheduler;
+pub use crate::scheduler::view::{Candidate, SendView};
 
 /// The built-in schedulers.
 pub(crate) fn built_in() -> Registry<dyn Scheduler> {

@@ -11,7 +11,7 @@
 //!
 //! docs/scheduler.md derives the rule.
 
-use super::{Candidate, Scheduler, SendView};
+use crate::scheduler::{Candidate, Scheduler, SendView};
 
 /// Blocks of an application are late if the slowest hundredth of them is; so that part of the distribution counts for them.
 pub(crate) const TAIL: f64 = 0.99;

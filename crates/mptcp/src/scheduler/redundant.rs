@@ -1,6 +1,6 @@
 //! Everything on every subflow: the lowest delay, at the price of all capacity but one path's.
 
-use super::{Scheduler, SendView};
+use crate::scheduler::{Scheduler, SendView};
 
 /// Any subflow with room gets the first data that it has not carried yet.
 #[derive(Clone, Copy, Debug)]

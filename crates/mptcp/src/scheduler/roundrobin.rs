@@ -1,6 +1,6 @@
 //! Each subflow in turn, skipping those whose window is full.
 
-use super::{Scheduler, SendView};
+use crate::scheduler::{Scheduler, SendView};
 
 /// Remembers who sent last.
 #[derive(Clone, Copy, Debug, Default)]

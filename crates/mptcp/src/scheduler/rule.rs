@@ -1,6 +1,6 @@
 //! What a scheduler is.
 
-use super::view::SendView;
+use crate::scheduler::view::SendView;
 
 /// A rule for choosing.
 pub trait Scheduler: std::fmt::Debug + Send {

@@ -5,9 +5,9 @@
 
 use mptcp_wire::{Codepoint, Flags, Segment};
 
-use super::Subflow;
-use super::echo::{Agreement, Echo};
 use crate::config::Ecn;
+use crate::subflow::Subflow;
+use crate::subflow::ecn_echo::{Agreement, Echo};
 
 /// Both flags that ask for it.
 const ASKS: u16 = Flags::ECE.bits() | Flags::CWR.bits();
@@ -62,7 +62,7 @@ impl Subflow {
 
     /// A data segment came that is taken.
     #[inline(always)]
-    pub(super) fn note_mark(&mut self, segment: &Segment) {
+    pub(crate) fn note_mark(&mut self, segment: &Segment) {
         if !self.echo.heeds_marks() {
             return;
         }

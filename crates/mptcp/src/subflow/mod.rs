@@ -3,35 +3,36 @@
 //! Owns the four-tuple, the TCP state and both halves of the stream. Offsets count from the initial
 //! sequence numbers; only this room turns them into sequence numbers. Data sequence numbers, windows
 //! over all subflows and the choice of what to send belong to the connection.
+//!
+//! The parts of a subflow, for the connection that it belongs to.
+//!
+//! What a subflow has waiting to be sent, beside new data.
+//!
+//! One look at each subflow, and the sums of them, say which questions need to be asked at all. Says nothing of when.
 
-mod access;
+pub(crate) mod acceptance;
 pub(crate) mod backlog;
-pub(crate) mod check;
 mod clock;
-mod due;
-mod echo;
+pub(crate) mod delivery_rate;
+mod early_data;
 pub(crate) mod ecn;
-mod ending;
+mod ecn_echo;
+mod lifecycle;
 pub(crate) mod mapping;
-mod opening;
-mod overtaking;
+pub(crate) mod mtu_probe;
 mod parts;
 pub(crate) mod path_mtu;
 mod rack;
-mod rare;
-pub(crate) mod rates;
-mod rations;
 pub(crate) mod receiver;
-pub(crate) mod rtt;
+pub(crate) mod rto;
 pub(crate) mod scoreboard;
 pub mod sender;
-pub(crate) mod sent;
-pub(crate) mod size_probe;
 mod spurious;
 mod state;
 mod timestamps;
 
 use std::net::SocketAddr;
+use std::ops::BitOr;
 
 use mptcp_clock::Instant;
 use mptcp_wire::{Flags, Segment, Seq};
@@ -40,19 +41,18 @@ use crate::config::{Config, Keepalive};
 use crate::ids::InterfaceId;
 use crate::memory::most_segments;
 use crate::path_manager::Pair;
-use backlog::Backlog;
-pub(crate) use clock::timestamp_clock;
-pub(crate) use due::Due;
-use echo::Echo;
-pub(crate) use ending::LINGER;
-use mapping::Mapper;
-use parts::{Agreed, Ends, Opening, Owed, PeerWindow, Record, Turn, Watch};
-pub(crate) use parts::{Looked, Silence};
-use path_mtu::PathMtu;
-use receiver::Receiver;
-use sender::Sender;
-pub(crate) use state::{Control, Origin, Probation};
-pub use state::{State, SubflowCloseReason, SubflowStats};
+use crate::subflow::backlog::Backlog;
+pub(crate) use crate::subflow::clock::timestamp_clock;
+use crate::subflow::ecn_echo::Echo;
+pub(crate) use crate::subflow::lifecycle::LINGER;
+use crate::subflow::mapping::Mapper;
+use crate::subflow::parts::{Agreed, Ends, Opening, Owed, PeerWindow, Record, TimestampClock, Turn, Watch};
+pub(crate) use crate::subflow::parts::{Looked, Silence};
+use crate::subflow::path_mtu::PathMtu;
+use crate::subflow::receiver::Receiver;
+use crate::subflow::sender::Sender;
+pub(crate) use crate::subflow::state::{Control, Origin, Probation};
+pub use crate::subflow::state::{State, SubflowCloseReason, SubflowStats};
 
 /// Timestamps option with its two NOPs, bytes.
 const TIMESTAMPS_SPACE: u64 = 12;
@@ -262,5 +262,209 @@ impl Subflow {
         }
         let usual = self.sender.deadline().min(self.receiver.deadline()).min(self.watch.rare.first());
         if self.watch.user_timeout.is_none() { usual } else { usual.min(self.user_deadline()) }
+    }
+}
+
+impl Subflow {
+    pub(crate) fn ends(&self) -> &Ends {
+        &self.ends
+    }
+
+    pub(crate) fn ends_mut(&mut self) -> &mut Ends {
+        &mut self.ends
+    }
+
+    pub(crate) fn opening(&self) -> &Opening {
+        &self.opening
+    }
+
+    pub(crate) fn opening_mut(&mut self) -> &mut Opening {
+        &mut self.opening
+    }
+
+    pub(crate) fn agreed(&self) -> &Agreed {
+        &self.agreed
+    }
+
+    pub(crate) fn agreed_mut(&mut self) -> &mut Agreed {
+        &mut self.agreed
+    }
+
+    pub(crate) fn clock(&self) -> &TimestampClock {
+        &self.agreed.timestamps
+    }
+
+    pub(crate) fn clock_mut(&mut self) -> &mut TimestampClock {
+        &mut self.agreed.timestamps
+    }
+
+    pub(crate) fn sender(&self) -> &Sender {
+        &self.sender
+    }
+
+    pub(crate) fn sender_mut(&mut self) -> &mut Sender {
+        &mut self.sender
+    }
+
+    pub(crate) fn backlog(&self) -> &Backlog {
+        &self.backlog
+    }
+
+    pub(crate) fn backlog_mut(&mut self) -> &mut Backlog {
+        &mut self.backlog
+    }
+
+    /// How many of its last two segments that were not full are under way.
+    pub(crate) fn small_in_flight(&self) -> usize {
+        self.backlog.small_behind(self.sender.board.una)
+    }
+
+    pub(crate) fn receiver(&self) -> &Receiver {
+        &self.receiver
+    }
+
+    pub(crate) fn receiver_mut(&mut self) -> &mut Receiver {
+        &mut self.receiver
+    }
+
+    pub(crate) fn mapper(&self) -> &Mapper {
+        &self.mapper
+    }
+
+    pub(crate) fn mapper_mut(&mut self) -> &mut Mapper {
+        &mut self.mapper
+    }
+
+    /// What is left of the window that was said last on it.
+    pub(crate) fn window_said(&self) -> u64 {
+        let since = self.receiver.next().saturating_sub(self.window.last_ack_sent);
+        self.window.said.saturating_sub(since)
+    }
+
+    /// The window that the peer said with the last acknowledgement.
+    pub(crate) fn window_heard(&self) -> u64 {
+        self.window.heard
+    }
+
+    pub(crate) fn window_mut(&mut self) -> &mut PeerWindow {
+        &mut self.window
+    }
+
+    pub(crate) fn mtu(&self) -> &PathMtu {
+        &self.mtu
+    }
+
+    pub(crate) fn mtu_mut(&mut self) -> &mut PathMtu {
+        &mut self.mtu
+    }
+
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    pub(crate) fn watch_mut(&mut self) -> &mut Watch {
+        &mut self.watch
+    }
+
+    pub(crate) fn record(&self) -> &Record {
+        &self.record
+    }
+
+    pub(crate) fn record_mut(&mut self) -> &mut Record {
+        &mut self.record
+    }
+
+    pub(crate) fn turn(&self) -> &Turn {
+        &self.turn
+    }
+
+    pub(crate) fn turn_mut(&mut self) -> &mut Turn {
+        &mut self.turn
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.state
+    }
+
+    pub(crate) fn set_state(&mut self, state: State) {
+        self.state = state;
+    }
+
+    /// What is to be said beside data.
+    pub(crate) fn control(&self) -> Option<Control> {
+        self.owed.control
+    }
+
+    pub(crate) fn set_control(&mut self, control: Option<Control>) {
+        self.owed.control = control;
+    }
+
+    pub(crate) fn take_control(&mut self) -> Option<Control> {
+        self.owed.control.take()
+    }
+
+    /// Whether a FIN is wanted after what was sent.
+    pub(crate) fn wants_fin(&self) -> bool {
+        self.owed.fin
+    }
+
+    pub(crate) fn want_fin(&mut self) {
+        self.owed.fin = true;
+    }
+
+    /// Both parts that received data passes.
+    pub(crate) fn receiving(&mut self) -> (&mut Receiver, &mut Mapper) {
+        (&mut self.receiver, &mut self.mapper)
+    }
+}
+
+/// Kinds of segments that wait, one bit each.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Due(u8);
+
+impl Due {
+    pub(crate) const CONTROL: Self = Self(1);
+    /// What is lost, or a probe for it.
+    pub(crate) const AGAIN: Self = Self(2);
+    pub(crate) const FIN: Self = Self(4);
+    pub(crate) const ACKNOWLEDGEMENT: Self = Self(8);
+
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    #[inline]
+    pub(crate) fn has(self, kind: Self) -> bool {
+        self.0 & kind.0 != 0
+    }
+}
+
+impl BitOr for Due {
+    type Output = Self;
+
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl Subflow {
+    #[inline]
+    pub(crate) fn owes_nothing(&self) -> bool {
+        !self.receiver.wants_ack()
+            && self.owed.control.is_none()
+            && self.sender.board.lost == 0
+            && !self.sender.wants_probe()
+            && !self.owed.fin
+    }
+
+    #[inline]
+    pub(crate) fn due(&self) -> Due {
+        let again = (self.sender.board.lost > 0) | self.sender.wants_probe();
+        Due(u8::from(self.owed.control.is_some())
+            | u8::from(again) << 1
+            | u8::from(self.owed.fin) << 2
+            | u8::from(self.receiver.wants_ack()) << 3)
     }
 }

@@ -1,6 +1,12 @@
 //! What a subflow consists of beside its two halves.
 //!
 //! Owns the groups that change together. Decides nothing.
+//!
+//! Deadlines of a subflow that seldom change: of its handshake or its end, of a path that went silent, of a peer that may be gone.
+//!
+//! Owns them and the first of them, which is asked for with every segment. Never acts on one.
+//!
+//! How many answers a subflow gives that are not owed.
 
 use std::net::SocketAddr;
 
@@ -8,17 +14,16 @@ use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Cookie, Seq};
 
-use super::overtaking::Overtaking;
-use super::rare::RareDeadlines;
-use super::rations::Rations;
-use super::state::{Control, Origin, Probation, SubflowCloseReason, SubflowStats};
 use crate::icmp_error::IcmpError;
 use crate::ids::{InterfaceId, SubflowId};
 use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
+use crate::ration::Ration;
+use crate::subflow::early_data::Overtaking;
+use crate::subflow::state::{Control, Origin, Probation, SubflowCloseReason, SubflowStats};
 
 /// The MSS of a peer that sent none, by the version of IP (RFC 9293 section 3.7.1, MUST-15).
-pub(super) const DEFAULT_MSS: u16 = 536;
-pub(super) const DEFAULT_MSS_6: u16 = 1220;
+pub(crate) const DEFAULT_MSS: u16 = 536;
+pub(crate) const DEFAULT_MSS_6: u16 = 1220;
 
 /// Where it goes from and to.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +40,7 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    pub(super) fn new(interface: InterfaceId, local: SocketAddr, remote: SocketAddr) -> Self {
+    pub(crate) fn new(interface: InterfaceId, local: SocketAddr, remote: SocketAddr) -> Self {
         Self { interface, local, remote, local_id: 0, remote_id: 0, backup: false, peer_backup: false }
     }
 
@@ -77,7 +82,7 @@ pub(crate) struct Opening {
 }
 
 impl Opening {
-    pub(super) fn new(origin: Origin, iss: Seq) -> Self {
+    pub(crate) fn new(origin: Origin, iss: Seq) -> Self {
         Self {
             origin,
             opened_here: false,
@@ -128,7 +133,7 @@ pub(crate) struct TimestampClock {
     pub(crate) on: bool,
     /// The peer's, to be echoed.
     pub(crate) recent: u32,
-    pub(super) recent_at: Instant,
+    pub(crate) recent_at: Instant,
     /// Where ours begin.
     pub(crate) offset: u32,
 }
@@ -142,10 +147,10 @@ impl Default for TimestampClock {
 /// What is to be said beside data, and how much of it others may cause.
 #[derive(Debug, Default)]
 pub(crate) struct Owed {
-    pub(super) control: Option<Control>,
+    pub(crate) control: Option<Control>,
     /// The application or the connection wants a FIN after what was sent.
-    pub(super) fin: bool,
-    pub(super) rations: Rations,
+    pub(crate) fin: bool,
+    pub(crate) rations: Rations,
 }
 
 /// What the peer's window fields said.
@@ -156,11 +161,11 @@ pub(crate) struct PeerWindow {
     /// Bytes beyond what is acknowledged, as a segment with the last acknowledgement said it.
     pub(crate) heard: u64,
     /// Sequence number and acknowledgement of the segment that the window was taken from: SND.WL1 and SND.WL2.
-    pub(super) from: (u64, u64),
+    pub(crate) from: (u64, u64),
     /// SND.WND, where windows go by subflow.
-    pub(super) kept: u64,
+    pub(crate) kept: u64,
     /// The highest acknowledgement sent.
-    pub(super) last_ack_sent: u64,
+    pub(crate) last_ack_sent: u64,
     /// The window that we said last.
     pub(crate) said: u64,
 }
@@ -267,5 +272,83 @@ impl Default for Turn {
             silence: Silence::default(),
             optionless: false,
         }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RareDeadlines {
+    opening: Instant,
+    probe: Instant,
+    keep: Instant,
+    first: Instant,
+}
+
+impl Default for RareDeadlines {
+    fn default() -> Self {
+        let never = Instant::FAR_FUTURE;
+        Self { opening: never, probe: never, keep: never, first: never }
+    }
+}
+
+impl RareDeadlines {
+    /// The first of them.
+    #[inline]
+    pub(crate) fn first(&self) -> Instant {
+        self.first
+    }
+
+    /// When the handshake has to be over, or what is left of the end.
+    pub(crate) fn opening(&self) -> Instant {
+        self.opening
+    }
+
+    pub(crate) fn set_opening(&mut self, at: Instant) {
+        self.opening = at;
+        self.note();
+    }
+
+    /// When to ask whether a silent path is back.
+    #[inline]
+    pub(crate) fn probe(&self) -> Instant {
+        self.probe
+    }
+
+    pub(crate) fn set_probe(&mut self, at: Instant) {
+        self.probe = at;
+        self.note();
+    }
+
+    /// When to ask whether the peer is alive.
+    #[inline]
+    pub(crate) fn keep(&self) -> Instant {
+        self.keep
+    }
+
+    pub(crate) fn set_keep(&mut self, at: Instant) {
+        self.keep = at;
+        self.note();
+    }
+
+    /// One of them has changed.
+    fn note(&mut self) {
+        self.first = self.opening.min(self.probe).min(self.keep);
+    }
+}
+
+/// RFC 5961 section 7: challenge acknowledgements are rationed; Linux allows one in half a second.
+const CHALLENGES: Ration = Ration::new(1, Duration::from_millis(500));
+/// Answers to data that was here before and to probes: a peer that repeats a window needs some, a stranger gets no more.
+const REPETITIONS: Ration = Ration::new(64, Duration::from_millis(5));
+
+/// What is left of both.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rations {
+    pub(crate) challenges: Ration,
+    pub(crate) repetitions: Ration,
+}
+
+impl Default for Rations {
+    fn default() -> Self {
+        Self { challenges: CHALLENGES, repetitions: REPETITIONS }
     }
 }

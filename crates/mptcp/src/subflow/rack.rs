@@ -5,9 +5,8 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::clock::TimestampEcho;
-use super::scoreboard::Scoreboard;
-use super::sent::Sent;
+use crate::subflow::clock::TimestampEcho;
+use crate::subflow::scoreboard::{Scoreboard, Sent};
 
 /// RFC 8985 section 6.2 step 4: recoveries that keep an enlarged window.
 const PERSIST: u32 = 16;

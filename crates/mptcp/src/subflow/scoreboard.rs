@@ -3,15 +3,17 @@
 //! Owns the segments in flight, the counts over them, and orders in which they are found: by offset, by what was
 //! reported, lost or sent again. Nothing here walks the whole flight, but what a timeout asks for. Decides
 //! nothing.
-
-mod reports;
+//!
+//! Reports on segments: selective acknowledgements in, and what they tell of the other segments.
+//!
+//! One segment in flight.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use bytes::Bytes;
 use mptcp_clock::Instant;
 
-use super::rates::Rates;
-use super::sent::Sent;
+use crate::subflow::delivery_rate::Rates;
 
 /// Places for segments that an idle subflow keeps.
 const MOST_IDLE: usize = 4096;
@@ -346,5 +348,149 @@ impl Scoreboard {
     /// Position of the first lost segment that was not sent again.
     pub(crate) fn next_lost(&self) -> Option<usize> {
         self.waiting.first().map(|&start| self.position(start))
+    }
+}
+
+impl Scoreboard {
+    /// Takes a report that `[left, right)` has arrived; `news` is told of each segment that lies wholly in it and was not
+    /// reported before.
+    pub(crate) fn report(&mut self, left: u64, right: u64, mut news: impl FnMut(&Sent)) {
+        let before = self.ranges.range(..=left).next_back().filter(|(_, end)| **end > left);
+        let mut from = before.map_or(left, |(_, end)| *end);
+        while from < right {
+            let next = self.ranges.range(from..right).next().map(|(start, end)| (*start, *end));
+            let to = next.map_or(right, |(start, _)| start);
+            let first = self.first_not(self.guess(from), |sent| sent.start < from);
+            let last = self.first_not(first, |sent| sent.end() <= to);
+            for at in first..last {
+                if !self.queue[at].sacked {
+                    news(&self.queue[at]);
+                    self.mark_sacked(at);
+                }
+            }
+            if first < last {
+                let range = (self.queue[first].start, self.queue[last - 1].end());
+                self.add_range(range.0, range.1);
+            }
+            let Some((_, end)) = next else { break };
+            from = end;
+        }
+    }
+
+    fn add_range(&mut self, mut start: u64, mut end: u64) {
+        if let Some((&before, &to)) = self.ranges.range(..=start).next_back()
+            && to >= start
+        {
+            start = before;
+            end = end.max(to);
+        }
+        while let Some((&next, &to)) = self.ranges.range(start..=end).next() {
+            self.ranges.remove(&next);
+            end = end.max(to);
+        }
+        self.ranges.insert(start, end);
+    }
+
+    fn mark_sacked(&mut self, at: usize) {
+        let sent = &mut self.queue[at];
+        let length = sent.length();
+        self.sacked += length;
+        if std::mem::take(&mut sent.lost) {
+            self.lost -= length;
+            self.waiting.remove(&sent.start);
+        }
+        if std::mem::take(&mut sent.resent) {
+            self.resent -= length;
+            self.again.remove(&(sent.sent_at, sent.end()));
+        }
+        sent.sacked = true;
+        if let Some(rates) = &mut self.rates {
+            rates.on_reported(sent.start, sent.end());
+        }
+    }
+
+    /// The offset above which `bytes` were reported, where a reported range begins.
+    pub(crate) fn reported_above(&self, bytes: u64) -> Option<u64> {
+        let mut above = 0;
+        let mut ranges = self.ranges.iter().rev();
+        ranges.find_map(|(start, end)| {
+            above += end - start;
+            (above >= bytes).then_some(*start)
+        })
+    }
+
+    /// The segment that was sent again first, of those sent before `mark`: when, and its end.
+    pub(crate) fn first_again(&self, mark: (Instant, u64)) -> Option<(Instant, u64)> {
+        self.again.first().copied().filter(|first| *first < mark)
+    }
+
+    /// The one of those that was sent last.
+    pub(crate) fn last_again(&self, mark: (Instant, u64)) -> Option<Instant> {
+        self.again.range(..mark).next_back().map(|(sent_at, _)| *sent_at)
+    }
+
+    /// When the last segment before position `at` was sent that was sent once and may still arrive.
+    pub(crate) fn last_pending(&self, mut at: usize) -> Option<Instant> {
+        loop {
+            at = at.checked_sub(1)?;
+            let sent = &self.queue[at];
+            if sent.end() <= self.settled {
+                return None;
+            }
+            if sent.sacked {
+                let (&start, _) = self.ranges.range(..=sent.start).next_back()?;
+                at = self.position(start);
+            } else if !sent.ever_resent && !sent.lost {
+                return Some(sent.sent_at);
+            }
+        }
+    }
+}
+
+/// A mapping that a segment is a part of: its first byte, as offsets, and all of its payload.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OriginalMapping {
+    pub start: u64,
+    pub data: u64,
+    pub payload: Bytes,
+}
+
+/// One segment in flight.
+#[derive(Clone, Debug)]
+pub(crate) struct Sent {
+    /// Offset of its first byte.
+    pub start: u64,
+    /// Connection-level offset of its first byte.
+    pub data: u64,
+    pub payload: Bytes,
+    /// What was sent as one and is in parts now: each part carries the mapping of the whole, because one
+    /// that differs is invalid while the first holds (RFC 8684 section 3.3.1).
+    pub whole: Option<Box<OriginalMapping>>,
+    pub sent_at: Instant,
+    pub first_sent_at: Instant,
+    /// Carries the FIN after its payload.
+    pub fin: bool,
+    pub sacked: bool,
+    pub lost: bool,
+    /// A retransmission of it is in flight.
+    pub resent: bool,
+    /// Was ever retransmitted: gives no round-trip time (Karn).
+    pub ever_resent: bool,
+}
+
+impl Sent {
+    pub(crate) fn length(&self) -> u64 {
+        self.payload.len() as u64 + u64::from(self.fin)
+    }
+
+    pub(crate) fn end(&self) -> u64 {
+        self.start + self.length()
+    }
+
+    /// Remembers the mapping before a part is cut off.
+    pub(crate) fn keep_whole(&mut self) {
+        let Self { start, data, payload, .. } = self;
+        let whole = || Box::new(OriginalMapping { start: *start, data: *data, payload: payload.clone() });
+        self.whole.get_or_insert_with(whole);
     }
 }

@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 
 use mptcp_clock::{Duration, Instant};
 
-use super::receiver::Range;
 use crate::config::SpuriousLoss;
 use crate::congestion::PathState;
+use crate::subflow::receiver::Range;
 
 /// Segments sent again of which duplicates are waited for; with more than that none are.
 const MOST_REPEATED: usize = 1024;
@@ -30,9 +30,9 @@ enum Trial {
 
 /// What was before a reduction.
 #[derive(Debug)]
-pub(super) struct Before {
-    pub(super) cwnd: u64,
-    pub(super) ssthresh: u64,
+pub(crate) struct Before {
+    pub(crate) cwnd: u64,
+    pub(crate) ssthresh: u64,
     /// When the first segment went again, and where it begins.
     repeated: Option<(Instant, u64)>,
     /// Segments that went again, by their starts: their ends, and how many duplicates of them are to be reported.
@@ -60,12 +60,12 @@ impl Spurious {
     }
 
     /// Whether reductions are taken back for timestamps and reports of duplicates.
-    pub(super) fn undoes(&self) -> bool {
+    pub(crate) fn undoes(&self) -> bool {
         self.settings.undo
     }
 
     /// The window is about to be reduced.
-    pub(super) fn remember(&mut self, path: &PathState) {
+    pub(crate) fn remember(&mut self, path: &PathState) {
         self.trial = Trial::None;
         self.before = (self.settings.undo || self.settings.frto).then(|| Before {
             cwnd: path.cwnd,
@@ -78,7 +78,7 @@ impl Spurious {
     }
 
     /// Nothing was lost: gives what was before.
-    pub(super) fn take_back(&mut self) -> Option<Before> {
+    pub(crate) fn take_back(&mut self) -> Option<Before> {
         let before = self.before.take()?;
         self.trial = Trial::None;
         self.undone += 1;
@@ -86,24 +86,24 @@ impl Spurious {
     }
 
     /// There is nothing to be taken back any more.
-    pub(super) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         (self.before, self.trial) = (None, Trial::None);
     }
 
     /// Whether there is a reduction that may be taken back.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.before.is_some()
     }
 
     /// A timeout has come; `fresh` unless it interrupts fast recovery, where nothing is tried (RFC 5682 section 2.1 step 1).
-    pub(super) fn begin_trial(&mut self, fresh: bool) {
+    pub(crate) fn begin_trial(&mut self, fresh: bool) {
         let tried = self.settings.frto && fresh && self.before.is_some();
         self.trial = if tried { Trial::Repeated } else { Trial::None };
     }
 
     /// An acknowledgement after a timeout did not show that nothing was lost: it was a duplicate, or the first one that was
     /// not, or all that was sent before is acknowledged.
-    pub(super) fn go_on(&mut self, duplicate: bool, advanced: bool, all: bool) {
+    pub(crate) fn go_on(&mut self, duplicate: bool, advanced: bool, all: bool) {
         self.trial = match self.trial {
             // Steps 2a and 3a: it was a loss.
             Trial::Repeated | Trial::NewData { .. } if duplicate => Trial::None,
@@ -133,7 +133,7 @@ impl Spurious {
     }
 
     /// A duplicate was reported (RFC 2883 section 4).
-    pub(super) fn on_duplicate(&mut self, (left, right): Range) {
+    pub(crate) fn on_duplicate(&mut self, (left, right): Range) {
         let Some(before) = self.before.as_mut().filter(|_| self.settings.undo) else { return };
         let covered = before.waiting.range_mut(left..right).filter(|(_, (end, _))| *end <= right);
         for (_, (_, copies)) in covered.filter(|(_, (_, copies))| *copies > 0) {
@@ -143,17 +143,17 @@ impl Spurious {
     }
 
     /// Whether F-RTO looks for data that was sent once.
-    pub(super) fn on_trial(&self) -> bool {
+    pub(crate) fn on_trial(&self) -> bool {
         self.trial != Trial::None
     }
 
     /// Data came that was sent once, before the timeout.
-    pub(super) fn original_arrived(&mut self) {
+    pub(crate) fn original_arrived(&mut self) {
         self.original = true;
     }
 
     /// A segment goes again.
-    pub(super) fn on_repeated(&mut self, now: Instant, (start, end): Range) {
+    pub(crate) fn on_repeated(&mut self, now: Instant, (start, end): Range) {
         let Some(before) = &mut self.before else { return };
         before.repeated.get_or_insert((now, start));
         if self.settings.undo && !before.too_many {
@@ -164,26 +164,26 @@ impl Spurious {
     }
 
     /// New data goes.
-    pub(super) fn on_new_data(&mut self) {
+    pub(crate) fn on_new_data(&mut self) {
         if let Trial::NewData { left } = &mut self.trial {
             *left = left.saturating_sub(1);
         }
     }
 
     /// Whether that happened with the acknowledgement at hand.
-    pub(super) fn take_original(&mut self) -> bool {
+    pub(crate) fn take_original(&mut self) -> bool {
         std::mem::take(&mut self.original)
     }
 
     /// Whether every segment that went again was reported as a duplicate (RFC 3708 section 3).
-    pub(super) fn all_were_duplicates(&self) -> bool {
+    pub(crate) fn all_were_duplicates(&self) -> bool {
         let Some(before) = self.before.as_ref().filter(|_| self.settings.undo) else { return false };
         before.missing == 0 && !before.waiting.is_empty() && !before.too_many
     }
 
     /// Whether an acknowledgement up to `number`, of a segment that left at `echo`, answers one that left before any went again
     /// (RFC 3522 section 3.2).
-    pub(super) fn answers_the_original(&self, number: u64, echo: Option<Instant>) -> bool {
+    pub(crate) fn answers_the_original(&self, number: u64, echo: Option<Instant>) -> bool {
         let before = self.before.as_ref().filter(|_| self.settings.undo);
         let Some((at, start)) = before.and_then(|before| before.repeated) else { return false };
         // Timestamps tick in milliseconds.

@@ -3,8 +3,8 @@
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Segment, Timestamps};
 
-use super::Subflow;
-use super::clock::{TimestampEcho, timestamp_clock};
+use crate::subflow::Subflow;
+use crate::subflow::clock::{TimestampEcho, timestamp_clock};
 
 impl Subflow {
     /// The timestamp clock: milliseconds, RFC 7323 section 5.4.

@@ -71,7 +71,7 @@ const REASONS: &[(&str, &str)] = &[
     ),
     (
         "mp-join-reset",
-        "Ours tries a pair of addresses that was refused once more a second later (connection/failures.rs); Linux's path manager does \
+        "Ours tries a pair of addresses that was refused once more a second later (connection/addresses/retry.rs); Linux's path manager does \
          not. RFC 8684 leaves both open.",
     ),
     (

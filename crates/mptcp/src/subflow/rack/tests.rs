@@ -5,7 +5,7 @@ use mptcp_clock::{Duration, Instant, Rng};
 
 use super::Rack;
 use crate::subflow::scoreboard::Scoreboard;
-use crate::subflow::sent::Sent;
+use crate::subflow::scoreboard::Sent;
 
 /// Which segments are lost, and when to look again: every segment is asked.
 fn walk(

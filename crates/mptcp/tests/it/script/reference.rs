@@ -57,8 +57,10 @@ fn chapter(page: &mut String, rfc: u32, scripts: &[(String, Head)]) {
         let short = name.rsplit('/').next().unwrap_or(name).trim_end_matches(".txt");
         let wanting = head.wanting.as_ref().map(|reason| format!(" *Wanting: {reason}*")).unwrap_or_default();
         let (section, demands) = (&head.section, &head.demands);
-        let _ =
-            writeln!(page, "| {section} | {demands}{wanting} | [{short}](../../crates/mptcp/scripts/{name}) |");
+        let _ = writeln!(
+            page,
+            "| {section} | {demands}{wanting} | [{short}](../../crates/mptcp/scripts/{name}) |"
+        );
     }
 }
 

@@ -1,0 +1,229 @@
+//! ProbeBW: down, cruise, refill, up (draft section 5.3.3).
+//!
+//! Owns when each begins, what probing says of how much may be under way, and what losses while probing say (section 5.5.10.2).
+
+use mptcp_clock::{Duration, Instant};
+
+use crate::congestion::controllers::bbr3::model;
+use crate::congestion::controllers::bbr3::path::{Acks, Path};
+use crate::congestion::controllers::bbr3::state::{BETA, LOSS_THRESHOLD, State};
+use crate::congestion::controllers::jitter::Draws;
+use crate::congestion::{Lost, PathState, Sample};
+
+/// Section 5.3.3.8: rounds after which it probes at the latest, so that Reno could live beside it.
+const RENO_ROUNDS: u64 = 63;
+
+impl Path {
+    /// `StartProbeBW_DOWN`.
+    pub(crate) fn go_down(&mut self, now: Instant, draws: &mut Draws) {
+        self.model.reset_signals();
+        self.cycle.per_segment = 0;
+        // `PickProbeWait`.
+        self.cycle.rounds_since_probe = draws.below(now, 2);
+        self.cycle.wait = Duration::from_secs_f64(2.0 + draws.unit(now));
+        self.cycle.since = now;
+        self.stop_probing();
+        self.state = State::Down;
+    }
+
+    /// What arrives from the next round on is not of a probe.
+    pub(crate) fn stop_probing(&mut self) {
+        self.cycle.acks = Acks::Stopping;
+        self.model.start_round();
+    }
+
+    /// `StartProbeBW_REFILL`.
+    pub(crate) fn refill(&mut self) {
+        self.model.reset_short();
+        (self.cycle.up_rounds, self.cycle.up_acked) = (0, 0);
+        self.cycle.was_precautionary = false;
+        self.cycle.acks = Acks::Refilling;
+        self.model.start_round();
+        self.state = State::Refill;
+    }
+
+    /// `StartProbeBW_UP`.
+    fn go_up(&mut self, state: &PathState, sample: &Sample) {
+        self.cycle.is_probe = true;
+        self.cycle.acks = Acks::Starting;
+        self.model.start_round();
+        self.model.reset_full(sample.rate.unwrap_or(0.0));
+        self.state = State::Up;
+        self.raise_slope(state);
+    }
+
+    /// `UpdateProbeBWCyclePhase`.
+    pub(crate) fn update_cycle(&mut self, state: &PathState, sample: &Sample, draws: &mut Draws) {
+        if !self.model.full_reached || self.adapt_long(state, sample) {
+            return;
+        }
+        let current = self.state;
+        match current {
+            State::Down | State::Cruise if self.is_time_to_probe(state, sample) => self.refill(),
+            State::Down if self.is_time_to_cruise(state, sample) => self.state = State::Cruise,
+            State::Refill if self.model.round_start => self.go_up(state, sample),
+            State::Up if self.is_time_to_go_down(state, sample) => {
+                self.cycle.was_too_high = false;
+                self.go_down(sample.now, draws);
+            }
+            _ => {}
+        }
+    }
+
+    /// `IsTimeToProbeBW`.
+    fn is_time_to_probe(&self, state: &PathState, sample: &Sample) -> bool {
+        let reno = (self.target(state) / state.mss.max(1)).clamp(1, RENO_ROUNDS);
+        sample.now > self.cycle.since + self.cycle.wait || self.cycle.rounds_since_probe >= reno
+    }
+
+    /// `IsTimeToCruise`: by the greatest rate, whatever losses leave of it for now.
+    fn is_time_to_cruise(&self, state: &PathState, sample: &Sample) -> bool {
+        let product = self.product_at(state, self.model.max_bw(), 1.0);
+        sample.in_flight <= self.model.with_headroom(state)
+            && sample.in_flight <= self.with_budget(state, product)
+    }
+
+    /// `IsTimeToGoDown`.
+    fn is_time_to_go_down(&mut self, state: &PathState, sample: &Sample) -> bool {
+        let long = self.model.inflight_long;
+        if self.cycle.was_too_high && sample.in_flight >= long {
+            // Section 5.3.3.6: last time it was too much.
+            self.cycle.was_precautionary = true;
+            return true;
+        }
+        if sample.window_limited && state.cwnd >= long {
+            self.model.reset_full(sample.rate.unwrap_or(0.0));
+            return false;
+        }
+        self.model.full_now
+    }
+
+    /// `AdaptLongTermModel`; returns whether it has decided what comes next.
+    fn adapt_long(&mut self, state: &PathState, sample: &Sample) -> bool {
+        if self.cycle.acks == Acks::Starting && self.model.round_start {
+            self.cycle.acks = Acks::Feedback;
+        }
+        if self.cycle.acks == Acks::Stopping && self.model.round_start {
+            self.cycle.is_probe = false;
+            self.cycle.acks = Acks::Init;
+            let probes = self.state.is_probe_bw();
+            if probes && !sample.app_limited {
+                self.model.advance_max_bw();
+            }
+            if probes && self.cycle.was_precautionary && !self.cycle.was_too_high {
+                self.refill();
+                return true;
+            }
+        }
+        if self.model.inflight_long == u64::MAX
+            || model::is_too_much(sample.lost, sample.in_flight_then, sample.selective)
+        {
+            return false;
+        }
+        self.model.inflight_long = self.model.inflight_long.max(sample.in_flight_then);
+        if self.state == State::Up {
+            self.raise_long(state, sample);
+        }
+        false
+    }
+
+    /// `RaiseInflightLongtermSlope`.
+    fn raise_slope(&mut self, state: &PathState) {
+        let growth = 1_u64 << self.cycle.up_rounds;
+        self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(30);
+        self.cycle.per_segment = (state.cwnd / growth).max(state.mss).max(1);
+    }
+
+    /// `ProbeInflightLongtermUpward`.
+    fn raise_long(&mut self, state: &PathState, sample: &Sample) {
+        if !sample.window_limited || state.cwnd < self.model.inflight_long || self.cycle.per_segment == 0 {
+            return;
+        }
+        self.cycle.up_acked += sample.newly_delivered;
+        let segments = self.cycle.up_acked / self.cycle.per_segment;
+        self.cycle.up_acked -= segments * self.cycle.per_segment;
+        self.model.inflight_long = self.model.inflight_long.saturating_add(segments * state.mss);
+        if self.model.round_start {
+            self.raise_slope(state);
+        }
+    }
+
+    /// `HandleLostPacket`.
+    pub(crate) fn on_lost(&mut self, state: &PathState, lost: &Lost, draws: &mut Draws) {
+        self.model.delivered = lost.delivered_in_all;
+        let first = self.model.note_loss(lost.delivered_in_all);
+        if first && !self.undo_waits {
+            self.save_state(state);
+        }
+        if self.cycle.is_probe && model::is_too_much(lost.lost, lost.in_flight_then, lost.selective) {
+            self.on_too_high(state, lost, draws);
+        }
+    }
+
+    /// `HandleInflightTooHigh`.
+    fn on_too_high(&mut self, state: &PathState, lost: &Lost, draws: &mut Draws) {
+        self.cycle.was_too_high = true;
+        self.cycle.is_probe = false;
+        if !lost.app_limited {
+            let least = (self.target(state) as f64 * BETA) as u64;
+            self.model.inflight_long = inflight_at_loss(lost).max(least);
+        }
+        if self.state == State::Up {
+            self.undo.state = Some(State::Up);
+            self.go_down(lost.now, draws);
+        }
+    }
+}
+
+/// `InflightAtLoss`: how much was under way when more than the threshold was lost, within a large segment.
+fn inflight_at_loss(lost: &Lost) -> u64 {
+    let before = lost.in_flight_then.saturating_sub(lost.bytes) as f64;
+    let lost_before = lost.lost.saturating_sub(lost.bytes) as f64;
+    let part = (LOSS_THRESHOLD * before - lost_before) / (1.0 - LOSS_THRESHOLD);
+    (before + part).max(0.0) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Of 100 kB under way, a segment of 10 kB is lost: 2 % are lost at 2 % of 90 kB, over 98 %, into it.
+    #[test]
+    fn where_the_losses_were_too_many_is_found_within_a_segment() {
+        let lost = Lost {
+            now: Instant::ZERO,
+            bytes: 10_000,
+            in_flight_then: 100_000,
+            lost: 10_000,
+            delivered_in_all: 0,
+            app_limited: false,
+            selective: true,
+        };
+        assert_eq!(inflight_at_loss(&lost), 91_836);
+        assert_eq!(inflight_at_loss(&Lost { lost: 12_000, ..lost }), 89_795);
+    }
+
+    /// `HandleLostPacket`: only losses of a probe say that too much was under way, and only more than 2 % of it.
+    #[test]
+    fn losses_of_a_probe_are_too_many_above_the_threshold() {
+        let too_high = |is_probe, lost, selective| {
+            let mut path = Path::default();
+            path.cycle.is_probe = is_probe;
+            let lost = Lost {
+                now: Instant::ZERO,
+                bytes: 1_000,
+                in_flight_then: 100_000,
+                lost,
+                delivered_in_all: 500_000,
+                app_limited: false,
+                selective,
+            };
+            path.on_lost(&PathState::new(1_000, 100), &lost, &mut Draws::default());
+            assert_eq!(path.cycle.is_probe, is_probe && !path.cycle.was_too_high, "a probe is judged once");
+            path.cycle.was_too_high
+        };
+        assert!(!too_high(true, 2_000, true) && too_high(true, 2_001, true));
+        assert!(too_high(true, 1_000, false), "without selective acknowledgements any will do");
+        assert!(!too_high(false, 50_000, true) && !too_high(false, 50_000, false));
+    }
+}

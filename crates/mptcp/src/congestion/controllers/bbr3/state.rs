@@ -1,0 +1,74 @@
+//! The states of BBRv3, and the numbers of the draft (draft-ietf-ccwg-bbr sections 2.7 and 5.6.1).
+//!
+//! Owns nothing that changes.
+
+/// Section 5.6.1: gains of rate and window in Startup and where nothing else is said.
+pub(crate) const STARTUP_GAIN: f64 = 2.77;
+pub(crate) const DRAIN_GAIN: f64 = 0.5;
+pub(crate) const DOWN_GAIN: f64 = 0.9;
+pub(crate) const UP_GAIN: f64 = 1.25;
+pub(crate) const WINDOW_GAIN: f64 = 2.0;
+pub(crate) const UP_WINDOW_GAIN: f64 = 2.25;
+pub(crate) const PROBE_RTT_WINDOW_GAIN: f64 = 0.5;
+/// BBR.LossThresh: more of a round trip lost is too much.
+pub(crate) const LOSS_THRESHOLD: f64 = 0.02;
+/// BBR.Beta: what a round with losses leaves at least.
+pub(crate) const BETA: f64 = 0.7;
+/// BBR.Headroom: this part is left to others.
+pub(crate) const HEADROOM: f64 = 0.15;
+/// BBR.MinPipeCwnd, segments.
+pub(crate) const LEAST: u64 = 4;
+/// RFC 6928: the window before anything is known, segments.
+pub(crate) const INITIAL: u64 = 10;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum State {
+    #[default]
+    Startup,
+    Drain,
+    Down,
+    Cruise,
+    Refill,
+    Up,
+    ProbeRtt,
+}
+
+impl State {
+    /// `IsInAProbeBWState`.
+    pub(crate) fn is_probe_bw(self) -> bool {
+        matches!(self, Self::Down | Self::Cruise | Self::Refill | Self::Up)
+    }
+
+    /// `IsProbingBW`.
+    pub(crate) fn accelerates(self) -> bool {
+        matches!(self, Self::Startup | Self::Refill | Self::Up)
+    }
+
+    pub(crate) fn pacing_gain(self) -> f64 {
+        match self {
+            Self::Startup => STARTUP_GAIN,
+            Self::Drain => DRAIN_GAIN,
+            Self::Down => DOWN_GAIN,
+            Self::Up => UP_GAIN,
+            Self::Cruise | Self::Refill | Self::ProbeRtt => 1.0,
+        }
+    }
+
+    pub(crate) fn window_gain(self) -> f64 {
+        match self {
+            Self::Up => UP_WINDOW_GAIN,
+            Self::ProbeRtt => PROBE_RTT_WINDOW_GAIN,
+            _ => WINDOW_GAIN,
+        }
+    }
+}
+
+/// What was, when the first loss of a round was seen: section 5.5.11.1.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Undo {
+    /// The state that the losses ended.
+    pub(crate) state: Option<State>,
+    pub(crate) bw_short: f64,
+    pub(crate) inflight_short: u64,
+    pub(crate) inflight_long: u64,
+}

@@ -1,0 +1,14 @@
+pub(crate) mod balia;
+pub(crate) mod bbr;
+pub(crate) mod bbr3;
+pub(crate) mod cubic;
+pub(crate) mod dctcp;
+pub(crate) mod jitter;
+pub(crate) mod lia;
+pub(crate) mod linux_cubic;
+pub(crate) mod olia;
+pub(crate) mod pace;
+pub(crate) mod reno;
+pub(crate) mod tuned;
+pub(crate) mod windowed_max;
+pub(crate) mod wvegas;

@@ -1,0 +1,109 @@
+//! Opportunistic linked increases (Khalili, Gast, Popovic, Upadhyay, Le Boudec, CoNEXT 2012).
+
+use mptcp_clock::Instant;
+
+use crate::congestion::{Acked, CongestionControl, PathState};
+
+/// Bytes acknowledged between losses on one path.
+#[derive(Clone, Copy, Debug, Default)]
+struct Interval {
+    /// Since the last loss.
+    current: u64,
+    /// Between the two losses before.
+    previous: u64,
+}
+
+/// OLIA: Pareto-optimal resource pooling, with a shift of window from the largest paths to the best.
+#[derive(Clone, Debug, Default)]
+pub struct Olia {
+    intervals: Vec<Interval>,
+}
+
+impl Olia {
+    fn interval(&mut self, path: usize) -> &mut Interval {
+        if self.intervals.len() <= path {
+            self.intervals.resize(path + 1, Interval::default());
+        }
+        &mut self.intervals[path]
+    }
+
+    /// The square of the rate that TCP would have on a path, up to a factor: the longer interval
+    /// between losses over the square of the round-trip time (section IV of the paper).
+    fn quality(&self, paths: &[PathState], path: usize) -> Option<f64> {
+        let interval = self.intervals.get(path).copied().unwrap_or_default();
+        let rtt = paths[path].srtt?.as_secs_f64().max(1e-6);
+        Some(interval.current.max(interval.previous) as f64 / (rtt * rtt))
+    }
+
+    /// `alpha_r`: what the best paths gain that do not have the largest window, and what those with the
+    /// largest window give.
+    fn shift(&self, paths: &[PathState], path: usize) -> f64 {
+        let window = |at: usize| paths[at].cwnd / paths[at].mss.max(1);
+        let active = || (0..paths.len()).filter(|&at| paths[at].active && paths[at].srtt.is_some());
+        let largest = active().map(window).max().unwrap_or(0);
+        let best = active().filter_map(|at| self.quality(paths, at)).fold(0.0, f64::max);
+        let is_largest = |at: usize| window(at) == largest;
+        let is_collected = |at: usize| !is_largest(at) && self.quality(paths, at) == Some(best);
+        let collected = active().filter(|&at| is_collected(at)).count();
+        if collected == 0 {
+            return 0.0;
+        }
+        let all = active().count() as f64;
+        if is_collected(path) {
+            1.0 / (all * collected as f64)
+        } else if is_largest(path) {
+            -1.0 / (all * active().filter(|&at| is_largest(at)).count() as f64)
+        } else {
+            0.0
+        }
+    }
+}
+
+impl CongestionControl for Olia {
+    fn name(&self) -> &'static str {
+        "olia"
+    }
+
+    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+        if !paths[path].active {
+            *self.interval(path) = Interval::default();
+        }
+    }
+
+    fn on_progress(&mut self, _paths: &mut [PathState], path: usize, acked: Acked) {
+        self.interval(path).current += acked.bytes;
+    }
+
+    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+        let mut left = acked.bytes;
+        if paths[path].in_slow_start() {
+            left = paths[path].slow_start(left);
+        }
+        if left == 0 {
+            return;
+        }
+        let sum: f64 = paths
+            .iter()
+            .filter(|state| state.active)
+            .filter_map(|state| Some(state.cwnd as f64 / state.srtt?.as_secs_f64().max(1e-6)))
+            .sum();
+        let shift = self.shift(paths, path);
+        let state = &mut paths[path];
+        let (mss, cwnd) = (state.mss as f64, state.cwnd as f64);
+        let growth = match state.srtt {
+            // (w_r / rtt_r^2) / (sum w_p / rtt_p)^2 + alpha_r / w_r, for each acknowledged segment.
+            Some(rtt) if sum > 0.0 => {
+                let rtt = rtt.as_secs_f64().max(1e-6);
+                cwnd / (rtt * rtt) / (sum * sum) + shift / cwnd
+            }
+            _ => 1.0 / cwnd,
+        };
+        state.grow(left as f64 * mss * growth);
+    }
+
+    fn on_loss(&mut self, paths: &mut [PathState], path: usize, _now: Instant) -> u64 {
+        let interval = self.interval(path);
+        *interval = Interval { current: 0, previous: interval.current };
+        (paths[path].cwnd / 2).max(2 * paths[path].mss)
+    }
+}

@@ -1,0 +1,40 @@
+//! NewReno's window (RFC 5681 section 3.1), on each path by itself.
+
+use crate::congestion::{Acked, CongestionControl, Mark, PathState};
+
+/// RFC 8511 section 4.1: the window keeps this part on a mark.
+const BETA_MARK: f64 = 0.8;
+
+/// Additive increase of one segment a round trip, halving on loss.
+#[derive(Clone, Copy, Debug)]
+pub struct Reno;
+
+impl CongestionControl for Reno {
+    fn name(&self) -> &'static str {
+        "reno"
+    }
+
+    fn hears_progress(&self) -> bool {
+        false
+    }
+
+    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+        let state = &mut paths[path];
+        let mut left = acked.bytes;
+        if state.in_slow_start() {
+            left = state.slow_start(left);
+        }
+        if left > 0 {
+            // RFC 5681 equation 3, for all acknowledged bytes.
+            state.grow(left as f64 * state.mss as f64 / state.cwnd as f64);
+        }
+    }
+
+    fn on_mark(&mut self, paths: &mut [PathState], path: usize, mark: Mark) -> u64 {
+        if !mark.gentle {
+            return self.on_loss(paths, path, mark.now);
+        }
+        let state = &paths[path];
+        ((state.cwnd as f64 * BETA_MARK) as u64).max(2 * state.mss)
+    }
+}

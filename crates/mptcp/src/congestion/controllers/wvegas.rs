@@ -1,0 +1,132 @@
+//! Weighted Vegas (Cao, Xu, Fu, ICNP 2012; draft-xu-mptcp-congestion-control): the queue that the
+//! connection keeps in the network is shared out over its paths by their rates.
+
+use mptcp_clock::{Duration, Instant};
+
+use crate::congestion::{Acked, CongestionControl, PathState};
+
+/// Segments that the whole connection keeps queued.
+const TOTAL_ALPHA: f64 = 10.0;
+/// The least share of a path, segments.
+const MIN_ALPHA: f64 = 2.0;
+/// Queued segments that end slow start.
+const GAMMA: f64 = 1.0;
+/// An epoch with fewer samples than this says nothing about its round-trip time.
+const SAMPLES: u32 = 3;
+
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    ends: Instant,
+    sum: Duration,
+    samples: u32,
+    alpha: f64,
+    /// Bytes a second over the last epoch.
+    rate: f64,
+    /// Shortest queueing delay since the last time that the queue was drained.
+    delay: Option<Duration>,
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Self {
+            ends: Instant::ZERO,
+            sum: Duration::ZERO,
+            samples: 0,
+            alpha: MIN_ALPHA,
+            rate: 0.0,
+            delay: None,
+        }
+    }
+}
+
+/// wVegas's memory of each path.
+#[derive(Clone, Debug, Default)]
+pub struct WVegas {
+    paths: Vec<Path>,
+}
+
+impl WVegas {
+    fn path(&mut self, path: usize) -> &mut Path {
+        if self.paths.len() <= path {
+            self.paths.resize(path + 1, Path::default());
+        }
+        &mut self.paths[path]
+    }
+
+    /// One round trip is over: moves the window by at most a segment, or drains the queue.
+    fn adjust(&mut self, state: &mut PathState, path: usize, rtt: Duration, base: Duration) {
+        let total: f64 = self.paths.iter().map(|path| path.rate).sum();
+        let own = &mut self.paths[path];
+        let (rtt_s, base_s) = (rtt.as_secs_f64().max(1e-9), base.as_secs_f64());
+        let cwnd = state.cwnd as f64 / state.mss as f64;
+        let queued = cwnd * (rtt_s - base_s).max(0.0) / rtt_s;
+        if state.in_slow_start() {
+            if queued > GAMMA {
+                let target = (cwnd * base_s / rtt_s + 1.0).min(cwnd);
+                state.cwnd = ((target * state.mss as f64) as u64).max(2 * state.mss);
+                state.ssthresh = state.cwnd;
+            }
+            return;
+        }
+        let weight = if total > 0.0 { own.rate / total } else { 1.0 };
+        if queued >= own.alpha {
+            own.alpha = (TOTAL_ALPHA * weight).max(MIN_ALPHA);
+        }
+        if queued > own.alpha {
+            state.cwnd -= state.mss;
+        } else if queued < own.alpha {
+            state.cwnd += state.mss;
+        }
+        let delay = rtt.abs_diff(base);
+        let least = own.delay.map_or(delay, |least| least.min(delay));
+        own.delay = Some(least);
+        // Others have filled the queue: let it run empty once, so that the base is measured again. The
+        // authors' kernel code does so however little is queued; a millisecond of jitter then halves the
+        // window again and again, which leaves a clean path of 10 Mb/s and 40 ms at a quarter.
+        if queued > own.alpha && delay >= least * 2 {
+            state.cwnd = (state.cwnd as f64 * base_s / (2.0 * rtt_s)) as u64;
+            own.delay = None;
+        }
+        state.cwnd = state.cwnd.max(2 * state.mss);
+        state.ssthresh = state.ssthresh.min(state.cwnd);
+    }
+}
+
+impl CongestionControl for WVegas {
+    fn name(&self) -> &'static str {
+        "wvegas"
+    }
+
+    fn on_progress(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+        let state = &mut paths[path];
+        let (Some(rtt), Some(base)) = (state.latest_rtt, state.min_rtt) else { return };
+        let own = self.path(path);
+        own.sum += rtt;
+        own.samples += 1;
+        if acked.now < own.ends {
+            return;
+        }
+        let mean = own.sum / u64::from(own.samples);
+        let enough = own.samples >= SAMPLES;
+        own.rate = state.cwnd as f64 / mean.as_secs_f64().max(1e-9);
+        (own.sum, own.samples, own.ends) = (Duration::ZERO, 0, acked.now + rtt);
+        if enough {
+            self.adjust(state, path, mean, base);
+        } else {
+            // As mptcp.org's: what too few samples cannot judge grows as Reno does.
+            state.grow(acked.bytes as f64 * state.mss as f64 / state.cwnd as f64);
+        }
+    }
+
+    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+        if paths[path].in_slow_start() {
+            paths[path].slow_start(acked.bytes);
+        }
+    }
+
+    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+        if !paths[path].active {
+            *self.path(path) = Path::default();
+        }
+    }
+}

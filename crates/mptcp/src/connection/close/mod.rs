@@ -1,0 +1,382 @@
+//! Endings: DATA_FIN (RFC 8684 section 3.3.3), MP_FASTCLOSE (section 3.5), resets (section 3.6).
+//!
+//! The ends of our streams on their way out: DATA_FIN (RFC 8684 section 3.3.3) and the FINs of the subflows.
+//!
+//! Owns when each goes and on which subflow; what the peer's mean is `close`'s affair.
+//!
+//! Why a subflow cannot go on.
+//!
+//! Owns the words; what follows is [`super::Connection::end_subflow`]'s.
+
+pub(crate) mod fallback;
+
+use bytes::Bytes;
+use mptcp_clock::Instant;
+use mptcp_wire::{DataSequence, Dss, Mapping, ResetReason, Segment, Seq};
+
+use crate::connection::transmit::segment::Piece;
+use crate::connection::{Connection, Mode};
+use crate::event::{CloseReason, EventKind};
+use crate::icmp_error::IcmpError;
+use crate::ids::SubflowId;
+use crate::subflow::{Control, LINGER, State, SubflowCloseReason};
+
+impl Connection {
+    /// The application writes no more; the peer may go on.
+    pub(crate) fn close_write(&mut self) {
+        self.send.writer.close();
+    }
+
+    /// Ends the connection at once, on all subflows; unsent and unread data are lost.
+    pub(crate) fn abort(&mut self, now: Instant) {
+        self.recv.discard();
+        // Linux's way: every subflow ends with a RST, and MP_FASTCLOSE says that all do. Also when the streams are over:
+        // subflows may still wait for the peer's FIN.
+        let reset =
+            Control::Reset { reason: None, fast_close: self.negotiation.is_multipath(), failed: None };
+        for subflow in self.subflows.iter_mut().filter(|subflow| !subflow.is_closed()) {
+            // RFC 9293 section 3.10.5: in SYN-SENT there is nobody to be told, and in TIME-WAIT nothing.
+            let told = !matches!(subflow.state(), State::SynSent | State::TimeWait);
+            subflow.set_control(Some(reset).filter(|_| told));
+        }
+        self.end(now, CloseReason::Aborted, SubflowCloseReason::ConnectionEnded);
+    }
+
+    /// The network did not deliver a segment of a subflow. Returns whether that can be true: it must be in flight (RFC 5927
+    /// section 4.1).
+    pub(crate) fn handle_icmp(
+        &mut self,
+        now: Instant,
+        id: SubflowId,
+        sequence: Seq,
+        error: IcmpError,
+    ) -> bool {
+        let Some(id) = self.subflows.slot(id) else { return false };
+        let subflow = &mut self.subflows[id];
+        let board = &subflow.sender().board;
+        let believed = match subflow.state() {
+            State::Closed => false,
+            State::SynSent | State::SynReceived => sequence == subflow.opening().iss,
+            _ => {
+                subflow.send_offset(sequence).is_some_and(|offset| (board.una..board.next).contains(&offset))
+            }
+        };
+        if let (true, IcmpError::TooBig { mtu }) = (believed, error) {
+            // It ends nothing. A SYN is small, and its answer says the MSS.
+            let offset = self.subflows[id].send_offset(sequence);
+            return offset.is_some_and(|offset| self.on_too_big(now, id, offset, mtu));
+        }
+        if believed {
+            subflow.record_mut().icmp = Some(error);
+            if subflow.state() == State::SynSent {
+                self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Unreachable));
+            }
+        }
+        believed
+    }
+
+    /// Ends a handshake without a word.
+    pub(crate) fn give_up(&mut self, now: Instant) {
+        self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
+    }
+
+    /// A RST on each subflow that is left.
+    fn reset_all(&mut self) {
+        let answer =
+            Control::Reset { reason: Some(ResetReason::UNSPECIFIED), fast_close: false, failed: None };
+        self.subflows.iter_mut().filter(|s| !s.is_closed()).for_each(|s| s.set_control(Some(answer)));
+    }
+
+    /// The connection is over, for all subflows.
+    pub(crate) fn end(&mut self, now: Instant, how: CloseReason, why: SubflowCloseReason) {
+        self.fate.close(how);
+        for id in 0..self.subflows.len() {
+            if !self.subflows[id].is_closed() {
+                self.subflows[id].close(now, why);
+                self.congestion.set_active(id, false);
+            }
+        }
+        self.subflows.tell_closed(&mut self.fate);
+        self.timers = crate::connection::timers::deadlines::Timers::default();
+        self.fate.want_nothing();
+        self.recv.give_up();
+        self.send.buffer.give_up();
+        self.choice.limits.note(now, crate::connection::observe::limits::Limit::Idle);
+    }
+
+    /// A subflow cannot go on. The one place where subflows end, unless the connection ends with all of them: what looks
+    /// into a segment or at a timer answers with the error, and whoever was called from outside brings it here.
+    #[cold]
+    pub(crate) fn end_subflow(&mut self, now: Instant, id: usize, error: SubflowError) {
+        let multipath = !self.negotiation.is_plain();
+        let subflow = &mut self.subflows[id];
+        match error {
+            SubflowError::Reset { .. } if subflow.is_closed() => return,
+            SubflowError::Reset { reason, failed } => {
+                subflow.close(now, SubflowCloseReason::ResetByUs(reason));
+                let reason = reason.filter(|_| multipath);
+                subflow.set_control(Some(Control::Reset { reason, fast_close: false, failed }));
+            }
+            SubflowError::Over(why) => subflow.close(now, why),
+            SubflowError::FastClose(why) => {
+                // Answered by a RST on each subflow that is left (RFC 8684 section 3.5).
+                if let Some(why) = why {
+                    subflow.close(now, why);
+                }
+                self.reset_all();
+                let reason = match why {
+                    Some(SubflowCloseReason::ResetByPeer(reason)) => reason,
+                    _ => None,
+                };
+                return self.end(now, CloseReason::Reset(reason), SubflowCloseReason::ResetByPeer(reason));
+            }
+        }
+        self.on_subflow_closed(now, id);
+    }
+
+    /// A subflow is gone: its data moves to the others, or the connection ends with it.
+    fn on_subflow_closed(&mut self, now: Instant, id: usize) {
+        self.congestion.set_active(id, false);
+        self.subflows.tell_closed(&mut self.fate);
+        self.fate.pending.note(EventKind::Subflows);
+        self.signals.forget(self.subflows[id].record().id);
+        self.tell_closed(now, id);
+        let cause = self.subflows[id].record().closed_by;
+        let never_opened = self.subflows[id].sender().board.una == 0;
+        let last = self.subflows.iter().all(|subflow| subflow.is_closed());
+        if !self.negotiation.is_multipath() || self.is_over() {
+            if last && self.fate.closed().is_none() {
+                let how = match cause {
+                    Some(SubflowCloseReason::Finished) => CloseReason::Finished,
+                    Some(SubflowCloseReason::ResetByPeer(_)) if never_opened && self.negotiation.client() => {
+                        CloseReason::Refused
+                    }
+                    Some(SubflowCloseReason::ResetByPeer(reason)) if !self.is_over() => {
+                        CloseReason::Reset(reason)
+                    }
+                    Some(SubflowCloseReason::Unreachable) if !self.is_over() => CloseReason::Unreachable,
+                    Some(SubflowCloseReason::TimedOut | SubflowCloseReason::InterfaceGone)
+                        if !self.is_over() =>
+                    {
+                        CloseReason::TimedOut
+                    }
+                    _ if self.is_over() => CloseReason::Finished,
+                    _ => CloseReason::Aborted,
+                };
+                self.fate.close(how);
+            }
+            return;
+        }
+        self.abandon(id);
+        if cause != Some(SubflowCloseReason::InterfaceGone) {
+            self.note_failed(now, id);
+        }
+        if last {
+            // Another interface may yet come up: handoff (RFC 8684 section 3.4 on break-before-make).
+            self.timers.orphaned(now + self.config.close_timeout);
+        }
+        self.consult_path_manager(now);
+    }
+
+    /// Both streams have ended and both ends know.
+    fn is_over(&self) -> bool {
+        match self.negotiation.mode() {
+            Mode::Plain | Mode::Negotiating => false,
+            Mode::Multipath => self.send.fin.is_acknowledged() && self.recv.finished(),
+        }
+    }
+
+    /// The end of the peer's stream is here.
+    #[cold]
+    pub(crate) fn note_end(&mut self, now: Instant) {
+        self.fate.pending.note(EventKind::Finished);
+        self.acknowledge_everywhere();
+        self.finish_if_done(now);
+    }
+
+    /// The peer's FIN and all before it are here.
+    #[cold]
+    pub(crate) fn note_fin(&mut self, now: Instant, id: usize) {
+        if self.negotiation.is_plain() {
+            self.recv.end_here();
+        }
+        let subflow = &mut self.subflows[id];
+        subflow.fin_received(now);
+        if !self.negotiation.is_plain() && subflow.state() == State::CloseWait && !self.recv.finished() {
+            // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only; after one it says
+            // nothing new, and our half goes on.
+            subflow.want_fin();
+            self.give_up_sending(id);
+        }
+    }
+
+    /// RFC 8684 section 3.3.3: once both DATA_FINs are acknowledged, the subflows end.
+    pub(crate) fn finish_if_done(&mut self, now: Instant) {
+        if self.negotiation.is_plain() {
+            return;
+        }
+        if self.is_over() {
+            self.finish(now);
+        }
+    }
+
+    /// Both streams are over: so are the subflows.
+    #[cold]
+    fn finish(&mut self, now: Instant) {
+        for subflow in &mut self.subflows {
+            match subflow.state() {
+                State::SynSent | State::SynReceived => {
+                    let told = subflow.state() == State::SynReceived;
+                    subflow.close(now, SubflowCloseReason::ConnectionEnded);
+                    let reset = Control::Reset { reason: None, fast_close: false, failed: None };
+                    subflow.set_control(Some(reset).filter(|_| told));
+                }
+                _ => {
+                    // What still waits there has arrived by another way.
+                    subflow.backlog_mut().clear();
+                    subflow.want_fin();
+                    // A peer that acknowledges the data and not the subflow would hold its memory for long.
+                    let sooner = subflow.watch().rare.opening().min(now + LINGER);
+                    subflow.watch_mut().rare.set_opening(sooner);
+                }
+            }
+        }
+        self.subflows.tell_closed(&mut self.fate);
+        self.choice.limits.note(now, crate::connection::observe::limits::Limit::Idle);
+        self.fate.close(CloseReason::Finished);
+    }
+
+    /// Nothing is left to be sent or received: the endpoint may forget the connection.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.subflows.iter().all(|subflow| subflow.is_closed() && subflow.control().is_none())
+            && self.fate.pending.is_empty()
+            && self.recv.unread() == 0
+    }
+}
+
+impl Connection {
+    /// DATA_FIN when everything was sent, FINs when the streams are over.
+    #[cold]
+    pub(crate) fn transmit_fin(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        // What waits in the queue of a subflow that went silent may have been carried by another one.
+        let unneeded = self.negotiation.is_multipath() && self.send.buffer.nothing_in_flight();
+        let all_sent = self.send.buffer.unsent() == 0
+            && (unneeded || self.subflows.iter().all(|s| s.backlog().is_empty()));
+        if self.negotiation.is_plain() && self.send.writer.is_closed() && all_sent {
+            self.subflows.iter_mut().filter(|s| s.can_send()).for_each(|s| s.want_fin());
+        }
+        for id in 0..self.subflows.len() {
+            if self.owes_acknowledgement_before_fin(id) {
+                self.bare_segment(now, id, out);
+                return Some(id);
+            }
+            let subflow = &mut self.subflows[id];
+            if subflow.wants_fin() && matches!(subflow.state(), State::Established | State::CloseWait) {
+                let piece = Piece {
+                    start: subflow.sender().board.next,
+                    data: self.send.buffer.next(),
+                    whole: None,
+                    fin: true,
+                };
+                subflow.sender_mut().send(now, piece.data, Bytes::new(), true, &self.congestion.paths[id]);
+                subflow.fin_sent();
+                self.repeated_segment(now, id, &piece, Bytes::new(), out);
+                return Some(id);
+            }
+        }
+        if !self.negotiation.is_multipath()
+            || !self.send.writer.is_closed()
+            || self.send.fin.is_acknowledged()
+        {
+            self.disarm_data_fin();
+            return None;
+        }
+        if !all_sent {
+            // Data goes before it, again perhaps: the DATA_FIN that went already keeps its timer.
+            return None;
+        }
+        if !self.send.fin.is_sent() || self.timers.data_fin_wanted {
+            let id = self.messenger(self.timers.data_fin_tries())?;
+            if !self.negotiation.confirmed() && self.subflows[id].receiver().wants_ack() {
+                // The third ACK first, with the keys.
+                return None;
+            }
+            self.timers.data_fin_wanted = false;
+            self.arm_data_fin(now);
+            if self.config.linux_compat.data_fin_everywhere {
+                let subflows = &self.subflows;
+                self.send.fin.send_on((0..subflows.len()).rev().filter(|&id| subflows[id].can_send()));
+            } else {
+                self.send.fin.send_on(std::iter::once(id));
+            }
+        }
+        let id = self.send.fin.next()?;
+        let mut others = self.subflows.iter().enumerate().filter(|(other, _)| *other != id);
+        if others.all(|(_, subflow)| subflow.sender().is_idle()) {
+            // Nothing is missing before it, for all we know: the peer acknowledges the end of the data at once.
+            self.subflows[id].sender_mut().expect_answer(now, &self.congestion.paths[id]);
+        }
+        self.bare_segment(now, id, out);
+        // RFC 8684 section 3.3.3: alone it has subflow sequence 0 and length 1.
+        let mapping = Mapping {
+            sequence: DataSequence::Wide(self.negotiation.local().at(self.send.buffer.next())),
+            subflow_sequence: 0,
+            length: 1,
+            checksum: self.dss_checksum(self.send.buffer.next(), 0, 1, &[]),
+        };
+        // Also in place of the keys on an acknowledgement that would repeat them.
+        out.options.mptcp.clear();
+        out.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: true });
+        while out.options.length() > mptcp_wire::Options::SPACE && out.options.sack.pop().is_some() {}
+        Some(id)
+    }
+
+    fn owes_acknowledgement_before_fin(&self, id: usize) -> bool {
+        let subflow = &self.subflows[id];
+        self.config.linux_compat.acknowledge_before_fin
+            && self.negotiation.is_multipath()
+            && subflow.wants_fin()
+            && subflow.receiver().wants_ack()
+            && matches!(subflow.state(), State::Established | State::CloseWait)
+    }
+
+    /// The subflow for a message that is repeated until it is answered: the one that answers soonest,
+    /// at each further try the next one, because silence may be the path's.
+    pub(crate) fn messenger(&self, tries: u32) -> Option<usize> {
+        let subflows = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.can_send());
+        let mut usable: Vec<_> = subflows
+            .map(|(id, subflow)| (subflow.sender().in_loss(), self.congestion.paths[id].srtt, id))
+            .collect();
+        usable.sort_unstable();
+        let at = (tries as usize).checked_rem(usable.len())?;
+        usable.get(at).map(|&(_, _, id)| id)
+    }
+}
+
+/// What a look at a segment or a timer found that ends its subflow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SubflowError {
+    /// We reset it, with a reason for a peer that speaks MPTCP.
+    Reset {
+        reason: Option<ResetReason>,
+        /// Data sequence number of the data that failed its checksum.
+        failed: Option<u64>,
+    },
+    /// It is over without a word of ours.
+    Over(SubflowCloseReason),
+    /// The peer ends the whole connection: by MP_FASTCLOSE on an acknowledgement, or on a RST, which has ended this one.
+    FastClose(Option<SubflowCloseReason>),
+}
+
+impl SubflowError {
+    /// A reset without a word of why.
+    pub(crate) const RESET: Self = Self::Reset { reason: None, failed: None };
+
+    /// A reset that says why.
+    pub(crate) const fn because(reason: ResetReason) -> Self {
+        Self::Reset { reason: Some(reason), failed: None }
+    }
+}
+
+/// What such a look gives.
+pub(crate) type Outcome<T = ()> = Result<T, SubflowError>;

@@ -1,0 +1,572 @@
+//! Opening a connection: MP_CAPABLE (RFC 8684 section 3.1) and TCP's own three steps (RFC 9293 section 3.5), which joins
+//! take too.
+//!
+//! Owns the timer of handshakes. What is a join's own is in `joins`.
+//!
+//! A subflow begins: it gets a place, shakes hands, carries data.
+//!
+//! Owns what has to be set at each of these steps; the steps themselves are `handshake`'s and `joins`'.
+//!
+//! Opening further subflows: MP_JOIN (RFC 8684 section 3.2).
+//!
+//! Owns who may join, and how many at the same time: anybody who has seen the token can send the first step, and only the
+//! third shows the keys. The three steps themselves are `handshake`'s.
+
+pub(crate) mod fast_open;
+pub(crate) mod negotiation;
+pub(crate) mod options;
+
+use std::net::IpAddr;
+
+use mptcp_clock::{Duration, Instant};
+use mptcp_wire::crypto::Version;
+use mptcp_wire::{MpCapable, MpJoin, MptcpOption, ResetReason, Segment};
+use subtle::ConstantTimeEq;
+
+use crate::congestion::PathState;
+use crate::connection::close::{Outcome, SubflowError};
+use crate::connection::handshake::options::{CAPABLE_SYNS, capable, join};
+use crate::connection::{Connection, EndpointEvent};
+use crate::event::{EventKind, FallbackReason};
+use crate::ids::SubflowId;
+use crate::path_manager::Pair;
+use crate::subflow::{Control, Origin, State, Subflow, SubflowCloseReason};
+
+impl Connection {
+    /// Client: sends the first SYN.
+    pub(crate) fn open(&mut self, now: Instant, mut first: Subflow, local_id: u8, backup: bool) {
+        self.addresses.add_first(first.ends().remote);
+        first.set_state(State::SynSent);
+        first.opening_mut().opened_here = true;
+        first.ends_mut().local_id = local_id;
+        first.ends_mut().backup = backup;
+        let id = self.add_subflow(first);
+        self.start_handshake(now, id, Control::Syn);
+    }
+
+    /// Server: answers the first SYN.
+    pub(crate) fn accept(&mut self, now: Instant, mut first: Subflow, syn: &Segment) {
+        self.addresses.add_first(first.ends().remote);
+        if self.negotiation.is_open() {
+            match capable(&syn.options).filter(|offer| acceptable_offer(offer, self.config.version)) {
+                Some(offer) => {
+                    self.negotiation.speak(if offer.version == 0 { Version::V0 } else { Version::V1 });
+                    // RFC 6824 section 3.1: in version 0 the SYN brings the key.
+                    if let Some(key) = offer.sender_key {
+                        self.negotiation.learn(key);
+                    }
+                    self.negotiation.set_checksum(
+                        self.config.checksum || offer.flags & MpCapable::CHECKSUM_REQUIRED != 0,
+                    );
+                }
+                None => self.negotiation.give_up(),
+            }
+        }
+        first.set_state(State::SynReceived);
+        first.negotiate(syn, &self.config, self.window_scale());
+        let multipath = self.negotiation.is_open();
+        first.take_syn_data(syn, multipath);
+        let id = self.add_subflow(first);
+        self.note_window(now, id, syn);
+        self.start_handshake(now, id, Control::SynAck);
+        if self.deliver_syn_data(id) {
+            // RFC 7413 section 4.2.2: the application need not wait for the end of the handshake.
+            self.report_accepted();
+        }
+    }
+
+    /// The SYN/ACK has left as a cookie, and was answered.
+    pub(crate) fn answered_by_cookie(&mut self) {
+        for subflow in &mut self.subflows {
+            subflow.set_control(None);
+            // Nobody knows when it left: it gives no round-trip time.
+            subflow.opening_mut().attempts = 2;
+        }
+    }
+
+    /// A SYN for a subflow that is in TIME-WAIT: where a new connection may follow, ends the old one and gives the sequence
+    /// number that the new one begins with.
+    #[cold]
+    pub(crate) fn gives_way(&mut self, now: Instant, id: SubflowId, segment: &Segment) -> Option<u32> {
+        let id = self.subflows.slot(id)?;
+        let flags = segment.flags;
+        if !flags.syn() || flags.ack() || flags.rst() || flags.fin() {
+            return None;
+        }
+        let next = self.subflows[id].gives_way(segment)?;
+        self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Finished));
+        Some(next)
+    }
+
+    /// The handshake timer: SYN or SYN/ACK again, or an end.
+    #[cold]
+    pub(crate) fn on_handshake_timeout(&mut self, now: Instant, id: usize) -> Outcome {
+        let subflow = &mut self.subflows[id];
+        let control = match subflow.state() {
+            State::SynSent => Some(Control::Syn),
+            State::SynReceived => Some(Control::SynAck),
+            State::TimeWait | State::FinWait2 => {
+                return Err(SubflowError::Over(SubflowCloseReason::Finished));
+            }
+            // The streams have ended, and this subflow takes too long to.
+            _ if self.fate.closed().is_some() => return Err(SubflowError::RESET),
+            _ if subflow.opening().unconfirmed => None,
+            _ => {
+                subflow.watch_mut().rare.set_opening(Instant::FAR_FUTURE);
+                return Ok(());
+            }
+        };
+        if subflow.opening().attempts > self.config.syn_retries {
+            return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
+        }
+        let deadline = match self.congestion.paths[id].srtt.filter(|_| control.is_none()) {
+            Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
+            _ => now + HANDSHAKE_TIMEOUT * (1 << subflow.opening().attempts.min(16)),
+        };
+        subflow.watch_mut().rare.set_opening(deadline);
+        subflow.opening_mut().attempts += 1;
+        match control {
+            Some(control) => subflow.set_control(Some(control)),
+            // The third ACK of a join goes again until the fourth comes (RFC 8684 section 3.2).
+            None => subflow.receiver_mut().acknowledge_now(),
+        }
+        Ok(())
+    }
+
+    /// A segment came for a subflow in SYN-SENT (RFC 9293 section 3.10.7.3).
+    #[cold]
+    pub(crate) fn on_syn_sent(&mut self, now: Instant, id: usize, segment: &Segment) -> Outcome {
+        let subflow = &mut self.subflows[id];
+        let flags = segment.flags;
+        let answers = subflow.is_answered_by(segment);
+        if flags.rst() {
+            if flags.ack() && answers {
+                let reason = crate::connection::handshake::options::reset_reason(segment);
+                return Err(SubflowError::Over(SubflowCloseReason::ResetByPeer(reason)));
+            }
+            return Ok(());
+        }
+        if flags.ack() && !answers {
+            // RFC 9293 section 3.10.7.3: it is of an older connection; ours goes on.
+            subflow.set_control(Some(Control::Refuse { sequence: segment.acknowledgment }));
+            return Ok(());
+        }
+        if !flags.syn() {
+            return Ok(());
+        }
+        if !flags.ack() {
+            self.on_simultaneous_open(now, id, segment);
+            return Ok(());
+        }
+        let scale = self.window_scale();
+        let with_data = self.settle_syn_data(id, segment);
+        let subflow = &mut self.subflows[id];
+        subflow.negotiate(segment, &self.config, scale);
+        subflow.establish(now, segment, self.config.rack, &mut self.congestion.paths[id]);
+        subflow.receiver_mut().acknowledge_now();
+        self.pass_on_cookie(id, segment, with_data);
+        match self.subflows[id].opening().origin {
+            Origin::Initial => self.on_capable_answer(now, id, segment),
+            Origin::Join { nonce, .. } => self.on_join_answer(now, id, segment, nonce),
+        }
+    }
+
+    fn on_capable_answer(&mut self, now: Instant, id: usize, segment: &Segment) -> Outcome {
+        if self.negotiation.is_open() {
+            // RFC 8684 section 3.1: an answer in another version is one that we cannot go on with.
+            let answer = capable(&segment.options).filter(|answer| {
+                acceptable_offer(answer, self.negotiation.version())
+                    && answer.version == self.negotiation.version().number()
+            });
+            match answer.and_then(|answer| Some((answer.flags, answer.sender_key?))) {
+                Some((flags, key)) => {
+                    self.fate.tell(EndpointEvent::Capable(true));
+                    self.negotiation.settle();
+                    self.negotiation.learn(key);
+                    // RFC 8684 section 3.1: checksums are used if either side asks for them.
+                    self.negotiation
+                        .set_checksum(self.config.checksum || flags & MpCapable::CHECKSUM_REQUIRED != 0);
+                    if flags & MpCapable::NO_JOIN_HERE != 0 {
+                        // RFC 8684 section 3.1: no subflow to this address and port then.
+                        self.addresses.avoid_first();
+                    }
+                }
+                // RFC 8684 section 3.7: no MP_CAPABLE in the answer means TCP.
+                None => {
+                    if self.subflows[id].opening().attempts > CAPABLE_SYNS {
+                        self.fate.tell(EndpointEvent::Capable(false));
+                    }
+                    self.fall_back(id, FallbackReason::SynAck);
+                }
+            }
+        }
+        self.set_plain_mapping(id);
+        self.activate(now, id);
+        self.note_window(now, id, segment);
+        self.fate.pending.note(EventKind::Connected);
+        if self.negotiation.is_plain() && !segment.payload.is_empty() {
+            // RFC 9293 section 3.10.7.3 step 4; with Multipath TCP such data would have no mapping.
+            self.take_payload_of_syn(now, id, segment.payload.clone())?;
+        }
+        if self.negotiation.is_plain() && segment.flags.fin() {
+            self.take_fin_of_syn(now, id, 1 + segment.payload.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// RFC 9293 section 3.5: both sides sent a SYN. Only TCP does that: no option has a place. Whoever knows our address and
+    /// port can send such a SYN, so nothing is given up before ours is acknowledged. A join has only one side that opens
+    /// (RFC 8684 section 3.2).
+    fn on_simultaneous_open(&mut self, now: Instant, id: usize, segment: &Segment) {
+        if !self.is_initial(id) {
+            return;
+        }
+        let scale = self.window_scale();
+        let subflow = &mut self.subflows[id];
+        subflow.negotiate(segment, &self.config, scale);
+        subflow.set_state(State::SynReceived);
+        self.start_handshake(now, id, Control::SynAck);
+    }
+
+    /// A segment acknowledges our SYN/ACK. Returns whether the subflow may go on with it.
+    #[cold]
+    pub(crate) fn on_third_ack(
+        &mut self,
+        now: Instant,
+        id: usize,
+        segment: &Segment,
+        ack: u64,
+    ) -> Outcome<bool> {
+        if ack != 1 {
+            // RFC 9293 section 3.10.7.4: refused, and the handshake goes on.
+            self.subflows[id].set_control(Some(Control::Refuse { sequence: segment.acknowledgment }));
+            return Ok(false);
+        }
+        let unsettled = self.negotiation.is_open();
+        match self.subflows[id].opening().origin {
+            Origin::Initial if self.subflows[id].opening().opened_here => {
+                self.fall_back(id, FallbackReason::SimultaneousOpen);
+                let data = std::mem::take(&mut self.subflows[id].opening_mut().syn_data);
+                self.begin_stream_with(data);
+            }
+            Origin::Initial => self.on_capable_third_ack(id, segment),
+            Origin::Join { nonce, peer_nonce } => {
+                self.on_join_third_ack(id, segment, nonce, peer_nonce)?;
+            }
+        }
+        if self.negotiation.is_open() {
+            let subflow = &mut self.subflows[id];
+            let keeps = !segment.payload.is_empty() && !self.recv.is_short();
+            if keeps && subflow.opening_mut().overtaking.keep(segment) {
+                subflow.record_mut().tally.put_off(segment.payload.len() as u64);
+            }
+            return Ok(false);
+        }
+        if unsettled && self.negotiation.is_plain() && !segment.flags.syn() {
+            self.fate.tell(EndpointEvent::FellBackOnThirdAck);
+        }
+        if self.is_initial(id) {
+            self.fate.tell(EndpointEvent::Answered);
+        }
+        let rack = self.config.rack;
+        self.subflows[id].establish(now, segment, rack, &mut self.congestion.paths[id]);
+        self.set_plain_mapping(id);
+        self.activate(now, id);
+        if self.subflows[id].opening().opened_here {
+            self.fate.pending.note(EventKind::Connected);
+        } else if self.is_initial(id) {
+            self.report_accepted();
+            if self.negotiation.is_multipath() && !self.config.linux_compat.quiet_after_handshake {
+                // A DSS tells the peer that it may join (RFC 8684 section 3.2), if no data brings one before.
+                self.subflows[id].receiver_mut().acknowledge_soon(now);
+            }
+            if self.config.linux_compat.early_announcements {
+                self.announce_others(now);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The application may have the connection.
+    fn report_accepted(&mut self) {
+        if self.negotiation.report_accepted() {
+            self.fate.pending.note(EventKind::Accepted);
+        }
+    }
+
+    fn on_capable_third_ack(&mut self, id: usize, segment: &Segment) {
+        if !self.negotiation.is_open() {
+            return;
+        }
+        // RFC 8684 section 3.1: an option that is not understood is none.
+        let keys = capable(&segment.options)
+            .filter(|keys| {
+                acceptable_offer(keys, self.negotiation.version())
+                    && keys.version == self.negotiation.version().number()
+            })
+            // It repeats our key: one with another key answers somebody else.
+            .filter(|keys| keys.receiver_key == Some(self.negotiation.local().value));
+        match keys.and_then(|capable| Some((capable.flags, capable.sender_key?))) {
+            Some((flags, key)) => {
+                // A flag here turns checksums on even when the SYN/ACK had none (as Linux does).
+                let checksum = self.negotiation.checksum() || flags & MpCapable::CHECKSUM_REQUIRED != 0;
+                self.negotiation.set_checksum(checksum);
+                self.negotiation.learn(key);
+                self.negotiation.settle();
+            }
+            // In version 0 the SYN has brought the key.
+            None if self.negotiation.version() == Version::V0 && segment.options.dss.is_some() => {
+                self.negotiation.settle()
+            }
+            // Options get through: what brings the keys was overtaken, or was lost and will come again. Data waits for it: to
+            // drop it would look like congestion.
+            None if segment.options.dss.is_some() && !self.keeps_its_keys(id, segment) => {}
+            None => self.fall_back(id, FallbackReason::ThirdAck),
+        }
+    }
+
+    /// The peer ended its data before any, and says so instead of its keys, although it was asked twice: they will not come.
+    /// Linux's client does that where an application closes while the SYN/ACK is being handled; its server takes such a
+    /// connection as TCP.
+    fn keeps_its_keys(&self, id: usize, segment: &Segment) -> bool {
+        let opening = self.subflows[id].opening();
+        let ends_nothing = segment.options.dss.as_ref().is_some_and(|dss| dss.data_fin)
+            && segment.payload.is_empty()
+            && segment.sequence == opening.irs + 1;
+        ends_nothing && opening.attempts > 1
+    }
+}
+
+/// RFC 8684 section 3.1: our version or a later one that can speak ours, its HMAC offered, no extension that
+/// we do not know. Version 0 brings a key at once (RFC 6824 section 3.1), and is accepted only where it is wanted.
+fn acceptable_offer(offer: &MpCapable, version: Version) -> bool {
+    let spoken = offer.version >= 1 || (version == Version::V0 && offer.sender_key.is_some());
+    spoken && offer.flags & MpCapable::HMAC != 0 && offer.flags & MpCapable::EXTENSIBILITY == 0
+}
+
+/// RFC 6298 section 2.1: wait for the first answer.
+pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
+/// The third ACK of a join does not go again sooner, however short the path is.
+pub(crate) const JOIN_ACK_PAUSE: Duration = Duration::from_millis(10);
+
+impl Connection {
+    pub(crate) fn start_handshake(&mut self, now: Instant, id: usize, control: Control) {
+        let subflow = &mut self.subflows[id];
+        subflow.set_control(Some(control));
+        subflow.opening_mut().sent_at = now;
+        subflow.record_mut().opened_at = now;
+        subflow.opening_mut().attempts = 1;
+        subflow.watch_mut().rare.set_opening(now + HANDSHAKE_TIMEOUT);
+    }
+
+    /// A synchronised subflow begins to carry data.
+    #[cold]
+    pub(crate) fn activate(&mut self, now: Instant, id: usize) {
+        let multipath = !self.negotiation.is_plain();
+        self.begin_path_mtu(id);
+        let subflow = &self.subflows[id];
+        let mss = subflow.payload_size(&self.config, multipath);
+        let keepalive = self.config.keepalive;
+        let subflow = &mut self.subflows[id];
+        subflow.opening_mut().was_open = true;
+        subflow.keep_alive(now, keepalive);
+        subflow.begin_marks(self.congestion.needs_marks());
+        subflow.sender_mut().begin_samples(self.congestion.needs_samples(), id, &mut self.congestion);
+        // RFC 5681 section 3.1: one segment after a lost SYN; as Linux, not after one, which RFC 6298 may have sent too early.
+        let segments = if subflow.opening().attempts > 2 { 1 } else { self.config.initial_window };
+        let path = &mut self.congestion.paths[id];
+        path.cwnd = mss * u64::from(segments);
+        path.mss = mss;
+        path.ssthresh = self.config.initial_ssthresh.map_or(u64::MAX, |ssthresh| ssthresh.max(2 * mss));
+        self.congestion.set_active(id, true);
+        if self.config.mechanisms.receive_buffer_by_path {
+            let paths = self.subflows.iter().filter(|subflow| subflow.is_synchronised());
+            self.recv.begin_paths(paths.count() as u64);
+        }
+        self.fate.pending.note(EventKind::Subflows);
+        self.tell_opened(now, id);
+        self.timers.adopted();
+        self.relieve_stalled();
+    }
+
+    /// Gives a subflow a place and its congestion state; returns the place.
+    pub(crate) fn add_subflow(&mut self, subflow: Subflow) -> usize {
+        let mss = subflow.payload_size(&self.config, self.config.multipath);
+        let Some(id) = self.subflows.vacant() else {
+            self.subflows.push(subflow, &mut self.fate);
+            return self.congestion.add_path(mss, self.config.initial_window);
+        };
+        let past = self.subflow_info(id);
+        self.subflows.replace(id, subflow, past, &mut self.fate);
+        self.congestion.paths[id] = PathState::new(mss, self.config.initial_window);
+        id
+    }
+}
+
+/// Joins that are half open at the same time, at most.
+const HALF_OPEN_JOINS: usize = 8;
+
+/// Why a join is not answered by a SYN/ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JoinRefusal {
+    /// It is told why.
+    Because(ResetReason),
+    /// There is no place for it until it shows its HMAC.
+    Busy,
+}
+
+impl Connection {
+    /// Client: opens a further subflow.
+    pub(crate) fn open_join(&mut self, now: Instant, mut subflow: Subflow, pair: Pair) {
+        if self.fate.closed().is_some() || !self.subflows.has_place() {
+            return;
+        }
+        subflow.set_state(State::SynSent);
+        subflow.opening_mut().opened_here = true;
+        subflow.ends_mut().local_id = pair.local.id;
+        subflow.ends_mut().remote_id = pair.remote.id;
+        subflow.ends_mut().backup = pair.local.backup;
+        subflow.ends_mut().peer_backup = pair.local.backup;
+        subflow.opening_mut().origin = Origin::Join { nonce: self.negotiation.nonce(), peer_nonce: 0 };
+        let id = self.add_subflow(subflow);
+        self.start_handshake(now, id, Control::Syn);
+    }
+
+    /// A SYN with our token: answers it, or says why not. Where `answered` is given it was answered with that nonce before the
+    /// join had a place, and its third ACK is here.
+    pub(crate) fn accept_join(
+        &mut self,
+        now: Instant,
+        mut subflow: Subflow,
+        syn: &Segment,
+        answered: Option<u32>,
+    ) -> Result<(), JoinRefusal> {
+        let Some(&MpJoin::Syn { backup, address_id, nonce: peer_nonce, .. }) = join(&syn.options) else {
+            return Err(JoinRefusal::Because(ResetReason::MPTCP));
+        };
+        if !self.negotiation.is_multipath() || self.fate.closed().is_some() {
+            return Err(JoinRefusal::Because(ResetReason::MPTCP));
+        }
+        // Who joins shows only in the third ACK that it may (RFC 8684 section 3.2), and counts from then on.
+        let joined = self.subflows.iter().filter(|s| !s.is_closed() && !s.is_half_open_join()).count();
+        if joined > usize::from(self.most_subflows()) {
+            return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
+        }
+        if !self.config.join_initial_address
+            && self.subflows.first().is_some_and(|f| f.ends().local == subflow.ends().local)
+        {
+            return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
+        }
+        if answered.is_none() && !self.has_place_for_join() || !self.subflows.has_place() {
+            return Err(JoinRefusal::Busy);
+        }
+        subflow.set_state(State::SynReceived);
+        subflow.ends_mut().remote_id = address_id;
+        subflow.ends_mut().local_id = self.local_id_of(subflow.ends().local.ip());
+        subflow.ends_mut().peer_backup = backup;
+        let nonce = answered.unwrap_or_else(|| self.negotiation.nonce());
+        subflow.opening_mut().origin = Origin::Join { nonce, peer_nonce };
+        subflow.negotiate(syn, &self.config, self.window_scale());
+        let id = self.add_subflow(subflow);
+        self.start_handshake(now, id, Control::SynAck);
+        if answered.is_some() {
+            self.subflows[id].set_control(None);
+            // Nobody knows when that left: it gives no round-trip time.
+            self.subflows[id].opening_mut().attempts = 2;
+        }
+        Ok(())
+    }
+
+    /// What answers a join that has no place: MP_JOIN for the SYN/ACK, with this `nonce`.
+    pub(crate) fn answer_to_join(&self, local: IpAddr, nonce: u32, peer_nonce: u32) -> Option<MptcpOption> {
+        let (ours, remote) = (self.negotiation.local().value, self.negotiation.remote()?);
+        let hmac = self.negotiation.version().join_hmac_truncated(ours, remote.value, nonce, peer_nonce);
+        let address_id = self.local_id_of(local);
+        Some(MptcpOption::Join(MpJoin::SynAck { backup: false, address_id, hmac, nonce }))
+    }
+
+    /// Whether a third ACK shows that its sender has the keys.
+    pub(crate) fn has_keys(&self, segment: &Segment, nonce: u32, peer_nonce: u32) -> bool {
+        match (join(&segment.options), self.negotiation.remote()) {
+            (Some(MpJoin::Ack { hmac }), Some(remote)) => {
+                let (ours, theirs) = (self.negotiation.local().value, remote.value);
+                hmac.ct_eq(&self.negotiation.version().join_hmac(theirs, ours, peer_nonce, nonce)).into()
+            }
+            _ => false,
+        }
+    }
+
+    /// The window scale for subflows.
+    pub(crate) fn scale_for_join(&self) -> u8 {
+        self.window_scale()
+    }
+
+    /// Whether one more join may have a place before it shows its HMAC. None gives way: a flood would take each place that becomes
+    /// free, and the endpoint answers the others from its table.
+    fn has_place_for_join(&self) -> bool {
+        self.subflows.iter().filter(|subflow| subflow.is_half_open_join()).count() < HALF_OPEN_JOINS
+    }
+
+    fn local_id_of(&self, local: IpAddr) -> u8 {
+        let known = self.addresses.local().iter().find(|known| known.address == local).map(|known| known.id);
+        let mut announced = self.config.announce.iter().flatten();
+        known.or_else(|| announced.find(|a| a.address == local).map(|a| a.id)).unwrap_or(0)
+    }
+
+    /// The SYN/ACK of a join of ours.
+    pub(crate) fn on_join_answer(
+        &mut self,
+        now: Instant,
+        id: usize,
+        segment: &Segment,
+        nonce: u32,
+    ) -> Outcome {
+        let (Some(&MpJoin::SynAck { backup, address_id, hmac, nonce: peer_nonce }), Some(remote)) =
+            (join(&segment.options), self.negotiation.remote())
+        else {
+            return Err(SubflowError::because(ResetReason::MPTCP));
+        };
+        let expected = self.negotiation.version().join_hmac_truncated(
+            remote.value,
+            self.negotiation.local().value,
+            peer_nonce,
+            nonce,
+        );
+        if !bool::from(hmac.ct_eq(&expected)) {
+            return Err(SubflowError::because(ResetReason::MPTCP));
+        }
+        let (subflow, path) = (&mut self.subflows[id], &self.congestion.paths[id]);
+        subflow.opening_mut().origin = Origin::Join { nonce, peer_nonce };
+        subflow.ends_mut().remote_id = address_id;
+        subflow.ends_mut().peer_backup |= backup;
+        subflow.opening_mut().unconfirmed = true;
+        subflow.opening_mut().attempts = 1;
+        let deadline = match path.srtt {
+            Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
+            _ => now + subflow.sender().timeout.after(path),
+        };
+        subflow.watch_mut().rare.set_opening(deadline);
+        Ok(())
+    }
+
+    /// The third step of a join of the peer's, which shows that it has the keys.
+    pub(crate) fn on_join_third_ack(
+        &mut self,
+        id: usize,
+        segment: &Segment,
+        nonce: u32,
+        peer_nonce: u32,
+    ) -> Outcome {
+        if !self.has_keys(segment, nonce, peer_nonce) {
+            // RFC 8684 section 3.2: a wrong HMAC resets the subflow, not the connection.
+            return Err(SubflowError::because(ResetReason::MPTCP));
+        }
+        let joined = self.subflows.iter().filter(|s| !s.is_closed() && !s.is_half_open_join()).count();
+        if joined > usize::from(self.most_subflows()) {
+            return Err(SubflowError::because(ResetReason::PROHIBITED));
+        }
+        // The fourth ACK, which lets the peer send.
+        self.subflows[id].receiver_mut().acknowledge_now();
+        Ok(())
+    }
+}

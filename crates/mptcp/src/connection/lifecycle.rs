@@ -1,0 +1,95 @@
+//! What the endpoint has to hear of a connection: one queue, in the order in which it happened.
+//!
+//! Owns the queue, and whether the connection is over. What applications hear is in `PendingEvents`, where it waits until
+//! they ask; the endpoint hears at once, after each call.
+
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+
+use mptcp_wire::Cookie;
+
+use crate::event::{CloseReason, EventKind, PendingEvents};
+use crate::ids::SubflowId;
+use crate::path_manager::Pair;
+
+/// Where a subflow is found: our address and the peer's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Whereabouts {
+    pub(crate) id: SubflowId,
+    pub(crate) local: SocketAddr,
+    pub(crate) remote: SocketAddr,
+}
+
+/// Something that the endpoint does for a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum EndpointEvent {
+    /// A four-tuple is in use.
+    Opened(Whereabouts),
+    /// It is not any more.
+    Closed(Whereabouts),
+    /// A further subflow is wanted.
+    Wanted(Pair),
+    /// A server has that MSS, and perhaps gave a cookie (RFC 7413 section 4.1.3).
+    Cookie(IpAddr, Option<Cookie>, u16),
+    /// The handshake is over: nobody waits for the third ACK any more.
+    Answered,
+    /// The SYN with MP_CAPABLE was answered, or only one without that came after it.
+    Capable(bool),
+    /// The third ACK said that the peer speaks TCP.
+    FellBackOnThirdAck,
+    /// The connection is over: its token is free.
+    Over,
+}
+
+/// What became of the connection, for the endpoint and the application to hear.
+#[derive(Debug, Default)]
+pub(crate) struct Fate {
+    pub(crate) pending: PendingEvents,
+    closed: Option<CloseReason>,
+    events: VecDeque<EndpointEvent>,
+}
+
+impl Fate {
+    /// How it ended, once it has.
+    #[inline]
+    pub(crate) fn closed(&self) -> Option<CloseReason> {
+        self.closed
+    }
+
+    /// The connection is over; what was said first holds.
+    pub(crate) fn close(&mut self, how: CloseReason) {
+        if self.closed.is_none() {
+            self.closed = Some(how);
+            self.pending.note(EventKind::Closed(how));
+            self.events.push_back(EndpointEvent::Over);
+        }
+    }
+
+    /// The endpoint is to hear it.
+    pub(crate) fn tell(&mut self, event: EndpointEvent) {
+        self.events.push_back(event);
+    }
+
+    pub(crate) fn poll(&mut self) -> Option<EndpointEvent> {
+        self.events.pop_front()
+    }
+
+    /// Whether the endpoint has heard all.
+    #[inline]
+    pub(crate) fn is_told(&self) -> bool {
+        self.events.is_empty()
+    }
+
+    /// The subflows that are wanted and that the endpoint has not heard of.
+    pub(crate) fn wanted(&self) -> impl Iterator<Item = &Pair> {
+        self.events.iter().filter_map(|event| match event {
+            EndpointEvent::Wanted(pair) => Some(pair),
+            _ => None,
+        })
+    }
+
+    /// No subflow is wanted any more.
+    pub(crate) fn want_nothing(&mut self) {
+        self.events.retain(|event| !matches!(event, EndpointEvent::Wanted(_)));
+    }
+}

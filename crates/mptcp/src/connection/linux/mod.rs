@@ -1,0 +1,3 @@
+pub(crate) mod queues;
+pub(crate) mod reinject;
+pub(crate) mod window;

@@ -1,0 +1,142 @@
+//! Data that goes again as Linux does it: all that is under way when a subflow is given up, and else a fragment at a time when the
+//! data level has waited for long (net/mptcp/protocol.c, `__mptcp_retrans` and `__mptcp_retransmit_pending_data`).
+//!
+//! Owns how far the first has got, and which subflows are stale. What goes again goes by way of the subflows' queues.
+
+use mptcp_clock::{Duration, Instant};
+
+use crate::connection::Connection;
+use crate::connection::stream::send_buffer::Put;
+use crate::linux_stack::{FRAGMENT, LEAST_WAIT, STALE_LOSSES};
+use crate::subflow::Silence;
+use crate::subflow::backlog::Waiting;
+
+/// Data-level timeouts in a row after which they are waited for longer: for subflows that are silent, and for a peer that answers
+/// on its subflows and acknowledges no data.
+const LONG_SILENT: u32 = 16;
+
+impl Connection {
+    /// Whether all that is under way goes to the subflows once more.
+    pub(crate) fn has_data_again(&self) -> bool {
+        self.send.again.is_some()
+    }
+
+    /// All that is under way goes again, from the first byte on, whoever carries it.
+    pub(crate) fn send_all_again(&mut self) {
+        let buffer = &self.send.buffer;
+        self.send.again = (!buffer.nothing_in_flight()).then(|| buffer.una());
+    }
+
+    /// The next piece of what goes again, for the queue of a subflow. Not where options are eaten: a peer that has fallen back
+    /// would take it for what follows (RFC 8684 section 3.7).
+    pub(crate) fn next_again(&mut self, id: usize) -> Option<Waiting> {
+        if self.subflows[id].turn().optionless {
+            return None;
+        }
+        let from = self.send.again?.max(self.send.buffer.una());
+        let repeated = self.repeat(id, from);
+        self.send.again = repeated.as_ref().map(|waiting| waiting.data + waiting.payload.len() as u64);
+        repeated
+    }
+
+    /// The chunk that holds `from`, for the queue of a subflow.
+    pub(crate) fn repeat(&mut self, id: usize, from: u64) -> Option<Waiting> {
+        let length = self.send.buffer.chunk_at(from)?.payload.len() as u64;
+        let put = self.place_in_queue(id, length);
+        let chunk = self.send.buffer.chunk_at(from)?;
+        chunk.put(put);
+        let waiting = Waiting { data: chunk.start, payload: chunk.payload.clone(), repeated: true };
+        self.choice.leads.forget();
+        self.send.reinjected += length;
+        self.subflows[id].record_mut().tally.bytes_reinjected += length;
+        Some(waiting)
+    }
+
+    /// Where so many bytes will stand in a subflow's stream that are the last of its queue.
+    pub(crate) fn place_in_queue(&self, id: usize, length: u64) -> Put {
+        let subflow = &self.subflows[id];
+        let end = subflow.sender().board.next + subflow.backlog().bytes() + length;
+        Put { subflow: self.subflow_id(id), end }
+    }
+
+    /// Whether a subflow is passed over: it was found silent too often, and has not been heard since (`mptcp_subflow_active`).
+    pub(crate) fn is_stale(&self, id: usize) -> bool {
+        let Silence { heard, stale, .. } = self.subflows[id].turn().silence;
+        stale && heard == self.subflows[id].record().tally.segments_received
+    }
+
+    /// How long the data level waits from now: for the latest of the subflows' timers (`mptcp_set_timeout`).
+    pub(crate) fn data_level_wait(&self, now: Instant) -> Duration {
+        let waiting = self.subflows.iter().filter(|s| s.can_send() && s.turn().silence.count == 0);
+        let latest = waiting.map(|s| s.sender().deadline()).filter(|&at| at != Instant::FAR_FUTURE).max();
+        // Linux goes on every 200 ms; where that has brought nothing for long, nothing comes of it.
+        let silent = self.subflows.iter().filter(|s| s.can_send()).map(|s| s.turn().silence.count).min();
+        let rounds = silent.unwrap_or(u32::MAX).max(self.send.late.1.into());
+        let rest = LEAST_WAIT * (1 << rounds.saturating_sub(LONG_SILENT).min(9));
+        latest.map(|at| at.since(now)).filter(|wait| !wait.is_zero()).unwrap_or(rest)
+    }
+
+    /// How often the data level has waited for longer than it does at first, since data were acknowledged.
+    pub(crate) fn late_rounds(&self) -> u32 {
+        u32::from(self.send.late.1).saturating_sub(LONG_SILENT)
+    }
+
+    /// Nothing was acknowledged at the data level for that long: a fragment goes on a subflow that has nothing else to send
+    /// (`mptcp_subflow_get_retrans`). The silence of the others is noted.
+    pub(crate) fn on_data_level_timer(&mut self) {
+        let (una, times) = (self.send.buffer.una(), self.send.late.1);
+        self.send.late = (una, if self.send.late.0 == una { times.saturating_add(1) } else { 0 });
+        let (mut pick, mut backup, mut least) = (None, None, u32::MAX);
+        for id in 0..self.subflows.len() {
+            if !self.subflows[id].can_send() {
+                continue;
+            }
+            let subflow = &self.subflows[id];
+            if !subflow.sender().is_idle() || !subflow.backlog().is_empty() {
+                self.note_silence(id);
+                least = least.min(self.subflows[id].turn().silence.count);
+            } else if subflow.ends().backup || subflow.ends().peer_backup {
+                backup = backup.or(Some(id));
+            } else {
+                pick = pick.or(Some(id));
+            }
+        }
+        let Some(id) = pick.or(backup.filter(|_| least > 1)) else { return };
+        let mut from = una;
+        let end = (from / FRAGMENT + 1) * FRAGMENT;
+        while from < end {
+            let Some(waiting) = self.repeat(id, from) else { break };
+            from = waiting.data + waiting.payload.len() as u64;
+            self.subflows[id].backlog_mut().push(waiting);
+        }
+    }
+
+    /// Data waits on a subflow for one more data-level timeout (`mptcp_pm_subflow_chk_stale`, net/mptcp/pm.c).
+    fn note_silence(&mut self, id: usize) {
+        let heard = self.subflows[id].record().tally.segments_received;
+        let silence = &mut self.subflows[id].turn_mut().silence;
+        if silence.count == 0 {
+            *silence = Silence { count: 1, heard, stale: false };
+            return;
+        }
+        if silence.heard != heard {
+            *silence = Silence::default();
+            return;
+        }
+        silence.count = silence.count.saturating_add(1).min(255);
+        if silence.stale || silence.count <= STALE_LOSSES {
+            return;
+        }
+        let alternative = (0..self.subflows.len()).any(|other| {
+            let subflow = &self.subflows[other];
+            other != id
+                && subflow.can_send()
+                && !self.is_stale(other)
+                && subflow.turn().silence.count < STALE_LOSSES - 1
+        });
+        if alternative {
+            self.subflows[id].turn_mut().silence.stale = true;
+            self.send_all_again();
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! What the peer has taken of our stream, and what it has room for.
+//!
+//! Owns the way from an acknowledgement at the data level to the send buffer and the window.
+
+use mptcp_clock::Instant;
+use mptcp_wire::{Dss, Segment};
+
+use crate::connection::stream::send::Question;
+use crate::connection::{Connection, Mode};
+
+/// Where a window stands: offsets of its segment, of what that acknowledges on its subflow, and of what at the data level.
+pub(crate) struct WindowPlace {
+    pub start: Option<u64>,
+    pub ack: Option<u64>,
+    pub acknowledged: Option<u64>,
+}
+
+impl Connection {
+    /// Returns where in our stream it stands.
+    #[inline(always)]
+    pub(crate) fn take_data_ack(&mut self, now: Instant, dss: &Dss) -> Option<u64> {
+        let offset = self.negotiation.local().offset(dss.ack?, self.send.buffer.una())?;
+        if offset == self.send.buffer.written() + 1 && self.send.fin.is_sent() {
+            self.send.fin.acknowledge();
+            self.acknowledge_data(now, offset - 1);
+            self.finish_if_done(now);
+        } else {
+            self.acknowledge_data(now, offset);
+        }
+        Some(offset)
+    }
+
+    #[inline(always)]
+    pub(crate) fn acknowledge_data(&mut self, now: Instant, offset: u64) {
+        if offset > self.send.buffer.una() {
+            self.acknowledge_more(now, offset);
+        } else if self.send.question == Question::Asked {
+            self.send.question = Question::Answered;
+        }
+    }
+
+    #[inline(never)]
+    fn acknowledge_more(&mut self, now: Instant, offset: u64) {
+        if self.send.buffer.acknowledge(offset) == 0 {
+            return;
+        }
+        self.choice.leads.on_data_acknowledged(now, offset);
+        self.timers.data_progress(now);
+        self.send.question = Question::None;
+        self.wake_writer(now);
+        if self.negotiation.is_plain() {
+            self.finish_if_done(now);
+        }
+    }
+
+    /// The peer's window: its right edge counts from the data-level acknowledgement, and is the
+    /// furthest over all subflows (RFC 8684 section 3.3.4).
+    #[inline(never)]
+    pub(crate) fn note_window(&mut self, now: Instant, id: usize, segment: &Segment) {
+        let (start, ack) = self.subflows[id].place_of(segment);
+        let acknowledged = segment
+            .options
+            .dss
+            .and_then(|dss| self.negotiation.local().offset(dss.ack?, self.send.buffer.una()));
+        self.take_window(now, id, segment, WindowPlace { start, ack, acknowledged });
+    }
+
+    /// The same, where it is known already where the segment stands.
+    #[inline(always)]
+    pub(crate) fn take_window(&mut self, now: Instant, id: usize, segment: &Segment, place: WindowPlace) {
+        let WindowPlace { start, ack, acknowledged } = place;
+        let subflow = &mut self.subflows[id];
+        let scale = if segment.flags.syn() { 0 } else { subflow.agreed().send_scale };
+        let window = u64::from(segment.window) << scale;
+        if ack == Some(subflow.sender().board.una) {
+            subflow.window_mut().heard = window;
+        }
+        let plain = self.negotiation.is_plain() && subflow.is_synchronised();
+        let has_ack = || segment.options.dss.as_ref().is_some_and(|dss| dss.ack.is_some());
+        let from = match self.negotiation.mode() {
+            _ if plain => ack.map(|ack| subflow.stream_offset(ack)),
+            Mode::Multipath if has_ack() => acknowledged,
+            // Who still sends keys has received nothing. Without any of these it may be late, and its
+            // window may count from less than what is acknowledged now.
+            Mode::Multipath => crate::connection::handshake::options::capable(&segment.options).map(|_| 0),
+            _ => Some(self.send.buffer.una()),
+        };
+        let Some(from) = from.filter(|&from| from <= self.send.buffer.next() + 1) else { return };
+        let window = match (start, ack) {
+            // Where the peer's numbers begin is known after its SYN.
+            (Some(start), Some(ack))
+                if !plain && self.config.linux_stack.keeps_windows() && !segment.flags.syn() =>
+            {
+                subflow.kept_window(start, ack, window)
+            }
+            _ => window,
+        };
+        self.send.buffer.note_window(window);
+        if plain {
+            let (Some(start), Some(ack)) = (start, ack) else { return };
+            if !subflow.window_is_news(start, ack) {
+                return;
+            }
+        }
+        // RFC 9293 section 3.8.6: a window may shrink, and nothing new goes where it was. Over several subflows no order
+        // tells which window is the last one, and the furthest edge holds (RFC 8684 section 3.3.4).
+        if self.send.buffer.offer(from, window, plain) {
+            if self.timers.asks_for_window() {
+                self.on_window_opened(id);
+            }
+            if self.config.linux_stack.subflow_queues {
+                self.push_pending(now);
+            }
+        }
+    }
+
+    /// A window that was asked for has opened, far enough or not.
+    #[cold]
+    fn on_window_opened(&mut self, id: usize) {
+        let buffer = &self.send.buffer;
+        let enough = self.congestion.paths[id].mss.min(buffer.unsent()).min(buffer.largest_window() / 2);
+        self.timers.window_opened(buffer.window_room() >= enough);
+    }
+
+    /// TCP's acknowledgements are the stream's.
+    pub(crate) fn acknowledge_plainly(&mut self, now: Instant, id: usize) {
+        let subflow = &self.subflows[id];
+        let offset = subflow.stream_offset(subflow.sender().board.una).min(self.send.buffer.next());
+        self.acknowledge_data(now, offset);
+    }
+}

@@ -1,0 +1,250 @@
+//! What a segment says at the data level: acknowledgements, the window, mappings, payload.
+//!
+//! Owns the way from a DSS option to the stream; the subflow's own sequence numbers were dealt with before.
+
+use bytes::Bytes;
+use mptcp_clock::Instant;
+use mptcp_wire::{DataSequence, Mapping, ResetReason};
+
+use crate::connection::Connection;
+use crate::connection::close::{Outcome, SubflowError};
+use crate::connection::memory::Admission;
+use crate::connection::stream::recv::Placed;
+use crate::event::EventKind;
+use crate::memory::most_pieces;
+use crate::subflow::mapping::{MappingFault, ReceivedMapping, WireMapping};
+use crate::subflow::receiver::Arrival;
+
+impl Connection {
+    /// Stores a mapping, and the DATA_FIN that may stand at its end, which counts `near` what is here or with a number of eight bytes. False when the payload
+    /// of the segment must not be taken: its mapping has no place, or says what only a segment in order may say.
+    #[inline(always)]
+    pub(crate) fn take_mapping(
+        &mut self,
+        now: Instant,
+        id: usize,
+        mapping: Mapping,
+        (data_fin, near): (bool, bool),
+        start: u64,
+        end: u64,
+    ) -> Outcome<bool> {
+        let Some(remote) = self.negotiation.remote() else { return Ok(true) };
+        // A number before the stream's first maps nothing that can be taken.
+        let Some(data) = remote.offset(mapping.sequence, self.recv.next()) else { return Ok(false) };
+        if mapping.length == 0 {
+            // RFC 8684 section 3.7 speaks of the data that it maps: without any it says nothing.
+            if end > start {
+                if start != self.subflows[id].receiver().next() {
+                    // It ends Multipath TCP, which a host that guesses numbers must not: it counts at the very next number, at which the
+                    // peer retransmits it.
+                    return Ok(false);
+                }
+                self.on_infinite_mapping(now, id)?;
+            }
+            return Ok(true);
+        }
+        if self.negotiation.checksum() != mapping.checksum.is_some() {
+            // RFC 8684 section 3.3: without the checksum that was agreed on, or with one that was not, the subflow is broken. One
+            // that was guessed breaks nothing.
+            let in_order = start <= self.subflows[id].receiver().next();
+            return if in_order { Err(SubflowError::because(ResetReason::MPTCP)) } else { Ok(false) };
+        }
+        let length = u64::from(mapping.length) - u64::from(data_fin);
+        if data_fin && (near || matches!(mapping.sequence, DataSequence::Wide(_))) {
+            // A number of eight bytes is not hit by guessing. RFC 8684 section 3.3.3: it takes the last number of the mapping.
+            self.take_data_fin(id, data + length);
+        }
+        let subflow = &mut self.subflows[id];
+        let next = subflow.receiver().next();
+        if length > 0 && start <= next {
+            self.recv.set_wide_numbers(matches!(mapping.sequence, DataSequence::Wide(_)));
+        }
+        let distance = mapping.subflow_sequence.wrapping_sub(next as u32) as i32;
+        let Some(from) = next.checked_add_signed(i64::from(distance)) else { return Ok(true) };
+        if length == 0 || (from, from + length) == (start, end) && start < next {
+            return Ok(true);
+        }
+        let checksum = mapping.checksum.filter(|_| self.negotiation.checksum()).map(|checksum| WireMapping {
+            dsn: remote.at(data),
+            subflow_sequence: mapping.subflow_sequence,
+            length: mapping.length,
+            checksum,
+        });
+        if from > next && !self.has_room_for_mapping() {
+            return Ok(false);
+        }
+        let mapper = self.subflows[id].mapper_mut();
+        Ok(mapper.announce(ReceivedMapping { start: from, length, data, checksum }, next))
+    }
+
+    #[cold]
+    fn take_data_fin(&mut self, id: usize, offset: u64) {
+        self.subflows[id].receiver_mut().acknowledge_now();
+        self.recv.end_at(offset);
+    }
+
+    /// Takes payload at an offset of a subflow.
+    #[inline(always)]
+    pub(crate) fn take_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
+        let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
+        let (receiver, mapper) = subflow.receiving();
+        if !receiver.takes_at_once(start) {
+            return self.take_other_payload(now, id, start, payload);
+        }
+        // What is next, where nothing waits behind it, and was offered: as nearly all is.
+        let length = payload.len() as u64;
+        let Some(data) = mapper.place_of(start, length).filter(|&data| incoming.takes(data, length)) else {
+            return self.map_payload(now, id, start, payload);
+        };
+        receiver.take_next(now, length);
+        let before = incoming.next();
+        let filled = incoming.place(data, payload) == Placed::Filled;
+        if filled && !self.config.linux_stack.buffer_memory {
+            receiver.acknowledge_now();
+        }
+        if incoming.next() > before {
+            self.fate.pending.note(EventKind::Readable);
+        }
+        Ok(())
+    }
+
+    /// The same where several mappings may have a part of it, a checksum is to be waited for, or there may be no space.
+    #[inline(never)]
+    fn map_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
+        let admission = self.admits(now, id, start, payload.len() as u64);
+        if admission == Admission::Refused {
+            self.subflows[id].receiver_mut().acknowledge_now();
+            return Ok(());
+        }
+        let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
+        let (receiver, mapper) = subflow.receiving();
+        receiver.take_next(now, payload.len() as u64);
+        let (before, mut filled) = (incoming.next(), false);
+        let mapped = mapper.map(start, payload, |data, bytes| {
+            if admission == Admission::Kept {
+                filled |= incoming.place(data, bytes) == Placed::Filled;
+            }
+        });
+        if filled && !self.config.linux_stack.buffer_memory {
+            receiver.acknowledge_now();
+        }
+        if incoming.next() > before {
+            self.fate.pending.note(EventKind::Readable);
+        }
+        match mapped {
+            Ok(()) => Ok(()),
+            Err((fault, rest)) => self.on_mapping_fault(now, id, vec![rest], fault),
+        }
+    }
+
+    /// Takes the payload of a SYN/ACK.
+    #[inline(never)]
+    pub(crate) fn take_payload_of_syn(&mut self, now: Instant, id: usize, payload: Bytes) -> Outcome {
+        self.take_payload(now, id, 1, payload)
+    }
+
+    /// Takes the FIN of a SYN/ACK, behind its payload.
+    #[cold]
+    pub(crate) fn take_fin_of_syn(&mut self, now: Instant, id: usize, offset: u64) {
+        let receiver = self.subflows[id].receiver_mut();
+        receiver.on_fin(offset);
+        if receiver.finished() {
+            self.note_fin(now, id);
+        }
+        if self.recv.report_finish() {
+            self.note_end(now);
+        }
+    }
+
+    #[inline(never)]
+    fn take_other_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
+        let length = payload.len() as u64;
+        let fits = start <= self.subflows[id].receiver().next() || self.has_room_out_of_order(length);
+        let admission = if fits { self.admits(now, id, start, length) } else { Admission::Refused };
+        if admission == Admission::Refused {
+            // It counts as lost: the peer sends it again.
+            self.subflows[id].receiver_mut().acknowledge_now();
+            return Ok(());
+        }
+        let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
+        let (receiver, mapper) = subflow.receiving();
+        let before = incoming.next();
+        let (mut fault, mut filled, mut rest) = (None, false, Vec::new());
+        let arrival = receiver.on_data(now, start, payload, |offset, bytes| {
+            if fault.is_some() {
+                rest.push(bytes);
+                return;
+            }
+            let kept = admission == Admission::Kept || offset >= start + length;
+            let result = mapper.map(offset, bytes, |data, bytes| {
+                if kept {
+                    filled |= incoming.place(data, bytes) == Placed::Filled;
+                }
+            });
+            if let Err((error, unmapped)) = result {
+                fault = Some(error);
+                rest.push(unmapped);
+            }
+        });
+        if filled && arrival == Arrival::InOrder && !self.config.linux_stack.buffer_memory {
+            receiver.acknowledge_now();
+        }
+        if self.recv.next() > before {
+            self.fate.pending.note(EventKind::Readable);
+        }
+        match fault {
+            Some(error) => self.on_mapping_fault(now, id, rest, error),
+            None => Ok(()),
+        }
+    }
+
+    /// In TCP, where an acknowledgement of the subflow is one of the stream, what lies beyond the window is cut off: it is not
+    /// acknowledged, and comes again (RFC 9293 section 3.10.7.4). Says whether anything was.
+    #[inline(always)]
+    pub(crate) fn fit_window(&mut self, id: usize, start: u64, payload: &mut Bytes) -> bool {
+        if !self.negotiation.is_plain() {
+            return false;
+        }
+        let subflow = &mut self.subflows[id];
+        let end = subflow.mapper().data_at(start + payload.len() as u64);
+        let over = end.map_or(0, |end| self.recv.excess(end));
+        if over > 0 {
+            payload.truncate(payload.len().saturating_sub(over as usize));
+            subflow.receiver_mut().acknowledge_now();
+        }
+        over > 0
+    }
+
+    /// Whether what waits out of order on all subflows may grow. The window is one for all of them (RFC 8684 section
+    /// 3.3.1), and data that several carry waits on each: twice the buffer is what honest peers need, in bytes and in
+    /// pieces.
+    fn has_room_out_of_order(&self, more: u64) -> bool {
+        let queues =
+            self.subflows.iter().map(|subflow| subflow.receiver().queue()).chain([self.recv.early()]);
+        let (bytes, pieces) =
+            queues.fold((0, 0), |sum, queue| (sum.0 + queue.bytes(), sum.1 + queue.pieces()));
+        let most = 2 * most_pieces(self.config.receive_buffer);
+        bytes + more <= 2 * self.recv.buffer() + 65_536 && pieces < most
+    }
+
+    /// Whether a mapping of data that is not next has a place among those of all subflows.
+    fn has_room_for_mapping(&self) -> bool {
+        let mappings: usize = self.subflows.iter().map(|subflow| subflow.mapper().mappings()).sum();
+        mappings < 2 * most_pieces(self.config.receive_buffer)
+    }
+
+    /// Handles what the mapper could not map; see `fallback`.
+    #[cold]
+    pub(crate) fn on_mapping_fault(
+        &mut self,
+        now: Instant,
+        id: usize,
+        rest: Vec<Bytes>,
+        fault: MappingFault,
+    ) -> Outcome {
+        match fault {
+            MappingFault::Unmapped => self.on_unmapped(now, id, rest),
+            MappingFault::BadChecksum { data } => self.on_bad_checksum(now, id, data, rest),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Data that another subflow has to carry again: after a stall, after a death, and when nobody answers for it.
+
+pub(crate) mod opportunistic;
+pub(crate) mod penalization;
+
+use std::cmp::Ordering;
+
+use crate::connection::Connection;
+use crate::connection::stream::send_buffer::carrier;
+use crate::connection::transmit::candidates::kind;
+use crate::subflow::Subflow;
+
+impl Connection {
+    /// The subflow does not get its data through: everything it alone carries goes to the others.
+    pub(crate) fn give_up_sending(&mut self, id: usize) {
+        if self.config.linux_stack.reinjects_late() {
+            if !self.subflows[id].can_send() {
+                self.abandon(id);
+            }
+            return;
+        }
+        if !self.is_multipath() || self.subflows[id].turn().reinjected {
+            return;
+        }
+        self.subflows[id].turn_mut().reinjected = true;
+        // What another working subflow carries too will come that way.
+        self.send.buffer.give_to_others(carrier(id), self.working() & !carrier(id));
+    }
+
+    /// The subflow is dead: what no living one carries goes to the others.
+    pub(crate) fn abandon(&mut self, id: usize) {
+        let queues = self.config.linux_stack.subflow_queues;
+        let subflow = &self.subflows[id];
+        // A join that failed carried nothing. Linux sends all again even then, on a subflow whose peer may just have fallen back
+        // and takes it for what follows.
+        let unused = subflow.record().tally.data_segments_sent == 0;
+        if unused && (!queues || !subflow.opening().was_open) {
+            return;
+        }
+        self.subflows[id].backlog_mut().clear();
+        if self.config.linux_stack.reinjects_late() && self.is_multipath() {
+            self.send.buffer.forget_carrier(id);
+            return self.send_all_again();
+        }
+        self.send.buffer.abandon(id);
+    }
+
+    /// A new subflow can carry what those in a stall could give to nobody.
+    pub(crate) fn relieve_stalled(&mut self) {
+        if !self.is_multipath() || self.config.linux_stack.reinjects_late() {
+            return;
+        }
+        let mut stalled = 0;
+        for (id, subflow) in self.subflows.iter_mut().enumerate() {
+            if subflow.sender().in_loss() && !subflow.is_closed() {
+                subflow.turn_mut().reinjected = true;
+                stalled |= carrier(id);
+            }
+        }
+        if stalled != 0 {
+            // In one walk, however many there are.
+            self.send.buffer.give_to_others(stalled, self.working() & !stalled);
+        }
+    }
+
+    /// The subflows that get data through, one bit each.
+    fn working(&self) -> u64 {
+        let subflows = self.subflows.iter().enumerate();
+        let working = subflows.filter(|(_, s)| s.is_synchronised() && !s.sender().in_loss());
+        working.fold(0, |bits, (id, _)| bits | carrier(id))
+    }
+
+    /// The subflows that may carry data, one bit each.
+    fn usable(&self) -> u64 {
+        let (mut least, mut usable) = (u8::MAX, 0);
+        for (id, subflow) in self.subflows.iter().enumerate().filter(|(_, s)| s.can_send()) {
+            match kind(subflow).cmp(&least) {
+                Ordering::Less => (least, usable) = (kind(subflow), carrier(id)),
+                Ordering::Equal => usable |= carrier(id),
+                Ordering::Greater => {}
+            }
+        }
+        usable
+    }
+
+    /// No acknowledgement at the data level for too long: the oldest chunk goes again, but not on
+    /// subflows that have yet to acknowledge it themselves. Twice in one subflow's stream it would be
+    /// twice in the byte stream of a peer that has fallen back (RFC 8684 section 3.7).
+    pub(crate) fn retry_oldest(&mut self) {
+        let Some(chunk) = self.send.buffer.head() else { return };
+        let start = chunk.start;
+        let holds = |slot: usize, s: &Subflow| {
+            chunk.carried_by(slot)
+                && chunk.end_on(s.record().id).is_some_and(|end| end > s.sender().board.una)
+        };
+        let outstanding = self.subflows.iter().enumerate().filter(|(slot, s)| holds(*slot, s));
+        let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
+        let usable = self.usable();
+        if let Some(chunk) = self.send.buffer.head_mut() {
+            // First on those that have not carried it: the answer may be lost on its way back.
+            if usable & !chunk.carriers == 0 {
+                chunk.carriers = carriers;
+            }
+        }
+        self.send.buffer.request_again(start);
+    }
+}

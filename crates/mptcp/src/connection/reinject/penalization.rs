@@ -1,0 +1,64 @@
+//! What is done when the window or the send buffer is full and a subflow has room: the mechanisms M1 and M2 of Raiciu et al.
+//! (NSDI 2012, section 4.2), by their first rules, and M2 by its later one. M1 by later rules is `opportunistic`'s affair.
+
+use mptcp_clock::{Duration, Instant};
+
+use crate::congestion::PenaltyRule;
+use crate::connection::Connection;
+use crate::connection::stream::send_buffer::carrier;
+use crate::mechanisms::OpportunisticRule;
+use crate::subflow::sender::Recovery;
+
+impl Connection {
+    /// M1 and M2: `fast` has room in its congestion window, but the shared window or the send buffer
+    /// is full. Returns the chunk that it should carry too.
+    pub(crate) fn unblock(&mut self, now: Instant, fast: usize, may_penalise: bool) -> Option<u64> {
+        let mechanisms = self.config.mechanisms;
+        if !mechanisms.opportunistic_retransmission && !mechanisms.penalisation {
+            return None;
+        }
+        let head = self.send.buffer.head()?;
+        let (start, length, tried) = (head.start, head.payload.len() as u64, head.carried_by(fast));
+        let carriers = head.carriers;
+        let slow = (0..self.subflows.len())
+            .find(|&id| id != fast && carriers & carrier(id) != 0 && !self.subflows[id].is_closed())?;
+        let srtt = |id: usize| self.congestion.paths[id].srtt.unwrap_or(Duration::ZERO);
+        let (fast_rtt, slow_rtt) = (srtt(fast), srtt(slow));
+        if mechanisms.penalisation && may_penalise {
+            self.penalise(now, fast, slow, fast_rtt, slow_rtt);
+        }
+        let slow_window = self.congestion.paths[slow].cwnd / self.congestion.paths[slow].mss;
+        // The guard of the mptcp.org kernel: not worth it when the subflows are alike.
+        let worth = slow_window <= 4 || fast_rtt * 4 < slow_rtt;
+        let first_rule = mechanisms.opportunistic_rule == OpportunisticRule::Original;
+        if !mechanisms.opportunistic_retransmission || !first_rule || tried || !worth {
+            return None;
+        }
+        self.send.opportunistic += length;
+        Some(start)
+    }
+
+    /// M2, by the rule that was chosen.
+    fn penalise(&mut self, now: Instant, fast: usize, slow: usize, fast_rtt: Duration, slow_rtt: Duration) {
+        let rule = self.config.mechanisms.penalty_rule;
+        let rate =
+            |id: usize, rtt: Duration| self.congestion.paths[id].cwnd as f64 / rtt.as_secs_f64().max(1e-9);
+        // Which subflow's last penalty counts, and for how long.
+        let (holder, rest, deserved) = match rule {
+            PenaltyRule::Later => {
+                let calm = self.subflows[slow].sender().state == Recovery::Open;
+                (fast, fast_rtt, calm && fast_rtt < slow_rtt)
+            }
+            PenaltyRule::Original => (slow, slow_rtt, rate(slow, slow_rtt) < rate(fast, fast_rtt)),
+        };
+        let last = &mut self.subflows[holder].turn_mut().last_penalty;
+        if deserved && last.is_none_or(|last| now.since(last) >= rest) {
+            *last = Some(now);
+            let before = self.congestion.paths[slow].cwnd;
+            self.congestion.penalise(slow, rule);
+            if self.watch.is_some() {
+                self.observe_penalty(now, slow, fast, before);
+            }
+        }
+    }
+}

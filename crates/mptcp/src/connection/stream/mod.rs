@@ -1,0 +1,4 @@
+pub(crate) mod recv;
+pub(crate) mod send;
+pub(crate) mod send_buffer;
+pub(crate) mod write;

@@ -1,0 +1,3 @@
+pub(crate) mod arm;
+pub(crate) mod deadlines;
+pub(crate) mod timeouts;

@@ -1,0 +1,428 @@
+//! Which subflows could carry data now, and how much of it in one segment.
+//!
+//! Owns who may carry at all: who is on probation, a backup, in timeout, or has too much under way.
+//!
+//! What holds a subflow back: its window, its pace, its interface's queue.
+//!
+//! Owns the rules; what a scheduler sees of them, and which subflows are asked about, is the affair of `candidates`.
+
+use mptcp_clock::{Duration, Instant};
+
+use crate::congestion::{Departure, PathState};
+use crate::connection::Connection;
+use crate::connection::observe::limits::Limit;
+use crate::ids::SubflowId;
+use crate::memory::most_segments;
+use crate::path::PathEstimate;
+use crate::scheduler::Candidate;
+use crate::subflow::{DSS_SPACE, Probation, Subflow};
+
+/// Looks whether a new subflow has waited for long enough, where `next` is to be sent and `una` to be acknowledged.
+#[cold]
+fn end_probation(subflow: &mut Subflow, now: Instant, next: u64, una: u64) {
+    match subflow.turn().probation {
+        Some(Probation::Until(time)) if time <= now => {
+            subflow.turn_mut().probation = Some(Probation::Acknowledged(next));
+        }
+        Some(Probation::Acknowledged(offset)) if una > offset => subflow.turn_mut().probation = None,
+        _ => {}
+    }
+}
+
+#[cold]
+fn add_place(found: &mut Vec<Candidate>) {
+    found.push(Candidate::new(0, Duration::ZERO, 0, 0));
+}
+
+/// What was found out of a subflow already.
+struct Known {
+    now: Instant,
+    in_flight: u64,
+    has_room: bool,
+    waits_here: bool,
+    backup: bool,
+}
+
+/// Writes what a scheduler sees of a subflow into its place.
+#[inline(always)]
+fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, known: &Known) {
+    let board = &subflow.sender().board;
+    place.subflow = slot;
+    place.id = subflow.record().id;
+    place.path = path.estimate(known.now, known.in_flight, board.queue.front().map(|oldest| oldest.sent_at));
+    place.srtt = path.srtt.unwrap_or_default();
+    place.cwnd = path.cwnd;
+    place.ssthresh = path.ssthresh;
+    place.in_flight = known.in_flight;
+    place.held = board.next - board.una;
+    place.local_queue = path.local.bytes;
+    place.mss = path.mss;
+    place.pacing = path.pacing;
+    place.has_room = known.has_room;
+    place.waits_here = known.waits_here;
+    place.backup = known.backup;
+}
+
+#[inline]
+fn is_backup(subflow: &Subflow) -> bool {
+    subflow.ends().peer_backup | subflow.ends().backup
+}
+
+/// Backup or not (RFC 8684 section 3.3.8), then on probation or not, then in timeout or not: of the subflows that can send, those
+/// of the least kind may carry data.
+#[inline(always)]
+pub(crate) fn kind(subflow: &Subflow) -> u8 {
+    let (in_loss, probation) = (subflow.sender().in_loss(), subflow.turn().probation.is_some());
+    4 * u8::from(in_loss) + 2 * u8::from(probation) + u8::from(is_backup(subflow))
+}
+
+impl Connection {
+    /// What a scheduler sees of a subflow, with room or without: it has room.
+    pub(crate) fn candidate(&self, now: Instant, id: usize) -> Candidate {
+        let subflow = &self.subflows[id];
+        let mut candidate = Candidate::new(id, Duration::ZERO, 0, 0);
+        let known = Known {
+            now,
+            in_flight: subflow.sender().in_flight(),
+            has_room: true,
+            waits_here: false,
+            backup: is_backup(subflow),
+        };
+        see(&mut candidate, id, subflow, &self.congestion.paths[id], &known);
+        candidate
+    }
+
+    /// The estimates of a subflow's path.
+    pub(crate) fn estimate(&self, now: Instant, id: usize) -> PathEstimate {
+        let board = &self.subflows[id].sender().board;
+        let oldest = board.queue.front().map(|oldest| oldest.sent_at);
+        self.congestion.paths[id].estimate(now, board.in_flight(), oldest)
+    }
+
+    /// Whether nothing holds a segment of a subflow back; where it is its pace, until when is noted.
+    pub(crate) fn may_send_now(&mut self, now: Instant, id: usize) -> bool {
+        let holds = Holds::of(self);
+        let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
+        if let Some(until) = holds.paced_until(now, subflow, path) {
+            self.timers.pace = self.timers.pace.min(until);
+            return false;
+        }
+        holds.have_room(subflow, path, subflow.sender().in_flight())
+    }
+
+    /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
+    /// the windows have room for.
+    #[inline(always)]
+    pub(crate) fn segment_size(&self, id: usize, mss: u64) -> u64 {
+        let (unsent, next) = (self.send.buffer.unsent(), self.send.buffer.next());
+        // No segment crosses the end of a record.
+        let unsent = self.send.buffer.ends().record_behind(next).map_or(unsent, |end| unsent.min(end - next));
+        let largest = self.subflows[id].agreed().gso_max;
+        if unsent <= mss || largest <= mss {
+            return unsent.min(mss);
+        }
+        // The first data may carry the keys, which are for one frame.
+        let settled = self.negotiation.confirmed() || self.negotiation.is_plain();
+        if !settled || self.negotiation.infinite_from().is_some() {
+            return mss;
+        }
+        let path = &self.congestion.paths[id];
+        let largest = paced_row(path, largest);
+        let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
+        let open = self.send.buffer.window_room();
+        let most = largest.min(room).min(open);
+        if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
+    }
+
+    /// Whether any congestion window has room.
+    pub(crate) fn any_room(&self) -> bool {
+        let windows = self.subflows.iter().zip(&self.congestion.paths);
+        windows
+            .filter(|(subflow, _)| subflow.can_send())
+            .any(|(s, path)| s.sender().in_flight() + path.mss <= path.cwnd)
+    }
+
+    /// Nothing more is sent now: subflows whose controllers work by samples remember whose window was full.
+    #[cold]
+    pub(crate) fn note_full_windows(&mut self) {
+        let holds = Holds::of(self);
+        for (subflow, path) in self.subflows.iter_mut().zip(&self.congestion.paths) {
+            if !holds.has_window(subflow, path, subflow.sender().in_flight()) {
+                subflow.sender_mut().note_full_window();
+            }
+        }
+    }
+
+    /// The subflows that may carry data. Backups only when nothing else works, and those on probation; those in
+    /// timeout not at all, unless there is no other.
+    pub(crate) fn find_candidates(&mut self, now: Instant) {
+        // Places are used again: what stands in them is written over.
+        let mut count = 0;
+        let holds = Holds::of(self);
+        let (next, una) = (self.send.buffer.next(), self.send.buffer.una());
+        let tail = !self.send.writer.waits();
+        let (mut segments, mut bytes) = (0, 0);
+        let mut best = u8::MAX;
+        let mut paths = self.congestion.paths.iter();
+        for (slot, subflow) in self.subflows.iter_mut().enumerate() {
+            let Some(path) = paths.next() else { break };
+            if subflow.turn().probation.is_some() {
+                end_probation(subflow, now, next, una);
+            }
+            let board = &subflow.sender().board;
+            if !board.queue.is_empty() {
+                segments += board.queue.len();
+                bytes += board.next - board.una;
+            }
+            if !subflow.can_send() {
+                continue;
+            }
+            let kind = kind(subflow);
+            if kind > best {
+                continue;
+            }
+            if kind < best {
+                best = kind;
+                count = 0;
+            }
+            let in_flight = subflow.sender().in_flight();
+            let paced = holds.paced_until(now, subflow, path);
+            if let Some(until) = paced {
+                self.timers.pace = self.timers.pace.min(until);
+            }
+            let waits_here = paced.is_some() || holds.is_queue_full(path);
+            let has_room = !waits_here && holds.have_window(subflow, path, in_flight);
+            if count == self.choice.candidates.len() {
+                add_place(&mut self.choice.candidates);
+            }
+            let Some(place) = self.choice.candidates.get_mut(count) else { break };
+            count += 1;
+            let backup = is_backup(subflow);
+            see(place, slot, subflow, path, &Known { now, in_flight, has_room, waits_here, backup });
+            if tail {
+                place.path.loss = path.loss(now);
+            }
+        }
+        self.choice.candidates.truncate(count);
+        self.choice.held = (segments, bytes);
+        if self.is_crowded() {
+            self.choice.candidates.iter_mut().for_each(|candidate| candidate.has_room = false);
+        }
+    }
+
+    /// The same when all that has happened since is that new data went on the subflow in the slot `sent`. Returns whether any has room.
+    #[inline(always)]
+    pub(crate) fn refresh_candidates(&mut self, now: Instant) -> bool {
+        let (holds, sent) = (Holds::of(self), self.choice.sent);
+        let mut open = false;
+        for candidate in &mut self.choice.candidates {
+            let subflow = &self.subflows[candidate.subflow];
+            let path = &self.congestion.paths[candidate.subflow];
+            if candidate.subflow != sent && !holds.depend_on_unsent(subflow, path) {
+                open |= candidate.has_room;
+                continue;
+            }
+            let in_flight = subflow.sender().in_flight();
+            let paced = holds.paced_until(now, subflow, path);
+            if let Some(until) = paced {
+                self.timers.pace = self.timers.pace.min(until);
+            }
+            candidate.in_flight = in_flight;
+            candidate.path.own_queue = path.own_queue(now, in_flight, candidate.path.rate);
+            candidate.path.is_probing = path.is_probing(in_flight);
+            candidate.held = subflow.sender().board.next - subflow.sender().board.una;
+            candidate.local_queue = path.local.bytes;
+            candidate.waits_here = paced.is_some() || holds.is_queue_full(path);
+            candidate.has_room = !candidate.waits_here && holds.have_window(subflow, path, in_flight);
+            open |= candidate.has_room;
+        }
+        if self.is_crowded() {
+            self.choice.candidates.iter_mut().for_each(|candidate| candidate.has_room = false);
+            return false;
+        }
+        open
+    }
+
+    /// Why the only subflow of a connection has no room now, without a candidate being made of it; None where it has. Where it is its
+    /// pace, until when is noted.
+    #[inline(always)]
+    pub(crate) fn waits_alone(&mut self, now: Instant) -> Option<Limit> {
+        let holds = Holds::of(self);
+        let (subflow, path) = self.subflows.first().zip(self.congestion.paths.first())?;
+        let board = &subflow.sender().board;
+        self.choice.held = (board.queue.len(), board.next - board.una);
+        let paced = holds.paced_until(now, subflow, path);
+        if let Some(until) = paced {
+            self.timers.pace = self.timers.pace.min(until);
+        }
+        let held = paced.is_some() || holds.is_queue_full(path);
+        let open = holds.have_window(subflow, path, board.in_flight()) && !self.is_crowded();
+        match open {
+            _ if held => Some(Limit::LocalQueue),
+            true => None,
+            false => Some(Limit::CongestionWindow),
+        }
+    }
+
+    /// Whether subflows hold so much that was not acknowledged there that they take no more: in segments, and in bytes beyond
+    /// what the send buffer accounts for. Data that has arrived otherwise leaves that buffer, and not the subflow.
+    #[inline]
+    fn is_crowded(&self) -> bool {
+        let (segments, bytes) = self.choice.held;
+        let most = 2 * self.config.send_buffer;
+        segments >= most_segments(self.config.send_buffer)
+            || bytes > most && !(self.choice.duplicates && bytes <= self.most_copied())
+    }
+
+    /// Bytes that subflows may hold when each has all data.
+    fn most_copied(&self) -> u64 {
+        (self.subflows.len() as u64 + 1) * self.config.send_buffer
+    }
+
+    /// Whether this host itself holds a subflow back.
+    #[inline(never)]
+    pub(crate) fn is_held(&self, now: Instant, id: usize) -> bool {
+        let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
+        Holds::of(self).paced_until(now, subflow, path).is_some() || self.is_queue_full(id)
+    }
+
+    /// Whether it holds any of these back.
+    #[inline]
+    pub(crate) fn holds_any(&self, now: Instant, candidates: &[Candidate]) -> bool {
+        let holds = Holds::of(self);
+        candidates.iter().any(|candidate| {
+            let (subflow, path) =
+                (&self.subflows[candidate.subflow], &self.congestion.paths[candidate.subflow]);
+            holds.paced_until(now, subflow, path).is_some() || holds.is_queue_full(path)
+        })
+    }
+
+    /// Why no candidate has room.
+    pub(crate) fn no_room(&self, now: Instant, candidates: &[Candidate]) -> Limit {
+        let held = candidates.iter().any(|candidate| candidate.waits_here);
+        debug_assert_eq!(held, self.holds_any(now, candidates), "they were looked at in this moment");
+        if held { Limit::LocalQueue } else { Limit::CongestionWindow }
+    }
+
+    /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
+    pub(crate) fn is_queue_full(&self, id: usize) -> bool {
+        Holds::of(self).is_queue_full(&self.congestion.paths[id])
+    }
+
+    /// A packet of a subflow waits in its interface.
+    pub(crate) fn note_queued(&mut self, id: usize, bytes: u64) {
+        self.congestion.paths[id].local.enter(bytes);
+    }
+
+    /// It waits no more; returns whether something may be sent now that could not before.
+    pub(crate) fn handle_departed(&mut self, now: Instant, id: SubflowId, departure: Departure) -> bool {
+        let Some(id) = self.subflows.slot(id) else { return false };
+        let full = self.is_queue_full(id);
+        self.congestion.on_departed(id, now, departure);
+        full && !self.is_queue_full(id)
+    }
+
+    /// Payload that one segment of a subflow can carry, bytes: whole frames that its window has room for.
+    pub(crate) fn largest_payload(&self, id: usize) -> u64 {
+        let path = &self.congestion.paths[id];
+        let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
+        let most = self.subflows[id].agreed().gso_max.min(room);
+        (most / path.mss).max(1) * path.mss
+    }
+}
+
+/// What a connection's settings and its data have to say of all subflows.
+#[derive(Clone, Copy)]
+pub(crate) struct Holds {
+    unsent: u64,
+    small_queues: Option<u64>,
+    pacing: bool,
+    /// What a segment carries less than one of TCP, at the end of the stream; 0 before, and see [`Connection::last_allowance`].
+    option: u64,
+}
+
+impl Holds {
+    #[inline]
+    pub(crate) fn of(connection: &Connection) -> Self {
+        Self {
+            unsent: connection.send.buffer.unsent(),
+            small_queues: connection.config.small_queues,
+            pacing: connection.config.pacing,
+            option: if connection.send.writer.is_closed() { connection.last_allowance() } else { 0 },
+        }
+    }
+
+    /// Whether what is unsent decides for subflows that nothing went on, too.
+    #[inline]
+    pub(crate) fn depend_on_unsent(&self, subflow: &Subflow, path: &PathState) -> bool {
+        subflow.agreed().gso_max > 0 || self.option > 0 && self.unsent < path.mss
+    }
+
+    /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
+    #[inline]
+    pub(crate) fn is_queue_full(&self, path: &PathState) -> bool {
+        self.small_queues.is_some_and(|limit| path.local.bytes >= limit.max(2 * path.mss))
+    }
+
+    /// Whether the window of a subflow has room: for a frame, or on a device that cuts segments for a quarter of the window, so
+    /// that a few large segments are under way and not many small ones; but for no more than leaves in one row.
+    #[inline]
+    pub(crate) fn has_window(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
+        let (largest, mss) = (subflow.agreed().gso_max, path.mss);
+        let one = if largest <= mss {
+            mss
+        } else {
+            paced_row(path, largest.min(path.cwnd / 4).min(self.unsent)).max(mss)
+        };
+        in_flight + one <= path.cwnd || self.is_last(path, in_flight)
+    }
+
+    /// Whether all that is left is less than a segment, and TCP, whose segments carry more for want of a DSS option, would have
+    /// sent it along with what this window holds.
+    #[inline]
+    fn is_last(&self, path: &PathState, in_flight: u64) -> bool {
+        let (left, mss) = (self.unsent, path.mss);
+        self.option > 0
+            && (1..mss).contains(&left)
+            && in_flight + left <= path.cwnd + path.cwnd / mss * self.option
+    }
+
+    /// Whether the window has room, or a probe goes beyond it.
+    #[inline]
+    pub(crate) fn have_window(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
+        self.has_window(subflow, path, in_flight) || subflow.sender().wants_probe()
+    }
+
+    /// Whether its interface's queue has room too.
+    #[inline]
+    pub(crate) fn have_room(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
+        self.have_window(subflow, path, in_flight) && !self.is_queue_full(path)
+    }
+
+    /// The time until which a path is held back, if it is.
+    #[inline]
+    pub(crate) fn paced_until(&self, now: Instant, subflow: &Subflow, path: &PathState) -> Option<Instant> {
+        // A controller that no longer asks for a pace holds nobody back.
+        let paces = self.pacing || path.pacing.is_some();
+        paces.then(|| subflow.turn().held_until).filter(|&until| until > now)
+    }
+}
+
+/// As much of `large` as leaves in a row: what a controller paces goes in its rows.
+#[inline]
+pub(crate) fn paced_row(path: &PathState, large: u64) -> u64 {
+    if path.pacing.is_some() { large.min(path.quantum.max(path.mss)) } else { large }
+}
+
+impl Connection {
+    /// Bytes by which the last segment of a closed stream may be beyond a window for each segment in it: 0 while anything else may go
+    /// there, so that it is new data and no more than that.
+    #[cold]
+    fn last_allowance(&self) -> u64 {
+        let buffer = &self.send.buffer;
+        let queues = self.config.linux_stack.subflow_queues;
+        let alone = buffer.first_again().is_none() && !self.choice.duplicates && !queues;
+        let fits = buffer.unsent() <= buffer.window_room();
+        if alone && fits && !self.negotiation.is_plain() { DSS_SPACE } else { 0 }
+    }
+}

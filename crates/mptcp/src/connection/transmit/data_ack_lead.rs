@@ -1,0 +1,159 @@
+//! How much sooner data is acknowledged than its own path would have said.
+//!
+//! A DATA_ACK comes back on whatever path the peer answers on next (RFC 8684 section 3.3.2), so that what a slow path has brought is
+//! known as soon as a fast one can say so. Owns one segment in flight of each subflow, and what came of those before. What was given
+//! to a second path tells nothing.
+
+use mptcp_clock::{Duration, Instant};
+
+use crate::ids::SubflowId;
+
+/// A new sample counts for one part in so many.
+const SMOOTHING: u64 = 4;
+
+/// The segment of a subflow that is watched.
+#[derive(Clone, Copy, Debug)]
+struct Watched {
+    /// Offset behind it in the subflow's stream.
+    end: u64,
+    /// Offset behind it in the connection's.
+    data_end: u64,
+    /// When that was acknowledged.
+    acknowledged: Option<Instant>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    id: SubflowId,
+    watched: Option<Watched>,
+    lead: Option<Duration>,
+}
+
+/// All subflows, by their slots.
+#[derive(Debug)]
+pub(crate) struct Leads {
+    paths: Vec<Path>,
+    /// The first offset of the connection's stream that is waited for.
+    next: u64,
+}
+
+impl Default for Leads {
+    fn default() -> Self {
+        Self { paths: Vec::new(), next: u64::MAX }
+    }
+}
+
+impl Leads {
+    /// How much sooner the data of a subflow is acknowledged at the data level than on the subflow; zero where nothing is known.
+    #[cfg(test)]
+    fn of(&self, slot: usize, id: SubflowId) -> Duration {
+        self.paths.get(slot).filter(|path| path.id == id).and_then(|path| path.lead).unwrap_or_default()
+    }
+
+    /// New data leaves on a subflow, up to the offset `end` of its stream and `data_end` of the connection's.
+    #[inline]
+    pub(crate) fn watch(&mut self, slot: usize, id: SubflowId, end: u64, data_end: u64) {
+        if self.paths.get(slot).is_none_or(|path| path.watched.is_none() || path.id != id) {
+            self.begin(slot, id, Watched { end, data_end, acknowledged: None });
+        }
+    }
+
+    #[inline(never)]
+    fn begin(&mut self, slot: usize, id: SubflowId, watched: Watched) {
+        let fresh = Path { id, watched: None, lead: None };
+        if self.paths.len() <= slot {
+            self.paths.resize(slot + 1, fresh);
+        }
+        let path = &mut self.paths[slot];
+        if path.id != id {
+            *path = fresh;
+        }
+        path.watched = Some(watched);
+        self.next = self.next.min(watched.data_end);
+    }
+
+    /// All up to `offset` is acknowledged at the data level.
+    #[inline]
+    pub(crate) fn on_data_acknowledged(&mut self, now: Instant, offset: u64) {
+        if offset >= self.next {
+            self.note(now, offset);
+        }
+    }
+
+    #[inline(never)]
+    fn note(&mut self, now: Instant, offset: u64) {
+        self.next = u64::MAX;
+        let open = self.paths.iter_mut().filter_map(|path| path.watched.as_mut());
+        for watched in open.filter(|watched| watched.acknowledged.is_none()) {
+            if watched.data_end <= offset {
+                watched.acknowledged = Some(now);
+            } else {
+                self.next = self.next.min(watched.data_end);
+            }
+        }
+    }
+
+    /// All up to `una` is acknowledged on a subflow. Where that says how much sooner its data is acknowledged at the data level, that
+    /// and whose data it was.
+    #[inline(always)]
+    pub(crate) fn on_acknowledged(
+        &mut self,
+        now: Instant,
+        slot: usize,
+        una: u64,
+    ) -> Option<(SubflowId, Duration)> {
+        let path = self.paths.get_mut(slot)?;
+        let watched = path.watched.filter(|watched| watched.end <= una)?;
+        path.watched = None;
+        let sample = watched.acknowledged.map_or(Duration::ZERO, |then| now.since(then));
+        let lead = path.lead.map_or(sample, |lead| (lead * (SMOOTHING - 1) + sample) / SMOOTHING);
+        path.lead = Some(lead);
+        Some((path.id, lead))
+    }
+
+    /// Data goes on a second path: what is watched tells nothing.
+    pub(crate) fn forget(&mut self) {
+        self.paths.iter_mut().for_each(|path| path.watched = None);
+        self.next = u64::MAX;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(time: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(time)
+    }
+
+    #[test]
+    fn a_lead_is_what_lies_between_both_acknowledgements_and_follows_slowly() {
+        let (mut leads, id) = (Leads::default(), SubflowId::new(0, 0));
+        leads.watch(0, id, 100, 1_000);
+        leads.watch(0, id, 200, 1_100);
+        leads.on_data_acknowledged(at(60), 999);
+        leads.on_data_acknowledged(at(70), 1_000);
+        leads.on_acknowledged(at(100), 0, 99);
+        assert_eq!(leads.of(0, id), Duration::ZERO, "the segment that is watched is not acknowledged there");
+        leads.on_acknowledged(at(110), 0, 100);
+        assert_eq!(leads.of(0, id), Duration::from_millis(40));
+        leads.watch(0, id, 300, 1_200);
+        leads.on_acknowledged(at(150), 0, 300);
+        assert_eq!(leads.of(0, id), Duration::from_millis(30), "its own path said so first");
+    }
+
+    #[test]
+    fn what_a_second_path_carried_tells_nothing_and_a_slot_gets_a_new_owner() {
+        let (mut leads, id) = (Leads::default(), SubflowId::new(0, 0));
+        leads.watch(0, id, 100, 1_000);
+        leads.on_data_acknowledged(at(10), 1_000);
+        leads.forget();
+        leads.on_acknowledged(at(110), 0, 100);
+        assert_eq!(leads.of(0, id), Duration::ZERO);
+        leads.watch(0, id, 200, 2_000);
+        leads.on_data_acknowledged(at(120), 2_000);
+        leads.on_acknowledged(at(130), 0, 200);
+        assert_eq!(leads.of(0, id), Duration::from_millis(10));
+        assert_eq!(leads.of(0, SubflowId::new(7, 0)), Duration::ZERO, "that of another subflow");
+    }
+}

@@ -1,0 +1,356 @@
+//! What goes out next: control, retransmissions, data (see `transmit`), FINs, acknowledgements, in that
+//! order; and how each segment looks.
+
+pub(crate) mod candidates;
+pub(crate) mod data;
+pub(crate) mod data_ack_lead;
+pub(crate) mod pacing;
+pub(crate) mod path_mtu;
+pub(crate) mod segment;
+
+use bytes::Bytes;
+use mptcp_clock::Instant;
+use mptcp_wire::crypto::Version;
+use mptcp_wire::{Flags, MpTcpRst, MptcpOption, Options, Segment, Timestamps};
+
+use crate::config::Ecn;
+use crate::connection::Connection;
+use crate::connection::transmit::segment::Piece;
+use crate::subflow::{Control, Due, State, Subflow};
+
+impl Connection {
+    /// Puts the next segment to send into `out`; returns the subflow it belongs to. `disturbed` says that something may have
+    /// happened to the connection since the one before.
+    #[inline(always)]
+    pub(crate) fn poll_transmit(
+        &mut self,
+        now: Instant,
+        disturbed: bool,
+        out: &mut Segment,
+    ) -> Option<usize> {
+        if disturbed {
+            self.choice.seen = None;
+        }
+        if self.config.linux_compat.echo_before_join
+            && self.signals.address_first()
+            && let Some(sent) = self.transmit_signal(now, out)
+        {
+            return Some(sent);
+        }
+        // New data on a subflow that owed nothing leaves it so.
+        let due = if self.choice.seen == Some(now) { Due::default() } else { self.due() };
+        let owes = !due.is_empty();
+        if owes
+            && due.has(Due::CONTROL)
+            && let Some(sent) = self.transmit_control(now, out)
+        {
+            return Some(sent);
+        }
+        if self.negotiation.version() == Version::V0 && self.owes_keys() {
+            // RFC 6824 section 3.1: data does not bring them.
+            self.bare_segment(now, 0, out);
+            return Some(0);
+        }
+        if owes
+            && due.has(Due::AGAIN)
+            && let Some(sent) = self.transmit_retransmission(now, out)
+        {
+            return Some(sent);
+        }
+        let sent =
+            if self.has_queues() { self.transmit_queued(now, out) } else { self.transmit_data(now, out) };
+        if let Some(sent) = sent {
+            if owes {
+                self.choice.seen = None;
+            }
+            return Some(sent);
+        }
+        let ending = self.send.writer.is_closed() || self.fate.closed().is_some() || due.has(Due::FIN);
+        if ending && let Some(sent) = self.transmit_fin(now, out) {
+            return Some(sent);
+        }
+        self.transmit_acknowledgement(now, due, out)
+    }
+
+    /// Whether nothing can be sent until something happens, nor has to be noted: one that only receives, and owes nothing.
+    #[inline]
+    pub(crate) fn is_silent(&self) -> bool {
+        self.send.buffer.written() == 0
+            && !self.send.writer.is_closed()
+            && self.fate.closed().is_none()
+            && self.subflows.iter().all(Subflow::owes_nothing)
+            && self.signals.is_empty()
+            && !self.timers.probe_wanted
+    }
+
+    /// What all subflows have waiting.
+    #[inline]
+    fn due(&self) -> Due {
+        self.subflows.iter().fold(Due::default(), |due, subflow| due | subflow.due())
+    }
+
+    /// Whether the third ACK, with both keys, is still to be sent.
+    #[cold]
+    fn owes_keys(&self) -> bool {
+        let waits = self.negotiation.client()
+            && !self.negotiation.confirmed()
+            && self.negotiation.is_multipath()
+            && self.send.buffer.next() == 0;
+        waits
+            && self
+                .subflows
+                .first()
+                .is_some_and(|first| first.receiver().wants_ack() && first.is_synchronised())
+    }
+
+    #[cold]
+    fn transmit_control(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        let id = self.subflows.iter().position(|subflow| subflow.control().is_some())?;
+        let control = self.subflows[id].take_control()?;
+        if control == Control::Probe {
+            self.bare_segment(now, id, out);
+            out.sequence = self.subflows[id].sequence_at(self.subflows[id].sender().board.una) - 1;
+            return Some(id);
+        }
+        if control == Control::Acknowledge {
+            self.header(now, id, out);
+            out.sequence = self.subflows[id].sequence_at(self.subflows[id].sender().board.next.max(1));
+            return Some(id);
+        }
+        let options = self.handshake_options(id, control);
+        let window = self.recv.window().min(65_535) as u16;
+        let scale = self.window_scale();
+        let subflow = &mut self.subflows[id];
+        let segment = out;
+        segment.reset(subflow.ends().local, subflow.ends().remote);
+        segment.options.mptcp.extend(options);
+        match control {
+            Control::Syn | Control::SynAck => {
+                let answering = control == Control::SynAck;
+                segment.flags = Flags::SYN
+                    | if answering {
+                        subflow.answering()
+                    } else {
+                        subflow.asking(self.config.ecn == Some(Ecn::On))
+                    };
+                segment.sequence = subflow.opening().iss;
+                segment.window = window;
+                segment.options.mss = Some(self.config.mss);
+                segment.options.fast_open.clone_from(&subflow.opening().cookie);
+                segment.options.fast_open_experimental = subflow.opening().cookie_experimental;
+                // An answer offers only what was offered (RFC 7323 section 1.3).
+                if !answering || subflow.clock().on {
+                    let echo = if answering { subflow.clock().recent } else { 0 };
+                    let value = subflow.clock_at(now);
+                    segment.options.timestamps =
+                        (answering || self.config.timestamps).then_some(Timestamps { value, echo });
+                }
+                segment.options.sack_permitted =
+                    if answering { subflow.agreed().sack } else { self.config.sack };
+                segment.options.window_scale =
+                    (!answering || subflow.agreed().receive_scale > 0 || subflow.agreed().send_scale > 0)
+                        .then_some(scale);
+                if answering {
+                    segment.flags |= Flags::ACK;
+                    segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
+                } else if subflow.opening().attempts == 1 {
+                    // RFC 7413 section 4.2.1; when nothing answers, something may not like it.
+                    segment.payload = subflow.opening().syn_data.clone();
+                } else {
+                    segment.options.fast_open = None;
+                }
+                // A cookie, and a key of RFC 6824: more than there is room for, and a connection that does not depend on the cookie.
+                if segment.options.length() > Options::SPACE {
+                    segment.options.fast_open = None;
+                    segment.payload = Bytes::new();
+                }
+            }
+            Control::Probe | Control::Acknowledge => {}
+            Control::Refuse { sequence } => {
+                segment.flags = Flags::RST;
+                segment.sequence = sequence;
+                segment.options.timestamps = subflow.timestamps_at(now);
+            }
+            Control::Reset { reason, fast_close, failed } => {
+                segment.flags = Flags::RST | Flags::ACK;
+                segment.sequence = subflow.sequence_at(subflow.sender().board.next.max(1));
+                segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
+                // RFC 7323 section 3.2.
+                segment.options.timestamps = subflow.timestamps_at(now);
+                if fast_close && let Some(remote) = self.negotiation.remote() {
+                    segment.options.mptcp.push(MptcpOption::FastClose(remote.value));
+                }
+                // RFC 8684 section 3.7: what failed is told with the reset.
+                segment.options.mptcp.extend(failed.map(MptcpOption::Fail));
+                // RFC 6824 has no MP_TCPRST.
+                if let Some(reason) = reason.filter(|_| self.negotiation.version() == Version::V1) {
+                    segment.options.mptcp.push(MptcpOption::TcpRst(MpTcpRst { flags: 0, reason }));
+                }
+            }
+        }
+        subflow.record_mut().tally.segments_sent += 1;
+        Some(id)
+    }
+
+    #[inline(never)]
+    fn transmit_retransmission(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        for id in 0..self.subflows.len() {
+            let probing = self.subflows[id].sender().wants_probe();
+            if self.subflows[id].sender().board.lost == 0 && !probing || self.must_not_repeat_yet(now, id) {
+                continue;
+            }
+            if self.subflows[id].sender().spurious.tries_new_data() {
+                if let Some(size) = self.new_data_for_trial(id) {
+                    return self.transmit_out_of_turn(now, id, size, out);
+                }
+                if !self.subflows[id].sender_mut().spurious.give_up_trial() {
+                    continue;
+                }
+            }
+            if probing && let Some(size) = self.new_data_for_probe(id) {
+                return self.transmit_out_of_turn(now, id, size, out);
+            }
+            let largest = self.subflows[id].agreed().gso_max;
+            let sender = self.subflows[id].sender_mut();
+            let path = &self.congestion.paths[id];
+            if let Some(sent) = sender.retransmit(now, path, largest) {
+                let (whole, payload) = (sent.whole.clone(), sent.payload.clone());
+                let piece = Piece { start: sent.start, data: sent.data, whole, fin: sent.fin };
+                if self.subflows[id].sender().is_sampled() {
+                    self.pace(now, id, payload.len() as u64);
+                }
+                self.repeated_segment(now, id, &piece, payload, out);
+                if self.watch.is_some() {
+                    self.observe_repeated(now, id, piece.start, piece.data, out.payload.len());
+                }
+                return Some(id);
+            }
+        }
+        None
+    }
+
+    /// New data that a tail loss probe may take: a segment of it, whatever waits for more, if the peer's window has room
+    /// (RFC 8985 section 7.3). Where several subflows carry data, what none of them has is not this one's: its probe repeats
+    /// what it has, as Linux's does, and the scheduler gives the rest to a path that is known to work.
+    #[inline(never)]
+    fn new_data_for_probe(&self, id: usize) -> Option<u64> {
+        self.new_data_out_of_turn(id).filter(|_| self.subflows[id].sender().board.lost == 0)
+    }
+
+    /// New data that F-RTO may try in place of what seems lost (RFC 5682 section 2.1 step 2b).
+    fn new_data_for_trial(&self, id: usize) -> Option<u64> {
+        let (sender, path) = (self.subflows[id].sender(), &self.congestion.paths[id]);
+        let wanted = sender.spurious.wants_trial_data() && sender.in_flight() + path.mss <= path.cwnd;
+        self.new_data_out_of_turn(id).filter(|_| wanted)
+    }
+
+    fn new_data_out_of_turn(&self, id: usize) -> Option<u64> {
+        if self.has_queues() {
+            return Some(self.fits_first(id)).filter(|&size| size > 0 && self.subflows[id].can_send());
+        }
+        let subflow = &self.subflows[id];
+        let single = self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1;
+        let size = self.send.buffer.unsent().min(self.congestion.paths[id].mss);
+        let fits = size > 0 && self.send.buffer.next() + size <= self.send.buffer.edge();
+        (single && fits && subflow.can_send()).then_some(size)
+    }
+
+    fn transmit_out_of_turn(
+        &mut self,
+        now: Instant,
+        id: usize,
+        size: u64,
+        out: &mut Segment,
+    ) -> Option<usize> {
+        if self.has_queues() {
+            return self.send_queued(now, id, out);
+        }
+        Some(self.send_out_of_turn(now, id, size, out))
+    }
+
+    fn transmit_acknowledgement(&mut self, now: Instant, due: Due, out: &mut Segment) -> Option<usize> {
+        if !self.signals.is_empty()
+            && let Some(sent) = self.transmit_signal(now, out)
+        {
+            return Some(sent);
+        }
+        if std::mem::take(&mut self.timers.probe_wanted)
+            && let Some(sent) = self.transmit_window_probe(now, out)
+        {
+            return Some(sent);
+        }
+        if !due.has(Due::ACKNOWLEDGEMENT) {
+            return None;
+        }
+        let id = self.subflows.iter().position(|s| s.receiver().wants_ack() && s.is_synchronised())?;
+        if let Some((before, echoes)) = self.subflows[id].echo_mut().take_before() {
+            self.acknowledge_before(now, id, before, echoes, out);
+        } else {
+            self.acknowledgement(now, id, out);
+        }
+        Some(id)
+    }
+
+    /// Acknowledges what came before marks began or ended, in the words of then; the rest stays due (RFC 8257 section 3.2).
+    #[cold]
+    fn acknowledge_before(&mut self, now: Instant, id: usize, before: u64, echoes: bool, out: &mut Segment) {
+        self.bare_segment(now, id, out);
+        let subflow = &mut self.subflows[id];
+        out.acknowledgment = subflow.opening().irs + before as u32;
+        let others = out.flags.bits() & !Flags::ECE.bits();
+        out.flags = Flags::from_bits(others | if echoes { Flags::ECE.bits() } else { 0 });
+        subflow.receiver_mut().acknowledge_now();
+    }
+
+    /// RFC 9293 section 3.8.6.1, in Linux's form: an old sequence number, so that the peer answers
+    /// with its window and nothing can go wrong. Where the window has space for a part of a segment, that part is sent (section
+    /// 3.8.6.2.1).
+    #[cold]
+    fn transmit_window_probe(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        let id = self.messenger(self.timers.probes())?;
+        if let Some(size) = self.part_for_small_window(id) {
+            return Some(self.send_out_of_turn(now, id, size, out));
+        }
+        self.bare_segment(now, id, out);
+        out.sequence = out.sequence - 1;
+        self.arm(now, true);
+        Some(id)
+    }
+
+    /// Bytes of new data that fit into a window which is smaller than what waits for it.
+    fn part_for_small_window(&self, id: usize) -> Option<u64> {
+        let size = self.segment_size(id, self.congestion.paths[id].mss).min(self.send.buffer.window_room());
+        (size > 0 && !self.has_queues() && self.subflows[id].can_send()).then_some(size)
+    }
+
+    #[cold]
+    fn transmit_signal(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        let usable =
+            |s: &Subflow| s.is_synchronised() && !s.opening().unconfirmed && s.state() != State::TimeWait;
+        let subflows = &self.subflows;
+        let (on, option) = self.signals.take(|on| match on {
+            Some(on) => subflows.slot(on).is_some_and(|slot| usable(&subflows[slot])),
+            None => subflows.iter().any(usable),
+        })?;
+        let id = match on.and_then(|on| self.subflows.slot(on)) {
+            Some(slot) => slot,
+            None => self.messenger(0).or_else(|| self.subflows.iter().position(usable))?,
+        };
+        let receiver = self.subflows[id].receiver();
+        let owes = receiver.wants_ack() || receiver.owes_acknowledgement();
+        self.bare_segment(now, id, out);
+        // RFC 8684 section 3.4.1 and the room there is: ADD_ADDR goes alone. An MP_FAIL goes with the next acknowledgement.
+        if matches!(option, MptcpOption::AddAddress(_)) {
+            if owes {
+                // The DATA_ACK follows (RFC 8684 section 3.3.2): without one the peer would retransmit at the data level.
+                self.subflows[id].receiver_mut().acknowledge_now();
+            }
+            out.options.dss = None;
+            out.options.sack.clear();
+            out.options.mptcp.clear();
+        }
+        out.options.mptcp.push(option);
+        while out.options.length() > mptcp_wire::Options::SPACE && out.options.sack.pop().is_some() {}
+        Some(id)
+    }
+}

@@ -1,0 +1,330 @@
+//! Stream data goes on a subflow: cut off what was written, or carried again.
+//!
+//! Owns what has to be noted of it at both levels, and its pace. Which data that is, and where it goes, was decided before.
+//!
+//! How segments look: addresses, numbers, acknowledgements, mappings, blocks.
+//!
+//! Owns their form; which one goes next is `output`'s affair, and which data `transmit`'s.
+
+use bytes::Bytes;
+use mptcp_clock::Instant;
+use mptcp_wire::crypto::Version;
+use mptcp_wire::{Checksum, DataSequence, Dss, Flags, Mapping, MptcpOption, Segment};
+
+use crate::connection::Connection;
+use crate::connection::stream::send_buffer::{Chunk, Put};
+use crate::subflow::scoreboard::OriginalMapping;
+use crate::subflow::{State, Subflow};
+
+impl Connection {
+    /// New data that is not the scheduler's to give.
+    #[inline(never)]
+    pub(crate) fn send_out_of_turn(
+        &mut self,
+        now: Instant,
+        id: usize,
+        size: u64,
+        out: &mut Segment,
+    ) -> usize {
+        self.choice.sent = usize::MAX;
+        self.send_new(now, id, size, out)
+    }
+
+    #[inline(always)]
+    pub(crate) fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
+        let data = self.send.buffer.next();
+        let mss = self.congestion.paths[id].mss;
+        let payload = self.send.buffer.cut(size, mss);
+        if (payload.len() as u64) < mss && self.send.buffer.note_small(data) {
+            let end = self.subflows[id].sender().board.next + payload.len() as u64;
+            self.subflows[id].backlog_mut().note_small(end);
+        }
+        self.wake_writer(now);
+        if !self.negotiation.is_plain() {
+            let end = self.subflows[id].sender().board.next + payload.len() as u64;
+            let put = Put { subflow: self.subflow_id(id), end };
+            self.choice.leads.watch(id, put.subflow, end, self.send.buffer.next());
+            self.send.buffer.send(Chunk::new(data, payload.clone(), put));
+        }
+        let fin = self.config.linux_compat.fin_with_data && self.ends_with_data();
+        let sent = self.put(now, id, data, payload, fin, out);
+        if self.send.writer.is_closed() && self.config.pacing {
+            self.hold_the_last(now, id);
+        }
+        sent
+    }
+
+    /// Whether what was cut last is the end of a TCP's stream.
+    #[cold]
+    fn ends_with_data(&self) -> bool {
+        self.negotiation.is_plain() && self.send.writer.is_closed() && self.send.buffer.unsent() == 0
+    }
+
+    /// Puts stream data on a subflow as new subflow data.
+    #[inline(always)]
+    fn put(
+        &mut self,
+        now: Instant,
+        id: usize,
+        data: u64,
+        payload: Bytes,
+        fin: bool,
+        out: &mut Segment,
+    ) -> usize {
+        let subflow = &mut self.subflows[id];
+        let start = subflow.sender().board.next;
+        let capable = subflow.sender().marks.is_on();
+        let piece = Piece { start, data, whole: None, fin };
+        subflow.sender_mut().send(now, data, payload.clone(), fin, &self.congestion.paths[id]);
+        if fin {
+            subflow.want_fin();
+            subflow.fin_sent();
+        }
+        self.pace(now, id, payload.len() as u64);
+        self.data_segment(now, id, &piece, payload, out);
+        if capable {
+            self.subflows[id].mark_capable(out);
+        }
+        id
+    }
+
+    /// The same for data that was on another one before.
+    #[inline(never)]
+    pub(crate) fn put_again(
+        &mut self,
+        now: Instant,
+        id: usize,
+        data: u64,
+        payload: Bytes,
+        out: &mut Segment,
+    ) -> usize {
+        self.put(now, id, data, payload, false, out)
+    }
+}
+
+/// Where a piece of the stream stands that is put on a subflow.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    pub start: u64,
+    pub data: u64,
+    /// The mapping that it is a part of, unless it has its own.
+    pub whole: Option<Box<OriginalMapping>>,
+    pub fin: bool,
+}
+
+impl Connection {
+    /// A segment without payload that acknowledges.
+    #[inline(never)]
+    pub(crate) fn bare_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
+        self.acknowledgement(now, id, segment);
+    }
+
+    /// The same where that is all there is to say.
+    #[inline(always)]
+    pub(crate) fn acknowledgement(&mut self, now: Instant, id: usize, segment: &mut Segment) {
+        let window = self.recv.window();
+        let subflow = &mut self.subflows[id];
+        fill_header(subflow, now, window, segment);
+        segment.sequence = subflow.sequence_at(subflow.sender().board.next);
+        let forgotten = self.config.linux_compat.plain_time_wait && subflow.state() == State::TimeWait;
+        let (known_as, reports) =
+            (subflow.record().id, subflow.agreed().sack && subflow.receiver().has_blocks());
+        if self.negotiation.is_multipath() && !forgotten {
+            if !self.negotiation.confirmed()
+                && self.negotiation.client()
+                && self.is_initial(id)
+                && self.send.buffer.una() == 0
+            {
+                // The third ACK, or once more where the peer repeats its SYN/ACK: data with the keys may never arrive.
+                segment.options.mptcp.extend(self.capable_with_keys(None));
+            } else if self.subflows[id].opening().unconfirmed {
+                segment.options.mptcp.extend(self.join_with_hmac(id));
+            } else {
+                segment.options.dss =
+                    Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
+            }
+        }
+        if let Some(number) = self.negotiation.tell_failure(known_as) {
+            self.add_failure(number, segment);
+        }
+        if reports {
+            self.add_blocks(id, segment);
+        }
+        self.subflows[id].acknowledgement_sent();
+    }
+
+    /// As many SACK blocks as fit beside the other options.
+    #[inline(never)]
+    fn add_blocks(&self, id: usize, segment: &mut Segment) {
+        let subflow = &self.subflows[id];
+        let room = mptcp_wire::Options::SPACE.saturating_sub(segment.options.length());
+        let irs = subflow.opening().irs;
+        for (left, right) in subflow.receiver().blocks(room.saturating_sub(4) / 8) {
+            segment.options.sack.push((irs + left as u32, irs + right as u32));
+        }
+    }
+
+    /// A segment with data for the first time.
+    #[inline(always)]
+    pub(crate) fn data_segment(
+        &mut self,
+        now: Instant,
+        id: usize,
+        piece: &Piece,
+        payload: Bytes,
+        segment: &mut Segment,
+    ) {
+        let window = self.recv.window();
+        let subflow = &mut self.subflows[id];
+        fill_header(subflow, now, window, segment);
+        segment.sequence = subflow.sequence_at(piece.start);
+        let length = payload.len() as u64;
+        segment.payload = payload;
+        if piece.fin {
+            segment.flags |= Flags::FIN;
+        }
+        if subflow.agreed().sack && subflow.receiver().has_blocks() {
+            // Blocks would make a full segment too long (RFC 9293 section 3.7.1): the acknowledgement
+            // that brings them stays due.
+            subflow.number_acknowledged();
+        } else {
+            subflow.acknowledgement_sent();
+        }
+        if length > 0 {
+            subflow.receiver_mut().data_sent(now);
+            subflow.record_mut().tally.data_segments_sent += 1;
+            subflow.record_mut().tally.bytes_sent += length;
+            if self.pushes(piece.data + length, length, id) {
+                segment.flags |= Flags::PSH;
+            }
+        }
+        if self.negotiation.is_multipath() {
+            self.add_mapping(id, segment, piece);
+        } else if length > 0 && self.negotiation.infinite_from() == Some(piece.start) {
+            self.add_infinite_mapping(segment, piece);
+        }
+    }
+
+    /// The same for what is rare: data again, or a FIN.
+    #[inline(never)]
+    pub(crate) fn repeated_segment(
+        &mut self,
+        now: Instant,
+        id: usize,
+        piece: &Piece,
+        payload: Bytes,
+        segment: &mut Segment,
+    ) {
+        self.data_segment(now, id, piece, payload, segment);
+    }
+
+    #[inline(always)]
+    pub(crate) fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &Piece) {
+        let length = segment.payload.len() as u16;
+        // RFC 8684 section 3.1; in version 0 the first data has a mapping as all other has.
+        let first = piece.start == self.subflows[id].opening().first_sent
+            && piece.data == 0
+            && self.negotiation.client()
+            && self.negotiation.version() == Version::V1;
+        if first && length > 0 && !self.negotiation.confirmed() && self.is_initial(id) {
+            return self.add_keys(segment, piece);
+        }
+        let (start, data, payload) = match &piece.whole {
+            Some(whole) => (whole.start as u32, whole.data, &whole.payload),
+            None => (piece.start as u32, piece.data, &segment.payload),
+        };
+        let mapping = if length > 0 {
+            Some(Mapping {
+                sequence: DataSequence::Wide(self.negotiation.local().at(data)),
+                subflow_sequence: start,
+                length: payload.len() as u16,
+                checksum: self.dss_checksum(data, start, payload.len() as u16, payload),
+            })
+        } else {
+            None
+        };
+        segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping, data_fin: false });
+    }
+
+    /// The keys, and the mapping with them.
+    #[cold]
+    fn add_keys(&self, segment: &mut Segment, piece: &Piece) {
+        let payload = piece.whole.as_ref().map_or(&segment.payload, |whole| &whole.payload);
+        let length = payload.len() as u16;
+        let checksum = self.dss_checksum(0, 1, length, payload);
+        segment.options.mptcp.extend(self.capable_with_keys(Some((length, checksum))));
+    }
+
+    /// RFC 8684 section 3.7: length 0 says that all that follows maps one to one.
+    #[cold]
+    pub(crate) fn add_infinite_mapping(&self, segment: &mut Segment, piece: &Piece) {
+        let mapping = Mapping {
+            sequence: DataSequence::Wide(self.negotiation.local().at(piece.data)),
+            subflow_sequence: piece.start as u32,
+            length: 0,
+            checksum: self.negotiation.checksum().then_some(0),
+        };
+        segment.options.dss =
+            Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: false });
+    }
+
+    #[inline(always)]
+    pub(crate) fn dss_checksum(
+        &self,
+        data: u64,
+        subflow_sequence: u32,
+        length: u16,
+        payload: &[u8],
+    ) -> Option<u16> {
+        if !self.negotiation.checksum() {
+            return None;
+        }
+        Some(self.sum_of(data, subflow_sequence, length, payload))
+    }
+
+    #[inline(never)]
+    fn sum_of(&self, data: u64, subflow_sequence: u32, length: u16, payload: &[u8]) -> u16 {
+        let mut sum = Checksum::dss(self.negotiation.local().at(data), subflow_sequence, length);
+        sum.add(payload);
+        sum.value()
+    }
+
+    /// As wide as the numbers that it answers (RFC 8684 section 3.3.2), or the low half, which leaves room for SACK.
+    pub(crate) fn data_ack(&self) -> DataSequence {
+        let first = self.negotiation.remote().map_or(0, |key| key.first);
+        let number = first.wrapping_add(self.recv.acknowledged());
+        if self.recv.has_wide_numbers() && self.config.wide_data_acks {
+            return DataSequence::Wide(number);
+        }
+        DataSequence::Short(number as u32)
+    }
+
+    /// Addresses, acknowledgement, window, timestamps.
+    #[inline(always)]
+    pub(crate) fn header(&mut self, now: Instant, id: usize, segment: &mut Segment) {
+        let window = self.recv.window();
+        fill_header(&mut self.subflows[id], now, window, segment);
+        debug_assert!(!self.is_initial(id) || id == 0, "only the first subflow is initial");
+    }
+
+    /// MP_FAIL goes with each acknowledgement until the peer answers with its own or with the infinite mapping: one alone could
+    /// be lost, and a peer that knows nothing of it waits for data acknowledgements (RFC 8684 section 3.7).
+    #[cold]
+    fn add_failure(&self, number: u64, segment: &mut Segment) {
+        segment.options.mptcp.push(MptcpOption::Fail(number));
+        segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
+    }
+}
+
+/// The same for a subflow, with the window that is said.
+#[inline(always)]
+fn fill_header(subflow: &mut Subflow, now: Instant, window: u64, segment: &mut Segment) {
+    subflow.window_mut().said = window;
+    subflow.record_mut().tally.segments_sent += 1;
+    segment.reset(subflow.ends().local, subflow.ends().remote);
+    // RFC 3168 section 6.1.3: every acknowledgement says it.
+    segment.flags = if subflow.echo().is_on() { Flags::ACK | Flags::ECE } else { Flags::ACK };
+    segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
+    segment.window = (window >> subflow.agreed().receive_scale).min(65_535) as u16;
+    segment.options.timestamps = subflow.timestamps_at(now);
+}

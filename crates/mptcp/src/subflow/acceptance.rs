@@ -1,0 +1,118 @@
+//! Which segments a synchronised subflow accepts (RFC 9293 section 3.10.7.4, RFC 5961, RFC 7323).
+//!
+//! Decides; changes nothing but the rations of answers.
+
+use mptcp_clock::Instant;
+use mptcp_wire::Segment;
+
+use crate::subflow::{State, Subflow};
+
+/// What to do with a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// Process it: it begins at `start` and acknowledges `ack`.
+    Accept { start: u64, ack: u64 },
+    /// Acknowledge and drop it.
+    Acknowledge,
+    /// Drop it.
+    Drop,
+    /// The peer reset the subflow.
+    Reset,
+}
+
+impl Subflow {
+    /// `window` is the largest receive window that the peer may have been offered, `peer_window` the largest one that it has
+    /// ever offered (MAX.SND.WND), both in bytes.
+    #[inline(always)]
+    pub(crate) fn check(
+        &mut self,
+        now: Instant,
+        segment: &Segment,
+        window: u64,
+        peer_window: u64,
+    ) -> Verdict {
+        let flags = segment.flags;
+        let Some(start) = self.receive_offset(segment.sequence) else {
+            // RFC 5961 section 3.2: a reset outside the window is dropped without a word.
+            return if flags.rst() { Verdict::Drop } else { self.challenge(now) };
+        };
+        let next = self.receiver.next();
+        if let Some(timestamps) =
+            segment.options.timestamps.filter(|_| self.agreed.timestamps.on && !flags.rst())
+            && timestamps.value.wrapping_sub(self.agreed.timestamps.recent) >= 1 << 31
+            && !self.timestamp_expired(now)
+        {
+            // RFC 7323 section 5.3 R1.
+            return self.challenge_unless_idle(now, segment);
+        }
+        let end = || start + u64::from(segment.sequence_length());
+        // What is next, as nearly all is, lies in any window.
+        let in_window = start == next || end() >= next && start <= next + window;
+        if flags.rst() {
+            // RFC 5961 section 3.2.
+            return match (start == next, in_window && start >= next) {
+                (true, _) => Verdict::Reset,
+                (false, true) => self.challenge(now),
+                (false, false) => Verdict::Drop,
+            };
+        }
+        if flags.syn() {
+            if flags.ack() && self.state == State::SynReceived && self.opening.opened_here {
+                // RFC 9293 section 3.5: a simultaneous open; the peer's SYN/ACK acknowledges ours.
+                let ack = self.send_offset(segment.acknowledgment).filter(|&ack| ack == 1);
+                return match ack {
+                    Some(ack) => Verdict::Accept { start: next, ack },
+                    None => self.challenge(now),
+                };
+            }
+            // RFC 5961 section 4.2; a repeated SYN/ACK means that our third ACK was lost.
+            let repeated = flags.ack() && segment.sequence == self.opening.irs;
+            return if repeated { self.repeat(now) } else { self.challenge(now) };
+        }
+        if !in_window {
+            // An empty segment just before the window is a probe (RFC 9293 sections 3.8.4 and 3.8.6.1); others without data
+            // may be our own echo, and two ends could go on answering each other for ever.
+            let wants_answer = end() > start || start + 1 == next;
+            return if wants_answer { self.repeat(now) } else { self.challenge(now) };
+        }
+        if !flags.ack() {
+            return Verdict::Drop;
+        }
+        let board = &self.sender.board;
+        let una = board.una;
+        // RFC 5961 section 5.2: neither of the future nor older than the largest window.
+        match self.send_offset(segment.acknowledgment) {
+            // RFC 9293 section 3.10.7.4: in SYN-RECEIVED it is refused, which is the handshake's affair.
+            Some(ack) if ack > board.next && self.state == State::SynReceived => {
+                if self.owed.rations.challenges.take(now) {
+                    Verdict::Accept { start, ack }
+                } else {
+                    Verdict::Drop
+                }
+            }
+            Some(ack) if ack > board.next => self.challenge(now),
+            Some(ack) if ack + peer_window < una => self.challenge(now),
+            Some(ack) => Verdict::Accept { start, ack },
+            None => self.challenge(now),
+        }
+    }
+
+    #[cold]
+    fn challenge(&mut self, now: Instant) -> Verdict {
+        if self.owed.rations.challenges.take(now) { Verdict::Acknowledge } else { Verdict::Drop }
+    }
+
+    /// The peer repeats itself: our acknowledgement may be lost.
+    #[cold]
+    fn repeat(&mut self, now: Instant) -> Verdict {
+        if self.owed.rations.repetitions.take(now) { Verdict::Acknowledge } else { Verdict::Drop }
+    }
+
+    #[cold]
+    fn challenge_unless_idle(&mut self, now: Instant, segment: &Segment) -> Verdict {
+        if segment.payload.is_empty() && self.state == State::TimeWait {
+            return Verdict::Drop;
+        }
+        if segment.payload.is_empty() { self.challenge(now) } else { self.repeat(now) }
+    }
+}

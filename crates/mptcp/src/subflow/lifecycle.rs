@@ -1,0 +1,188 @@
+//! A subflow opens: what the SYNs agree on, and whether they are the peer's.
+//!
+//! A subflow ends: FINs (RFC 9293 section 3.6), TIME-WAIT, and all at once.
+
+use bytes::Bytes;
+use mptcp_clock::{Duration, Instant};
+use mptcp_wire::{Options, Segment};
+
+use crate::config::Config;
+use crate::congestion::PathState;
+use crate::subflow::parts::{DEFAULT_MSS, DEFAULT_MSS_6};
+use crate::subflow::state::{State, SubflowCloseReason};
+use crate::subflow::{Control, Subflow};
+
+/// Longest option that a SYN/ACK of MPTCP has beside: MP_CAPABLE with a key, bytes.
+const CAPABLE_SPACE: usize = 12;
+/// The other options of a SYN/ACK with timestamps: MSS, SACK and timestamps, window scale.
+const COMMON_SPACE: usize = 20;
+
+impl Subflow {
+    /// Takes what a SYN or SYN/ACK offers; the scale is used only when both sides sent one
+    /// (RFC 7323 section 2.2), timestamps and SACK likewise.
+    pub(crate) fn negotiate(&mut self, segment: &Segment, config: &Config, scale: u8) {
+        let options = &segment.options;
+        self.opening.irs = segment.sequence;
+        self.receiver.synchronised();
+        self.window.last_ack_sent = 1;
+        (self.agreed.send_scale, self.agreed.receive_scale, self.agreed.timestamps.on) = (0, 0, false);
+        let default = if segment.source.is_ipv4() { DEFAULT_MSS } else { DEFAULT_MSS_6 };
+        self.agreed.peer_mss = options.mss.unwrap_or(default).max(64);
+        if let Some(peer_scale) = options.window_scale {
+            // RFC 7323 section 2.3: larger shifts count as 14.
+            self.agreed.send_scale = peer_scale.min(14);
+            self.agreed.receive_scale = scale;
+        }
+        self.agreed.sack = config.sack && options.sack_permitted;
+        self.agree_on_marks(segment, config.ecn.unwrap_or_default());
+        if let Some(timestamps) = options.timestamps.filter(|_| config.timestamps) {
+            self.agreed.timestamps.on = true;
+            self.agreed.timestamps.recent = timestamps.value;
+        }
+    }
+
+    /// Whether a segment acknowledges our SYN, or a part of its data too (RFC 7413 section 4.2.2): nobody can who has not
+    /// seen it.
+    pub(crate) fn is_answered_by(&self, segment: &Segment) -> bool {
+        let sent = self.opening.syn_data.len() as i32;
+        segment.flags.ack() && (0..=sent).contains(&segment.acknowledgment.offset_from(self.opening.iss + 1))
+    }
+
+    /// Whether a SYN/ACK shows that the SYN that we took for one that crossed ours (RFC 9293 section 3.5) was not the peer's:
+    /// it has another sequence, or answers another SYN than ours.
+    pub(crate) fn exposes_stranger(&self, segment: &Segment) -> bool {
+        let answer = segment.flags.syn() && segment.flags.ack() && !segment.flags.rst();
+        let ours = segment.sequence == self.opening.irs && self.is_answered_by(segment);
+        self.opening.opened_here && answer && !ours
+    }
+
+    /// A segment came in SYN-RECEIVED that is not taken. Its SYN once more wants the SYN/ACK once more, unless that waits
+    /// anyway; everything else is answered by an acknowledgement (RFC 9293 section 3.10.7.4).
+    #[cold]
+    pub(crate) fn answer_in_handshake(&mut self, segment: &Segment) {
+        let flags = segment.flags;
+        if flags.syn() && !flags.ack() && segment.sequence == self.opening.irs {
+            self.reconsider_marks(segment);
+            self.owed.control = Some(Control::SynAck);
+        } else {
+            self.owed.control.get_or_insert(Control::Acknowledge);
+        }
+    }
+
+    /// Both SYNs are acknowledged; how long that took goes to its path.
+    pub(crate) fn establish(&mut self, now: Instant, answer: &Segment, rack: bool, path: &mut PathState) {
+        self.state = State::Established;
+        self.watch.rare.set_opening(Instant::FAR_FUTURE);
+        self.owed.control = None;
+        self.receiver.opened(now);
+        self.sender.synchronised(self.opening.first_sent, self.agreed.sack, rack);
+        // RFC 6298 section 3: timestamps tell which SYN was answered when there were several.
+        let once = (self.opening.attempts == 1).then_some(self.opening.sent_at);
+        match once.or_else(|| self.echo_time(answer, now)) {
+            Some(sent) => path.sample(now.since(sent)),
+            None => self.sender.timeout.be_careful(),
+        }
+    }
+
+    /// Server: the data of the SYN that was accepted counts as received.
+    pub(crate) fn take_syn_data(&mut self, syn: &Segment, multipath: bool) {
+        let length = self.opening.syn_data.len() as u64;
+        self.opening.first_received = 1 + length;
+        self.receiver.skip(length);
+        let head = if self.opening.cookie_experimental { 4 } else { 2 };
+        let cookie = self.opening.cookie.as_ref();
+        let cookie = cookie.map_or(0, |cookie| (head + cookie.len()).next_multiple_of(4));
+        let capable = if multipath { CAPABLE_SPACE } else { 0 };
+        if syn.options.timestamps.is_some() && COMMON_SPACE + cookie + capable > Options::SPACE {
+            // As Linux: of all options, timestamps make room.
+            self.agreed.timestamps.on = false;
+        }
+    }
+}
+
+/// How long TIME-WAIT lasts: Linux's minute (RFC 9293 section 3.4.2 says two maximum lifetimes).
+const TIME_WAIT: Duration = Duration::from_secs(60);
+/// How long a FIN of the peer may take when nothing else is expected: Linux's `tcp_fin_timeout`.
+pub(crate) const LINGER: Duration = Duration::from_secs(60);
+
+impl Subflow {
+    /// Our FIN left.
+    pub(crate) fn fin_sent(&mut self) {
+        self.state = match self.state {
+            State::Established => State::FinWait1,
+            State::CloseWait => State::LastAck,
+            other => other,
+        };
+    }
+
+    /// Our FIN was acknowledged. Returns whether that was the last word.
+    #[cold]
+    pub(crate) fn fin_acknowledged(&mut self, now: Instant, multipath: bool) -> bool {
+        match self.state {
+            State::LastAck => return true,
+            State::FinWait1 => {
+                self.state = State::FinWait2;
+                if multipath {
+                    // Both streams are over: only the peer's FIN is missing.
+                    self.watch.rare.set_opening(now + LINGER);
+                }
+            }
+            State::Closing => self.enter_time_wait(now),
+            _ => {}
+        }
+        false
+    }
+
+    /// The peer's FIN is here, and all before it.
+    #[cold]
+    pub(crate) fn fin_received(&mut self, now: Instant) {
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.enter_time_wait(now),
+            _ => {}
+        }
+    }
+
+    fn enter_time_wait(&mut self, now: Instant) {
+        self.state = State::TimeWait;
+        self.watch.rare.set_opening(now + TIME_WAIT);
+    }
+
+    /// The peer's FIN came again in TIME-WAIT: our acknowledgement was lost, and the next one may be too (RFC 9293 section
+    /// 3.10.7.4).
+    #[cold]
+    pub(crate) fn wait_anew(&mut self, now: Instant) {
+        if self.state == State::TimeWait {
+            self.enter_time_wait(now);
+        }
+    }
+
+    /// Whether a SYN may begin a new connection in place of this one, which is over (RFC 9293 section 3.10.7.4, RFC 6191): its
+    /// timestamp or its sequence number is newer than all that came. Our own numbers have to go on behind the old ones.
+    pub(crate) fn gives_way(&self, syn: &Segment) -> Option<u32> {
+        let newer = match syn.options.timestamps.filter(|_| self.agreed.timestamps.on) {
+            Some(timestamps) if timestamps.value != self.agreed.timestamps.recent => {
+                timestamps.value.wrapping_sub(self.agreed.timestamps.recent) < 1 << 31
+            }
+            _ => syn.sequence.offset_from(self.opening.irs + self.receiver.next() as u32) > 0,
+        };
+        let next = self.sequence_at(self.sender.board.next) + (65_535 + 2);
+        (self.state == State::TimeWait && newer).then(|| next.value())
+    }
+
+    pub(crate) fn close(&mut self, now: Instant, why: SubflowCloseReason) {
+        if self.state != State::Closed {
+            self.state = State::Closed;
+            self.record.closed_by.get_or_insert(why);
+            self.record.closed_at.get_or_insert(now);
+            self.watch.rare.set_opening(Instant::FAR_FUTURE);
+            self.watch.rare.set_probe(Instant::FAR_FUTURE);
+            self.sender.board.clear();
+            self.backlog.clear();
+            self.receiver.clear();
+            self.mapper.clear();
+            self.opening.syn_data = Bytes::new();
+        }
+    }
+}
