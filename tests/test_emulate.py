@@ -256,7 +256,7 @@ NOT_THERE = TWO + '[[events]]\nat = "1s"\npath = "wify"\nset = { up = false }\n'
 @pytest.mark.parametrize(
     ("toml", "arguments", "code", "says"),
     [
-        (MIDDLEBOX, ["--", "true"], 2, "middleboxes stand in simulated networks only"),
+        (MIDDLEBOX, ["--", "true"], 2, "middleboxes work only in simulated networks"),
         (NOT_THERE, ["--", "true"], 2, "wify"),
         (TWO, ["--", "no-such-command"], 2, "there is no command 'no-such-command' here"),
         (TWO, ["--peer", "'", "--", "true"], 2, "write it as for a shell"),

@@ -72,7 +72,7 @@ SCENARIOS: list[tuple[dict[str, Any], type[Exception], str]] = [
     (
         {"events": [Event(at="9s", path="wifi", set={"up": False})]},
         ValueError,
-        'events[0].at = "9s": lies after the end',
+        'events[0].at = "9s": must not be after the end',
     ),
     ({"name": 7}, TypeError, "name = 7: must be a string"),
 ]

@@ -102,8 +102,8 @@ def test_the_command_writes_tables_and_a_capture(cli: Cli, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("flow", "says"),
     [
-        ("blocks = '8KiB'\nrate = '1Mbit'", "flow 'bulk' sends blocks: on real sockets flows send in bulk or files"),
-        ("small_queues = '10KB'", "has small_queues: what waits in its own interface is known in the simulator only"),
+        ("blocks = '8KiB'\nrate = '1Mbit'", "flow 'bulk' sends blocks: on real sockets, flows support only bulk"),
+        ("small_queues = '10KB'", "has small_queues: only the simulator knows the queue of the local interface"),
     ],
 )
 def test_what_only_the_simulator_has_is_refused(cli: Cli, tmp_path: Path, flow: str, says: str) -> None:

@@ -1,4 +1,4 @@
-//! What a scenario asks for that real packets cannot have, in words.
+//! Errors for scenarios that the emulator cannot run on real packets.
 
 use mptcp_clock::Duration;
 use netsim::TopologyError;
@@ -6,84 +6,81 @@ use netsim::TopologyError;
 /// Why a scenario cannot be emulated.
 #[derive(Debug, thiserror::Error)]
 pub enum EmulatorError {
-    /// Boxes read what simulated segments say.
-    #[error(
-        "middlebox {0:?}: middleboxes stand in simulated networks only; leave it out, or use mptcplab run"
-    )]
+    /// Middleboxes need simulated segments.
+    #[error("middlebox {0:?}: middleboxes work only in simulated networks; remove it, or use mptcplab run")]
     Middlebox(String),
-    /// Whose packets are whose is known to the simulator only.
+    /// The emulator cannot tell to which flow a real packet belongs.
     #[error(
-        "a filter on {0:?} is for chosen flows or paths, and whose a real packet is nobody knows; leave out its flows \
-         and paths, or use mptcplab run"
+        "the filter on {0:?} selects flows or paths, but the emulator cannot tell the flow of a real packet; remove \
+         its flows and paths, or use mptcplab run"
     )]
     Filter(String),
-    /// Whose packets are whose is known to the simulator only.
+    /// The emulator cannot tell to which flow a real packet belongs.
     #[error(
-        "the route from {0:?} to {1:?} is for chosen flows, and whose a real packet is nobody knows; leave it out (routing \
-         = \"ecmp\" works), or use mptcplab run"
+        "the route from {0:?} to {1:?} selects flows, but the emulator cannot tell the flow of a real packet; remove it \
+         (routing = \"ecmp\" works), or use mptcplab run"
     )]
     Route(String, String),
-    /// An address for each end of each link, in one subnet a link.
-    #[error("{0} links: an emulated network has 250 at most, a subnet for each")]
+    /// Too many links: each link takes a subnet.
+    #[error("{0} links: an emulated network must have at most 250 links, each with its own subnet")]
     Links(usize),
-    /// Below it IPv4 gives a device no address (RFC 791 section 3.2).
-    #[error("{link:?} carries packets of {mtu} bytes: a device gets an address from 68 on")]
+    /// An MTU below the minimum of IPv4 (RFC 791 section 3.2).
+    #[error("{link:?} has mtu = {mtu}: must be at least 68 for a device with an IPv4 address")]
     Mtu {
         /// The link.
         link: String,
         /// Its mtu.
         mtu: u32,
     },
-    /// The traffic tool sends bulk and files.
-    #[error(
-        "flow {flow:?} sends {what}: on real sockets flows send in bulk or files (bytes) in this version"
-    )]
+    /// Traffic other than bulk and files.
+    #[error("flow {flow:?} sends {what}: on real sockets, flows support only bulk and bytes")]
     Traffic {
         /// The flow.
         flow: String,
-        /// What it sends.
+        /// Its traffic.
         what: &'static str,
     },
-    /// Nobody tells our stack of departures from a real interface.
+    /// The stack is not notified when a real interface sends a packet.
     #[error(
-        "flow {flow:?} has {key}: what waits in its own interface is known in the simulator only; leave it out"
+        "flow {flow:?} has {key}: only the simulator knows the queue of the local interface; remove the key"
     )]
     Departures {
         /// The flow.
         flow: String,
-        /// What looks at that queue.
+        /// The key that needs the length of that queue.
         key: &'static str,
     },
-    /// The kernel has one subflow for a pair of addresses.
+    /// The kernel opens one subflow for each pair of addresses.
     #[error(
-        "flow {0:?} has several subflows on one path (ndiffports), and the kernel opens one for a pair of addresses"
+        "flow {0:?} has several subflows on one path (ndiffports), but the kernel opens one per pair of addresses"
     )]
     Ports(String),
-    /// Endpoints belong to a host, not to a socket.
+    /// The kernel's endpoints apply to a whole network namespace.
     #[error(
-        "flows {0:?} and {1:?} use different paths, and the kernel's endpoints are those of all connections of a host"
+        "flows {0:?} and {1:?} use different paths, but the kernel's endpoints apply to all connections of a host"
     )]
     Paths(String, String),
-    /// Whether an endpoint is a backup belongs to a host, not to a socket.
+    /// The kernel's backup flag applies to a whole network namespace.
     #[error(
-        "flows {0:?} and {1:?} have different backups, and the kernel's endpoints are those of all connections of a host"
+        "flows {0:?} and {1:?} have different backups, but the kernel's endpoints apply to all connections of a host"
     )]
     Backup(String, String),
-    /// The kernel has so many endpoints (net/mptcp/pm.c, MPTCP_PM_ADDR_MAX).
+    /// More paths than the kernel has endpoints (`MPTCP_PM_ADDR_MAX` in net/mptcp/pm.c).
     #[error(
-        "flow {flow:?} has {paths} paths, and the kernel has endpoints for {most}; name fewer (paths = [..])"
+        "flow {flow:?} has {paths} paths, but the kernel supports at most {most} endpoints; name fewer paths (paths = [..])"
     )]
     Endpoints {
         /// The flow.
         flow: String,
         /// Its paths.
         paths: usize,
-        /// The most.
+        /// The maximum.
         most: usize,
     },
-    /// A host's addresses are paths, or all its paths lead to each address.
+    /// A host both opens and accepts MPTCP flows; its endpoints support only one of the two.
     #[error(
-        "host {host:?} accepts Multipath TCP (flow {accepted:?}) and opens flows (flow {opened:?}), and no path could          join what it accepts; open all flows on one side (direction = \"download\" sends the other way)"
+        "host {host:?} accepts MPTCP (flow {accepted:?}) and opens flows (flow {opened:?}), but then no path could join \
+         the accepted connection; open all flows on one side (direction = \"download\" sends the other way)"
     )]
     Both {
         /// The host.
@@ -93,17 +90,17 @@ pub enum EmulatorError {
         /// A flow that it opens.
         opened: String,
     },
-    /// Counters of links are looked at so often.
-    #[error("sample = {sample:?}: the kernel back end looks every {least:?} at most; take that or more")]
+    /// A sampling interval below the minimum of the kernel back end.
+    #[error("sample = {sample:?}: must be at least {least:?} with the kernel back end")]
     Sample {
-        /// What was asked for.
+        /// The interval of the scenario.
         sample: Duration,
-        /// The least.
+        /// The minimum.
         least: Duration,
     },
-    /// A sysctl belongs to a host, not to a socket.
+    /// Sysctls apply to a whole network namespace.
     #[error(
-        "flow {flow:?} needs another {key} than the flows before it, and the kernel has one for all of host {host:?}"
+        "flow {flow:?} needs a different {key} than the flows before it, but the kernel has one value for host {host:?}"
     )]
     Setting {
         /// The host.
@@ -113,7 +110,7 @@ pub enum EmulatorError {
         /// The flow.
         flow: String,
     },
-    /// What the network says of the topology.
+    /// The topology is invalid.
     #[error(transparent)]
     Topology(#[from] TopologyError),
 }

@@ -23,17 +23,17 @@ const FLOW: f64 = 1_000.0;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TooManyRuns {
     /// Above `limits.runs`.
-    #[error("{0} runs, baselines counted, and limits.runs is {1} (ask for fewer, or raise limits.runs)")]
+    #[error("{0} runs including baselines, but limits.runs is {1} (use fewer runs, or raise limits.runs)")]
     Runs(u64, u64),
-    /// Their results do not fit.
+    /// The results exceed `limits.memory`.
     #[error(
-        "the results of {0} runs, baselines counted, would take {1:.1} GB, and limits.memory is {2:.1} GB (ask for fewer \
+        "the results of {0} runs including baselines would take {1:.1} GB, but limits.memory is {2:.1} GB (use fewer \
          runs, or raise limits.memory)"
     )]
     Memory(u64, f64, f64),
-    /// Their events do not fit.
+    /// The events exceed `limits.memory`.
     #[error(
-        "the events of {0} runs would take {1:.1} GB beside their results, and limits.memory is {2:.1} GB (ask for fewer runs, \
+        "the events of {0} runs would take {1:.1} GB in addition to the results, but limits.memory is {2:.1} GB (use fewer runs, \
          lower limits.trace, or raise limits.memory)"
     )]
     Events(u64, f64, f64),

@@ -129,11 +129,13 @@ impl Arguments {
                 "--output" => given.output = Some(PathBuf::from(value)),
                 "--seed" => {
                     given.seed =
-                        text.parse().map_err(|_| bad(&format!("--seed {text}: is no whole number")))?;
+                        text.parse().map_err(|_| bad(&format!("--seed {text}: must be a whole number")))?;
                 }
                 "--set" => {
                     let Some((key, value)) = text.split_once('=') else {
-                        return Err(bad(&format!("--set {text}: is no KEY=VALUE (try paths.wifi.loss=1%)")));
+                        return Err(bad(&format!(
+                            "--set {text}: must be KEY=VALUE (try paths.wifi.loss=1%)"
+                        )));
                     };
                     given.values.push((key.to_owned(), value.to_owned()));
                 }

@@ -13,6 +13,7 @@ use netsim::{
 
 use crate::classes::classes_of;
 use crate::scenario::ScenarioError;
+use crate::scenario::error::must_be_between;
 use crate::scenario::is_called;
 use crate::scenario::kinds::Kind;
 use crate::scenario::parameters::Parameters;
@@ -212,7 +213,8 @@ fn red(keys: &mut Parameters<'_>) -> Result<Maker, ScenarioError> {
         gentle: keys.flag("gentle", false)?,
     };
     if settings.weight().is_none() {
-        let problem = "must be larger, for no average could reach min before it has passed (give a larger min or burst)";
+        let problem =
+            "must be larger: the average could not reach min during the burst (give a larger min or burst)";
         return Err(keys.error("burst", problem));
     }
     Ok(maker(move || RedQueue::new(settings)))
@@ -234,7 +236,7 @@ fn prio(keys: &mut Parameters<'_>) -> Result<Maker, ScenarioError> {
                 found = true;
                 if band_of[at].replace(band).is_some_and(|before| before != band) {
                     return Err(format!(
-                        "must have each flow in one band, and has {:?} in two",
+                        "must have each flow in one band, but {:?} is in two",
                         place.flows[at]
                     ));
                 }
@@ -279,8 +281,7 @@ fn bytes(
     if (least..=most).contains(&value) {
         return Ok(value as u32);
     }
-    let nearest = value.clamp(least, most);
-    Err(keys.error(key, format!("must be between {least}B and {most}B (nearest: {nearest}B)")))
+    Err(keys.error(key, must_be_between(value, &(least..=most), "B")))
 }
 
 fn limit(keys: &mut Parameters<'_>, usual: QueueLimit) -> Result<QueueLimit, ScenarioError> {

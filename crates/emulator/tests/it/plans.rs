@@ -53,11 +53,11 @@ fn what_real_packets_cannot_have_is_said() {
     let paths = "[paths.wifi]\nrate = \"1Gbit\"\n[paths.3g]\nrate = \"1Gbit\"\n";
     let both = format!("{paths}[flows.a]\n[flows.b]\nfrom = \"server\"\nto = \"client\"\n");
     for (toml, says) in [
-        (both.as_str(), "host \"server\" accepts Multipath TCP (flow \"a\") and opens flows (flow \"b\")"),
-        (middlebox, "middlebox \"home\": middleboxes stand in simulated networks only"),
-        (route, "the route from \"client\" to \"server\" is for chosen flows"),
-        (filter, "a filter on \"wifi\" is for chosen flows or paths"),
-        (&format!("{many}[flows.bulk]"), "251 links: an emulated network has 250 at most"),
+        (both.as_str(), "host \"server\" accepts MPTCP (flow \"a\") and opens flows (flow \"b\")"),
+        (middlebox, "middlebox \"home\": middleboxes work only in simulated networks"),
+        (route, "the route from \"client\" to \"server\" selects flows"),
+        (filter, "the filter on \"wifi\" selects flows or paths"),
+        (&format!("{many}[flows.bulk]"), "251 links: an emulated network must have at most 250 links"),
     ] {
         let said = emulate(toml).err().map(|error| error.to_string()).unwrap_or_default();
         assert!(said.contains(says), "{said}");

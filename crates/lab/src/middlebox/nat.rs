@@ -23,7 +23,7 @@ pub(crate) fn kind() -> Kind<Maker> {
     let about = "Translates addresses and ports; a mapping that nothing uses for a time is forgotten.";
     Kind::built_in("nat", about, KEYS, |keys| {
         if keys.has("direction") {
-            let problem = "must not be set for nat, whose inside is the first end of the path";
+            let problem = "must not be set for nat: the first end of the path is its inside";
             return Err(keys.error("direction", problem));
         }
         let timeout = keys.positive_time("timeout", TIMEOUT)?;

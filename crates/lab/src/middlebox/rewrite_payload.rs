@@ -8,6 +8,7 @@ use mptcp_wire::{Segment, Seq};
 use super::changes::Changes;
 use super::{Flows, Maker, Middlebox, Travelling, covers, ends, maker, opposite, since};
 use crate::scenario::Way;
+use crate::scenario::error::must_be_between;
 use crate::scenario::kinds::{Key, Kind};
 use crate::scenario::names::Side;
 use crate::scenario::units::Size;
@@ -27,8 +28,7 @@ pub(crate) fn kind() -> Kind<Maker> {
         let every = keys.positive_size("every", 64 << 10)?;
         let grow = keys.size("grow", 0)?;
         if grow > MOST_GROWTH {
-            let problem = format!("must be between 0B and {MOST_GROWTH}B (nearest: {MOST_GROWTH}B)");
-            return Err(keys.error("grow", problem));
+            return Err(keys.error("grow", must_be_between(grow, &(0..=MOST_GROWTH), "B")));
         }
         Ok(maker(move |site| RewritePayload::new(site.way, every, grow)))
     })

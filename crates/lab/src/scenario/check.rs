@@ -10,7 +10,7 @@ use super::tree::{Content, Node};
 use super::units;
 
 /// Said of a kind that nobody registered.
-const HOW_TO_ADD: &str = "; docs/extending.md adds one, as it does \"ecf\" and \"blest\"";
+const HOW_TO_ADD: &str = "; docs/extending.md explains how to add one";
 
 /// The first thing in `tree` that the schema does not allow.
 pub(super) fn check(tree: &Node, schema: &Schema) -> Result<(), ScenarioError> {

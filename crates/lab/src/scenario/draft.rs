@@ -105,7 +105,7 @@ impl Draft {
         // Before anything is made of it: that would take the square of its length.
         let parts = key.split('.').count();
         if parts > DEEPEST {
-            let problem = format!("has {parts} parts, and no key of a scenario has more than {DEEPEST}");
+            let problem = format!("has {parts} parts, but keys have at most {DEEPEST}");
             return refused(&problem);
         }
         if let Some(meant) = nearest_key::nearest(&self.tree, self.registry.json_schema(), key) {
@@ -132,9 +132,7 @@ impl Draft {
     ) -> Result<(), ScenarioError> {
         let refuse = |problem: String| Err(refused(file, &path.join("."), value, &problem));
         if path[0] == "include" {
-            return refuse(
-                "files are included before anything is put over them; name it in the file".to_owned(),
-            );
+            return refuse("cannot be overridden; set include in the file".to_owned());
         }
         if let [kind @ ("paths" | "links" | "flows"), name, ..] = *path {
             let known = self.tree.get(&[kind]).and_then(Node::table);
@@ -143,7 +141,7 @@ impl Draft {
             let written = names().any(|known| known == name);
             if let ("flows", false, Some(line)) = (kind, written, made().line_of(name)) {
                 return refuse(format!(
-                    "a permutation makes this flow, and such differ in their hosts alone (try flows.{line})"
+                    "a permutation makes this flow, and its flows differ only in their hosts (try flows.{line})"
                 ));
             }
             if !written && (kind != "links" || !made().links.contains(name)) {
@@ -165,7 +163,7 @@ impl Draft {
             .unwrap_or_else(|| Content::Scalar(toml::Value::String(value.to_owned())));
         let Some(entry) = self.tree.entry(path) else {
             let array = self.tree.outside(path);
-            return refuse(array.unwrap_or_else(|| "there is no such place in the scenario".to_owned()));
+            return refuse(array.unwrap_or_else(|| "the scenario has no such key".to_owned()));
         };
         *entry = Node { place: Place { file: file.clone(), line: None }, content };
         Ok(())
@@ -221,10 +219,8 @@ fn fill_flows(tree: &mut Node) -> Result<(), ScenarioError> {
         return Ok(());
     }
     if count.saturating_mul(defaults.size()) > MOST_FILLED {
-        let problem = format!(
-            "{} values for each of {count} flows are more than {MOST_FILLED} together",
-            defaults.size()
-        );
+        let problem =
+            format!("{} values for each of {count} flows exceed the limit of {MOST_FILLED}", defaults.size());
         return Err(tree.error(&["defaults"], problem));
     }
     let Some(Content::Table(flows)) = tree.entry(&["flows"]).map(|flows| &mut flows.content) else {

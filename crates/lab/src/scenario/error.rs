@@ -1,6 +1,7 @@
 //! What is wrong with a scenario, said once and in full. Only words: nothing here decides anything.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use thiserror::Error;
@@ -95,6 +96,12 @@ const MOST: usize = 40;
 const SHOWN: usize = 200;
 /// How many letters a message says of it.
 const SAID: usize = 1_500;
+
+/// The problem of a number outside `bounds`; `unit` follows each number.
+pub(crate) fn must_be_between(value: u64, bounds: &RangeInclusive<u64>, unit: &str) -> String {
+    let (low, high) = (*bounds.start(), *bounds.end());
+    format!("must be between {low}{unit} and {high}{unit} (nearest: {}{unit})", value.clamp(low, high))
+}
 
 /// The nearest of `choices` to `word`, if any is near.
 pub(super) fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -73,7 +73,7 @@ impl Reader {
         let fail = |problem: String| ScenarioError::File { place: place.clone(), problem };
         let identity = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         if self.open.contains(&identity) {
-            return Err(fail(format!("including {file} goes in a circle")));
+            return Err(fail(format!("including {file} makes a cycle")));
         }
         if let Some(known) = self.done.get(&identity) {
             return Ok(known.clone());
@@ -82,7 +82,10 @@ impl Reader {
             .map_err(|reason| fail(format!("cannot read {file}: {reason}{}", near(path))))?;
         self.bytes += bytes.len() as u64;
         if self.bytes > ALL {
-            return Err(fail(format!("{file} and what was read before are more than {} MiB", ALL >> 20)));
+            return Err(fail(format!(
+                "the files of a scenario must not exceed {} MiB in total; {file} exceeds that",
+                ALL >> 20
+            )));
         }
         let text = String::from_utf8(bytes).map_err(|error| {
             fail(format!("{file} is not UTF-8 (byte {})", error.utf8_error().valid_up_to()))
@@ -110,7 +113,7 @@ impl Reader {
             let Content::Scalar(toml::Value::String(name)) = &file.content else { return Err(malformed()) };
             self.includes += 1;
             if self.includes > INCLUDES {
-                let problem = format!("this is one file more than the {INCLUDES} that a scenario includes");
+                let problem = format!("a scenario must not include more than {INCLUDES} files");
                 return Err(ScenarioError::File { place: file.place.clone(), problem });
             }
             merged.overlay(self.read(&folder.join(name), Some(file.place.clone()))?);

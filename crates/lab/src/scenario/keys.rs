@@ -37,7 +37,7 @@ fn below(tree: &Node, path: &[String]) -> Result<Vec<String>, String> {
         _ => Vec::new(),
     };
     if names.is_empty() {
-        return Err(format!("there is nothing at {:?} that * could stand for", keys.join(".")));
+        return Err(format!("no key matches * at {:?}", keys.join(".")));
     }
     Ok(names)
 }

@@ -13,7 +13,7 @@ mod air;
 mod check;
 mod draft;
 mod drawn;
-mod error;
+pub(crate) mod error;
 mod estimate;
 mod fabrics;
 pub mod file;

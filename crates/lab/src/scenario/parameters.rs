@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::check;
-use super::error::{ScenarioError, suggestion};
+use super::error::{ScenarioError, must_be_between, suggestion};
 use super::schema;
 use super::tree::Node;
 use super::units::{LineRate, Percent, Size, Span};
@@ -129,9 +129,7 @@ impl<'a> Parameters<'a> {
         if bounds.contains(&number) {
             return Ok(number);
         }
-        let (least, most) = (bounds.start(), bounds.end());
-        let nearest = number.clamp(*least, *most);
-        Err(self.error(key, format!("must be between {least} and {most} (nearest: {nearest})")))
+        Err(self.error(key, must_be_between(number, &bounds, "")))
     }
 
     /// `true` or `false`.
@@ -207,7 +205,7 @@ impl<'a> Parameters<'a> {
         let near = suggestion(stray, own());
         let allowed = own().collect::<Vec<_>>().join(", ");
         let problem = if allowed.is_empty() {
-            "this kind has no keys of its own (leave it out)".to_owned()
+            "this kind has no keys (omit it)".to_owned()
         } else {
             format!("unknown key{near} (allowed: {allowed})")
         };

@@ -65,10 +65,7 @@ impl Recording {
         let what = if table::is_one(&text) {
             Recorded::Steps(table::steps(&text)?)
         } else if repeats == Some(false) {
-            return Err(
-                "has a time in each line, and such a recording always repeats; leave trace_repeat out"
-                    .to_owned(),
-            );
+            return Err("is a list of delivery times, which always repeats; omit trace_repeat".to_owned());
         } else {
             opportunities(&text, start != Start::Beginning)?
         };
@@ -76,11 +73,11 @@ impl Recording {
             repeats.unwrap_or(start == Start::Random) || matches!(what, Recorded::Opportunities(..));
         let read = Self { file: file.to_owned(), what, start, repeats };
         if !repeats && start == Start::Random {
-            return Err("begins at random, and so has to repeat; leave trace_repeat out".to_owned());
+            return Err("starts at a random time and must repeat; omit trace_repeat".to_owned());
         }
         match start {
             Start::At(at) if at >= read.period() => Err(format!(
-                "must begin before its end, at {:.3} s (see trace_start)",
+                "must start before its end, at {:.3} s (see trace_start)",
                 read.period().as_secs_f64()
             )),
             _ => Ok(read),
@@ -194,10 +191,10 @@ fn opportunities(text: &str, kept: bool) -> Result<Recorded, String> {
             return Err(format!("line {number}, {line:?}: {OPPORTUNITY}"));
         };
         if time < last {
-            return Err(format!("line {number}: {time} ms comes after {last} ms; times must not go back"));
+            return Err(format!("line {number}: {time} ms follows {last} ms; times must not decrease"));
         }
         if times.len() == MOST_OPPORTUNITIES {
-            return Err(format!("has more than {MOST_OPPORTUNITIES} lines, the most that are read"));
+            return Err(format!("has more than the limit of {MOST_OPPORTUNITIES} lines"));
         }
         last = time;
         times.push(Duration::from_millis(time));
@@ -205,6 +202,6 @@ fn opportunities(text: &str, kept: bool) -> Result<Recorded, String> {
     if times.is_empty() {
         return Err(format!("is empty: {OPPORTUNITY}"));
     }
-    let trace = Trace::new(&times).ok_or("has no opportunity after 0 ms: nothing would ever leave")?;
+    let trace = Trace::new(&times).ok_or("has no delivery time after 0 ms: the link would never send")?;
     Ok(Recorded::Opportunities(trace, if kept { times.into() } else { Arc::default() }))
 }

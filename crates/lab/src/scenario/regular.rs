@@ -19,7 +19,7 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
         file.take(most + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
     }
     if bytes.len() as u64 > most {
-        return Err(format!("it is larger than {} MiB, which is the most that is read", most >> 20));
+        return Err(format!("it is larger than the limit of {} MiB", most >> 20));
     }
     Ok(bytes)
 }

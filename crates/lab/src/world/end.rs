@@ -28,7 +28,7 @@ impl World {
         let at = self.network.now();
         match self.network.exhausted() {
             None => Ok(()),
-            Some(Exhausted::AtOnce) => Err(RunError::StandsStill { at, events: self.budget.at_once }),
+            Some(Exhausted::AtOnce) => Err(RunError::NoProgress { at, events: self.budget.at_once }),
             Some(Exhausted::Total) => Err(self.above("events", self.budget.total)),
         }
     }

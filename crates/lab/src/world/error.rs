@@ -1,37 +1,37 @@
-//! Why a run ended before its time, in words.
+//! Errors that end a run early.
 
 use mptcp_clock::Instant;
 use netsim::TopologyError;
 
 use super::capture::CaptureError;
 
-/// Why a run could not go on to its end.
+/// The reason why a run ended before its duration.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    /// Time stood still.
+    /// Too many events at one instant.
     #[error(
-        "the run stands still at {at}: {events} events at one instant, and time does not go on; look for a path \
-         without rate and delay, or a timeout of 0s"
+        "the simulation makes no progress at {at}: {events} events at one instant; look for a path without rate and \
+         delay, or a timeout of 0s"
     )]
-    StandsStill {
-        /// The instant that has no end.
+    NoProgress {
+        /// The instant.
         at: Instant,
-        /// How many events there were at that instant.
+        /// Number of events at that instant.
         events: u64,
     },
-    /// It asked for more than its limits allow.
-    #[error("the run reached limits.{limit} = {most} at {at} of {end}; raise the limit, or ask for less")]
+    /// The run reached one of its limits.
+    #[error("the run reached limits.{limit} = {most} at {at} of {end}; raise the limit, or shorten the run")]
     Limit {
         /// The key of the limit.
         limit: &'static str,
         /// Its value.
         most: u64,
-        /// How far the run came.
+        /// The virtual time at which the run stopped.
         at: Instant,
         /// When the run would have ended.
         end: Instant,
     },
-    /// The topology is impossible; a checked scenario's never is.
+    /// The topology is invalid. A resolved scenario never causes this.
     #[error(transparent)]
     Topology(#[from] TopologyError),
     /// A capture could not be written.

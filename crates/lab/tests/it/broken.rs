@@ -1,16 +1,16 @@
-//! Scenarios that are wrong, one fault each in `broken/`, and the one message that each gives.
+//! Scenarios with one fault each in `broken/`, and the message that each of them gives.
 
 use mptcp_lab::scenario::Scenario;
 
-/// File and message, from the place on.
+/// File, and its message starting with the place.
 const FAULTS: &[(&str, &str)] = &[
     (
         "background_that_only_pauses",
-        r#"background_that_only_pauses.toml:14: background.other.off = "10ms": needs a time of sending (try on = "100ms" next to it)"#,
+        r#"background_that_only_pauses.toml:14: background.other.off = "10ms": needs on (try on = "100ms" next to it)"#,
     ),
     (
         "cell_aggregates_without_n",
-        r#"cell_aggregates_without_n.toml:4: cells.home.aggregation = true: needs 802.11n, and this cell is 802.11g"#,
+        r#"cell_aggregates_without_n.toml:4: cells.home.aggregation = true: needs 802.11n, but this cell is 802.11g"#,
     ),
     (
         "cell_on_a_channel_of_the_other_band",
@@ -34,15 +34,15 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "datagrams_of_a_file",
-        r#"datagrams_of_a_file.toml:13: flows.bulk.bytes = "1MB": must not be set for udp, which has datagrams and a rate"#,
+        r#"datagrams_of_a_file.toml:13: flows.bulk.bytes = "1MB": must not be set for udp (use datagram and rate)"#,
     ),
     (
         "event_moves_a_wire",
-        r#"event_moves_a_wire.toml:16: events[0].set.distance = "3m": needs a station; a path has a rate and a loss"#,
+        r#"event_moves_a_wire.toml:16: events[0].set.distance = "3m": needs a station (for a path, set rate or loss)"#,
     ),
     (
         "event_sets_the_rate_of_a_station",
-        r#"event_sets_the_rate_of_a_station.toml:16: events[0].set.rate = "6Mbit": needs a path or link; a station has a distance"#,
+        r#"event_sets_the_rate_of_a_station.toml:16: events[0].set.rate = "6Mbit": needs a path or link (for a station, set distance)"#,
     ),
     (
         "station_at_a_rate_of_no_standard",
@@ -58,7 +58,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "backup_of_another_path",
-        r#"backup_of_another_path.toml:13: flows.bulk.backup[0] = "3g": is not one of the paths of this flow (they are: wifi)"#,
+        r#"backup_of_another_path.toml:13: flows.bulk.backup[0] = "3g": is not a path of this flow (its paths are: wifi)"#,
     ),
     (
         "bare_number",
@@ -78,13 +78,13 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "delay_and_rtt",
-        r#"delay_and_rtt.toml:6: paths.wifi.rtt = "20ms": delay is given too; give one of them (rtt is twice the delay)"#,
+        r#"delay_and_rtt.toml:6: paths.wifi.rtt = "20ms": delay is also given; give only one of them (rtt is twice the delay)"#,
     ),
     ("duration_of_zero", r#"duration_of_zero.toml:1: duration = "0s": must be longer than 0s"#),
     ("empty", r#"empty.toml: duration: a scenario needs a duration (try duration = "60s")"#),
     (
         "event_admin_one_way",
-        r#"event_admin_one_way.toml:18: events[0].how = "admin": must be without a direction; for one direction alone, set how = "blackhole""#,
+        r#"event_admin_one_way.toml:18: events[0].how = "admin": must not be set for one direction (try how = "blackhole" for that)"#,
     ),
     (
         "event_route_of_a_link_without_a_sender",
@@ -92,7 +92,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "event_after_the_end",
-        r#"event_after_the_end.toml:14: events[0].at = "41s": lies after the end of the run (duration 40s)"#,
+        r#"event_after_the_end.toml:14: events[0].at = "41s": must not be after the end of the run (duration 40s)"#,
     ),
     (
         "event_before_the_start",
@@ -122,7 +122,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "flow_to_itself",
-        r#"flow_to_itself.toml:12: flows.bulk.to = "client": must be another host than the one it comes from"#,
+        r#"flow_to_itself.toml:12: flows.bulk.to = "client": must differ from the host in from"#,
     ),
     (
         "gilbert_elliott_without_r",
@@ -132,11 +132,8 @@ const FAULTS: &[(&str, &str)] = &[
         "include_as_string",
         r#"include_as_string.toml:1: include = "base.toml": expected an array of file names (try ["base.toml"])"#,
     ),
-    ("include_circle", r#"include_circle_other.toml:1: including include_circle.toml goes in a circle"#),
-    (
-        "include_circle_other",
-        r#"include_circle.toml:1: including include_circle_other.toml goes in a circle"#,
-    ),
+    ("include_circle", r#"include_circle_other.toml:1: including include_circle.toml makes a cycle"#),
+    ("include_circle_other", r#"include_circle.toml:1: including include_circle_other.toml makes a cycle"#),
     ("include_missing", r#"include_missing.toml:1: cannot read nowhere.toml: there is no such file"#),
     (
         "include_of_a_fault",
@@ -148,7 +145,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "link_with_the_name_of_a_path",
-        r#"link_with_the_name_of_a_path.toml:13: links.wifi: there is a path of this name; paths and links share their names"#,
+        r#"link_with_the_name_of_a_path.toml:13: links.wifi: a path has this name; names of paths and links must differ"#,
     ),
     ("jitter_of_a_minute", r#"jitter_of_a_minute.toml:4: jitter.start = "1min": must be at most 1s"#),
     (
@@ -161,7 +158,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "loss_twice",
-        r#"loss_twice.toml:5: paths.wifi.loss = "1%": gilbert_elliott is given too; give one of them"#,
+        r#"loss_twice.toml:5: paths.wifi.loss = "1%": gilbert_elliott is also given; give only one of them"#,
     ),
     ("missing", r#"missing.toml: cannot read missing.toml: there is no such file"#),
     (
@@ -196,7 +193,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "path_of_another_host",
-        r#"path_of_another_host.toml:12: flows.bulk.paths[0] = "core": does not touch host "client" (its own are: access)"#,
+        r#"path_of_another_host.toml:12: flows.bulk.paths[0] = "core": does not touch host "client" (its links are: access)"#,
     ),
     (
         "path_of_nobody",
@@ -209,7 +206,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "queue_prio_twice",
-        r#"queue_prio_twice.toml:5: paths.wifi.queue: must have each flow in one band, and has "bulk" in two"#,
+        r#"queue_prio_twice.toml:5: paths.wifi.queue: must have each flow in one band, but "bulk" is in two"#,
     ),
     (
         "queue_quantum_of_one",
@@ -217,11 +214,11 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "queue_red_without_a_weight",
-        r#"queue_red_without_a_weight.toml:5: paths.wifi.queue.burst: must be larger, for no average could reach min before it has passed (give a larger min or burst)"#,
+        r#"queue_red_without_a_weight.toml:5: paths.wifi.queue.burst: must be larger: the average could not reach min during the burst (give a larger min or burst)"#,
     ),
     (
         "queue_event_on_a_discipline",
-        r#"queue_event_on_a_discipline.toml:12: events[0].set.queue = "10p": needs a drop-tail queue; a discipline keeps its limit"#,
+        r#"queue_event_on_a_discipline.toml:12: events[0].set.queue = "10p": needs a drop-tail queue: the limit of a discipline cannot change"#,
     ),
     (
         "queue_key_misspelt",
@@ -233,7 +230,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "queue_mark_beside_a_discipline",
-        r#"queue_mark_beside_a_discipline.toml:6: paths.wifi.mark = "20p": needs a drop-tail queue; this one has a discipline, which marks by itself (see its keys)"#,
+        r#"queue_mark_beside_a_discipline.toml:6: paths.wifi.mark = "20p": needs a drop-tail queue: a discipline has its own marking keys"#,
     ),
     (
         "queue_prio_of_nobody",
@@ -273,11 +270,11 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "stagger_beyond_the_end",
-        r#"stagger_beyond_the_end.toml:13: flows.bulk.stagger = "1s": the last flow would start at 49s, after the run ends"#,
+        r#"stagger_beyond_the_end.toml:13: flows.bulk.stagger = "1s": the last flow would start at 49s, after the end of the run"#,
     ),
     (
         "stop_after_the_end",
-        r#"stop_after_the_end.toml:12: flows.bulk.stop = "41s": lies after the end of the run (duration 40s)"#,
+        r#"stop_after_the_end.toml:12: flows.bulk.stop = "41s": must not be after the end of the run (duration 40s)"#,
     ),
     (
         "subflows_of_fullmesh",
@@ -309,11 +306,11 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "trace_beside_a_rate",
-        r#"trace_beside_a_rate.toml:4: paths.wifi.rate = "1Mbit": trace is given too, which has the rate; give one of them"#,
+        r#"trace_beside_a_rate.toml:4: paths.wifi.rate = "1Mbit": trace is also given and sets the rate; give only one of them"#,
     ),
     (
         "trace_goes_back",
-        r#"trace_goes_back.toml:4: paths.wifi.trace = "traces/back.up": line 3: 7 ms comes after 9 ms; times must not go back"#,
+        r#"trace_goes_back.toml:4: paths.wifi.trace = "traces/back.up": line 3: 7 ms follows 9 ms; times must not decrease"#,
     ),
     (
         "trace_missing",
@@ -325,7 +322,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "trace_of_nothing",
-        r#"trace_of_nothing.toml:4: paths.wifi.trace = "traces/nothing.up": has no opportunity after 0 ms: nothing would ever leave"#,
+        r#"trace_of_nothing.toml:4: paths.wifi.trace = "traces/nothing.up": has no delivery time after 0 ms: the link would never send"#,
     ),
     (
         "trace_without_columns",
@@ -333,7 +330,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_scheduler",
-        r#"unknown_scheduler.toml:12: flows.bulk.scheduler = "lowest": is not one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant"; docs/extending.md adds one, as it does "ecf" and "blest""#,
+        r#"unknown_scheduler.toml:12: flows.bulk.scheduler = "lowest": is not one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant"; docs/extending.md explains how to add one"#,
     ),
     (
         "unknown_table",
@@ -345,7 +342,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "until_done_without_a_file",
-        r#"until_done_without_a_file.toml:2: until_done = true: no flow sends a file whose end could be waited for (try bytes = "10MB" in a flow)"#,
+        r#"until_done_without_a_file.toml:2: until_done = true: needs a flow that sends a file (try bytes = "10MB" in a flow)"#,
     ),
     (
         "up_as_string",
@@ -382,11 +379,11 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "middlebox_key_of_another_kind",
-        r#"middlebox_key_of_another_kind.toml:12: middleboxes.home.size = "500B": needs kind = split, and this one is nat"#,
+        r#"middlebox_key_of_another_kind.toml:12: middleboxes.home.size = "500B": needs kind = split, but the kind is nat"#,
     ),
     (
         "middlebox_nat_one_way",
-        r#"middlebox_nat_one_way.toml:12: middleboxes.home.direction = "forward": must not be set for nat, whose inside is the first end of the path"#,
+        r#"middlebox_nat_one_way.toml:12: middleboxes.home.direction = "forward": must not be set for nat: the first end of the path is its inside"#,
     ),
     (
         "middlebox_nat_that_forgets_at_once",
@@ -414,27 +411,27 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "event_middlebox_and_path",
-        r#"event_middlebox_and_path.toml:16: events[0].path = "wifi": must not be set in an event about a middlebox (leave path out)"#,
+        r#"event_middlebox_and_path.toml:16: events[0].path = "wifi": must not be set in an event of a middlebox (omit path)"#,
     ),
     (
         "event_middlebox_set_up",
-        r#"event_middlebox_set_up.toml:13: events[0]: must set on, and nothing else (try set = { on = false })"#,
+        r#"event_middlebox_set_up.toml:13: events[0]: must set only on (try set = { on = false })"#,
     ),
     (
         "event_middlebox_after_the_end",
-        r#"event_middlebox_after_the_end.toml:14: events[0].at = "41s": lies after the end of the run (duration 40s)"#,
+        r#"event_middlebox_after_the_end.toml:14: events[0].at = "41s": must not be after the end of the run (duration 40s)"#,
     ),
     (
         "event_switches_a_path_on",
-        r#"event_switches_a_path_on.toml:16: events[0].set.on = true: needs a middlebox; a path goes up and down (try set = { up = true })"#,
+        r#"event_switches_a_path_on.toml:16: events[0].set.on = true: needs a middlebox (for a path, try set = { up = true })"#,
     ),
     (
         "topology_of_odd_k",
-        r#"topology_of_odd_k.toml:4: topology.k = 5: must be even, between 2 and 10: half the ports of a switch go up and half down (try 4 or 6)"#,
+        r#"topology_of_odd_k.toml:4: topology.k = 5: must be even, between 2 and 10: a switch has k/2 ports up and k/2 down (try 4 or 6)"#,
     ),
     (
         "topology_too_large",
-        r#"topology_too_large.toml:4: topology.k = 12: must be at most 10, which is the most that fits 255 hosts"#,
+        r#"topology_too_large.toml:4: topology.k = 12: must be at most 10: more would exceed 255 hosts"#,
     ),
     (
         "topology_of_no_kind",
@@ -443,7 +440,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("topology_without_k", r#"topology_without_k.toml:2: topology: needs k (try k = 4)"#),
     (
         "topology_with_ports_of_a_bcube",
-        r#"topology_with_ports_of_a_bcube.toml:5: topology.n = 4: needs bcube; a fat_tree has k ports in each switch"#,
+        r#"topology_with_ports_of_a_bcube.toml:5: topology.n = 4: needs bcube; a fat_tree has only k"#,
     ),
     (
         "topology_without_a_rate",
@@ -455,7 +452,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "bcube_too_large",
-        r#"bcube_too_large.toml:5: topology.k = 3: must make n^(k+1) at most 255 hosts, and makes 4096 (try k = 1)"#,
+        r#"bcube_too_large.toml:5: topology.k = 3: must give n^(k+1) of at most 255 hosts, but gives 4096 (try k = 1)"#,
     ),
     ("bcube_without_ports", r#"bcube_without_ports.toml:2: topology: needs n (try n = 4)"#),
     (
@@ -464,7 +461,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "permutation_from_one_host",
-        r#"permutation_from_one_host.toml:8: flows.bulk.from = "h1": must not be set for a permutation, which has a flow from each host"#,
+        r#"permutation_from_one_host.toml:8: flows.bulk.from = "h1": must not be set for a permutation, which starts a flow from each host"#,
     ),
     (
         "permutation_with_a_bad_mss",
@@ -484,21 +481,24 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "route_that_does_not_connect",
-        r#"route_that_does_not_connect.toml:29: routes[0].links[1] = "s-b": does not touch "r", where the route is by then (there: a-r, r-s, r-b, r-c)"#,
+        r#"route_that_does_not_connect.toml:29: routes[0].links[1] = "s-b": does not touch "r", the node that the route has reached (links there: a-r, r-s, r-b, r-c)"#,
     ),
     (
         "route_that_ends_elsewhere",
-        r#"route_that_ends_elsewhere.toml:29: routes[0].links[1] = "r-s": is the last, and leads to "s", not to "b""#,
+        r#"route_that_ends_elsewhere.toml:29: routes[0].links[1] = "r-s": is the last link, but leads to "s" instead of "b""#,
     ),
-    ("route_that_goes_on", r#"route_that_goes_on.toml:29: routes[0].links[1] = "r-b": leads to "b" already"#),
+    (
+        "route_that_goes_on",
+        r#"route_that_goes_on.toml:29: routes[0].links[1] = "r-b": already leads to "b"; later links are not allowed"#,
+    ),
     ("route_in_a_circle", r#"route_in_a_circle.toml:29: routes[0].links[2] = "r-s": leads back to "r""#),
     (
         "route_through_a_host",
-        r#"route_through_a_host.toml:29: routes[0].links[1] = "r-c": leads to the host "c", which passes nothing on (see relays)"#,
+        r#"route_through_a_host.toml:29: routes[0].links[1] = "r-c": leads to the host "c", which does not forward frames (add it to relays)"#,
     ),
     (
         "route_without_links",
-        r#"route_without_links.toml:26: routes[0].links: needs its links in their order (try links = ["a-r", "r-b"])"#,
+        r#"route_without_links.toml:26: routes[0].links: needs the links in the order of the route (try links = ["a-r", "r-b"])"#,
     ),
     (
         "route_of_another_flow",
@@ -512,7 +512,10 @@ const FAULTS: &[(&str, &str)] = &[
         "route_from_nowhere",
         r#"route_from_nowhere.toml:27: routes[0].from = "aa": there is no host "aa"; did you mean "a"? (there are: a, b, c)"#,
     ),
-    ("route_twice", r#"route_twice.toml:30: routes[1]: these frames of flow "bulk" have a route already"#),
+    (
+        "route_twice",
+        r#"route_twice.toml:30: routes[1]: another route already covers these frames of flow "bulk""#,
+    ),
     (
         "duplicate_beyond_all",
         r#"duplicate_beyond_all.toml:5: paths.wifi.duplicate = "101%": a probability must be between 0% and 100%"#,
@@ -523,15 +526,15 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "slot_of_nothing",
-        r#"slot_of_nothing.toml:5: paths.wifi.slot = "0s": must be longer than 0s (leave it out for no waiting)"#,
+        r#"slot_of_nothing.toml:5: paths.wifi.slot = "0s": must be longer than 0s (omit it to disable slots)"#,
     ),
     (
         "slot_without_a_time",
-        r#"slot_without_a_time.toml:5: paths.wifi.slot_frames = 8: needs slot, or the last frames would wait for ever (try slot = "5ms" next to it)"#,
+        r#"slot_without_a_time.toml:5: paths.wifi.slot_frames = 8: needs slot: without it, the last frames would wait for ever (try slot = "5ms" next to it)"#,
     ),
     (
         "preset_beside_a_value",
-        r#"preset_beside_a_value.toml:5: paths.wifi.gilbert_elliott.p = "1%": the preset "in_flight_long" is given too; give one of them"#,
+        r#"preset_beside_a_value.toml:5: paths.wifi.gilbert_elliott.p = "1%": the preset "in_flight_long" is also given; give only one of them"#,
     ),
     (
         "preset_of_no_name",
@@ -547,7 +550,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "deadline_of_a_stream_without_end",
-        r#"deadline_of_a_stream_without_end.toml:7: flows.bulk.deadline = "100ms": needs something that can be late (try blocks = "8KB" or bytes = "15MB" next to it)"#,
+        r#"deadline_of_a_stream_without_end.toml:7: flows.bulk.deadline = "100ms": needs blocks or bytes (try blocks = "8KB" or bytes = "15MB" next to it)"#,
     ),
     (
         "deadline_of_nothing",
@@ -555,7 +558,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "pauses_and_nothing_else",
-        r#"pauses_and_nothing_else.toml:8: flows.bulk.off = "1s": needs a time of sending (try on = "1s" next to it)"#,
+        r#"pauses_and_nothing_else.toml:8: flows.bulk.off = "1s": needs on (try on = "1s" next to it)"#,
     ),
 ];
 
@@ -569,8 +572,8 @@ fn message(name: &str) -> String {
 
 #[test]
 fn each_broken_scenario_gives_its_one_message() {
-    for (name, wanted) in FAULTS {
-        assert_eq!(message(name), *wanted, "{name}");
+    for (name, expected) in FAULTS {
+        assert_eq!(message(name), *expected, "{name}");
     }
 }
 
@@ -594,22 +597,24 @@ fn every_broken_scenario_is_in_the_table() {
     }
 }
 
-/// How a message begins: with what must be, what is missing or unknown, or a fact that is true of what was written.
+/// Beginnings of messages: a rule (`must be`), a missing or unknown name, or a true statement about the value.
 const BEGINNINGS: &[&str] = &[
     "must ",
     "expected ",
     "needs ",
+    "already leads to ",
+    "another route already covers ",
+    "a path has this name",
+    "a path or link has this name",
     "unknown key",
     "there is no ",
-    "there is a path or link of this name",
-    "there is a path of this name",
     "is not one of ",
-    "lies after the end of the run",
+    "is not a path of this flow",
     "does not ",
     "leads ",
-    "is the last, and leads ",
+    "is the last link, but leads ",
     "is empty: expected ",
-    "has no opportunity ",
+    "has no delivery time ",
     "cannot read ",
     "traces/none.up cannot be read",
     "not_utf8.toml is not UTF-8",
@@ -621,7 +626,6 @@ const BEGINNINGS: &[&str] = &[
     "a path needs ",
     "a link needs ",
     "the last flow would start ",
-    "these frames of flow ",
     "line ",
 ];
 
@@ -635,11 +639,11 @@ fn problem(message: &str) -> &str {
     if is_key { &rest[key.len() + 2..] } else { rest }
 }
 
-/// Whether a message says what must be, and does not state it as a fact about a value that is otherwise.
+/// Whether a message states the rule, rather than claiming that the bad value follows it.
 fn is_a_rule(problem: &str) -> bool {
-    // "a delay must not be negative": what is spoken of, then the rule.
+    // "a delay must not be negative": noun, then rule.
     let noun = problem.strip_prefix("a ").and_then(|rest| rest.split_once(' ')).map_or("", |(_, rest)| rest);
-    let given = problem.contains(" is given too");
+    let given = problem.contains(" is also given");
     let named = problem.starts_with("the name ") && problem.contains(" must ");
     let bps = problem.starts_with("a rate in \"bps\" is bytes to tc");
     given
@@ -665,7 +669,7 @@ fn no_message_states_a_rule_as_a_fact() {
     }
 }
 
-/// The same of every string in the code that makes these messages, whether a scenario here meets it or not.
+/// Also covers messages in the source that no scenario here triggers.
 #[test]
 fn no_message_of_the_code_states_a_rule_as_a_fact() {
     const RULES: [&str; 13] = [
@@ -695,8 +699,8 @@ fn no_message_of_the_code_states_a_rule_as_a_fact() {
             let strings =
                 text.lines().filter(|line| !line.trim_start().starts_with("//") && line.contains('"'));
             for line in strings {
-                let said = RULES.iter().find(|rule| line.contains(&format!("\"{rule}")));
-                assert!(said.is_none(), "{}: {line}", path.display());
+                let rule = RULES.iter().find(|rule| line.contains(&format!("\"{rule}")));
+                assert!(rule.is_none(), "{}: {line}", path.display());
             }
         }
     }

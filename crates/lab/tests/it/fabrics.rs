@@ -161,7 +161,7 @@ fn a_network_of_too_many_links_is_blamed_on_its_size() {
         )
     };
     let said = Scenario::parse(&text(""), "test.toml").expect_err("too many").to_string();
-    assert!(said.contains("topology.k = 4: there would be 1215 links, and limits.links is 1000"), "{said}");
+    assert!(said.contains("topology.k = 4: there would be 1215 links, but limits.links is 1000"), "{said}");
     assert_eq!(scenario(&text("[limits]\nlinks = 1215\n")).links.len(), 1215);
 }
 
@@ -173,11 +173,14 @@ fn permutations_are_counted_before_they_are_made() {
         Scenario::parse(&text, "test.toml").expect_err("too many").to_string()
     };
     let said = many(1600, "");
-    let place = "flows.a120.permutation = 1: there would be 400000 flows, and limits.flows is 30000";
+    let place = "flows.a120.permutation = 1: there would be 400000 flows, but limits.flows is 30000";
     assert!(said.contains(place), "{said}");
     let long = "x".repeat(12_000);
     let said = many(100, &format!(", congestion = {{ kind = \"cubic\", as = \"{long}\" }}"));
-    assert!(said.contains("flows.a10.permutation = 1: what flows say would be"), "{said}");
+    assert!(
+        said.contains("flows.a10.permutation = 1: the settings of all generated flows would take"),
+        "{said}"
+    );
 }
 
 #[test]

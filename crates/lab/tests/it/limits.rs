@@ -61,7 +61,10 @@ fn a_path_that_takes_no_time_any_more_ends_the_run() {
     let scenario = Scenario::parse(&text, "stops.toml").expect("valid");
     let error = World::new(&scenario, 1).expect("a network").run().expect_err("it stands still");
     let said = error.to_string();
-    assert!(said.starts_with("the run stands still at 2.0") && said.contains("at one instant"), "{said}");
+    assert!(
+        said.starts_with("the simulation makes no progress at 2.0") && said.contains("at one instant"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -85,7 +88,7 @@ fn what_would_not_fit_is_refused_with_its_key() {
         (
             text("", PATH, "sndbuf = \"8000000000GB\""),
             "flows.bulk.sndbuf",
-            "of memory, and limits.memory is 4.0 GB",
+            "of memory, but limits.memory is 4.0 GB",
         ),
         (
             text("", PATH, "count = 10000\n[flows.more]\ncount = 10000"),
@@ -122,7 +125,7 @@ fn neighbours_that_never_rest_are_refused() {
     assert!(said.contains("background") && said.contains("limits.events"), "{said}");
     let crowd: String = (0..200).map(|n| format!("[background.g{n}]\nstations = 100\n")).collect();
     let said = refused(&cell(&crowd));
-    assert!(said.contains("20000 stations, and limits.stations is 1000"), "{said}");
+    assert!(said.contains("20000 stations, but limits.stations is 1000"), "{said}");
     assert_eq!(refused(&cell("[background.others]\nstations = 10\non = \"100ms\"\noff = \"1s\"")), "nothing");
 }
 
@@ -173,7 +176,7 @@ fn baselines_and_seeds_are_counted_before_they_are_made() {
     let said = one.check_runs(1_000_000_000).expect_err("too many").to_string();
     assert_eq!(
         said,
-        "1000000000 runs, baselines counted, and limits.runs is 100000 (ask for fewer, or raise limits.runs)"
+        "1000000000 runs including baselines, but limits.runs is 100000 (use fewer runs, or raise limits.runs)"
     );
     assert_eq!(one.check_runs(1000), Ok(()));
 }
@@ -185,10 +188,10 @@ fn more_hosts_and_interfaces_than_addresses_have_room_for_are_refused() {
         .collect();
     let sink = "[links.sink]\nends = [\"hub\", \"sink\"]\nrate = \"1Mbit\"\n";
     let said = refused(&format!("duration = \"1s\"\n{hosts}{sink}"));
-    assert!(said.contains("flows: join 301 hosts, and there is room for 255"), "{said}");
+    assert!(said.contains("flows: must join at most 255 hosts, but join 301"), "{said}");
     let ways: String = (0..300).map(|n| format!("[paths.p{n}]\nrate = \"1Mbit\"\n")).collect();
     let said = refused(&format!("duration = \"1s\"\n{ways}[flows.bulk]\n"));
-    assert!(said.contains("has 300 interfaces, and a host has room for 255"), "{said}");
+    assert!(said.contains("has 300 interfaces, but a host must have at most 255"), "{said}");
 }
 
 #[test]
@@ -240,7 +243,7 @@ fn copies_of_copies_are_reckoned_with() {
     let said = refused(&chain(20, "100%"));
     assert!(said.contains("flows.bulk.rate") && said.contains("limits.events"), "{said}");
     let said = refused(&chain(20, "100%").replace("1Mbit", "12kbit"));
-    assert!(said.contains("of memory, and limits.memory is 4.0 GB"), "{said}");
+    assert!(said.contains("of memory, but limits.memory is 4.0 GB"), "{said}");
     assert_eq!(refused(&chain(20, "1%")), "nothing");
     let of = |links, share| Scenario::parse(&chain(links, share), "chain").expect("valid").estimate();
     assert!(of(4, "100%").events > 10.0 * of(4, "0%").events);

@@ -145,7 +145,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             "path_manager = { kind = \"ndiffports\", subflows = 3 }\nsubflows = 3",
-            "test.toml:8: flows.f.subflows = 3: is given in path_manager too; give one of them",
+            "test.toml:8: flows.f.subflows = 3: is also given in path_manager; give only one of them",
         ),
     ] {
         assert_eq!(finish(keys).err().as_deref(), Some(wanted), "{keys}");

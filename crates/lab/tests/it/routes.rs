@@ -131,12 +131,12 @@ fn two_routes_for_the_same_frames_are_refused() {
         (route("a", "b", "[\"a-r\", \"r-s\", \"s-b\"]"), route("a", "b", "[\"a-r\", \"r-t\", \"t-b\"]"));
     assert_eq!(refused(&(text.clone() + &over_s)), "nothing");
     let said = refused(&(text.clone() + &over_s + &over_t));
-    assert!(said.contains("routes[1]: these frames of flow \"bulk\" have a route already"), "{said}");
+    assert!(said.contains("routes[1]: another route already covers these frames of flow \"bulk\""), "{said}");
     // On the way back the last link says which frames: the address of the opener.
     let back =
         route("b", "a", "[\"s-b\", \"r-s\", \"a-r\"]") + &route("b", "a", "[\"t-b\", \"r-t\", \"a-r\"]");
     let said = refused(&(text.clone() + &back));
-    assert!(said.contains("routes[1]: these frames"), "{said}");
+    assert!(said.contains("routes[1]: another route"), "{said}");
     // There and back are two.
     assert_eq!(refused(&(text + &over_s + &route("b", "a", "[\"t-b\", \"r-t\", \"a-r\"]"))), "nothing");
 }

@@ -277,25 +277,21 @@ fn overrides_go_through_the_same_checks() {
         (
             "paths.wifi.rtt",
             "40ms",
-            "--set: paths.wifi.rtt = \"40ms\": delay is given too, at handoff.toml:8, and stays; set paths.wifi.delay in its place; rtt is twice the delay",
+            "--set: paths.wifi.rtt = \"40ms\": delay is also given, at handoff.toml:8, and an override cannot remove it; set paths.wifi.delay instead; rtt is twice the delay",
         ),
         (
             "events.3.at",
             "1s",
             "--set: events.3.at = \"1s\": events has one element, 0: elements count from 0; did you mean \"events.0.at\"?",
         ),
-        ("events.0.at", "50s", "--set: events[0].at = \"50s\": lies after the end of the run (duration 40s)"),
         (
-            "include",
-            "[]",
-            "--set: include = \"[]\": files are included before anything is put over them; name it in the file",
+            "events.0.at",
+            "50s",
+            "--set: events[0].at = \"50s\": must not be after the end of the run (duration 40s)",
         ),
-        (
-            "cells.*.channel",
-            "6",
-            "--set: cells.*.channel = \"6\": there is nothing at \"cells\" that * could stand for",
-        ),
-        ("duration.x", "1s", "--set: duration.x = \"1s\": there is no such place in the scenario"),
+        ("include", "[]", "--set: include = \"[]\": cannot be overridden; set include in the file"),
+        ("cells.*.channel", "6", "--set: cells.*.channel = \"6\": no key matches * at \"cells\""),
+        ("duration.x", "1s", "--set: duration.x = \"1s\": the scenario has no such key"),
     ] {
         assert_eq!(with(key, value).err().as_deref(), Some(message), "{key}");
     }

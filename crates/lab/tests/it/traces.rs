@@ -177,7 +177,7 @@ fn recordings_that_mean_two_things_are_refused() {
         ("time_s,rate_mbit,rate_mbit\n0,1,2\n", "one column of each quantity"),
         ("time_s,rate_mbit,throughput_kbps\n0,1,2\n", "one column of each quantity"),
         ("time_s,rate_mbit,loss\n0,1,2\n", "without a unit"),
-        ("time_s,rate_mbit,latency_ms\n0,1,2\n", "name it delay_ms if it is one way"),
+        ("time_s,rate_mbit,latency_ms\n0,1,2\n", "name it delay_ms for a one-way delay"),
         ("time_s,rate_mibt\n0,1\n", "did you mean \"rate_mbit\"?"),
         ("time_s,dely_ms,rate_mbit\n0,1,2\n", "did you mean \"delay_ms\"?"),
         ("time_s,bytes\n0,1\n", "must begin with the names of its columns"),
@@ -292,13 +292,13 @@ fn a_start_needs_a_recording_that_reaches_it() {
     for (keys, says) in [
         ("rate = \"1Mbit\"\ntrace_start = \"random\"", "paths.p.trace_start = \"random\": needs a trace"),
         ("rate = \"1Mbit\"\ntrace_repeat = true", "paths.p.trace_repeat = true: needs a trace"),
-        ("trace = \"walk\"\ntrace_start = \"1min\"", "must begin before its end, at 20.000 s"),
+        ("trace = \"walk\"\ntrace_start = \"1min\"", "must start before its end, at 20.000 s"),
         ("trace = \"walk\"\ntrace_start = \"soon\"", "a start must be a time such as \"10s\", or \"random\""),
         (
             "trace = \"walk\"\ntrace_start = \"random\"\ntrace_repeat = false",
-            "begins at random, and so has to repeat",
+            "starts at a random time and must repeat",
         ),
-        ("trace = \"times\"\ntrace_repeat = false", "such a recording always repeats"),
+        ("trace = \"times\"\ntrace_repeat = false", "which always repeats"),
         ("trace = \"quick\"\ntrace_repeat = true", "would change the link more than 2000000 times"),
     ] {
         let scenario = format!("duration = \"2h\"\n[paths.p]\n{keys}\n[flows.f]\ntransport = \"tcp\"\n");

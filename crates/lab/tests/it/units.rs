@@ -72,7 +72,7 @@ fn queues_are_packets_bytes_or_time() {
         assert_eq!(again::<QueueSize>(text), text);
     }
     assert_eq!(again::<QueueSize>("-80ms"), "must not be negative");
-    assert_eq!(again::<QueueSize>("0ms"), "must be more than nothing");
+    assert_eq!(again::<QueueSize>("0ms"), "must be greater than 0");
     assert_eq!(again::<QueueSize>("-3p"), "must be a whole number of packets, at least 1p");
 }
 

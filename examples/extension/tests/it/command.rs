@@ -56,8 +56,8 @@ fn bad_arguments_are_said_with_the_usage() {
     for (arguments, wanted) in [
         (&["run"][..], "run takes one FILE, not 0"),
         (&["run", "a", "b"], "run takes one FILE, not 2"),
-        (&["run", "a", "--seed", "x"], "--seed x: is no whole number"),
-        (&["run", "a", "--set", "x"], "--set x: is no KEY=VALUE"),
+        (&["run", "a", "--seed", "x"], "--seed x: must be a whole number"),
+        (&["run", "a", "--set", "x"], "--set x: must be KEY=VALUE"),
         (&["run", "a", "--seed"], "--seed needs a value"),
         (&["run", "a", "--sede", "1"], "there is no option --sede"),
         (&["walk"], "usage: COMMAND run FILE"),

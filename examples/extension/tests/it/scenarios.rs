@@ -119,7 +119,7 @@ fn what_is_wrong_is_said_with_its_place() {
         (model("n = 5"), "test.toml:5: paths.wifi.loss_model: needs a kind (try kind = \"every-nth\")"),
         (
             model("kind = \"every-nth\" }\ngilbert_elliott = { p = \"1%\", r = \"9%\""),
-            "test.toml:5: paths.wifi.loss_model: gilbert_elliott is given too; give one of them",
+            "test.toml:5: paths.wifi.loss_model: gilbert_elliott is also given; give only one of them",
         ),
         (
             boxed("kind = \"clamp-windw\""),
@@ -137,11 +137,11 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             boxed("kind = \"clamp-window\"\nsize = \"5B\""),
-            "test.toml:9: middleboxes.m.size = \"5B\": needs kind = split, and this one is clamp-window",
+            "test.toml:9: middleboxes.m.size = \"5B\": needs kind = split, but the kind is clamp-window",
         ),
         (
             boxed("kind = \"split\"\nparameters = { window = \"1B\" }"),
-            "test.toml:9: middleboxes.m.parameters: needs kind = clamp-window, and this one is split",
+            "test.toml:9: middleboxes.m.parameters: needs kind = clamp-window, but the kind is split",
         ),
         (
             flow("scheduler = \"blst\""),
@@ -162,7 +162,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             flow("application = { kind = \"think\" }\ntransport = \"udp\""),
-            "test.toml:6: flows.f.application: must not be set for udp, which has datagrams and a rate",
+            "test.toml:6: flows.f.application: must not be set for udp (use datagram and rate)",
         ),
     ] {
         assert_eq!(finish(&text).err().as_deref(), Some(wanted), "{text}");

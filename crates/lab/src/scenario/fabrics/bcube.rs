@@ -24,7 +24,7 @@ pub(super) fn build(n: u32, k: u32) -> Result<Fabric, (&'static str, String)> {
         let most_hosts = Limits::MOST_HOSTS;
         return Err((
             "k",
-            format!("must make n^(k+1) at most {most_hosts} hosts, and makes {many} (try k = {most})"),
+            format!("must give n^(k+1) of at most {most_hosts} hosts, but gives {many} (try k = {most})"),
         ));
     };
     let mut links = Vec::new();

@@ -13,7 +13,7 @@ pub(super) fn build(k: u32) -> Result<Fabric, String> {
         let (below, above) = ((k & !1).max(2), (k + 1).clamp(2, MOST as u32));
         let near = if below == above { format!("{below}") } else { format!("{below} or {above}") };
         return Err(format!(
-            "must be even, between 2 and {MOST}: half the ports of a switch go up and half down (try {near})"
+            "must be even, between 2 and {MOST}: a switch has k/2 ports up and k/2 down (try {near})"
         ));
     }
     let half = k as usize / 2;

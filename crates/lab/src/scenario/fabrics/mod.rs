@@ -81,10 +81,8 @@ fn fabric(tree: &Node, table: &Node) -> Result<Fabric, ScenarioError> {
         match value {
             None => Err(tree.error(&["topology"], format!("needs {key} (try {example})"))),
             Some(value) if value > most => {
-                let problem = format!(
-                    "must be at most {most}, which is the most that fits {} hosts",
-                    Limits::MOST_HOSTS
-                );
+                let problem =
+                    format!("must be at most {most}: more would exceed {} hosts", Limits::MOST_HOSTS);
                 Err(tree.error(&["topology", key], problem))
             }
             Some(value) => Ok(value as u32),
@@ -93,9 +91,7 @@ fn fabric(tree: &Node, table: &Node) -> Result<Fabric, ScenarioError> {
     match kind {
         Some(TopologyKind::FatTree) => {
             if table.get(&["n"]).is_some() {
-                return Err(
-                    tree.error(&["topology", "n"], "needs bcube; a fat_tree has k ports in each switch")
-                );
+                return Err(tree.error(&["topology", "n"], "needs bcube; a fat_tree has only k"));
             }
             let k = number("k", fat_tree::MOST, "k = 4")?;
             fat_tree::build(k).map_err(|problem| tree.error(&["topology", "k"], problem))

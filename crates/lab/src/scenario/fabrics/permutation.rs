@@ -41,7 +41,7 @@ pub(super) fn expand(
         }
         for key in ["from", "to", "count", "paths", "backup"] {
             if flow.get(&[key]).is_some() {
-                return refuse(key, "must not be set for a permutation, which has a flow from each host");
+                return refuse(key, "must not be set for a permutation, which starts a flow from each host");
             }
         }
         check_size(tree, &["flows", name])?;
@@ -49,7 +49,7 @@ pub(super) fn expand(
         for (from, to) in derangement(number as u64, hosts.len()).into_iter().enumerate() {
             let copy = format!("{name}-{}", from + 1);
             if flows.contains_key(&copy) {
-                return refuse("permutation", &format!("makes a flow {copy:?}, and there is one already"));
+                return refuse("permutation", &format!("would make a second flow {copy:?}"));
             }
             let mut keys = keys.clone();
             let place = keys.get("permutation").map_or_else(|| flow.place.clone(), |node| node.place.clone());
@@ -85,7 +85,7 @@ fn check_count(tree: &Node, flows: &IndexMap<String, Node>, hosts: usize) -> Res
                 continue;
             }
             format!(
-                "what flows say would be {written} bytes for all that are made, and {MOST_WRITTEN} are the most"
+                "the settings of all generated flows would take {written} bytes; the limit is {MOST_WRITTEN}"
             )
         };
         return Err(tree.error(&["flows", name, "permutation"], problem));

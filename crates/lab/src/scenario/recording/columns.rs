@@ -108,7 +108,7 @@ pub(super) fn column(name: &str) -> Result<Option<Column>, String> {
     let time = unit(&lower, &TIMES);
     if has(&["latency", "ping"]) {
         return Err(format!(
-            "has a column {name:?}: name it delay_ms if it is one way, rtt_ms if it is both"
+            "has a column {name:?}: name it delay_ms for a one-way delay, rtt_ms for a round trip"
         ));
     }
     if has(&DELAY) {

@@ -66,7 +66,9 @@ fn named(names: &[String]) -> Result<Vec<Option<Column>>, String> {
         let same = |other: &Option<Column>| other.is_some_and(|other| other.quantity == column.quantity);
         if let Some(other) = columns[..at].iter().position(same) {
             let (one, other) = (shown(&names[other]), shown(&names[at]));
-            return Err(format!("must have one column of each quantity: {one:?} and {other:?} say the same"));
+            return Err(format!(
+                "must have one column of each quantity: {one:?} and {other:?} have the same quantity"
+            ));
         }
     }
     let has = |wanted| columns.iter().flatten().any(|column| column.quantity == wanted);
@@ -155,7 +157,7 @@ impl Reader {
                 last.loss = step.loss.or(last.loss);
             }
             _ if is_full => {
-                return Err(format!("has more than {MOST_STEPS} lines, the most that are read"));
+                return Err(format!("has more than the limit of {MOST_STEPS} lines"));
             }
             _ => self.steps.push(step),
         }

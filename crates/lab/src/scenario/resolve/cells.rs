@@ -45,7 +45,7 @@ fn cell(context: &Context<'_>, name: &str, table: &CellTable) -> Result<Cell, Sc
         ("aggregation", table.aggregation.is_some()),
     ] {
         if given && standard != Standard::N {
-            return Err(context.error(&at(key), format!("needs 802.11n, and this cell is {standard}")));
+            return Err(context.error(&at(key), format!("needs 802.11n, but this cell is {standard}")));
         }
     }
     let n = standard == Standard::N;
@@ -95,14 +95,14 @@ fn station(
     let at = |key| ["stations", name, key];
     context.name(&["stations", name], name)?;
     if links.iter().any(|link| link.name == *name) {
-        let problem = "there is a path or link of this name; paths, links and stations share their names";
+        let problem = "a path or link has this name; names of paths, links and stations must differ";
         return Err(context.error(&["stations", name], problem));
     }
     let cell = chosen(context, &["stations", name], table.cell.as_deref(), cells)?;
     let host = table.host.clone().unwrap_or_else(|| ENDS[0].to_owned());
     if host == cell.access_point {
         return Err(
-            context.error(&at("host"), format!("{host:?} is the access point of cell {:?}", cell.name))
+            context.error(&at("host"), format!("must not be the access point of cell {:?}", cell.name))
         );
     }
     let rate = match table.rate {
@@ -177,7 +177,7 @@ fn disturbers(
         (None, None) => None,
         (Some(on), off) if !on.0.is_zero() => Some((on.0, off.map_or(Duration::ZERO, |off| off.0))),
         _ => {
-            let problem = "needs a time of sending (try on = \"100ms\" next to it)";
+            let problem = "needs on (try on = \"100ms\" next to it)";
             return Err(context.error(&at(if table.on.is_some() { "on" } else { "off" }), problem));
         }
     };
@@ -215,7 +215,7 @@ pub(super) fn couplings(
             }
         }
         if couplings.iter().any(|known| pair.iter().all(|name| known.cells.contains(name))) {
-            return Err(context.error(&at("cells"), "these two are coupled already"));
+            return Err(context.error(&at("cells"), "must not repeat a pair of cells"));
         }
         let needed = |key, value: Option<Percent>| {
             let problem = "needs carrier_sense and collision (try \"50%\")";
@@ -259,7 +259,7 @@ fn air_rate(
     let all = listed(rates.iter().map(|&rate| word(rate)).collect::<Vec<_>>().iter().map(String::as_str));
     let Some(rate) = rate else {
         let problem =
-            format!("must be one of the rates of {}: {all}; leave it out for rate control", cell.standard);
+            format!("must be one of the rates of {}: {all}; omit it for rate control", cell.standard);
         return Err(context.error(at, problem));
     };
     let nearest = rates.iter().min_by_key(|known| known.abs_diff(rate)).copied().unwrap_or(rate);

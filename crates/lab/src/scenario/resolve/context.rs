@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::registry::Registry;
-use crate::scenario::error::{ScenarioError, listed, suggestion};
+use crate::scenario::error::{ScenarioError, listed, must_be_between, suggestion};
 use crate::scenario::is_called;
 use crate::scenario::kinds::{Chosen, Kinds};
 use crate::scenario::model::{Flow, Link, LinkKind};
@@ -49,10 +49,12 @@ impl Context<'_> {
         let problem = match place(other) {
             Some(place) if is_over(own) && !is_over(other) => {
                 let over = at(other).join(".");
-                format!("{other} is given too, at {place}, and stays; set {over} in its place{more}")
+                format!(
+                    "{other} is also given, at {place}, and an override cannot remove it; set {over} instead{more}"
+                )
             }
-            _ if more.is_empty() => format!("{other} is given too; give one of them"),
-            _ => format!("{other} is given too; give one of them ({})", more.trim_start_matches("; ")),
+            _ if more.is_empty() => format!("{other} is also given; give only one of them"),
+            _ => format!("{other} is also given; give only one of them ({})", more.trim_start_matches("; ")),
         };
         self.error(&at(own), problem)
     }
@@ -85,9 +87,8 @@ impl Context<'_> {
         if bounds.contains(&value) {
             return Ok(value);
         }
-        let nearest = value.clamp(*bounds.start(), *bounds.end());
-        let problem = format!("must be between {} and {} (nearest: {nearest})", bounds.start(), bounds.end());
-        Err(self.error(path, problem))
+        let bounds = u64::from(*bounds.start())..=u64::from(*bounds.end());
+        Err(self.error(path, must_be_between(u64::from(value), &bounds, "")))
     }
 
     /// The kind that the table at `path` names.

@@ -37,7 +37,7 @@ pub(super) fn time(
         return Err(context.error(&["events", index], "needs a time (try at = \"7s\")"));
     };
     if when >= duration {
-        let problem = format!("lies after the end of the run (duration {})", Span(duration));
+        let problem = format!("must not be after the end of the run (duration {})", Span(duration));
         return Err(context.error(&["events", index, "at"], problem));
     }
     Ok(when)
@@ -56,16 +56,16 @@ fn event(
     let link = context.link(&["events", index], names, links)?;
     let set = adjustment(table.set.as_ref());
     if table.set.as_ref().is_some_and(|set| set.on.is_some()) {
-        let problem = "needs a middlebox; a path goes up and down (try set = { up = true })";
+        let problem = "needs a middlebox (for a path, try set = { up = true })";
         return Err(context.error(&["events", index, "set", "on"], problem));
     }
     let wrong = if link.kind == LinkKind::Station {
         [("rate", set.rate.is_some()), ("jitter", set.jitter.is_some()), ("path_mtu", set.path_mtu.is_some())]
             .iter()
             .find(|(_, set)| *set)
-            .map(|(key, _)| (*key, "needs a path or link; a station has a distance"))
+            .map(|(key, _)| (*key, "needs a path or link (for a station, set distance)"))
     } else {
-        set.distance.map(|_| ("distance", "needs a station; a path has a rate and a loss"))
+        set.distance.map(|_| ("distance", "needs a station (for a path, set rate or loss)"))
     };
     let wrong = wrong.or_else(|| {
         let lines = match table.direction {
@@ -74,7 +74,7 @@ fn event(
             Some(Side::Backward) => vec![&link.backward],
         };
         let kept = set.queue.is_some() && lines.iter().any(|line| line.discipline.is_some());
-        kept.then_some(("queue", "needs a drop-tail queue; a discipline keeps its limit"))
+        kept.then_some(("queue", "needs a drop-tail queue: the limit of a discipline cannot change"))
     });
     let wrong = wrong.or_else(|| {
         let recorded = set.rate.is_some() && link.is_recorded();
@@ -89,11 +89,11 @@ fn event(
         return Err(context.error(&["events", index], problem));
     }
     if table.how.is_some() && set.up.is_none() {
-        let problem = "needs set.up, for it says how a path goes down or comes back";
+        let problem = "needs set.up: it selects how the path goes down or comes up";
         return Err(context.error(&at("how"), problem));
     }
     if table.direction.is_some() && table.how.is_some_and(|how| how != DownMode::Blackhole) {
-        let problem = "must be without a direction; for one direction alone, set how = \"blackhole\"";
+        let problem = "must not be set for one direction (try how = \"blackhole\" for that)";
         return Err(context.error(&at("how"), problem));
     }
     let of_a_host = matches!(table.how, Some(DownMode::Endpoint | DownMode::Route));

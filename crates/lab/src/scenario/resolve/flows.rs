@@ -40,7 +40,7 @@ pub(super) fn resolve(
         hosts.extend(ENDS);
     }
     if hosts.len() > Limits::MOST_HOSTS {
-        let problem = format!("join {} hosts, and there is room for {}", hosts.len(), Limits::MOST_HOSTS);
+        let problem = format!("must join at most {1} hosts, but join {0}", hosts.len(), Limits::MOST_HOSTS);
         return Err(context.error(&["flows"], problem));
     }
     let nodes = links.iter().flat_map(|link| link.ends.iter().map(String::as_str)).collect();
@@ -50,7 +50,7 @@ pub(super) fn resolve(
     if let Some(host) = hosts.iter().find(|host| world.own(host).count() > Limits::MOST_HOSTS) {
         let count = world.own(host).count();
         let problem =
-            format!("{host:?} has {count} interfaces, and a host has room for {}", Limits::MOST_HOSTS);
+            format!("{host:?} has {count} interfaces, but a host must have at most {}", Limits::MOST_HOSTS);
         return Err(context.error(&["flows"], problem));
     }
     let mut flows: Vec<Flow> = Vec::new();
@@ -76,7 +76,7 @@ pub(super) fn resolve(
         let last = flow.start + stagger * u64::from(count - 1);
         if last >= flow.stop.unwrap_or(duration).min(duration) {
             let key = if flow.start == last { "start" } else { "stagger" };
-            let problem = format!("the last flow would start at {}, after the run ends", Span(last));
+            let problem = format!("the last flow would start at {}, after the end of the run", Span(last));
             return Err(context.error(&["flows", name, key], problem));
         }
     }
@@ -86,7 +86,8 @@ pub(super) fn resolve(
     let mut names = BTreeSet::new();
     match flows.iter().find(|flow| !names.insert(&flow.name)) {
         Some(twice) => {
-            let problem = format!("two flows are called {:?}, one of them a copy (count)", twice.name);
+            let problem =
+                format!("two flows are called {:?}: one of them is a copy made by count", twice.name);
             Err(context.error(&["flows", &twice.name], problem))
         }
         None => Ok(flows),
@@ -113,7 +114,7 @@ fn one(
         let path = ["flows", name, "backup", &index];
         let names = || paths.iter().map(String::as_str);
         let near = suggestion(stranger, names());
-        let problem = format!("is not one of the paths of this flow{near} (they are: {})", listed(names()));
+        let problem = format!("is not a path of this flow{near} (its paths are: {})", listed(names()));
         return Err(context.error(&path, problem));
     }
     let transport = table.transport.unwrap_or(Transport::Mptcp);
@@ -124,7 +125,7 @@ fn one(
     }
     let stop = table.stop.map(|span| span.0);
     if stop.is_some_and(|stop| stop > world.duration) {
-        let problem = format!("lies after the end of the run (duration {})", Span(world.duration));
+        let problem = format!("must not be after the end of the run (duration {})", Span(world.duration));
         return Err(context.error(&at("stop"), problem));
     }
     Ok(Flow {
@@ -234,9 +235,7 @@ impl<'a> World<'a> {
             }
         }
         if from == to {
-            return Err(
-                context.error(&["flows", name, "to"], "must be another host than the one it comes from")
-            );
+            return Err(context.error(&["flows", name, "to"], "must differ from the host in from"));
         }
         Ok(())
     }
@@ -282,14 +281,14 @@ impl<'a> World<'a> {
             if !own().any(|link| link.name == *path) {
                 let names = listed(own().map(|link| link.name.as_str()));
                 return Err(
-                    context.error(&at, format!("does not touch host {from:?} (its own are: {names})"))
+                    context.error(&at, format!("does not touch host {from:?} (its links are: {names})"))
                 );
             }
             if !leading.iter().any(|link| link.name == *path) {
                 return Err(context.error(&at, format!("does not lead to host {to:?}")));
             }
             if chosen[..index].contains(path) {
-                return Err(context.error(&at, "is there twice"));
+                return Err(context.error(&at, "must not be listed twice"));
             }
         }
         Ok(chosen.clone())

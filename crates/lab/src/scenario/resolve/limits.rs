@@ -39,7 +39,7 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Limi
     if table.trace.is_some() && rows > limits.memory as f64 {
         let most = limits.memory / Row::BYTES;
         let problem = format!(
-            "so many rows of events would take {} of memory, and limits.memory is {} (at most {most}, or raise limits.memory)",
+            "the rows of events would take {} of memory, but limits.memory is {} (at most {most}, or raise limits.memory)",
             bytes(rows),
             bytes(limits.memory as f64)
         );
@@ -65,7 +65,7 @@ pub(super) fn count(
     let key = counts.iter().rev().find(|(_, count)| *count > 0).map_or("paths", |(key, _)| key);
     let most = counts[3..].iter().map(|(_, count)| *count).fold(links, usize::max);
     if most as u64 > limits.links {
-        let problem = format!("these are {}", above("links", most as f64, limits.links));
+        let problem = format!("there are {}", above("links", most as f64, limits.links));
         return Err(context.error(&[key], problem));
     }
     let neighbours =
@@ -111,7 +111,7 @@ pub(super) fn check(context: &Context<'_>, scenario: &Scenario) -> Result<(), Sc
     }
     if memory > limits.memory as f64 {
         let problem = format!(
-            "would take {} of memory, and limits.memory is {} (ask for less, or raise limits.memory)",
+            "would take {} of memory, but limits.memory is {} (reduce buffers, flows or duration, or raise limits.memory)",
             bytes(memory),
             bytes(limits.memory as f64)
         );
@@ -136,13 +136,13 @@ fn original(context: &Context<'_>, name: &str) -> String {
 /// Tells how many there are of what, which limit they are above, and what to do.
 pub(in crate::scenario) fn above(what: &str, count: f64, limit: u64) -> String {
     let noun = if what == "samples" { "rows of samples" } else { what };
-    format!("{} {noun}, and limits.{what} is {limit} (ask for fewer, or raise limits.{what})", round(count))
+    format!("{} {noun}, but limits.{what} is {limit} (use fewer, or raise limits.{what})", round(count))
 }
 
 /// A count as people say it: exact while that is short.
 fn round(count: f64) -> String {
     if count.is_infinite() {
-        return "endlessly many".to_owned();
+        return "infinitely many".to_owned();
     }
     if count < 1e12 { format!("{count:.0}") } else { format!("{count:.1e}") }
 }

@@ -42,7 +42,7 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Vec<
         let LinkTable { ends, rtt, mtu, forward, backward, both } = table;
         let at = ["links", name];
         if file.paths.as_ref().is_some_and(|paths| paths.contains_key(name)) {
-            return Err(context.error(&at, "there is a path of this name; paths and links share their names"));
+            return Err(context.error(&at, "a path has this name; names of paths and links must differ"));
         }
         let ends = match ends.as_deref() {
             Some([a, b]) if a != b => [a.clone(), b.clone()],
@@ -83,11 +83,11 @@ fn link(
         context.number(&path("path_mtu"), own.path_mtu, 68..=65_535, 1500)?;
         context.number(&path("slot_frames"), own.slot_frames, 1..=65_535, 1)?;
         if own.slot.is_some_and(|slot| slot.0.is_zero()) {
-            return Err(context.error(&path("slot"), "must be longer than 0s (leave it out for no waiting)"));
+            return Err(context.error(&path("slot"), "must be longer than 0s (omit it to disable slots)"));
         }
         if own.slot_frames.is_some() && own.slot.or(written.both.slot).is_none() {
             let problem =
-                "needs slot, or the last frames would wait for ever (try slot = \"5ms\" next to it)";
+                "needs slot: without it, the last frames would wait for ever (try slot = \"5ms\" next to it)";
             return Err(context.error(&path("slot_frames"), problem));
         }
         if own.loss.is_some() && own.gilbert_elliott.is_some() {
@@ -96,7 +96,9 @@ fn link(
         }
         if own.loss_model.is_some() && (own.loss.is_some() || own.gilbert_elliott.is_some()) {
             let other = if own.loss.is_some() { "loss" } else { "gilbert_elliott" };
-            return Err(context.error(&path("loss_model"), format!("{other} is given too; give one of them")));
+            return Err(
+                context.error(&path("loss_model"), format!("{other} is also given; give only one of them"))
+            );
         }
     }
     let name = name.to_owned();
@@ -119,7 +121,7 @@ fn line(
     let recorded = recording.as_ref().and_then(Recording::rate);
     let given = own.rate.or(both.rate);
     if recorded.is_some() && given.is_some() {
-        let problem = "trace is given too, which has the rate; give one of them";
+        let problem = "trace is also given and sets the rate; give only one of them";
         return Err(context.error(&[table, name, "rate"], problem));
     }
     let Some(rate) = recorded.map(|rate| LineRate(Some(rate))).or(given) else {
@@ -209,7 +211,7 @@ pub(super) fn disciplines(
                 continue;
             }
             if line.mark.is_some() {
-                let problem = "needs a drop-tail queue; this one has a discipline, which marks by itself (see its keys)";
+                let problem = "needs a drop-tail queue: a discipline has its own marking keys";
                 let own = [&table, &name, side, "mark"];
                 let at = if context.has(&own) { &own[..] } else { &[&table, &*name, "mark"] };
                 return Err(context.error(at, problem));
@@ -237,7 +239,7 @@ fn loss(context: &Context<'_>, table: &DirectionTable, at: &[&str]) -> Result<Lo
     if let Some(preset) = preset {
         let own = [("p", p), ("r", r), ("loss_bad", loss_bad), ("loss_good", loss_good)];
         if let Some((key, _)) = own.iter().find(|(_, value)| value.is_some()) {
-            let problem = format!("the preset {:?} is given too; give one of them", preset.name());
+            let problem = format!("the preset {:?} is also given; give only one of them", preset.name());
             return Err(context.error(&[at, &["gilbert_elliott", key]].concat(), problem));
         }
         return Ok(Loss::GilbertElliott(published::loss(*preset)));

@@ -55,7 +55,7 @@ fn reject_foreign_keys(
             let kinds = context.registry.middleboxes().all();
             let owners: Vec<&str> = kinds.filter(|kind| has(kind)).map(|kind| &*kind.name).collect();
             let (owners, kind) = (owners.join(" and "), &kind.name);
-            let problem = format!("needs kind = {owners}, and this one is {kind}");
+            let problem = format!("needs kind = {owners}, but the kind is {kind}");
             return Err(context.error(&["middleboxes", name, key], problem));
         }
     }
@@ -95,7 +95,7 @@ fn switch(context: &Context<'_>, index: &str, table: &EventTable) -> Result<bool
         ("how", table.how.is_some()),
     ];
     if let Some((key, _)) = foreign.iter().find(|(_, given)| *given) {
-        let problem = format!("must not be set in an event about a middlebox (leave {key} out)");
+        let problem = format!("must not be set in an event of a middlebox (omit {key})");
         return Err(context.error(&["events", index, key], problem));
     }
     match &table.set {
@@ -103,7 +103,7 @@ fn switch(context: &Context<'_>, index: &str, table: &EventTable) -> Result<bool
             Ok(set.on == Some(true))
         }
         _ => {
-            let problem = "must set on, and nothing else (try set = { on = false })";
+            let problem = "must set only on (try set = { on = false })";
             Err(context.error(&["events", index], problem))
         }
     }

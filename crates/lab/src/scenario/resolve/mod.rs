@@ -72,7 +72,7 @@ pub(super) fn resolve(
     let flows = flows::resolve(&context, file, &links, &relays, duration, &limits)?;
     let until_done = file.until_done.unwrap_or(false);
     if until_done && !flows.iter().any(Flow::has_a_file) {
-        let problem = "no flow sends a file whose end could be waited for (try bytes = \"10MB\" in a flow)";
+        let problem = "needs a flow that sends a file (try bytes = \"10MB\" in a flow)";
         return Err(context.error(&["until_done"], problem));
     }
     let relays = routes::relays(&context, relays, &flows)?;

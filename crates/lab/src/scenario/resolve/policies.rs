@@ -49,7 +49,7 @@ pub(super) fn path_manager(
             return Err(context.error(&beside, problem));
         }
         (Some(_), true) => {
-            return Err(context.error(&beside, "is given in path_manager too; give one of them"));
+            return Err(context.error(&beside, "is also given in path_manager; give only one of them"));
         }
         (count, false) if said.name == PORTS => {
             let count = context.number(&beside, count, 1..=MOST_SUBFLOWS, 2)?;

@@ -53,7 +53,7 @@ pub(super) fn resolve(
                     && walk.frames(flow, other) == walk.frames(flow, &route)
             };
             if let Some(twice) = flows.iter().find(twice) {
-                let problem = format!("these frames of flow {:?} have a route already", twice.name);
+                let problem = format!("another route already covers these frames of flow {:?}", twice.name);
                 return Err(context.error(&["routes", &index], problem));
             }
         }
@@ -107,7 +107,7 @@ impl Walk<'_> {
         }
         let links = table.links.clone().unwrap_or_default();
         if links.is_empty() {
-            let problem = "needs its links in their order (try links = [\"a-r\", \"r-b\"])";
+            let problem = "needs the links in the order of the route (try links = [\"a-r\", \"r-b\"])";
             return Err(self.context.error(&self.at(&["links"]), problem));
         }
         self.walk(from, to, &links)?;
@@ -175,7 +175,7 @@ impl Walk<'_> {
                 let touching = self.links.iter().filter(|link| link.ends.iter().any(|end| end == here));
                 let touching = listed(touching.map(|link| link.name.as_str()));
                 return fail(format!(
-                    "does not touch {here:?}, where the route is by then (there: {touching})"
+                    "does not touch {here:?}, the node that the route has reached (links there: {touching})"
                 ));
             };
             let next = link.ends[1 - near].as_str();
@@ -186,13 +186,15 @@ impl Walk<'_> {
             let passes =
                 self.relays.iter().any(|relay| relay == next) || !hosts(self.flows).any(|host| host == next);
             if next != to && !ends_here && !passes {
-                return fail(format!("leads to the host {next:?}, which passes nothing on (see relays)"));
+                return fail(format!(
+                    "leads to the host {next:?}, which does not forward frames (add it to relays)"
+                ));
             }
             if (next == to) != ends_here {
                 return fail(if ends_here {
-                    format!("is the last, and leads to {next:?}, not to {to:?}")
+                    format!("is the last link, but leads to {next:?} instead of {to:?}")
                 } else {
-                    format!("leads to {to:?} already")
+                    format!("already leads to {to:?}; later links are not allowed")
                 });
             }
             passed.push(next);

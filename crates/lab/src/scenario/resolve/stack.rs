@@ -110,12 +110,12 @@ impl Defaults {
             }),
         };
         if waiting.windows_by_subflow && !late {
-            let problem = "what the peer drops goes again by the data level's timer alone (try reinjection = \"data_level\")";
+            let problem = "needs reinjection = \"data_level\": only the data-level timer retransmits data that the peer drops";
             return Err(context.error(&["flows", name, "windows_by_subflow"], problem));
         }
         if late && !waiting.subflow_queues {
             let key = if table.reinjection.is_some() { "reinjection" } else { "subflow_queues" };
-            let problem = "data_level needs the queues by subflow (try subflow_queues = true, or reinjection = \"timeout\")";
+            let problem = "needs per-subflow queues for data_level (try subflow_queues = true, or reinjection = \"timeout\")";
             return Err(context.error(&["flows", name, key], problem));
         }
         Ok(waiting)

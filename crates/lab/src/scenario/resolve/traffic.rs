@@ -26,7 +26,7 @@ pub(super) fn of(
             ("application", table.application.is_some()),
         ];
         if let Some((key, _)) = streams.iter().find(|(_, given)| *given) {
-            return Err(context.error(&at(key), "must not be set for udp, which has datagrams and a rate"));
+            return Err(context.error(&at(key), "must not be set for udp (use datagram and rate)"));
         }
         let bytes = table.datagram.map_or(1472, |size| size.0);
         if !(1..=65_507).contains(&bytes) {
@@ -85,8 +85,7 @@ pub(super) fn deadline(
     }
     let ends = table.bytes.is_some() || table.blocks.is_some() || table.application.is_some();
     if !ends && transport != Transport::Udp {
-        let problem =
-            "needs something that can be late (try blocks = \"8KB\" or bytes = \"15MB\" next to it)";
+        let problem = "needs blocks or bytes (try blocks = \"8KB\" or bytes = \"15MB\" next to it)";
         return Err(context.error(&at, problem));
     }
     Ok(Some(deadline))
@@ -104,10 +103,10 @@ fn activity(
         (None, None) => return Ok(None),
         (Some(Span(on)), Some(Span(off))) => (on, off),
         (Some(_), None) => {
-            return Err(context.error(&at("on"), "needs pauses (try off = \"1s\" next to it)"));
+            return Err(context.error(&at("on"), "needs off (try off = \"1s\" next to it)"));
         }
         (None, Some(_)) => {
-            return Err(context.error(&at("off"), "needs a time of sending (try on = \"1s\" next to it)"));
+            return Err(context.error(&at("off"), "needs on (try on = \"1s\" next to it)"));
         }
     };
     if on.is_zero() {

@@ -107,7 +107,7 @@ impl FromStr for QueueSize {
         let size = text.parse::<Size>().map(|size| (size.0, Self::Bytes(size.0)));
         let time = text.parse::<Span>().map(|span| (span.0.as_nanos(), Self::Time(span.0)));
         match (size, time) {
-            (Ok((0, _)), _) | (_, Ok((0, _))) => Err(UnitError("must be more than nothing".to_owned())),
+            (Ok((0, _)), _) | (_, Ok((0, _))) => Err(UnitError("must be greater than 0".to_owned())),
             (Ok((_, limit)), _) | (_, Ok((_, limit))) => Ok(limit),
             (Err(size), Err(time)) => Err(refused(text, [size, time])),
         }
