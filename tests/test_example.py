@@ -75,8 +75,27 @@ def test_the_example_with_a_middlebox() -> None:
     assert said in (ROOT / "docs/guide.md").read_text(encoding="utf-8")
 
 
+def anchors(page: Path) -> set[str]:
+    """The anchors that GitHub gives the headings of a page."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    counts: dict[str, int] = {}
+    for heading in re.findall(r"^#{1,6} +(.*?) *#*$", text, re.MULTILINE):
+        words = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower()
+        name = re.sub(r"[^\w\- ]", "", words).replace(" ", "-")
+        counts[name] = counts.get(name, -1) + 1
+    return {f"{name}-{n}" if n else name for name, most in counts.items() for n in range(most + 1)}
+
+
 def test_links_in_the_documentation_lead_somewhere() -> None:
-    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "crates").rglob("*.md")]:
+    """Every relative link leads to a file, and every anchor to a heading."""
+    folders = ("docs", "crates", "python", "examples", "fuzz", "bpf", "tools")
+    pages = [*ROOT.glob("*.md"), *(page for folder in folders for page in (ROOT / folder).rglob("*.md"))]
+    wrong = []
+    for page in pages:
         text = page.read_text(encoding="utf-8")
-        for target in re.findall(r"\]\((?!https?:)([^)\s#]+)(?:#[^)]*)?\)", text):
-            assert (page.parent / target).exists(), f"{page.relative_to(ROOT)}: {target}"
+        text = re.sub(r"^```.*?^```|`[^`\n]*`", "", text, flags=re.DOTALL | re.MULTILINE)
+        for target, anchor in re.findall(r"\]\((?!https?:)([^)\s#]*)(?:#([^)\s]*))?\)", text):
+            file = page.parent / target if target else page
+            if not file.exists() or (anchor and file.suffix == ".md" and anchor not in anchors(file)):
+                wrong.append(f"{page.relative_to(ROOT)}: {target}#{anchor}".rstrip("#"))
+    assert wrong == []
