@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mptcplab import Flow, Path, Scenario
-from mptcplab.scenario import HISTORICAL
+from mptcplab.scenario.definition import HISTORICAL
 
 directory = File(sys.argv[1] if len(sys.argv) > 1 else ".")
 BUFFERS = np.geomspace(100e3, 8e6, 40).round().astype(int)

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mptcplab import Event, Flow, Path, Scenario
-from mptcplab.plots import LOOKS, Look, curve, finish, house_style, new_figure, png
+from mptcplab.plots.figure_style import LOOKS, Look, curve, finish, house_style, new_figure, png
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from mptcplab.results import Run
+    from mptcplab.results.run import Run
 
 directory = File(sys.argv[1] if len(sys.argv) > 1 else ".")
 NAMES = {"ontime": "ontime, the default", "minrtt": "minrtt", "tcp": "plain TCP on the best path"}

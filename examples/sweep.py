@@ -6,7 +6,7 @@ Run it: `python examples/sweep.py`.
 from __future__ import annotations
 
 from mptcplab import Flow, Path, Scenario
-from mptcplab.statistics import estimate
+from mptcplab.stats.statistics import estimate
 
 BUFFERS = ["50KB", "100KB", "200KB", "400KB"]
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TextIO
 
-from mptcplab import cli
+from mptcplab.cli import main as command_line
 
 Done = subprocess.CompletedProcess[str]
 SIGNALS = [number for number in signal.Signals if number not in (signal.SIGKILL, signal.SIGSTOP)]
@@ -59,7 +59,7 @@ def here(arguments: Sequence[str], directory: Path) -> Done:
 def _code() -> int:
     """The exit code, as the interpreter makes it."""
     try:
-        return cli.main()
+        return command_line.main()
     except SystemExit as left:
         if left.code is None or isinstance(left.code, int):
             return left.code or 0

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from mptcplab import emulation, namespaces
+from mptcplab.emulation import emulated_network, namespaces
 
 TWO = """
 name = "two"
@@ -141,7 +141,7 @@ class Machine:
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
     """A machine that can emulate; afterwards nothing is left of what was made."""
-    if (why := emulation.why_not_emulate()) is not None:
+    if (why := emulated_network.why_not_emulate()) is not None:
         cannot(why)
     try:
         with namespaces.namespace("probe"):

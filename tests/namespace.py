@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from mptcplab import namespaces
+from mptcplab.emulation import namespaces
 
 Done = subprocess.CompletedProcess[bytes]
 

@@ -12,11 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mptcplab import Run, Scenario, _core, analysis, datasets, result_plots, saved, statistics
-from mptcplab.analysis import TOTAL
-from mptcplab.files import slug
-from mptcplab.inputs import BadResult, choose, seconds
-from mptcplab.resampling import resample
+from mptcplab import Run, Scenario, _core
+from mptcplab.plots import result_plots
+from mptcplab.results.read import result_reader
+from mptcplab.results.write import merging
+from mptcplab.stats import analysis, statistics
+from mptcplab.stats.analysis import TOTAL
+from mptcplab.stats.resampling import resample
+from mptcplab.util.files import slug
+from mptcplab.util.user_input import BadResult, choose, seconds
 
 AMOUNTS = st.lists(st.floats(min_value=0, max_value=1e9), min_size=1, max_size=20)
 VALUES = st.lists(st.floats(min_value=-1e6, max_value=1e6), min_size=1, max_size=50)
@@ -86,7 +90,7 @@ def test_resampling_keeps_counts(growth: list[int]) -> None:
 
 
 def test_what_is_saved_is_what_is_read(run: Run, result: Path) -> None:
-    (read,) = saved.load(result)
+    (read,) = result_reader.load(result)
     assert (read.name, read.seed, read.paths, read.flows) == ("two paths", 3, ["wifi", "3g"], ["bulk"])
     assert (read.duration, read.warmup) == (6.0, 1.0)
     assert read.bit_rate("wifi") == 8e6
@@ -97,11 +101,11 @@ def test_what_is_saved_is_what_is_read(run: Run, result: Path) -> None:
         found = read.series(metric, flow="bulk", path=path)
         assert np.array_equal(found[0], times)
         assert np.array_equal(found[1], values)
-    assert analysis.tables(read).keys() == analysis.tables(saved.SavedRun.of(run)).keys()
+    assert analysis.tables(read).keys() == analysis.tables(result_reader.SavedRun.of(run)).keys()
 
 
 def test_tables_add_up(run: Run) -> None:
-    tables = analysis.tables(saved.SavedRun.of(run), 1.0)
+    tables = analysis.tables(result_reader.SavedRun.of(run), 1.0)
     wifi, cellular, total = (tables[name] for name in ("wifi", "3g", TOTAL))
     assert total["time_s"].to_pylist() == [1, 2, 3, 4, 5, 6]
     for name in ("throughput", "utilisation"):
@@ -117,7 +121,7 @@ def test_tables_add_up(run: Run) -> None:
 
 def test_a_closed_subflow_carries_nothing_and_has_no_window(two_paths: Scenario) -> None:
     text = two_paths.to_toml() + '\n[[events]]\nat = "3s"\npath = "3g"\nset = { up = false }\n'
-    table = analysis.tables(saved.SavedRun.of(Scenario.parse(text).run()))["3g"]
+    table = analysis.tables(result_reader.SavedRun.of(Scenario.parse(text).run()))["3g"]
     late = table["time_s"].to_numpy() > 4
     assert (table["throughput"].to_numpy()[late] == 0).all()
     assert np.isnan(table["cwnd"].to_numpy()[late]).all()
@@ -125,7 +129,7 @@ def test_a_closed_subflow_carries_nothing_and_has_no_window(two_paths: Scenario)
 
 def test_an_interval_below_the_samples_is_refused(run: Run) -> None:
     with pytest.raises(BadResult, match="shorter than"):
-        analysis.tables(saved.SavedRun.of(run), 0.1)
+        analysis.tables(result_reader.SavedRun.of(run), 0.1)
 
 
 def test_merging_keeps_every_row_and_tells_runs_apart(two_paths: Scenario, tmp_path: Path) -> None:
@@ -134,30 +138,30 @@ def test_merging_keeps_every_row_and_tells_runs_apart(two_paths: Scenario, tmp_p
     two_paths.run(1).save(tmp_path / "a")
     short.run(1).save(tmp_path / "b")
     other.runs([1, 2]).save(tmp_path / "c")
-    names = datasets.merge([tmp_path / name for name in "abc"], tmp_path / "all")
+    names = merging.merge([tmp_path / name for name in "abc"], tmp_path / "all")
     assert len(set(names)) == 4
     assert names[0] == ("two paths", 1, "")
     for table in ("samples", "flows", "paths", "links"):
         rows = [pq.read_table(tmp_path / name / f"{table}.parquet").num_rows for name in "abc"]
         assert pq.read_table(tmp_path / "all" / f"{table}.parquet").num_rows == sum(rows)
-    again = saved.load(tmp_path / "all")
+    again = result_reader.load(tmp_path / "all")
     assert [read.duration for read in again] == [6.0, 3.0, 2.0, 2.0]
     tables = {name: pq.read_table(tmp_path / name / "samples.parquet") for name in ("a", "b", "c", "all")}
     values = np.concatenate([tables[name]["value"].to_numpy() for name in "abc"])
     merged = tables["all"]["value"].to_numpy()
     assert np.array_equal(merged, values)
     with pytest.raises(BadResult, match="holds a result already"):
-        datasets.merge([tmp_path / "a"], tmp_path / "all")
+        merging.merge([tmp_path / "a"], tmp_path / "all")
 
 
 def test_gathering_by_something_long(two_paths: Scenario, tmp_path: Path) -> None:
     """File systems take names of 255 bytes; those that differ late stay apart."""
     for end in ("one", "two"):
         two_paths.vary({"duration": "2s", "description": "ü" * 240 + " " + end}).run().save(tmp_path / end)
-    groups = datasets.gather([tmp_path / "one", tmp_path / "two"], ["description"], tmp_path / "out")
+    groups = merging.gather([tmp_path / "one", tmp_path / "two"], ["description"], tmp_path / "out")
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert len(groups) == len(names) == 2
-    assert sorted(datasets.group_directories(groups).values()) == names
+    assert sorted(merging.group_directories(groups).values()) == names
     assert all(len(name.encode()) <= 210 and (tmp_path / "out" / name / "run.json").is_file() for name in names)
     assert len({name[:90] for name in names}) == 1
     assert slug("x" * 100) == "x" * 100
@@ -169,13 +173,13 @@ def test_gathering_by_scenario_and_controller(two_paths: Scenario, tmp_path: Pat
     two_paths.run(2).save(tmp_path / "b")
     two_paths.vary({"flows.bulk.congestion": "reno"}).run(1).save(tmp_path / "c")
     everything = [tmp_path / name for name in "abc"]
-    by_scenario = datasets.gather(everything, ["scenario"], tmp_path / "scenarios")
+    by_scenario = merging.gather(everything, ["scenario"], tmp_path / "scenarios")
     assert [len(members) for members in by_scenario.values()] == [2, 1]
-    by_controller = datasets.gather(everything, ["congestion"], tmp_path / "controllers")
+    by_controller = merging.gather(everything, ["congestion"], tmp_path / "controllers")
     assert by_controller == {"lia": [str(everything[0]), str(everything[1])], "reno": [str(everything[2])]}
-    assert len(saved.load(tmp_path / "controllers" / "lia")) == 2
+    assert len(result_reader.load(tmp_path / "controllers" / "lia")) == 2
     with pytest.raises(BadResult, match="no radio cells"):
-        datasets.gather(everything, ["channel"], tmp_path / "channels")
+        merging.gather(everything, ["channel"], tmp_path / "channels")
 
 
 @pytest.mark.parametrize(
@@ -189,12 +193,12 @@ def test_gathering_by_scenario_and_controller(two_paths: Scenario, tmp_path: Pat
     ],
 )
 def test_how_channels_lie_to_each_other(run: Run, channels: tuple[int, int], relation: str) -> None:
-    read = saved.SavedRun.of(run)
+    read = result_reader.SavedRun.of(run)
     read.scenario["cells"] = {"one": {"channel": channels[0]}}
     read.scenario["paths"]["wifi"]["cell"] = "one"
     read.scenario["paths"]["3g"]["channel"] = channels[1]
     assert [read.channel(path) for path in read.paths] == list(channels)
-    assert datasets.channel_relation(read) == relation
+    assert merging.channel_relation(read) == relation
 
 
 def test_scaling_to_a_hundred() -> None:
@@ -220,13 +224,13 @@ def test_every_metric_has_a_column() -> None:
 
 def test_a_run_is_read_without_the_others(two_paths: Scenario, tmp_path: Path) -> None:
     """Runs that share groups of rows, and one that goes over two: each its own series, as in memory."""
-    from mptcplab.sample_file import SampleFile
+    from mptcplab.results.read.sample_file import SampleFile
 
     runs = two_paths.vary({"duration": "2s"}).sweep({"paths.wifi.loss": ["0%", "1%"]}, seeds=range(1, 6))
     runs.save(tmp_path / "many")
     table = pq.read_table(tmp_path / "many" / "samples.parquet")
     pq.write_table(table, tmp_path / "many" / "samples.parquet", row_group_size=1000)
-    loaded = saved.load(tmp_path / "many")
+    loaded = result_reader.load(tmp_path / "many")
     assert len(loaded) == 10
     for own, read in zip(runs, loaded, strict=True):
         assert (read.seed, read.variant) == (own.seed, own.variant)
@@ -243,7 +247,7 @@ def test_a_run_is_read_without_the_others(two_paths: Scenario, tmp_path: Path) -
 def test_groups_of_other_variants_are_not_even_looked_at(
     two_paths: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mptcplab.sample_file import SampleFile
+    from mptcplab.results.read.sample_file import SampleFile
 
     two_paths.vary({"duration": "2s"}).sweep({"paths.wifi.loss": ["0%", "1%"]}, seeds=range(1, 4)).save(tmp_path)
     table = pq.read_table(tmp_path / "samples.parquet")
@@ -256,7 +260,7 @@ def test_groups_of_other_variants_are_not_even_looked_at(
         return read(self, number)
 
     monkeypatch.setattr(SampleFile, "_group", look)
-    last = saved.load(tmp_path)[-1]
+    last = result_reader.load(tmp_path)[-1]
     assert last.flows == ["bulk"]
     groups = pq.read_metadata(tmp_path / "samples.parquet").num_row_groups
     assert min(looked) >= groups / 2 - 1

@@ -14,8 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import Cli
-from mptcplab import Scenario, _core, cli
-from mptcplab.commands.common import at_most, size
+from mptcplab import Scenario, _core
+from mptcplab.cli import main as command_line
+from mptcplab.cli.common import at_most, size
 
 TINY = """
 name = "tiny"
@@ -96,19 +97,19 @@ def test_each_ends_with_one_line(cli: Cli, tmp_path: Path, arguments: list[str],
 
 
 def test_an_error_of_ours_is_a_line_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    from mptcplab.commands import schema
+    from mptcplab.cli.commands import schema
 
     def fail(_: argparse.Namespace) -> int:
         raise KeyError("what\nnobody thought of")
 
     monkeypatch.setattr(schema, "execute", fail)
-    assert cli.main(["schema"]) == 1
+    assert command_line.main(["schema"]) == 1
     said = capsys.readouterr().err
     assert said.startswith("mptcplab: internal error, please report it: KeyError")
     assert len(said.splitlines()) == 1
-    monkeypatch.setenv(cli.TRACEBACK, "1")
+    monkeypatch.setenv(command_line.TRACEBACK, "1")
     with pytest.raises(KeyError):
-        cli.main(["schema"])
+        command_line.main(["schema"])
 
 
 def test_numbers_have_bounds() -> None:
@@ -124,14 +125,14 @@ def test_numbers_have_bounds() -> None:
 
 def options(command: str) -> list[str]:
     """The options of a command."""
-    action = next(one for one in cli.parser()._actions if isinstance(one, argparse._SubParsersAction))
+    action = next(one for one in command_line.parser()._actions if isinstance(one, argparse._SubParsersAction))
     own: argparse.ArgumentParser = action.choices[command]
     return sorted({name for one in own._actions for name in one.option_strings})
 
 
 def commands() -> list[str]:
     """All of them."""
-    action = next(one for one in cli.parser()._actions if isinstance(one, argparse._SubParsersAction))
+    action = next(one for one in command_line.parser()._actions if isinstance(one, argparse._SubParsersAction))
     return sorted(action.choices)
 
 
@@ -168,7 +169,7 @@ def said_of(arguments: list[str]) -> tuple[int, str]:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
-            code = cli.main(arguments)
+            code = command_line.main(arguments)
         except SystemExit as left:
             code = int(left.code or 0)
     return code, err.getvalue()
@@ -178,7 +179,7 @@ def said_of(arguments: list[str]) -> tuple[int, str]:
 @pytest.mark.filterwarnings("ignore")
 def test_any_arguments(command: str, workshop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(workshop)
-    monkeypatch.setenv(cli.TRACEBACK, "1")
+    monkeypatch.setenv(command_line.TRACEBACK, "1")
     own = [name for name in options(command) if name not in ("--pcap", "--interface")]
 
     @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mptcplab.inputs import BadResult
+from mptcplab.util.user_input import BadResult
 from tools_loaded import load
 
 

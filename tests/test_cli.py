@@ -12,7 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import BROKEN, ROOT, Cli
-from mptcplab import _core, arrow_tables, glossary, summary, tables
+from mptcplab import _core
+from mptcplab.results.model import arrow_tables, tables
+from mptcplab.results.text import glossary, summary
 
 COMMANDS = (
     "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "gather", "bench", "schema",
@@ -196,7 +198,7 @@ def test_ctrl_c_keeps_what_was_finished(scenario_file: Path, tmp_path: Path) -> 
     # Whoever started the tests may ignore SIGINT, as shells do for what runs in the background.
     start = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "from mptcplab.cli import main; sys.exit(main())"
+        "from mptcplab.cli.main import main; sys.exit(main())"
     )
     command = [sys.executable, "-c", start, "run", str(scenario_file), "--seeds", "100000", "--output", "out"]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as process:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from command import Done, here, processed
-from mptcplab.commands import example
+from mptcplab.cli.commands import example
 
 
 def result(done: Done) -> tuple[int, str, str]:

@@ -17,10 +17,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import TWO_PATHS, Cli
-from mptcplab import Scenario, mappings
-from mptcplab.captures import ETHERNET, LOOP, NULL, RAW, SLL, SLL2, BadCapture, Source, packets
-from mptcplab.packets import Segment, read, stream
-from mptcplab.verify import Verifier, verify
+from mptcplab import Scenario
+from mptcplab.captures import dss_mappings
+from mptcplab.captures.capture_file import ETHERNET, LOOP, NULL, RAW, SLL, SLL2, BadCapture, Source, packets
+from mptcplab.captures.packets import Segment, read, stream
+from mptcplab.captures.verify import Verifier, verify
 
 SLOW = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 
@@ -141,23 +142,23 @@ def test_a_wrong_token_that_nobody_answered_is_found(server: Path) -> None:
 
 
 def test_what_waits_for_its_bytes_is_bounded() -> None:
-    half = mappings.Half()
-    given_up, every = 0, mappings.MOST_CHUNKS + 500
+    half = dss_mappings.Half()
+    given_up, every = 0, dss_mappings.MOST_CHUNKS + 500
     for at in range(every):
-        mapping = mappings.Mapping("here", at, 1 + at * 1000, 60_000, 60_000, at & 0xFFFF)
+        mapping = dss_mappings.Mapping("here", at, 1 + at * 1000, 60_000, 60_000, at & 0xFFFF)
         given_up += half.map(mapping) is not None
         half.take(10_000_000 + at * 2_000, bytes(1_000))
         assert half.complete() == []
-    assert given_up == every - mappings.MOST_WAITING == every - len(half.waiting)
-    assert half.kept <= mappings.MOST_KEPT
-    assert len(half.chunks) <= mappings.MOST_CHUNKS
+    assert given_up == every - dss_mappings.MOST_WAITING == every - len(half.waiting)
+    assert half.kept <= dss_mappings.MOST_KEPT
+    assert len(half.chunks) <= dss_mappings.MOST_CHUNKS
 
 
 def test_payload_comes_in_any_order_and_around_the_end() -> None:
     data = bytes(range(100))
-    half = mappings.Half()
+    half = dss_mappings.Half()
     start = 2**32 - 30
-    half.map(mappings.Mapping("first", 0, start, 100, 100, 0))
+    half.map(dss_mappings.Mapping("first", 0, start, 100, 100, 0))
     for begin, end in ((60, 100), (0, 20), (10, 50), (40, 70)):
         half.take((start + begin) % 2**32, data[begin:end])
     (done,) = half.complete()
@@ -167,21 +168,21 @@ def test_payload_comes_in_any_order_and_around_the_end() -> None:
 
 def test_payload_is_held_against_the_mappings_near_it_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     filled = 0
-    fill = mappings.Mapping.fill
+    fill = dss_mappings.Mapping.fill
 
-    def count(self: mappings.Mapping, begin: int, data: bytes) -> None:
+    def count(self: dss_mappings.Mapping, begin: int, data: bytes) -> None:
         nonlocal filled
         filled += 1
         fill(self, begin, data)
 
-    monkeypatch.setattr(mappings.Mapping, "fill", count)
-    half = mappings.Half()
+    monkeypatch.setattr(dss_mappings.Mapping, "fill", count)
+    half = dss_mappings.Half()
     # A capture that has lost the first half of every second segment; 2 KB and more apart.
     for at in range(2_000):
-        half.map(mappings.Mapping(str(at), at, 1 + at * 2_048, 1_000, 1_000, 0))
+        half.map(dss_mappings.Mapping(str(at), at, 1 + at * 2_048, 1_000, 1_000, 0))
         half.take(1 + at * 2_048 + (500 if at % 2 else 0), bytes(500 if at % 2 else 1_000))
         half.complete()
-    assert len(half.waiting) == mappings.MOST_WAITING
+    assert len(half.waiting) == dss_mappings.MOST_WAITING
     assert filled < 2_000 * 100
 
 
@@ -296,7 +297,7 @@ def peak(file: Path) -> int:
 
 def test_memory_does_not_grow_with_a_flood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A SYN each, and nobody answers: what is kept of them is bounded, however many there are."""
-    monkeypatch.setattr("mptcplab.verify.MOST_OPENING", 500)
+    monkeypatch.setattr("mptcplab.captures.verify.MOST_OPENING", 500)
     few = as_pcap(map(syn, range(1_500)), RAW, tmp_path / "few.pcap")
     many = as_pcap(map(syn, range(9_000)), RAW, tmp_path / "many.pcap")
     assert peak(many) < 1.3 * peak(few)
@@ -305,7 +306,7 @@ def test_memory_does_not_grow_with_a_flood(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_memory_does_not_grow_with_connections_that_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mptcplab.verify.MOST_OPEN", 500)
+    monkeypatch.setattr("mptcplab.captures.verify.MOST_OPEN", 500)
 
     def answered(number: int) -> list[bytes]:
         opening = syn(number)

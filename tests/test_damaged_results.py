@@ -17,10 +17,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import TWO_PATHS, Cli
-from mptcplab import Scenario, analysis, reading
-from mptcplab.datasets import gather, merge
-from mptcplab.inputs import BadResult
-from mptcplab.saved import load
+from mptcplab import Scenario
+from mptcplab.results.read import result_files
+from mptcplab.results.read.result_reader import load
+from mptcplab.results.write.merging import gather, merge
+from mptcplab.stats import analysis
+from mptcplab.util.user_input import BadResult
 
 FILES = ("run.json", "scenario.toml", "samples.parquet", "flows.parquet", "links.parquet")
 SLOW = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
@@ -129,14 +131,14 @@ def test_pipes_and_devices_are_no_results(damaged: Path, file: str) -> None:
 
 
 def test_a_small_file_of_endless_rows(damaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "MOST_ROWS", 100)
+    monkeypatch.setattr(result_files, "MOST_ROWS", 100)
     assert "rows are more than the 100 that are read" in use(damaged)
 
 
 @pytest.mark.parametrize("table", ["samples", "flows"])
 def test_a_long_text_that_every_row_repeats(damaged: Path, monkeypatch: pytest.MonkeyPatch, table: str) -> None:
     """A dictionary has the text once, and plain text would have it in each row."""
-    monkeypatch.setattr(reading, "BYTES_OF_TEXT", 100_000)
+    monkeypatch.setattr(result_files, "BYTES_OF_TEXT", 100_000)
     file = damaged / f"{table}.parquet"
     rows = pq.read_table(file)
     text = pa.DictionaryArray.from_arrays(pa.array([0] * len(rows), pa.int32()), ["x" * 90_000])
@@ -151,8 +153,8 @@ def test_a_long_text_that_every_row_repeats(damaged: Path, monkeypatch: pytest.M
 
 
 def test_rows_that_are_too_large_are_not_read(damaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "BYTES_OF_TEXT", 1000)
-    monkeypatch.setattr(reading, "BYTES_OF_ROW", 1)
+    monkeypatch.setattr(result_files, "BYTES_OF_TEXT", 1000)
+    monkeypatch.setattr(result_files, "BYTES_OF_ROW", 1)
     assert "rows are more than are read" in use(damaged)
 
 

@@ -10,31 +10,31 @@ import time
 import pytest
 from matplotlib.figure import Figure
 
-from mptcplab import drawing, plots
-from mptcplab.drawing import Studio, draw
+from mptcplab.plots import figure_style, parallel_drawing
+from mptcplab.plots.parallel_drawing import Studio, draw
 
 
 def _figures(count: int) -> dict[str, Figure]:
     found = {}
-    with plots.house_style():
+    with figure_style.house_style():
         for at in range(count):
-            figure, (axes,) = plots.new_figure()
-            plots.curve(axes, [0, 1, 2], [at, 2, 1], "a curve", plots.LOOKS["mptcp"])
-            plots.finish(axes, x="time [s]", y="goodput [Mb/s]", title=f"figure {at}")
+            figure, (axes,) = figure_style.new_figure()
+            figure_style.curve(axes, [0, 1, 2], [at, 2, 1], "a curve", figure_style.LOOKS["mptcp"])
+            figure_style.finish(axes, x="time [s]", y="goodput [Mb/s]", title=f"figure {at}")
             found[f"figure-{at}"] = figure
     return found
 
 
 def test_two_processes_draw_what_one_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "WORTH_IT", 2)
+    monkeypatch.setattr(parallel_drawing, "WORTH_IT", 2)
     started = []
-    start = drawing._start
+    start = parallel_drawing._start
 
     def counted() -> subprocess.Popen[bytes]:
         started.append(start())
         return started[-1]
 
-    monkeypatch.setattr(drawing, "_start", counted)
+    monkeypatch.setattr(parallel_drawing, "_start", counted)
     names = [f"figure-{at}" for at in range(6)]
     alone = draw(_figures(6), workers=1)
     assert (list(alone), started) == (names, [])
@@ -49,13 +49,13 @@ def test_two_processes_draw_what_one_draws(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_what_is_given_up_is_not_drawn_and_a_process_that_dies_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "WORTH_IT", 1)
+    monkeypatch.setattr(parallel_drawing, "WORTH_IT", 1)
     with Studio(workers=2) as studio:
         studio.take(_figures(2))
     assert len(studio._drawn) < 2
     dead = [sys.executable, "-c", "import sys; sys.exit(3)"]
     monkeypatch.setattr(
-        drawing, "_start", lambda: subprocess.Popen(dead, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        parallel_drawing, "_start", lambda: subprocess.Popen(dead, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     )
     with Studio(workers=2) as studio:
         studio.take(_figures(1))
@@ -65,7 +65,7 @@ def test_what_is_given_up_is_not_drawn_and_a_process_that_dies_is_named(monkeypa
 
 
 def test_what_cannot_leave_this_process_is_drawn_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "WORTH_IT", 1)
+    monkeypatch.setattr(parallel_drawing, "WORTH_IT", 1)
     figures = _figures(2)
     for figure in figures.values():
         figure.axes[0].xaxis.set_major_formatter(lambda value, _: f"{value:g} s")
@@ -77,7 +77,7 @@ def test_what_cannot_leave_this_process_is_drawn_here(monkeypatch: pytest.Monkey
 
 
 def test_who_interrupts_the_end_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing, "WORTH_IT", 1)
+    monkeypatch.setattr(parallel_drawing, "WORTH_IT", 1)
     threads = []
 
     def interrupted(self: threading.Thread) -> None:

@@ -17,9 +17,9 @@ import pytest
 
 from conftest import Cli
 from emulated import ECHO, PING, SEND, SINK, TWO, Machine, cannot, machine, made_by, python
-from mptcplab import cli as command_line
-from mptcplab import emulation, namespaces
-from mptcplab.commands import emulate
+from mptcplab.cli import main as command_line
+from mptcplab.cli.commands import emulate
+from mptcplab.emulation import emulated_network, namespaces
 
 __all__ = ["machine"]
 
@@ -52,7 +52,7 @@ def test_tcp_gets_what_the_link_has(machine: Machine) -> None:
 
 
 def test_the_kernel_s_mptcp_uses_both_paths(machine: Machine) -> None:
-    if (why := emulation.why_no_mptcp()) is not None:
+    if (why := emulated_network.why_no_mptcp()) is not None:
         cannot(why)
     machine.run(TWO, *peer(SINK, MPTCP), "--", *python(SEND, MPTCP, 3_000_000))
     links = machine.links()
@@ -212,20 +212,20 @@ def test_time_begins_when_the_peer_listens(
 ) -> None:
     del machine
     order: list[str] = []
-    begin = emulation.Network.start
+    begin = emulated_network.Network.start
 
-    def start(network: emulation.Network, pcap: Path | None = None) -> None:
+    def start(network: emulated_network.Network, pcap: Path | None = None) -> None:
         order.append("start")
         begin(network, pcap)
 
     monkeypatch.setattr(emulate, "_until_it_listens", lambda *_: order.append("listens"))
-    monkeypatch.setattr(emulation.Network, "start", start)
+    monkeypatch.setattr(emulated_network.Network, "start", start)
     assert command_line.main(["emulate", str(scenario_file), "--quiet", "--peer", "sleep 60", "--", "true"]) == 0
     assert order == ["listens", "start"]
 
 
 def test_nine_paths_have_eight_endpoints(machine: Machine) -> None:
-    if (why := emulation.why_no_mptcp()) is not None:
+    if (why := emulated_network.why_no_mptcp()) is not None:
         cannot(why)
     paths = "".join(f'[paths.p{number}]\nrate = "1Mbit"\n' for number in range(9))
     out, err = machine.run(
@@ -243,9 +243,9 @@ def test_a_host_that_could_not_be_told_ends_the_run() -> None:
         def change(self, _number: int, _how: str, *, up: bool) -> None:
             raise ValueError(f"no such device, up={up}")
 
-    network = emulation.Network(Deaf(), [Deaf()])  # type: ignore[arg-type, list-item]
+    network = emulated_network.Network(Deaf(), [Deaf()])  # type: ignore[arg-type, list-item]
     network._tell()
-    with pytest.raises(emulation.CannotEmulate, match="no such device, up=False"):
+    with pytest.raises(emulated_network.CannotEmulate, match="no such device, up=False"):
         network.check()
 
 
@@ -286,12 +286,12 @@ def _says(capsys: pytest.CaptureFixture[str], file: Path, *, code: int) -> str:
 
 def test_without_root(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scenario_file: Path) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(emulation, "TUN", Path("/dev/null"))
+    monkeypatch.setattr(emulated_network, "TUN", Path("/dev/null"))
     assert "network namespaces take root" in _says(capsys, scenario_file, code=2)
 
 
 def test_without_tun(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scenario_file: Path) -> None:
-    monkeypatch.setattr(emulation, "TUN", Path("/no/such/device"))
+    monkeypatch.setattr(emulated_network, "TUN", Path("/no/such/device"))
     assert "/no/such/device is missing: load the module (modprobe tun)" in _says(capsys, scenario_file, code=2)
 
 
@@ -309,7 +309,7 @@ def test_a_kernel_without_mptcp_carries_the_rest(
     machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scenario_file: Path
 ) -> None:
     del machine
-    monkeypatch.setattr(emulation, "why_no_mptcp", lambda: "the kernel has no MPTCP sockets")
+    monkeypatch.setattr(emulated_network, "why_no_mptcp", lambda: "the kernel has no MPTCP sockets")
     assert command_line.main(["emulate", str(scenario_file), "--", "true"]) == 0
     err = capsys.readouterr().err
     assert err.startswith("mptcplab: the kernel has no MPTCP sockets; the network carries everything else\n")
@@ -317,7 +317,7 @@ def test_a_kernel_without_mptcp_carries_the_rest(
 
 def _prompted(directory: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Runs `mptcplab emulate --prompt` with commands on its standard input."""
-    if (why := emulation.why_not_emulate()) is not None:
+    if (why := emulated_network.why_not_emulate()) is not None:
         cannot(why)
     (directory / "two.toml").write_text(TWO)
     command = [sys.executable, "-m", "mptcplab", "emulate", "two.toml", "--prompt", *arguments]
@@ -362,7 +362,7 @@ def test_a_network_without_a_command_ends_with_its_script(tmp_path: Path) -> Non
 
 
 def test_a_program_that_speaks_plain_tcp_is_told(machine: Machine) -> None:
-    if (why := emulation.why_no_mptcp()) is not None:
+    if (why := emulated_network.why_no_mptcp()) is not None:
         cannot(why)
     _, err = machine.run(TWO, *peer(SINK, TCP), "--", *python(SEND, TCP, 10_000))
     assert "opened 1 connections of plain TCP and none of Multipath TCP" in err

@@ -15,12 +15,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import TRACED, Cli
-from mptcplab import Scenario, event_plots, event_table, events, message_plot, plots, reasons
-from mptcplab.batch import Job, run_jobs
-from mptcplab.inputs import BadResult
-from mptcplab.survey import consistency, planted
-from mptcplab.trace_file import tracing
-from mptcplab.traced import Selection, TracedRun, load, told
+from mptcplab import Scenario
+from mptcplab.live.event_writer import tracing
+from mptcplab.plots import event_plots, figure_style, message_plot
+from mptcplab.results.model import event_table, events
+from mptcplab.results.read.event_log import Selection, TracedRun, load, told
+from mptcplab.results.text import reasons
+from mptcplab.run.batch import Job, run_jobs
+from mptcplab.survey import consistency, planted_causes
+from mptcplab.util.user_input import BadResult
 
 
 def test_run_has_a_table() -> None:
@@ -136,11 +139,11 @@ def test_pictures_of_one_and_of_fifty_flows(picture: str, flows: int) -> None:
     text = TRACED if flows == 1 else TRACED.replace("[flows.a]", "[flows.a]\ncount = 50")
     run = TracedRun.of(Scenario.parse(text).run(trace="schedule,reinjection,retransmission,limit,option_in,option_out"))
     figure = event_plots.draw(picture, run, Selection())
-    assert plots.png(figure) == plots.png(event_plots.draw(picture, run, Selection()))
+    assert figure_style.png(figure) == figure_style.png(event_plots.draw(picture, run, Selection()))
     # What is drawn is what was asked for: a flow, or a part of it, is another picture.
     if picture != "topology":
         early = event_plots.draw(picture, run, Selection(until=0.5))
-        assert plots.png(early) != plots.png(figure)
+        assert figure_style.png(early) != figure_style.png(figure)
     said = " ".join(text.get_text() for text in figure.findobj(matplotlib.text.Text))
     for word in DRAWN[picture]:
         assert word in said, (word, said)
@@ -154,7 +157,7 @@ def test_pictures_of_four_hundred_pixels_lose_no_word(
     text = TRACED if flows == 1 else TRACED.replace("[flows.a]", "[flows.a]\ncount = 50")
     run = TracedRun.of(Scenario.parse(text).run(trace="schedule,reinjection,retransmission,limit,option_in,option_out"))
     figure = event_plots.draw(picture, run, Selection(), (2.7, 3.4))
-    with plots.house_style():
+    with figure_style.house_style():
         figure.draw_without_rendering()
     assert not recwarn.list, "where nothing fits, matplotlib gives up its layout with a warning"
     assert figure.get_size_inches().tolist() == [2.7, 3.4]
@@ -234,7 +237,7 @@ def test_sentences_name_loss_as_loss() -> None:
 
 
 def test_planted_causes_are_named() -> None:
-    verdicts = planted.judge(5, len(planted.KINDS), 6)
+    verdicts = planted_causes.judge(5, len(planted_causes.KINDS), 6)
     named = [verdict for verdict in verdicts if verdict.planted.cause is not None]
     assert sum(verdict.right for verdict in named) >= len(named) - 1, [v for v in named if not v.right]
     assert all(verdict.right for verdict in verdicts if verdict.planted.cause is None)

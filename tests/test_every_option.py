@@ -18,7 +18,7 @@ __all__ = ["namespace"]
 # a join that is refused, and connections that end in order and at once.
 SCRIPT = """
 import sys, time
-from mptcplab.live import Config, Driver, Interface
+from mptcplab.live.driver import Config, Driver, Interface
 
 version, pcap = sys.argv[1:]
 config = Config(version=version, checksum=True)

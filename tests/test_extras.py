@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from mptcplab.commands import COMMANDS
-from mptcplab.commands.example import FOLDER
+from mptcplab.cli.commands import COMMANDS
+from mptcplab.cli.commands.example import FOLDER
 
 HIDDEN = (
     "import sys; sys.modules.update({name: None for name in ('pyarrow', 'matplotlib')}); "
-    "from mptcplab.cli import main; sys.exit(main())"
+    "from mptcplab.cli.main import main; sys.exit(main())"
 )
 
 
@@ -46,7 +46,7 @@ def test_studies_are_told(tmp_path: Path) -> None:
 
 def test_what_draws_nothing_loads_nothing_that_draws(tmp_path: Path) -> None:
     script = (
-        "import sys; from mptcplab.cli import main; main(sys.argv[1:]); "
+        "import sys; from mptcplab.cli.main import main; main(sys.argv[1:]); "
         "sys.exit('matplotlib' in sys.modules or 'pyarrow' in sys.modules)"
     )
     for arguments in (["list"], ["study", "cs244-wireless/A1"], ["run", str(FOLDER / "two.toml"), "--quiet"]):

@@ -11,9 +11,9 @@ import pytest
 
 from conftest import ROOT, Cli
 from mptcplab import Scenario
-from mptcplab.loads import kind, layers, loads
-from mptcplab.plots import svg
-from mptcplab.topology_plot import topology
+from mptcplab.plots.figure_style import svg
+from mptcplab.plots.topology_plot import topology
+from mptcplab.results.read.link_utilisation import kind, layers, loads
 
 LAYERS = ["h -> edge", "edge -> h", "edge -> agg", "agg -> edge", "agg -> core", "core -> agg"]
 

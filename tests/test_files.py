@@ -12,7 +12,7 @@ import pytest
 
 from conftest import Cli
 from mptcplab import Scenario
-from mptcplab.files import BadFile, folder, read_bytes, replacing, write_bytes
+from mptcplab.util.files import BadFile, folder, read_bytes, replacing, write_bytes
 
 
 def test_what_fails_half_way_leaves_what_was_there(tmp_path: Path) -> None:

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from mptcplab import Scenario, plots
-from mptcplab import cli as commands
-from mptcplab.message_plot import LETTER, LINE, WIDE, _spot
-from mptcplab.report import write_report
-from mptcplab.reproduce import reproduce
-from mptcplab.result_plots import plot_metrics
-from mptcplab.run_plot import BESIDE
-from mptcplab.saved import SavedRun
+from mptcplab import Scenario
+from mptcplab.cli import main as commands
+from mptcplab.plots import figure_style
+from mptcplab.plots.message_plot import LETTER, LINE, WIDE, _spot
+from mptcplab.plots.result_plots import plot_metrics
+from mptcplab.plots.run_plot import BESIDE
+from mptcplab.reproduce.report import write_report
+from mptcplab.reproduce.runner import reproduce
+from mptcplab.results.read.result_reader import SavedRun
 from mptcplab.studies import STUDIES
 from mptcplab.studies.base import Effort, Study
 from mptcplab.studies.cs244_wireless.handoff import Handoff
@@ -58,7 +59,7 @@ def test_a_place_that_cannot_be_written_is_said_before_anything_runs(
         raise AssertionError("something was run before")
 
     monkeypatch.setattr("mptcplab._core.Batch", ran)
-    monkeypatch.setattr("mptcplab.live.listen", ran, raising=False)
+    monkeypatch.setattr("mptcplab.live.driver.listen", ran, raising=False)
     assert commands.main(list(arguments)) == 2
 
 
@@ -86,20 +87,20 @@ def test_a_picture_of_one_of_several_runs_says_so(cli: Cli, tmp_path: Path, monk
     cli("run", "three.toml", "--seeds", "2", "--output", "out")
     titles: list[str] = []
     monkeypatch.chdir(tmp_path)
-    real = plots.png
+    real = figure_style.png
 
     def seen(figure: Any) -> bytes:
         titles.append(figure.get_suptitle() or figure.axes[0].get_title(loc="left"))
         return real(figure)
 
-    monkeypatch.setattr(plots, "png", seen)
+    monkeypatch.setattr(figure_style, "png", seen)
     assert commands.main(["plot", "out", "--seed", "2", "--output", "x.png"]) == 0
     assert commands.main(["run", "three.toml", "--seeds", "2", "--output", "again", "--quiet"]) == 0
     assert titles == ["three, seed 2: one of 2 runs", "three, seed 1: one of 2"]
 
 
 def test_no_two_curves_of_a_legend_look_alike() -> None:
-    found = plots.looks([f"curve {at}" for at in range(BESIDE)])
+    found = figure_style.looks([f"curve {at}" for at in range(BESIDE)])
     assert len({(look.color, str(look.line)) for look in found.values()}) == BESIDE
 
 
@@ -109,7 +110,7 @@ def test_a_quick_look_says_what_it_is_and_lists_nothing(
     study = STUDIES["cs244-wireless"]
     only = Study(study.name, study.letter, study.title, study.source, study.summary, [Handoff()])
     found = reproduce([only], Effort("quick"), quiet=True)
-    monkeypatch.setattr("mptcplab.reproduce.reproduce", lambda *_, **__: found)
+    monkeypatch.setattr("mptcplab.reproduce.runner.reproduce", lambda *_, **__: found)
     assert commands.main(["reproduce", study.name, "--quick", "--output", str(tmp_path / "out")]) == 0
     said = capsys.readouterr().out
     assert "quick is for a look" in said

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mptcplab import Scenario, events, kernel, reasons, summary
-from mptcplab.results import Run
-from mptcplab.statistics import estimate
-from mptcplab.summary import long_queues
-from mptcplab.why import explain
-from mptcplab.why_answer import Answer, Trial
-from mptcplab.why_causes import proven
+from mptcplab import Scenario
+from mptcplab.backends import kernel_backend
+from mptcplab.results.model import events
+from mptcplab.results.run import Run
+from mptcplab.results.text import reasons, summary
+from mptcplab.results.text.summary import long_queues
+from mptcplab.stats.statistics import estimate
+from mptcplab.why.answer import Answer, Trial
+from mptcplab.why.causes import proven
+from mptcplab.why.explain import explain
 
 if TYPE_CHECKING:
     from mptcplab._core import FlowRow, PathRow
@@ -354,11 +357,14 @@ def test_what_linux_retransmits_and_what_arrives_twice_have_words_of_their_own()
     run = scenario.run()
     row: FlowRow = {**run.flow(), "reinjected": 84_000, "duplicates": None}
     [line] = summary._reinjected(Run(scenario.core, 1, run._results, backend="kernel"), row)
-    report = kernel.Report(1, "", "6.18", [], [], None, None, {"client": {"MPTcpExt": {"DuplicateData": 4978}}})
+    report = kernel_backend.Report(1, "", "6.18", [], [], None, None, {"client": {"MPTcpExt": {"DuplicateData": 4978}}})
     assert line.startswith("retransmitted by Multipath TCP after a timeout: 84 kB")
     assert "another path" not in line
     assert "twice" not in line
-    assert "data that arrived twice: 4978 segments in the whole run, as the receiver counts them" in kernel.told(report)
+    assert (
+        "data that arrived twice: 4978 segments in the whole run, as the receiver counts them"
+        in kernel_backend.told(report)
+    )
     [simulated] = summary._reinjected(run, {**row, "duplicates": 0})
     assert simulated.startswith("queued on another path as well")
 

@@ -10,15 +10,17 @@ import numpy as np
 import pytest
 
 from conftest import Cli
-from mptcplab import Scenario, events, several
-from mptcplab.commands.example import FOLDER
+from mptcplab import Scenario
+from mptcplab.cli.commands.example import FOLDER
+from mptcplab.emulation.links import plain_tcp_in_words
 from mptcplab.host.machine import Interface, Interfaced
-from mptcplab.host.preparing import CannotPrepare, check_gateway
-from mptcplab.results import Runs
-from mptcplab.summary import summary
-from mptcplab.why import explain
-from mptcplab.why_plot import mean_limits, picture
-from mptcplab.wires import plain_tcp_in_words
+from mptcplab.host.setup_plan import CannotPrepare, check_gateway
+from mptcplab.results.model import events
+from mptcplab.results.run import Runs
+from mptcplab.results.text import repeated_runs
+from mptcplab.results.text.summary import summary
+from mptcplab.why.explain import explain
+from mptcplab.why.figure import mean_limits, picture
 
 UNEQUAL = """
 duration = "12s"
@@ -101,7 +103,7 @@ def test_a_silence_names_its_path_and_its_cause() -> None:
     assert shares["down"] == pytest.approx(7 / row["longest_silence_s"], abs=0.05)
     assert re.search(r"although data was waiting: wifi was down for \d+% of that time", run.summary())
     both = Runs([run, run])
-    assert "in the longest time, wifi was down for" in several.summary(both, {})
+    assert "in the longest time, wifi was down for" in repeated_runs.summary(both, {})
 
 
 def test_a_silence_on_several_paths_says_what_each_did() -> None:

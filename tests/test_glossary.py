@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from mptcplab import reasons
+from mptcplab.results.text import reasons
 
 ROOT = Path(__file__).parents[1]
 GLOSSARY = (ROOT / "docs/glossary.md").read_text(encoding="utf-8")

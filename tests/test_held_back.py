@@ -12,27 +12,27 @@ import numpy as np
 import pytest
 
 from conftest import Cli
-from mptcplab import plots
-from mptcplab.batch import Job, run_jobs
-from mptcplab.reasons import WORDS
-from mptcplab.report import page, sources, verdict_of
-from mptcplab.reproduce import HELD, Reproduction, reproduce
+from mptcplab.plots import figure_style
+from mptcplab.reproduce.report import page, sources, verdict_of
+from mptcplab.reproduce.runner import HELD, Reproduction, reproduce
+from mptcplab.results.text.reasons import WORDS
+from mptcplab.results.text.summary import LIMITS
+from mptcplab.run.batch import Job, run_jobs
 from mptcplab.studies import STUDIES
 from mptcplab.studies.base import Effort, Measured, Study
 from mptcplab.studies.cs244_rcvbuf import window_figure
 from mptcplab.studies.cs244_rcvbuf.network import MAIN, mptcp, paths, tcp
 from mptcplab.studies.cs244_rcvbuf.window import Window
 from mptcplab.studies.cs244_wireless.handoff import Handoff, handoff
-from mptcplab.studies.held_back import Curve, multipath, of_flows, of_keys, sentences, whole
-from mptcplab.studies.held_panels import LANE_LOOKS, LOOKS, NAMES, explain, panels, under_distribution
+from mptcplab.studies.limiting_factor_panels import LANE_LOOKS, LOOKS, NAMES, explain, panels, under_distribution
+from mptcplab.studies.limiting_factors import Curve, multipath, of_flows, of_keys, sentences, whole
 from mptcplab.studies.verdicts import Verdict
-from mptcplab.summary import LIMITS
 
 if TYPE_CHECKING:
     from matplotlib.patches import Rectangle
 
     from mptcplab._core import FlowRow
-    from mptcplab.results import Run
+    from mptcplab.results.run import Run
 
 
 def made(label: str, shares: dict[str, tuple[float, ...]], rates: tuple[float, ...], **more: bool) -> Curve:
@@ -116,7 +116,7 @@ def test_where_no_shares_were_measured_nothing_is_said(measured: Measured) -> No
     assert of_flows("", NONE) is None
     assert sentences([None]) == whole({"x": []}) == ()
     assert sum(row["limits"].values()) == 0
-    figure, (axes,) = plots.new_figure()
+    figure, (axes,) = figure_style.new_figure()
     height = figure.get_figheight()
     assert explain(figure, {axes: [None]}) == ()
     assert (figure.axes, figure.get_figheight()) == ([axes], height)
@@ -125,14 +125,14 @@ def test_where_no_shares_were_measured_nothing_is_said(measured: Measured) -> No
 def test_the_panel_stands_below_and_shares_the_axis() -> None:
     drawn = []
     for _ in range(2):
-        with plots.house_style():
-            figure, (axes,) = plots.new_figure()
-            plots.curve(axes, FALLING.places, FALLING.rates, "goodput", plots.LOOKS["mptcp"])
-            plots.finish(axes, x="buffer [KB]", y="goodput [Mb/s]")
+        with figure_style.house_style():
+            figure, (axes,) = figure_style.new_figure()
+            figure_style.curve(axes, FALLING.places, FALLING.rates, "goodput", figure_style.LOOKS["mptcp"])
+            figure_style.finish(axes, x="buffer [KB]", y="goodput [Mb/s]")
             said = explain(figure, {axes: [FALLING]})
         assert said == sentences([FALLING])
         panel = figure.axes[-1]
-        drawn.append((plots.svg(figure), plots.png(figure)))
+        drawn.append((figure_style.svg(figure), figure_style.png(figure)))
         assert panel.get_xlim() == axes.get_xlim()
         above, below = axes.get_position(), panel.get_position()
         assert below.y1 < above.y0
@@ -146,19 +146,21 @@ def test_the_panel_stands_below_and_shares_the_axis() -> None:
 
 
 def test_one_reason_everywhere_needs_no_panel() -> None:
-    figure, (axes,) = plots.new_figure()
+    figure, (axes,) = figure_style.new_figure()
     flat = made("", {"congestion_window": (0.99, 0.95)}, (1.0, 1.0))
     assert explain(figure, {axes: [flat]}) == sentences([flat])
     assert figure.axes == [axes]
 
 
 def test_bars_stand_below_their_bars() -> None:
-    with plots.house_style():
-        figure, (axes,) = plots.new_figure()
-        series = {name: (plots.LOOKS[name], [(1.0, 0.0)] * 3) for name in ("mptcp", "wifi")}
-        plots.grouped_bars(axes, ["1", "2", "3"], series)
-        one = Curve("", FALLING.values, tuple(plots.bar_places(3, 1, 2)), FALLING.shares, FALLING.rates, ordered=False)
-        explain(figure, {axes: [one]}, bars=plots.bar_width(2))
+    with figure_style.house_style():
+        figure, (axes,) = figure_style.new_figure()
+        series = {name: (figure_style.LOOKS[name], [(1.0, 0.0)] * 3) for name in ("mptcp", "wifi")}
+        figure_style.grouped_bars(axes, ["1", "2", "3"], series)
+        one = Curve(
+            "", FALLING.values, tuple(figure_style.bar_places(3, 1, 2)), FALLING.shares, FALLING.rates, ordered=False
+        )
+        explain(figure, {axes: [one]}, bars=figure_style.bar_width(2))
     middles = [
         [bar.get_x() + bar.get_width() / 2 for bar in cast("list[Rectangle]", each)[:3]]
         for each in (axes.patches[3:], figure.axes[-1].patches)
@@ -184,10 +186,10 @@ def handed_over() -> Run:
 
 
 def test_a_time_course_has_a_lane_for_each_path(handed_over: Run) -> None:
-    with plots.house_style():
+    with figure_style.house_style():
         picture = Handoff()._picture("admin", "", handed_over)
         above, panel = picture.figure.axes[0], picture.figure.axes[-1]
-        assert len(plots.svg(picture.figure)) < 100_000
+        assert len(figure_style.svg(picture.figure)) < 100_000
     assert [text.get_text() for text in panel.get_yticklabels()] == ["ethernet", "wifi", "3g"]
     assert panel.get_xlim() == above.get_xlim()
     said = picture.why[-1]
@@ -209,7 +211,7 @@ def test_a_run_that_nobody_watched_has_no_lanes() -> None:
 
 def test_a_distribution_has_a_bar_for_each_curve(measured: Measured) -> None:
     flows = {f"{size} KB": multipath(measured.runs(size)) for size in (50, 200)}
-    figure, _ = plots.new_figure()
+    figure, _ = figure_style.new_figure()
     assert under_distribution(figure, flows) == whole(flows)
     panel = figure.axes[-1]
     assert [text.get_text() for text in panel.get_yticklabels()] == ["50 KB", "200 KB"]
@@ -225,7 +227,7 @@ def test_a_distribution_has_a_bar_for_each_curve(measured: Measured) -> None:
 
 def test_for_a_look_it_is_said_and_not_drawn(measured: Measured) -> None:
     flows = {f"{size} KB": multipath(measured.runs(size)) for size in (50, 200)}
-    figure, _ = plots.new_figure()
+    figure, _ = figure_style.new_figure()
     before = len(figure.axes)
     with panels(drawn=False):
         assert under_distribution(figure, flows) == whole(flows)
@@ -235,10 +237,10 @@ def test_for_a_look_it_is_said_and_not_drawn(measured: Measured) -> None:
 
 
 def test_a_drawing_is_smaller_and_still_one() -> None:
-    with plots.house_style():
-        figure, (axes,) = plots.new_figure()
+    with figure_style.house_style():
+        figure, (axes,) = figure_style.new_figure()
         axes.plot([0, 1], [0, 1 / 3])
-    drawn = plots.svg(figure)
+    drawn = figure_style.svg(figure)
     ET.fromstring(drawn)  # noqa: S314, RUF100 - drawn by us
     assert b"scale(0.015625)" in drawn, "what makes letters as large as they are is no place"
     assert not re.search(rb' (?:d|x|y)="[^"]*\d\.\d\d\d', drawn)

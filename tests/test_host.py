@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from mptcplab.commands.host import line_of
+from mptcplab.cli.commands.host import line_of
+from mptcplab.emulation.namespaces import Namespace, namespace
 from mptcplab.host.connections import Counted, Subflow, subflows
 from mptcplab.host.firewall import takes
+from mptcplab.host.fixes import SETUP_FIXES
 from mptcplab.host.machine import CannotLook, Endpoint, Interface, Machine
-from mptcplab.host.probing import _Asked, _of_tcp
-from mptcplab.host.repairs import SETUP_FIXES
+from mptcplab.host.peer_probe import _Asked, _of_tcp
 from mptcplab.host.routing import Source
-from mptcplab.namespaces import Namespace, namespace
 from two_hosts import PEER, Hosts
 
 MPTCP = socket.IPPROTO_MPTCP if hasattr(socket, "IPPROTO_MPTCP") else 262

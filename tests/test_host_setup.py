@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from mptcplab import namespaces
+from mptcplab.emulation import namespaces
 from mptcplab.host import journal
-from mptcplab.host.steps import CannotChange
+from mptcplab.host.setup_steps import CannotChange
 from two_hosts import PEER, Hosts
 
 MPTCP = socket.IPPROTO_MPTCP if hasattr(socket, "IPPROTO_MPTCP") else 262

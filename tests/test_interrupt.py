@@ -10,10 +10,10 @@ import pytest
 
 from conftest import ROOT, Cli
 from mptcplab import Scenario
-from mptcplab.datasets import channel_relation
-from mptcplab.inputs import BadResult
-from mptcplab.interrupt import interfaces, interrupt, measure, pair
-from mptcplab.saved import SavedRun
+from mptcplab.results.read.result_reader import SavedRun
+from mptcplab.results.write.merging import channel_relation
+from mptcplab.run.udp_interference import interfaces, interrupt, measure, pair
+from mptcplab.util.user_input import BadResult
 
 WIFI = ROOT / "docs" / "examples" / "wifi.toml"
 

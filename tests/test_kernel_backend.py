@@ -13,8 +13,10 @@ import pytest
 
 from conftest import Cli
 from emulated import TWO_PATHS, Machine, cannot, machine, made_by
-from mptcplab import Scenario, emulation, kernel
-from mptcplab.commands import run_real
+from mptcplab import Scenario
+from mptcplab.backends import kernel_backend
+from mptcplab.cli import real_time_runs
+from mptcplab.emulation import emulated_network
 
 __all__ = ["machine"]
 
@@ -25,7 +27,7 @@ BULK = TWO_PATHS + '[flows.bulk]\ntransport = "mptcp"\n' + KERNEL
 @pytest.fixture
 def able(machine: Machine) -> Machine:
     """A machine whose kernel has Multipath TCP."""
-    if (why := emulation.why_no_mptcp()) is not None:
+    if (why := emulated_network.why_no_mptcp()) is not None:
         cannot(why)
     return machine
 
@@ -61,7 +63,7 @@ def test_the_kernel_s_mptcp_has_the_simulator_s_tables(able: Machine, cli: Cli) 
 
 def test_paths_carry_what_they_have(able: Machine) -> None:
     del able
-    run, report = kernel.run(Scenario.parse(BULK), closest=True)
+    run, report = kernel_backend.run(Scenario.parse(BULK), closest=True)
     row = run.flow("bulk")
     assert row["multipath"]
     assert row["intact"]
@@ -86,7 +88,7 @@ def test_no_subflow_over_a_path_that_loses_all_is_said(able: Machine) -> None:
     del able
     text = BULK.replace("[paths.lte]", "[paths.lte]\nloss = '100%'")
     assert text != BULK
-    run, _ = kernel.run(Scenario.parse(text), closest=True)
+    run, _ = kernel_backend.run(Scenario.parse(text), closest=True)
     assert "no subflow joined over lte" in run.summary()
 
 
@@ -94,7 +96,7 @@ def test_no_subflow_over_a_path_that_loses_all_is_said(able: Machine) -> None:
 def test_a_file_over_tcp(machine: Machine, direction: str) -> None:
     del machine
     flow = '[flows.file]\ntransport = "tcp"\ncongestion = "cubic"\npaths = ["lte"]\nbytes = "500kB"\nstart = "1s"\n'
-    run, report = kernel.run(Scenario.parse(f'{TWO_PATHS}{flow}direction = "{direction}"\n'))
+    run, report = kernel_backend.run(Scenario.parse(f'{TWO_PATHS}{flow}direction = "{direction}"\n'))
     row = run.flow("file")
     assert not report.lacks
     assert (report.flows[0].congestion, report.flows[0].problem) == ("cubic", None)
@@ -137,17 +139,17 @@ def test_the_simulator_needs_nothing_near(cli: Cli, scenario_file: Path) -> None
 
 def test_without_mptcp(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     del machine
-    monkeypatch.setattr(kernel, "why_no_mptcp", lambda: "the kernel has no MPTCP sockets")
-    with pytest.raises(emulation.CannotEmulate, match="the kernel has no MPTCP sockets"):
-        kernel.run(Scenario.parse(BULK), closest=True)
+    monkeypatch.setattr(kernel_backend, "why_no_mptcp", lambda: "the kernel has no MPTCP sockets")
+    with pytest.raises(emulated_network.CannotEmulate, match="the kernel has no MPTCP sockets"):
+        kernel_backend.run(Scenario.parse(BULK), closest=True)
 
 
 def test_without_word_of_paths(able: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     del able
-    assert emulation.why_no_paths() is None
-    monkeypatch.setattr(emulation, "_FULL_INFO", 77)
-    with pytest.raises(emulation.CannotEmulate, match=r"MPTCP_FULL_INFO.*Linux 6.6"):
-        kernel.run(Scenario.parse(BULK), closest=True)
+    assert emulated_network.why_no_paths() is None
+    monkeypatch.setattr(emulated_network, "_FULL_INFO", 77)
+    with pytest.raises(emulated_network.CannotEmulate, match=r"MPTCP_FULL_INFO.*Linux 6.6"):
+        kernel_backend.run(Scenario.parse(BULK), closest=True)
 
 
 @pytest.mark.parametrize("direction", ["upload", "download"])
@@ -155,7 +157,7 @@ def test_without_word_of_paths(able: Machine, monkeypatch: pytest.MonkeyPatch) -
 def test_sockets_have_what_was_asked_for(able: Machine, keys: str, direction: str) -> None:
     del able
     toml = f"{BULK.replace('4s', '2s')}{keys}direction = '{direction}'\n"
-    _, report = kernel.run(Scenario.parse(toml), closest=True)
+    _, report = kernel_backend.run(Scenario.parse(toml), closest=True)
     (sockets,) = report.flows
     assert sockets.problem is None
     assert sockets.congestion == "reno"
@@ -166,20 +168,20 @@ def test_sockets_have_what_was_asked_for(able: Machine, keys: str, direction: st
 
 
 def test_what_speaks_against_baselines_is_told() -> None:
-    def report(variant: str, doubts: str | None) -> kernel.Report:
-        return kernel.Report(1, variant, "6.18", [], [], None, doubts)
+    def report(variant: str, doubts: str | None) -> kernel_backend.Report:
+        return kernel_backend.Report(1, variant, "6.18", [], [], None, doubts)
 
     reports = [report("", None), report("TCP over wifi", "it stood still"), report("TCP over lte", None)]
-    said = run_real._said(reports)
+    said = real_time_runs._said(reports)
     assert said[1:] == ["    TCP over wifi, seed 1: DOUBTFUL: it stood still"]
-    (known,) = run_real._by_run(reports)
+    (known,) = real_time_runs._by_run(reports)
     assert [one["doubts"] for one in known["baselines"]] == ["it stood still", None]
 
 
 def test_a_path_that_goes_is_survived(able: Machine) -> None:
     del able
     gone = '[[events]]\nat = "1500ms"\npath = "wifi"\nset = { up = false }\n'
-    run, _ = kernel.run(Scenario.parse(BULK + gone), closest=True)
+    run, _ = kernel_backend.run(Scenario.parse(BULK + gone), closest=True)
     links = {(link["link"], link["direction"]): link for link in run.link_rows}
     assert links["wifi", "forward"]["sent_bytes"] <= 8e6 / 8 * 1.5
     row = run.flow("bulk")
@@ -210,7 +212,7 @@ def test_a_flow_waits_for_its_path(able: Machine, transport: str) -> None:
         f'[[events]]\nat = "{at}"\npath = "lte"\nset = {{ up = {up} }}\nhow = "blackhole"\n'
         for at, up in (("200ms", "false"), ("1s", "true"))
     )
-    run, report = kernel.run(Scenario.parse(TWO_PATHS + flow + events), closest=True)
+    run, report = kernel_backend.run(Scenario.parse(TWO_PATHS + flow + events), closest=True)
     row = run.flow("f")
     assert report.flows[0].problem is None
     assert row["handshake_s"] is not None
@@ -226,7 +228,7 @@ def test_a_path_that_is_not_used_for_a_while(able: Machine, how: str) -> None:
         for at, up in (("1s", "false"), ("2s", "true"))
     )
     scenario = Scenario.parse(TWO_PATHS + f'[flows.f]\ntransport = "mptcp"\n{KERNEL}' + events)
-    run, report = kernel.run(scenario.vary({"duration": "6s"}), closest=True)
+    run, report = kernel_backend.run(scenario.vary({"duration": "6s"}), closest=True)
     assert report.flows[0].problem is None
     times, carried = run.series("throughput", flow="f", path="lte")
     series = list(zip(times, carried, strict=True))
@@ -240,6 +242,6 @@ def test_a_path_that_never_answers_ends_with_the_run(able: Machine) -> None:
     del able
     gone = '[[events]]\nat = "1ns"\npath = "lte"\nset = { up = false }\nhow = "blackhole"\n'
     flow = '[flows.f]\ntransport = "tcp"\npaths = ["lte"]\ncongestion = "reno"\nstart = "300ms"\n'
-    run, _ = kernel.run(Scenario.parse(TWO_PATHS + flow + gone))
+    run, _ = kernel_backend.run(Scenario.parse(TWO_PATHS + flow + gone))
     assert run.flow("f")["handshake_s"] is None
     assert run.flow("f")["bytes_received_total"] == 0

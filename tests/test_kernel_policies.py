@@ -18,7 +18,9 @@ import pytest
 
 from conftest import Cli, need
 from emulated import TWO_PATHS, Machine, cannot, machine
-from mptcplab import bpf_objects, cli, controllers, emulation, libbpf
+from mptcplab.cli import main as command_line
+from mptcplab.emulation import emulated_network
+from mptcplab.kernel_policies import bpf_objects, controllers, libbpf
 
 __all__ = ["machine"]
 
@@ -40,8 +42,8 @@ autotuning = true
 # Holds a controller of that name, and is not mptcplab.
 STRANGER = """
 import sys, time
-from mptcplab import bpf_objects, libbpf
-from mptcplab import controllers
+from mptcplab.kernel_policies import bpf_objects, libbpf
+from mptcplab.kernel_policies import controllers
 name = controllers.kernel_name("lia")
 link = libbpf.Library().load(bpf_objects.build("lia", controllers.prefix()), name)
 print("there", flush=True)
@@ -252,7 +254,7 @@ def test_what_the_verifier_refuses_is_in_a_file(
     glue.write_text(glue.read_text().replace("tp->snd_cwnd = ", "tp->mss_cache = "))
     monkeypatch.setattr(bpf_objects, "SOURCES", sources)
     monkeypatch.chdir(tmp_path)
-    assert cli.main(["kernel", "congestion", "load", "lia", "--", "true"]) == 1
+    assert command_line.main(["kernel", "congestion", "load", "lia", "--", "true"]) == 1
     said = capfd.readouterr().err
     assert said.startswith("mptcplab: the kernel's verifier refuses lia: "), said
     assert said.count("\n") == 1
@@ -312,7 +314,7 @@ def test_pin_and_a_command_do_not_go_together(cli: Cli) -> None:
 
 @pytest.mark.usefixtures("able")
 def test_the_kernel_s_subflows_use_it(machine: Machine, cli: Cli) -> None:
-    if (why := emulation.why_no_mptcp()) is not None:
+    if (why := emulated_network.why_no_mptcp()) is not None:
         cannot(why)
     (machine.directory / "network.toml").write_text(NETWORK)
     run = [sys.executable, "-m", "mptcplab", "run", "network.toml", "--backend", "kernel", "--closest"]
@@ -349,7 +351,7 @@ def cgroup() -> Iterator[Path]:
 
 @pytest.mark.usefixtures("able")
 def test_subflows_of_a_cgroup_use_it_without_being_asked(cli: Cli, cgroup: Path) -> None:
-    if (why := emulation.why_no_mptcp()) is not None:
+    if (why := emulated_network.why_no_mptcp()) is not None:
         cannot(why)
     need("ss")
     ends = [sys.executable, "-c", BOTH_ENDS, str(cgroup), controllers.kernel_name("olia")]

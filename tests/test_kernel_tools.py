@@ -10,10 +10,11 @@ from types import ModuleType
 import pytest
 
 from emulated import Machine, cannot, machine
-from mptcplab import emulation, kernel
-from mptcplab.kernel import Report
-from mptcplab.results import Run
-from mptcplab.scenario import Scenario
+from mptcplab.backends import kernel_backend
+from mptcplab.backends.kernel_backend import Report
+from mptcplab.emulation import emulated_network
+from mptcplab.results.run import Run
+from mptcplab.scenario.definition import Scenario
 from mptcplab.studies.base import Effort, Measured, Point
 from tools_loaded import load
 
@@ -60,15 +61,15 @@ def test_the_study_s_code_judges_what_the_kernel_did(
     on_kernel: ModuleType, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     del machine
-    if (why := emulation.why_no_mptcp()) is not None:
+    if (why := emulated_network.why_no_mptcp()) is not None:
         cannot(why)
-    ran = kernel.run
+    ran = kernel_backend.run
 
     def whatever_else_the_machine_did(scenario: Scenario, seed: int, *, closest: bool) -> tuple[Run, Report]:
         run, report = ran(scenario, seed, closest=closest)
         return run, replace(report, doubts=None)
 
-    monkeypatch.setattr(kernel, "run", whatever_else_the_machine_did)
+    monkeypatch.setattr(kernel_backend, "run", whatever_else_the_machine_did)
     rows = on_kernel.on_kernel(_two_short(on_kernel), 2)
     assert [run.backend for _, run in rows] == ["kernel", "kernel"]
     found = Measured([(point.key, run) for point, run in rows])
@@ -87,7 +88,7 @@ def test_what_is_doubtful_runs_again_and_is_left_out_in_the_end(
         doubts = "it stood still" if seed == 1 or asked.count(2) < 2 else None
         return scenario.run(seed), Report(seed, "", "6.18", [], [], None, doubts)
 
-    monkeypatch.setattr(kernel, "run", late)
+    monkeypatch.setattr(kernel_backend, "run", late)
     rows = on_kernel.on_kernel(_two_short(on_kernel), 1)
     assert asked == [1, 1, 1, 2, 2]
     assert [point.seed for point, _ in rows] == [2]

@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from mptcplab import devices
+from mptcplab.live import devices
 from namespace import Namespace, ends, namespace
 
 __all__ = ["namespace"]
 
 API = """
 import socket, threading, time
-from mptcplab.live import Address, Config, Driver, Interface
+from mptcplab.live.driver import Address, Config, Driver, Interface
 
 with (
     Driver([Interface("a1", "10.88.1.2"), Interface("a2", ["10.88.2.2"])], pcap="api.pcapng") as near,
@@ -130,7 +130,7 @@ def test_python_api(namespace: Namespace, tmp_path: Path) -> None:
 
 WAITING = """
 import signal, sys
-from mptcplab.live import Driver, Interface
+from mptcplab.live.driver import Driver, Interface
 signal.signal(signal.SIGINT, signal.default_int_handler)
 with Driver([Interface("a1", "10.88.1.2")]) as driver, driver.listen(5001) as listener:
     try:
@@ -149,9 +149,9 @@ def test_ctrl_c_ends_waiting(namespace: Namespace) -> None:
 
 def test_other_systems_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    monkeypatch.delitem(sys.modules, "mptcplab.live", raising=False)
+    monkeypatch.delitem(sys.modules, "mptcplab.live.driver", raising=False)
     with pytest.raises(ImportError, match=r"takes Linux; this is darwin.*mptcplab run"):
-        importlib.import_module("mptcplab.live")
+        importlib.import_module("mptcplab.live.driver")
 
 
 @pytest.mark.parametrize(

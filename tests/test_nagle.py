@@ -11,8 +11,8 @@ import pytest
 
 from conftest import ROOT, Cli
 from mptcplab import Scenario
-from mptcplab.commands.example import FOLDER
-from mptcplab.why import explain
+from mptcplab.cli.commands.example import FOLDER
+from mptcplab.why.explain import explain
 
 HELD = """
 duration = "30s"

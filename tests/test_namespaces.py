@@ -14,9 +14,9 @@ import pytest
 
 from conftest import MACHINE
 from emulated import cannot, made_by
-from mptcplab import namespaces
-from mptcplab.commands import emulate
-from mptcplab.namespaces import ENDING, FILES, CannotMake, namespace, sweep, undisturbed
+from mptcplab.cli.commands import emulate
+from mptcplab.emulation import namespaces
+from mptcplab.emulation.namespaces import ENDING, FILES, CannotMake, namespace, sweep, undisturbed
 
 OTHER = "1.0badcafe"
 """Where no process of this machine is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mptcplab.netstat import counters
+from mptcplab.host.netstat import counters
 
 
 def test_names_stand_above_values() -> None:

@@ -13,7 +13,7 @@ import pytest
 from mptcplab.survey import networks
 from mptcplab.survey.measure import SILENCE_S, survey
 from mptcplab.survey.policies import policy
-from mptcplab.survey.short import Load, short
+from mptcplab.survey.short_flows import Load, short
 
 SEED = 20_26
 

@@ -15,12 +15,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Cli
-from mptcplab import Scenario, export, files
-from mptcplab.files import BadFile, only_writer, remove_leftovers, replacing, write_bytes
+from mptcplab import Scenario
+from mptcplab.results.write import export
+from mptcplab.util import files
+from mptcplab.util.files import BadFile, only_writer, remove_leftovers, replacing, write_bytes
 
 HOLDER = """
 import sys
-from mptcplab.files import only_writer
+from mptcplab.util.files import only_writer
 with only_writer(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
@@ -116,7 +118,7 @@ def test_a_killed_sweep_leaves_nothing_when_it_is_finished(scenario_file: Path, 
     arguments += ["--seeds", "3", "--output", "out", "--quiet"]
     slow = (
         "import sys, os, signal\n"
-        "from mptcplab import files, cli\n"
+        "from mptcplab.cli import main as cli\n"
         "original = os.fsync\n"
         "def dies(descriptor):\n"
         "    name = os.readlink(f'/proc/self/fd/{descriptor}')\n"
@@ -146,7 +148,7 @@ def test_a_damaged_part_is_run_again(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("mptcplab.sweep_store.Store.join", stop)
+        patched.setattr("mptcplab.run.sweep_store.Store.join", stop)
         cli(*arguments, "--output", "out", expect=130)
     (tmp_path / "out" / "parts" / file).write_bytes(content)
     assert cli(*arguments, "--output", "out", "--resume").stdout == whole.replace(

@@ -12,16 +12,17 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from mptcplab import models, planted, record, sensitivity
-from mptcplab.inputs import BadResult
-from mptcplab.mutants import KEPT, MUTANTS, RECORDED, concerned, halved_size, turned
-from mptcplab.reproduce import reproduce
-from mptcplab.scenario import Cell, Scenario
+from mptcplab.reproduce import sensitivity, sensitivity_text, verdict_record
+from mptcplab.reproduce.mutants import KEPT, MUTANTS, RECORDED, concerned, halved_size, turned
+from mptcplab.reproduce.runner import reproduce
+from mptcplab.scenario.definition import Cell, Scenario
+from mptcplab.stats import formulas
 from mptcplab.studies import STUDIES
 from mptcplab.studies.base import Effort
 from mptcplab.studies.controls import Controls, saturated
 from mptcplab.studies.cs244_rcvbuf.network import MAIN, mptcp, paths, tcp
 from mptcplab.studies.ro_bottleneck.network import VARIANTS, scenario
+from mptcplab.util.user_input import BadResult
 
 ROOT = Path(__file__).parent.parent
 DEFAULT: dict[str, Any] = json.loads((ROOT / "docs" / "verdicts" / "default.json").read_text())["facts"]
@@ -172,34 +173,37 @@ def test_only_claims_that_held_can_be_turned() -> None:
 
 
 def test_what_the_page_says_of_a_claim(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(planted, "_record", lambda: KEPT_RECORD)
-    assert "CWmin" in planted.of_claim("A-1.1")
-    assert planted.of_claim("A-1.2") == "not tested: fails at the effort of that record"
-    assert "none of 3 turns this claim" in planted.of_claim("B-1.1")
-    assert planted.of_claim("Z-1") == "not recorded"
+    monkeypatch.setattr(sensitivity_text, "_record", lambda: KEPT_RECORD)
+    assert "CWmin" in sensitivity_text.of_claim("A-1.1")
+    assert sensitivity_text.of_claim("A-1.2") == "not tested: fails at the effort of that record"
+    assert "none of 3 turns this claim" in sensitivity_text.of_claim("B-1.1")
+    assert sensitivity_text.of_claim("Z-1") == "not recorded"
     monkeypatch.setattr(
         sensitivity, "by_seeds", lambda: {"A-1.1": {"1": "holds", "61": "undecided"}, "B-1.1": {"1": "holds"}}
     )
-    assert planted.of_seeds("A-1.1") == "this verdict depends on the seeds: holds from seed 1, undecided from seed 61"
-    assert planted.of_seeds("B-1.1") == planted.of_seeds("C-1.1") == ""
+    assert (
+        sensitivity_text.of_seeds("A-1.1")
+        == "this verdict depends on the seeds: holds from seed 1, undecided from seed 61"
+    )
+    assert sensitivity_text.of_seeds("B-1.1") == sensitivity_text.of_seeds("C-1.1") == ""
 
 
 def test_bianchi_is_that_of_the_tables() -> None:
     """Mb/s of 1500-byte packets, against the Monte-Carlo table of crates/netsim/tests/it/wifi_saturation.rs."""
     for stations, rate, collisions in ((2, 30.8, 0.11), (4, 29.6, 0.23), (8, 27.9, 0.34)):
-        packets, share = models.saturated_cell(stations)
+        packets, share = formulas.saturated_cell(stations)
         assert packets * 12e-3 == pytest.approx(rate, rel=0.03)
         assert share == pytest.approx(collisions, abs=0.03)
 
 
 def test_the_square_root_law_is_between_its_two_constants() -> None:
-    law = models.random_loss_law(0.01, 0.1)
-    assert 1.22 / 0.1 < law / (models.MSS * 8 / 0.1) < 1.42 / 0.1
-    assert models.random_loss_law(0.01, 0.1, acked=2) == pytest.approx(law / 2**0.5)
+    law = formulas.random_loss_law(0.01, 0.1)
+    assert 1.22 / 0.1 < law / (formulas.MSS * 8 / 0.1) < 1.42 / 0.1
+    assert formulas.random_loss_law(0.01, 0.1, acked=2) == pytest.approx(law / 2**0.5)
 
 
 def test_agreed_bounds_of_controls_are_listed() -> None:
-    agreed = record.agreed()
+    agreed = verdict_record.agreed()
     assert {name for name in agreed if "-0." in name} == {name for name in DEFAULT if "-0." in name}
 
 

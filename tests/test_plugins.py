@@ -18,7 +18,7 @@ STUDY = '''
 
 from collections.abc import Iterator
 
-from mptcplab.scenario import Flow, Path, Scenario
+from mptcplab import Flow, Path, Scenario
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Point, Study
 from mptcplab.studies.verdicts import Bound, Check
 

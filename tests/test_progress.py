@@ -9,7 +9,7 @@ import pytest
 
 from conftest import TWO_PATHS
 from mptcplab import Scenario, _core
-from mptcplab.batch import Progress, said
+from mptcplab.run.batch import Progress, said
 
 LONG = Scenario.parse(TWO_PATHS + '[limits]\nmemory = "100GB"\nevents = 100000000000\n')
 

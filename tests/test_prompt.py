@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from mptcplab.inputs import BadResult
-from mptcplab.prompt import HELP, Lines, Prompt
+from mptcplab.emulation.console import HELP, Lines, Prompt
+from mptcplab.util.user_input import BadResult
 
 
 class Wires:

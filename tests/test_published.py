@@ -14,15 +14,15 @@ import pytest
 
 from conftest import TWO_PATHS, Cli
 from mptcplab import Scenario
-from mptcplab.datasets import merge
-from mptcplab.inputs import BadResult
-from mptcplab.plots import PUBLISHED
-from mptcplab.published_plot import experiment_of, plot_published
-from mptcplab.published_values import measured
-from mptcplab.saved import SavedRun, load
-from mptcplab.statistics import Estimate, estimate
+from mptcplab.plots.figure_style import PUBLISHED
+from mptcplab.reproduce.published_plot import experiment_of, plot_published
+from mptcplab.reproduce.published_values import measured
+from mptcplab.results.read.result_reader import SavedRun, load
+from mptcplab.results.write.merging import merge
+from mptcplab.stats.statistics import Estimate, estimate
 from mptcplab.studies import STUDIES
 from mptcplab.studies.published import mark, marked
+from mptcplab.util.user_input import BadResult
 
 KNOWN = {f"{study.name}/{one.name}": one for study in STUDIES.values() for one in study.experiments}
 C1 = KNOWN["cs244-rcvbuf/C1"]
@@ -83,7 +83,7 @@ def test_a_run_that_is_there_twice_counts_once(tmp_path: Path, monkeypatch: pyte
         seen.append(list(values))
         return estimate(seen[-1])
 
-    monkeypatch.setattr("mptcplab.published_plot.estimate", count)
+    monkeypatch.setattr("mptcplab.reproduce.published_plot.estimate", count)
     plot_published(load(tmp_path / "all"), C1)
     assert [len(values) for values in seen] == [2]
 

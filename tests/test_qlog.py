@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from mptcplab import qlog
-from mptcplab.traced import TracedRun, load
+from mptcplab.results.read.event_log import TracedRun, load
+from mptcplab.results.write import qlog
 
 # What draft-ietf-quic-qlog-main-schema says of a file in the sequential schema (QlogFileSeq, TraceSeq, VantagePoint,
 # CommonFields, ReferenceTime, Event), and docs/events.md of `data`, as a JSON Schema.

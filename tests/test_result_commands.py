@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import TWO_PATHS, Cli
-from mptcplab import Scenario, joining
-from mptcplab.datasets import merge
+from mptcplab import Scenario
+from mptcplab.results.write import parquet_join
+from mptcplab.results.write.merging import merge
 
 
 @pytest.fixture
@@ -118,15 +119,15 @@ def test_gather_by_any_key_of_the_scenarios(cli: Cli, results: Path) -> None:
 
 def test_merge_never_holds_a_table_whole(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     most = 0
-    whole = joining._write
+    whole = parquet_join._write
 
     def measure(writer: pq.ParquetWriter, tables: list[pa.Table]) -> None:
         nonlocal most
         most = max(most, sum(table.num_rows for table in tables))
         whole(writer, tables)
 
-    monkeypatch.setattr(joining, "ROWS", 100)
-    monkeypatch.setattr(joining, "_write", measure)
+    monkeypatch.setattr(parquet_join, "ROWS", 100)
+    monkeypatch.setattr(parquet_join, "_write", measure)
     merge([results / "both", results / "alone"], results / "all")
     parts = [pq.read_table(results / name / "samples.parquet") for name in ("both", "alone")]
     assert most <= max(part.num_rows for part in parts)

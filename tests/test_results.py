@@ -13,10 +13,11 @@ import pytest
 
 import mptcplab
 from conftest import Cli
-from mptcplab import Flow, Run, Scenario, plots
+from mptcplab import Flow, Run, Scenario
 from mptcplab import Path as Network
-from mptcplab.batch import Job, run_jobs
-from mptcplab.tables import ALL, SAMPLE_COLUMNS
+from mptcplab.plots import figure_style
+from mptcplab.results.model.tables import ALL, SAMPLE_COLUMNS
+from mptcplab.run.batch import Job, run_jobs
 
 
 @pytest.fixture(scope="module")
@@ -187,9 +188,9 @@ def test_iperf3_has_the_keys_that_its_readers_use(run: Run) -> None:
 
 def test_figures_are_the_same_each_time(run: Run) -> None:
     for metric in ("throughput", "cwnd", "queue"):
-        assert plots.png(run.plot(metric)) == plots.png(run.plot(metric))
-        drawing = plots.svg(run.plot(metric))
-        assert drawing == plots.svg(run.plot(metric))
+        assert figure_style.png(run.plot(metric)) == figure_style.png(run.plot(metric))
+        drawing = figure_style.svg(run.plot(metric))
+        assert drawing == figure_style.svg(run.plot(metric))
         assert b"<dc:date>" not in drawing
     with pytest.raises(ValueError, match="there is no metric"):
         run.plot("speed")

@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from mptcplab.resampling import resample
-from mptcplab.sample_file import RunSamples
-from mptcplab.sample_rows import Rows
+from mptcplab.results.read.sample_file import RunSamples
+from mptcplab.results.read.sample_rows import Rows
+from mptcplab.stats.resampling import resample
 
 
 def _table(flows: list[str], paths: list[str]) -> pa.Table:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mptcplab import Event, Flow, Path, Scenario, ScenarioError, _core
-from mptcplab.scenario import Cell, Station, to_toml
+from mptcplab.scenario.definition import Cell, Station, to_toml
 
 
 def test_dataclasses_and_dictionaries_are_the_same() -> None:

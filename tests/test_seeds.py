@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from mptcplab import reproduce as reproduction
-from mptcplab.reproduce import reproduce
-from mptcplab.scenario import Scenario
-from mptcplab.statistics import interval
+from mptcplab.reproduce import runner as reproduction
+from mptcplab.reproduce.runner import reproduce
+from mptcplab.scenario.definition import Scenario
+from mptcplab.stats.statistics import interval
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Point, Study
 from mptcplab.studies.verdicts import Bound, Check, Origin
 

@@ -9,10 +9,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Cli
-from mptcplab import Scenario, events, planted, reasons, sensitivity
-from mptcplab.commands.example import FOLDER
-from mptcplab.result_plots import plot_metrics
-from mptcplab.saved import load
+from mptcplab import Scenario
+from mptcplab.cli.commands.example import FOLDER
+from mptcplab.plots.result_plots import plot_metrics
+from mptcplab.reproduce import sensitivity, sensitivity_text
+from mptcplab.results.model import events
+from mptcplab.results.read.result_reader import load
+from mptcplab.results.text import reasons
 
 CALL = Scenario.load(FOLDER / "call.toml").vary({"duration": "6s", "warmup": "4s"})
 
@@ -60,11 +63,11 @@ def test_a_report_of_one_experiment_says_what_was_run(cli: Cli, tmp_path: Path) 
 def test_what_is_said_of_planted_errors_is_what_their_table_says(monkeypatch: pytest.MonkeyPatch) -> None:
     record = sensitivity.read(sensitivity.SHIPPED)
     names = [name for name in record["turned"] if name != sensitivity.CONTROL]
-    assert planted._unnoticed(record, []) == "Each is noticed by some claim."
+    assert sensitivity_text._unnoticed(record, []) == "Each is noticed by some claim."
     monkeypatch.setattr(sensitivity, "unnoticed", lambda _: names[:1])
-    assert planted._unnoticed(record, names[:1]) == f"No claim of this report notices: {names[0]}."
-    assert planted._unnoticed(record, names[:2]).endswith(f"Claims of other experiments notice {names[1]}.")
-    assert planted._unnoticed(record, names[1:3]).endswith("Claims of other experiments notice these.")
+    assert sensitivity_text._unnoticed(record, names[:1]) == f"No claim of this report notices: {names[0]}."
+    assert sensitivity_text._unnoticed(record, names[:2]).endswith(f"Claims of other experiments notice {names[1]}.")
+    assert sensitivity_text._unnoticed(record, names[1:3]).endswith("Claims of other experiments notice these.")
 
 
 def test_a_run_in_python_knows_its_capacity_and_its_limits(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from mptcplab.commands.settings import same_key, variations
-from mptcplab.inputs import SHOWN, brief, shown, time_text
+from mptcplab.cli.settings import same_key, variations
+from mptcplab.util.user_input import SHOWN, brief, shown, time_text
 
 AT = """
 import sys
@@ -38,9 +38,10 @@ sys.exit(main())
 @pytest.mark.parametrize(
     "module",
     [
-        "mptcplab.cli", "mptcplab._core", "mptcplab.commands", "mptcplab.commands.host", "argparse", "mptcplab.plugins",
-        "mptcplab.batch", "numpy", "numpy.lib", "numpy._core.multiarray", "mptcplab.results", "mptcplab.scenario",
-        "pyarrow", "pyarrow.lib", "pyarrow.parquet", "matplotlib", "matplotlib.ft2font", "mptcplab.export",
+        "mptcplab.cli.main", "mptcplab._core", "mptcplab.cli.commands", "mptcplab.cli.commands.host", "argparse",
+        "mptcplab.plugins", "mptcplab.run.batch", "numpy", "numpy.lib", "numpy._core.multiarray",
+        "mptcplab.results.run", "mptcplab.scenario.definition", "pyarrow", "pyarrow.lib", "pyarrow.parquet",
+        "matplotlib", "matplotlib.ft2font", "mptcplab.results.write.export",
     ],
 )  # fmt: skip
 def test_ctrl_c_while_a_module_loads_is_one_line(scenario_file: Path, tmp_path: Path, module: str) -> None:

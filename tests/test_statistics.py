@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mptcplab import models, statistics
+from mptcplab.stats import formulas, statistics
 
 POSITIVE = st.floats(min_value=1e-3, max_value=1e6)
 
@@ -99,12 +99,12 @@ def test_transfers_that_never_ended_are_counted_apart() -> None:
     ],
 )
 def test_the_model_of_padhye_at_two_percent(rtt: float, one: float, two: float) -> None:
-    assert models.pftk(0.02, rtt) / 1e6 == pytest.approx(one, abs=0.011)
-    assert models.pftk(0.02, rtt, acked=2) / 1e6 == pytest.approx(two, abs=0.011)
+    assert formulas.pftk(0.02, rtt) / 1e6 == pytest.approx(one, abs=0.011)
+    assert formulas.pftk(0.02, rtt, acked=2) / 1e6 == pytest.approx(two, abs=0.011)
 
 
 def test_without_loss_the_window_limits_the_model() -> None:
-    assert models.pftk(0, 0.1, window=125_000) == models.window_limit(125_000, 0.1) == 10e6
+    assert formulas.pftk(0, 0.1, window=125_000) == formulas.window_limit(125_000, 0.1) == 10e6
 
 
 @pytest.mark.parametrize(
@@ -112,9 +112,9 @@ def test_without_loss_the_window_limits_the_model() -> None:
     [([1e-3, 1e-3], [0.1, 0.1], 0), ([0.01, 1e-3], [0.02, 0.15], 0), ([1e-3, 4e-3], [0.02, 0.02], 0)],
 )
 def test_lia_gets_as_much_as_reno_on_the_best_path(losses: list[float], rtts: list[float], best: int) -> None:
-    alone = models.reno_window(losses[best]) / rtts[best] * models.MSS * 8
-    assert sum(models.lia_rates(losses, rtts)) == pytest.approx(alone, rel=1e-3)
+    alone = formulas.reno_window(losses[best]) / rtts[best] * formulas.MSS * 8
+    assert sum(formulas.lia_rates(losses, rtts)) == pytest.approx(alone, rel=1e-3)
 
 
 def test_a_line_carries_its_frames() -> None:
-    assert models.line_goodput(8e6) == pytest.approx(8e6 * 1448 / 1514)
+    assert formulas.line_goodput(8e6) == pytest.approx(8e6 * 1448 / 1514)

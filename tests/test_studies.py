@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from mptcplab import Run, models, record
-from mptcplab import cli as commands
-from mptcplab.reproduce import Reproduction, reproduce
+from mptcplab import Run
+from mptcplab.cli import main as commands
+from mptcplab.reproduce import verdict_record
+from mptcplab.reproduce.runner import Reproduction, reproduce
+from mptcplab.stats import formulas
 from mptcplab.studies import STUDIES
 from mptcplab.studies.abdrabou_heterogeneous import network as pairs
 from mptcplab.studies.base import Effort, Experiment, Key
@@ -37,7 +39,7 @@ def test_every_agreed_fact_is_judged(found: Reproduction) -> None:
     judged = [fact.fact for fact in found.facts]
     assert len(judged) == len(set(judged))
     gone = {"A-2.9", "C-1.2"}
-    assert set(judged) == set(record.agreed()) - gone
+    assert set(judged) == set(verdict_record.agreed()) - gone
 
 
 def test_facts_are_complete(found: Reproduction) -> None:
@@ -52,7 +54,7 @@ def test_facts_are_complete(found: Reproduction) -> None:
 
 
 def test_no_bound_is_wider_than_the_agreed_one(found: Reproduction) -> None:
-    assert record.too_wide(record.rows(found.facts)) == []
+    assert verdict_record.too_wide(verdict_record.rows(found.facts)) == []
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: f"{experiment.study}-{experiment.name}")
@@ -94,7 +96,7 @@ def test_the_report(
     found: Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     # What is run is the fixture's.
-    monkeypatch.setattr("mptcplab.reproduce.reproduce", lambda *_, **__: found)
+    monkeypatch.setattr("mptcplab.reproduce.runner.reproduce", lambda *_, **__: found)
     assert commands.main(["reproduce", "--quick", "--output", str(tmp_path / "out")]) == 0
     assert "cs244-rcvbuf:" in capsys.readouterr().out
     facts = json.loads((tmp_path / "out" / "facts.json").read_text())
@@ -136,7 +138,7 @@ def lost_share(run: Run, flow: str, path: str) -> float:
     """Segments sent again to segments sent, both over the whole run (a row's bytes leave the warm-up out)."""
     _, again = run.series("retransmits", flow=flow, path=path)
     _, rates = run.series("throughput", flow=flow, path=path)
-    return float(again[-1] * models.MSS * 8 / rates.sum())
+    return float(again[-1] * formulas.MSS * 8 / rates.sum())
 
 
 def test_coupling_takes_one_share_on_one_queue_and_two_by_ports() -> None:

@@ -14,19 +14,19 @@ import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 
-from mptcplab.batch import Interrupted
-from mptcplab.cli import main
-from mptcplab.inputs import BadResult
-from mptcplab.results import Run, Runs
-from mptcplab.scenario import HISTORICAL, Scenario
-from mptcplab.summary import summary
-from mptcplab.survey.hunt import hunt
+from mptcplab.cli.main import main
+from mptcplab.results.run import Run, Runs
+from mptcplab.results.text.summary import summary
+from mptcplab.run.batch import Interrupted
+from mptcplab.scenario.definition import HISTORICAL, Scenario
 from mptcplab.survey.measure import Measured, Policy, again, survey
 from mptcplab.survey.networks import DISCIPLINES, FRAME, KINDS, Change, Link, Network, draw
-from mptcplab.survey.oracle import MOST_PAYLOAD, PAYLOAD, bound, earliest, joins
 from mptcplab.survey.policies import policy
 from mptcplab.survey.report import distribution, sentence, times
-from mptcplab.survey.short import Load, Timed, short
+from mptcplab.survey.short_flows import Load, Timed, short
+from mptcplab.survey.upper_bound import MOST_PAYLOAD, PAYLOAD, bound, earliest, joins
+from mptcplab.survey.worst_case import hunt
+from mptcplab.util.user_input import BadResult
 
 Floats = NDArray[np.float64]
 SMALL = Network("small", (Link(2e6, 0.02, 10), Link(1e6, 0.05, 10)), 200_000)
@@ -261,9 +261,11 @@ def test_the_command_refuses_what_it_does_not_know(capsys: pytest.CaptureFixture
 
 
 def test_a_hunt_only_becomes_worse(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mptcplab.survey.hunt.DRAWN", 2)
-    monkeypatch.setattr("mptcplab.survey.hunt.CHANGED", 1)
-    monkeypatch.setattr("mptcplab.survey.hunt.draw", lambda _, number: Network(f"n{number}", SMALL.links, 200_000))
+    monkeypatch.setattr("mptcplab.survey.worst_case.DRAWN", 2)
+    monkeypatch.setattr("mptcplab.survey.worst_case.CHANGED", 1)
+    monkeypatch.setattr(
+        "mptcplab.survey.worst_case.draw", lambda _, number: Network(f"n{number}", SMALL.links, 200_000)
+    )
     found = [one.of_best for one in hunt(Policy("default"), 0.5, seeds=1, workers=1)]
     assert found
     assert found == sorted(found, reverse=True)
@@ -271,8 +273,8 @@ def test_a_hunt_only_becomes_worse(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_what_a_hunt_finds_counts_as_other_seeds_say(monkeypatch: pytest.MonkeyPatch) -> None:
     lossy = Network("lossy", (Link(20e6, 30e-3, 60, 0.005), Link(5e6, 60e-3, 60, 0.01)), 300_000)
-    monkeypatch.setattr("mptcplab.survey.hunt.DRAWN", 1)
-    monkeypatch.setattr("mptcplab.survey.hunt.draw", lambda *_: lossy)
+    monkeypatch.setattr("mptcplab.survey.worst_case.DRAWN", 1)
+    monkeypatch.setattr("mptcplab.survey.worst_case.draw", lambda *_: lossy)
     found = next(hunt(Policy("default"), 30, seeds=2, workers=1))
     assert found.runs == 10
     (other,) = survey([lossy], [Policy("default")], seeds=2, workers=1, quiet=True)
@@ -395,11 +397,11 @@ def test_a_mean_near_the_limit_is_asked_again() -> None:
 
 def test_doubtful_ones_have_four_times_as_many_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     lossy = Network("lossy", (Link(10e6, 0.02, 40, 0.01), Link(5e6, 0.02, 40)), None)
-    monkeypatch.setattr("mptcplab.survey.short.DOUBT", 100.0)
+    monkeypatch.setattr("mptcplab.survey.short_flows.DOUBT", 100.0)
     (asked,) = short([lossy], [Policy("default")], [Load(file=30_000)], seeds=2, workers=1, quiet=True)
-    monkeypatch.setattr("mptcplab.survey.short.DOUBT", 0.01)
+    monkeypatch.setattr("mptcplab.survey.short_flows.DOUBT", 0.01)
     (once,) = short([lossy], [Policy("default")], [Load(file=30_000)], seeds=2, workers=1, quiet=True)
-    monkeypatch.setattr("mptcplab.survey.short.DOUBT", 100.0)
+    monkeypatch.setattr("mptcplab.survey.short_flows.DOUBT", 100.0)
     (sure,) = short([SMALL], [Policy("default")], [Load(file=30_000)], seeds=2, workers=1, quiet=True)
     assert (asked.runs, once.runs, sure.runs) == (8, 2, 1)
 
@@ -419,7 +421,7 @@ def test_the_command_says_what_it_leaves_out(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     found = [Timed(SMALL, Policy("default"), Load(rate=1e6), math.inf, [0.1, 0.2])]
-    monkeypatch.setattr("mptcplab.survey.short.short", lambda *_, **__: found)
+    monkeypatch.setattr("mptcplab.survey.short_flows.short", lambda *_, **__: found)
     assert main(["survey", "--networks", "1", "--blocks", "1Mbit"]) == 0
     said = capsys.readouterr().out
     assert "times of blocks of 8 KiB after the first 5 s / plain TCP's" in said

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import pytest
 
-from mptcplab.cli import main
+from mptcplab.cli.main import main
 from mptcplab.survey.measure import Measured, Policy
 from mptcplab.survey.networks import Link, Network
-from mptcplab.survey.pictures import goodputs, shares, times
-from mptcplab.survey.shared import Bottleneck, Share
-from mptcplab.survey.short import Load, Timed
+from mptcplab.survey.shared_bottleneck import Bottleneck, Share
+from mptcplab.survey.short_flows import Load, Timed
+from mptcplab.survey.survey_plots import goodputs, shares, times
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

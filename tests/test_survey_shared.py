@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from mptcplab.cli import main
+from mptcplab.cli.main import main
 from mptcplab.survey.measure import Policy
 from mptcplab.survey.policies import policy
 from mptcplab.survey.report import friendliness
-from mptcplab.survey.shared import Bottleneck, Share, draw, shares
+from mptcplab.survey.shared_bottleneck import Bottleneck, Share, draw, shares
 
 
 def test_bottlenecks_lie_in_the_distribution_that_is_described_with_one_to_ten_flows_in_turn() -> None:

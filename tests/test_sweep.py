@@ -17,19 +17,20 @@ import pyarrow.parquet as pq
 import pytest
 
 from conftest import Cli
-from mptcplab import Scenario, sweep_store, sweeps
-from mptcplab.batch import Interrupted
-from mptcplab.commands.common import BadInput
-from mptcplab.commands.settings import over, split, variations
-from mptcplab.json_files import write_json, write_long
-from mptcplab.reading import read_table
-from mptcplab.statistics import paired
-from mptcplab.sweep_plot import _aside, picture, scale
-from mptcplab.sweep_tables import Found
-from mptcplab.sweeps import Sweep
-from mptcplab.varied import typed
+from mptcplab import Scenario
+from mptcplab.cli.common import BadInput
+from mptcplab.cli.settings import over, split, variations
+from mptcplab.plots.sweep_plot import _aside, picture, scale
+from mptcplab.results.model.varied_values import typed
+from mptcplab.results.read.result_files import read_table
+from mptcplab.run import sweep_store, sweeps
+from mptcplab.run.batch import Interrupted
+from mptcplab.run.sweep_tables import Found
+from mptcplab.run.sweeps import Sweep
+from mptcplab.stats.statistics import paired
+from mptcplab.util.json_files import write_json, write_long
 
-TWO = Path(sweeps.__file__).parent / "scenarios" / "two.toml"
+TWO = Path(sweeps.__file__).parents[1] / "scenarios" / "two.toml"
 SHORT = ("--set", "duration=1s", "--set", "warmup=0s")
 
 
@@ -224,7 +225,7 @@ def test_goes_on_where_it_was_ended(cli: Cli, tmp_path: Path, how: signal.Signal
     """Parts of four runs; what ends it in the middle changes no byte of what comes out."""
     start = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "from mptcplab import sweeps; sweeps.MOST_RUNS = 4; from mptcplab.cli import main; sys.exit(main())"
+        "from mptcplab.run import sweeps; sweeps.MOST_RUNS = 4; from mptcplab.cli.main import main; sys.exit(main())"
     )
     arguments = [
         "sweep",

@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from mptcplab import Scenario, summary
-from mptcplab.commands import emulate
-from mptcplab.kernel import Report, told
-from mptcplab.statistics import estimate
-from mptcplab.summary import limits_in_words
-from mptcplab.why import explain
-from mptcplab.why_answer import Answer, Trial
+from mptcplab import Scenario
+from mptcplab.backends.kernel_backend import Report, told
+from mptcplab.cli.commands import emulate
+from mptcplab.results.text import summary
+from mptcplab.results.text.summary import limits_in_words
+from mptcplab.stats.statistics import estimate
+from mptcplab.why.answer import Answer, Trial
+from mptcplab.why.explain import explain
 
 HOME = """
 duration = "20s"

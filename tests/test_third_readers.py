@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mptcplab import Scenario, events, reasons
-from mptcplab.inputs import size_like
+from mptcplab import Scenario
+from mptcplab.results.model import events
+from mptcplab.results.text import reasons
+from mptcplab.util.user_input import size_like
 
 ROOT = Path(__file__).parent.parent
 FLOW = """

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 
-from mptcplab import transfers
+from mptcplab.live import transfers
 
 if TYPE_CHECKING:
     from mptcplab._core import ConnectionInfo

@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
-from mptcplab import Scenario, events, reasons, several
-from mptcplab.commands.example import FOLDER
-from mptcplab.inputs import size_like, size_text
-from mptcplab.results import Runs
-from mptcplab.summary import summary
-from mptcplab.why import explain
+from mptcplab import Scenario
+from mptcplab.cli.commands.example import FOLDER
+from mptcplab.results.model import events
+from mptcplab.results.run import Runs
+from mptcplab.results.text import reasons, repeated_runs
+from mptcplab.results.text.summary import summary
+from mptcplab.util.user_input import size_like, size_text
+from mptcplab.why.explain import explain
 
 ASYMMETRIC = """
 duration = "12s"
@@ -326,7 +328,7 @@ def test_plain_tcp_that_ends_before_the_warm_up_is_not_compared() -> None:
     assert "plain TCP alone: dsl not measured, for it ended before the warm-up did, lte 5.00 Mb/s" in said
     assert "aggregation benefit" not in said
     again = Scenario.parse(FILE).vary({"warmup": "1s"}).run(trace=events.REASONS)
-    said = several.summary(Runs([run, again]), {"file": {"dsl": [math.nan] * 2, "lte": [5e6, math.nan]}})
+    said = repeated_runs.summary(Runs([run, again]), {"file": {"dsl": [math.nan] * 2, "lte": [5e6, math.nan]}})
     assert "dsl not measured, for it ended before the warm-up did, lte 5.00 Mb/s (with 1 of 2 seeds)" in said
     assert "aggregation benefit" not in said
 

@@ -10,12 +10,12 @@ import pytest
 
 from conftest import Cli
 from emulated import Machine, machine
-from mptcplab import cli as command_line
-from mptcplab import validation, validation_set
-from mptcplab.commands.validate import tell
-from mptcplab.namespaces import CannotMake
-from mptcplab.validation import Answer, Row
-from mptcplab.validation_draw import drawn
+from mptcplab.cli import main as command_line
+from mptcplab.cli.commands.validate import tell
+from mptcplab.emulation.namespaces import CannotMake
+from mptcplab.validation import comparison, fixed_set
+from mptcplab.validation.comparison import Answer, Row
+from mptcplab.validation.generated_set import drawn
 
 __all__ = ["machine"]
 
@@ -117,16 +117,16 @@ def test_what_cannot_fail_is_counted_apart() -> None:
 
 
 def test_capacity_is_that_of_fixed_paths() -> None:
-    cells = {cell.name: cell for cell in validation_set.cells()}
+    cells = {cell.name: cell for cell in fixed_set.cells()}
     answers = {name: {"bulk": Answer([1.0], [])} for name in cells}
-    rows = {row.cell: row.capacity for row in validation.compare(cells.values(), answers, answers)}
+    rows = {row.cell: row.capacity for row in comparison.compare(cells.values(), answers, answers)}
     assert (rows["tcp reno wifi"], rows["even reno sndbuf 1MB"], rows["handoff admin reno"]) == (8e6, 10e6, None)
 
 
 def test_the_set_is_checked_and_has_no_name_twice() -> None:
-    names = [cell.name for cell in validation_set.cells()]
+    names = [cell.name for cell in fixed_set.cells()]
     assert len(set(names)) == len(names)
-    multipath = [cell for cell in validation_set.cells() if not cell.name.startswith("tcp ")]
+    multipath = [cell for cell in fixed_set.cells() if not cell.name.startswith("tcp ")]
     assert len(multipath) >= 60
     assert not any(cell.blind for cell in multipath)
 
@@ -153,12 +153,12 @@ def test_blind_scenarios_and_stalls_are_counted_apart() -> None:
 def _on(monkeypatch: pytest.MonkeyPatch, problem: str) -> None:
     """The simulator in place of the kernel, with a problem in the cell of that name."""
 
-    def run(cell: validation_set.Cell, seed: int) -> validation.Outcome:
+    def run(cell: fixed_set.Cell, seed: int) -> comparison.Outcome:
         if problem in cell.name:
             raise CannotMake("no such machine")
         return cell.scenario.run(seed), None, {"bulk": "congestion reno was asked for"}
 
-    monkeypatch.setattr(validation, "on_kernel", run)
+    monkeypatch.setattr(comparison, "on_kernel", run)
 
 
 def test_what_went_wrong_ends_with_an_error(

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from mptcplab import record
-from mptcplab import reproduce as reproduction
-from mptcplab.inputs import BadResult
-from mptcplab.mutants import MUTANTS
-from mptcplab.mutants import table as mutant_table
-from mptcplab.statistics import Interval, difference, interval, ratio
+from mptcplab.reproduce import runner as reproduction
+from mptcplab.reproduce import verdict_record
+from mptcplab.reproduce.mutants import MUTANTS
+from mptcplab.reproduce.mutants import table as mutant_table
+from mptcplab.stats.statistics import Interval, difference, interval, ratio
 from mptcplab.studies import STUDIES
 from mptcplab.studies.base import Effort, Fact, Study
 from mptcplab.studies.verdicts import Bound, Check, Exclusion, Quote, all_of, every, over_readings
+from mptcplab.util.user_input import BadResult
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDS = sorted((ROOT / "docs" / "verdicts").glob("*.json"))
@@ -130,14 +130,14 @@ def test_a_difference_of_what_does_not_vary_is_exact() -> None:
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
 def test_recorded_facts_are_those_of_the_studies_within_the_agreed_bounds(path: Path) -> None:
-    facts = record.read(path)["facts"]
+    facts = verdict_record.read(path)["facts"]
     studies = {row["study"] for row in facts.values()}
-    every = record.read(ROOT / "docs" / "verdicts" / "default.json")["facts"]
-    assert set(every) == set(record.agreed()) - {"A-2.9", "C-1.2"}
+    every = verdict_record.read(ROOT / "docs" / "verdicts" / "default.json")["facts"]
+    assert set(every) == set(verdict_record.agreed()) - {"A-2.9", "C-1.2"}
     # The full record is older than the controls, and takes hours.
     missing = {name for name in every if "-0." in name} if path.stem == "full" else set[str]()
     assert set(facts) == {name for name, row in every.items() if row["study"] in studies} - missing
-    assert record.too_wide(facts) == []
+    assert verdict_record.too_wide(facts) == []
     published = {name: row for name, row in facts.items() if row["origin"] == "published"}
     if path.stem != "full":
         return  # a few seeds may leave more undecided
@@ -147,7 +147,7 @@ def test_recorded_facts_are_those_of_the_studies_within_the_agreed_bounds(path: 
 
 
 def test_what_is_fitted_and_assumed_is_known() -> None:
-    every = set(record.agreed())
+    every = set(verdict_record.agreed())
     for study in STUDIES.values():
         assert study.assumptions, study.name
         assert study.fitted <= every, study.fitted - every
@@ -159,7 +159,7 @@ def test_a_wider_bound_is_found() -> None:
         "A-3.2": {"bounds": {}},
         "Z-1": {"bounds": {}},
     }
-    assert record.too_wide(wide) == [
+    assert verdict_record.too_wide(wide) == [
         "A-2.1: `rate` allows 1.5, agreed were 1.7 and more",
         "A-2.1: the bound `more` is not listed in agreed.json",
         "A-3.2: the agreed bound `of the model` is not checked",
@@ -196,7 +196,7 @@ def test_the_null_mutant_turns_nothing_and_efforts_are_not_mixed(cli: Cli) -> No
 def test_the_verdicts_of_study_a_are_the_recorded_ones(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cheapest study, with the effort of the record; .ci/run compares all of them."""
     # Its pictures take longer than its runs, and nothing here looks at them.
-    monkeypatch.setattr("mptcplab.report.write_report", lambda *_: None)
+    monkeypatch.setattr("mptcplab.reproduce.report.write_report", lambda *_: None)
     where = ROOT / "docs" / "verdicts" / "default.json"
     cli("reproduce", "cs244-wireless", "--quiet", "--output", "out", "--compare", str(where))
 
@@ -218,7 +218,7 @@ def test_a_changed_verdict_fails_until_somebody_says_why(
 
     monkeypatch.setattr(reproduction, "reproduce", remembered)
     # Its pictures take longer than its runs, and nothing here looks at them.
-    monkeypatch.setattr("mptcplab.report.write_report", lambda each, *_: reports.append(each))
+    monkeypatch.setattr("mptcplab.reproduce.report.write_report", lambda each, *_: reports.append(each))
     base = ("reproduce", "cs244-wireless", "--quick", "--quiet", "--output", "out")
     cli(*base, "--record", "verdicts.json")
     path = tmp_path / "verdicts.json"
@@ -242,6 +242,6 @@ def test_what_is_no_record_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "record.json"
     path.write_text(text)
     with pytest.raises(BadResult, match="not a record of verdicts"):
-        record.read(path)
+        verdict_record.read(path)
     with pytest.raises(BadResult, match="no record of verdicts there"):
-        record.read(tmp_path / "none")
+        verdict_record.read(tmp_path / "none")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from conftest import Cli
-from mptcplab.packets import BadCapture, read
-from mptcplab.verify import verify
+from mptcplab.captures.packets import BadCapture, read
+from mptcplab.captures.verify import verify
 
 ROOT = Path(__file__).parent.parent
 LINUX = sorted((ROOT / "crates/wire/tests/captures").glob("*.txt"))

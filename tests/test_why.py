@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from conftest import ROOT, Cli
-from mptcplab import Scenario, events, reasons
-from mptcplab.commands.example import FOLDER
-from mptcplab.why import explain
-from mptcplab.why_plot import picture
+from mptcplab import Scenario
+from mptcplab.cli.commands.example import FOLDER
+from mptcplab.results.model import events
+from mptcplab.results.text import reasons
+from mptcplab.why.explain import explain
+from mptcplab.why.figure import picture
 
 TWO = Scenario.load(FOLDER / "two.toml").vary({"duration": "8s", "warmup": "2s"})
 
@@ -220,7 +222,7 @@ def test_a_long_handshake_is_said_and_no_middlebox_is_blamed() -> None:
 
 
 def test_every_cause_has_a_look(cli: Cli, tmp_path: Path) -> None:
-    from mptcplab.event_plots import LIMIT_LOOKS
+    from mptcplab.plots.event_plots import LIMIT_LOOKS
 
     assert set(reasons.WORDS) <= set(LIMIT_LOOKS)
     (tmp_path / "handoff.toml").write_text((ROOT / "docs" / "examples" / "handoff.toml").read_text())

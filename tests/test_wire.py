@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from conftest import Cli, need
-from mptcplab import wire_bench, wire_end
+from mptcplab.bench import live_bench, live_end
 from namespace import Namespace, ends, namespace
 
 __all__ = ["namespace"]
@@ -248,7 +248,7 @@ def test_info(cli: Cli, namespace: Namespace) -> None:
 
 
 def test_the_benchmark_measures_both_stacks(namespace: Namespace) -> None:
-    case = wire_bench.Case
+    case = live_bench.Case
     del namespace  # It skips where namespaces cannot be made.
     ticks: list[int] = []
     chosen = [
@@ -257,7 +257,7 @@ def test_the_benchmark_measures_both_stacks(namespace: Namespace) -> None:
         case("linux", "ours"),
         case("ours", "linux", 1, False),
     ]
-    rows = wire_bench.measure(1, 0.2, 0.2, chosen, ticks.append)
+    rows = live_bench.measure(1, 0.2, 0.2, chosen, ticks.append)
     assert [(row["sender"], row["receiver"], row["paths"]) for row in rows] == [
         ("linux", "linux", 2),
         ("ours", "linux", 2),
@@ -268,59 +268,59 @@ def test_the_benchmark_measures_both_stacks(namespace: Namespace) -> None:
     assert rows[0]["of_linux"] is None
     assert rows[1]["of_linux"] is not None
     assert ticks == [0, 1, 2, 3, 4]
-    assert {row["linux_congestion"] for row in rows} == {wire_bench.LINUX_CONTROLLER}
+    assert {row["linux_congestion"] for row in rows} == {live_bench.LINUX_CONTROLLER}
 
 
 def test_linux_is_measured_with_the_controller_that_is_stated() -> None:
     """Whatever the machine's default is: the socket has it, and one that the kernel lacks is an error."""
     with socket.socket() as stream:
-        for name in ("reno", wire_bench.LINUX_CONTROLLER):
-            wire_end._control(stream, name)
+        for name in ("reno", live_bench.LINUX_CONTROLLER):
+            live_end._control(stream, name)
             has = stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
             assert has == name
         with pytest.raises(RuntimeError, match="refuses the congestion controller no-such"):
-            wire_end._control(stream, "no-such")
+            live_end._control(stream, "no-such")
 
 
 @pytest.mark.parametrize("sender", ["linux", "ours"])
 def test_an_end_that_fails_says_why(
-    namespace: Namespace, monkeypatch: pytest.MonkeyPatch, sender: wire_bench.Stack
+    namespace: Namespace, monkeypatch: pytest.MonkeyPatch, sender: live_bench.Stack
 ) -> None:
     del namespace
-    set_up, tried = wire_bench._set_up, 0
+    set_up, tried = live_bench._set_up, 0
 
     @contextmanager
-    def to_nobody(case: wire_bench.Case) -> Iterator[Any]:
+    def to_nobody(case: live_bench.Case) -> Iterator[Any]:
         nonlocal tried
         tried += 1
         with set_up(case) as (near, far, (sending, receiving)):
             yield near, far, ({**sending, "peer": "192.0.2.1", "interfaces": []}, receiving)
 
-    monkeypatch.setattr(wire_bench, "_set_up", to_nobody)
+    monkeypatch.setattr(live_bench, "_set_up", to_nobody)
     with pytest.raises(
-        wire_bench.CannotMeasure, match=rf"the sender of {sender} to linux over 1 paths failed: \w*Error: .+"
+        live_bench.CannotMeasure, match=rf"the sender of {sender} to linux over 1 paths failed: \w*Error: .+"
     ):
-        wire_bench.measure(1, 0.1, 0.1, [wire_bench.Case(sender, "linux")], lambda _: None)
-    assert tried == (1 + wire_bench.FAILURES if sender == "linux" else 1), "what is ours is tried once"
+        live_bench.measure(1, 0.1, 0.1, [live_bench.Case(sender, "linux")], lambda _: None)
+    assert tried == (1 + live_bench.FAILURES if sender == "linux" else 1), "what is ours is tried once"
 
 
 def test_two_linux_hosts_that_fail_once_are_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    answers: Iterator[tuple[float, float] | wire_bench.CannotMeasure] = iter(
-        [(8.0, 0.5), wire_bench.CannotMeasure("it stands still"), (10.0, 0.4)]
+    answers: Iterator[tuple[float, float] | live_bench.CannotMeasure] = iter(
+        [(8.0, 0.5), live_bench.CannotMeasure("it stands still"), (10.0, 0.4)]
     )
 
     def once(*_: object) -> tuple[float, float]:
-        if isinstance(answer := next(answers), wire_bench.CannotMeasure):
+        if isinstance(answer := next(answers), live_bench.CannotMeasure):
             raise answer
         return answer
 
-    monkeypatch.setattr(wire_bench, "_once", once)
-    (row,) = wire_bench.measure(2, 0.1, 0.1, [wire_bench.Case("linux", "linux")], lambda _: None)
+    monkeypatch.setattr(live_bench, "_once", once)
+    (row,) = live_bench.measure(2, 0.1, 0.1, [live_bench.Case("linux", "linux")], lambda _: None)
     assert (row["gbps"], row["gbps_least"], row["failed"]) == (9.0, 8.0, 1)
 
 
 def test_the_benchmark_leaves_no_namespace_when_it_is_ended(namespace: Namespace) -> None:
-    from mptcplab import namespaces
+    from mptcplab.emulation import namespaces
 
     del namespace
 

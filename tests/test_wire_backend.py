@@ -14,7 +14,7 @@ from mptcplab import Scenario
 if sys.platform != "linux":
     pytest.skip("our stack on real packets is Linux's", allow_module_level=True)
 
-from mptcplab import own_stack
+from mptcplab.backends import live_backend
 
 PATHS = """
 duration = "3s"
@@ -33,7 +33,7 @@ queue = "100p"
 
 def test_it_gives_what_the_simulator_predicts() -> None:
     scenario = Scenario.parse(PATHS + "[flows.bulk]\n")
-    (real, report), simulated = own_stack.run(scenario), scenario.run(seed=1)
+    (real, report), simulated = live_backend.run(scenario), scenario.run(seed=1)
     got, predicted = real.flow("bulk"), simulated.flow("bulk")
     assert got["intact"]
     assert got["multipath"]
@@ -48,7 +48,7 @@ def test_it_gives_what_the_simulator_predicts() -> None:
 def test_a_file_arrives_whole_in_either_direction() -> None:
     flow = "[flows.{way}]\ndirection = '{way}'\nbytes = '2MB'\n"
     scenario = Scenario.parse(PATHS + flow.format(way="upload") + flow.format(way="download"))
-    run, _ = own_stack.run(scenario, seed=2)
+    run, _ = live_backend.run(scenario, seed=2)
     for way in ("upload", "download"):
         row = run.flow(way)
         assert (row["bytes_received_total"], row["intact"], row["closed"]) == (2_000_000, True, "Finished")
@@ -61,7 +61,7 @@ def test_a_run_until_it_is_done_ends_with_the_last_file() -> None:
         "until_done = true\n" + PATHS.replace('warmup = "1s"', "") + "[flows.file]\nbytes = '500kB'\n[flows.endless]\n"
     )
     scenario = Scenario.parse(text)
-    for run in (own_stack.run(scenario)[0], scenario.run(seed=1)):
+    for run in (live_backend.run(scenario)[0], scenario.run(seed=1)):
         assert run.flow("file")["completion_s"] is not None
         last = max(run.samples["time_s"].to_pylist())
         assert last < 2.9
@@ -74,7 +74,7 @@ def test_a_link_that_goes_and_comes_back_is_left_and_joined_again() -> None:
     scenario = Scenario.parse(
         PATHS + events.format(at="1s", up="false") + events.format(at="2s", up="true") + "[flows.bulk]\n"
     )
-    run, _ = own_stack.run(scenario)
+    run, _ = live_backend.run(scenario)
     assert run.flow("bulk")["intact"]
     near = run.path("near", flow="bulk")
     assert near is not None
@@ -116,7 +116,9 @@ def test_what_only_the_simulator_has_is_refused(cli: Cli, tmp_path: Path, flow: 
 
 
 def test_a_path_without_a_subflow_is_named() -> None:
-    run, _ = own_stack.run(Scenario.parse(PATHS.replace('rtt = "60ms"', 'rtt = "60ms"\nloss = "100%"') + "[flows.f]\n"))
+    run, _ = live_backend.run(
+        Scenario.parse(PATHS.replace('rtt = "60ms"', 'rtt = "60ms"\nloss = "100%"') + "[flows.f]\n")
+    )
     assert "no subflow joined over far" in run.summary()
 
 
@@ -133,7 +135,7 @@ def test_a_run_in_real_time_tells_of_silence_and_of_its_links() -> None:
         how = "blackhole"
         set = { up = false }
     """
-    run, _ = own_stack.run(Scenario.parse(text))
+    run, _ = live_backend.run(Scenario.parse(text))
     assert run.flow("f")["longest_silence_s"] == pytest.approx(3.0, abs=0.3)
     said = run.summary()
     assert "nothing reached the application for" in said

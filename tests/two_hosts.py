@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from emulated import cannot
-from mptcplab import namespaces
-from mptcplab.namespaces import Namespace, namespace
+from mptcplab.emulation import namespaces
+from mptcplab.emulation.namespaces import Namespace, namespace
 
 PEER = "10.99.0.1"
 

@@ -22,21 +22,21 @@ if os.environ.get("MPTCPLAB_CORE"):
 
 if TYPE_CHECKING:
     from mptcplab._core import ScenarioError, __version__
-    from mptcplab.batch import Interrupted
-    from mptcplab.results import Run, Runs
-    from mptcplab.scenario import Cell, Event, Flow, Path, Scenario, Station
+    from mptcplab.results.run import Run, Runs
+    from mptcplab.run.batch import Interrupted
+    from mptcplab.scenario.definition import Cell, Event, Flow, Path, Scenario, Station
 
 _HOMES = {
-    "Cell": "scenario",
-    "Event": "scenario",
-    "Flow": "scenario",
-    "Interrupted": "batch",
-    "Path": "scenario",
-    "Run": "results",
-    "Runs": "results",
-    "Scenario": "scenario",
+    "Cell": "scenario.definition",
+    "Event": "scenario.definition",
+    "Flow": "scenario.definition",
+    "Interrupted": "run.batch",
+    "Path": "scenario.definition",
+    "Run": "results.run",
+    "Runs": "results.run",
+    "Scenario": "scenario.definition",
     "ScenarioError": "_core",
-    "Station": "scenario",
+    "Station": "scenario.definition",
     "__version__": "_core",
 }
 

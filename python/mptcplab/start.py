@@ -12,7 +12,7 @@ import sys
 def main() -> int:
     """Loads the command line and runs it; returns the exit code."""
     try:
-        from mptcplab.cli import main as command
+        from mptcplab.cli.main import main as command
 
         code = command()
     except BaseException as error:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from shlex import quote
 
-from mptcplab.host import repairs
+from mptcplab.host import fixes
 from mptcplab.host.machine import Address, Endpoint, Machine, sysctl
 
 IPPROTO_MPTCP = 262
@@ -50,7 +50,7 @@ def of_kernel(machine: Machine) -> Iterator[Finding]:
         return
     if sysctl("net.mptcp.enabled") == "0":
         what = "Multipath TCP is switched off: sockets of it cannot be opened"
-        yield Finding("disabled", what, (repairs.setting("net.mptcp.enabled", "1"),))
+        yield Finding("disabled", what, (fixes.setting("net.mptcp.enabled", "1"),))
     yield from _path_manager()
     yield from _blackhole(machine)
     if sysctl("net.ipv4.tcp_window_scaling") == "0":
@@ -76,7 +76,7 @@ def _path_manager() -> Iterator[Finding]:
         yield note("path-manager", f"{what}; {running[0]} runs")
     else:
         what += "; no such program runs (mptcpd), so no subflow is opened"
-        yield Finding("path-manager", what, (repairs.setting("net.mptcp.pm_type", "0"),))
+        yield Finding("path-manager", what, (fixes.setting("net.mptcp.pm_type", "0"),))
 
 
 def _commands() -> Iterator[str]:
@@ -149,7 +149,7 @@ def of_endpoints(
     if machine.accepted == 0 and not any(one.flags & _OPENS for one in machine.endpoints):
         # Where this host opens subflows from its own endpoints, it needs no address of the peer.
         what = "addresses that a peer announces are not used (add_addr_accepted 0, Linux's default)"
-        yield note("limit-add-addr", what, repairs.limits())
+        yield note("limit-add-addr", what, fixes.limits())
     if sysctl("net.mptcp.allow_join_initial_addr_port") == "0":
         announces = any("signal" in one.flags for one in machine.endpoints)
         what = "peers may not join at the address that they connected to (net.mptcp.allow_join_initial_addr_port = 0)"
@@ -166,8 +166,8 @@ def _missing(machine: Machine, judged: frozenset[str], begins: dict[int, str]) -
         return
     names = " and ".join(missing)
     what = f"the path manager has no endpoint for {names}: connections stay on the path that they begin on"
-    adds = repairs.endpoints(machine, judged)
-    fix = (repairs.endpoint(address, quote(one.name), number, "subflow") for one, address, number in adds if number)
+    adds = fixes.endpoints(machine, judged)
+    fix = (fixes.endpoint(address, quote(one.name), number, "subflow") for one, address, number in adds if number)
     yield Finding("no-endpoint", what, tuple(fix))
 
 
@@ -200,13 +200,13 @@ def _full_mesh(machine: Machine) -> Iterator[Finding]:
     for family in (4, 6):
         own = sum("fullmesh" in one.flags and one.address.version == family for one in machine.endpoints)
         wanted = max(wanted, own * (1 + machine.accepted) - 1)
-    wanted = min(repairs.MOST_SUBFLOWS, wanted)
+    wanted = min(fixes.MOST_SUBFLOWS, wanted)
     if machine.accepted and 0 < machine.subflows < wanted:
         what = (
             f"endpoints with fullmesh open up to {wanted} further subflows, to the peer's address and "
             f"{machine.accepted} that it may announce, and the limit is {machine.subflows}"
         )
-        yield Finding("limit-fullmesh", what, (repairs.limits(),))
+        yield Finding("limit-fullmesh", what, (fixes.limits(),))
 
 
 def _limit(machine: Machine, begins: dict[int, str]) -> Iterator[Finding]:
@@ -218,13 +218,13 @@ def _limit(machine: Machine, begins: dict[int, str]) -> Iterator[Finding]:
         names = [None if holder is None else holder.name for holder in holders]
         beside = family not in begins or begins[family] in names
         wanted = max(wanted, len(opens) - beside)
-    wanted = min(repairs.MOST_SUBFLOWS, wanted)
+    wanted = min(fixes.MOST_SUBFLOWS, wanted)
     if machine.subflows == 0:
         what = "the path manager may open or accept no further subflow (ip mptcp limits: subflows 0)"
-        yield Finding("limit-subflows", what, (repairs.limits(),))
+        yield Finding("limit-subflows", what, (fixes.limits(),))
     elif wanted > machine.subflows:
         what = f"endpoints are there for {wanted} subflows beside the first, and the limit is {machine.subflows}"
-        yield Finding("limit-subflows", what, (repairs.limits(),))
+        yield Finding("limit-subflows", what, (fixes.limits(),))
     else:
         yield from _full_mesh(machine)
 

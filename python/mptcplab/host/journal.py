@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from mptcplab.files import write_text
-from mptcplab.host.steps import CannotChange, Step, read, run, typed
+from mptcplab.host.setup_steps import CannotChange, Step, read, run, typed
+from mptcplab.util.files import write_text
 
 FOLDER = Path("/run/mptcplab")
 _SO_NETNS_COOKIE = 71

@@ -17,7 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mptcplab.netstat import counters
+from mptcplab.host.netstat import counters
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Interfaced = ipaddress.IPv4Interface | ipaddress.IPv6Interface

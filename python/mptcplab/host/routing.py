@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from shlex import quote
 
-from mptcplab.host import repairs
+from mptcplab.host import fixes
 from mptcplab.host.findings import Finding, note
 from mptcplab.host.machine import Address, Interface, Interfaced, Machine, Way, sysctl, way
 
@@ -127,8 +127,8 @@ def _leading_nowhere(machine: Machine, names: frozenset[str]) -> Iterator[Findin
             )
             source = Source(one, one.addresses[0], bound=False)
             told = tuple(
-                repairs.endpoint(address, quote(each.name), number, "subflow")
-                for each, address, number in repairs.endpoints(machine, names | {one.name})
+                fixes.endpoint(address, quote(each.name), number, "subflow")
+                for each, address, number in fixes.endpoints(machine, names | {one.name})
                 if number
             )
             yield Finding("no-second-path", what, (*_own_table(machine, source, _gateway(machine, source)), *told))
@@ -196,13 +196,13 @@ def _gateway(machine: Machine, source: Source) -> str:
     known = next(iter(machine.gateways(source.interface.name, source.own.version)), None)
     if source.interface.direct:
         return ""
-    return repairs.via(ipaddress.ip_address(known), source.own) if known else "via GATEWAY "
+    return fixes.via(ipaddress.ip_address(known), source.own) if known else "via GATEWAY "
 
 
 def _own_table(machine: Machine, source: Source, via: str | None) -> tuple[str, ...]:
     """Commands for a table of routes of this address alone; no default route where `via` is None."""
-    return tuple(repairs.own_table(machine, source.own, quote(source.interface.name), via, set()))
+    return tuple(fixes.own_table(machine, source.own, quote(source.interface.name), via, set()))
 
 
 def _loosen(device: str) -> str:
-    return repairs.setting(quote(f"net.ipv4.conf.{device.replace('.', '/')}.rp_filter"), str(LOOSE))
+    return fixes.setting(quote(f"net.ipv4.conf.{device.replace('.', '/')}.rp_filter"), str(LOOSE))

@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from mptcplab.statistics import Estimate, Interval, difference, estimate, interval, ratio
+from mptcplab.stats.statistics import Estimate, Interval, difference, estimate, interval, ratio
 from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Check, Exclusion, Origin, Verdict, all_of, over_readings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from mptcplab.results import Run
-    from mptcplab.scenario import Scenario
+    from mptcplab.results.run import Run
+    from mptcplab.scenario.definition import Scenario
 
 Key = tuple[str | float, ...]
 T = TypeVar("T")

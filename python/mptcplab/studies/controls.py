@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from mptcplab import models, plots
-from mptcplab.results import Run
-from mptcplab.scenario import AS_STUDIED, NO_JITTER, Cell, Flow, Path, Scenario, Station
-from mptcplab.statistics import Interval
+from mptcplab.plots import figure_style
+from mptcplab.results.run import Run
+from mptcplab.scenario.definition import AS_STUDIED, NO_JITTER, Cell, Flow, Path, Scenario, Station
+from mptcplab.stats import formulas
+from mptcplab.stats.statistics import Interval
 from mptcplab.studies.base import LINUX_2013, Effort, Experiment, Key, Measured, Outcome, Picture, Point
 from mptcplab.studies.verdicts import Check, every
 
@@ -103,10 +104,10 @@ class Controls(Experiment):
 def _picture(name: str, claims: Sequence[Claim]) -> Picture:
     """Each checked value with its interval, and the bound that it is judged by, where both are near 1."""
     rows = [(one, check) for one in claims for check in one.checks if _is_ratio(check)]
-    figure, (axes,) = plots.new_figure(width=7.0, height=0.9 + 0.3 * len(rows))
+    figure, (axes,) = figure_style.new_figure(width=7.0, height=0.9 + 0.3 * len(rows))
     for at, (_, check) in enumerate(rows):
         low, high = max(check.bound.low, 0.2), min(check.bound.high, 5.0)
-        axes.fill_betweenx([at - 0.35, at + 0.35], low, high, color=plots.PUBLISHED, alpha=0.18, linewidth=0)
+        axes.fill_betweenx([at - 0.35, at + 0.35], low, high, color=figure_style.PUBLISHED, alpha=0.18, linewidth=0)
         found = check.found
         axes.plot([max(found.low, 0.2), min(found.high, 5.0)], [at, at], color="#222222", linewidth=1.6)
         axes.plot([found.mean], [at], marker="o", color="#222222", linestyle="none")
@@ -114,7 +115,7 @@ def _picture(name: str, claims: Sequence[Claim]) -> Picture:
     axes.set_xscale("log", base=2)
     axes.set_xlim(0.2, 5)
     axes.set_xticks([0.25, 0.5, 1, 2, 4], ["0.25", "0.5", "1", "2", "4"])
-    plots.finish(axes, x="measured over theory, or share", y="", legend=None)
+    figure_style.finish(axes, x="measured over theory, or share", y="", legend=None)
     # The first claim is the highest row.
     axes.set_ylim(len(rows) - 0.4, -0.6)
     caption = (
@@ -184,7 +185,7 @@ class LossLimited:
         """TCP's rate over that of the square-root law, one acknowledgement for two segments, at both round trips."""
         checks = []
         for name, rtt in zip(("law, short", "law, long"), self.rtts, strict=True):
-            expected = models.random_loss_law(EVEN, rtt / 1e3, acked=2)
+            expected = formulas.random_loss_law(EVEN, rtt / 1e3, acked=2)
             found = over(measured.interval(_goodput, name), expected)
             checks.append(Check(f"TCP over law, {rtt:g} ms, {EVEN:.1%}", found, bound))
         return checks
@@ -243,7 +244,7 @@ def longest_queue(
 
     def value(run: Run) -> float:
         rows = (row for row in run.link_rows if (row["link"], row["direction"]) == (link, direction))
-        return next(rows)["longest_queue"] / models.FRAME / packets
+        return next(rows)["longest_queue"] / formulas.FRAME / packets
 
     return Check(f"longest queue over {packets} packets", measured.interval(value, *key), bound)
 
@@ -292,7 +293,7 @@ def saturated(stations: int, cell: Mapping[str, Any]) -> Scenario:
 
 def saturated_rate(measured: Measured, stations: int, bound: Bound, **cell: bool) -> Check:
     """Packets a second over Bianchi's."""
-    expected, _ = models.saturated_cell(stations, **cell)
+    expected, _ = formulas.saturated_cell(stations, **cell)
 
     def value(run: Run) -> float:
         return float(sum(row["sent_frames"] for row in _air(run))) / run.scenario.duration
@@ -303,7 +304,7 @@ def saturated_rate(measured: Measured, stations: int, bound: Bound, **cell: bool
 
 def collisions(measured: Measured, stations: int, bound: Bound, **cell: bool) -> Check:
     """The share of transmissions that collide, less Bianchi's."""
-    _, expected = models.saturated_cell(stations, **cell)
+    _, expected = formulas.saturated_cell(stations, **cell)
 
     def value(run: Run) -> float:
         again: int = sum(row["mac_retries"] + row["mac_drops"] for row in _air(run))

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from mptcplab import plots
+from mptcplab.plots import figure_style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from mptcplab.scenario import Scenario
+    from mptcplab.scenario.definition import Scenario
     from mptcplab.studies.base import Experiment
 
 TIME = "time"
@@ -57,14 +57,14 @@ class Published:
             xs, ys = [place(where) for where, _ in self.points], [value for _, value in self.points]
             axes.plot(
                 xs, ys, linestyle="none", marker="*" if self.line == "dashed" else "X",
-                markersize=11 if self.line == "dashed" else 8, color=plots.PUBLISHED, label=self.label, zorder=4,
+                markersize=11 if self.line == "dashed" else 8, color=figure_style.PUBLISHED, label=self.label, zorder=4,
             )  # fmt: skip
         if self.level is not None:
-            axes.axhline(self.level, color=plots.PUBLISHED, linestyle=style, linewidth=1.2, label=self.label)
+            axes.axhline(self.level, color=figure_style.PUBLISHED, linestyle=style, linewidth=1.2, label=self.label)
         if self.band is not None:
-            plots.published_range(axes, *self.band, self.label)
+            figure_style.published_range(axes, *self.band, self.label)
         if self.at is not None:
-            axes.axvline(place(self.at), color=plots.PUBLISHED, linestyle=style, linewidth=1.2, label=self.label)
+            axes.axvline(place(self.at), color=figure_style.PUBLISHED, linestyle=style, linewidth=1.2, label=self.label)
 
 
 _MARK = re.compile(r"^([\w.-]+/[\w.-]+): ")

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from mptcplab.statistics import Interval, interval
+from mptcplab.stats.statistics import Interval, interval
 
 Verdict = Literal["holds", "fails", "undecided", "depends", "contradicted"]
 VERDICTS: tuple[Verdict, ...] = ("fails", "undecided", "depends", "contradicted", "holds")

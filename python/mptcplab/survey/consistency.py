@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mptcplab import reasons
-from mptcplab.batch import Job, run_jobs
-from mptcplab.events import REASONS
-from mptcplab.scenario import Scenario
-from mptcplab.summary import BELOW, SILENT_S, summary
+from mptcplab.results.model.events import REASONS
+from mptcplab.results.text import reasons
+from mptcplab.results.text.summary import BELOW, SILENT_S, summary
+from mptcplab.run.batch import Job, run_jobs
+from mptcplab.scenario.definition import Scenario
 
 if TYPE_CHECKING:
     from mptcplab._core import FlowRow
-    from mptcplab.results import Run
+    from mptcplab.results.run import Run
 
 SECONDS = 12.0
 SAMPLE = 0.1

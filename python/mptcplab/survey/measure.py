@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mptcplab.batch import Job, Progress, run_jobs
+from mptcplab.run.batch import Job, Progress, run_jobs
 from mptcplab.survey.networks import SAMPLE_S, Network
-from mptcplab.survey.oracle import bound
+from mptcplab.survey.upper_bound import bound
 
 if TYPE_CHECKING:
     from mptcplab._core import FlowRow
-    from mptcplab.results import Run
+    from mptcplab.results.run import Run
 
 SEEDS = 5
 """Runs of a network in which there is chance."""

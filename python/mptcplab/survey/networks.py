@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from mptcplab.scenario import NO_JITTER, Scenario
+from mptcplab.scenario.definition import NO_JITTER, Scenario
 
 FRAME = 1514
 """Bytes of a full Ethernet frame without its check sequence, as links count."""

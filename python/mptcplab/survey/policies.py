@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 from mptcplab import _core
-from mptcplab.inputs import BadResult
-from mptcplab.scenario import HISTORICAL
+from mptcplab.scenario.definition import HISTORICAL
 from mptcplab.survey.measure import Policy
+from mptcplab.util.user_input import BadResult
 
 
 def policy(name: str) -> Policy:

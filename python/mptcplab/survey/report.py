@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mptcplab.export import write_parquet
-from mptcplab.files import write_bytes
-from mptcplab.summary import limits_in_words, megabits
+from mptcplab.results.text.summary import limits_in_words, megabits
+from mptcplab.results.write.export import write_parquet
 from mptcplab.survey.measure import AFTER_S, BACK_S, SILENCE_S, Measured
-from mptcplab.survey.shared import Share
-from mptcplab.survey.short import LATE, Timed
+from mptcplab.survey.shared_bottleneck import Share
+from mptcplab.survey.short_flows import LATE, Timed
+from mptcplab.util.files import write_bytes
 
 LINES = (0.95, 0.8, 0.5)
 """Shares of the best path below which networks are counted."""

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mptcplab import plots
-from mptcplab.statistics import difference, ratio
+from mptcplab.plots import figure_style
+from mptcplab.stats.statistics import difference, ratio
 from mptcplab.studies.abdrabou_heterogeneous import parts
 from mptcplab.studies.abdrabou_heterogeneous.network import (
     LARGEST,
@@ -23,8 +23,8 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
 )
 from mptcplab.studies.abdrabou_heterogeneous.parts import Parts, Table
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import of_keys
-from mptcplab.studies.held_panels import explain
+from mptcplab.studies.limiting_factor_panels import explain
+from mptcplab.studies.limiting_factors import of_keys
 from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -250,20 +250,20 @@ def _picture(measured: Measured, curves: Table) -> Picture:
 
 
 def _stack_picture(measured: Measured, stacks: Mapping[Stack, Mapping[Standard, Parts]]) -> Picture:
-    figure, axes = plots.new_figure(len(SOME), width=4.9)
+    figure, axes = figure_style.new_figure(len(SOME), width=4.9)
     for panel, standard in zip(axes, SOME, strict=True):
         for stack, look in zip(STACKS, ("mptcp", "wifi", "3g"), strict=True):
             row = stacks[stack][standard].share
             means, spread = [one.mean for one in row.values()], [one.half_width for one in row.values()]
             places = list(range(len(row)))
-            plots.curve(panel, places, means, STACK_WORDS[stack], plots.LOOKS[look], spread=spread)
+            figure_style.curve(panel, places, means, STACK_WORDS[stack], figure_style.LOOKS[look], spread=spread)
             panel.set_xticks(places, [str(size) for size in row])
         if standard == "802.11n":
-            plots.accepted_range(panel, 43, 57, "taken for `almost the same`", over=(-0.2, 1.2))
+            figure_style.accepted_range(panel, 43, 57, "taken for `almost the same`", over=(-0.2, 1.2))
             SHARE_NEW.draw(panel)
         else:
             SHARE_OLD.draw(panel)
-        plots.finish(
+        figure_style.finish(
             panel, x="receive buffer [KB]", y="share of WiFi [%]" if standard == SOME[0] else "", title=standard,
             legend=None, top=90,
         )  # fmt: skip

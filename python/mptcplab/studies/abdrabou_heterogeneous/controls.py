@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mptcplab.scenario import Scenario
+from mptcplab.scenario.definition import Scenario
 from mptcplab.studies import controls
 from mptcplab.studies.abdrabou_heterogeneous.network import LARGEST, NAME, Setup, total
 from mptcplab.studies.base import Effort, Key, Measured

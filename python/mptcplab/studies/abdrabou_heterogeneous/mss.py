@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mptcplab import plots
-from mptcplab.statistics import Interval, interval
+from mptcplab.plots import figure_style
+from mptcplab.stats.statistics import Interval, interval
 from mptcplab.studies.abdrabou_heterogeneous import parts
 from mptcplab.studies.abdrabou_heterogeneous.network import (
     FULL_MSS,
@@ -132,7 +132,7 @@ def _picture(measured: Measured, curves: Table) -> Picture:
         over = (last - 0.2, last + 0.2)
         if standard == "802.11n":
             half = curve.dedicated[FULL_MSS].mean
-            plots.accepted_range(axes, half, 1.5 * half, "taken for `slightly more than dedicated`", over=over)
+            figure_style.accepted_range(axes, half, 1.5 * half, "taken for `slightly more than dedicated`", over=over)
         else:
             WIFI.draw(axes)
 

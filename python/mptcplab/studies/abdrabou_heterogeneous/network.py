@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from mptcplab.results import Run
-from mptcplab.scenario import AS_STUDIED, NO_JITTER, Cell, Flow, Scenario, Station
+from mptcplab.results.run import Run
+from mptcplab.scenario.definition import AS_STUDIED, NO_JITTER, Cell, Flow, Scenario, Station
 from mptcplab.studies.base import LINUX_2013, RECOVERY, Effort
 
 NAME = "abdrabou-heterogeneous"

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from mptcplab import plots
-from mptcplab.results import Run
-from mptcplab.statistics import Estimate, difference, interval
+from mptcplab.plots import figure_style
+from mptcplab.results.run import Run
+from mptcplab.stats.statistics import Estimate, difference, interval
 from mptcplab.studies.abdrabou_heterogeneous.network import (
     MAIN,
     READINGS,
@@ -29,8 +29,8 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
     wifi,
 )
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Picture, Point
-from mptcplab.studies.held_back import of_keys
-from mptcplab.studies.held_panels import explain
+from mptcplab.studies.limiting_factor_panels import explain
+from mptcplab.studies.limiting_factors import of_keys
 from mptcplab.studies.verdicts import Bound, Check, Origin
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def picture(  # noqa: PLR0913, RUF100 - what differs between the figures
 ) -> Picture:
     """A column for each standard, a row for each reading; values are drawn at equal distances."""
     columns = len(STANDARDS)
-    figure, axes = plots.new_figure(columns, len(READINGS), width=3.6, height=3.0)
+    figure, axes = figure_style.new_figure(columns, len(READINGS), width=3.6, height=3.0)
     for row, reading in enumerate(READINGS):
         for column, standard in enumerate(STANDARDS):
             panel, parts = axes[row * columns + column], curves[reading][standard]
@@ -167,10 +167,10 @@ def picture(  # noqa: PLR0913, RUF100 - what differs between the figures
                 (parts.wifi, "WiFi", "wifi"),
             ):
                 means, spread = [one.mean for one in values.values()], [one.half_width for one in values.values()]
-                plots.curve(panel, places, means, label, plots.LOOKS[look], spread=spread)
+                figure_style.curve(panel, places, means, label, figure_style.LOOKS[look], spread=spread)
             published(panel, standard, parts)
             panel.set_xticks(places, [str(value) for value in parts.total])
-            plots.finish(
+            figure_style.finish(
                 panel,
                 x=x if row else "",
                 y="" if column else f"{reading}:\nthroughput of a pair [Mb/s]",

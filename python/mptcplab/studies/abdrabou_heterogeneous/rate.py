@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
-from mptcplab import plots
-from mptcplab.statistics import Estimate
+from mptcplab.plots import figure_style
+from mptcplab.stats.statistics import Estimate
 from mptcplab.studies.abdrabou_heterogeneous.network import (
     MAIN,
     NAME,
@@ -25,8 +25,8 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
     wifi,
 )
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import of_keys, sentences
-from mptcplab.studies.held_panels import explain
+from mptcplab.studies.limiting_factor_panels import explain
+from mptcplab.studies.limiting_factors import of_keys, sentences
 from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -107,25 +107,25 @@ def _rates(effort: Effort) -> tuple[int, ...]:
 
 
 def _rate_picture(measured: Measured, rates: tuple[int, ...]) -> Picture:
-    figure, (left, right) = plots.new_figure(2, width=4.9)
+    figure, (left, right) = figure_style.new_figure(2, width=4.9)
     places = range(len(rates))
     for reading, line in zip(READINGS, ("-", "--"), strict=True):
         for value, label, look in ((wifi, "WiFi", "wifi"), (dedicated, "dedicated", "3g"), (share, "WiFi", "mptcp")):
             row = [measured.estimate(value, reading, rate) for rate in rates]
-            style = plots.Look(plots.LOOKS[look].color, line, plots.LOOKS[look].marker)
+            style = figure_style.Look(figure_style.LOOKS[look].color, line, figure_style.LOOKS[look].marker)
             spread = [one.half_width for one in row]
             panel = right if value is share else left
-            plots.curve(panel, places, [one.mean for one in row], f"{label}, {reading}", style, spread=spread)
+            figure_style.curve(panel, places, [one.mean for one in row], f"{label}, {reading}", style, spread=spread)
     WIFI.draw(left)
-    plots.accepted_range(right, 30, 45, "accepted by us at 6 Mb/s", over=(-0.2, 0.2))
+    figure_style.accepted_range(right, 30, 45, "accepted by us at 6 Mb/s", over=(-0.2, 0.2))
     SHARE.draw(right, lambda rate: rates.index(int(rate.removesuffix("Mbit"))))
-    plots.accepted_range(
+    figure_style.accepted_range(
         right, 0, 20, "taken for `most on the dedicated link`", over=(len(rates) - 1.2, len(rates) - 0.8)
     )
     for panel in (left, right):
         panel.set_xticks(list(places), [str(rate) for rate in rates])
-    plots.finish(left, x="dedicated link [Mb/s]", y="throughput of a pair [Mb/s]", legend="upper left", top=66)
-    plots.finish(right, x="dedicated link [Mb/s]", y="share of WiFi [%]", legend="upper right", top=60)
+    figure_style.finish(left, x="dedicated link [Mb/s]", y="throughput of a pair [Mb/s]", legend="upper left", top=66)
+    figure_style.finish(right, x="dedicated link [Mb/s]", y="share of WiFi [%]", legend="upper right", top=60)
     caption = "Figure 4: what a pair carries over 802.11g and over its dedicated link, by the rate of that link."
     held = {
         panel: [
@@ -214,19 +214,23 @@ def _preference_picture(
     ratios: Mapping[tuple[Standard, Reading, int], float],
     shares: Mapping[tuple[Standard, Reading, int], Estimate],
 ) -> Picture:
-    figure, (axes,) = plots.new_figure(height=4.4)
+    figure, (axes,) = figure_style.new_figure(height=4.4)
     for reading, line in zip(READINGS, ("-", ":"), strict=True):
         for standard, look in zip(STANDARDS, ("wifi", "3g", "mptcp"), strict=True):
             keys = [key for key in ratios if key[:2] == (standard, reading)]
-            style = plots.Look(plots.LOOKS[look].color, line, plots.LOOKS[look].marker)
+            style = figure_style.Look(figure_style.LOOKS[look].color, line, figure_style.LOOKS[look].marker)
             spread = [shares[key].half_width for key in keys]
             means = [shares[key].mean for key in keys]
-            plots.curve(axes, [ratios[key] for key in keys], means, f"{standard}, {reading}", style, spread=spread)
+            figure_style.curve(
+                axes, [ratios[key] for key in keys], means, f"{standard}, {reading}", style, spread=spread
+            )
     ends = [at / 10 for at in range(61)]
-    plots.curve(axes, ends, [100 * at / (at + 4) for at in ends], "both full: r / (r + 4)", plots.LOOKS["model"])
-    plots.accepted_range(axes, 50, 100, "taken for `only if much higher`", over=(CAPACITY_RATIO, 6))
+    figure_style.curve(
+        axes, ends, [100 * at / (at + 4) for at in ends], "both full: r / (r + 4)", figure_style.LOOKS["model"]
+    )
+    figure_style.accepted_range(axes, 50, 100, "taken for `only if much higher`", over=(CAPACITY_RATIO, 6))
     label = "capacity of WiFi / capacity of one dedicated link"
-    plots.finish(axes, x=label, y="share of WiFi [%]", legend=None, top=100)
+    figure_style.finish(axes, x=label, y="share of WiFi [%]", legend=None, top=100)
     figure.legend(loc="outside lower center", ncols=3)
     caption = (
         "Section V.E: the share of WiFi against how much more it can carry than the dedicated link. Four pairs share "

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
-from mptcplab import plots
-from mptcplab.results import Run
-from mptcplab.statistics import jain
+from mptcplab.plots import figure_style
+from mptcplab.results.run import Run
+from mptcplab.stats.statistics import jain
 from mptcplab.studies.abdrabou_heterogeneous.network import (
     LARGEST,
     MAIN,
@@ -24,8 +24,8 @@ from mptcplab.studies.abdrabou_heterogeneous.network import (
     transfer_time,
 )
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath, of_flows
-from mptcplab.studies.held_panels import explain
+from mptcplab.studies.limiting_factor_panels import explain
+from mptcplab.studies.limiting_factors import multipath, of_flows
 from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -154,7 +154,7 @@ def _time_of(pair: int) -> Callable[[Run], float]:
 
 
 def _picture(measured: Measured) -> Picture:
-    figure, axes = plots.new_figure(len(BUFFERS), width=4.9)
+    figure, axes = figure_style.new_figure(len(BUFFERS), width=4.9)
     looks = dict(zip(CURVES, ("wifi", "mptcp", "3g"), strict=True))
     for panel, buffer in zip(axes, BUFFERS, strict=True):
         series = {}
@@ -164,13 +164,13 @@ def _picture(measured: Measured) -> Picture:
                 value = measured.estimate(_time_of(pair), curve, buffer)
                 bars.append((value.mean, value.half_width))
             label = curve if curve == ALONE else f"WiFi and dedicated, {curve}"
-            series[label] = (plots.LOOKS[look], bars)
-        plots.grouped_bars(panel, [str(pair) for pair in PAIRS], series)
+            series[label] = (figure_style.LOOKS[look], bars)
+        figure_style.grouped_bars(panel, [str(pair) for pair in PAIRS], series)
         for one in PUBLISHED:
             one.draw(panel)
         title = f"receive buffers of {buffer} KB"
         first = buffer == LARGEST
-        plots.finish(panel, x="pair", y="transfer time [s]" if first else "", title=title, legend=None, top=30)
+        figure_style.finish(panel, x="pair", y="transfer time [s]" if first else "", title=title, legend=None, top=30)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3)
     caption = "Figure 3: how long each pair takes for 15 MB, over 802.11n alone and with a dedicated link of 6 Mb/s."
@@ -179,11 +179,11 @@ def _picture(measured: Measured) -> Picture:
             of_flows(
                 f"{name}, {buffer} KB",
                 {f"pair {pair}": multipath(measured.runs(name, buffer), f"pair{pair}") for pair in PAIRS},
-                places=plots.bar_places(len(PAIRS), at, len(CURVES)), ordered=False,
+                places=figure_style.bar_places(len(PAIRS), at, len(CURVES)), ordered=False,
             )
             for at, name in enumerate(CURVES)
         ]
         for panel, buffer in zip(axes, BUFFERS, strict=True)
     }  # fmt: skip
-    why = explain(figure, held, bars=plots.bar_width(len(CURVES)))
+    why = explain(figure, held, bars=figure_style.bar_width(len(CURVES)))
     return Picture("abdrabou-heterogeneous-b1", caption, figure, why)

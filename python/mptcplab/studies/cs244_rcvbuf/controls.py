@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from mptcplab.results import Run
-from mptcplab.scenario import Scenario
+from mptcplab.results.run import Run
+from mptcplab.scenario.definition import Scenario
 from mptcplab.studies import controls
 from mptcplab.studies.base import Effort, Key, Measured, goodput
 from mptcplab.studies.controls import Claim, Claims, LossLimited

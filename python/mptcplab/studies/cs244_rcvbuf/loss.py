@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from mptcplab import plots
+from mptcplab.plots import figure_style
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, goodput, on_path, throughput
 from mptcplab.studies.cs244_rcvbuf.network import MAIN, NAME, READINGS, WHY, mptcp, paths, seeds, tcp
-from mptcplab.studies.held_back import of_keys
-from mptcplab.studies.held_panels import explain
+from mptcplab.studies.limiting_factor_panels import explain
+from mptcplab.studies.limiting_factors import of_keys
 from mptcplab.studies.verdicts import Bound, Check
 
 BUFFER = 500
@@ -125,23 +125,27 @@ def _losses(effort: Effort) -> tuple[float, ...]:
 
 
 def _picture(measured: Measured, losses: tuple[float, ...]) -> Picture:
-    figure, both = plots.new_figure(2, width=5.0, height=3.9, share_y=True)
+    figure, both = figure_style.new_figure(2, width=5.0, height=3.9, share_y=True)
     for axes, reading in zip(both, READINGS, strict=True):
         curves = {
-            "MPTCP": (plots.LOOKS["mptcp"], [measured.estimate(goodput, reading, "mptcp", loss) for loss in losses]),
+            "MPTCP": (
+                figure_style.LOOKS["mptcp"],
+                [measured.estimate(goodput, reading, "mptcp", loss) for loss in losses],
+            ),
             "its part over WiFi": (
-                plots.LOOKS["reno"], [measured.estimate(on_path("wifi"), reading, "mptcp", loss) for loss in losses]
+                figure_style.LOOKS["reno"],
+                [measured.estimate(on_path("wifi"), reading, "mptcp", loss) for loss in losses],
             ),
             "TCP over WiFi": (
-                plots.LOOKS["wifi"], [measured.estimate(goodput, reading, "wifi", loss) for loss in losses]
+                figure_style.LOOKS["wifi"], [measured.estimate(goodput, reading, "wifi", loss) for loss in losses]
             ),
         }  # fmt: skip
         for label, (look, values) in curves.items():
             rates, spread = [value.mean for value in values], [value.half_width for value in values]
-            plots.curve(axes, losses, rates, label, look, spread=spread, markers=20)
+            figure_style.curve(axes, losses, rates, label, look, spread=spread, markers=20)
         cellular = measured.mean(goodput, reading, "3g")
-        axes.axhline(cellular, color=plots.LOOKS["3g"].color, linestyle=":", label="TCP over 3G")
-        plots.finish(
+        axes.axhline(cellular, color=figure_style.LOOKS["3g"].color, linestyle=":", label="TCP over 3G")
+        figure_style.finish(
             axes,
             x="random loss on WiFi [%]",
             y="goodput [Mb/s]" if reading == next(iter(READINGS)) else "",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from mptcplab.scenario import AS_STUDIED, NO_JITTER, Path, Scenario
+from mptcplab.scenario.definition import AS_STUDIED, NO_JITTER, Path, Scenario
 from mptcplab.studies.base import LINUX_2013, Effort
 
 NAME = "cs244-rcvbuf"

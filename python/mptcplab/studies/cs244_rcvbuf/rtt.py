@@ -5,13 +5,13 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
-from mptcplab import plots
-from mptcplab.results import Run
-from mptcplab.statistics import Interval, difference, ratio
+from mptcplab.plots import figure_style
+from mptcplab.results.run import Run
+from mptcplab.stats.statistics import Interval, difference, ratio
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, goodput
 from mptcplab.studies.cs244_rcvbuf.network import MAIN, NAME, READINGS, WHY, mptcp, paths, seeds, tcp
-from mptcplab.studies.held_back import of_keys
-from mptcplab.studies.held_panels import explain
+from mptcplab.studies.limiting_factor_panels import explain
+from mptcplab.studies.limiting_factors import of_keys
 from mptcplab.studies.verdicts import Bound, Check
 
 BUFFER = 500
@@ -170,19 +170,19 @@ def _rtts(effort: Effort) -> tuple[int, ...]:
 
 
 def _picture(measured: Measured, curves: Mapping[str, Curves], rtts: tuple[int, ...]) -> Picture:
-    figure, both = plots.new_figure(2, width=5.0, height=3.9, share_y=True)
+    figure, both = figure_style.new_figure(2, width=5.0, height=3.9, share_y=True)
     names = {
-        "sum": ("aggregate TCP", plots.LOOKS["sum"]),
-        "M1+M2": ("MPTCP with M1 and M2", plots.LOOKS["mptcp"]),
-        "M1": ("MPTCP with M1", plots.LOOKS["reno"]),
-        "wifi": ("TCP over WiFi", plots.LOOKS["wifi"]),
+        "sum": ("aggregate TCP", figure_style.LOOKS["sum"]),
+        "M1+M2": ("MPTCP with M1 and M2", figure_style.LOOKS["mptcp"]),
+        "M1": ("MPTCP with M1", figure_style.LOOKS["reno"]),
+        "wifi": ("TCP over WiFi", figure_style.LOOKS["wifi"]),
     }
     for axes, (reading, rates) in zip(both, curves.items(), strict=True):
         for name, (label, look) in names.items():
-            plots.curve(axes, rtts, [rates[name][rtt] for rtt in rtts], label, look, markers=20)
+            figure_style.curve(axes, rtts, [rates[name][rtt] for rtt in rtts], label, look, markers=20)
         axes.axvline(CELLULAR_RTT, color="#999999", linewidth=0.8, linestyle=":", label="round trip of 3G")
         first = reading == next(iter(READINGS))
-        plots.finish(
+        figure_style.finish(
             axes,
             x="round trip of WiFi without queue [ms]",
             y="goodput [Mb/s]" if first else "",

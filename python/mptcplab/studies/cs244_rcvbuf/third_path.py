@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from mptcplab import plots
-from mptcplab.scenario import Path
-from mptcplab.statistics import difference
+from mptcplab.plots import figure_style
+from mptcplab.scenario.definition import Path
+from mptcplab.stats.statistics import difference
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, goodput
 from mptcplab.studies.cs244_rcvbuf.network import JITTER, MAIN, NAME, READINGS, WHY, mptcp, paths
-from mptcplab.studies.held_back import of_keys
-from mptcplab.studies.held_panels import explain
+from mptcplab.studies.limiting_factor_panels import explain
+from mptcplab.studies.limiting_factors import of_keys
 from mptcplab.studies.verdicts import Bound, Check
 
 SIZES = (50, 100, 200, 300, 400, 500, 1000)
@@ -116,17 +116,17 @@ class ThirdPath(Experiment):
 
 
 def _picture(measured: Measured) -> Picture:
-    figure, both = plots.new_figure(2, width=5.0, height=3.9, share_y=True)
+    figure, both = figure_style.new_figure(2, width=5.0, height=3.9, share_y=True)
     for axes, reading in zip(both, READINGS, strict=True):
-        for mechanisms, look in (("none", plots.LOOKS["wifi"]), ("M1+M2", plots.LOOKS["mptcp"])):
+        for mechanisms, look in (("none", figure_style.LOOKS["wifi"]), ("M1+M2", figure_style.LOOKS["mptcp"])):
             for count in (2, 3):
                 over_seeds = [measured.interval(goodput, reading, mechanisms, count, size) for size in SIZES]
                 rates = [found.mean for found in over_seeds]
                 spread = [(found.high - found.low) / 2 if found.n > 1 else 0.0 for found in over_seeds]
-                drawn = plots.Look(look.color, "-" if count == 2 else ":", "o" if count == 2 else "x")
-                plots.curve(axes, SIZES, rates, _words(count, mechanisms), drawn, spread=spread, markers=20)
+                drawn = figure_style.Look(look.color, "-" if count == 2 else ":", "o" if count == 2 else "x")
+                figure_style.curve(axes, SIZES, rates, _words(count, mechanisms), drawn, spread=spread, markers=20)
         first = reading == next(iter(READINGS))
-        plots.finish(
+        figure_style.finish(
             axes,
             x="receive window [KB]",
             y="goodput [Mb/s]" if first else "",

@@ -9,20 +9,10 @@ from statistics import fmean
 
 import numpy as np
 
-from mptcplab import models
-from mptcplab.results import Run
-from mptcplab.statistics import Interval, difference, interval
-from mptcplab.studies.base import (
-    Effort,
-    Experiment,
-    Fact,
-    Measured,
-    Outcome,
-    Point,
-    goodput,
-    listed,
-    throughput,
-)
+from mptcplab.results.run import Run
+from mptcplab.stats import formulas
+from mptcplab.stats.statistics import Interval, difference, interval
+from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Point, goodput, listed, throughput
 from mptcplab.studies.cs244_rcvbuf.network import MAIN, MECHANISMS, NAME, READINGS, WHY, mptcp, paths, seeds, tcp
 from mptcplab.studies.cs244_rcvbuf.window_figure import PUBLISHED, picture
 from mptcplab.studies.verdicts import Bound, Check
@@ -117,7 +107,7 @@ class _Judged:
         return self.measured.ratio(goodput, (reading, name, size), goodput, (reading, "wifi", size))
 
     def single_paths(self, reading: str) -> list[Check]:
-        limits = {size: min(8.0, models.window_limit(size * 1024, 0.02) / 1e6) for size in self.windows}
+        limits = {size: min(8.0, formulas.window_limit(size * 1024, 0.02) / 1e6) for size in self.windows}
         wide = [size for size in self.windows if size >= WIDE]
         tiny = min(self.windows)
         return [

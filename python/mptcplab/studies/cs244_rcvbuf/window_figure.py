@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from mptcplab import plots
+from mptcplab.plots import figure_style
 from mptcplab.studies.base import Measured, Picture, goodput
 from mptcplab.studies.cs244_rcvbuf.network import MAIN
-from mptcplab.studies.held_back import of_keys
-from mptcplab.studies.held_panels import explain
+from mptcplab.studies.limiting_factor_panels import explain
+from mptcplab.studies.limiting_factors import of_keys
 from mptcplab.studies.published import Published
 
 BUFFER_KEY = "flows.*.rcvbuf"
@@ -28,10 +28,12 @@ def picture(
     sent: Mapping[str, Mapping[int, float]],
 ) -> Picture:
     """A panel for each set of mechanisms: TCP over each path, and MPTCP's throughput and goodput, Mb/s."""
-    figure, panels = plots.new_figure(3, width=4.0, height=3.9, share_y=True)
+    figure, panels = figure_style.new_figure(3, width=4.0, height=3.9, share_y=True)
     for axes, (name, panel) in zip(panels, PANELS.items(), strict=True):
         for curve, label in (("wifi", "TCP over WiFi"), ("3g", "TCP over 3G")):
-            plots.curve(axes, list(curves[curve]), list(curves[curve].values()), label, plots.LOOKS[curve], markers=8)
+            figure_style.curve(
+                axes, list(curves[curve]), list(curves[curve].values()), label, figure_style.LOOKS[curve], markers=8
+            )
         axes.plot(
             list(sent[name]),
             list(sent[name].values()),
@@ -40,18 +42,18 @@ def picture(
             label="MPTCP, throughput",
         )
         over_seeds = [measured.interval(goodput, reading, name, size) for size in curves[name]]
-        plots.curve(
+        figure_style.curve(
             axes,
             list(curves[name]),
             list(curves[name].values()),
             "MPTCP, goodput",
-            plots.LOOKS["mptcp"],
+            figure_style.LOOKS["mptcp"],
             spread=[(found.high - found.low) / 2 if found.n > 1 else 0.0 for found in over_seeds],
             markers=8,
         )
         if name in PUBLISHED:
             PUBLISHED[name].draw(axes, lambda size: float(size.removesuffix("KB")))
-        plots.finish(
+        figure_style.finish(
             axes,
             x="receive window [KB]",
             y="rate [Mb/s]" if panel == "a" else "",

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from mptcplab import plots
-from mptcplab.scenario import Path
-from mptcplab.statistics import ratio
+from mptcplab.plots import figure_style
+from mptcplab.scenario.definition import Path
+from mptcplab.stats.statistics import ratio
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point, on_interfaces
 from mptcplab.studies.cs244_wireless.network import CELLULAR, CONTROLLER, NAME, WIFI, bulk
-from mptcplab.studies.held_back import of_keys
-from mptcplab.studies.held_panels import explain
+from mptcplab.studies.limiting_factor_panels import explain
+from mptcplab.studies.limiting_factors import of_keys
 from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -144,7 +144,7 @@ class Buffers(Experiment):
         ]
 
     def _picture(self, measured: Measured) -> Picture:
-        figure, (axes,) = plots.new_figure(width=7.6, height=4.0)
+        figure, (axes,) = figure_style.new_figure(width=7.6, height=4.0)
         names = {
             "TCP over WiFi": "wifi",
             "TCP over 3G": "3g",
@@ -153,11 +153,11 @@ class Buffers(Experiment):
         series = {}
         for label, key in names.items():
             values = [measured.estimate(on_interfaces, key, size) for size in SIZES]
-            series[label] = (plots.LOOKS[key], [(value.mean, value.half_width) for value in values])
-        plots.grouped_bars(axes, [f"{size} KB" for size in SIZES], series)
+            series[label] = (figure_style.LOOKS[key], [(value.mean, value.half_width) for value in values])
+        figure_style.grouped_bars(axes, [f"{size} KB" for size in SIZES], series)
         for one in self.published:
             one.draw(axes, lambda size: SIZES.index(int(size.removesuffix("KB"))))
-        plots.finish(axes, x="send and receive buffer", y="throughput [Mb/s]", legend=None)
+        figure_style.finish(axes, x="send and receive buffer", y="throughput [Mb/s]", legend=None)
         handles, labels = axes.get_legend_handles_labels()
         order = [*range(2, len(handles)), 0, 1]
         axes.legend(
@@ -174,9 +174,11 @@ class Buffers(Experiment):
         bars = [
             of_keys(
                 measured, label, {size: (key, size) for size in SIZES}, say="KB",
-                places=plots.bar_places(len(SIZES), list(names).index(label), len(names)),
+                places=figure_style.bar_places(len(SIZES), list(names).index(label), len(names)),
             )
             for label, key in names.items()
             if key in CONTROLLERS
         ]  # fmt: skip
-        return Picture("a2-buffers", caption, figure, explain(figure, {axes: bars}, bars=plots.bar_width(len(names))))
+        return Picture(
+            "a2-buffers", caption, figure, explain(figure, {axes: bars}, bars=figure_style.bar_width(len(names)))
+        )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mptcplab import plots
-from mptcplab.results import Run
-from mptcplab.scenario import Path
+from mptcplab.plots import figure_style
+from mptcplab.results.run import Run
+from mptcplab.scenario.definition import Path
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point, goodput
 from mptcplab.studies.cs244_wireless.network import NAME, bulk
-from mptcplab.studies.held_back import of_keys
-from mptcplab.studies.held_panels import explain
+from mptcplab.studies.limiting_factor_panels import explain
+from mptcplab.studies.limiting_factors import of_keys
 from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -129,14 +129,14 @@ class CleanBuffers(Experiment):
         )
 
     def _picture(self, measured: Measured) -> Picture:
-        figure, both = plots.new_figure(2, width=4.6, height=3.9, share_y=True)
+        figure, both = figure_style.new_figure(2, width=4.6, height=3.9, share_y=True)
         for axes, variant in zip(both, VARIANTS, strict=True):
             for curve, label in (("wifi", "TCP over WiFi"), ("3g", "TCP over 3G"), ("mptcp", "MPTCP")):
                 rates = [measured.mean(goodput, curve, size, variant) for size in SIZES]
-                plots.curve(axes, SIZES, rates, label, plots.LOOKS[curve])
+                figure_style.curve(axes, SIZES, rates, label, figure_style.LOOKS[curve])
             for one in self.published:
                 one.draw(axes, lambda size: float(size.removesuffix("KB")))
-            plots.finish(
+            figure_style.finish(
                 axes,
                 x="send and receive buffer [KB]",
                 y="goodput [Mb/s]" if variant == "whole" else "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mptcplab.scenario import Path, Scenario
+from mptcplab.scenario.definition import Path, Scenario
 from mptcplab.studies import controls
 from mptcplab.studies.base import Effort, Key, Measured
 from mptcplab.studies.controls import Claim, Claims, LossLimited

@@ -7,13 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from mptcplab import plots
-from mptcplab.results import Run
-from mptcplab.scenario import AS_STUDIED, NO_JITTER, Event, Flow, Scenario
-from mptcplab.statistics import Interval, difference, ratio
+from mptcplab.plots import figure_style
+from mptcplab.results.run import Run
+from mptcplab.scenario.definition import AS_STUDIED, NO_JITTER, Event, Flow, Scenario
+from mptcplab.stats.statistics import Interval, difference, ratio
 from mptcplab.studies.base import LINUX_2013, Effort, Experiment, Fact, Measured, Outcome, Picture, Point
 from mptcplab.studies.cs244_wireless.network import CELLULAR, CONTROLLER, ETHERNET, NAME, WIFI
-from mptcplab.studies.held_panels import under_time
+from mptcplab.studies.limiting_factor_panels import under_time
 from mptcplab.studies.verdicts import Bound, Check, every
 
 PATHS = ("ethernet", "wifi", "3g")
@@ -65,17 +65,17 @@ class Handoff(Experiment):
         )
 
     def _picture(self, variant: str, how: str, run: Run) -> Picture:
-        figure, (axes,) = plots.new_figure(width=5.2, height=3.3)
+        figure, (axes,) = figure_style.new_figure(width=5.2, height=3.3)
         for path in PATHS:
             times, values = run.series("interface_throughput", path=path)
-            plots.curve(axes, times, values / 1e6, path, plots.LOOKS[path], markers=20)
+            figure_style.curve(axes, times, values / 1e6, path, figure_style.LOOKS[path], markers=20)
         for at, path, up in CHANGES:
             axes.axvline(at, color="#999999", linewidth=0.8)
             axes.annotate(
                 f"{path}\n{'up' if up else 'down'}", (at, 1), xycoords=("data", "axes fraction"),
                 xytext=(3, -2), textcoords="offset points", va="top", fontsize=9, color="#555555",
             )  # fmt: skip
-        plots.finish(axes, x="time [s]", y="interface throughput [Mb/s]", legend=None, top=12.0)
+        figure_style.finish(axes, x="time [s]", y="interface throughput [Mb/s]", legend=None, top=12.0)
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=3)
         caption = (
             f"Throughput of each interface in bins of 0.5 s, one run; {how}. The study's figure 2 shows the same "

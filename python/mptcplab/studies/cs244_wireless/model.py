@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from mptcplab import models, plots
-from mptcplab.scenario import Path
-from mptcplab.statistics import Estimate, Interval, correlation, interval
+from mptcplab.plots import figure_style
+from mptcplab.scenario.definition import Path
+from mptcplab.stats import formulas
+from mptcplab.stats.statistics import Estimate, Interval, correlation, interval
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point, on_interfaces
 from mptcplab.studies.cs244_wireless.network import CONTROLLER, NAME, bulk
 from mptcplab.studies.published import Published
@@ -105,20 +106,20 @@ def _delays(effort: Effort) -> tuple[int, ...]:
 
 def _model(delay: float, acked: int) -> float:
     """Mb/s of the model at a one-way delay in ms."""
-    return models.pftk(LOSS, 2 * delay / 1e3, acked=acked, window=500 * 1024) / 1e6
+    return formulas.pftk(LOSS, 2 * delay / 1e3, acked=acked, window=500 * 1024) / 1e6
 
 
 def _picture(delays: tuple[int, ...], rates: dict[int, Estimate]) -> Picture:
-    figure, (axes,) = plots.new_figure(height=4.0)
+    figure, (axes,) = figure_style.new_figure(height=4.0)
     fine = [5 + step * 0.5 for step in range(191)]
     axes.plot(fine, [_model(delay, 1) for delay in fine], color="#222222", linestyle="--", label="model, b = 1")
     axes.plot(fine, [_model(delay, 2) for delay in fine], color="#777777", linestyle=":", label="model, b = 2")
-    plots.curve(
-        axes, delays, [rates[delay].mean for delay in delays], "measured", plots.LOOKS["3g"],
+    figure_style.curve(
+        axes, delays, [rates[delay].mean for delay in delays], "measured", figure_style.LOOKS["3g"],
         spread=[rates[delay].half_width for delay in delays], markers=30,
     )  # fmt: skip
     axes.axhline(CAP, color="#555555", linestyle=":", linewidth=1, label="line rate 2 Mb/s")
     PUBLISHED.draw(axes, lambda delay: float(delay.removesuffix("ms")))
-    plots.finish(axes, x="delay, one way [ms]", y="throughput [Mb/s]", legend="upper right", top=3.0)
+    figure_style.finish(axes, x="delay, one way [ms]", y="throughput [Mb/s]", legend="upper right", top=3.0)
     caption = "TCP over a lossy link of 2 Mb/s against the model of Padhye et al. (SIGCOMM 1998)."
     return Picture("a3-model", caption, figure)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from mptcplab import plots
+from mptcplab.plots import figure_style
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath, of_flows
-from mptcplab.studies.held_panels import explain
+from mptcplab.studies.limiting_factor_panels import explain
+from mptcplab.studies.limiting_factors import multipath, of_flows
 from mptcplab.studies.published import Published
 from mptcplab.studies.ro_bottleneck.contest import (
     CONTROLS,
@@ -155,19 +155,19 @@ _WORST = {
 
 
 def _sweep(swept: Contests) -> Picture:
-    figure, (axes,) = plots.new_figure(height=4.0)
+    figure, (axes,) = figure_style.new_figure(height=4.0)
     queues = list(swept[CONTROLLERS[0]].ratio)
     places = list(range(len(queues)))
-    for controller, look in plots.looks(CONTROLLERS).items():
+    for controller, look in figure_style.looks(CONTROLLERS).items():
         ratios = [swept[controller].ratio[queue] for queue in queues]
-        plots.curve(
+        figure_style.curve(
             axes, places, [value.mean for value in ratios], controller, look,
             spread=[(value.high - value.low) / 2 for value in ratios],
         )  # fmt: skip
     DOUBLE.draw(axes)
     axes.axhline(1, color="#222222", linewidth=0.9, linestyle=":", label="theory of coupling: 1")
     axes.set_xticks(places, [f"{queue:g}" for queue in queues])
-    plots.finish(axes, x="queue of the bottleneck [packets]", y="MPTCP / TCP throughput", legend=None, top=4)
+    figure_style.finish(axes, x="queue of the bottleneck [packets]", y="MPTCP / TCP throughput", legend=None, top=4)
     figure.legend(loc="outside lower center", ncols=4)
     caption = (
         "What MPTCP takes against TCP (Reno) on a round trip under 1 ms, by the queue and MPTCP's controller. Beyond "
@@ -181,8 +181,8 @@ def _sweep(swept: Contests) -> Picture:
     held = [
         of_flows(
             controller, {queue: multipath(one.runs[queue], "mptcp") for queue in queues}, say="packets",
-            places=plots.bar_places(len(queues), at, len(swept)),
+            places=figure_style.bar_places(len(queues), at, len(swept)),
         )
         for at, (controller, one) in enumerate(swept.items())
     ]  # fmt: skip
-    return Picture("d5-queue", caption, figure, explain(figure, {axes: held}, bars=plots.bar_width(len(swept))))
+    return Picture("d5-queue", caption, figure, explain(figure, {axes: held}, bars=figure_style.bar_width(len(swept))))

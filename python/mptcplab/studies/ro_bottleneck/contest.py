@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from mptcplab.results import Run
-from mptcplab.statistics import Estimate, Interval, difference, interval, jain
+from mptcplab.results.run import Run
+from mptcplab.stats.statistics import Estimate, Interval, difference, interval, jain
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Point
 from mptcplab.studies.ro_bottleneck.network import FIRST, VARIANTS, WARMUP, scenario, seeds
 from mptcplab.studies.verdicts import Bound, Check, all_of

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from mptcplab import models
-from mptcplab.results import Run
-from mptcplab.scenario import Path, Scenario
-from mptcplab.statistics import Interval
+from mptcplab.results.run import Run
+from mptcplab.scenario.definition import Path, Scenario
+from mptcplab.stats import formulas
+from mptcplab.stats.statistics import Interval
 from mptcplab.studies import controls
 from mptcplab.studies.base import Effort, Key, Measured
 from mptcplab.studies.controls import Claim, Claims
@@ -93,7 +93,7 @@ class SharedControls(controls.Controls):
                 for alpha, root in roots.items()
             ],
         )
-        law = models.random_loss_law(LOSS, RTT / 1e3, acked=2)
+        law = formulas.random_loss_law(LOSS, RTT / 1e3, acked=2)
         yield Claim(
             "D-0.4",
             "TCP follows the square-root law at random loss",

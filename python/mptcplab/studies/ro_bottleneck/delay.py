@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from mptcplab import plots
-from mptcplab.results import Run
-from mptcplab.statistics import Estimate, difference, estimate, interval
+from mptcplab.plots import figure_style
+from mptcplab.results.run import Run
+from mptcplab.stats.statistics import Estimate, difference, estimate, interval
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath
-from mptcplab.studies.held_panels import under_distribution
+from mptcplab.studies.limiting_factor_panels import under_distribution
+from mptcplab.studies.limiting_factors import multipath
 from mptcplab.studies.ro_bottleneck.contest import (
     FALLS,
     LESS,
@@ -246,13 +246,13 @@ def _ratios_until(run: Run, ends: Sequence[float]) -> list[float]:
 
 
 def _times(measured: Measured) -> Picture:
-    figure, (axes,) = plots.new_figure()
+    figure, (axes,) = figure_style.new_figure()
     for key, label, look in (
-        (("time",), "round trip under 1 ms", plots.LOOKS["mptcp"]),
-        (("LIA", LONG), "round trip 200 ms", plots.LOOKS["wifi"]),
+        (("time",), "round trip under 1 ms", figure_style.LOOKS["mptcp"]),
+        (("LIA", LONG), "round trip 200 ms", figure_style.LOOKS["wifi"]),
     ):
         curve = _over_time(measured.runs(*key))
-        plots.curve(
+        figure_style.curve(
             axes, list(curve), [value.mean for value in curve.values()], label, look,
             spread=[value.half_width for value in curve.values()],
         )  # fmt: skip
@@ -260,7 +260,7 @@ def _times(measured: Measured) -> Picture:
     axes.set_xscale("log")
     axes.set_xticks([10, 30, 100, 300], ["10", "30", "100", "300"])
     axes.minorticks_off()
-    plots.finish(axes, x="measured up to [s]", y="MPTCP / TCP throughput", legend=None)
+    figure_style.finish(axes, x="measured up to [s]", y="MPTCP / TCP throughput", legend=None)
     figure.legend(loc="outside lower center", ncols=3)
     keys = {"under 1 ms": ("time",), "200 ms": ("LIA", LONG)}
     why = under_distribution(figure, {label: multipath(measured.runs(*key), "mptcp") for label, key in keys.items()})

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mptcplab import plots
-from mptcplab.statistics import Estimate
+from mptcplab.plots import figure_style
+from mptcplab.stats.statistics import Estimate
 from mptcplab.studies.base import Picture
-from mptcplab.studies.held_back import multipath, of_flows
-from mptcplab.studies.held_panels import explain
+from mptcplab.studies.limiting_factor_panels import explain
+from mptcplab.studies.limiting_factors import multipath, of_flows
 from mptcplab.studies.ro_bottleneck.contest import Contests
 
 if TYPE_CHECKING:
@@ -34,31 +34,33 @@ def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
     Its one number is that MPTCP had about double of TCP: at the values `doubled`, stars show double of TCP as measured.
     """
     columns = len(contests)
-    figure, axes = plots.new_figure(columns, 2, width=3.9, height=3.3, share_y=False)
+    figure, axes = figure_style.new_figure(columns, 2, width=3.9, height=3.3, share_y=False)
     values = [value for value, _ in ticks]
     places = list(range(len(values)))
     for column, (variant, one) in enumerate(contests.items()):
         above, below = axes[column], axes[columns + column]
         first = column == 0
         for label, look, curve in (
-            ("MPTCP", plots.LOOKS["mptcp"], one.mptcp),
-            ("TCP", plots.LOOKS["wifi"], one.tcp),
+            ("MPTCP", figure_style.LOOKS["mptcp"], one.mptcp),
+            ("TCP", figure_style.LOOKS["wifi"], one.tcp),
         ):
             _draw(above, places, [curve[value] for value in values], label, look)
         if model is not None:
-            plots.curve(above, places, [model[value] for value in values], "TCP alone, model", plots.LOOKS["model"])
+            figure_style.curve(
+                above, places, [model[value] for value in values], "TCP alone, model", figure_style.LOOKS["model"]
+            )
         if doubled:
             at = [place for place, value in zip(places, values, strict=True) if value in doubled]
             twice = [2 * one.tcp[values[place]].mean for place in at]
-            plots.published_points(above, at, twice, "published for MPTCP: double of TCP")
-        _draw(below, places, [one.fairness[value] for value in values], "Jain's index", plots.LOOKS["3g"])
+            figure_style.published_points(above, at, twice, "published for MPTCP: double of TCP")
+        _draw(below, places, [one.fairness[value] for value in values], "Jain's index", figure_style.LOOKS["3g"])
         seconds = [one.by_second[value] for value in values]
-        _draw(below, places, seconds, "Jain's index, second by second", plots.LOOKS["ethernet"])
+        _draw(below, places, seconds, "Jain's index, second by second", figure_style.LOOKS["ethernet"])
         for one_axes in (above, below):
             one_axes.set_xticks(places, [text for _, text in ticks])
         top = 100 if model is None else 110
-        plots.finish(above, x="", y="throughput [Mb/s]" if first else "", title=variant, legend=None, top=top)
-        plots.finish(below, x=x, y="Jain's fairness index" if first else "", legend=None, top=1.0)
+        figure_style.finish(above, x="", y="throughput [Mb/s]" if first else "", title=variant, legend=None, top=top)
+        figure_style.finish(below, x=x, y="Jain's fairness index" if first else "", legend=None, top=1.0)
         below.set_ylim(0.45, 1.04)
     drawn = [axes[at].get_legend_handles_labels() for at in (0, columns)]
     handles = [handle for found, _ in drawn for handle in found]
@@ -77,7 +79,7 @@ def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
     return Picture(name, caption, figure, explain(figure, held))
 
 
-def _draw(axes: Axes, places: Sequence[float], values: Sequence[Estimate], label: str, look: plots.Look) -> None:
-    plots.curve(
+def _draw(axes: Axes, places: Sequence[float], values: Sequence[Estimate], label: str, look: figure_style.Look) -> None:
+    figure_style.curve(
         axes, places, [value.mean for value in values], label, look, spread=[value.half_width for value in values]
     )

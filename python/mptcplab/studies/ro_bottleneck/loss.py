@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mptcplab import models
+from mptcplab.stats import formulas
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Point
 from mptcplab.studies.ro_bottleneck.contest import (
     MORE,
@@ -72,7 +72,9 @@ class Loss(Experiment):
             ),
             self._both_ways(found["LIA"], contest(measured, (BOTH_WAYS,), losses[1:])),
         ]  # fmt: skip
-        model = {loss: min(models.line_goodput(LINE * 1e6), models.pftk(loss, 0.001, acked=2)) / 1e6 for loss in losses}
+        model = {
+            loss: min(formulas.line_goodput(LINE * 1e6), formulas.pftk(loss, 0.001, acked=2)) / 1e6 for loss in losses
+        }
         caption = (
             "Throughput and Jain's index against the loss of all flows (figures 7 and 8). Dashed: TCP alone at 1 ms by "
             "the model of Padhye et al. (b = 2), with a timeout of 200 ms for each loss that no duplicates announce; "

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from mptcplab.scenario import AS_STUDIED, NO_JITTER, Scenario
+from mptcplab.scenario.definition import AS_STUDIED, NO_JITTER, Scenario
 from mptcplab.studies.base import LINUX_2013, Effort
 
 NAME = "ro-bottleneck"

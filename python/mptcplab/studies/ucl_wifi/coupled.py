@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from mptcplab import plots
-from mptcplab.results import Run
-from mptcplab.statistics import Interval, estimate, interval
+from mptcplab.plots import figure_style
+from mptcplab.results.run import Run
+from mptcplab.stats.statistics import Interval, estimate, interval
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath
-from mptcplab.studies.held_panels import under_distribution
+from mptcplab.studies.limiting_factor_panels import under_distribution
+from mptcplab.studies.limiting_factors import multipath
 from mptcplab.studies.published import Published
 from mptcplab.studies.ucl_wifi.figures import contest, draw_distributions, draw_ratios, draw_traffic, split
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, RESIDUAL, WORDS, Channels, interface, mbps, single
@@ -234,14 +234,14 @@ def _typical(runs: Sequence[Run]) -> Run:
 
 
 def _traffic_picture(measured: Measured) -> Picture:
-    figure, axes = plots.new_figure(2, width=6.2, height=4.0)
+    figure, axes = figure_style.new_figure(2, width=6.2, height=4.0)
     shown = {}
     for axis, cards, words in zip(axes, ("unlike", "alike"), ("unlike cards, a neighbour", "equal cards"), strict=True):
         run = _typical(measured.runs(cards, "apart", "lia"))
         draw_traffic(axis, run, 2.0, words)
         shown[f"MPTCP, {words}"] = multipath([run], DUAL)
         alone = float(np.mean([mbps(single(at))(run) for at in BOTH]))
-        plots.accepted_range(axis, 0.85 * alone, 1.2 * alone, "taken for `close to the parallel flow`")
+        figure_style.accepted_range(axis, 0.85 * alone, 1.2 * alone, "taken for `close to the parallel flow`")
         axis.set_ylim(0, 22)
     axes[0].legend(loc="upper left", ncols=2)
     caption = (
@@ -253,7 +253,7 @@ def _traffic_picture(measured: Measured) -> Picture:
 
 
 def _cross_picture(measured: Measured) -> Picture:
-    figure, (left, right) = plots.new_figure(2, width=6.0, height=4.0)
+    figure, (left, right) = figure_style.new_figure(2, width=6.0, height=4.0)
     curves = contest(measured.runs("alike", "cross", "lia"), total=True)
     draw_distributions(left, curves, "2.4 and 5 GHz")
     left.legend(loc="lower right")
@@ -276,7 +276,7 @@ def _cross_picture(measured: Measured) -> Picture:
 
 
 def _uplink_picture(measured: Measured, cases: Sequence[str]) -> Picture:
-    figure, (left, middle, right) = plots.new_figure(3, width=4.8, height=4.0)
+    figure, (left, middle, right) = figure_style.new_figure(3, width=4.8, height=4.0)
     draw_traffic(left, measured.one("cross", "upload", "lia"), 2.0, "one run")
     left.set_ylim(0, 34)
     left.legend(loc="upper left", ncols=2, fontsize=8)

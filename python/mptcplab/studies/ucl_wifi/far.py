@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from mptcplab import plots
-from mptcplab.results import Run
-from mptcplab.statistics import correlation, difference
+from mptcplab.plots import figure_style
+from mptcplab.results.run import Run
+from mptcplab.stats.statistics import correlation, difference
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath
-from mptcplab.studies.held_panels import under_distribution, under_time
+from mptcplab.studies.limiting_factor_panels import under_distribution, under_time
+from mptcplab.studies.limiting_factors import multipath
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, RESIDUAL, Setup, interface, mbps, single
 from mptcplab.studies.ucl_wifi.windows import START_S, WHY
 from mptcplab.studies.verdicts import Bound, Check, every
@@ -138,7 +138,7 @@ def _rate_follows(run: Run) -> float:
 
 
 def _cdf_picture(measured: Measured, loss: str) -> Picture:
-    figure, axes = plots.new_figure(2, width=5.6, height=4.1)
+    figure, axes = figure_style.new_figure(2, width=5.6, height=4.1)
     for axis, (congestion, title) in zip(axes, (("lia", "Coupled"), ("reno", "New Reno")), strict=True):
         for extra, line in ((0, "-"), (100, "--")):
             for flow, name in ((single("1"), "wifi"), (single("2"), "3g"), (DUAL, "mptcp")):
@@ -147,10 +147,10 @@ def _cdf_picture(measured: Measured, loss: str) -> Picture:
                     times, values = run.series("goodput", flow=flow)
                     rates += list(values[times > START_S] / 1e6)
                 who = "MPTCP" if flow == DUAL else f"single flow, network {flow.removeprefix('single-')}"
-                look = replace(plots.LOOKS[name], line=line)
+                look = replace(figure_style.LOOKS[name], line=line)
                 rank = np.arange(1, len(rates) + 1) / len(rates)
-                plots.curve(axis, np.sort(rates), rank, f"{who}, +{extra} ms", look, markers=6)
-        plots.finish(axis, x="goodput in 500 ms [Mb/s]", y="share of samples", title=title, legend=None)
+                figure_style.curve(axis, np.sort(rates), rank, f"{who}, +{extra} ms", look, markers=6)
+        figure_style.finish(axis, x="goodput in 500 ms [Mb/s]", y="share of samples", title=title, legend=None)
     lines, labels = axes[0].get_legend_handles_labels()
     figure.legend(lines, labels, loc="outside lower center", ncols=2)
     caption = f"Figure 10a: goodput without and with 100 ms more, uplink, {loss} residual loss."
@@ -163,15 +163,15 @@ def _cdf_picture(measured: Measured, loss: str) -> Picture:
 
 
 def _plot_picture(run: Run) -> Picture:
-    figure, (left, right) = plots.new_figure(2, width=5.6)
+    figure, (left, right) = figure_style.new_figure(2, width=5.6)
     for at, look in zip(BOTH, ("mptcp", "wifi"), strict=True):
         times, windows = run.series("cwnd", flow=DUAL, path=interface(at))
-        plots.curve(left, times, windows / 1e3, f"network {at}", plots.LOOKS[look], markers=8)
+        figure_style.curve(left, times, windows / 1e3, f"network {at}", figure_style.LOOKS[look], markers=8)
         rate_times, rates = run.series("throughput", flow=DUAL, path=interface(at))
-        plots.curve(right, rate_times, rates / 1e6, f"network {at}", plots.LOOKS[look], markers=8)
-    plots.published_range(left, 140, 150, "needed, at the published rates")
-    plots.finish(left, x="time [s]", y="congestion window [kB]", legend="upper right", top=165)
-    plots.finish(right, x="time [s]", y="throughput [Mb/s]", legend="upper right")
+        figure_style.curve(right, rate_times, rates / 1e6, f"network {at}", figure_style.LOOKS[look], markers=8)
+    figure_style.published_range(left, 140, 150, "needed, at the published rates")
+    figure_style.finish(left, x="time [s]", y="congestion window [kB]", legend="upper right", top=165)
+    figure_style.finish(right, x="time [s]", y="throughput [Mb/s]", legend="upper right")
     caption = "Figure 10b: the windows of the MPTCP flow with 100 ms more, and the throughput that follows them."
     why = under_time(figure, left, {f"network {at}": (run, DUAL, interface(at)) for at in BOTH})
     return Picture("ucl-wifi-e9-time", caption, figure, why)

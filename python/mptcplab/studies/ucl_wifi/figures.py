@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from mptcplab import plots
-from mptcplab.results import Run
-from mptcplab.statistics import Estimate, distribution
+from mptcplab.plots import figure_style
+from mptcplab.results.run import Run
+from mptcplab.stats.statistics import Estimate, distribution
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, interface, single
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Floats = NDArray[np.float64]
-Curve = tuple[str, plots.Look, Floats]
+Curve = tuple[str, figure_style.Look, Floats]
 
-SECOND = plots.Look("#5b9bd5", "--", "D")
+SECOND = figure_style.Look("#5b9bd5", "--", "D")
 """The other subflow of a connection."""
-TOTAL = plots.Look("#222222", "-", "", "")
+TOTAL = figure_style.Look("#222222", "-", "", "")
 
 
 def samples(runs: Iterable[Run], flow: str, network: str | None = None) -> Floats:
@@ -40,10 +40,10 @@ def samples(runs: Iterable[Run], flow: str, network: str | None = None) -> Float
 def contest(runs: Sequence[Run], *, total: bool = False) -> list[Curve]:
     """The curves of a simultaneous test: subflows and single flows, and the sum of the subflows."""
     curves = [
-        ("MPTCP, network 1", plots.LOOKS["mptcp"], samples(runs, DUAL, "1")),
+        ("MPTCP, network 1", figure_style.LOOKS["mptcp"], samples(runs, DUAL, "1")),
         ("MPTCP, network 2", SECOND, samples(runs, DUAL, "2")),
-        ("single flow, network 1", plots.LOOKS["wifi"], samples(runs, single("1"))),
-        ("single flow, network 2", plots.LOOKS["3g"], samples(runs, single("2"))),
+        ("single flow, network 1", figure_style.LOOKS["wifi"], samples(runs, single("1"))),
+        ("single flow, network 2", figure_style.LOOKS["3g"], samples(runs, single("2"))),
     ]
     if total:
         curves.append(("MPTCP, both", TOTAL, samples(runs, DUAL)))
@@ -54,24 +54,24 @@ def draw_distributions(axes: Axes, curves: Sequence[Curve], title: str, *, top: 
     """Distribution functions; markers tell them apart in grey."""
     for label, look, values in curves:
         rates, share = distribution(values)
-        plots.curve(axes, rates, share, label, look, markers=7)
-    plots.finish(axes, x="throughput in 500 ms [Mb/s]", y="share of samples", title=title, legend=None, top=1.02)
+        figure_style.curve(axes, rates, share, label, look, markers=7)
+    figure_style.finish(axes, x="throughput in 500 ms [Mb/s]", y="share of samples", title=title, legend=None, top=1.02)
     axes.set_xlim(0, top)
 
 
 def draw_traffic(axes: Axes, run: Run, seconds: float, title: str) -> None:
     """What the subflows, their sum and the single flows carry over time, in means of `seconds`."""
     for label, look, flow, path in (
-        ("MPTCP, network 1", plots.LOOKS["mptcp"], DUAL, interface("1")),
+        ("MPTCP, network 1", figure_style.LOOKS["mptcp"], DUAL, interface("1")),
         ("MPTCP, network 2", SECOND, DUAL, interface("2")),
-        ("single flow, network 1", plots.LOOKS["wifi"], single("1"), f"if-{single('1')}"),
-        ("single flow, network 2", plots.LOOKS["3g"], single("2"), f"if-{single('2')}"),
+        ("single flow, network 1", figure_style.LOOKS["wifi"], single("1"), f"if-{single('1')}"),
+        ("single flow, network 2", figure_style.LOOKS["3g"], single("2"), f"if-{single('2')}"),
     ):
         times, values = coarse(*run.series("throughput", flow=flow, path=path), seconds)
-        plots.curve(axes, times, values / 1e6, label, look, markers=8)
+        figure_style.curve(axes, times, values / 1e6, label, look, markers=8)
     times, values = coarse(*run.series("goodput", flow=DUAL), seconds)
-    plots.curve(axes, times, values / 1e6, "MPTCP, both", TOTAL, markers=1)
-    plots.finish(axes, x="time [s]", y=f"throughput, means of {seconds:g} s [Mb/s]", title=title, legend=None)
+    figure_style.curve(axes, times, values / 1e6, "MPTCP, both", TOTAL, markers=1)
+    figure_style.finish(axes, x="time [s]", y=f"throughput, means of {seconds:g} s [Mb/s]", title=title, legend=None)
 
 
 def draw_ratios(
@@ -85,14 +85,14 @@ def draw_ratios(
     top: float,
 ) -> None:
     """Bars with intervals beside what a fact takes for met."""
-    looks = (plots.LOOKS["mptcp"], plots.LOOKS["wifi"], plots.LOOKS["3g"])
+    looks = (figure_style.LOOKS["mptcp"], figure_style.LOOKS["wifi"], figure_style.LOOKS["3g"])
     bars = {
         name: (look, [(value.mean, value.half_width) for value in values])
         for look, (name, values) in zip(looks, series.items(), strict=False)
     }
-    plots.accepted_range(axes, *accepted, says)
-    plots.grouped_bars(axes, groups, bars)
-    plots.finish(axes, x="", y=y, legend="upper right", top=top)
+    figure_style.accepted_range(axes, *accepted, says)
+    figure_style.grouped_bars(axes, groups, bars)
+    figure_style.finish(axes, x="", y=y, legend="upper right", top=top)
 
 
 def coarse(times: Floats, values: Floats, seconds: float) -> tuple[Floats, Floats]:

@@ -7,23 +7,13 @@ from typing import Literal
 
 import numpy as np
 
-from mptcplab import plots
-from mptcplab.statistics import quantile, ratio
+from mptcplab.plots import figure_style
+from mptcplab.stats.statistics import quantile, ratio
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath
-from mptcplab.studies.held_panels import under_distribution
+from mptcplab.studies.limiting_factor_panels import under_distribution
+from mptcplab.studies.limiting_factors import multipath
 from mptcplab.studies.ucl_wifi.figures import SECOND, TOTAL, draw_distributions, samples
-from mptcplab.studies.ucl_wifi.network import (
-    BOTH,
-    DUAL,
-    NAME,
-    WORDS,
-    Channels,
-    Setup,
-    mbps,
-    path_mbps,
-    single,
-)
+from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, WORDS, Channels, Setup, mbps, path_mbps, single
 from mptcplab.studies.verdicts import Bound, Check
 
 BANDS = {"1": "2.4 GHz", "2": "5 GHz"}
@@ -187,10 +177,10 @@ def _uplink(measured: Measured) -> Check:
 
 
 def _band_picture(measured: Measured, way: str) -> Picture:
-    figure, (axes,) = plots.new_figure(width=7.0, height=4.0)
+    figure, (axes,) = figure_style.new_figure(width=7.0, height=4.0)
     looks = {
-        "1": (plots.LOOKS["mptcp"], SECOND),
-        "2": (plots.LOOKS["wifi"], plots.LOOKS["3g"]),
+        "1": (figure_style.LOOKS["mptcp"], SECOND),
+        "2": (figure_style.LOOKS["wifi"], figure_style.LOOKS["3g"]),
     }
     curves = [
         (f"{BANDS[at]}, {words}", looks[at][number], samples(measured.runs(test, way), single(at)))
@@ -211,14 +201,14 @@ def _band_picture(measured: Measured, way: str) -> Picture:
 
 
 def _idle_picture(measured: Measured) -> Picture:
-    figure, axes = plots.new_figure(2, width=6.0, height=4.0)
+    figure, axes = figure_style.new_figure(2, width=6.0, height=4.0)
     for axis, channels in zip(axes, CHANNELS, strict=True):
         joined, parallel = measured.runs(channels, "coupled"), measured.runs(channels, "parallel")
         curves = [
-            ("Coupled, network 1", plots.LOOKS["mptcp"], samples(joined, DUAL, "1")),
+            ("Coupled, network 1", figure_style.LOOKS["mptcp"], samples(joined, DUAL, "1")),
             ("Coupled, network 2", SECOND, samples(joined, DUAL, "2")),
-            ("parallel flow, network 1", plots.LOOKS["wifi"], samples(parallel, single("1"))),
-            ("parallel flow, network 2", plots.LOOKS["3g"], samples(parallel, single("2"))),
+            ("parallel flow, network 1", figure_style.LOOKS["wifi"], samples(parallel, single("1"))),
+            ("parallel flow, network 2", figure_style.LOOKS["3g"], samples(parallel, single("2"))),
             ("Coupled, both", TOTAL, samples(joined, DUAL)),
         ]
         draw_distributions(axis, curves, WORDS[channels], top=50)

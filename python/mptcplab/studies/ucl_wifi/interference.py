@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mptcplab import plots
-from mptcplab.interrupt import Interrupted, interrupt, measure, over_time
-from mptcplab.statistics import Interval, difference, interval
+from mptcplab.plots import figure_style
+from mptcplab.run.udp_interference import Interrupted, interrupt, measure, over_time
+from mptcplab.stats.statistics import Interval, difference, interval
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
 from mptcplab.studies.ucl_wifi.network import NAME, Channels, Setup, interface
 from mptcplab.studies.verdicts import Bound, Check
@@ -72,35 +72,37 @@ class _Interrupt(Experiment):
         self, measured: Measured, effort: Effort, number: int, low: float, high: float, published: float
     ) -> Picture:
         every = _every(effort)
-        figure, axes = plots.new_figure(2, 2, width=5.8, height=3.1)
+        figure, axes = figure_style.new_figure(2, 2, width=5.8, height=3.1)
         for column, model in enumerate((MAIN, "ideal")):
             run = measured.one(model, "upload")
             times, (steady, toggled) = over_time(run)
             above, below = axes[column], axes[2 + column]
             alone = measure(run, every).alone
-            plots.curve(above, times, steady, "interface 1, always on", plots.LOOKS["mptcp"], markers=9)
-            plots.curve(above, times, toggled, f"interface 2, every {every:g} s", plots.LOOKS["wifi"], markers=9)
-            plots.curve(above, times, steady + toggled, "sum", plots.LOOKS["sum"], markers=1)
+            figure_style.curve(above, times, steady, "interface 1, always on", figure_style.LOOKS["mptcp"], markers=9)
+            figure_style.curve(
+                above, times, toggled, f"interface 2, every {every:g} s", figure_style.LOOKS["wifi"], markers=9
+            )
+            figure_style.curve(above, times, steady + toggled, "sum", figure_style.LOOKS["sum"], markers=1)
             for at in range(1, 4, 2):
-                plots.accepted_range(
+                figure_style.accepted_range(
                     above, low * alone, high * alone, "accepted by us, both on" if at == 1 else None,
                     over=(at * every, (at + 1) * every),
                 )  # fmt: skip
-            plots.published_points(
+            figure_style.published_points(
                 above,
                 [(at + 0.5) * every for at in (1, 3)],
                 [published * alone] * 2,
                 f"published: {published:g} of one",
             )
-            plots.finish(above, x="", y="throughput [Mb/s]", title=WORDS[model], legend=None, top=62)
+            figure_style.finish(above, x="", y="throughput [Mb/s]", title=WORDS[model], legend=None, top=62)
             above.legend(loc="upper left", ncols=2)
             share = 100 * steady / np.maximum(steady + toggled, 1e-9)
-            plots.curve(below, times, share, "interface 1", plots.LOOKS["mptcp"], markers=9)
-            plots.curve(below, times, 100 - share, "interface 2", plots.LOOKS["wifi"], markers=9)
+            figure_style.curve(below, times, share, "interface 1", figure_style.LOOKS["mptcp"], markers=9)
+            figure_style.curve(below, times, 100 - share, "interface 2", figure_style.LOOKS["wifi"], markers=9)
             for at in range(1, 4, 2) if self.channels == "apart" else ():
                 label = "accepted by us, both on: equal" if at == 1 else None
-                plots.accepted_range(below, 45, 55, label, over=(at * every, (at + 1) * every))
-            plots.finish(below, x="time [s]", y="utilisation [%]", legend=None, top=128)
+                figure_style.accepted_range(below, 45, 55, label, over=(at * every, (at + 1) * every))
+            figure_style.finish(below, x="time [s]", y="utilisation [%]", legend=None, top=128)
             below.set_yticks(range(0, 101, 20))
             below.legend(loc="upper left", ncols=3)
         where = "channels 1 and 11" if self.channels == "apart" else "one channel"

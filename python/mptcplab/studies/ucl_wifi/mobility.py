@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mptcplab import plots
-from mptcplab.results import Run
-from mptcplab.scenario import Event, Scenario
+from mptcplab.plots import figure_style
+from mptcplab.results.run import Run
+from mptcplab.scenario.definition import Event, Scenario
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_panels import under_time
+from mptcplab.studies.limiting_factor_panels import under_time
 from mptcplab.studies.ucl_wifi.figures import TOTAL
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, Setup, interface
 from mptcplab.studies.verdicts import Bound, Check, every
@@ -148,24 +148,26 @@ def longest_silence(run: Run) -> float:
 
 
 def _picture(run: Run, shares: list[float]) -> Picture:
-    figure, (above, below) = plots.new_figure(1, 2, width=8.4, height=3.0)
+    figure, (above, below) = figure_style.new_figure(1, 2, width=8.4, height=3.0)
     series = {at: run.series("interface_received", path=interface(at)) for at in BOTH}
     for at, look in zip(BOTH, ("mptcp", "wifi"), strict=True):
-        plots.curve(above, series[at][0], series[at][1] / 1e6, f"interface {at}", plots.LOOKS[look], markers=15)
+        figure_style.curve(
+            above, series[at][0], series[at][1] / 1e6, f"interface {at}", figure_style.LOOKS[look], markers=15
+        )
     times = series["1"][0]
     total = series["1"][1] + series["2"][1]
-    plots.curve(above, times, total / 1e6, "both", TOTAL, markers=1)
-    plots.finish(above, x="", y="throughput [Mb/s]", legend=None, top=36)
+    figure_style.curve(above, times, total / 1e6, "both", TOTAL, markers=1)
+    figure_style.finish(above, x="", y="throughput [Mb/s]", legend=None, top=36)
     above.legend(loc="upper left", ncols=3)
     split = 100 * series["1"][1] / np.maximum(total, 1)
-    plots.curve(below, times, split, "interface 1", plots.LOOKS["mptcp"], markers=15)
+    figure_style.curve(below, times, split, "interface 1", figure_style.LOOKS["mptcp"], markers=15)
     for stop, (low, high) in enumerate(((80, 100), (35, 65), (0, 20), (35, 65))):
         start = stop * (STAY_S + WALK_S)
-        plots.accepted_range(
+        figure_style.accepted_range(
             below, low, high, "accepted by us" if stop == 0 else None, over=(start + SETTLE_S, start + STAY_S)
         )
         above.text(start + STAY_S / 2, 27, f"{STOPS[stop]}\n({shares[stop]:.0%} over 1)", ha="center", fontsize=8)
-    plots.finish(below, x="time [s]", y="share of interface 1 [%]", legend="upper right", top=108)
+    figure_style.finish(below, x="time [s]", y="share of interface 1 [%]", legend="upper right", top=108)
     caption = (
         "Figure 13: what arrives over each interface while the client walks, every 500 ms, one run; shares are means "
         "over the seeds."

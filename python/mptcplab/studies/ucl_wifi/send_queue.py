@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from mptcplab import plots
-from mptcplab.results import Run
-from mptcplab.statistics import Estimate, interval
+from mptcplab.plots import figure_style
+from mptcplab.results.run import Run
+from mptcplab.stats.statistics import Estimate, interval
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath, of_flows, sentences
-from mptcplab.studies.held_panels import explain, under_time
+from mptcplab.studies.limiting_factor_panels import explain, under_time
+from mptcplab.studies.limiting_factors import multipath, of_flows, sentences
 from mptcplab.studies.ucl_wifi.network import BDP, BOTH, DUAL, NAME, Setup, interface, mbps, single
 from mptcplab.studies.verdicts import Bound, Check
 
@@ -213,62 +213,67 @@ def _percent(value: Estimate) -> str:
 
 
 def _fairness_picture(measured: Measured, fair: Mapping[str, Estimate]) -> Picture:
-    figure, (left, right) = plots.new_figure(2, width=6.2, height=4.2)
+    figure, (left, right) = figure_style.new_figure(2, width=6.2, height=4.2)
     flows = ((DUAL, "MPTCP, both interfaces", "mptcp"), (single("1"), "single flow, 2.4 GHz", "wifi"),
              (single("2"), "single flow, 5 GHz", "3g"))  # fmt: skip
     series = {}
     for flow, words, look in flows:
         values = [measured.estimate(mbps(flow), name, "contended") for name in REMEDIES]
-        series[words] = (plots.LOOKS[look], [(value.mean, value.half_width) for value in values])
-    plots.grouped_bars(left, list(REMEDIES), series)
-    plots.finish(left, x="remedy", y="goodput [Mb/s]", legend="upper right", top=38)
-    bars = {"MPTCP / best single flow": (plots.LOOKS["mptcp"], [(fair[n].mean, fair[n].half_width) for n in REMEDIES])}
-    plots.grouped_bars(right, list(REMEDIES), bars)
-    plots.accepted_range(right, 0.85, 1.2, "taken for fair (0.85 to 1.2)")
-    plots.finish(right, x="remedy", y="MPTCP over the best single flow", legend="upper right", top=2.4)
+        series[words] = (figure_style.LOOKS[look], [(value.mean, value.half_width) for value in values])
+    figure_style.grouped_bars(left, list(REMEDIES), series)
+    figure_style.finish(left, x="remedy", y="goodput [Mb/s]", legend="upper right", top=38)
+    bars = {
+        "MPTCP / best single flow": (
+            figure_style.LOOKS["mptcp"],
+            [(fair[n].mean, fair[n].half_width) for n in REMEDIES],
+        )
+    }
+    figure_style.grouped_bars(right, list(REMEDIES), bars)
+    figure_style.accepted_range(right, 0.85, 1.2, "taken for fair (0.85 to 1.2)")
+    figure_style.finish(right, x="remedy", y="MPTCP over the best single flow", legend="upper right", top=2.4)
     caption = "Who gets what on contended networks under each remedy; all senders use it. Means and 95 % intervals."
     held = of_flows(
         "MPTCP", {name: multipath(measured.runs(name, "contended"), DUAL) for name in REMEDIES},
-        places=plots.bar_places(len(REMEDIES), 0, len(flows)), ordered=False,
+        places=figure_style.bar_places(len(REMEDIES), 0, len(flows)), ordered=False,
     )  # fmt: skip
-    why = explain(figure, {left: [held]}, bars=plots.bar_width(len(flows)))
+    why = explain(figure, {left: [held]}, bars=figure_style.bar_width(len(flows)))
     return Picture("ucl-wifi-e12-fairness", caption, figure, why)
 
 
 def _cost_picture(measured: Measured, cost: Mapping[str, Mapping[str, Estimate]]) -> Picture:
-    figure, (axes,) = plots.new_figure(width=8.4, height=4)
+    figure, (axes,) = figure_style.new_figure(width=8.4, height=4)
     names = [name for name in REMEDIES if name != "none"]
     looks = dict(zip(IDLE, ("mptcp", "wifi", "3g"), strict=True))
     series = {
         CONDITIONS[at][0].replace("\n", " "): (
-            plots.LOOKS[looks[at]],
+            figure_style.LOOKS[looks[at]],
             [(100 * cost[name][at].mean, 100 * cost[name][at].half_width) for name in names],
         )
         for at in IDLE
     }
-    plots.grouped_bars(axes, names, series)
+    figure_style.grouped_bars(axes, names, series)
     axes.axhline(10, color="#555555", linestyle=":", linewidth=1, label="10 %, ours")
-    plots.finish(axes, x="remedy", y="throughput lost [%]", legend="upper right", top=115)
+    figure_style.finish(axes, x="remedy", y="throughput lost [%]", legend="upper right", top=115)
     caption = "What each remedy costs where there is nobody to be fair to, against LIA alone."
     held = [
         of_flows(
             CONDITIONS[condition][0].replace("\n", " "),
             {name: multipath(measured.runs(name, condition), DUAL) for name in names},
-            places=plots.bar_places(len(names), at, len(IDLE)), ordered=False,
+            places=figure_style.bar_places(len(names), at, len(IDLE)), ordered=False,
         )
         for at, condition in enumerate(IDLE)
     ]  # fmt: skip
-    why = explain(figure, {axes: held}, bars=plots.bar_width(len(IDLE)))
+    why = explain(figure, {axes: held}, bars=figure_style.bar_width(len(IDLE)))
     return Picture("ucl-wifi-e12-cost", caption, figure, why)
 
 
 def _window_picture(measured: Measured) -> Picture:
-    figure, (axes,) = plots.new_figure(width=7.6)
+    figure, (axes,) = figure_style.new_figure(width=7.6)
     for name, look in DRAWN.items():
         times, windows = measured.one(name, "contended").series("cwnd", flow=DUAL, path=interface("1"))
-        plots.curve(axes, times, windows / 1e3, REMEDIES[name].words, plots.LOOKS[look], markers=8)
-    plots.published_line(axes, BDP / 1e3, "bandwidth-delay product (25 kB)")
-    plots.finish(axes, x="time [s]", y="congestion window [kB]", legend="upper left", top=1000)
+        figure_style.curve(axes, times, windows / 1e3, REMEDIES[name].words, figure_style.LOOKS[look], markers=8)
+    figure_style.published_line(axes, BDP / 1e3, "bandwidth-delay product (25 kB)")
+    figure_style.finish(axes, x="time [s]", y="congestion window [kB]", legend="upper left", top=1000)
     axes.set_yscale("log")
     axes.set_ylim(2, 1000)
     caption = "The window of the subflow at 2.4 GHz beside a single flow, logarithmic."
@@ -279,7 +284,7 @@ def _window_picture(measured: Measured) -> Picture:
 
 def _limit_picture(measured: Measured) -> Picture:
     """Why the rule costs so much on a far path."""
-    figure, axes = plots.new_figure(2, width=5.8)
+    figure, axes = figure_style.new_figure(2, width=5.8)
     for axis, condition in zip(axes, ("contended", "far"), strict=True):
         run: Run = measured.one("published", condition)
         one = {
@@ -289,17 +294,17 @@ def _limit_picture(measured: Measured) -> Picture:
         # A subflow has a window before it has a round trip.
         windows = one["cwnd"][1][np.isin(one["cwnd"][0], times)]
         limit = one["rttvar"][1] * windows / np.maximum(round_trips, 1e-6)
-        plots.curve(axis, times, limit / 1e3, "QL = rttvar · cwnd / RTT", plots.LOOKS["mptcp"], markers=6)
+        figure_style.curve(axis, times, limit / 1e3, "QL = rttvar · cwnd / RTT", figure_style.LOOKS["mptcp"], markers=6)
         queue = one["local_queue"]
-        plots.curve(axis, queue[0], queue[1] / 1e3, "send queue", plots.LOOKS["wifi"], markers=6)
+        figure_style.curve(axis, queue[0], queue[1] / 1e3, "send queue", figure_style.LOOKS["wifi"], markers=6)
         axis.axhline(1.5, color="#555555", linestyle=":", linewidth=1, label="one packet")
-        plots.finish(axis, x="time [s]", y="[kB]", title=CONDITIONS[condition][0], legend="upper right", top=12)
+        figure_style.finish(axis, x="time [s]", y="[kB]", title=CONDITIONS[condition][0], legend="upper right", top=12)
     caption = "The limit of the published rule beside the queue that it judges, at 5 GHz, every 500 ms."
     return Picture("ucl-wifi-e12-limit", caption, figure)
 
 
 def _elsewhere_picture(measured: Measured) -> Picture:
-    figure, axes = plots.new_figure(2, 2, width=6.2, height=3.6)
+    figure, axes = figure_style.new_figure(2, 2, width=6.2, height=3.6)
     for axis, condition in zip(axes, ELSEWHERE, strict=True):
         flows = [
             flow for flow in (DUAL, single("1"), single("2")) if flow in measured.one("none", condition).flow_names
@@ -309,9 +314,11 @@ def _elsewhere_picture(measured: Measured) -> Picture:
         for flow in flows:
             values = [measured.estimate(mbps(flow), name, condition) for name in COMPARED]
             label = "MPTCP" if flow == DUAL else flow.replace("single-", "single flow, network ")
-            series[label] = (plots.LOOKS[looks[flow]], [(value.mean, value.half_width) for value in values])
-        plots.grouped_bars(axis, COMPARED, series)
-        plots.finish(axis, x="remedy", y="goodput [Mb/s]", title=CONDITIONS[condition][0], legend="upper right", top=52)
+            series[label] = (figure_style.LOOKS[looks[flow]], [(value.mean, value.half_width) for value in values])
+        figure_style.grouped_bars(axis, COMPARED, series)
+        figure_style.finish(
+            axis, x="remedy", y="goodput [Mb/s]", title=CONDITIONS[condition][0], legend="upper right", top=52
+        )
     caption = "The rule and linked pacing elsewhere; all senders use the remedy, except in the last picture."
     held = [
         of_flows(

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
-from mptcplab import plots
-from mptcplab.statistics import Interval, estimate, interval
+from mptcplab.plots import figure_style
+from mptcplab.stats.statistics import Interval, estimate, interval
 from mptcplab.studies.base import Effort, Experiment, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_back import multipath
-from mptcplab.studies.held_panels import under_distribution
+from mptcplab.studies.limiting_factor_panels import under_distribution
+from mptcplab.studies.limiting_factors import multipath
 from mptcplab.studies.ucl_wifi.figures import contest, draw_distributions, draw_ratios
 from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, Setup, mbps, path_mbps, single
 from mptcplab.studies.verdicts import Bound, Check
@@ -83,7 +83,7 @@ class _Contest(Experiment):
         return Outcome(facts, [self._picture(measured, number)])
 
     def _picture(self, measured: Measured, number: str) -> Picture:
-        figure, axes = plots.new_figure(2, 2, width=5.4, height=3.8)
+        figure, axes = figure_style.new_figure(2, 2, width=5.4, height=3.8)
         for at, case in enumerate(SHOWN):
             draw_distributions(axes[at], contest(measured.runs(case)), CASES[case][0])
         handles, labels = axes[0].get_legend_handles_labels()

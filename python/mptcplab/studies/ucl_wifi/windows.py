@@ -7,13 +7,24 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from mptcplab import plots
-from mptcplab.results import Run
-from mptcplab.statistics import Interval, correlation
+from mptcplab.plots import figure_style
+from mptcplab.results.run import Run
+from mptcplab.stats.statistics import Interval, correlation
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
-from mptcplab.studies.held_panels import under_time
+from mptcplab.studies.limiting_factor_panels import under_time
 from mptcplab.studies.published import TIME, Published
-from mptcplab.studies.ucl_wifi.network import BDP, BOTH, DUAL, IDLE_RTT, NAME, RESIDUAL, Setup, interface, mbps, single
+from mptcplab.studies.ucl_wifi.network import (
+    BDP,
+    BOTH,
+    DUAL,
+    IDLE_RTT,
+    NAME,
+    RESIDUAL,
+    Setup,
+    interface,
+    mbps,
+    single,
+)
 from mptcplab.studies.verdicts import Bound, Check, Origin
 
 GROWTH_S = 150.0
@@ -164,12 +175,12 @@ def _follows(run: Run, flow: str) -> float:
 
 
 def _crowd_picture(run: Run) -> Picture:
-    figure, (axes,) = plots.new_figure(width=7.6)
+    figure, (axes,) = figure_style.new_figure(width=7.6)
     for at, look in zip(BOTH, ("mptcp", "wifi"), strict=True):
         times, windows = run.series("cwnd", flow=DUAL, path=interface(at))
-        plots.curve(axes, times, windows / 1e3, f"window, network {at}", plots.LOOKS[look], markers=8)
+        figure_style.curve(axes, times, windows / 1e3, f"window, network {at}", figure_style.LOOKS[look], markers=8)
     PRODUCT.draw(axes)
-    plots.finish(axes, x="time [s]", y="congestion window [kB]", legend="upper left")
+    figure_style.finish(axes, x="time [s]", y="congestion window [kB]", legend="upper left")
     caption = (
         "Figure 9: the windows of the two subflows of an uplink connection beside a single flow on each network, with "
         "cards that lose nothing, which is not the network that is judged."
@@ -179,20 +190,22 @@ def _crowd_picture(run: Run) -> Picture:
 
 
 def _growth_picture(run: Run, flow: str) -> Picture:
-    figure, (left, right) = plots.new_figure(2, width=5.6)
+    figure, (left, right) = figure_style.new_figure(2, width=5.6)
     times, windows = run.series("cwnd", flow=flow, path=f"if-{flow}")
-    plots.curve(left, times, windows / 1e3, "congestion window", plots.LOOKS["mptcp"], markers=8)
+    figure_style.curve(left, times, windows / 1e3, "congestion window", figure_style.LOOKS["mptcp"], markers=8)
     queue_times, queue = run.series("in_flight", flow=flow, path=f"if-{flow}")
-    plots.curve(left, queue_times, queue / 1e3, "send queue, as ss shows it", plots.LOOKS["wifi"], markers=6)
+    figure_style.curve(
+        left, queue_times, queue / 1e3, "send queue, as ss shows it", figure_style.LOOKS["wifi"], markers=6
+    )
     fit = _law(run, flow, times)
     left.plot(times, fit, color="#222222", linestyle=":", label="sqrt(w² + 2 C t)")
     PRODUCT.draw(left)
-    plots.finish(left, x="time [s]", y="window and send queue [kB]", legend="upper left", top=1000)
+    figure_style.finish(left, x="time [s]", y="window and send queue [kB]", legend="upper left", top=1000)
     rtt_times, rtts = run.series("srtt", flow=flow, path=f"if-{flow}")
-    plots.curve(right, rtt_times, rtts * 1e3, "round trip as TCP sees it", plots.LOOKS["3g"], markers=8)
+    figure_style.curve(right, rtt_times, rtts * 1e3, "round trip as TCP sees it", figure_style.LOOKS["3g"], markers=8)
     ROUND_TRIP.draw(right)
     right.axhline(7, color="#555555", linestyle="--", linewidth=1, label="idle ping (7 ms)")
-    plots.finish(right, x="time [s]", y="round-trip time [ms]", legend="upper left", top=900)
+    figure_style.finish(right, x="time [s]", y="round-trip time [ms]", legend="upper left", top=900)
     caption = (
         "Figure 11: without any loss, which is not the network that is judged, the window grows as the root of time, "
         "and the queue of the host and the round trip with it; the three curves on the left lie on each other."

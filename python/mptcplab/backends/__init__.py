@@ -1,0 +1,1 @@
+"""Scenarios in real time: on the Linux kernel, and on this stack."""

@@ -1,0 +1,38 @@
+"""Scenarios on this project's own stack in real time, over emulated links: the same tables as the simulator gives.
+
+Owns no host: each is an endpoint in this process, joined to the links without devices or namespaces, so nobody needs a
+privilege. The protocol is the one that the simulator runs; what differs is that time passes by itself, and that packets
+are bytes.
+"""
+
+from __future__ import annotations
+
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mptcplab import _core
+from mptcplab.backends.kernel_backend import Report, Sockets
+from mptcplab.results.run import Run
+
+if TYPE_CHECKING:
+    from mptcplab.scenario.definition import Scenario
+
+
+def run(
+    scenario: Scenario, seed: int = 1, *, pcap: str | PathLike[str] | None = None, variant: str = ""
+) -> tuple[Run, Report]:
+    """Runs it for as long as it says; raises `ScenarioError` where flows ask for what only the simulator has."""
+    emulator = _core.Emulator(scenario.core, seed)
+    emulator.open_ours()
+    try:
+        emulator.start(None if pcap is None else Path(fspath(pcap)))
+        results, given = emulator.run_ours()
+        if not emulator.is_running():
+            raise RuntimeError("the links have stopped before the end")
+    finally:
+        last = emulator.stop()
+    sockets = [Sockets(name, *one) for name, one in zip(scenario.core.flows, given, strict=True)]
+    doubts = last["doubts"] if last else None
+    report = Report(seed, variant, "", [], sockets, last, doubts)
+    return Run(scenario.core, seed, results, variant, backend="wire"), report

@@ -1,0 +1,85 @@
+"""Connections of a capture, their keys and subflows, and the joins whose connection is not known yet.
+
+Owns what follows from keys by the standards (RFC 8684, RFC 6824): tokens, HMACs, first data sequence numbers. Judges
+nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import struct
+from dataclasses import dataclass, field
+
+from mptcplab.captures.dss_mappings import Half
+from mptcplab.captures.packets import End
+
+
+@dataclass
+class Connection:
+    """Two hosts; 0 is the one that opened it."""
+
+    version: int
+    keys: list[int | None]
+
+    def digest(self, data: bytes) -> bytes:
+        """SHA-256, in version 0 SHA-1 (RFC 8684 section 3.1, RFC 6824 section 3.1)."""
+        return hashlib.sha256(data).digest() if self.version else hashlib.sha1(data).digest()  # noqa: S324
+
+    def hmac(self, first: int, second: int, message: bytes) -> bytes:
+        """Keyed with both keys, in this order."""
+        key = struct.pack(">QQ", first, second)
+        return hmac.new(key, message, "sha256" if self.version else "sha1").digest()
+
+    def both(self, side: int) -> tuple[int, int] | None:
+        """A host's key and its peer's, where both are known."""
+        mine, other = self.keys[side], self.keys[1 - side]
+        return None if mine is None or other is None else (mine, other)
+
+    def token(self, side: int) -> int | None:
+        """What joins call a host by."""
+        key = self.keys[side]
+        return None if key is None else int.from_bytes(self.digest(struct.pack(">Q", key))[:4], "big")
+
+    def first(self, side: int) -> int | None:
+        """The data sequence number of a host's first byte."""
+        key = self.keys[side]
+        if key is None:
+            return None
+        return (int.from_bytes(self.digest(struct.pack(">Q", key))[-8:], "big") + 1) % 2**64
+
+
+@dataclass
+class Subflow:
+    """A four-tuple."""
+
+    opener: End
+    connection: Connection | None = None
+    opened_by: int = 0
+    """The host of the connection that sent the SYN."""
+    nonces: dict[int, int] = field(default_factory=dict)
+    answer: bytes = b""
+    """The HMAC of the SYN/ACK of a join."""
+    halves: tuple[Half, Half] = field(default_factory=lambda: (Half(), Half()))
+
+    def side(self, sender: End) -> int:
+        """Which host of the connection that is."""
+        return self.opened_by if sender == self.opener else 1 - self.opened_by
+
+
+@dataclass
+class Join:
+    """A join whose token is of no known key."""
+
+    where: str
+    token: int
+    subflow: Subflow
+
+    def is_of(self, connection: Connection) -> bool:
+        """Whether the answer to it was made with the keys of this connection."""
+        nonces, given = self.subflow.nonces, self.subflow.answer
+        if len(nonces) < 2 or not given:
+            return False
+        message = struct.pack(">II", nonces[1], nonces[0])
+        pairs = (connection.both(side) for side in (0, 1))
+        return any(keys is not None and connection.hmac(*keys, message)[: len(given)] == given for keys in pairs)

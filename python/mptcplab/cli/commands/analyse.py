@@ -1,0 +1,147 @@
+"""`mptcplab analyse`: tables by interface and in total (mp-analyze)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mptcplab.cli.common import BadInput, add_interval, print_json, table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from mptcplab.results.read.result_reader import SavedRun
+
+NAME = "analyse"
+HELP = "write tables of a result by interface and in total, in equal steps of time"
+EXAMPLE = "mptcplab analyse results --interval 500ms --output tables"
+
+FORMATS = ("txt", "csv", "parquet")
+SHOWN = ("throughput", "utilisation", "cwnd", "srtt", "send_queue", "retransmits")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("results", nargs="+", type=Path, metavar="DIR", help="what mptcplab run --output wrote")
+    add_interval(parser)
+    parser.add_argument("--flow", metavar="F", help="one flow alone (default: all together)")
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="where to (default: the directory `analysis` in each result)"
+    )
+    parser.add_argument(
+        "--format", choices=FORMATS, default="txt", help="txt has spaces between its columns (default: txt)"
+    )
+    parser.add_argument("--means", action="store_true", help="print the means alone, and write no tables")
+    parser.add_argument("--json", action="store_true", help="print the means as JSON")
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Writes a file for each interface and the total, unless only their means are asked for, and prints these."""
+    import pyarrow as pa
+
+    from mptcplab.results.read.result_reader import load
+    from mptcplab.stats import analysis
+    from mptcplab.util.files import folder
+
+    if given.means and given.output:
+        raise BadInput("mptcplab: --means writes nothing; leave out --output")
+    summary: list[dict[str, Any]] = []
+    written: list[Path] = []
+    only = [name for name in SHOWN if name in analysis.COLUMNS] if given.means else list(analysis.COLUMNS)
+    for directory in given.results:
+        runs = load(directory)
+        for run in runs:
+            found = analysis.columns(run, given.interval, flow=given.flow, only=only)
+            summary += [
+                {"result": str(directory), "run": run.name, "seed": run.seed, "variant": run.variant,
+                 "interface": name} | _means(columns, run.warmup)
+                for name, columns in found.items()
+            ]  # fmt: skip
+            if given.means:
+                continue
+            target = _target(given, directory, run, alone=len(runs) == 1)
+            folder(target)
+            for name, columns in found.items():
+                _write(_with_bit_rate(run, name, pa.table(columns)), target / f"{_slug(name)}.{given.format}")
+            written.append(target)
+    if given.json:
+        print_json(summary)
+        return 0
+    rows = [["interface", "run", *(f"{name} [{analysis.unit(name)}]" for name in SHOWN)]]
+    for row in summary:
+        label = ", ".join(part for part in (row["run"], row["variant"], f"seed {row['seed']}") if part)
+        rows.append([row["interface"], label, *(_number(row[name]) for name in SHOWN)])
+    print(table(rows))
+    print("means after the warm-up; retransmits: all after the warm-up")
+    for target in written:
+        print(f"written to {target}/")
+    return 0
+
+
+def _target(given: argparse.Namespace, directory: Path, run: SavedRun, *, alone: bool) -> Path:
+    from mptcplab.util.files import slug
+
+    base: Path = given.output or directory / "analysis"
+    if given.output and len(given.results) > 1:
+        base = base / slug(str(directory))
+    return base if alone else base / slug(f"{run.name} {run.variant} seed-{run.seed}")
+
+
+def _slug(name: str) -> str:
+    from mptcplab.util.files import slug
+
+    return slug(name)
+
+
+def _means(columns: dict[str, NDArray[np.float64]], warmup: float) -> dict[str, float]:
+    """The mean of each column after the warm-up, the sum of a count."""
+    import numpy as np
+
+    from mptcplab.stats.analysis import COLUMNS
+
+    first = int(np.searchsorted(columns["time_s"], warmup + 1e-9, side="right"))
+    names = list(columns)[1:]
+    late = np.array([columns[name][first:] for name in names])
+    known = np.isfinite(late)
+    number = known.sum(axis=1)
+    means = {}
+    for name, column, mine, n, total in zip(
+        names, late, known, number.tolist(), late.sum(axis=1).tolist(), strict=True
+    ):
+        found = total if n == column.size else float(column[mine].sum())
+        count = name in COLUMNS and COLUMNS[name].kind == "count"
+        means[name] = float("nan") if not n else found if count else found / n
+    return means
+
+
+def _with_bit_rate(run: SavedRun, name: str, columns: pa.Table) -> pa.Table:
+    """The table with the line rate of the scenario in Mb/s, as far as it says one."""
+    import numpy as np
+
+    rate = run.bit_rate(name)
+    return columns.append_column("bit_rate", [np.full(columns.num_rows, float("nan") if rate is None else rate / 1e6)])
+
+
+def _write(columns: pa.Table, path: Path) -> None:
+    from mptcplab.results.write.export import write_parquet
+    from mptcplab.stats.analysis import unit
+    from mptcplab.util.files import write_text
+
+    if path.suffix == ".parquet":
+        write_parquet(columns, path)
+        return
+    between = " " if path.suffix == ".txt" else ","
+    units = ["s", *(unit(name) for name in columns.column_names[1:-1]), "Mb/s"]
+    names = [
+        name if name == "time_s" else f"{name}[{of}]" for name, of in zip(columns.column_names, units, strict=True)
+    ]
+    rows = zip(*(column.to_pylist() for column in columns.columns), strict=True)
+    lines = [between.join(names), *(between.join(f"{value:.6g}" for value in row) for row in rows)]
+    write_text(path, "\n".join(lines) + "\n")
+
+
+def _number(value: float) -> str:
+    return "–" if value != value else f"{value:.2f}"

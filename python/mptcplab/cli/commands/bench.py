@@ -1,0 +1,126 @@
+"""`mptcplab bench`: the standard benchmarks, in the simulator and on real packets."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from mptcplab.cli.common import BadInput, RunFailed, at_most, print_json, table
+
+NAME = "bench"
+HELP = (
+    "measure how fast the simulator is (S1: one TCP flow, S2: two paths, S3: a hundred TCP flows, S4: a WiFi cell), "
+    "or with `wire` our stack on real packets beside Linux (takes root)"
+)
+EXAMPLE = "mptcplab bench S1 --json"
+REPETITIONS = 3
+WIRE = "wire"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument(
+        "scenarios", nargs="*", metavar="SCENARIO", help="S1 to S4 or files (default: all four), or wire"
+    )
+    parser.add_argument("--json", action="store_true", help="print a list with an entry for each scenario")
+    parser.add_argument(
+        "--repetitions",
+        type=at_most(1000),
+        default=REPETITIONS,
+        metavar="N",
+        help=f"runs of each, each in its own process; the quickest counts, of wire the median (default: {REPETITIONS})",
+    )
+    parser.add_argument(
+        "--seconds",
+        type=at_most(1000),
+        default=3,
+        metavar="S",
+        help="how long each run of wire is measured (default: 3)",
+    )
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Measures and prints."""
+    if WIRE in given.scenarios:
+        if given.scenarios != [WIRE]:
+            raise BadInput("mptcplab: `bench wire` measures real packets and takes no scenarios beside it")
+        return _wire(given)
+    from mptcplab.bench.simulator import STANDARD, measure
+
+    measured = []
+    for name in given.scenarios or list(STANDARD):
+        file = STANDARD.get(name.upper())
+        path = file if file is not None else Path(name)
+        if not path.is_file():
+            raise BadInput(f"mptcplab: {name!r} is neither a benchmark ({', '.join(STANDARD)}) nor a file")
+        try:
+            label = name.upper() if file is not None else path.stem
+            measured.append(measure(label, path, given.repetitions))
+        except RuntimeError as error:
+            raise RunFailed(str(error)) from error
+    if given.json:
+        print_json(measured)
+        return 0
+    rows = [["scenario", "data packets", "wall s", "packets/s", "goodput Mb/s", "peak RSS MB"]]
+    rows += [
+        [
+            row["scenario"],
+            f"{row['packets']:,}".replace(",", " "),
+            f"{row['wall_s']:.4f}",
+            f"{row['packets_per_s'] / 1e6:.2f} M",
+            f"{row['goodput_mbps']:.2f}",
+            f"{row['peak_rss_mb']:.0f}",
+        ]
+        for row in measured
+    ]
+    print(table(rows))
+    print(f"one core; best of {given.repetitions} runs, each in its own process")
+    return 0
+
+
+def _wire(given: argparse.Namespace) -> int:
+    from mptcplab.bench.live_bench import LINUX_CONTROLLER, CannotMeasure, cases, measure
+    from mptcplab.cli.commands.emulate import ended_by_signals
+    from mptcplab.emulation.namespaces import CannotMake
+    from mptcplab.run.batch import Progress
+
+    try:
+        chosen = cases()
+        progress = Progress(len(chosen) * given.repetitions, "bench wire", quiet=given.json)
+        try:
+            with ended_by_signals():
+                measured = measure(given.repetitions, given.seconds, 1.0, chosen, progress.tick)
+        finally:
+            progress.close()
+    except CannotMake as error:
+        raise BadInput(f"mptcplab bench wire: {error}") from error
+    except CannotMeasure as error:
+        raise RunFailed(str(error)) from error
+    if given.json:
+        print_json(measured)
+        return 0
+    names = {"ours": "mptcplab", "linux": "Linux"}
+    rows = [["sender", "receiver", "transport", "paths", "frames", "Gb/s", "least", "most", "CPU s/GB", "of Linux"]]
+    rows += [
+        [
+            names[row["sender"]],
+            names[row["receiver"]],
+            row["transport"],
+            str(row["paths"]),
+            "offload" if row["offload"] else "1500 B",
+            f"{row['gbps']:.2f}",
+            f"{row['gbps_least']:.2f}",
+            f"{row['gbps_most']:.2f}",
+            f"{row['cpu_s_per_gb']:.2f}",
+            "" if row["of_linux"] is None else f"{row['of_linux']:.2f}",
+        ]
+        for row in measured
+    ]
+    print(table(rows))
+    print(
+        f"median of {given.repetitions} rounds of {given.seconds} s after 1 s; CPU seconds of both ends, the kernel's "
+        f"share too; Linux to Linux over veth, the others over TUN; Linux with {LINUX_CONTROLLER}"
+    )
+    if failed := sum(row["failed"] for row in measured):
+        print(f"Linux to Linux failed {failed} times, and was measured again")
+    return 0

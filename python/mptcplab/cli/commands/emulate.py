@@ -1,0 +1,332 @@
+"""`mptcplab emulate`: any program over the network of a scenario."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from mptcplab.cli.common import BadInput, RunFailed, duration, natural
+from mptcplab.emulation.namespaces import ENDING, CannotMake, Namespace, undisturbed
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from mptcplab.emulation.emulated_network import Host, Network
+    from mptcplab.emulation.traffic_report import Rates
+
+NAME = "emulate"
+HELP = "run a command, and a peer of it, over the network of a scenario: real packets, on the kernel's own stacks"
+EXAMPLE = "mptcplab emulate handoff.toml --peer 'iperf3 -s' -- iperf3 -c server"
+UNKNOWN = "; write -- before the program that is to run, as in: mptcplab emulate FILE -- iperf3 -c server"
+"""Of options that are not its own."""
+USUAL_CONTROLLER = "cubic"
+"""The congestion controller of flows with `stack = "linux"` that name none."""
+SHELL_WORDS = ("cd", "exec", "export", "if", "for", "set", "source", ".", "ulimit", "umask", "unset", "while")
+"""Words that are no programs."""
+LISTENING = 2.0
+"""Seconds that a peer may take until it listens."""
+LOOK = 0.02
+"""Seconds between two looks at what runs."""
+ASKED = 2.0
+"""Seconds that a process has to end when it is asked to, before it is killed."""
+UNKILLED = 10.0
+"""Seconds after which even that has failed."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="a scenario file: its links and events")
+    command = parser.add_argument(
+        "command", nargs="+", metavar="COMMAND", help="what runs on the client; `server` is the name of its peer's host"
+    )
+    parser.add_argument(
+        "--prompt",
+        action=_prompted(command),
+        help="take commands from the standard input, such as: link wifi down; COMMAND may be left out",
+    )
+    parser.add_argument("--peer", metavar="COMMAND", help="what runs on the server meanwhile, as one word for a shell")
+    parser.add_argument("--on", metavar="HOST", help="where COMMAND runs (default: where the first flow is opened)")
+    parser.add_argument("--peer-on", metavar="HOST", help="where the peer runs (default: where the first flow leads)")
+    parser.add_argument("--peer-output", type=Path, metavar="FILE", help="keep there what the peer says")
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="random seed of the network (default: 1)")
+    parser.add_argument("--pcap", type=Path, metavar="FILE", help="write the packets of all devices there (pcapng)")
+    parser.add_argument(
+        "--rates", type=duration, metavar="TIME", help="print link rates every TIME (default: 1s on a terminal)"
+    )
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write what happened on the links there (JSON)")
+    parser.add_argument("--quiet", action="store_true", help="say nothing but what the commands say")
+
+
+def _prompted(command: argparse.Action) -> type[argparse.Action]:
+    """What `--prompt` does: with it, nothing has to run."""
+
+    class Prompted(argparse.Action):
+        def __init__(self, option_strings: list[str], dest: str, **kept: Any) -> None:
+            super().__init__(option_strings, dest, nargs=0, default=False, **kept)
+
+        def __call__(self, _parser: object, namespace: argparse.Namespace, *_: object) -> None:
+            command.required = False
+            setattr(namespace, self.dest, True)
+
+    return Prompted
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Makes the network, runs both, and removes it."""
+    if sys.platform != "linux":
+        raise BadInput(f"mptcplab: emulated networks are namespaces of Linux; this is {sys.platform}")
+    from mptcplab.emulation.emulated_network import CannotEmulate, emulated, why_no_mptcp
+    from mptcplab.scenario.definition import Scenario
+
+    scenario = Scenario.load(given.file)
+    for command in (given.command, _words(given.peer)):
+        if command and shutil.which(command[0]) is None:
+            hint = "install it, or give its path"
+            if command[0] in SHELL_WORDS:
+                hint = f"a shell has it: sh -c '{shlex.join(command)}'"
+            raise BadInput(f"mptcplab: there is no command {command[0]!r} here; {hint}")
+    if (why := why_no_mptcp()) is not None and not given.quiet:
+        print(f"mptcplab: {why}; the network carries everything else", file=sys.stderr)
+    try:
+        with ended_by_signals(), emulated(scenario, given.seed) as network:
+            return _emulate(given, network)
+    except CannotEmulate as error:
+        raise BadInput(f"mptcplab: {error}") from error
+    except CannotMake as error:
+        raise RunFailed(str(error)) from error
+
+
+def _emulate(given: argparse.Namespace, network: Network) -> int:
+    """Runs everything, and says what there is to say; returns how the command ended."""
+    from mptcplab.emulation.links import spoke_plain_tcp
+    from mptcplab.emulation.traffic_report import Rates, summary
+
+    every = given.rates or (1.0 if sys.stderr.isatty() else None)
+    if not given.quiet:
+        _note([host.left_out() for host in network.hosts])
+    code = _run(given, network, Rates(None if given.quiet else every))
+    notes = [spoke_plain_tcp(_hosts(network, given.on, given.peer_on)[0]), _controller(network)]
+    last = network.stop()
+    if last is None:
+        return code
+    doubts = network.doubts()
+    if given.report:
+        _write(given.report, {**last, "doubts": doubts, "drops": _drops(network)})
+    if not given.quiet:
+        _note(notes)
+        print(summary(last, doubts), file=sys.stderr)
+    return code
+
+
+def _controller(network: Network) -> str | None:
+    """The controller of TCP in the namespaces, which is this host's; None where it is what scenarios take."""
+    names = {host.namespace.read("/proc/sys/net/ipv4/tcp_congestion_control").strip() for host in network.hosts}
+    if names == {USUAL_CONTROLLER}:
+        return None
+    return (
+        f"congestion control: {', '.join(sorted(names))}, as on this host (net.ipv4.tcp_congestion_control); "
+        f'stack = "linux" and --backend kernel take what the scenario says, {USUAL_CONTROLLER} unless it says otherwise'
+    )
+
+
+def _note(notes: list[str | None]) -> None:
+    for note in filter(None, notes):
+        print(f"mptcplab: {note}", file=sys.stderr)
+
+
+def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
+    """Starts everything; returns how the command ended."""
+    near, far = _hosts(network, given.on, given.peer_on)
+    peer = None
+    with ExitStack() as stack:
+        said: IO[bytes]
+        if given.peer_output:
+            said = stack.enter_context(given.peer_output.open("w+b"))
+        else:
+            said = stack.enter_context(tempfile.TemporaryFile())
+        # Events count from time zero, which is when COMMAND starts.
+        if given.peer:
+            peer = _start(stack, far, _words(given.peer), output=said)
+            _until_it_listens(peer, said, given.peer)
+        network.start(given.pcap)
+        prompt = _Asked(network) if given.prompt else None
+        command = _start(stack, near, given.command, unasked=prompt is not None) if given.command else None
+        while (code := None if command is None else command.poll()) is None:
+            network.check()
+            rates.show(network.emulator.snapshot())
+            if peer is not None and peer.poll():
+                peer_said = _last_words(said)
+                raise RunFailed(f"the peer ended with exit code {peer.returncode}{peer_said}")
+            if prompt is not None and prompt.is_over(alone=command is None):
+                return 0
+            time.sleep(LOOK)
+        return code if code >= 0 else 128 - code
+
+
+class _Asked:
+    """Commands of the standard input, taken while the network runs."""
+
+    def __init__(self, network: Network) -> None:
+        from mptcplab.emulation.console import Lines, Prompt
+        from mptcplab.emulation.links import EmulatedWires
+
+        self._prompt = Prompt(EmulatedWires(network))
+        self._lines = Lines(sys.stdin.fileno())
+        self._resumes = 0.0
+        self._person = sys.stdin.isatty()
+        if self._person:
+            print("mptcplab: type help for commands, quit to end", file=sys.stderr)
+
+    def is_over(self, *, alone: bool) -> bool:
+        """Does what was written by now; whether that was all, and the network is to end."""
+        while not self._prompt.over and time.monotonic() >= self._resumes:
+            line = self._lines.next()
+            if line is None:
+                return alone and self._lines.ended
+            self._do(line)
+            self._resumes, self._prompt.waits = time.monotonic() + self._prompt.waits, 0.0
+        return self._prompt.over
+
+    def _do(self, line: str) -> None:
+        from mptcplab import ScenarioError
+        from mptcplab.util.user_input import BadResult, brief
+
+        try:
+            answer = self._prompt.do(line)
+        except (BadResult, ScenarioError) as error:
+            if not self._person:
+                # A script is wrong as a whole.
+                raise BadInput(f"mptcplab: {line.strip()}: {error}") from error
+            answer = brief(str(error))
+        if answer:
+            print(answer, flush=True)
+
+
+def _hosts(network: Network, on: str | None, peer_on: str | None) -> tuple[Host, Host]:
+    """Where COMMAND runs and where its peer does: at both ends of the first flow, unless they are named."""
+    opens, accepts = network.emulator.ends()[0]
+    near = network.host(on or opens)
+    other = accepts if near.name != accepts else opens
+    return near, network.host(peer_on or other)
+
+
+def _words(text: str | None) -> list[str]:
+    if text is None:
+        return []
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise BadInput(f"mptcplab: --peer {text!r}: {error}; write it as for a shell, such as 'iperf3 -s'") from error
+    if not words:
+        raise BadInput("mptcplab: --peer names no command; write it as for a shell, such as 'iperf3 -s'")
+    return words
+
+
+def _start(
+    stack: ExitStack, host: Host, words: list[str], output: IO[bytes] | None = None, *, unasked: bool = False
+) -> subprocess.Popen[bytes]:
+    """A process on a host, which is gone when the stack is; `unasked`: the standard input is not for it."""
+    with undisturbed():
+        process = subprocess.Popen(
+            host.namespace.command(*words),
+            stdin=subprocess.DEVNULL if output or unasked else None,
+            stdout=output,
+            stderr=subprocess.STDOUT if output else None,
+        )
+        stack.callback(_end, process, host.namespace)
+    return process
+
+
+def _end(process: subprocess.Popen[bytes], namespace: Namespace) -> None:
+    """Ends a process and all that it has started, in the namespace. The process itself may not have got there yet."""
+    began = time.monotonic()
+    namespace.clear()
+    while process.poll() is None:
+        waited = time.monotonic() - began
+        if waited > UNKILLED:
+            raise CannotMake(f"process {process.pid} in {namespace.name} does not end")
+        if waited > ASKED:
+            process.kill()
+        else:
+            process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(LOOK)
+        namespace.clear()
+
+
+def _until_it_listens(peer: subprocess.Popen[bytes], said: IO[bytes], name: str) -> None:
+    """Waits until something listens where the peer runs, or for so long that it may be of another kind."""
+    until = time.monotonic() + LISTENING
+    while time.monotonic() < until:
+        if peer.poll() is not None:
+            if peer.returncode:
+                raise RunFailed(f"the peer ({name}) ended with exit code {peer.returncode}{_last_words(said)}")
+            return
+        with suppress(OSError):
+            if _listens(peer.pid):
+                return
+        time.sleep(LOOK)
+
+
+def _listens(process: int) -> bool:
+    """Whether a socket listens, or waits for datagrams, in the network of a process (proc(5), net/tcp and net/udp)."""
+    if Path(f"/proc/{process}/ns/net").readlink() == Path("/proc/self/ns/net").readlink():
+        # It has not got there yet.
+        return False
+    tables = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}
+    for table, state in tables.items():
+        path = Path(f"/proc/{process}/net/{table}")
+        rows = path.read_text().splitlines()[1:] if path.exists() else []
+        if any(row.split()[3] == state for row in rows):
+            return True
+    return False
+
+
+def _last_words(said: IO[bytes]) -> str:
+    said.flush()
+    said.seek(0)
+    lines = said.read().decode(errors="replace").strip().splitlines()
+    return f": {lines[-1]}" if lines else ""
+
+
+def _drops(network: Network) -> dict[str, int]:
+    return {host.name: host.drops for host in network.hosts}
+
+
+def _write(path: Path, document: object) -> None:
+    from mptcplab.util.json_files import write_json
+
+    write_json(document, path)
+
+
+@contextmanager
+def ended_by_signals() -> Iterator[None]:
+    """Lets SIGTERM and SIGHUP end the run as Ctrl-C does: everything is removed, whatever else is pressed meanwhile.
+
+    What is ignored already stays so: under nohup(1) a run outlives its terminal.
+    """
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        for other in before:
+            signal.signal(other, signal.SIG_IGN)
+        raise KeyboardInterrupt("" if number == signal.SIGINT else f"ended by {signal.Signals(number).name}")
+
+    before = {number: signal.getsignal(number) for number in ENDING}
+    before = {number: handler for number, handler in before.items() if handler not in (signal.SIG_IGN, None)}
+    try:
+        for number in before:
+            signal.signal(number, end)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,264 @@
+"""`mptcplab host`: Linux's own Multipath TCP on this machine, checked, set up and watched."""
+
+from __future__ import annotations
+
+import argparse
+import ipaddress
+import itertools
+import json
+import os
+import socket
+import sys
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from mptcplab.cli.common import BadInput, RunFailed, positive, print_json
+
+if TYPE_CHECKING:
+    from mptcplab.host.findings import Finding
+    from mptcplab.host.machine import Address
+    from mptcplab.host.setup_plan import Wishes
+
+NAME = "host"
+HELP = "Linux's own Multipath TCP on this machine: say what stands in its way, set it up, take that back, watch it"
+_ROUTED = ("no-second-path", "route-source", "route-missing", "route-connected")
+RATES_OVER = 1.0
+"""Seconds between the two looks that rates are from."""
+EXAMPLE = "mptcplab host check --peer 192.0.2.7:443"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command, which has commands of its own."""
+    own = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
+    check = own.add_parser(
+        "check",
+        help="say what stands between this machine and working Multipath TCP (exit code 1 for a problem)",
+        description="Says what stands between this machine and working Multipath TCP.",
+        epilog="example: mptcplab host check --fix-suggestions",
+    )
+    _add_peer(check, "asked with echoes of all sizes; with a port, by connections too")
+    check.add_argument("--fix-suggestions", action="store_true", help="print commands that would mend it, to paste")
+    check.add_argument("--json", action="store_true", help="print it as JSON")
+    setup = own.add_parser(
+        "setup",
+        help="endpoints, limits, routes and filters for several paths",
+        description="Prepares endpoints, limits, routes by source and reverse-path filters for several paths.",
+        epilog="example: mptcplab host setup eth0 wlan0 --dry-run",
+    )
+    setup.add_argument("devices", nargs="*", metavar="DEVICE", help="interfaces (default: all that lead somewhere)")
+    mode = setup.add_mutually_exclusive_group(required=True)
+    mode.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    mode.add_argument("--apply", action="store_true", help="do it, or nothing of it")
+    mode.add_argument("--undo", action="store_true", help="take back what was done, also after a kill in the middle")
+    setup.add_argument("--server", action="store_true", help="announce the addresses; without, open subflows from them")
+    setup.add_argument("--backup", action="append", default=[], metavar="DEVICE", help="used when no other path works")
+    setup.add_argument(
+        "--gateway", action="append", default=[], metavar="DEVICE=ADDRESS", help="the router behind an interface"
+    )
+    _add_peer(setup, "for routes, where no default route leads there")
+    setup.add_argument("--json", action="store_true", help="print it as JSON")
+    monitor = own.add_parser(
+        "monitor",
+        help="print what the path manager tells, as ip mptcp monitor does",
+        description="Prints connections and subflows as they come and go, until Ctrl-C.",
+        epilog="example: mptcplab host monitor --json",
+    )
+    monitor.add_argument(
+        "--states", action="store_true", help="first print the subflows that there are, and their rates over one second"
+    )
+    monitor.add_argument("--count", type=positive, metavar="N", help="end after so many events")
+    monitor.add_argument("--json", action="store_true", help="print each as JSON, one in a line")
+    export = own.add_parser(
+        "export",
+        help="counters and subflows as a text file for Prometheus",
+        description="Writes the counters of MPTcpExt and the subflows in the text format of Prometheus.",
+        epilog="example: mptcplab host export /var/lib/node_exporter/mptcp.prom",
+    )
+    export.add_argument("file", nargs="?", metavar="FILE", help="written whole (default: the standard output)")
+
+
+def _add_peer(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("--peer", metavar="HOST[:PORT]", help=f"a peer: {what}")
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Looks, or changes."""
+    from mptcplab.host.machine import CannotLook
+    from mptcplab.host.setup_plan import CannotPrepare
+    from mptcplab.host.setup_steps import CannotChange
+
+    try:
+        return _DOES[given.what](given)
+    except (CannotLook, CannotPrepare) as error:
+        raise BadInput(f"mptcplab: {error}") from None
+    except CannotChange as error:
+        raise RunFailed(str(error)) from None
+
+
+def _check(given: argparse.Namespace) -> int:
+    from mptcplab.host.checks import check
+
+    peers, port = _peers(given.peer)
+    found = check(peers, port)
+    if given.json:
+        print_json([asdict(one) for one in found])
+    elif given.fix_suggestions:
+        print("\n".join(_fixes(found)))
+    else:
+        print("\n".join(_told(found)))
+    return 1 if any(one.problem for one in found) else 0
+
+
+def _told(found: list[Finding]) -> list[str]:
+    from mptcplab.host.fixes import SETUP_FIXES
+
+    problems = [one for one in found if one.problem]
+    lines = [f"{'problem' if one.problem else 'note'}: {one.name}: {one.what}" for one in found]
+    names = list(dict.fromkeys(one.name for one in problems))
+    does, others = ([one for one in names if (one in SETUP_FIXES) is wanted] for wanted in (True, False))
+    pasted = [one for one in others if any(each.fix for each in problems if each.name == one)]
+    if does:
+        asked = "".join(f" --gateway {device}=ADDRESS" for device in _without_router(problems))
+        lines.append(f"mptcplab host setup --apply{asked} fixes: {', '.join(does)}")
+    if pasted:
+        lines.append(
+            f"host setup does not fix: {', '.join(pasted)}; host check --fix-suggestions prints commands for it"
+        )
+    if no_command := [one for one in others if one not in pasted]:
+        lines.append(f"no command on this host fixes: {', '.join(no_command)}")
+    return lines or ["nothing stands in the way of Multipath TCP here"]
+
+
+def _without_router(found: list[Finding]) -> list[str]:
+    """Interfaces behind which no default route names a router: only the person knows it."""
+    commands = [fix.split() for one in found for fix in one.fix if one.name in _ROUTED]
+    return list(dict.fromkeys(words[words.index("dev") + 1] for words in commands if "GATEWAY" in words))
+
+
+def _fixes(found: list[Finding]) -> list[str]:
+    lines = []
+    for one in (one for one in found if one.problem):
+        lines += [f"# {one.name}: {one.what}", *(one.fix or ("# nothing to paste",))]
+    return lines or ["# nothing to mend"]
+
+
+def _setup(given: argparse.Namespace) -> int:
+    from mptcplab.host import journal
+    from mptcplab.host.machine import Machine
+    from mptcplab.host.setup_plan import steps
+    from mptcplab.host.setup_steps import typed
+
+    if not given.dry_run and os.geteuid() != 0:
+        raise BadInput("mptcplab: this requires root; --dry-run says what would be done")
+    if given.dry_run:
+        return _tell(given, [typed(step.do) for step in steps(Machine.read(), _wishes(given))], "nothing is missing")
+    with journal.alone():
+        if given.undo:
+            back, theirs = journal.undo()
+            for step in theirs:
+                print(
+                    f"mptcplab: left as it is, for it was changed or removed since: {typed(step.do)}", file=sys.stderr
+                )
+            said = [typed(step.undo) for step in reversed(back)]
+            return _tell(given, said, "nothing was set up here, so nothing is taken back")
+        wanted = steps(Machine.read(), _wishes(given))
+        journal.apply(wanted)
+    return _tell(given, [typed(step.do) for step in wanted], "nothing is missing")
+
+
+def _tell(given: argparse.Namespace, commands: list[str], nothing: str) -> int:
+    if given.json:
+        print_json(commands)
+    else:
+        print("\n".join(commands) or nothing)
+    return 0
+
+
+def _monitor(given: argparse.Namespace) -> int:
+    from mptcplab.host.connections import Counted, subflows
+    from mptcplab.host.events import events, line
+
+    coming = events()
+    # From here on nothing is missed; what was there before is told now.
+    next(coming)
+    if given.states:
+        before = Counted(subflows())
+        time.sleep(RATES_OVER)
+    for one, rates in before.rates(subflows()) if given.states else ():
+        known = {"event": "STATE", **asdict(one), **asdict(rates)}
+        print(json.dumps(known) if given.json else line_of(known), flush=True)
+    for event in itertools.islice(coming, given.count):
+        now = {"time": round(time.time(), 6), **event}
+        print(json.dumps(now) if given.json else line(event), flush=True)
+    return 0
+
+
+def line_of(state: dict[str, Any]) -> str:
+    """A subflow that was there, in the form of events."""
+    words = (f"{key}={_shown(key, value)}" for key, value in state.items() if key != "event" and value is not None)
+    return f"[{state['event']:>15}] {' '.join(words)}"
+
+
+def _shown(key: str, value: object) -> str:
+    """A value of a state; rates and times have their unit."""
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value / 1e6:.2f}Mb/s" if key.endswith("_rate") else f"{1e3 * value:.3g}ms"
+
+
+def _export(given: argparse.Namespace) -> int:
+    from mptcplab.host.connections import subflows
+    from mptcplab.host.machine import Machine
+    from mptcplab.host.metrics import text
+    from mptcplab.util.files import write_text
+
+    said = text(Machine.read().counters, subflows())
+    if given.file is None:
+        print(said, end="")
+    else:
+        write_text(given.file, said)
+    return 0
+
+
+def _wishes(given: argparse.Namespace) -> Wishes:
+    from mptcplab.host.setup_plan import Wishes
+
+    gateways = {}
+    for text in given.gateway:
+        device, equals, address = text.partition("=")
+        try:
+            gateways[device] = ipaddress.ip_address(address)
+        except ValueError:
+            equals = ""
+        if not equals:
+            raise BadInput(f"mptcplab: --gateway {text}: DEVICE=ADDRESS is wanted, as eth1=192.168.2.1")
+    peers, _ = _peers(given.peer)
+    return Wishes(given.devices, frozenset(given.backup), gateways, given.server, peers)
+
+
+def _peers(text: str | None) -> tuple[list[Address], int | None]:
+    """The addresses of a peer, and the port, if one was given."""
+    if text is None:
+        return [], None
+    host, colon, number = text.rpartition(":")
+    six = text.count(":") > 1 and not text.startswith("[")
+    if six or not colon:
+        host, number = text, ""
+    port = int(number) if number.isdecimal() and 0 < int(number) < 65_536 else None
+    if (number and port is None) or not host:
+        raise BadInput(f"mptcplab: --peer {text}: HOST or HOST:PORT is wanted, as 192.0.2.7:443 or [2001:db8::7]:443")
+    try:
+        rows = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise BadInput(f"mptcplab: --peer {text}: {getattr(error, 'strerror', None) or 'no name of a host'}") from None
+    found = [ipaddress.ip_address(str(row[4][0]).partition("%")[0]) for row in rows]
+    far = [one for one in found if not one.is_link_local]
+    if not far:
+        raise BadInput(
+            f"mptcplab: --peer {text}: link-local addresses cannot have a second path; give one that reaches further"
+        )
+    return list(dict.fromkeys(far)), port
+
+
+_DOES = {"check": _check, "setup": _setup, "monitor": _monitor, "export": _export}

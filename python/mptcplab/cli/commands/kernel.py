@@ -1,0 +1,192 @@
+"""`mptcplab kernel`: policies of ours in the kernel of this machine."""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mptcplab.cli.common import BadInput, RunFailed, print_json
+from mptcplab.emulation.namespaces import ENDING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mptcplab.kernel_policies.controllers import CannotLoad, State
+
+NAME = "kernel"
+HELP = "load coupled congestion control into the kernel of this machine, unload it, say what is loaded"
+EXAMPLE = "mptcplab kernel congestion load lia -- mptcplab run two.toml --backend kernel --closest"
+
+_RULES = ("lia", "olia", "balia")
+_PR_SET_PDEATHSIG = 1
+"""prctl(2)."""
+
+
+class _Parser(argparse.ArgumentParser):
+    """Takes what stands behind `--` as a command, wherever options stand; argparse loses it behind some of them."""
+
+    # What argparse declares has overloads for namespaces of other types.
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """As argparse; the command is `words`."""
+        own = list(args or ())
+        at = own.index("--") if "--" in own else len(own)
+        given, others = super().parse_known_args(own[:at], namespace)
+        given.words = own[at + 1 :]
+        return given, others
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    subjects = parser.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
+    congestion = subjects.add_parser("congestion", help="LIA, OLIA and BALIA as congestion controllers of the kernel")
+    verbs = congestion.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
+
+    load = verbs.add_parser(
+        "load",
+        usage="mptcplab kernel congestion load [-h] [--pin] [--cgroup DIR] RULE [-- COMMAND ...]",
+        help="load one: while COMMAND runs, until Ctrl-C, or for good with --pin",
+        epilog=f"example: {EXAMPLE}",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    load.add_argument("rule", choices=_RULES, metavar="RULE", help="lia, olia or balia")
+    load.add_argument("--pin", action="store_true", help="leave it loaded for others, until it is unloaded")
+    load.add_argument(
+        "--cgroup", type=Path, metavar="DIR", help="have the subflows of this cgroup use it, without being asked"
+    )
+    load.set_defaults(verb_execute=_load)
+
+    unload = verbs.add_parser(
+        "unload", help="unload what load --pin left", epilog="example: mptcplab kernel congestion unload lia"
+    )
+    unload.add_argument("rule", choices=_RULES, metavar="RULE", help="lia, olia or balia")
+    unload.set_defaults(verb_execute=_unload)
+
+    status = verbs.add_parser(
+        "status",
+        help="say what is loaded, by whom, and whether it is used",
+        epilog="example: mptcplab kernel congestion status --json",
+    )
+    status.add_argument("--json", action="store_true", help="print it as JSON")
+    status.set_defaults(verb_execute=_status)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Does what the verb says."""
+    if sys.platform != "linux":
+        raise BadInput(f"mptcplab: policies for the kernel are Linux's; this is {sys.platform}")
+    if given.words and given.verb != "load":
+        raise BadInput("mptcplab: of these, load runs a COMMAND")
+    from mptcplab.kernel_policies.controllers import CannotLoad
+
+    try:
+        code: int = given.verb_execute(given)
+    except CannotLoad as error:
+        raise RunFailed(_with_log(getattr(given, "rule", ""), error)) from error
+    return code
+
+
+def _load(given: argparse.Namespace) -> int:
+    from mptcplab.kernel_policies import controllers
+
+    if given.pin and given.words:
+        raise BadInput("mptcplab: --pin leaves it loaded after this command, COMMAND unloads it; leave one of them out")
+    if given.words and shutil.which(given.words[0]) is None:
+        raise BadInput(f"mptcplab: there is no command {given.words[0]!r} here; install it, or give its path")
+    links = controllers.load(given.rule, given.cgroup)
+    name = controllers.kernel_name(given.rule)
+    if given.pin:
+        path = controllers.pin(given.rule, links)
+        print(f"{name} is loaded, and stays: {path} (mptcplab kernel congestion unload {given.rule})")
+        return 0
+    if given.words:
+        return _during(given.words)
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    print(f"{name} is loaded until this ends (Ctrl-C)", flush=True)
+    signal.sigwait(ENDING)
+    for link in links:
+        os.close(link)
+    return 0
+
+
+def _during(words: list[str]) -> int:
+    """Runs a command; the link is not handed on to it."""
+    parent = os.getpid()
+    libc = ctypes.CDLL(None)
+
+    def end_with_us() -> None:
+        # Whoever kills this process ends the command, too.
+        libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    with subprocess.Popen(words, preexec_fn=end_with_us) as command:  # noqa: PLW1509 - there is one thread
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, lambda number, _: command.send_signal(number))
+        code = None
+        while code is None:
+            # Ctrl-C reaches the command by itself, which says when it ends.
+            with suppress(KeyboardInterrupt):
+                code = command.wait()
+    return code if code >= 0 else 128 - code
+
+
+def _unload(given: argparse.Namespace) -> int:
+    from mptcplab.kernel_policies import controllers
+
+    print(controllers.unload(given.rule))
+    return 0
+
+
+def _status(given: argparse.Namespace) -> int:
+    from mptcplab.kernel_policies import controllers
+
+    states = [controllers.status(rule) for rule in controllers.RULES]
+    if given.json:
+        print_json([asdict(state) for state in states])
+        return 0
+    for state in states:
+        print(f"{state.name:<15} {_told(state)}")
+    if (why := controllers.why_not()) is not None:
+        print(why)
+    return 0
+
+
+def _told(state: State) -> str:
+    if not state.loaded:
+        return "not loaded"
+    if state.ours is None:
+        return f"loaded; root may say by whom{_used(state)}"
+    if not state.ours:
+        return "taken by a controller that mptcplab did not load"
+    by = [f"pinned at {state.pinned}"] if state.pinned else []
+    by += [f"held by {holder}" for holder in state.held_by]
+    return f"loaded, {', '.join(by)}{_used(state)}"
+
+
+def _used(state: State) -> str:
+    return "" if state.sockets is None else f"; {state.sockets} sockets of this network namespace use it"
+
+
+def _with_log(rule: str, error: CannotLoad) -> str:
+    """What went wrong in a line; what the verifier said is in a file."""
+    if not error.said:
+        return str(error)
+    from mptcplab.util.files import write_text
+
+    path = Path(f"mptcplab_{rule}.verifier.txt")
+    try:
+        write_text(path, error.said)
+    except OSError as problem:
+        return f"{error} ({path} cannot be written: {problem.strerror})"
+    return f"{error} (its last lines are in {path})"

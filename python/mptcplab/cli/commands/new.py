@@ -1,0 +1,78 @@
+"""`mptcplab new`: a crate with a policy of one's own."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from pathlib import Path
+
+from mptcplab.cli.common import BadInput
+
+NAME = "new"
+HELP = "write a Rust crate with a scheduler or a congestion controller of your own, which builds as it stands"
+EXAMPLE = "mptcplab new scheduler mine"
+
+TEMPLATES = Path(__file__).parents[2] / "templates"
+KINDS = {
+    "scheduler": {"KIND": "scheduler", "KEYNAME": "scheduler", "DEFAULT": "minrtt", "METHOD": "scheduler"},
+    "congestion": {
+        "KIND": "congestion controller",
+        "KEYNAME": "congestion",
+        "DEFAULT": "lia",
+        "METHOD": "congestion",
+    },
+}
+FILES = {
+    "Cargo.toml": "common/Cargo.toml.txt",
+    "README.md": "common/README.md.txt",
+    "scenario.toml": "common/scenario.toml.txt",
+    "python/core.rs": "common/core.rs.txt",
+    "src/lib.rs": "common/lib.rs.txt",
+    "src/main.rs": "common/main.rs.txt",
+    "src/policy.rs": "{kind}/policy.rs.txt",
+}
+COPIED = ("Cargo.lock", "rust-toolchain.toml")
+"""Files of the checkout: the versions with which it was tested."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("kind", choices=list(KINDS), help="what it is")
+    parser.add_argument("name", metavar="NAME", help="its name in scenarios, and of the new directory")
+    parser.add_argument(
+        "--checkout", type=Path, metavar="DIR", help="mptcplab's sources (default: those that this command is of)"
+    )
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Writes the crate."""
+    name = str(given.name)
+    if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", name):
+        raise BadInput(
+            f"mptcplab: {name!r} must be a name of a crate: a to z, 0 to 9, - and _, a letter first, at most 40"
+        )
+    checkout = _checkout(given.checkout)
+    target = Path(name)
+    if target.exists():
+        raise BadInput(f"mptcplab: {name} exists already; choose another name, or move it away")
+    words = KINDS[given.kind] | {"NAME": name, "MODULE": name.replace("-", "_"), "CHECKOUT": str(checkout)}
+    words["KEY"] = f"flows.*.{words['KEYNAME']}"
+    for file, template in FILES.items():
+        text = (TEMPLATES / template.format(kind=given.kind)).read_text(encoding="utf-8")
+        for word, value in words.items():
+            text = text.replace(f"@{word}@", value)
+        (target / file).parent.mkdir(parents=True, exist_ok=True)
+        (target / file).write_text(text, encoding="utf-8")
+    for file in COPIED:
+        (target / file).write_bytes((checkout / file).read_bytes())
+    print(f"{name}/: cargo test in it builds and tries it; src/policy.rs has the policy, README.md the rest")
+    return 0
+
+
+def _checkout(given: Path | None) -> Path:
+    checkout = (given or Path(__file__).parents[4]).resolve()
+    if not (checkout / "crates" / "lab" / "Cargo.toml").is_file():
+        raise BadInput(
+            f"mptcplab: no sources of mptcplab in {checkout}; name a checkout of the same version with --checkout DIR"
+        )
+    return checkout

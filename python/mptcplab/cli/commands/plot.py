@@ -1,0 +1,98 @@
+"""`mptcplab plot`: metrics of a result over time (mp-plot)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mptcplab.cli.common import STEP_S, BadInput, add_interval, natural
+from mptcplab.cli.outputs import add_size, pictures, write_picture
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from mptcplab.results.read.result_reader import SavedRun
+
+NAME = "plot"
+HELP = "draw metrics of a result over time, for each interface"
+METRICS = "throughput,cwnd,srtt"
+EXAMPLE = "mptcplab plot results --metric throughput,cwnd,srtt --output results.png"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("result", type=Path, metavar="RESULT", help="what mptcplab run --output wrote")
+    parser.add_argument("--metric", metavar="M1,M2", help="(default: throughput,cwnd,srtt)")
+    parser.add_argument("--flow", metavar="F", help="one flow alone (default: all together)")
+    parser.add_argument("--path", metavar="P", help="one interface, or total (default: each interface)")
+    parser.add_argument("--seed", type=natural, metavar="N", help="which run of several (default: the first)")
+    add_interval(parser)
+    parser.set_defaults(interval=None)
+    parser.add_argument(
+        "--scale", action="store_true", help="all in one panel from 0 to 100; utilisation from 80 to 100"
+    )
+    parser.add_argument(
+        "--published",
+        nargs="?",
+        const="",
+        metavar="STUDY/EXPERIMENT",
+        help="instead: what was published of this experiment over your runs of it, a run, a sweep or several merged "
+        "(default: the experiment that the scenario names, as those of mptcplab study do)",
+    )
+    parser.add_argument(
+        "--output", type=Path, default=Path("plot.png"), metavar="FILE", help="PNG, SVG or PDF (default: plot.png)"
+    )
+    add_size(parser)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Draws."""
+    output = pictures(given.output)
+    from mptcplab.plots.result_plots import plot_metrics
+    from mptcplab.results.read.result_reader import load
+    from mptcplab.util.user_input import BadResult
+
+    if given.published is not None:
+        _check_published(given)
+    runs = load(given.result)
+    chosen = [run for run in runs if given.seed in (None, run.seed)]
+    if not chosen:
+        seeds = ", ".join(str(run.seed) for run in runs)
+        raise BadResult(f"{given.result}: there is no run with seed {given.seed}; seeds: {seeds or 'none'}")
+    if given.published is not None:
+        write_picture(_published(chosen, given.published), output, given.size)
+        return 0
+    metrics = [name.strip() for name in (METRICS if given.metric is None else given.metric).split(",")]
+    interval = STEP_S if given.interval is None else given.interval
+    first = chosen[0]
+    title = f"{first.variant or first.name}, seed {first.seed}: one of {len(runs)} runs" if len(runs) > 1 else ""
+    figure = plot_metrics(
+        first, metrics, flow=given.flow, path=given.path, interval=interval, scale=given.scale, title=title
+    )
+    write_picture(figure, output, given.size)
+    return 0
+
+
+def _check_published(given: argparse.Namespace) -> None:
+    """Refuses what says how metrics are drawn over time: what was published has its own axes."""
+    for option in ("metric", "flow", "path", "interval", "scale"):
+        if getattr(given, option) not in (None, False):
+            raise BadInput(
+                f"mptcplab: --{option} is for metrics over time; --published draws what the study published, over what "
+                "it did; leave one of them out"
+            )
+
+
+def _published(runs: list[SavedRun], wanted: str) -> Figure:
+    """The picture; says what was published in it."""
+    from mptcplab.reproduce.published_plot import experiment_of, plot_published
+    from mptcplab.studies import all_studies
+
+    known = {f"{study.name}/{one.name}": one for study in all_studies()[0].values() for one in study.experiments}
+    experiment = experiment_of(runs, known, wanted)
+    figure = plot_published(runs, experiment)
+    print(f"{experiment.study}/{experiment.name}: {experiment.title}")
+    for one in experiment.published:
+        print(f"  {one.label}")
+    return figure

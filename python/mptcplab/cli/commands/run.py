@@ -1,0 +1,234 @@
+"""`mptcplab run`: your own scenario."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mptcplab.cli.common import (
+    BadInput,
+    RunFailed,
+    add_backend,
+    add_trace,
+    add_workers,
+    check_backend,
+    check_runs,
+    natural,
+    no_repetitions,
+    positive,
+    print_json,
+    trace,
+)
+from mptcplab.cli.common import seeds as all_seeds
+from mptcplab.cli.outputs import ready
+from mptcplab.cli.settings import add_set, over
+
+if TYPE_CHECKING:
+    from mptcplab.results.model.events import Trace
+    from mptcplab.results.run import Run, Runs
+    from mptcplab.scenario.definition import Scenario
+
+NAME = "run"
+HELP = "run a scenario file and say what happened"
+EXAMPLE = "mptcplab run handoff.toml --seed 7 --output results"
+
+KNOWN = ("sim", "kernel", "wire")
+
+Baselines = dict[str, dict[str, list["Run"]]]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="a scenario file (TOML; see mptcplab schema)")
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
+    parser.add_argument(
+        "--seeds",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="how many seeds, one after the other (default: 1)",
+    )
+    add_set(parser)
+    add_workers(parser)
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="write scenario, seed, Parquet, JSON and figures there"
+    )
+    parser.add_argument("--json", action="store_true", help="print iperf3-compatible JSON (a list for several seeds)")
+    parser.add_argument(
+        "--pcap",
+        action="store_true",
+        help="write a pcapng for each host and interface to DIR/pcap (DIR: --output, or results)",
+    )
+    add_trace(parser, "keep events of these kinds in DIR/events.parquet")
+    parser.add_argument("--quiet", action="store_true", help="print neither progress nor summary")
+    add_backend(parser, KNOWN)
+    parser.add_argument(
+        "--closest", action="store_true", help="on the kernel: take what is nearest to what it cannot do, and say so"
+    )
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Runs it, with its baselines."""
+    check_backend(given.backend, KNOWN)
+    if given.closest and given.backend != "kernel":
+        raise BadInput("mptcplab: --closest is for what the kernel cannot do; the others do all of it")
+    from mptcplab.run.batch import Interrupted
+    from mptcplab.scenario.definition import Scenario
+
+    scenario = over(Scenario.load(given.file), given.set)
+    if given.backend != "sim":
+        from mptcplab.cli.real_time_runs import execute as in_real_time
+
+        return in_real_time(scenario, given)
+    wanted = trace(given)
+    if (given.pcap or given.trace) and given.output is None:
+        given.output = Path("results")
+    if given.output:
+        ready(given.output)
+        given.replaced = (given.output / "run.json").is_file()
+    try:
+        runs, baselines = _run(scenario, given, wanted)
+    except Interrupted as interrupt:
+        if given.output and len(interrupt.finished):
+            interrupt.finished.save(given.output)
+        raise
+    if given.output:
+        save(runs, baselines, given.output)
+    _say(scenario, runs, baselines, given)
+    damaged = [run.seed for run in runs if not all(row["intact"] for row in run.flow_rows)]
+    if damaged:
+        seeds = ", ".join(map(str, damaged))
+        raise RunFailed(
+            f"data arrived damaged with seed {seeds}: unless a middlebox of the scenario rewrites payload, report this"
+        )
+    return 0
+
+
+def _say(scenario: Scenario, runs: Runs, baselines: Baselines, given: argparse.Namespace) -> None:
+    if given.json:
+        documents = [document(run, baselines) for run in runs]
+        print_json(documents[0] if given.seeds == 1 else documents)
+    elif not given.quiet:
+        tell(runs, baselines)
+        if (note := no_repetitions(scenario.core, given.seeds)) is not None:
+            print(note)
+        dropped = sum(run.events_dropped for run in runs)
+        if dropped:
+            print(f"{dropped} events found no room: raise limits.trace, or ask for fewer (--trace, --trace-from)")
+        if given.output:
+            print(f"written to {given.output}/{', in place of the result that was there' if given.replaced else ''}")
+
+
+def _run(scenario: Scenario, given: argparse.Namespace, wanted: Trace) -> tuple[Runs, Baselines]:
+    """The runs, and by flow and path the runs of plain TCP, all in one batch."""
+    from mptcplab.results.run import Runs
+    from mptcplab.run.batch import Job, run_jobs
+
+    seeds = all_seeds(given)
+    check_runs(scenario, len(seeds), traced=given.trace is not None)
+    singles = scenario.baselines()
+    jobs = [] if given.pcap else [Job(scenario.core, seed, trace=wanted) for seed in seeds]
+    jobs += [Job(alone.core, seed, f"TCP over {path}") for _, path, alone in singles for seed in seeds]
+    try:
+        done = run_jobs(jobs, workers=given.workers, quiet=given.quiet)
+        runs = done[: given.seeds]
+        if given.pcap:
+            runs = Runs([scenario.run(seed, captures=_captures(given, seed), trace=wanted) for seed in seeds])
+    except RuntimeError as error:
+        raise RunFailed(str(error)) from error
+    rest = iter(done if given.pcap else done[given.seeds :])
+    baselines: Baselines = {}
+    for flow, path, _ in singles:
+        baselines.setdefault(flow, {})[path] = [next(rest) for _ in seeds]
+    return runs, baselines
+
+
+def _captures(given: argparse.Namespace, seed: int) -> Path:
+    from mptcplab.util.files import folder
+
+    return folder(given.output, "pcap", *([] if given.seeds == 1 else [f"seed-{seed}"]))
+
+
+def _of_seed(baselines: Baselines, seed: int) -> dict[str, dict[str, float]]:
+    """What plain TCP gets by flow and path, bit/s."""
+    from mptcplab.results.text import reasons
+
+    return {
+        flow: {
+            path: reasons.known_rate(run.flow(flow)) for path, runs in paths.items() for run in runs if run.seed == seed
+        }
+        for flow, paths in baselines.items()
+    }
+
+
+def save(runs: Runs, baselines: Baselines, output: Path) -> None:
+    """Tables, scenario, JSON and figures."""
+    from mptcplab.plots import figure_style
+    from mptcplab.results.run import Runs
+    from mptcplab.util.files import folder, write_bytes
+    from mptcplab.util.json_files import write_json
+
+    runs.save(output)
+    for run in runs:
+        name = "iperf3.json" if len(runs) == 1 else f"iperf3-{run.seed}.json"
+        write_json(document(run, baselines), output / name)
+    alone = [run for paths in baselines.values() for several in paths.values() for run in several]
+    if alone:
+        Runs(alone).save(folder(output, "baselines"))
+    figure = runs[0].plot()
+    if len(runs) > 1:
+        axes = figure.axes[0]
+        axes.set_title(f"{axes.get_title(loc='left')}, seed {runs[0].seed}: one of {len(runs)}", loc="left")
+    lines, dots = figure_style.both(figure)
+    write_bytes(output / "throughput.png", dots)
+    write_bytes(output / "throughput.svg", lines)
+
+
+def document(run: Run, baselines: Baselines) -> dict[str, Any]:
+    """A run as iperf3 would tell it, with what iperf3 does not know."""
+    from mptcplab.results.text import reasons
+    from mptcplab.stats.statistics import aggregation_benefit
+
+    told = run.iperf3()
+    single = _of_seed(baselines, run.seed)
+    told["mptcplab"] = {
+        "scenario": run.name,
+        "seed": run.seed,
+        "limits": {row["flow"]: row["limits"] for row in run.flow_rows},
+        "baselines": single,
+        "aggregation_benefit": {
+            flow: aggregation_benefit(reasons.known_rate(run.flow(flow)), list(rates.values()))
+            for flow, rates in single.items()
+        },
+    }
+    return told
+
+
+def tell(runs: Runs, baselines: Baselines) -> None:
+    """A summary for a person."""
+    from mptcplab.results.text import reasons, repeated_runs
+    from mptcplab.results.text.summary import summary
+
+    failed = {flow: _failed(flow, paths) for flow, paths in baselines.items()}
+    if len(runs) == 1:
+        print(summary(runs[0], _of_seed(baselines, runs[0].seed), failed))
+        return
+    alone = {
+        flow: {path: [reasons.known_rate(run.flow(flow)) for run in own] for path, own in paths.items()}
+        for flow, paths in baselines.items()
+    }
+    print(repeated_runs.summary(runs, alone, failed))
+
+
+def _failed(flow: str, paths: dict[str, list[Run]]) -> dict[str, str]:
+    """Why plain TCP over some paths got nothing, as clauses."""
+    from mptcplab.results.text import reasons
+
+    failed = {}
+    for path, runs in paths.items():
+        empty = [run for run in runs if reasons.no_data(run.flow(flow))]
+        if empty:
+            some = f" with {len(empty)} of {len(runs)} seeds" if len(empty) < len(runs) else ""
+            failed[path] = f"{reasons.no_data(empty[0].observed().flow(flow))}{some}"
+    return failed

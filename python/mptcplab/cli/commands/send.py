@@ -1,0 +1,142 @@
+"""`mptcplab send`: a file over our MPTCP on real packets."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import socket
+import sys
+import time
+from contextlib import nullcontext, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+from mptcplab.cli import live_options
+from mptcplab.cli.common import BadInput, RunFailed, duration, print_json
+
+if TYPE_CHECKING:
+    from mptcplab.live.driver import Config, Driver, MptcpStream
+    from mptcplab.live.transfers import Watch
+
+NAME = "send"
+HELP = "send a file to a receiver by our MPTCP on real packets, over TUN devices"
+PAUSE = 0.02
+"""Seconds between two looks whether everything has arrived."""
+LINGER = 60.0
+"""Seconds that a peer which has everything may take to end its side: Linux's net.mptcp.close_timeout."""
+EXAMPLE = "mptcplab send backup.tar 10.88.0.1:5001 --interface mptcp0 --interface mptcp1"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("file", metavar="FILE", help="what to send; - is the standard input")
+    parser.add_argument(
+        "to", metavar="HOST:PORT", help="where a receiver listens: mptcplab receive, or any MPTCP or TCP"
+    )
+    parser.add_argument(
+        "--connect-timeout", type=duration, default=10.0, metavar="TIME", help="how long to wait for an answer (10s)"
+    )
+    live_options.add_arguments(parser)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Sends it."""
+    from mptcplab.live.transfers import Watch, document, summary
+
+    host, port = live_options.place(given.to)
+    config = live_options.config(given)
+    with _source(given.file) as file, live_options.endpoint(given) as driver:
+        with _connect(driver, host, port, config, given) as stream:
+            watch = Watch(live_options.devices(driver), sending=True, quiet=given.quiet or given.json)
+            try:
+                count, digest = _send(stream, file, watch)
+            finally:
+                watch.close()
+            seconds = time.monotonic() - watch.began
+            info = stream.info()
+            _await_end(stream)
+        driver.drain(live_options.LAST_WORDS)
+        done = document(info, live_options.devices(driver), count=count, seconds=seconds, digest=digest, sending=True)
+    if given.json:
+        print_json(done)
+    elif not given.quiet:
+        print(summary(done, sending=True))
+    return 0
+
+
+def _source(file: str) -> nullcontext[IO[bytes]] | IO[bytes]:
+    return nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb")
+
+
+def _connect(driver: Driver, host: str, port: int, config: Config, given: argparse.Namespace) -> MptcpStream:
+    """Connects to the first address of the host that the endpoint can reach."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise BadInput(f"mptcplab: {host}: {error.strerror}; write an address or a name that resolves here") from error
+    versions = {":" in known.address for known in driver.addresses}
+    reachable = [str(row[4][0]) for row in found if (row[0] == socket.AF_INET6) in versions]
+    if not reachable:
+        theirs = ", ".join(sorted({str(row[4][0]) for row in found}))
+        raise BadInput(
+            f"mptcplab: {host} ({theirs}) cannot be reached over IPv{6 if True in versions else 4}, which is all "
+            "that the endpoint has; give the interface an address of the other version too: NAME=ADDRESS,ADDRESS"
+        )
+    try:
+        return driver.connect(reachable[0], port, config, timeout=given.connect_timeout)
+    except ConnectionRefusedError as error:
+        raise RunFailed(f"{host}:{port} refused the connection: does a receiver listen there?") from error
+    except TimeoutError as error:
+        ours = ", ".join(known.address for known in driver.addresses)
+        raise RunFailed(
+            f"no answer from {host}:{port} in {given.connect_timeout:g} s: is it there, does it know the way back to "
+            f"{ours}, and does this machine forward (sysctl net.ipv4.ip_forward=1)? docs/wire.md has the set-up"
+        ) from error
+
+
+def _send(stream: MptcpStream, file: IO[bytes], watch: Watch) -> tuple[int, str]:
+    """Sends all of a file and waits until the peer has it; returns bytes and SHA-256."""
+    digest, count = hashlib.sha256(), 0
+    stream.settimeout(live_options.PATIENCE)
+    try:
+        while piece := file.read(live_options.PIECE):
+            digest.update(piece)
+            count += len(piece)
+            left = memoryview(piece)
+            while left:
+                left = left[_try_send(stream, left) :]
+                if watch.due():
+                    watch.show(stream.info())
+        stream.shutdown(socket.SHUT_WR)
+        while not _arrived(stream):
+            if watch.due():
+                watch.show(stream.info())
+    except ConnectionError as error:
+        raise live_options.lost(error, stream, stream.info()["bytes_acked"]) from error
+    return count, digest.hexdigest()
+
+
+def _try_send(stream: MptcpStream, data: memoryview) -> int:
+    try:
+        return stream.send(data)
+    except TimeoutError:
+        return 0
+
+
+def _arrived(stream: MptcpStream) -> bool:
+    """Whether the peer has everything; waits for it a little."""
+    info = stream.info()
+    if info["bytes_acked"] >= info["bytes_written"]:
+        return True
+    if info["closed"] is not None:
+        raise ConnectionResetError(info["closed"])
+    time.sleep(PAUSE)
+    return False
+
+
+def _await_end(stream: MptcpStream) -> None:
+    """Lets a receiver that still works on what it has end the connection in order."""
+    stream.settimeout(LINGER)
+    with suppress(TimeoutError, ConnectionError):
+        while stream.recv(live_options.PIECE):
+            pass

@@ -1,0 +1,270 @@
+"""`mptcplab survey`: is Multipath TCP ever slower than its best path?"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mptcplab.cli.common import (
+    BadInput,
+    add_workers,
+    at_most,
+    duration,
+    natural,
+    print_json,
+    rate,
+    several,
+    size,
+    table,
+)
+from mptcplab.cli.outputs import ready
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from mptcplab.survey.measure import Measured, Policy
+
+NAME = "survey"
+HELP = "draw networks and measure how far Multipath TCP is from plain TCP over its best path"
+EXAMPLE = "mptcplab survey --networks 400 --policy default --policy historical --policy cubic"
+SHOWN = 3
+_SHARES = ("share", "least", "most", "of_historical", "of_tcp", "to_others", "on_free")
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument(
+        "--networks", type=at_most(100_000), default=100, metavar="N", help="how many to draw (default: 100)"
+    )
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="which networks (default: 1)")
+    parser.add_argument(
+        "--kind",
+        action="append",
+        metavar="KIND",
+        help="what is drawn: bulk, burst, jitter, competing, reorder, short, managed, asymmetric, changing, far, "
+        "lossy, fading or steps (default: bulk)",
+    )
+    parser.add_argument(
+        "--policy",
+        action="append",
+        metavar="NAME",
+        help="default, historical, a congestion controller, a scheduler, or several joined by +; repeat it for more "
+        "(default: default, and historical with --shared)",
+    )
+    parser.add_argument(
+        "--seeds",
+        type=at_most(1000),
+        default=5,
+        metavar="N",
+        help="maximum runs per network with random events (default: 5)",
+    )
+    parser.add_argument(
+        "--hunt",
+        type=duration,
+        metavar="TIME",
+        help="instead, search for so long for the network where the policy is worst",
+    )
+    load = parser.add_mutually_exclusive_group()
+    load.add_argument(
+        "--files",
+        type=several(size),
+        metavar="SIZES",
+        help="instead of goodput, how long files of these sizes take, as 10kB,100kB,1MB",
+    )
+    load.add_argument(
+        "--blocks",
+        type=several(rate),
+        metavar="RATES",
+        help="instead of goodput, how long blocks of 8 KiB take that are written at these rates, as 1Mbit,5Mbit: the "
+        "99th percentile after the first 5 s; a block that never came took until the end, and of more than 1 %% there "
+        "is no percentile",
+    )
+    load.add_argument(
+        "--shared",
+        action="store_true",
+        help="instead, behind one bottleneck with 1 to 10 TCP flows of others: the share that Multipath TCP takes, and "
+        "RFC 6356's three goals",
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="write the table, pictures of it, and the worst networks there"
+    )
+    parser.add_argument("--json", action="store_true", help="print the figures of each policy as JSON")
+    parser.add_argument("--quiet", action="store_true", help="print no progress")
+    add_workers(parser)
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Measures and prints."""
+    from mptcplab.survey.networks import KINDS
+    from mptcplab.survey.policies import policy
+
+    kind, *others = given.kind or ["bulk"]
+    if others:
+        raise BadInput(f"mptcplab: --kind {kind} and {', '.join(others)}: one survey has one kind")
+    if kind not in KINDS:
+        raise BadInput(f"mptcplab: --kind {kind!r}: there are {', '.join(KINDS)}")
+    policies = [policy(name) for name in dict.fromkeys(given.policy or ["default"])]
+    if given.output:
+        ready(given.output)
+    if given.shared:
+        return _shared(given, kind, policies if given.policy else [*policies, policy("historical")])
+    if given.hunt is not None:
+        return _hunt(given, policies)
+    if given.files or given.blocks:
+        return _short(given, kind, policies)
+    return _goodput(given, kind, policies)
+
+
+def _goodput(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
+    from mptcplab.run.batch import Interrupted
+    from mptcplab.survey import networks, report, survey_plots
+    from mptcplab.survey.measure import survey
+
+    drawn = [networks.draw(given.seed, number, kind) for number in range(given.networks)]
+    measured: list[Measured] = []
+    try:
+        measured.extend(survey(drawn, policies, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
+    except Interrupted:
+        if given.output and measured:
+            report.save(measured, given.output)
+            _draw(survey_plots.goodputs(measured), given.output / "survey")
+        finished = len(measured) // len(policies)
+        kept = f"; the {finished} that are finished are in {given.output}/" if given.output and measured else ""
+        raise KeyboardInterrupt(f"interrupted after {finished} of {given.networks} networks{kept}") from None
+    of = {one.name: [each for each in measured if each.policy.name == one.name] for one in policies}
+    figures = {name: report.distribution(own) for name, own in of.items()}
+    if given.output:
+        report.save(measured, given.output)
+        _draw(survey_plots.goodputs(measured), given.output / "survey")
+    if given.json:
+        print_json([{"policy": name, **figures[name]} for name in of])
+        return 0
+    print(f"{given.networks} networks ({networks.KINDS[kind]}), seed {given.seed}; goodput / plain TCP, best path")
+    rows = [["policy", "< 0.95", "< 0.8", "< 0.5", "worst", "median", "of the sum", "nothing scarce", "of the bound"]]
+    rows += [
+        [
+            name,
+            *(str(one[f"below_{line:g}"]) for line in report.LINES),
+            *(f"{one[key]:.3f}" for key in ("worst", "median", "median_of_sum")),
+            f"{one['median_of_sum_roomy']:.3f} ({one['roomy']})" if one["roomy"] else "-",
+            f"{one['median_of_oracle']:.3f}",
+        ]
+        for name, one in figures.items()
+    ]
+    print(table(rows))
+    if any(one.after for one in measured):
+        rows = [["policy", "after a change < 0.8", "least", "silent > 2 s", "longest", "back but unused > 3 s"]]
+        for name, counts in figures.items():
+            least, longest = f"{counts['least']:.3f}", f"{counts['longest_silence']:.1f} s"
+            below, silent, unused = (str(counts[key]) for key in ("least_below_0.8", "silent", "left_unused"))
+            rows.append([name, below, least, silent, longest, unused])
+        print(table(rows))
+    for name, own in of.items():
+        print(f"\nWhere {name} is worst:")
+        for one in sorted(own, key=lambda each: each.least)[:SHOWN]:
+            _show(one)
+    return 0
+
+
+def _hunt(given: argparse.Namespace, policies: list[Policy]) -> int:
+    from mptcplab.survey import report
+    from mptcplab.survey.worst_case import hunt
+
+    found: list[Measured] = []
+    for policy in policies:
+        print(f"The worst network for {policy.name}, as the search goes on:")
+        one = None
+        for one in hunt(policy, given.hunt, seed=given.seed, seeds=given.seeds, workers=given.workers):
+            _show(one)
+        found += [] if one is None else [one]
+    if given.output:
+        report.save(found, given.output)
+    return 0
+
+
+def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
+    from mptcplab.survey import networks, report, survey_plots
+    from mptcplab.survey.short_flows import LATE, OPENING_S, Load, short
+
+    drawn = [networks.draw(given.seed, number, kind) for number in range(given.networks)]
+    loads = [Load(file=one) for one in given.files or ()] + [Load(rate=one) for one in given.blocks or ()]
+    timed = list(short(drawn, policies, loads, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
+    if given.output:
+        report.save_times(timed, given.output)
+    figures = report.times(timed)
+    if given.output and any(one["networks"] for one in figures):
+        _draw(survey_plots.times(timed), given.output / "short")
+    if given.json:
+        print_json(figures)
+        return 0
+    blocks = f"99th percentile of the times of blocks of 8 KiB after the first {OPENING_S:g} s"
+    took = "time to completion" if given.files else blocks
+    print(f"{given.networks} networks (links as in {kind}), seed {given.seed}; {took} / plain TCP's")
+    late = [f"> {LATE:g}", "infeasible", "join delay", "option overhead"]
+    rows = [["policy", "load", "beside", "networks", "not measured", "median", *late, "worst"]]
+    rows += [
+        [one["policy"], one["load"], one["beside"], str(one["networks"]), str(one["not_measured"])]
+        + (
+            [
+                _ratio(one["median"]),
+                *(str(one[key]) for key in ("late", "excused", "join", "with_options")),
+                _ratio(one["worst"]),
+            ]
+            if one["networks"]
+            else ["-"] * 6
+        )
+        for one in figures
+    ]
+    print(table(rows))
+    print(
+        "infeasible: no sender could be faster; join delay: plain TCP that starts after a join is as late; option "
+        "overhead: the options alone make it as late"
+    )
+    return 0
+
+
+def _shared(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
+    from mptcplab.survey import report, shared_bottleneck, survey_plots
+
+    if kind != "bulk" or given.hunt is not None:
+        raise BadInput("mptcplab: --shared draws bottlenecks of its own: it goes with neither --kind nor --hunt")
+    drawn = [shared_bottleneck.draw(given.seed, number) for number in range(given.networks)]
+    found = list(shared_bottleneck.shares(drawn, policies, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
+    if given.output:
+        report.save_shares(found, given.output)
+        _draw(survey_plots.shares(found), given.output / "shared")
+    figures = report.friendliness(found)
+    if given.json:
+        print_json(figures)
+        return 0
+    print(
+        f"{given.networks} bottlenecks (10-50 Mb/s, 20-100 ms, 30-200 packets) with 1 to 10 TCP flows of others, seed "
+        f"{given.seed}; goodput / mean of the competing TCP flows"
+    )
+    goals = ["goal 1: / TCP in its place", "goal 2: others' / beside TCP", "goal 3: on the free path"]
+    rows = [["policy", "share", "least", "most", "/ historical", *goals]]
+    rows += [[one["policy"], *("-" if one[key] is None else f"{one[key]:.2f}" for key in _SHARES)] for one in figures]
+    print(table(rows))
+    return 0
+
+
+def _draw(figure: Figure, path: Path) -> None:
+    """As PNG and as SVG."""
+    from mptcplab.plots import figure_style
+    from mptcplab.util.files import write_bytes
+
+    for suffix, picture in zip((".svg", ".png"), figure_style.both(figure), strict=True):
+        write_bytes(path.with_suffix(suffix), picture)
+
+
+def _ratio(value: float) -> str:
+    """Of times; where ours has none and TCP has, in a word."""
+    return "never" if math.isinf(value) else f"{value:.3f}"
+
+
+def _show(one: Measured) -> None:
+    from mptcplab.survey.report import sentence
+
+    print(f"  {sentence(one)}\n    {one.network.name}: {one.network}")

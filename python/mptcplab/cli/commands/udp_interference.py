@@ -1,0 +1,115 @@
+"""`mptcplab interrupt`: one interface always sends UDP, another now and then (mp-int)."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mptcplab.cli.common import RunFailed, add_workers, check_runs, duration, natural, positive, print_json
+from mptcplab.cli.common import seeds as all_seeds
+from mptcplab.cli.outputs import ready
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mptcplab.results.run import Runs
+    from mptcplab.run.udp_interference import Interrupted
+
+NAME = "interrupt"
+HELP = "send UDP over one interface always and over another now and then, and say what each carries"
+EXAMPLE = "mptcplab interrupt wifi.toml --steady wlan0 --toggle wlan1 --every 30s --output results"
+
+PERIOD_S = 30.0
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument(
+        "file", type=Path, metavar="FILE", help="a scenario file; its flows and events are left out, its networks stay"
+    )
+    parser.add_argument("--steady", metavar="P", help="the interface that always sends (default: the client's first)")
+    parser.add_argument("--toggle", metavar="P", help="the one that stops and starts (default: the client's second)")
+    parser.add_argument(
+        "--every", type=duration, default=PERIOD_S, metavar="TIME", help="the time between two changes (default: 30s)"
+    )
+    parser.add_argument(
+        "--duration", type=duration, metavar="TIME", help="how long in all (default: four times as long)"
+    )
+    parser.add_argument(
+        "--direction", choices=("upload", "download"), default="upload", help="who sends (default: upload)"
+    )
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
+    parser.add_argument("--seeds", type=positive, default=1, metavar="N", help="how many seeds (default: 1)")
+    add_workers(parser)
+    parser.add_argument("--output", type=Path, metavar="DIR", help="write scenario, seeds, Parquet and a figure there")
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON, one entry for each seed")
+    parser.add_argument("--quiet", action="store_true", help="no progress")
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Makes the test, runs it and tells what it found."""
+    from mptcplab.run.udp_interference import interrupt, measure, pair
+    from mptcplab.scenario.definition import Scenario
+
+    scenario = Scenario.load(given.file)
+    steady, toggled = pair(scenario, given.steady, given.toggle)
+    test = interrupt(scenario, steady, toggled, every=given.every, duration=given.duration, direction=given.direction)
+    seeds = all_seeds(given)
+    check_runs(test, len(seeds))
+    if given.output:
+        ready(given.output)
+    try:
+        runs = test.runs(seeds, workers=given.workers)
+    except RuntimeError as error:
+        raise RunFailed(str(error)) from error
+    found = [measure(run, given.every) for run in runs]
+    if given.output:
+        _save(runs, given)
+    if given.json:
+        print_json([_entry(one, seed, steady, toggled) for seed, one in zip(seeds, found, strict=True)])
+        return 0
+    _tell(found, scenario.name, steady, toggled)
+    if given.output:
+        print(f"written to {given.output}/")
+    return 0
+
+
+def _save(runs: Runs, given: argparse.Namespace) -> None:
+    from mptcplab.plots import figure_style
+    from mptcplab.run.udp_interference import plot
+    from mptcplab.util.files import write_bytes
+
+    runs.save(given.output)
+    figure = plot(runs[0])
+    lines, dots = figure_style.both(figure)
+    write_bytes(given.output / "interrupt.png", dots)
+    write_bytes(given.output / "interrupt.svg", lines)
+
+
+def _entry(one: Interrupted, seed: int, steady: str, toggled: str) -> dict[str, Any]:
+    return {
+        "seed": seed,
+        "steady": steady,
+        "toggled": toggled,
+        "alone_mbps": one.alone,
+        "both_mbps": {steady: one.steady, toggled: one.toggled, "total": one.total},
+        "share_of_steady": one.share,
+        "total_over_alone": one.ratio,
+        "given_up": {"alone": one.lost_alone, "both": one.lost_both},
+    }
+
+
+def _tell(found: Sequence[Interrupted], name: str, steady: str, toggled: str) -> None:
+    from mptcplab.stats.statistics import estimate
+
+    def mean(what: str, scale: float = 1.0) -> str:
+        return str(estimate(scale * float(getattr(one, what)) for one in found))
+
+    many = f", {len(found)} seeds; means and 95 % intervals" if len(found) > 1 else ""
+    print(f"{name}: UDP over {steady} always, over {toggled} every second period{many}")
+    print(f"  {steady} alone: {mean('alone')} Mb/s; frames given up: {mean('lost_alone', 100)} %")
+    print(
+        f"  both: {mean('total')} Mb/s, {mean('ratio')} times as much; {steady} {mean('steady')} Mb/s "
+        f"({mean('share', 100)} %), {toggled} {mean('toggled')} Mb/s; frames given up: {mean('lost_both', 100)} %"
+    )

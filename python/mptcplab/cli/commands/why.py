@@ -1,0 +1,76 @@
+"""`mptcplab why`: is a flow faster than its best path, and if not, why."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mptcplab.cli.common import BadInput, RunFailed, check_runs, natural, positive, print_json, seeds
+from mptcplab.cli.outputs import add_size, need_pictures, pictures, write_picture
+from mptcplab.cli.settings import add_set, over
+
+if TYPE_CHECKING:
+    from mptcplab.why.answer import Answer
+
+NAME = "why"
+HELP = "say whether a flow is faster than plain TCP over its best path, what held it back, and what would help"
+EXAMPLE = "mptcplab why two.toml --set flows.download.rcvbuf=100KB --output why.png"
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="a scenario file")
+    parser.add_argument("--flow", metavar="F", help="one flow alone (default: each of Multipath TCP, up to ten)")
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
+    parser.add_argument("--seeds", type=positive, default=3, metavar="N", help="runs of each (default: 3)")
+    add_set(parser)
+    parser.add_argument("--output", type=Path, metavar="FILE", help="draw it as PNG, SVG or PDF (the first flow)")
+    add_size(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON: a list with an entry for each flow")
+    parser.add_argument("--quiet", action="store_true", help="print no progress")
+
+
+def execute(given: argparse.Namespace) -> int:
+    """Runs it beside plain TCP and with what may help, and says what came out."""
+    output = pictures(given.output) if given.output else None
+    if given.size is not None and output is None:
+        raise BadInput("mptcplab: --size is for a picture; say where it goes with --output FILE")
+    from mptcplab.scenario.definition import Scenario
+    from mptcplab.util.files import folder
+    from mptcplab.why.explain import explain
+
+    scenario = over(Scenario.load(given.file), given.set)
+    if output:
+        need_pictures()
+        folder(output.parent)
+    check_runs(scenario.vary({"flows.*.baselines": True}), given.seeds)
+    try:
+        answers = explain(scenario, flow=given.flow, seeds=seeds(given), quiet=given.quiet)
+    except ValueError as error:
+        raise BadInput(f"mptcplab: {given.file}: {error}") from error
+    except RuntimeError as error:
+        raise RunFailed(str(error)) from error
+    if given.json:
+        print_json([_document(answer) for answer in answers])
+    else:
+        for answer in answers:
+            print("\n".join(answer.sentences()))
+        if given.flow is None and scenario.core.transports.count("mptcp") > len(answers):
+            print(f"these are the first {len(answers)} flows: --flow names another")
+    if output:
+        from mptcplab.why.figure import picture
+
+        write_picture(picture(answers[0]), output, given.size)
+    return 0
+
+
+def _document(answer: Answer) -> dict[str, Any]:
+    return {
+        "flow": answer.flow,
+        "goodput_mbps": answer.goodput.mean,
+        "alone_mbps": {path: value.mean for path, value in answer.alone.items()},
+        "findings": [vars(finding) for finding in answer.findings],
+        "tried": [{"change": trial.change, "goodput_mbps": trial.goodput.mean} for trial in answer.tried],
+        "sentences": answer.sentences(),
+    }

@@ -1,0 +1,178 @@
+"""The command `mptcplab`.
+
+Owns arguments, exit codes and what a person sees when something goes wrong: 0 all well, 1 a run or
+a fact failed, 2 bad input, 130 Ctrl-C. Whatever goes wrong is one line and no traceback. What the commands do is in
+`commands`, and in packages that add some (`plugins`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from mptcplab import ScenarioError, __version__, plugins
+from mptcplab.cli.commands import COMMANDS
+from mptcplab.cli.common import BadInput, RunFailed
+from mptcplab.cli.settings import check_quoted
+from mptcplab.start import was_interrupted
+from mptcplab.util.files import NO_SPACE, BadFile, release
+from mptcplab.util.optional_packages import OPTIONAL, missing
+from mptcplab.util.user_input import BadResult, brief, nearest, shown
+
+TRACEBACK = "MPTCPLAB_TRACEBACK"
+"""The environment variable that shows where an error of ours came from."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Arguments; what is wrong with them is one line of a length that is read."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exits with 2."""
+        super().error(brief(message))
+
+    def unknown(self, words: Sequence[str], hint: str) -> NoReturn:
+        """Refuses arguments that nothing takes, and names the option that the first one is nearest to."""
+        word = words[0].partition("=")[0]
+        if not word.startswith("-"):
+            self.error(f"there is no place for {shown(word)}{hint}")
+        options = [name for action in self._actions for name in action.option_strings]
+        near = None if len(word) < len("--x") else nearest(word, options)
+        self.error(f"there is no option {shown(word)}{f'; did you mean {near}?' if near and not hint else hint}")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuses what is no choice, and names the nearest."""
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        near = nearest(str(value), known)
+        hint = f"did you mean {near}? " if near else ""
+        if action.dest == "command":
+            raise argparse.ArgumentError(None, f"there is no command {shown(str(value))}; {hint}mptcplab lists all")
+        raise argparse.ArgumentError(
+            action, f"there is no choice {shown(str(value))}; {hint}there are: {', '.join(known)}"
+        )
+
+
+def parser() -> Parser:
+    """The arguments of all commands."""
+    top = Parser(
+        prog="mptcplab",
+        description="Multipath TCP that you can run, study and change.",
+        epilog="example: mptcplab run handoff.toml --seed 7 --output results",
+    )
+    top.add_argument("--version", action="version", version=f"mptcplab {__version__}")
+    commands = top.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for command in _commands():
+        own = commands.add_parser(
+            command.NAME,
+            help=command.HELP,
+            description=command.HELP[0].upper() + command.HELP[1:] + ".",
+            epilog=f"example: {command.EXAMPLE.replace('%%', '%')}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.arguments(own)
+        own.set_defaults(execute=command.execute, given_to=own, hint=getattr(command, "UNKNOWN", ""))
+    return top
+
+
+def _commands() -> list[plugins.Command]:
+    """Ours, and those of other packages; what is wrong with one of these is said."""
+    added, problems = plugins.commands(command.NAME for command in COMMANDS)
+    for problem in problems.values():
+        print(problem, file=sys.stderr)
+    return [*COMMANDS, *added.values()]
+
+
+def _parsed(arguments: Sequence[str]) -> argparse.Namespace | None:
+    """What was given; None where nothing was, and what there is has been said."""
+    if arguments:
+        check_quoted(arguments)
+        given, others = parser().parse_known_args(arguments)
+        if others:
+            given.given_to.unknown(others, "" if "--" in arguments else given.hint)
+        return given
+    from mptcplab.cli.overview import overview
+
+    print(overview({command.NAME: command.HELP for command in _commands()}), end="")
+    sys.stdout.flush()
+    return None
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command; returns the exit code."""
+    _write_anything()
+    try:
+        given = _parsed(sys.argv[1:] if arguments is None else arguments)
+        if given is None:
+            return 0
+        code: int = given.execute(given)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except SystemExit:
+        raise
+    except BrokenPipeError:
+        # Whoever read our output has enough: nothing more can be said there.
+        _close_output()
+        return 141
+    except BaseException as error:
+        code, said = _explain(error)
+        if not said:
+            raise
+        # A name may have any letter in it; the line stays one.
+        print("".join(one if one.isprintable() else ascii(one)[1:-1] for one in brief(said)), file=sys.stderr)
+        _flush_or_close()
+    finally:
+        release()
+    return code
+
+
+def _explain(error: BaseException) -> tuple[int, str]:
+    """The exit code and the line of an error; no line for those that are to be seen whole."""
+    if isinstance(error, ScenarioError | BadInput):
+        return 2, str(error)
+    if isinstance(error, BadResult | BadFile):
+        return 2, f"mptcplab: {error}"
+    if isinstance(error, RunFailed):
+        return 1, f"mptcplab: {error}"
+    if was_interrupted(error):
+        words = str(error) if isinstance(error, KeyboardInterrupt) else ""
+        return 130, f"mptcplab: {words or 'interrupted'}"
+    if isinstance(error, OSError):
+        where = f"{error.filename}: " if error.filename is not None else ""
+        return 1 if error.errno in NO_SPACE else 2, f"mptcplab: {where}{error.strerror or error}"
+    if isinstance(error, MemoryError):
+        return 1, "mptcplab: there is not enough memory for this; ask for less (a longer interval, fewer results)"
+    if isinstance(error, ModuleNotFoundError) and error.name in OPTIONAL:
+        return 2, f"mptcplab: {missing(error.name)}"
+    if os.environ.get(TRACEBACK) or isinstance(error, GeneratorExit):
+        return 1, ""
+    if str(error).startswith("Key backend:"):
+        backend = shown(os.environ.get("MPLBACKEND", ""))
+        return 2, f"mptcplab: MPLBACKEND = {backend}: matplotlib knows no such backend; unset it, or set it to agg"
+    what = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:300]}"
+    return 1, f"mptcplab: internal error, please report it: {what} (set {TRACEBACK}=1 for a traceback)"
+
+
+def _write_anything() -> None:
+    """Lets every name be written, whatever letters the terminal knows."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _flush_or_close() -> None:
+    """Writes what is left; where that fails, once is enough."""
+    try:
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except (OSError, ValueError):
+        _close_output()
+
+
+def _close_output() -> None:
+    """Nothing more can be written to the standard output, and nobody shall try at the end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

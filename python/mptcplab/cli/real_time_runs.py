@@ -1,0 +1,121 @@
+"""`mptcplab run --backend kernel` and `wire`: one run after the other, in real time."""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import sys
+from typing import TYPE_CHECKING, Any
+
+from mptcplab.cli.common import BadInput, RunFailed, check_runs, print_json
+from mptcplab.cli.common import seeds as all_seeds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mptcplab.backends.kernel_backend import Report
+    from mptcplab.cli.commands.run import Baselines
+    from mptcplab.results.run import Run
+    from mptcplab.scenario.definition import Scenario
+
+
+def execute(scenario: Scenario, given: argparse.Namespace) -> int:
+    """Runs it with each seed, and its baselines; then what `run` does with results of the simulator."""
+    if sys.platform != "linux":
+        raise BadInput(f"mptcplab: the backend {given.backend} is for Linux; this is {sys.platform}")
+    if given.trace:
+        raise BadInput("mptcplab: --trace is for the simulator, which sees its endpoints from inside")
+    if given.pcap and given.output is None:
+        raise BadInput("mptcplab: --pcap writes to DIR/pcap; say where (--output DIR)")
+    from mptcplab.cli.commands.emulate import ended_by_signals
+    from mptcplab.cli.commands.run import document, save, tell
+    from mptcplab.emulation.emulated_network import CannotEmulate
+    from mptcplab.emulation.namespaces import CannotMake
+    from mptcplab.results.run import Runs
+    from mptcplab.util.files import claim
+
+    seeds = all_seeds(given)
+    check_runs(scenario, len(seeds))
+    if given.output:
+        claim(given.output)
+    try:
+        with ended_by_signals():
+            runs, baselines, reports = _run(scenario, given)
+    except CannotEmulate as error:
+        raise BadInput(f"mptcplab: {error}") from error
+    except (CannotMake, RuntimeError) as error:
+        raise RunFailed(str(error)) from error
+    if given.output:
+        from mptcplab.util.json_files import write_json
+
+        save(Runs(runs), baselines, given.output)
+        write_json([report.document() for report in reports], given.output / f"{given.backend}.json")
+    if given.json:
+        documents = [document(run, baselines) for run in runs]
+        for one, known in zip(documents, _by_run(reports), strict=True):
+            one["mptcplab"][given.backend] = known
+        print_json(documents[0] if given.seeds == 1 else documents)
+    elif not given.quiet:
+        tell(Runs(runs), baselines)
+        print("\n".join(_said(reports)))
+        if given.output:
+            print(f"written to {given.output}/")
+    return _judge(runs, reports)
+
+
+def _run(scenario: Scenario, given: argparse.Namespace) -> tuple[list[Run], Baselines, list[Report]]:
+    """The runs, by flow and path those of plain TCP, and what is to be known of all of them, in this order."""
+    from mptcplab.util.files import folder
+
+    run = _backend(given)
+    runs, reports = [], []
+    baselines: Baselines = {}
+    for seed in all_seeds(given):
+        pcap = folder(given.output, "pcap") / f"seed-{seed}.pcapng" if given.pcap else None
+        one, report = run(scenario, seed, pcap=pcap)
+        runs.append(one)
+        reports.append(report)
+    for flow, path, alone in scenario.baselines():
+        several = [run(alone, seed, variant=f"TCP over {path}") for seed in all_seeds(given)]
+        baselines.setdefault(flow, {})[path] = [one for one, _ in several]
+        reports += [report for _, report in several]
+    return runs, baselines, reports
+
+
+def _backend(given: argparse.Namespace) -> Callable[..., tuple[Run, Report]]:
+    """What runs a scenario with a seed."""
+    if given.backend == "kernel":
+        from mptcplab.backends import kernel_backend
+
+        return functools.partial(kernel_backend.run, closest=given.closest)
+    from mptcplab.backends import live_backend
+
+    return live_backend.run
+
+
+def _by_run(reports: list[Report]) -> list[dict[str, Any]]:
+    """What is to be known of each run, and of its baselines."""
+    alone = [report.document() for report in reports if report.variant]
+    mine = [report.document() for report in reports if not report.variant]
+    return [one | {"baselines": [other for other in alone if other["seed"] == one["seed"]]} for one in mine]
+
+
+def _said(reports: list[Report]) -> list[str]:
+    """The same in words; of baselines only what speaks against their numbers."""
+    from mptcplab.backends.kernel_backend import told
+
+    alone = [report for report in reports if report.variant and report.doubts]
+    return [told(report) for report in reports if not report.variant] + [
+        f"    {one.variant}, seed {one.seed}: DOUBTFUL: {one.doubts}" for one in alone
+    ]
+
+
+def _judge(runs: list[Run], reports: list[Report]) -> int:
+    damaged = [run.seed for run in runs if not all(row["intact"] for row in run.flow_rows)]
+    if damaged:
+        raise RunFailed(f"data arrived damaged with seed {', '.join(map(str, damaged))}: report this")
+    for report in reports:
+        problem = next((f"flow {one.flow!r}: {one.problem}" for one in report.flows if one.problem), None)
+        if problem is not None:
+            raise RunFailed(problem)
+    return 0

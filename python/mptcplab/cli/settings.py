@@ -1,0 +1,146 @@
+"""Values that the command line puts over a scenario: `--set KEY=VALUE`, `--vary KEY=V1,V2`.
+
+Owns their grammar, which key is given twice, and that errors name the option that was given. What keys mean, `*` and
+braces in them too, is the core's affair.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING
+
+from mptcplab.cli.common import BadInput
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from mptcplab.scenario.definition import Scenario
+
+_OPEN, _CLOSE = "[{", "]}"
+
+
+def add_set(parser: argparse.ArgumentParser) -> None:
+    """`--set`."""
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="put a value over the scenario's, such as paths.wifi.loss=1%%; repeat it for more. * in a key stands "
+        "for all, braces for several, in quotes: 'flows.*.{rcvbuf,sndbuf}=1MB'",
+    )
+
+
+def over(scenario: Scenario, texts: Iterable[str]) -> Scenario:
+    """The scenario with the values of `--set`."""
+    values = dict[str, str]()
+    for text in texts:
+        key, value = _pair("--set", text, "KEY=VALUE, for example paths.wifi.loss=1%")
+        if key in values:
+            raise BadInput(f"mptcplab: --set {key} is given twice: {values[key]} and {value}")
+        values[key] = value
+    return scenario.vary(values, origin="--set") if values else scenario
+
+
+def variations(texts: Sequence[str]) -> dict[str, list[str]]:
+    """Keys and their values, of `--vary`."""
+    vary = dict[str, list[str]]()
+    for text in texts:
+        key, values = _pair("--vary", text, "KEY=VALUE,VALUE, for example paths.wifi.loss=0%,1%,5%")
+        chosen = split(values)
+        if not all(chosen):
+            raise BadInput(f"mptcplab: --vary {text}: one of its values is empty; write KEY=VALUE,VALUE")
+        if key in vary:
+            raise BadInput(f"mptcplab: --vary {key} is given twice; write all of its values in one: {key}=V1,V2,V3")
+        for other in vary:
+            if same_key(key, other):
+                raise BadInput(f"mptcplab: --vary {key} sets what --vary {other} sets, too; leave one of them out")
+        twice = [value for at, value in enumerate(chosen) if value in chosen[:at]]
+        if twice:
+            raise BadInput(f"mptcplab: --vary {text}: {twice[0]} is there twice")
+        vary[key] = chosen
+    return vary
+
+
+def same_key(one: str, other: str) -> bool:
+    """Whether two keys, with `*` and braces, can mean the same: part by part, for each part is chosen by itself."""
+    mine, its = (key.split(".") for key in (one, other))
+    return len(mine) == len(its) and all(map(_same_part, mine, its))
+
+
+def check_quoted(arguments: Sequence[str]) -> None:
+    """Refuses what a shell has made of a value with braces that was not quoted, and says how to write it."""
+    for at, option in enumerate(arguments[:-2]):
+        words = list(itertools.takewhile(lambda word: "=" in word and word[0] != "-", arguments[at + 1 :]))
+        if option in ("--set", "--vary") and len(words) > 1:
+            raise BadInput(
+                f"mptcplab: {option}: the shell expanded braces here; quote the argument: {option} '{_joined(words)}'"
+            )
+
+
+def _joined(words: Sequence[str]) -> str:
+    """What became these words: whole parts of a key, or whole values, between braces."""
+    before = _alike(words)
+    before = before[: max(before.rfind(one) for one in ".=") + 1]
+    rests = [word[len(before) :] for word in words]
+    after = _alike([rest[::-1] for rest in rests])[::-1]
+    ends = [place for one in ".=" if (place := after.find(one)) >= 0]
+    after = after[min(ends) :] if ends else ""
+    return f"{before}{{{','.join(rest[: len(rest) - len(after)] for rest in rests)}}}{after}"
+
+
+def _alike(words: Sequence[str]) -> str:
+    """What all of them begin with."""
+    same = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*words, strict=False))
+    return "".join(letters[0] for letters in same)
+
+
+def _same_part(one: str, other: str) -> bool:
+    return "*" in (one, other) or not _choices(one).isdisjoint(_choices(other))
+
+
+def _choices(part: str) -> set[str]:
+    """What braces stand for; anything else is itself."""
+    if part.startswith("{") and part.endswith("}"):
+        return {choice.strip() for choice in part[1:-1].split(",")}
+    return {part}
+
+
+def point(scenario: Scenario, values: Mapping[str, str]) -> Scenario:
+    """The scenario at one point of a sweep; errors say `--vary`."""
+    from mptcplab import ScenarioError
+
+    try:
+        return scenario.vary(values, origin="--vary")
+    except ScenarioError as error:
+        raise BadInput(str(error)) from error
+
+
+def split(values: str) -> list[str]:
+    """Values at their commas; those within brackets, braces or quotes are of the value."""
+    parts, depth, quote, current = list[str](), 0, "", ""
+    for letter in values:
+        if quote:
+            quote = "" if letter == quote else quote
+        elif letter in "\"'":
+            quote = letter
+        elif letter in _OPEN:
+            depth += 1
+        elif letter in _CLOSE:
+            depth -= 1
+        if letter == "," and depth <= 0 and not quote:
+            parts.append(current.strip())
+            current = ""
+        else:
+            current += letter
+    return [*parts, current.strip()]
+
+
+def _pair(option: str, text: str, grammar: str) -> tuple[str, str]:
+    from mptcplab.util.user_input import readable
+
+    key, equals, value = readable(text).partition("=")
+    if not equals or not key.strip() or not value.strip():
+        raise BadInput(f"mptcplab: {option} {text}: write {grammar}")
+    return key.strip(), value.strip()

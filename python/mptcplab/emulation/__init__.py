@@ -1,0 +1,1 @@
+"""A scenario as network namespaces on this machine, joined by emulated links."""

@@ -1,0 +1,135 @@
+"""Commands that a person types while a network is emulated, or a script writes: links that go, come and change.
+
+Owns the grammar and the answers. Changes reach the network as the events of a scenario do.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from mptcplab.emulation.traffic_report import ARROWS
+from mptcplab.live.transfers import size
+from mptcplab.util.user_input import BadResult, choose, seconds
+
+HELP = """\
+link NAME down      pull the cable: both hosts see the device go down
+link NAME up        plug it in again
+link NAME silent    drop all packets; no host sees it (link NAME up ends it)
+link NAME rate 2Mbit, delay 50ms, loss 1%, queue 100p
+status              what each link has carried, and whether it is up
+wait 2s             wait before the next command (for scripts)
+help                this list
+quit                end the network, and COMMAND"""
+WORDS = ("link", "status", "wait", "help", "quit")
+STATES = ("down", "up", "silent")
+QUANTITIES = ("rate", "delay", "loss", "queue")
+
+
+class Wires(Protocol):
+    """What the commands change and look at."""
+
+    links: list[str]
+
+    def set_link(self, link: str, key: str, value: str) -> None:
+        """Changes a link; raises `ScenarioError` for what it cannot be."""
+
+    def plug(self, link: str, *, up: bool) -> None:
+        """Lets the hosts at a link see it go or come."""
+
+    def carried(self) -> Mapping[str, tuple[int, int]]:
+        """Bytes that each link has delivered so far, in both directions."""
+
+
+class Prompt:
+    """Takes commands, one a line."""
+
+    def __init__(self, wires: Wires) -> None:
+        """All links are up."""
+        self._wires = wires
+        self._states = dict.fromkeys(wires.links, "up")
+        self.waits = 0.0
+        """Seconds until the next command."""
+        self.over = False
+        """Whether it was told to end."""
+
+    def do(self, line: str) -> str:
+        """Does what a line says; returns the answer. Raises `BadResult` or `ScenarioError` for what cannot be done."""
+        words = line.partition("#")[0].split()
+        if not words:
+            return ""
+        first = choose(words[0], WORDS, "command")
+        does: dict[str, Callable[[list[str]], str]] = {
+            "link": self._link, "status": self._status, "wait": self._wait, "help": lambda _: HELP, "quit": self._quit,
+        }  # fmt: skip
+        return does[first](words[1:])
+
+    def _link(self, words: list[str]) -> str:
+        if len(words) < 2:
+            raise BadResult("write link NAME down, or link NAME rate 2Mbit (help has all)")
+        name = choose(words[0], self._wires.links, "link")
+        what = choose(words[1], (*STATES, *QUANTITIES), "change of a link")
+        if what in QUANTITIES:
+            if len(words) != 3:
+                raise BadResult(f"write link {name} {what} VALUE (help has examples)")
+            self._wires.set_link(name, what, words[2])
+            return f"{name}: {what} {words[2]}"
+        before, self._states[name] = self._states[name], what
+        self._wires.set_link(name, "up", "true" if what == "up" else "false")
+        if what == "down" and before != "down":
+            self._wires.plug(name, up=False)
+        elif what != "down" and before == "down":
+            self._wires.plug(name, up=True)
+        return f"{name}: {what}"
+
+    def _status(self, words: list[str]) -> str:
+        if words:
+            raise BadResult("status takes no more words")
+        carried = self._wires.carried()
+        arrows = tuple(ARROWS.values())
+        both = {name: zip(arrows, carried.get(name, (0, 0)), strict=True) for name in self._states}
+        return "\n".join(
+            f"{name}: {state}, " + ", ".join(f"{arrow} {size(count)}" for arrow, count in both[name])
+            for name, state in self._states.items()
+        )
+
+    def _wait(self, words: list[str]) -> str:
+        if len(words) != 1:
+            raise BadResult("write wait 2s")
+        self.waits = seconds(words[0])
+        if not 0 <= self.waits <= 86_400:
+            raise BadResult("a time to wait must be between 0s and 24h")
+        return ""
+
+    def _quit(self, words: list[str]) -> str:
+        if words:
+            raise BadResult("quit takes no more words")
+        self.over = True
+        return ""
+
+
+class Lines:
+    """Lines of a descriptor, read without waiting."""
+
+    MOST = 10_000
+    """Letters of a line."""
+
+    def __init__(self, descriptor: int) -> None:
+        """Nothing was read yet."""
+        self._descriptor = descriptor
+        self._rest = b""
+        self.ended = False
+
+    def next(self) -> str | None:
+        """The next line; None where there is none yet, or none any more (`ended`)."""
+        while b"\n" not in self._rest and not self.ended and select.select([self._descriptor], [], [], 0)[0]:
+            data = os.read(self._descriptor, 4096)
+            self.ended = not data or len(self._rest) > self.MOST
+            self._rest += data
+        line, end, rest = self._rest.partition(b"\n")
+        if not end and not (self.ended and line):
+            return None
+        self._rest = rest
+        return line.decode("utf-8", "replace")

@@ -1,0 +1,77 @@
+"""What an emulated network carries, for a person: rates while it runs, and a summary with how late packets were.
+
+Owns the words. Never measures anything: the core does.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, TextIO
+
+from mptcplab.live.transfers import rate, size
+
+if TYPE_CHECKING:
+    from mptcplab._core import EmulatedLinkRow, EmulationRow
+
+ARROWS = {"forward": "→", "backward": "←"}
+"""From the first end of a link to its second, and back."""
+
+
+class Rates:
+    """Rates of all links, again and again."""
+
+    def __init__(self, every: float | None, out: TextIO | None = None) -> None:
+        """A line in so many seconds; None is never."""
+        self._every = every
+        self._out = sys.stderr if out is None else out
+        self._shown = time.monotonic()
+        self._before: dict[tuple[str, str], int] = {}
+        self._at = 0.0
+
+    def show(self, now: EmulationRow | None) -> None:
+        """Shows them, if it is time to."""
+        if self._every is None or now is None or time.monotonic() - self._shown < self._every:
+            return
+        self._shown = time.monotonic()
+        span, self._at = now["elapsed_s"] - self._at, now["elapsed_s"]
+        words: dict[str, list[str]] = {}
+        for row in now["links"]:
+            key = (row["link"], row["direction"])
+            count = row["delivered_bytes"] - self._before.get(key, 0)
+            self._before[key] = row["delivered_bytes"]
+            if span > 0:
+                words.setdefault(row["link"], []).append(f"{ARROWS[row['direction']]} {rate(count * 8 / span)}")
+        links = ", ".join(f"{link} {' '.join(both)}" for link, both in words.items())
+        print(f"{now['elapsed_s']:5.1f} s  {links}", file=self._out, flush=True)
+
+
+def summary(last: EmulationRow, doubts: str | None) -> str:
+    """What went over the links, and how punctually."""
+    lines = [f"emulated for {last['elapsed_s']:.1f} s"]
+    lines += [_link(row, last["elapsed_s"]) for row in last["links"]]
+    late, turns = last["lateness"], last["turns"]
+    first = "real-time priority" if last["real_time"] else "normal priority (CAP_SYS_NICE gives more)"
+    lines.append(
+        f"  added delay: median {_time(late['p50_s'])}, p99 {_time(late['p99_s'])}, max {_time(late['max_s'])} "
+        f"({late['count']} packets); longest loop {_time(turns['max_s'])}; {first}"
+    )
+    if last["left_out"]:
+        lines.append(f"  {last['left_out']} packets are missing in the capture: the disk was too slow")
+    lines.append(f"  DOUBTFUL: {doubts}" if doubts else "  timing OK: too small to affect results")
+    return "\n".join(lines)
+
+
+def _link(row: EmulatedLinkRow, seconds: float) -> str:
+    carried = f"{size(row['delivered_bytes']):>10} {rate(row['delivered_bytes'] * 8 / seconds if seconds else 0):>12}"
+    gone = {
+        "dropped": row["queue_drops"],
+        "lost": row["random_losses"],
+        "lost with the link": row["flushed"],
+    }
+    tail = "".join(f", {count} {what}" for what, count in gone.items() if count)
+    return f"  {row['link']:<14} {ARROWS[row['direction']]} {carried}, {row['delivered_frames']} packets{tail}"
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1e3:.2f} ms" if seconds >= 1e-3 else f"{seconds * 1e6:.0f} us"

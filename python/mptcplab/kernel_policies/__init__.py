@@ -1,0 +1,1 @@
+"""Congestion controllers for the Linux kernel, compiled from `bpf/` and loaded with libbpf."""

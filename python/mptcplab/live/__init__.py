@@ -1,0 +1,1 @@
+"""This stack on real packets: TUN devices, transfers, event files."""

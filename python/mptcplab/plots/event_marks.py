@@ -1,0 +1,49 @@
+"""Marks of what a scenario changes during a run, on pictures over time.
+
+Owns their words and their place. Never draws a curve.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from mptcplab.util.user_input import seconds
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST = 8
+"""Of more events the words would lie on each other: their lines alone are drawn."""
+LINES = 100
+"""Of more events, such as those of a recording, nothing is drawn."""
+_WHERE = ("path", "link", "station", "middlebox")
+
+
+def mark_events(axes: Axes, scenario: Mapping[str, Any], path: str | None = None) -> None:
+    """A line at each event, with what changes; of one path alone, those of this path."""
+    events = [event for event in scenario.get("events", []) if path is None or _place(event) == path]
+    if len(events) > LINES:
+        return
+    for event in events:
+        at = seconds(str(event["at"]))
+        axes.axvline(at, color="#999999", linewidth=0.8, linestyle=(0, (4, 2)), zorder=1)
+        if len(events) <= MOST:
+            words = changes(event) if path is not None else f"{_place(event)} {changes(event)}"
+            axes.annotate(
+                words, (at, 1.0), xycoords=("data", "axes fraction"), xytext=(2, -2), textcoords="offset points",
+                rotation=90, va="top", ha="left", fontsize=7, color="#666666",
+            )  # fmt: skip
+
+
+def changes(event: Mapping[str, Any]) -> str:
+    """What an event changes: `down`, `up`, or keys with their new values."""
+    changed = dict(event["set"])
+    up = changed.pop("up", None)
+    words = [] if up is None else ["up" if up else "down"]
+    words += [f"{key} {value}" for key, value in changed.items()]
+    return ", ".join(words)
+
+
+def _place(event: Mapping[str, Any]) -> str:
+    return next((str(event[key]) for key in _WHERE if key in event), "")

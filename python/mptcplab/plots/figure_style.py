@@ -1,0 +1,296 @@
+"""The house style of figures.
+
+Owns how things look: lines that stay apart when printed in grey, axes with units, published values drawn
+in. Decides nothing about data. The same data give the same bytes, as PNG and as SVG.
+matplotlib is loaded when something is drawn: studies have this module, and most commands draw nothing.
+"""
+
+from __future__ import annotations
+
+import io
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from numpy.typing import NDArray
+
+STYLE: Any = {
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "axes.labelsize": 10,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlelocation": "left",
+    "axes.titlesize": 11,
+    "figure.dpi": 100,
+    "figure.facecolor": "white",
+    "font.family": "DejaVu Sans",
+    "font.size": 9.5,
+    "grid.color": "#d9d9d9",
+    "grid.linewidth": 0.6,
+    "legend.fontsize": 9,
+    "legend.frameon": False,
+    "lines.linewidth": 1.6,
+    "lines.markersize": 4.5,
+    "savefig.dpi": 144,
+    "svg.fonttype": "path",
+    "svg.hashsalt": "mptcplab",
+}
+
+
+LegendPlace = Literal["best", "upper right", "lower right", "upper left", "lower left"]
+
+
+@dataclass(frozen=True)
+class Look:
+    """Colour, line and marker of a curve; each alone tells it from the others."""
+
+    color: str
+    line: str = "-"
+    marker: str = "o"
+    hatch: str = ""
+
+
+# Colours of Okabe and Ito, which people who see few colours tell apart; luminance falls from one to the next.
+LOOKS: Mapping[str, Look] = {
+    "mptcp": Look("#0b5394", "-", "o", ""),
+    "wifi": Look("#d55e00", "--", "s", "///"),
+    "3g": Look("#009e73", ":", "^", "..."),
+    "ethernet": Look("#8a3ffc", "-.", "D", "xxx"),
+    "lia": Look("#0b5394", "-", "o", ""),
+    "olia": Look("#d55e00", "--", "s", "///"),
+    "balia": Look("#009e73", ":", "^", "..."),
+    "wvegas": Look("#8a3ffc", "-.", "D", "xxx"),
+    "reno": Look("#cc79a7", "-.", "v", "\\\\\\"),
+    "cubic": Look("#666666", (0, (5, 1, 1, 1)), "P", "++"),  # type: ignore[arg-type]
+    "model": Look("#222222", "--", "", ""),
+    "model 2": Look("#777777", ":", "", ""),
+    "sum": Look("#222222", "-", "", ""),
+}
+_OTHERS = (
+    Look("#0b5394", "-", "o"),
+    Look("#d55e00", "--", "s"),
+    Look("#009e73", ":", "^"),
+    Look("#8a3ffc", "-.", "D"),
+    Look("#b8860b", "-", "v"),
+    Look("#555555", "--", "P"),
+    Look("#cc79a7", ":", "X"),
+)
+
+_PLACES, _FINER, _INDENT = re.compile(rb' (?:d|x|y)="[^"]*"'), re.compile(rb"(\d\.\d\d)\d+"), re.compile(rb"\n +")
+"""In an SVG: attributes that say where something is, digits that nobody sees, spaces at the beginning of lines."""
+
+PUBLISHED = "#b8860b"
+"""The colour of what a source says."""
+
+
+@contextmanager
+def house_style() -> Iterator[None]:
+    """Everything drawn inside looks like ours, whatever the person's own settings are."""
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(STYLE)
+        yield
+
+
+def new_figure(
+    columns: int = 1, rows: int = 1, *, width: float = 6.4, height: float = 3.7, share_y: bool = False
+) -> tuple[Figure, list[Axes]]:
+    """A figure and its axes, row by row; with `share_y` the panels of a row have one vertical axis."""
+    from mptcplab.plots.notebook_figure import Picture
+
+    figure = Picture(figsize=(width * columns, height * rows), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False, sharey="row" if share_y else False)
+    return figure, [axes for row in grid for axes in row]
+
+
+_LINES = ("-", "--", "-.", ":")
+"""Once each look has come with its own line, its colour comes with the others."""
+
+
+def looks(names: Sequence[str]) -> dict[str, Look]:
+    """A look for each name: the known ones keep theirs, the others get what is left."""
+    taken = {LOOKS[name].color for name in names if name in LOOKS}
+    left = [look for look in _OTHERS if look.color not in taken] or list(_OTHERS)
+    again = [replace(look, line=line) for line in _LINES for look in left if line != look.line]
+    spare = itertools.cycle([*left, *again])
+    return {name: LOOKS[name] if name in LOOKS else next(spare) for name in names}
+
+
+def curve(
+    axes: Axes,
+    x: Sequence[float] | NDArray[np.float64],
+    y: Sequence[float] | NDArray[np.float64],
+    label: str,
+    look: Look,
+    *,
+    spread: Sequence[float] | None = None,
+    markers: int = 12,
+) -> None:
+    """A line with about `markers` markers, and its confidence interval as bars."""
+    every = max(1, round(len(x) / markers))
+    axes.plot(x, y, color=look.color, linestyle=look.line, marker=look.marker, markevery=every, label=label)
+    if spread is not None and any(width > 0 for width in spread):
+        axes.errorbar(x, y, yerr=spread, fmt="none", ecolor=look.color, elinewidth=1, capsize=2.5)
+
+
+def published_range(
+    axes: Axes,
+    low: float,
+    high: float,
+    label: str | None = "published",
+    *,
+    over: tuple[float, float] | None = None,
+) -> None:
+    """What the paper says, as a band across the figure, or over a part of the x axis."""
+    drawn: Any = {"facecolor": "#f2c94c", "alpha": 0.28, "edgecolor": "#b8860b", "linewidth": 0.6, "label": label}
+    if over is None:
+        axes.axhspan(low, high, **drawn)
+    else:
+        axes.fill_between(over, low, high, **drawn)
+
+
+def accepted_range(
+    axes: Axes,
+    low: float,
+    high: float,
+    label: str | None = "accepted by us",
+    *,
+    over: tuple[float, float] | None = None,
+) -> None:
+    """What a fact of ours takes for met: hatched in grey, for the paper does not say it."""
+    drawn: Any = {"facecolor": "none", "edgecolor": "#aaaaaa", "hatch": "..", "linewidth": 0.6, "label": label}
+    if over is None:
+        axes.axhspan(low, high, **drawn)
+    else:
+        axes.fill_between(over, low, high, **drawn)
+
+
+def published_line(axes: Axes, value: float, label: str | None = "published") -> None:
+    """What the paper says, as one value."""
+    axes.axhline(value, color=PUBLISHED, linestyle=(0, (6, 2)), linewidth=1.1, label=label)
+
+
+def published_points(axes: Axes, xs: Sequence[float], ys: Sequence[float], label: str) -> None:
+    """Values of a source as stars."""
+    axes.plot(xs, ys, linestyle="none", marker="*", markersize=11, color=PUBLISHED, label=label, zorder=4)
+
+
+def finish(
+    axes: Axes,
+    *,
+    x: str,
+    y: str,
+    title: str | None = None,
+    legend: LegendPlace | None = "best",
+    top: float | None = None,
+) -> None:
+    """Labels, zero at the bottom, legend. Axes that share their scale need a `top`."""
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    if title:
+        axes.set_title(title)
+    axes.set_ylim(0, top)
+    highest = axes.dataLim.y1
+    if top is None and 0 < highest < np.inf:
+        # Of values that hardly differ the highest would lie on the edge.
+        axes.set_ylim(0, max(axes.get_ylim()[1], 1.04 * highest))
+    axes.margins(x=0.02)
+    if legend:
+        axes.legend(loc=legend)
+
+
+def both(figure: Figure) -> tuple[bytes, bytes]:
+    """The picture in lines and in dots."""
+    with arranged(figure):
+        return svg(figure), png(figure)
+
+
+@contextmanager
+def arranged(figure: Figure) -> Iterator[None]:
+    """Inside, what stands where is found, which takes as long as to draw it, and stays for all drawings."""
+    engine = figure.get_layout_engine()
+    with house_style():
+        if engine is not None:
+            engine.execute(figure)
+            _round_places(figure)
+        figure.set_layout_engine(None)
+        try:
+            yield
+        finally:
+            figure.set_layout_engine(engine)
+
+
+def _round_places(figure: Figure) -> None:
+    """The last digits of what the layout's solver finds depend on what it solved before."""
+    for axes in figure.axes:
+        place = axes.get_position(original=True)
+        axes.set_position((round(place.x0, 9), round(place.y0, 9), round(place.width, 9), round(place.height, 9)))
+        axes.set_in_layout(True)
+
+
+def png(figure: Figure) -> bytes:
+    """The picture in dots."""
+    out = io.BytesIO()
+    with house_style():
+        figure.savefig(out, format="png", metadata={"Software": None})
+    return out.getvalue()
+
+
+def svg(figure: Figure) -> bytes:
+    """The picture in lines: places to a hundredth of a point, nothing indented, a fifth smaller than as it is drawn."""
+    out = io.BytesIO()
+    with house_style():
+        figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
+    return _INDENT.sub(b"\n", _PLACES.sub(lambda found: _FINER.sub(rb"\1", found[0]), out.getvalue()))
+
+
+def pdf(figure: Figure) -> bytes:
+    """The picture in lines for papers, with its fonts in it; the same bytes each time."""
+    out = io.BytesIO()
+    with house_style():
+        figure.savefig(out, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
+    return out.getvalue()
+
+
+def bar_width(series: int) -> float:
+    """How wide each of so many bars of a group is, with its part of the gaps; groups are 1 apart."""
+    return 0.8 / series
+
+
+def bar_places(groups: int, at: int, series: int) -> list[float]:
+    """Where the bars of the series with number `at` stand, of so many groups and series."""
+    return [group - 0.4 + bar_width(series) * (at + 0.5) for group in range(groups)]
+
+
+def grouped_bars(
+    axes: Axes, groups: Sequence[str], series: Mapping[str, tuple[Look, Sequence[tuple[float, float]]]]
+) -> None:
+    """Bars side by side: for each name its look and a pair of height and half interval for each group."""
+    width = bar_width(len(series))
+    for at, (name, (look, values)) in enumerate(series.items()):
+        axes.bar(
+            bar_places(len(groups), at, len(series)),
+            [height for height, _ in values],
+            width * 0.92,
+            yerr=[spread for _, spread in values],
+            label=name,
+            color=look.color,
+            alpha=0.85,
+            hatch=look.hatch,
+            edgecolor="white",
+            linewidth=0.4,
+            error_kw={"elinewidth": 1, "capsize": 2.5, "ecolor": "#222222"},
+        )
+    axes.set_xticks(range(len(groups)), list(groups))
+    axes.grid(visible=False, axis="x")

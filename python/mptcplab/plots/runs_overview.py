@@ -1,0 +1,79 @@
+"""Several runs at a glance: a table and a picture with a row for each variant, for notebooks.
+
+Owns how runs are put together by variant. What each measured is the affair of `results`.
+"""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+from mptcplab.plots import figure_style
+from mptcplab.run.sweep_tables import metrics, unit
+from mptcplab.stats.statistics import Estimate, estimate
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from mptcplab.results.run import Runs
+
+MOST_ROWS, MOST_FLOWS = 40, 8
+"""Of more variants or flows, the first are shown."""
+
+
+def by_variant(runs: Runs, metric: str = "goodput") -> dict[str, dict[str, Estimate]]:
+    """Means over the seeds by variant and flow, in the unit of `sweep_tables.unit`; runs in which it was not measured
+    are left out."""
+    [name] = metrics(metric)
+    scale = unit(name)[1]
+    found: dict[str, dict[str, list[float]]] = {}
+    for run in runs:
+        for row in run.flow_rows[:MOST_FLOWS]:
+            value = row["limits"].get(name.removeprefix("limit_")) if name.startswith("limit_") else row.get(name)
+            own = found.setdefault(run.variant or run.name, {}).setdefault(row["flow"], [])
+            if isinstance(value, int | float):
+                own.append(float(value) / scale)
+    return {
+        variant: {flow: estimate(values) for flow, values in flows.items() if values}
+        for variant, flows in found.items()
+    }
+
+
+def runs_html(runs: Runs) -> str:
+    """A table of the goodput."""
+    found = by_variant(runs)
+    flows = list(dict.fromkeys(flow for of in found.values() for flow in of))
+    head = "".join(f"<th>{html.escape(flow)} [Mb/s]</th>" for flow in flows)
+    rows = []
+    for variant, of in list(found.items())[:MOST_ROWS]:
+        cells = "".join(f"<td>{of.get(flow, '–')}</td>" for flow in flows)
+        rows.append(f"<tr><td>{html.escape(variant)}</td>{cells}</tr>")
+    more = f"<p>… and {len(found) - MOST_ROWS} more</p>" if len(found) > MOST_ROWS else ""
+    return (
+        f"<p>{len(runs)} runs; goodput, mean ± half of the 95 % interval over the seeds</p><table><thead><tr><th></th>"
+        f"{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
+    )
+
+
+def plot_runs(runs: Runs, metric: str) -> Figure:
+    """A row for each variant, a point with its interval for each flow."""
+    found = dict(list(by_variant(runs, metric).items())[:MOST_ROWS])
+    flows = list(dict.fromkeys(flow for of in found.values() for flow in of))
+    [name] = metrics(metric)
+    units = unit(name)[0]
+    with figure_style.house_style():
+        figure, (axes,) = figure_style.new_figure(width=7.0, height=1.3 + 0.32 * len(found))
+        for at, (flow, look) in enumerate(figure_style.looks(flows).items()):
+            beside = 0.14 * (at - (len(flows) - 1) / 2)
+            rows = [(row + beside, of[flow]) for row, of in enumerate(found.values()) if flow in of]
+            axes.errorbar(
+                [value.mean for _, value in rows], [row for row, _ in rows],
+                xerr=[value.half_width for _, value in rows], fmt=look.marker, color=look.color, capsize=3, label=flow,
+            )  # fmt: skip
+        axes.set_yticks(range(len(found)), list(found))
+        axes.set_ylim(len(found) - 0.5, -0.5)
+        axes.set_xlim(left=0)
+        axes.set_xlabel(f"{name.replace('_', ' ')} [{units}]" if units else name.replace("_", " "))
+        if len(flows) > 1:
+            axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return figure

@@ -1,0 +1,1 @@
+"""Reproduction of the published studies: runs, report, record of verdicts, mutants."""

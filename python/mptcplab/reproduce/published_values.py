@@ -1,0 +1,172 @@
+"""A saved run as one point of what a study published.
+
+Owns what a run gave by flow, or over its flows, and what is said of a result that lacks it. A transfer that did not
+end has no time, so it gives no value, and is counted. Draws nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from mptcplab.results.read.result_files import WHO as TEXTS
+from mptcplab.results.read.result_files import read_table
+from mptcplab.results.read.result_reader import WHO, SavedRun
+from mptcplab.util.user_input import BadResult, readable
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A saved run and its rows of `flows` and `paths`."""
+
+    run: SavedRun
+    flows: Sequence[Row]
+    paths: Sequence[Row]
+
+    @cached_property
+    def ended(self) -> Sequence[Row]:
+        """The flows whose transfers ended."""
+        return [row for row in self.flows if self._column(row, "completion_s") is not None]
+
+    @cached_property
+    def _carried(self) -> Mapping[str, tuple[float, float]]:
+        """Bytes of each flow over paths that are called wifi, and over all."""
+        found: dict[str, tuple[float, float]] = {}
+        for row in self.paths:
+            got, (wifi, every) = self.number(row, "bytes_acked", "paths"), found.get(row["flow"], (0.0, 0.0))
+            found[row["flow"]] = (wifi + got * row["path"].startswith("wifi"), every + got)
+        return found
+
+    def number(self, row: Row, column: str, table: str = "flows") -> float:
+        """A value of a row. Raises `BadResult` where there is none."""
+        value = self._column(row, column, table)
+        if not isinstance(value, int | float):
+            raise BadResult(f"{self._where(table)} has no {column} of {_named(row)}, seed {self.run.seed}")
+        return float(value)
+
+    def is_multipath(self, row: Row) -> bool:
+        """Whether a flow was Multipath TCP. Raises `BadResult` where that is not said."""
+        return bool(self.number(row, "multipath"))
+
+    def rate(self, row: Row) -> float:
+        """Mb/s over the time of a transfer that ended."""
+        took = self.number(row, "completion_s")
+        if took <= 0:
+            raise BadResult(f"{self._where('flows')}: the transfer of {_named(row)} took {took:g} s, so has no rate")
+        return self.number(row, "bytes_received_total") * 8 / took / 1e6
+
+    def wifi_rate(self, row: Row) -> float:
+        """The part of it that paths called wifi carried."""
+        wifi, every = self._carried.get(row["flow"], (0.0, 0.0))
+        if not every:
+            raise BadResult(f"{self._where('paths')} has no byte of {_named(row)} that was delivered after the warm-up")
+        return self.rate(row) * wifi / every
+
+    def over_ended(self, value: Callable[[Row], float]) -> dict[str, float]:
+        """The mean of a value over the transfers that ended; nothing where none did."""
+        return {"": math.fsum(map(value, self.ended)) / len(self.ended)} if self.ended else {}
+
+    def parts(self) -> tuple[list[float], list[float]]:
+        """Throughput of the flows of Multipath TCP, and of the others."""
+        kinds: dict[bool, list[float]] = {True: [], False: []}
+        for row in self.flows:
+            kinds[self.is_multipath(row)].append(self.number(row, "throughput"))
+        if not all(kinds.values()):
+            raise BadResult(
+                f"{self.run.source}: this was published of Multipath TCP beside TCP, and only one of them ran"
+            )
+        return kinds[True], kinds[False]
+
+    def _column(self, row: Row, column: str, table: str = "flows") -> Any:
+        if column not in row:
+            raise BadResult(f"{self._where(table)} has no column {column!r}; run it again with --output")
+        return row[column]
+
+    def _where(self, table: str) -> str:
+        return str(Path(self.run.source) / f"{table}.parquet")
+
+
+def _named(row: Row) -> str:
+    return readable(str(row["flow"]))
+
+
+def measured(runs: Sequence[SavedRun]) -> list[Measured]:
+    """The runs of a result with their rows."""
+    text = pa.string()
+    wanted = {"flows": TEXTS | {"flow": text}, "paths": TEXTS | {"flow": text, "path": text}}
+    rows: dict[str, dict[tuple[Any, ...], list[Row]]] = {}
+    for table, columns in wanted.items():
+        rows[table] = {}
+        for row in read_table(Path(runs[0].source) / f"{table}.parquet", columns).to_pylist():
+            rows[table].setdefault(tuple(row[name] for name in WHO), []).append(row)
+    found = []
+    for run in runs:
+        who = (run.name, run.seed, run.variant)
+        if who not in rows["flows"]:
+            raise BadResult(f"{run.source}: flows.parquet has no row of seed {run.seed} of {run.name}")
+        found.append(Measured(run, rows["flows"][who], rows["paths"].get(who, [])))
+    return found
+
+
+def _goodput(found: Measured) -> dict[str, float]:
+    return {str(row["flow"]): found.number(row, "goodput") / 1e6 for row in found.flows}
+
+
+def _interfaces(found: Measured) -> dict[str, float]:
+    total = 0.0
+    for path in found.run.paths:
+        times, rates = found.run.series("interface_throughput", path=path)
+        late = rates[times > found.run.warmup + 1e-9]
+        total += float(late.mean()) if late.size else 0.0
+    return {"": total / 1e6}
+
+
+def _wifi_share(found: Measured) -> dict[str, float]:
+    wifi, every = found.over_ended(found.wifi_rate), found.over_ended(found.rate)
+    if every and not every[""]:
+        raise BadResult(f"{found.run.source}: seed {found.run.seed} delivered nothing, so WiFi has no share of it")
+    return {"": 100 * wifi[""] / every[""]} if every else {}
+
+
+def _ratio(found: Measured) -> dict[str, float]:
+    mptcp, tcp = (sum(rates) / len(rates) for rates in found.parts())
+    return {"": mptcp / max(tcp, 8e-6)}
+
+
+def _part(found: Measured) -> dict[str, float]:
+    mptcp, tcp = map(sum, found.parts())
+    return {"": mptcp / max(mptcp + tcp, 8e-6)}
+
+
+@dataclass(frozen=True)
+class Value:
+    """What one run gives of a quantity that was published beside the course of a run."""
+
+    name: str
+    """For an axis, with its unit."""
+    of: Callable[[Measured], dict[str, float]]
+    """By curve; nothing where a run has none."""
+    of_transfers: bool = False
+    """Whether only transfers that ended have it."""
+
+
+QUANTITIES: Mapping[str, Value] = {
+    "goodput": Value("goodput [Mb/s]", _goodput),
+    "interface_throughput": Value("frames on all interfaces [Mb/s]", _interfaces),
+    "completion_time": Value(
+        "time of a transfer [s]", lambda found: found.over_ended(lambda row: found.number(row, "completion_s")), True
+    ),
+    "pair_rate": Value("throughput of a pair [Mb/s]", lambda found: found.over_ended(found.rate), True),
+    "wifi_rate": Value("of it over WiFi [Mb/s]", lambda found: found.over_ended(found.wifi_rate), True),
+    "wifi_share": Value("share of WiFi [%]", _wifi_share, True),
+    "mptcp_over_tcp": Value("throughput of MPTCP over TCP's", _ratio),
+    "mptcp_part": Value("MPTCP's part of the throughput of all", _part),
+}

@@ -1,0 +1,100 @@
+"""What the page says of planted errors and of other seeds: a table of errors and studies, and a line for each claim.
+
+Owns these words. What was recorded is `sensitivity`'s.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from functools import cache
+
+from mptcplab.reproduce import sensitivity
+from mptcplab.reproduce.mutants import MUTANTS
+from mptcplab.reproduce.sensitivity import Record
+from mptcplab.studies.base import Fact
+from mptcplab.util.user_input import BadResult
+
+
+@cache
+def _record() -> Record | None:
+    """The record that comes with the program; None where it is not there."""
+    try:
+        return sensitivity.read(sensitivity.SHIPPED)
+    except BadResult:
+        return None
+
+
+def words(name: str) -> str:
+    """A planted error in words; its name for one that is no mutant any more."""
+    return MUTANTS[name].words if name in MUTANTS else name
+
+
+def of_claim(fact: str) -> str:
+    """The errors that make a claim fail, as HTML."""
+    record = _record()
+    if record is None or fact not in record["before"]:
+        return "not recorded"
+    turned = sensitivity.turned_by(record, fact)
+    if turned is None:
+        return f"not tested: {html.escape(record['before'][fact])} at the effort of that record"
+    if not turned:
+        return f'<span class="none">none of {len(record["turned"])} turns this claim</span>'
+    return ", ".join(f'<span title="{html.escape(words(name))}">{html.escape(name)}</span>' for name in turned)
+
+
+def of_seeds(fact: str) -> str:
+    """The verdicts of a claim by blocks of seeds, where they differ; else nothing."""
+    found = sensitivity.by_seeds().get(fact)
+    if not found or len(set(found.values())) < 2:
+        return ""
+    listed = ", ".join(f"{html.escape(verdict)} from seed {first}" for first, verdict in found.items())
+    return f"this verdict depends on the seeds: {listed}"
+
+
+def how(record: Record) -> str:
+    """How a record was made."""
+    run = record["run"]
+    seeds = f", {run['seeds']} seeds at each point" if "seeds" in run else ""
+    return f"effort {run['effort']}{seeds}, seeds from {run['seeds_from']}"
+
+
+def _unnoticed(record: Record, silent: Sequence[str]) -> str:
+    """Says which planted errors no claim of the report notices, and which of these other claims notice."""
+    if not silent:
+        return "Each is noticed by some claim."
+    nobody = sensitivity.unnoticed(record)
+    elsewhere = [name for name in silent if name not in nobody]
+    said = f"No claim of this report notices: {', '.join(map(html.escape, silent))}."
+    if not elsewhere:
+        return said
+    which = "these" if len(elsewhere) == len(silent) else ", ".join(map(html.escape, elsewhere))
+    return f"{said} Claims of other experiments notice {which}."
+
+
+def section(facts: Sequence[Fact]) -> str:
+    """The table of errors and studies, folded."""
+    record = _record()
+    if record is None:
+        return ""
+    studies = {fact.fact: fact.study for fact in facts}
+    table = sensitivity.matrix(record, studies)
+    names = list(dict.fromkeys(studies.values()))
+    held = [fact for fact, verdict in record["before"].items() if verdict == "holds" and fact in studies]
+    silent = [fact for fact in held if not sensitivity.turned_by(record, fact)]
+    head = "".join(f'<th class="number">{html.escape(name)}</th>' for name in names)
+    rows = "".join(
+        f"<tr><td>{html.escape(name)}</td><td>{html.escape(words(name))}</td>"
+        + "".join(f'<td class="number">{row[study] or "–"}</td>' for study in names)
+        + f'<td class="number">{sum(row.values())}</td></tr>'
+        for name, row in table.items()
+    )
+    said = _unnoticed(record, [name for name, row in table.items() if not sum(row.values())])
+    alone = f"{len(silent)} of the {len(held)} claims that held are turned by none: {', '.join(silent) or 'none'}."
+    return (
+        f"<details><summary>{len(table)} planted errors, and the claims that notice them</summary>"
+        f"<p>Each error was put into every scenario ({html.escape(how(record))}). The numbers count claims that held "
+        f"without the error and fail with it. {said} {alone}</p>"
+        f'<div class="wide"><table><thead><tr><th>error</th><th>in every scenario</th>{head}<th class="number">all</th>'
+        f"</tr></thead><tbody>{rows}</tbody></table></div></details>"
+    )

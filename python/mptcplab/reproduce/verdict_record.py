@@ -1,0 +1,174 @@
+"""The record of verdicts: what was found once, what differs now, and whether bounds are those that were agreed.
+
+Owns the files of docs/verdicts and the comparison with studies/agreed.json. Runs nothing, judges nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mptcplab.studies.base import Fact
+from mptcplab.util.files import write_text
+from mptcplab.util.user_input import BadResult
+
+AGREED = Path(__file__).parents[1] / "studies" / "agreed.json"
+
+End = float | None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A verdict that is not the recorded one."""
+
+    fact: str
+    recorded: str
+    found: str
+
+    def __str__(self) -> str:
+        """In words."""
+        return f"{self.fact}: recorded {self.recorded}, found {self.found}"
+
+
+def rows(facts: Iterable[Fact]) -> dict[str, dict[str, Any]]:
+    """What a record keeps of each fact."""
+    return {
+        fact.fact: {
+            "study": fact.study,
+            "origin": fact.origin,
+            "verdict": fact.verdict,
+            "measured": fact.measured,
+            "checks": len(fact.checks),
+            "bounds": _widest(fact),
+        }
+        for fact in facts
+    }
+
+
+def _widest(fact: Fact) -> dict[str, list[End]]:
+    """The widest bound of each name, of however many checks."""
+    ends: dict[str, tuple[float, float]] = {}
+    for bound in (check.bound for check in fact.checks):
+        low, high = ends.get(bound.name, (math.inf, -math.inf))
+        ends[bound.name] = min(low, bound.low), max(high, bound.high)
+    return {name: [_end(low), _end(high)] for name, (low, high) in ends.items()}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A record; raises `BadResult` for a file that is none."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadResult(f"{path}: no record of verdicts there ({error.strerror})") from error
+    except ValueError as error:
+        raise BadResult(f"{path}: not a record of verdicts: {error}") from error
+    if not isinstance(found, dict) or not isinstance(found.get("facts"), dict):
+        raise BadResult(f"{path}: not a record of verdicts: it has no table `facts`")
+    if not isinstance(found.get("studies"), dict):
+        raise BadResult(f"{path}: not a record of verdicts: it has no table `studies`, which says how each was run")
+    return found
+
+
+def require_effort(path: Path, record: Mapping[str, Any], effort: str, studies: Iterable[str]) -> None:
+    """Refuses a comparison of studies that the record has of another effort: seeds and durations would differ."""
+    for study in studies:
+        known = record["studies"].get(study)
+        if known and known["effort"] != effort:
+            raise BadResult(
+                f"{path}: {study} was recorded with the effort {known['effort']}, this is {effort}: "
+                f"run it with the effort of the record"
+            )
+
+
+def differences(record: Mapping[str, Any], facts: Sequence[Fact]) -> list[Difference]:
+    """Facts whose verdict is not the recorded one; those of studies that were not run are left out."""
+    studies = {fact.study for fact in facts}
+    before = {name: row["verdict"] for name, row in record["facts"].items() if row["study"] in studies}
+    now = {fact.fact: fact.verdict for fact in facts}
+    every = [*before, *(name for name in now if name not in before)]
+    return [
+        Difference(name, before.get(name, "nothing"), now.get(name, "nothing"))
+        for name in every
+        if before.get(name) != now.get(name)
+    ]
+
+
+def other_bounds(record: Mapping[str, Any], facts: Sequence[Fact]) -> list[str]:
+    """Facts whose bounds in the code are not those of the record: it is of other code then."""
+    return [
+        f"{name}: {row['bounds']} in the code, {record['facts'][name]['bounds']} in the record"
+        for name, row in rows(facts).items()
+        if name in record["facts"] and row["bounds"] != record["facts"][name]["bounds"]
+    ]
+
+
+def write(
+    path: Path, facts: Sequence[Fact], headers: Mapping[str, Mapping[str, Any]], because: str
+) -> list[Difference]:
+    """Writes the record of these facts and returns what changed; a changed verdict needs the words `because`.
+
+    `headers` say of each study how it was run; what the record has of other studies stays as it is.
+    """
+    old = read(path) if path.exists() else {"studies": {}, "facts": {}, "changes": []}
+    changed = differences(old, facts) if old["facts"] else []
+    if changed and not because.strip():
+        raise BadResult(
+            f"{path}: {len(changed)} verdicts change ({', '.join(map(str, changed))}); say why with --because"
+        )
+    studies = {fact.study for fact in facts}
+    kept = {name: row for name, row in old["facts"].items() if row["study"] not in studies}
+    changes = list(old["changes"])
+    changes += [
+        {"fact": one.fact, "from": one.recorded, "to": one.found, "because": because.strip()} for one in changed
+    ]
+    now = kept | rows(facts)
+    # In the order of before, so that a difference of two records shows what differs.
+    now = {name: now[name] for name in [*(name for name in old["facts"] if name in now), *now]}
+    whole = {"studies": old["studies"] | dict(headers), "facts": now, "changes": changes}
+    text = json.dumps(whole, ensure_ascii=False, indent=1)
+    write_text(path, text + "\n")
+    return changed
+
+
+def agreed() -> dict[str, dict[str, Any]]:
+    """The agreed bounds by fact: words, what the code had before, the verdict before, why, and the numbers."""
+    found: dict[str, dict[str, Any]] = json.loads(AGREED.read_text(encoding="utf-8"))
+    return found
+
+
+def too_wide(facts: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """What is wrong with the bounds of facts: wider than agreed, an agreed one that is not there, or one not listed.
+
+    Bounds that the code has beside the agreed ones are listed too, under `added`.
+    """
+    problems = []
+    for name, row in facts.items():
+        terms = agreed().get(name)
+        if terms is None:
+            problems.append(f"{name}: not in {AGREED.name}")
+            continue
+        listed = terms["bounds"] | terms.get("added", {})
+        absent = [bound for bound in listed if bound not in row["bounds"]]
+        problems += [f"{name}: the agreed bound `{bound}` is not checked" for bound in absent]
+        for bound, (has_low, has_high) in row["bounds"].items():
+            if bound not in listed:
+                problems.append(f"{name}: the bound `{bound}` is not listed in {AGREED.name}")
+                continue
+            low, high = listed[bound]
+            if _number(has_low, -math.inf) < _number(low, -math.inf) - 1e-9:
+                problems.append(f"{name}: `{bound}` allows {has_low}, agreed were {low} and more")
+            if _number(has_high, math.inf) > _number(high, math.inf) + 1e-9:
+                problems.append(f"{name}: `{bound}` allows {has_high}, agreed were {high} and less")
+    return problems
+
+
+def _number(end: End, without: float) -> float:
+    return without if end is None else end
+
+
+def _end(value: float) -> End:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""Results of runs: their tables (`model`), files (`read`, `write`) and descriptions (`text`)."""

@@ -1,0 +1,1 @@
+"""Columns, tables and events of a run."""

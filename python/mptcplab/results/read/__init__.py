@@ -1,0 +1,1 @@
+"""Saved results, read from their directories."""

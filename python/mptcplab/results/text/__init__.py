@@ -1,0 +1,1 @@
+"""Results in sentences: summaries, limiting factors, the glossary of metrics."""

@@ -1,0 +1,386 @@
+"""A run in words: rates, paths, what limited it, what the paths together brought.
+
+Owns sentences. Never runs or computes anything but the aggregation benefit.
+"""
+
+from __future__ import annotations
+
+import html
+import math
+import tomllib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from mptcplab.results.text import reasons
+from mptcplab.stats.statistics import aggregation_benefit
+
+if TYPE_CHECKING:
+    from mptcplab._core import FlowRow, LinkRow, PathRow
+    from mptcplab.results.run import Run
+
+LIMITS = {
+    "application": "the application, which had nothing to send",
+    "send_buffer": "the send buffer",
+    "congestion_window": "the congestion windows",
+    "receive_window": "the receive window",
+    "head_of_line": "waiting for older data on a slower path (head of line)",
+    "scheduler": "the scheduler",
+    "local_queue": "pacing or this host's own queue",
+}
+
+
+BELOW = 0.95
+"""Below this part of plain TCP over the best path a flow is warned of."""
+SILENT_S = 1.0
+"""A flow to which nothing arrives for longer has stood still."""
+INITIAL_WINDOW = 10
+"""Segments that a sender may put into a queue at once (RFC 6928): a shorter queue drops some of them."""
+NOT_MEASURED = "not measured, for it ended before the warm-up did"
+"""Of plain TCP over a path."""
+
+
+def megabits(rate: float) -> str:
+    """A rate for people."""
+    return f"{rate / 1e6:.2f} Mb/s"
+
+
+def limits_in_words(limits: Mapping[str, float], least: float = 0.01) -> str:
+    """What held a flow back, as shares of its time."""
+    shares = sorted(((share, name) for name, share in limits.items() if share >= least), reverse=True)
+    if not shares:
+        return "what limited it was not measured"
+    return "limited by " + ", ".join(f"{LIMITS.get(name, name)} {share:.0%}" for share, name in shares)
+
+
+def _alone(single: Mapping[str, float]) -> str:
+    return ", ".join(f"{path} {NOT_MEASURED if math.isnan(rate) else megabits(rate)}" for path, rate in single.items())
+
+
+def benefit_in_words(multipath: float, single: Mapping[str, float]) -> str:
+    """What several paths brought against plain TCP over each."""
+    alone = _alone(single)
+    benefit = aggregation_benefit(multipath, list(single.values()))
+    if math.isnan(benefit):
+        return f"plain TCP alone: {alone}"
+    if benefit > 1.005:
+        verdict = "more than plain TCP over all paths added up"
+    elif benefit < -0.005:
+        verdict = f"{-benefit:.0%} less than plain TCP over the best path"
+    elif benefit < 0.005:
+        verdict = "as much as plain TCP over the best path"
+    else:
+        verdict = f"{benefit:.0%} of what the other paths could add to the best one"
+    return f"aggregation benefit {benefit:.2f}: {verdict} (plain TCP alone: {alone})"
+
+
+def warning_in_words(row: FlowRow, single: Mapping[str, float]) -> str | None:
+    """A warning for a flow that stays below plain TCP over its best path, with its causes; None for any other flow."""
+    single = {path: rate for path, rate in single.items() if not math.isnan(rate)}
+    best = max(single, key=lambda path: single[path], default="")
+    rate = reasons.comparable_rate(row)
+    if not best or rate >= BELOW * single[best]:
+        return None
+    if row["handshake_s"] is None:
+        return f"slower than plain TCP over {best} alone (0% of it): it never connected"
+    causes = [str(finding) for finding in reasons.findings(row)[:3]]
+    if not causes and row["penalties"]:
+        # A run that was not observed has no findings.
+        causes = [f"M2 halved windows {row['penalties']} times (penalisation = false does not)"]
+    why = "; ".join(causes) or limits_in_words(row["limits"])
+    return f"slower than plain TCP over {best} alone ({rate / single[best]:.0%} of it): {why}"
+
+
+def latency_in_words(row: FlowRow) -> list[str]:
+    """How late blocks and datagrams were, and whether the flow stood still."""
+    lines = []
+    median, most, last = (row["latency_p50_s"], row["latency_p95_s"], row["latency_p99_s"])
+    if median is not None and most is not None and last is not None:
+        times = ", ".join(
+            f"{name} {seconds(value)}" for name, value in (("median", median), ("p95", most), ("p99", last))
+        )
+        what = (
+            f"latency of {row.get('measured_blocks', row['blocks'])} blocks"
+            if row["jitter_s"] is None
+            else "delay of the datagrams"
+        )
+        jitter = "" if row["jitter_s"] is None else f", jitter {seconds(row['jitter_s'])}"
+        lines.append(f"{what}: {times}{jitter}")
+    if row["datagram_loss"] is not None:
+        lines.append(f"{row['datagram_loss']:.2%} of the datagrams were lost")
+    if row["late"] is not None:
+        lines.append(_late(row))
+    if row["longest_silence_s"] > SILENT_S:
+        begins, lasted, why = row["longest_silence_at_s"], row["longest_silence_s"], reasons.silence(row)
+        lines.append(
+            f"nothing reached the application for {lasted:.1f} s from {begins:.1f} s on, although data was waiting"
+            + (f": {why}" if why else "")
+        )
+    return lines
+
+
+def _late(row: FlowRow) -> str:
+    if row["blocks"]:
+        return f"{row['late']:.2%} of the blocks took longer than the deadline"
+    if row["datagram_loss"] is not None:
+        return f"{row['late']:.2%} of the datagrams came later than the deadline, or never"
+    return f"the transfer was complete {'after' if row['late'] else 'within'} the deadline"
+
+
+def seconds(value: float) -> str:
+    """A time for people."""
+    return f"{value:.2f} s" if value >= 1 else f"{value * 1e3:.0f} ms"
+
+
+def summary(
+    run: Run,
+    baselines: Mapping[str, Mapping[str, float]] | None = None,
+    failed: Mapping[str, Mapping[str, str]] | None = None,
+) -> str:
+    """The whole run; `baselines` has the goodput of plain TCP by flow and path, `failed` why some got nothing."""
+    lines = [f"{run.name}, seed {run.seed}" + (f" ({run.variant})" if run.variant else "")]
+    lines += [f"  {line}" for line in run.scenario.registered]
+    links = _busiest(run)
+    transports = dict(zip(run.scenario.flows, run.scenario.transports, strict=True))
+    for row in run.flow_rows[:20]:
+        alone, transport = (baselines or {}).get(row["flow"], {}), transports.get(row["flow"], "")
+        lines += _flow(row, alone, transport, links, _reinjected(run, row))
+        lines += [f"    {line}" for line in nothing_alone((failed or {}).get(row["flow"], {}))]
+        lines += [f"    {line}" for line in long_queues(run, row)]
+    if len(run.flow_rows) > 20:
+        rest = run.flow_rows[20:]
+        # Their own rates hold over times of their own: added up, they may be more than a link carries.
+        bits = 8 * sum(row["bytes_received"] for row in rest)
+        total = bits / run.measured_s if run.measured_s else 0.0
+        nothing = sum(not row["bytes_received_total"] for row in rest)
+        idle = f", {nothing} of them with nothing" if nothing else ""
+        lines.append(f"  and {len(rest)} more flows with {megabits(total)} together{idle}")
+    return "\n".join(lines)
+
+
+def _flow(
+    row: FlowRow,
+    baselines: Mapping[str, float],
+    transport: str,
+    links: Mapping[str, LinkRow],
+    reinjected: Sequence[str],
+) -> Sequence[str]:
+    if transport != "udp" and row["handshake_s"] is None:
+        return _unconnected(row, baselines, transport)
+    kind = "MPTCP" if row["multipath"] else "fell back to TCP" if row["fell_back"] else transport.upper()
+    if reasons.ended_early(row):
+        return _ended_early(row, baselines, kind)
+    head = f"  {row['flow']} ({kind}): goodput {megabits(row['goodput'])}{_without_early(row)}"
+    most, best = row["capacity"], row["best_capacity"]
+    head += _since(row)
+    if most and best:
+        head += f" of {megabits(most)} that its links could carry"
+        head += f" ({megabits(best)} at their best)" if best > (2 - BELOW) * most else ""
+    if row["completion_s"] is not None:
+        head += f", complete after {row['completion_s']:.3f} s"
+    if row["closed"] not in (None, "Normal", "Graceful", "Closed", "Finished"):
+        head += f", ended: {row['closed']}"
+    if not row["intact"]:
+        head += ", DATA DAMAGED"
+    lines = [head]
+    if row["fell_back"]:
+        lines.append(
+            f"    fell back to TCP at {row['fell_back_at_s']:.2f} s on path {row['fell_back_path']}: "
+            f"{row['fell_back_because']}"
+        )
+    for path in row["paths"]:
+        lines += _path_lines(row, path, links.get(path["path"]))
+    lines += [f"    {line}" for line in (*reinjected, *latency_in_words(row))]
+    said = reasons.sentences(row)
+    # Nobody asked the links of a run that was not observed.
+    seen = f"as the sender saw it: {limits_in_words(row['limits'])}" if row["limits"] else limits_in_words({})
+    lines.append(f"    {'; '.join(said) or seen}")
+    if not said:
+        lines += [f"    no subflow joined over {name}" for name in row["never_joined"]]
+    if baselines:
+        lines.append(f"    {benefit_in_words(reasons.comparable_rate(row), baselines)}")
+        warning = warning_in_words(row, baselines)
+        lines += [f"    {warning}"] if warning else []
+    return lines
+
+
+def _reinjected(run: Run, row: FlowRow) -> list[str]:
+    """Data that a further path carried after the warm-up; a flow with one path has no further one."""
+    if len(row["paths"]) < 2:
+        return []
+    if not row["reinjected"]:
+        # Copies of a scheduler that sends everything on every path are no reinjections.
+        copies = [f"sent on several paths at once: {_kilobytes(row['duplicates'] or 0)} arrived twice"]
+        halved = [f"windows halved in the whole run (M2): {row['penalties']}"]
+        return [*(copies if row["duplicates"] else []), *(halved if row["penalties"] else [])]
+    part = row["reinjected"] / max(row["bytes_received"], 1)
+    amount = f"{_kilobytes(row['reinjected'])}, {part:.0%} of the data"
+    if run.backend == "kernel":
+        # mptcpi_bytes_retrans; what arrives twice is counted by the receiver (`kernel.told`).
+        return [
+            f"retransmitted by Multipath TCP after a timeout: {amount}; Linux does not count what it sends anew when a "
+            "subflow is gone"
+        ]
+    if _has_queues(run, row["flow"]):
+        # What is acknowledged before its turn is never sent.
+        # Of a flow on the kernel nobody knows it.
+        twice = "" if row["duplicates"] is None else f"; {_kilobytes(row['duplicates'])} arrived twice"
+        return [f"queued on another path as well, as Linux counts it: {amount}{twice}"]
+    return [
+        f"reinjected on another path: {amount} ({_kilobytes(row['opportunistic'])} opportunistic, M1); "
+        f"windows halved in the whole run (M2): {row['penalties']}"
+    ]
+
+
+def _kilobytes(count: float) -> str:
+    """An amount of data; less than half a kB in bytes."""
+    return f"{count:.0f} B" if 0 < count < 500 else f"{count / 1e3:.0f} kB"
+
+
+def _counted(count: int, word: str) -> str:
+    """A number of things."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def _has_queues(run: Run, flow: str) -> bool:
+    """Whether a flow gives data to the queues of subflows, as Linux does, before their windows have space."""
+    flows = tomllib.loads(run.scenario.to_toml())["flows"]
+    table = flows.get(flow) or flows.get(flow.rpartition("-")[0], {})
+    return bool(table.get("subflow_queues"))
+
+
+def nothing_alone(failed: Mapping[str, str]) -> list[str]:
+    """Why plain TCP got nothing over some paths."""
+    return [f"plain TCP over {path} alone got nothing: {why}" for path, why in failed.items()]
+
+
+def _path_lines(row: FlowRow, path: PathRow, link: LinkRow | None) -> list[str]:
+    rate = path["bytes_arrived"] * 8 / row["measured_s"] if row["measured_s"] else 0.0
+    whole = sum(one["bytes_arrived"] for one in row["paths"]) or 1
+    share = f"{path['bytes_arrived'] / whole:4.0%}"
+    rtt = "-" if math.isnan(path["mean_srtt_s"]) else f"{path['mean_srtt_s'] * 1e3:.0f} ms"
+    again = f"{_counted(path['retransmits'], 'retransmission')}, {_counted(path['timeouts'], 'timeout')}"
+    lines = [f"    {path['path']:<12} {megabits(rate):>12} {share}  RTT {rtt}, {again}"]
+    if path["limits"]:
+        lines.append(f"    {'':<12} capacity: {_uses(path)}")
+        if _differs(path):
+            lines.append(f"    {'':<12} as the sender saw it: {_uses(path, 'sender_limits')}")
+    elif link is not None:
+        lines.append(f"    {'':<12} {_link_in_words(link)}")
+    return lines
+
+
+def _uses(path: PathRow, view: Literal["limits", "sender_limits"] = "limits") -> str:
+    """What the capacity of a path went to, as the links know it or as its sender saw it."""
+    return reasons.in_words(path[view], is_backup=path.get("is_backup", False)) or "many small causes"
+
+
+def long_queues(run: Run, row: FlowRow) -> list[str]:
+    """What the queues of bloated paths hold, beside what these paths need."""
+    bloated = reasons.long_queues([path for path in row["paths"] if path["limits"]])
+    if not bloated:
+        return []
+    file = tomllib.loads(run.scenario.to_toml())
+    notes = []
+    for path in bloated:
+        link, _, side = (path.get("queue_at") or f"{path['path']} forward").rpartition(" ")
+        queue, rate, trip = _queue(file, link, side), path["best_capacity"], path["base_rtt_s"]
+        if isinstance(queue, str) and rate and trip:
+            product = max(1, math.ceil(rate * trip / reasons.FRAME_BITS))
+            its, whose = ("its", "its RTT") if link == path["path"] else ("the", f"the RTT of {path['path']}")
+            notes.append(
+                f"the queue of {link} may hold {_held(queue)}; {its} bandwidth-delay product is {product} "
+                f'packets, and queue = "{max(product, INITIAL_WINDOW)}p" would shorten {whose}'
+            )
+    return notes
+
+
+def _queue(file: Mapping[str, Any], link: str, side: str) -> object:
+    """The limit of the queue of a direction, as the scenario has it."""
+    line = file.get("paths", {}).get(link) or file.get("links", {}).get(link) or {}
+    return line.get(side, {}).get("queue", line.get("queue"))
+
+
+def _held(queue: str) -> str:
+    """A limit of a queue in words."""
+    return f"{queue[:-1]} packets" if queue.endswith("p") and queue[:-1].isdigit() else queue
+
+
+def _since(row: FlowRow) -> str:
+    """Says that goodput counts from the end of the handshake, where that took long."""
+    if not reasons.waited_long(row):
+        return ""
+    return f" after a handshake of {row['waited_s']:.2f} s, {megabits(reasons.rate_of_life(row))} with it,"
+
+
+def _without_early(row: FlowRow) -> str:
+    """Says that data had arrived before the warm-up ended, where that is much."""
+    if not reasons.waited_much(row):
+        return ""
+    early = reasons.early_bytes(row)
+    without = megabits(row["goodput"] * (1 - early / row["bytes_received"]))
+    return f" ({without} without {reasons.amount(early)} that had arrived out of order before the warm-up ended)"
+
+
+def _ended_early(row: FlowRow, baselines: Mapping[str, float], kind: str) -> Sequence[str]:
+    lines = [f"  {row['flow']} ({kind}): {reasons.early_end(row)}" + ("" if row["intact"] else ", DATA DAMAGED")]
+    lines += [f"    {line}" for line in latency_in_words(row)]
+    return [*lines, f"    plain TCP alone: {_alone(baselines)}"] if baselines else lines
+
+
+def _unconnected(row: FlowRow, baselines: Mapping[str, float], transport: str) -> Sequence[str]:
+    lines = [f"  {row['flow']} ({transport.upper()}): never connected: {reasons.unanswered(row)}"]
+    if baselines:
+        lines.append(f"    plain TCP alone: {_alone(baselines)}")
+        warning = warning_in_words(row, baselines)
+        lines += [f"    {warning}"] if warning else []
+    return lines
+
+
+def _busiest(run: Run) -> dict[str, LinkRow]:
+    """The direction of each link that carried more; nothing of a simulated run, whose paths say what limited them."""
+    if run.backend == "sim":
+        return {}
+    found: dict[str, LinkRow] = {}
+    for link in run.link_rows:
+        if link["link"] not in found or link["sent_bytes"] > found[link["link"]]["sent_bytes"]:
+            found[link["link"]] = link
+    return found
+
+
+def _link_in_words(link: LinkRow) -> str:
+    """How a link was used, for runs on real sockets, of which nobody knows what limited them."""
+    said = [f"its link was busy {link['busy']:.0%} of the time"]
+    drops = ((link["queue_drops"], "its queue dropped {} packets"), (link["random_losses"], "{} were lost at random"))
+    said += [text.format(count) for count, text in drops if count]
+    return ", ".join(said)
+
+
+def _differs(path: PathRow) -> bool:
+    """Whether the sender blamed something else for most of the time than the links did."""
+    known, seen = path.get("limits"), path.get("sender_limits")
+    return bool(known and seen) and _first(known or {}) != _first(seen or {})
+
+
+def _first(shares: Mapping[str, float]) -> str:
+    return max(shares, key=lambda cause: shares[cause], default="")
+
+
+def summary_html(run: Run) -> str:
+    """A small table for notebooks."""
+    cells = []
+    for row in run.flow_rows[:20]:
+        shares = ", ".join(
+            f"{html.escape(path['path'])} {megabits(path['bytes_arrived'] * 8 / row['measured_s'])}"
+            for path in row["paths"]
+            if row["measured_s"]
+        )
+        cells.append(
+            f"<tr><td>{html.escape(row['flow'])}</td><td>{'MPTCP' if row['multipath'] else 'TCP'}</td>"
+            f"<td>{megabits(row['goodput'])}</td><td>{shares}</td>"
+            f"<td>{html.escape('; '.join(reasons.sentences(row)) or limits_in_words(row['limits']))}</td></tr>"
+        )
+    return (
+        f"<p><b>{html.escape(run.name)}</b>, seed {run.seed}</p><table><thead><tr><th>flow</th>"
+        "<th>transport</th><th>goodput</th><th>on the paths</th><th>why not more</th></tr></thead>"
+        f"<tbody>{''.join(cells)}</tbody></table>"
+    )

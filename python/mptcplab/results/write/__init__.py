@@ -1,0 +1,1 @@
+"""Files of results: Parquet, JSON, qlog, iperf3; merged results."""

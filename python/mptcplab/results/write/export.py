@@ -1,0 +1,115 @@
+"""Files of a run: Parquet, JSON, the scenario as run.
+
+Owns file formats; how files come to be is the business of `files`. The same runs give the same bytes: fixed writer
+settings, rows in the order of the jobs, no clock and no path of this machine in any file.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from mptcplab import _core
+from mptcplab.results.write.iperf3 import iperf3
+from mptcplab.util.files import only_writer, replacing, write_text
+from mptcplab.util.json_files import write_json
+
+if TYPE_CHECKING:
+    from mptcplab.results.run import Run, Runs
+
+
+TABLES = ("samples", "flows", "paths", "links", "blocks", "events")
+"""The tables of a result, each a file of that name."""
+ALWAYS = ("samples", "flows", "paths", "links")
+"""Those that every result has; the others are there where a run has such rows."""
+
+
+def write_parquet(table: pa.Table, path: Path) -> None:
+    """Writes a table so that equal tables give equal bytes."""
+    with replacing(path) as file:
+        pq.write_table(
+            table,
+            file,
+            version="2.6",
+            compression="zstd",
+            compression_level=3,
+            data_page_version="2.0",
+            row_group_size=1 << 20,
+            write_statistics=True,
+        )
+
+
+def save_run(run: Run, directory: str | PathLike[str]) -> None:
+    """Writes one run: `scenario.toml run.json iperf3.json` and the tables."""
+    from mptcplab.results.run import Runs
+
+    with only_writer(directory) as target:
+        save_runs(Runs([run]), target)
+        write_json(iperf3(run), target / "iperf3.json")
+
+
+def save_runs(runs: Runs, directory: str | PathLike[str]) -> None:
+    """Writes several runs into one set of tables, and each scenario as it ran.
+
+    What stood there of another result is replaced. Raises `BadFile` while another process writes there.
+    """
+    with only_writer(directory) as target:
+        _save_runs(runs, target)
+
+
+def _save_runs(runs: Runs, target: Path) -> None:
+    # First: a result that is replaced in part is none.
+    (target / "run.json").unlink(missing_ok=True)
+    _remove(target / "baselines")
+    files: dict[str, str] = {}
+    for run in runs:
+        text = run.scenario.to_toml()
+        if text not in files:
+            files[text] = "scenario.toml" if not files else f"scenario-{len(files) + 1}.toml"
+            write_text(target / files[text], text)
+    rows = [described(run, files[run.scenario.to_toml()]) for run in runs]
+    tables = tables_of(runs)
+    for table in TABLES:
+        if table in tables:
+            write_parquet(tables[table], target / f"{table}.parquet")
+        else:
+            (target / f"{table}.parquet").unlink(missing_ok=True)
+    # Last: who finds it finds the rest.
+    backend = runs[0].backend if len(runs) else "sim"
+    write_json({"mptcplab": _core.__version__, "backend": backend, "runs": rows}, target / "run.json")
+
+
+def _remove(directory: Path) -> None:
+    """Removes a result that is part of the one that is replaced; files that are no result's stay."""
+    if directory.is_symlink() or not (directory / "run.json").is_file():
+        return
+    names = ["run.json", "iperf3.json", *(f"{table}.parquet" for table in TABLES)]
+    for file in (*(directory / name for name in names), *directory.glob("scenario*.toml")):
+        file.unlink(missing_ok=True)
+    with suppress(OSError):
+        directory.rmdir()
+
+
+def described(run: Run, scenario: str) -> dict[str, Any]:
+    """The row of a run in `run.json`; `scenario` is the name of its file."""
+    return {
+        "run": run.name,
+        "seed": run.seed,
+        "variant": run.variant,
+        "scenario": scenario,
+        "data_packets": run.data_packets,
+    }
+
+
+def tables_of(runs: Runs) -> dict[str, pa.Table]:
+    """The tables of runs by name; of blocks and events only where there are some, of no run none."""
+    if not len(runs):
+        return {}
+    found = {"samples": runs.samples, "flows": runs.flows, "paths": runs.paths, "links": runs.links}
+    some = {"blocks": runs.blocks, "events": runs.events}
+    return found | {name: table for name, table in some.items() if table.num_rows}

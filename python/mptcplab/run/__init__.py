@@ -1,0 +1,1 @@
+"""Many runs: batches, sweeps, the UDP interference test."""

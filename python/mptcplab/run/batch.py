@@ -1,0 +1,157 @@
+"""Many runs on several cores, with a progress line.
+
+Owns the order of results (that of the jobs, whatever the number of workers) and what happens on
+Ctrl-C: finished runs are kept. Never looks into a result.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TextIO
+
+from mptcplab import _core
+from mptcplab.results.run import Run, Runs
+
+if TYPE_CHECKING:
+    from mptcplab.results.model.events import Trace
+    from mptcplab.results.model.varied_values import Value
+
+
+@dataclass(frozen=True)
+class Job:
+    """A scenario to run with a seed; `variant` tells runs of one batch apart."""
+
+    scenario: _core.Scenario
+    seed: int
+    variant: str = ""
+    trace: Trace | None = None
+    """Which events are kept; None is none, and nothing is observed."""
+    values: Mapping[str, Value] = field(default_factory=dict, compare=False)
+    """What a sweep varies and this run has, by key: columns of its tables."""
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C during a batch. `finished` holds the runs that ended before, in the order of the jobs."""
+
+    def __init__(self, finished: Runs, total: int, count: int | None = None) -> None:
+        """Remembers what was finished of `total` runs; `count` where that is more than is still in memory."""
+        count = len(finished) if count is None else count
+        super().__init__(f"interrupted after {count} of {total} runs")
+        self.finished = finished
+        self.count, self.total = count, total
+
+
+def default_workers() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def run_jobs(
+    jobs: Sequence[Job],
+    *,
+    workers: int | None = None,
+    quiet: bool = False,
+    label: str = "runs",
+    on_result: Callable[[int, Run], None] | None = None,
+) -> Runs:
+    """Runs the jobs; `on_result` sees each run as it ends, with the number of its job.
+
+    Raises `Interrupted` on Ctrl-C, with the runs that were finished.
+    """
+    slots: list[Run | None] = [None] * len(jobs)
+    if not jobs:
+        return Runs([])
+    batch = _core.Batch([(job.scenario, job.seed, job.trace) for job in jobs], workers or default_workers())
+    progress = Progress(len(jobs), label, quiet=quiet, length=sum(job.scenario.duration for job in jobs))
+    left, behind = len(jobs), 0.0
+    try:
+        while left:
+            outcome = batch.next(0.1)
+            progress.tick(len(jobs) - left, behind + sum(reached for _, reached in batch.under_way()))
+            if outcome is None:
+                continue
+            at, results = outcome
+            run = Run(jobs[at].scenario, jobs[at].seed, results, jobs[at].variant, values=jobs[at].values)
+            slots[at] = run
+            left -= 1
+            behind += jobs[at].scenario.duration
+            if on_result is not None:
+                on_result(at, run)
+    except KeyboardInterrupt:
+        batch.cancel()
+        raise Interrupted(Runs([run for run in slots if run is not None]), len(jobs)) from None
+    except BaseException:
+        batch.cancel()
+        raise
+    finally:
+        progress.close()
+    batch.join()
+    return Runs([run for run in slots if run is not None])
+
+
+class Progress:
+    """A bar on a terminal, a line every five seconds elsewhere; nothing in the first second.
+
+    Of a single run there are no lines elsewhere: nobody counts to one.
+    """
+
+    def __init__(
+        self, total: int, label: str, *, quiet: bool = False, out: TextIO | None = None, length: float = 0.0
+    ) -> None:
+        """Begins to count; `out` is stderr by default, `length` the virtual seconds of all where that is known."""
+        self._out = sys.stderr if out is None else out
+        self._total, self._label, self._quiet, self._length = total, label, quiet, length
+        self._start = time.monotonic()
+        self._terminal = self._out.isatty()
+        self._shown = self._start
+        self._drawn = False
+
+    def tick(self, done: int, behind: float = 0.0) -> None:
+        """Shows that `done` of the total are done, and `behind` of the virtual seconds, if it is time to."""
+        now = time.monotonic()
+        pause = 0.1 if self._terminal else 5.0
+        alone = self._total == 1 and not self._terminal
+        if self._quiet or alone or now - self._start < 1.0 or now - self._shown < pause:
+            return
+        self._shown = now
+        share, text = said(done, self._total, behind, self._length, now - self._start)
+        text = f"{self._label}: {text}"
+        if self._terminal:
+            filled = round(24 * share)
+            self._out.write(f"\r[{'█' * filled}{'·' * (24 - filled)}] {text}\x1b[K")
+            self._drawn = True
+        else:
+            self._out.write(text + "\n")
+        self._out.flush()
+
+    def close(self) -> None:
+        """Takes the bar away."""
+        if self._drawn:
+            self._out.write("\r\x1b[K")
+            self._out.flush()
+            self._drawn = False
+
+
+def said(done: int, total: int, behind: float, length: float, spent: float) -> tuple[float, str]:
+    """What share is done, and how that is said: runs, virtual time where it is known, its rate, the time left."""
+    share = min(1.0, behind / length if length else done / total)
+    parts = [f"{done} of {total}"] if total > 1 else []
+    if length:
+        parts.append(f"{share:.0%} of {_span(length)} simulated")
+        if behind:
+            parts.append(f"{behind / spent:,.0f} times real time")
+    parts.append(f"{_span(spent * (1 / share - 1))} left" if share else "…")
+    return share, ", ".join(parts)
+
+
+def _span(seconds: float) -> str:
+    whole = round(seconds)
+    if whole < 100:
+        return f"{whole} s"
+    return (
+        f"{whole // 60} min {whole % 60:02d} s" if whole < 7200 else f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    )

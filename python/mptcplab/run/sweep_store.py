@@ -1,0 +1,186 @@
+"""The parts of a sweep on the disk, and the result that they are joined to.
+
+Owns the plan of an unfinished sweep, and what of it can be used again. Runs nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from mptcplab import _core
+from mptcplab.results.read.result_files import MOST_TEXT, read_json, read_pieces, read_table
+from mptcplab.results.run import Runs
+from mptcplab.results.write.export import ALWAYS, TABLES, described, tables_of, write_parquet
+from mptcplab.results.write.parquet_join import join
+from mptcplab.util.files import BadFile, folder, read_bytes, write_text
+from mptcplab.util.json_files import write_json, write_long
+from mptcplab.util.user_input import BadResult
+
+if TYPE_CHECKING:
+    from mptcplab.run.sweeps import Sweep
+
+PLAN, PARTS, SWEEP = "sweep.json", "parts", "sweep"
+PICTURES = ("sweep.png", "sweep.svg", "sweep.pdf", "throughput.png", "throughput.svg", "iperf3.json")
+"""Files that a sweep or a run leaves beside its tables."""
+UNFINISHED = 10**6
+"""In place of a part's number."""
+
+
+def _schema(file: Path) -> pa.Schema:
+    with pa.OSFile(str(file)) as opened:
+        return pq.read_schema(opened)
+
+
+def _table(file: Path) -> pa.Table:
+    with pa.OSFile(str(file)) as opened, pq.ParquetFile(opened) as parquet:
+        return parquet.read()
+
+
+class Store:
+    """The parts of a sweep on the disk."""
+
+    def __init__(self, sweep: Sweep, output: Path, *, resume: bool) -> None:
+        """Begins a sweep in `output`, or goes on with it. Raises `BadResult` where that cannot be."""
+        self._sweep, self._output = sweep, folder(output)
+        plan, known = sweep.plan(), self._known()
+        if known is None and any((output / PARTS).glob("*")):
+            raise BadResult(f"{output / PARTS}: holds files of something else; give another --output")
+        if known and not resume:
+            raise BadResult(
+                f"{output}: holds an unfinished sweep; --resume goes on with it, another --output begins anew"
+            )
+        self.is_complete = resume and known is None and (output / "run.json").is_file()
+        if self.is_complete:
+            known = read_json(output / "run.json").get(SWEEP)
+            # How it was cut into parts shows nowhere in a whole one.
+            del plan["runs_of_part"]
+        if resume and not isinstance(known, dict):
+            raise BadResult(f"{output}: there is no sweep to go on with; leave --resume out")
+        differs = [key for key in plan if known and known.get(key) != plan[key]]
+        if differs:
+            raise BadResult(
+                f"{output}: holds {'a' if self.is_complete else 'an unfinished'} sweep of another kind "
+                f"({', '.join(differs)}); give the arguments that it began with, or another --output"
+            )
+        if self.is_complete:
+            return
+        self._parts = folder(output, PARTS)
+        if not known:
+            self._forget()
+            write_json(plan, self._output / PLAN)
+
+    def _forget(self) -> None:
+        """Removes the result that stood here, by what its list names: nobody else's file."""
+        if not (self._output / "run.json").is_file():
+            return
+        scenarios = {Path(row["scenario"]).name for row in read_json(self._output / "run.json")["runs"]}
+        for name in (*scenarios, *(f"{table}.parquet" for table in TABLES), *PICTURES, "run.json"):
+            (self._output / name).unlink(missing_ok=True)
+
+    def _known(self) -> dict[str, Any] | None:
+        file = self._output / PLAN
+        if not file.is_file():
+            return None
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise BadResult(f"{file}: damaged: {error}; give another --output") from error
+        return found if isinstance(found, dict) else {}
+
+    def _file(self, number: int, table: str) -> Path:
+        return self._parts / f"{number:06}-{table}.parquet"
+
+    def _list(self, number: int) -> Path:
+        return self._parts / f"{number:06}.json"
+
+    def finished(self) -> int:
+        """How many parts are whole, from the first on."""
+        return next(number for number in itertools.count() if not self._list(number).is_file())
+
+    def all_rows(self) -> Iterator[list[dict[str, Any]]]:
+        """The table of flows of a sweep that is complete, in pieces."""
+        for piece in read_pieces(self._output / "flows.parquet"):
+            yield piece.to_pylist()
+
+    def rows(self, number: int) -> list[dict[str, Any]] | None:
+        """The table of flows of a part that was finished; of a damaged one, which is run again, None."""
+        if not self._list(number).is_file():
+            return None
+        try:
+            rows: list[dict[str, Any]] = self._whole(number).to_pylist()
+        except (BadResult, BadFile, OSError):
+            for table in TABLES:
+                self._file(number, table).unlink(missing_ok=True)
+            self._list(number).unlink(missing_ok=True)
+            return None
+        return rows
+
+    def _whole(self, number: int) -> pa.Table:
+        """The table of flows of a part of which everything can be read. Raises `BadResult`."""
+        runs = next(itertools.islice(self._sweep.parts(), number, None))
+        jobs = [self._sweep.job(at) for at in runs]
+        try:
+            listed = [(row["variant"], row["seed"]) for row in json.loads(read_bytes(self._list(number), MOST_TEXT))]
+        except (ValueError, TypeError, KeyError) as error:
+            raise BadResult(f"{self._list(number)}: damaged: {error}") from error
+        if listed != [(job.variant, job.seed) for job in jobs]:
+            raise BadResult(f"{self._list(number)}: damaged: it lists other runs")
+        found = {table: self._file(number, table) for table in TABLES}
+        tables = {table: read_table(file) for table, file in found.items() if file.is_file() or table in ALWAYS}
+        return tables["flows"]
+
+    def write(self, number: int, runs: Runs) -> None:
+        """Writes a part; its list of runs comes last, so that who finds that finds all."""
+        for table, rows in tables_of(runs).items():
+            write_parquet(rows, self._file(number, table))
+        write_json([described(run, "") for run in runs], self._list(number))
+
+    def join(self, done: int, more: Runs | None = None) -> None:
+        """Makes one result of the first `done` runs, and `more` of the part that was not finished."""
+        numbers = list(range(-(-done // self._sweep.runs_of_part)))
+        if more:
+            # By a number that no part has: nobody shall take it for a whole one.
+            numbers.append(UNFINISHED)
+            self.write(UNFINISHED, more)
+        for table in TABLES:
+            files = [self._file(number, table) for number in numbers]
+            files = [file for file in files if file.is_file()]
+            if files:
+                schemas = [_schema(file) for file in files]
+                join((_table(file) for file in files), schemas, self._output / f"{table}.parquet")
+        names = self._scenarios()
+        if numbers:
+            rows = (
+                row | {"scenario": names[row["variant"]]}
+                for number in numbers
+                for row in json.loads(self._list(number).read_text(encoding="utf-8"))
+            )
+            # The plan belongs to a whole sweep alone: another may read its table instead of running it again.
+            plan = {key: value for key, value in self._sweep.plan().items() if key != "runs_of_part"}
+            whole = {SWEEP: plan} if done == self._sweep.runs else {}
+            header = {"mptcplab": _core.__version__, "backend": "sim"} | whole
+            write_long(header, "runs", rows, self._output / "run.json")
+
+    def _scenarios(self) -> dict[str, str]:
+        """Writes each scenario once; the file of each variant."""
+        files, names = dict[str, str](), dict[str, str]()
+        for point in self._sweep.points:
+            text = point.scenario.to_toml()
+            if text not in files:
+                files[text] = "scenario.toml" if not files else f"scenario-{len(files) + 1}.toml"
+                write_text(self._output / files[text], text)
+            names[point.variant] = files[text]
+        return names
+
+    def clear(self) -> None:
+        """Takes the parts away, the plan last: parts without one would be nobody's."""
+        shutil.rmtree(self._parts)
+        (self._output / PLAN).unlink()

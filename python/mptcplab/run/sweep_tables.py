@@ -1,0 +1,249 @@
+"""What a sweep found: means with intervals by point and flow, and points compared seed by seed.
+
+Owns which metrics there are and how they are said. Never runs or draws.
+"""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from mptcplab.results.model.tables import FLOW_NUMBERS
+from mptcplab.results.text.reasons import LONG, ended_early
+from mptcplab.stats.statistics import Estimate, Paired, estimate, paired
+from mptcplab.util.user_input import BadResult, choose
+
+if TYPE_CHECKING:
+    from mptcplab.run.sweeps import Sweep
+
+MOST_FLOWS = 10
+"""Flows in a table; of more, the first."""
+LEAST_P = 0.001
+"""Smaller p-values are not printed as numbers: no test of a few seeds tells them apart, and none is zero."""
+SAME = 0.005
+"""Means that differ by less than this part of them are the same for a reader."""
+_ALIASES = {"latency": "latency_p95_s", "jitter": "jitter_s", "completion": "completion_s"}
+"""What people ask for, and the column that has it."""
+OBSERVED = ("capacity", "best_capacity")
+"""Metrics of which only observed runs tell."""
+_RATES = ("goodput", "throughput")
+_MOMENTS = ("completion_s", "handshake_s", "fell_back_at_s")
+"""What happens once, or never."""
+_UNITS = {
+    "bytes_received": ("MB", 1e6),
+    "late": ("%", 0.01),
+    "datagram_loss": ("%", 0.01),
+    **dict.fromkeys(("goodput", "throughput", "capacity", "best_capacity"), ("Mb/s", 1e6)),
+}
+
+
+def metrics(text: str) -> list[str]:
+    """Names of metrics at their commas; `BadResult` with the nearest for one that no flow has."""
+    from mptcplab.results.text.summary import LIMITS
+
+    known = [*FLOW_NUMBERS, *(f"limit_{name}" for name in LIMITS)]
+    names = [choose(_ALIASES.get(name.strip(), name.strip()), known, "metric") for name in text.split(",")]
+    return list(dict.fromkeys(names))
+
+
+def unit(metric: str) -> tuple[str, float]:
+    """What a metric is said in, and how much of it one of these is."""
+    if metric.startswith("latency_") or metric == "jitter_s":
+        return "ms", 1e-3
+    if metric.endswith("_s"):
+        return "s", 1.0
+    if metric.startswith("limit_"):
+        return "% of the time", 0.01
+    return _UNITS.get(metric, ("", 1.0))
+
+
+class Found:
+    """The values of a sweep by point, flow and metric, one for each seed."""
+
+    def __init__(self, sweep: Sweep, wanted: Sequence[str]) -> None:
+        """Nothing yet: `take` has what was found."""
+        self.vary, self.seeds, self.metrics = sweep.vary, sweep.seeds, list(wanted)
+        self.points = [point.values for point in sweep.points]
+        self._at = {point.variant: number for number, point in enumerate(sweep.points)}
+        self.flows: list[str] = []
+        self._warmup = [point.scenario.warmup for point in sweep.points]
+        # By flow: in how many runs its handshake was long, and the longest one.
+        self._waited: dict[str, tuple[int, float]] = {}
+        # Metrics that some run has.
+        self._measured: dict[str, None] = {}
+        # By flow: in how many runs it ended before the warm-up did.
+        self._early: dict[str, int] = {}
+        # Eight bytes a value, for sweeps of a hundred thousand runs.
+        self._values: dict[tuple[int, str, str], array[float]] = {}
+
+    def take(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Sorts rows of the table of flows."""
+        for row in rows:
+            if row["flow"] not in self.flows:
+                if len(self.flows) == MOST_FLOWS:
+                    continue
+                self.flows.append(row["flow"])
+            self._note_handshake(row)
+            self._measured |= {name: None for name in FLOW_NUMBERS if row.get(name) is not None}
+            early = ended_early(row)
+            if early:
+                self._early[row["flow"]] = self._early.get(row["flow"], 0) + 1
+            for metric in self.metrics:
+                value = None if early and metric in _RATES else row.get(metric)
+                number = math.nan if value is None else float(value) / unit(metric)[1]
+                self._values.setdefault((self._at[row["variant"]], row["flow"], metric), array("d")).append(number)
+
+    def _note_handshake(self, row: Mapping[str, Any]) -> None:
+        took, warmup = row["handshake_s"], self._warmup[self._at[row["variant"]]]
+        if took is not None and took - warmup > LONG * row["measured_s"] and not ended_early(row):
+            count, longest = self._waited.get(row["flow"], (0, 0.0))
+            self._waited[row["flow"]] = (count + 1, max(longest, took))
+
+    def notes(self) -> list[str]:
+        """What a reader of these rates has to know: rates count from the end of a handshake, however long it took."""
+        empty = [metric for metric in self.metrics if not any(self._has(metric))]
+        known = ", ".join(name for name in FLOW_NUMBERS if name in self._measured)
+        absent = [f"{name} was not measured in any run; these runs have {known}" for name in empty]
+        rates = [metric for metric in self.metrics if metric in _RATES]
+        if not rates:
+            return absent
+        runs = len(self.points) * len(self.seeds)
+        waited = [
+            f"{' and '.join(rates)} of {flow} counts from the end of the handshake, which took up to {longest:.2f} s "
+            f"in {count} of {runs} runs; bytes_received has what arrived in the whole time"
+            for flow, (count, longest) in self._waited.items()
+        ]
+        over = [
+            f"{flow} was over before the warm-up in {count} of {runs} runs, which have no {' and no '.join(rates)}"
+            for flow, count in self._early.items()
+        ]
+        return [*absent, *waited, *over]
+
+    def _has(self, metric: str) -> Iterator[bool]:
+        """Whether each run has a value of a metric."""
+        for (_, _, name), values in self._values.items():
+            if name == metric:
+                yield from (not math.isnan(value) for value in values)
+
+    @staticmethod
+    def check_reference(vary: Mapping[str, Sequence[str]], text: str) -> tuple[str, str]:
+        """The key and the value that points are compared with."""
+        key, _, value = text.partition("=")
+        choose(key, vary, "key of --vary", "--compare")
+        return key, choose(value, vary[key], f"value of {key}", "--compare")
+
+    def estimate(self, point: int, flow: str, metric: str) -> Estimate:
+        """Over the seeds; what was not measured in a run, as the end of a transfer that did not end, is left out."""
+        return estimate(self.values(point, flow, metric))
+
+    def values(self, point: int, flow: str, metric: str) -> list[float]:
+        """Those of the seeds in which it was measured."""
+        return [value for value in self._values.get((point, flow, metric), []) if not math.isnan(value)]
+
+    def missing(self, point: int, flow: str, metric: str) -> int:
+        """In how many runs it was not measured."""
+        return sum(math.isnan(value) for value in self._values.get((point, flow, metric), []))
+
+    def table(self) -> list[list[str]]:
+        """A row for each point."""
+        columns = [(flow, metric) for flow in self.flows for metric in self.metrics]
+        rows = [[*self.vary, *(self._title(flow, metric) for flow, metric in columns)]]
+        for at, point in enumerate(self.points):
+            rows.append([*point.values(), *(self._cell(at, flow, metric) for flow, metric in columns)])
+        return rows
+
+    def compared(self, text: str) -> list[list[str]]:
+        """A row for each point that is not the reference, flow and metric."""
+        rows = [[*self.vary, "flow", "metric", "difference", "p", "d_z"]]
+        for at, flow, metric, found in self._pairs(text):
+            units = unit(metric)[0]
+            name = f"{metric} [{units}]" if units else metric
+            p = "-" if math.isnan(found.p) else "< 0.001" if found.p < LEAST_P else f"{found.p:.2g}"
+            effect = "-" if math.isnan(found.effect) else f"{found.effect:+.2f}"
+            rows.append([*self.points[at].values(), flow, name, _signed(found), p, effect])
+        if len(rows) == 1:
+            raise BadResult(f"--compare {text}: there is no other point to compare with")
+        return rows
+
+    def without_effect(self) -> list[str]:
+        """Keys whose values changed no mean by `SAME` or more, whatever the other keys were."""
+        if all(math.isnan(value) for values in self._values.values() for value in values):
+            return []
+        return [key for key in self.vary if len(self.vary[key]) > 1 and not self._has_effect(key)]
+
+    def _has_effect(self, key: str) -> bool:
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for at, point in enumerate(self.points):
+            groups.setdefault(tuple(value for name, value in point.items() if name != key), []).append(at)
+        for members in groups.values():
+            for flow in self.flows:
+                for metric in self.metrics:
+                    found = [self.estimate(at, flow, metric) for at in members]
+                    means = [one.mean for one in found if one.n]
+                    if len(means) not in (0, len(found)):
+                        return True
+                    if means and max(means) - min(means) > SAME * max(map(abs, means)):
+                        return True
+        return False
+
+    def documents(self, compare: str | None) -> list[dict[str, Any]]:
+        """The same for machines: an entry for each point."""
+        found = []
+        for at, point in enumerate(self.points):
+            entry: dict[str, Any] = {"point": point, "seeds": len(self.seeds)}
+            for metric in self.metrics:
+                name = "goodput_mbps" if metric == "goodput" else metric
+                entry[name] = {}
+                for flow in self.flows:
+                    of = self.estimate(at, flow, metric)
+                    entry[name][flow] = {"mean": of.mean, "half_width": of.half_width}
+            found.append(entry)
+        for at, flow, metric, pair in self._pairs(compare) if compare else []:
+            own = found[at].setdefault("compared", {}).setdefault(metric, {})
+            own[flow] = {
+                "difference": pair.difference.mean,
+                "low": pair.difference.low,
+                "high": pair.difference.high,
+                "p": pair.p,
+                "effect": pair.effect,
+            }
+        return found
+
+    def _pairs(self, text: str) -> list[tuple[int, str, str, Paired]]:
+        key, value = self.check_reference(self.vary, text)
+        pairs = []
+        for at, point in enumerate(self.points):
+            if point[key] == value:
+                continue
+            other = self.points.index(point | {key: value})
+            for flow in self.flows:
+                for metric in self.metrics:
+                    both = zip(self._values[at, flow, metric], self._values[other, flow, metric], strict=True)
+                    known = [pair for pair in both if not math.isnan(sum(pair))]
+                    first, second = [pair[0] for pair in known], [pair[1] for pair in known]
+                    pairs.append((at, flow, metric, paired(first, second)))
+        return pairs
+
+    def _title(self, flow: str, metric: str) -> str:
+        units = unit(metric)[0]
+        short = metric.removesuffix("_s") if units else metric
+        name = flow if metric == "goodput" else f"{flow} {short}"
+        return f"{name} [{units}]" if units else name
+
+    def _cell(self, at: int, flow: str, metric: str) -> str:
+        missing = self.missing(at, flow, metric)
+        found = self.estimate(at, flow, metric)
+        if not found.n:
+            return "never" if metric in _MOMENTS else "-"
+        return f"{found} ({missing} never)" if missing else str(found)
+
+
+def _signed(found: Paired) -> str:
+    interval = found.difference
+    if not interval.n:
+        return "-"
+    if interval.n < 2 or math.isnan(interval.mean):
+        return f"{interval.mean:+.2f}"
+    return f"{interval.mean:+.2f} ({interval.low:+.2f} to {interval.high:+.2f})"

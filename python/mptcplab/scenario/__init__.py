@@ -1,0 +1,1 @@
+"""Scenarios in Python, and the checks of their arguments."""

@@ -1,0 +1,408 @@
+"""Scenarios in Python: loaded, parsed or built, always checked by the same Rust code.
+
+Owns the way from Python values to TOML. Never decides what is allowed: that is the core's word,
+and its errors (`ScenarioError`) say the key, the value and the nearest valid choice.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path as FilePath
+from typing import Any, Literal, Never
+
+from mptcplab import _core
+from mptcplab.results.model.events import REASONS, Trace
+from mptcplab.results.model.events import trace as read_trace
+from mptcplab.results.model.varied_values import typed
+from mptcplab.results.run import Run, Runs
+from mptcplab.run.batch import Job, run_jobs
+from mptcplab.scenario import arguments
+from mptcplab.scenario.arguments import name_fields
+
+ScenarioError = _core.ScenarioError
+
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+
+
+HISTORICAL: dict[str, str | bool] = {
+    "scheduler": "minrtt",
+    "opportunistic": "original",
+    "penalisation": True,
+    "coupled": "all",
+    "pacing": False,
+    "sndbuf_shrinks": True,
+    "rcvbuf_by_path": False,
+}
+"""Multipath TCP as the papers of 2011 to 2014 had it, for the keys of a flow or the `defaults` of a scenario; what is
+the default today, and why: docs/never-slower.md."""
+
+AS_STUDIED: dict[str, str | bool] = {**HISTORICAL, "minshall": False}
+"""What the published studies are run with, and Nagle's rule as in their records. Kernels of these years had Minshall's:
+one verdict of the default differs by it, D-3.2, which is undecided then and depends else."""
+
+NO_JITTER: dict[str, str] = {"start": "0s", "processing": "0s"}
+"""For the `jitter` of a scenario whose hosts leave nothing to chance: without losses, all seeds give one run."""
+
+
+@name_fields
+@dataclass(kw_only=True)
+class Path:
+    """A path between client and server; the keys are those of `[paths.NAME]` in a scenario file."""
+
+    rate: str | None = None
+    trace: str | None = None
+    """A file: delivery opportunities, or a table of what the path is like over time; instead of `rate`."""
+    trace_start: str | None = None
+    trace_repeat: bool | None = None
+    delay: str | None = None
+    rtt: str | None = None
+    loss: str | None = None
+    gilbert_elliott: Mapping[str, str] | None = None
+    loss_model: Mapping[str, Any] | None = None
+    """`{"kind": NAME, ...}`: a model that the core's build has from elsewhere."""
+    jitter: str | None = None
+    reorder: bool | None = None
+    queue: str | Mapping[str, Any] | None = None
+    """A limit (`"53p"`), or a discipline (`{"kind": "codel"}`)."""
+    mark: str | None = None
+    path_mtu: int | None = None
+    icmp: bool | None = None
+    mtu: int | None = None
+    duplicate: str | None = None
+    corrupt: str | None = None
+    slot: str | None = None
+    slot_frames: int | None = None
+    up: bool | None = None
+    forward: Mapping[str, Any] | None = None
+    backward: Mapping[str, Any] | None = None
+
+
+@name_fields
+@dataclass(kw_only=True)
+class Cell:
+    """An access point and its channel; the keys are those of `[cells.NAME]`."""
+
+    standard: Literal["802.11b", "802.11a", "802.11g", "802.11n"] | None = None
+    channel: int | None = None
+    access_point: str | None = None
+    slot: Literal["short", "long"] | None = None
+    protection: bool | None = None
+    wpa2: bool | None = None
+    streams: int | None = None
+    short_guard: bool | None = None
+    aggregation: bool | None = None
+    queue: str | None = None
+    discipline: Literal["droptail", "codel"] | None = None
+    retry_limit: int | None = None
+    cw_min: int | None = None
+    cw_max: int | None = None
+
+
+@name_fields
+@dataclass(kw_only=True)
+class Station:
+    """A wireless interface of a host; the keys are those of `[stations.NAME]`."""
+
+    host: str | None = None
+    cell: str | None = None
+    rate: str | None = None
+    distance: str | None = None
+    queue: str | None = None
+    discipline: Literal["droptail", "codel"] | None = None
+    ring: int | None = None
+    loss: str | None = None
+    delay: str | None = None
+    mtu: int | None = None
+    up: bool | None = None
+
+
+@name_fields
+@dataclass(kw_only=True)
+class Flow:
+    """A connection; the keys are those of `[flows.NAME]`, those of a plugin go into `more`."""
+
+    from_: str | None = None
+    """The host that opens it: `from` in a file."""
+    to: str | None = None
+    stack: Literal["mptcplab", "linux"] | None = None
+    transport: Literal["mptcp", "tcp", "udp"] | None = None
+    version: Literal["v0", "v1"] | None = None
+    direction: Literal["upload", "download"] | None = None
+    permutation: int | None = None
+    """A flow from each host of the `topology`."""
+    paths: Sequence[str] | None = None
+    congestion: str | Mapping[str, Any] | None = None
+    """A name, or `{"kind": NAME, ...}` with values for it; so are `scheduler` and `path_manager`."""
+    coupled: Literal["all", "shared"] | None = None
+    scheduler: str | Mapping[str, Any] | None = None
+    path_manager: str | Mapping[str, Any] | None = None
+    subflows: int | None = None
+    backup: Sequence[str] | None = None
+    opportunistic_retransmission: bool | None = None
+    opportunistic: Literal["original", "sooner", "early"] | None = None
+    penalisation: bool | None = None
+    penalty: Literal["original", "later"] | None = None
+    autotuning: bool | None = None
+    sndbuf_shrinks: bool | None = None
+    rcvbuf_by_path: bool | None = None
+    cwnd_capping: bool | None = None
+    rcvbuf: str | None = None
+    sndbuf: str | None = None
+    mss: int | None = None
+    notsent_lowat: str | None = None
+    subflow_queues: bool | None = None
+    buffer_memory: bool | None = None
+    reinjection: Literal["timeout", "data_level"] | None = None
+    windows_by_subflow: bool | None = None
+    silent_path_probe: str | None = None
+    wide_data_acks: bool | None = None
+    add_addr_timeout: str | None = None
+    blackhole_timeout: str | None = None
+    bulk: bool | None = None
+    bytes: str | None = None
+    blocks: str | None = None
+    application: Mapping[str, Any] | None = None
+    """`{"kind": NAME, ...}`: an application that the core's build has from elsewhere."""
+    rate: str | None = None
+    datagram: str | None = None
+    on: str | None = None
+    off: str | None = None
+    deadline: str | None = None
+    small_queues: str | None = None
+    slow_start: Literal["standard", "hystart++", "hystart"] | None = None
+    ssthresh: str | None = None
+    initial_window: int | None = None
+    pacing: bool | None = None
+    sack: bool | None = None
+    timestamps: bool | None = None
+    byte_counting: bool | None = None
+    rack: bool | None = None
+    frto: bool | None = None
+    undo: bool | None = None
+    delayed_ack: bool | None = None
+    nagle: bool | None = None
+    minshall: bool | None = None
+    min_rto: str | None = None
+    user_timeout: str | None = None
+    checksum: bool | None = None
+    send_queue_rule: Literal["off", "published", "unacked", "linked"] | None = None
+    ecn: Literal["off", "passive", "on"] | None = None
+    abe: bool | None = None
+    restart_after_idle: bool | None = None
+    window_use_by_round: bool | None = None
+    mtu_probing: Literal["off", "blackhole", "on"] | None = None
+    start: str | None = None
+    stop: str | None = None
+    count: int | None = None
+    stagger: str | None = None
+    baselines: bool | None = None
+    more: Mapping[str, Any] | None = None
+
+
+@name_fields
+@dataclass(kw_only=True)
+class Event:
+    """Something that changes during the run, as `[[events]]`."""
+
+    at: str
+    set: Mapping[str, Any]
+    path: str | None = None
+    link: str | None = None
+    station: str | None = None
+    middlebox: str | None = None
+    direction: Literal["forward", "backward"] | None = None
+    how: Literal["admin", "blackhole", "endpoint", "route"] | None = None
+
+
+class Scenario:
+    """A checked scenario. It never changes: `vary` gives a changed copy."""
+
+    def __init__(
+        self,
+        *,
+        duration: str,
+        flows: Mapping[str, Flow | Mapping[str, Any]],
+        paths: Mapping[str, Path | Mapping[str, Any]] | None = None,
+        events: Sequence[Event | Mapping[str, Any]] = (),
+        name: str = "scenario",
+        **more: Any,
+    ) -> None:
+        """Builds a scenario; `more` takes every other key of a scenario file."""
+        if not isinstance(name, str):
+            raise TypeError(f"name = {name!r}: must be a string")
+        for key, kind in (("cells", Cell), ("stations", Station)):
+            if more.get(key) is not None:
+                arguments.tables(more[key], key, kind)
+        table: dict[str, Any] = {
+            "name": name,
+            "duration": duration,
+            "paths": arguments.tables({} if paths is None else paths, "paths", Path),
+            "flows": arguments.tables(flows, "flows", Flow),
+        }
+        table |= more
+        if isinstance(events, (str, Mapping, Event)) or not isinstance(events, Iterable):
+            raise TypeError(f"events = {events!r}: must be a list of Event(...) or mappings")
+        if events:
+            table["events"] = list(events)
+        self._core = _core.Scenario.built(to_toml(table), name)
+
+    @classmethod
+    def _of(cls, core: _core.Scenario) -> Scenario:
+        scenario = cls.__new__(cls)
+        vars(scenario)["_core"] = core
+        return scenario
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> Scenario:
+        """Reads a scenario file."""
+        return cls._of(_core.Scenario.load(FilePath(path)))
+
+    @classmethod
+    def parse(cls, text: str, name: str = "scenario") -> Scenario:
+        """Reads the text of a scenario file; errors call it `name`."""
+        return cls._of(_core.Scenario.parse(text, name))
+
+    @classmethod
+    def packaged(cls, name: str) -> Scenario:
+        """Reads a scenario that comes with mptcplab, such as `s1`."""
+        return cls.load(FilePath(__file__).parents[1] / "scenarios" / f"{name}.toml")
+
+    def vary(self, values: Mapping[str, str | int | bool], *, origin: str = "vary") -> Scenario:
+        """A copy with other values by dotted key: `{"paths.wifi.loss": "5%"}`; errors begin with `origin`."""
+        if not isinstance(values, Mapping):
+            raise TypeError(f"{origin}: {values!r}: must be a mapping of keys and values")
+        checked = {key: arguments.plain(value, f"{origin}: {key}") for key, value in values.items()}
+        pairs = [(key, value if isinstance(value, str) else _value(value)) for key, value in checked.items()]
+        return Scenario._of(self._core.with_values(pairs, origin))
+
+    def run(
+        self,
+        seed: int = 1,
+        *,
+        captures: str | PathLike[str] | None = None,
+        trace: str | Trace | None = None,
+        **others: Never,
+    ) -> Run:
+        """Runs it once. With `captures`, that directory gets a pcapng for each host and interface.
+
+        With `trace`, names of kinds of events separated by commas or `all`, the run has `events`. The run is observed:
+        it has the capacity of its links, and what limited its paths. Those of `runs` and `sweep` are not observed.
+        """
+        arguments.none_of(others, "run", ("seed", "captures", "trace"), {"seeds": "runs(seeds=range(1, 4))"})
+        seed = arguments.seed(seed)
+        wanted = read_trace(trace) if isinstance(trace, str) else REASONS if trace is None else trace
+        results = _core.run(self._core, seed, None if captures is None else FilePath(captures), wanted)
+        return Run(self._core, seed, results)
+
+    def runs(self, seeds: Iterable[int], *, workers: int | None = None) -> Runs:
+        """Runs it once for each seed, on several cores."""
+        jobs = [Job(self._core, seed) for seed in arguments.seeds(seeds)]
+        return run_jobs(jobs, workers=arguments.workers(workers))
+
+    def sweep(
+        self,
+        vary: Mapping[str, Sequence[str | int | bool]],
+        *,
+        seeds: Iterable[int] = (1,),
+        workers: int | None = None,
+    ) -> Runs:
+        """Runs every combination of the values with every seed; each run's `variant` says which."""
+        jobs, seeds, vary = [], arguments.seeds(seeds), arguments.choices(vary)
+        workers = arguments.workers(workers)
+        columns = itertools.product(*typed(vary).values())
+        for choice, its in zip(itertools.product(*vary.values()), columns, strict=True):
+            point, values = dict(zip(vary, choice, strict=True)), dict(zip(vary, its, strict=True))
+            variant = ", ".join(f"{key}={value}" for key, value in point.items())
+            scenario = self.vary(point).core
+            jobs += [Job(scenario, seed, variant, values=values) for seed in seeds]
+        return run_jobs(jobs, workers=workers)
+
+    def baselines(self) -> list[tuple[str, str, Scenario]]:
+        """The single-path runs to compare with: flow, path, scenario."""
+        return [(flow, path, Scenario._of(core)) for flow, path, core in self._core.baselines()]
+
+    def to_toml(self) -> str:
+        """The scenario as it runs, every default filled in."""
+        return self._core.to_toml()
+
+    @property
+    def core(self) -> _core.Scenario:
+        """What the compiled core runs."""
+        return self._core
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self._core.name
+
+    @property
+    def duration(self) -> float:
+        """Seconds."""
+        return self._core.duration
+
+    @property
+    def flows(self) -> list[str]:
+        """Names of the connections."""
+        return self._core.flows
+
+    @property
+    def paths(self) -> list[str]:
+        """Names of the paths and links."""
+        return self._core.paths
+
+    def __repr__(self) -> str:
+        """Name, paths, flows and length."""
+        return f"<Scenario {self.name}: {', '.join(self.flows)} over {', '.join(self.paths)}, {self.duration:g} s>"
+
+
+def to_toml(table: Mapping[str, Any]) -> str:
+    """TOML of nested mappings, dataclasses, sequences and plain values; None is left out."""
+    lines: list[str] = []
+    _write_table(lines, "", arguments.plain(table, ""))
+    return "\n".join(lines) + "\n"
+
+
+def _write_table(lines: list[str], name: str, table: Mapping[str, Any]) -> None:
+    nested = {key: item for key, item in table.items() if isinstance(item, Mapping)}
+    arrays = {
+        key: item
+        for key, item in table.items()
+        if isinstance(item, list) and item and all(isinstance(entry, Mapping) for entry in item)
+    }
+    for key, item in table.items():
+        if key not in nested and key not in arrays:
+            lines.append(f"{_key(key)} = {_value(item)}")
+    for key, item in nested.items():
+        inner = f"{name}.{_key(key)}" if name else _key(key)
+        lines.append(f"\n[{inner}]")
+        _write_table(lines, inner, item)
+    for key, items in arrays.items():
+        for item in items:
+            lines.append(f"\n[[{_key(key)}]]")
+            lines.extend(f"{_key(inner)} = {_value(value)}" for inner, value in item.items())
+
+
+def _key(key: str) -> str:
+    return key if _BARE_KEY.fullmatch(key) else _value(key)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        return repr(value)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{_key(str(key))} = {_value(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    return '"' + "".join(_escape(letter) for letter in str(value)) + '"'
+
+
+def _escape(letter: str) -> str:
+    if letter in '"\\':
+        return "\\" + letter
+    return letter if letter >= " " and letter != "\x7f" else f"\\u{ord(letter):04x}"

@@ -1,0 +1,1 @@
+"""Statistics, formulas of the literature, and tables over time."""

@@ -1,0 +1,1 @@
+"""Helpers that know nothing of Multipath TCP: files, JSON, text of users, optional packages."""

@@ -1,0 +1,27 @@
+"""Which commit this is, where it is run from a checkout.
+
+Owns the question to git. Never fails: an installed package has no commit.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+
+def commit() -> str:
+    """The short hash of the checkout, with `+` if files differ from it; empty where there is none."""
+    git = shutil.which("git")
+    if git is None:
+        return ""
+    here = str(Path(__file__).parents[1])
+    questions = (("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "--untracked-files=no", "--", "."))
+    try:
+        told = [
+            subprocess.run([git, "-C", here, *words], capture_output=True, text=True, timeout=10, check=True).stdout
+            for words in questions
+        ]
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return told[0].strip() + ("+" if told[1].strip() else "")

@@ -1,0 +1,64 @@
+"""Scenarios that nobody has seen: drawn by a number, to hold the simulator against the kernel on them.
+
+Owns what they are drawn from. Rates are low enough that a machine of two cores emulates several at once.
+"""
+
+from __future__ import annotations
+
+import random
+from math import exp, log
+from typing import Any
+
+from mptcplab.scenario.definition import Scenario
+from mptcplab.validation.fixed_set import DURATION, WARMUP, Cell
+
+RATE = (1.0, 16.0)
+"""Of a path, Mb/s; evenly by the logarithm, as all here but queues."""
+RTT = (10.0, 200.0)
+"""Of a path, ms."""
+QUEUE = (0.5, 3.0)
+"""Of a path, in bandwidth-delay products; evenly. At least `LEAST` packets."""
+LEAST = 15
+LOSSY, LOSS = 0.25, (0.05, 2.0)
+"""How many paths lose packets, and how many of them, %."""
+THIRD = 0.2
+"""How many have a third path."""
+TUNED, BUFFER = 0.5, (100.0, 2000.0)
+"""How many buffers tune themselves, receive and send buffers apart; otherwise how large they are, kB."""
+FULL_PACKET = 1500 * 8
+
+
+def drawn(number: int, seed: int) -> list[Cell]:
+    """So many scenarios of a seed; the first ones are the same for any number. Reno and CUBIC in turn."""
+    return [_draw(seed, at) for at in range(number)]
+
+
+def _draw(seed: int, at: int) -> Cell:
+    chance = random.Random(f"{seed} {at}")  # noqa: S311 - a draw that anybody can repeat
+    kind = ("reno", "cubic")[at % 2]
+    name = f"drawn {seed}/{at} {kind}"
+    paths = {name: _path(chance) for name in ("one", "two", "three")[: 3 if chance.random() < THIRD else 2]}
+    flow: dict[str, Any] = {"stack": "linux", "transport": "mptcp", "congestion": kind}
+    flow["autotuning"] = chance.random() < TUNED
+    if not flow["autotuning"]:
+        flow["rcvbuf"] = f"{_even(chance, BUFFER):.0f}KB"
+    if chance.random() >= TUNED:
+        flow["sndbuf"] = f"{_even(chance, BUFFER):.0f}KB"
+    scenario = Scenario(name=name, duration=DURATION, warmup=WARMUP, sample="100ms", paths=paths, flows={"bulk": flow})
+    return Cell(name, scenario, blind=True)
+
+
+def _path(chance: random.Random) -> dict[str, str]:
+    rate, rtt = round(_even(chance, RATE), 2), round(_even(chance, RTT))
+    product = rate * 1e6 * rtt / 1e3 / FULL_PACKET
+    queue = max(LEAST, round(chance.uniform(*QUEUE) * product))
+    path = {"rate": f"{rate}Mbit", "rtt": f"{rtt}ms", "queue": f"{queue}p", "jitter": "1ms"}
+    if chance.random() < LOSSY:
+        path["loss"] = f"{_even(chance, LOSS):.2g}%"
+    return path
+
+
+def _even(chance: random.Random, span: tuple[float, float]) -> float:
+    """Evenly by the logarithm."""
+    low, high = span
+    return exp(chance.uniform(log(low), log(high)))

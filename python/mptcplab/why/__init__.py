@@ -1,0 +1,1 @@
+"""The command `why`: the limiting factors of a flow, and the changes that raise its goodput."""

@@ -1,0 +1,78 @@
+"""The smallest buffer that suffices, where larger buffers are the best change.
+
+Owns the sizes that are tried, and when one is as good as another. Runs nothing itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mptcplab.util.user_input import size, size_text
+from mptcplab.why.answer import WORTH, Answer, Trial, listed
+
+BUFFERS = ("rcvbuf", "sndbuf")
+LADDER = ((2, 4, 8), (16,), (32,))
+"""So many times the size of a buffer are tried, for as long as the largest is the best, ..."""
+ERRORS = 2.0
+"""... and the smallest is suggested that is worse than the best of them by at most so many standard errors, ..."""
+EQUAL = 0.01
+"""... or by this part of it."""
+
+Tested = Callable[[Sequence[tuple[str | None, dict[str, Any]]]], list[Trial]]
+"""Runs a flow with changes, each with the cause that it removes."""
+
+
+def smallest(answer: Answer, flow: dict[str, Any], tested: Tested) -> Answer:
+    """An answer that suggests the smallest buffers that suffice, where larger ones are the best change."""
+    best = answer.remedy
+    if best is None or not set(best.settings) <= set(BUFFERS):
+        return answer
+    larger = [trial for trial in answer.tried if set(trial.settings) <= set(best.settings) and _suffices(trial, best)]
+    keys = list(min(larger, key=lambda trial: len(trial.settings)).settings)
+    sizes = {key: size(str(flow[key])) for key in keys}
+    rungs = [trial for trial in answer.tried if list(trial.settings) == keys]
+    for several in LADDER:
+        known = [trial.settings for trial in rungs]
+        changes = [{key: size_text(count * times) for key, count in sizes.items()} for times in several]
+        changes = [change for change in changes if change not in known]
+        rungs = sorted([*rungs, *tested([(None, change) for change in changes])], key=_size)
+        if min(rungs, key=lambda trial: trial.missing) is not rungs[-1]:
+            break
+    return replace(answer, chosen=_smallest(answer, rungs))
+
+
+def _size(trial: Trial) -> int:
+    """What the buffers of a change hold, bytes."""
+    return sum(size(text) for text in trial.settings.values())
+
+
+def _smallest(answer: Answer, rungs: Sequence[Trial]) -> Trial | None:
+    """The smallest of some buffers that is as good as the best of them; `rungs` begin with the smallest."""
+    rungs = [trial for trial in rungs if len(trial.values) == len(answer.runs)]
+    if len(rungs) < 2:
+        return None
+    best = min(rungs, key=lambda trial: trial.missing)
+    good = [trial for trial in rungs if _suffices(trial, best) and _is_worth(answer, trial)]
+    if not good:
+        return None
+    sizes = [" and ".join(trial.settings.values()) for trial in rungs]
+    what = listed(sizes) if len(best.settings) == 1 else listed([f"({text})" for text in sizes])
+    return replace(good[0], note=f", the smallest that suffices of {what},")
+
+
+def _is_worth(answer: Answer, trial: Trial) -> bool:
+    return answer.measure is not None or trial.goodput.mean >= WORTH * answer.goodput.mean
+
+
+def _suffices(trial: Trial, best: Trial) -> bool:
+    """Whether a change is as good as another one, as far as the seeds tell."""
+    if len(trial.values) != len(best.values):
+        return False
+    lacks = [own - most for own, most in zip(trial.values, best.values, strict=True)]
+    error = float(np.std(lacks, ddof=1)) / len(lacks) ** 0.5 if len(lacks) > 1 else 0.0
+    lack = trial.missing - best.missing
+    return lack <= max(ERRORS * error, EQUAL * abs(best.missing))
