@@ -1,4 +1,4 @@
-"""`tools/blocks` prints what other seeds say otherwise, and fails where they say the opposite."""
+"""`tools/blocks` prints claims whose verdicts differ, and fails if they contradict each other."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tools_loaded import load
 
 
 def block(folder: Path, name: str, **verdicts: str) -> Path:
-    """A record of so many facts."""
+    """A record with these verdicts."""
     facts = {fact: {"verdict": verdict, "measured": f"{verdict} in {name}"} for fact, verdict in verdicts.items()}
     where = folder / f"{name}.json"
     where.write_text(json.dumps({"studies": {}, "facts": facts}))
@@ -26,7 +26,7 @@ def test_blocks_that_say_the_opposite_fail(tmp_path: Path, capsys: pytest.Captur
     ]
     assert load("blocks").main(blocks) == 1
     told = capsys.readouterr().out
-    assert told.startswith("3 facts; the same everywhere: 1 (1 holds)\n")
+    assert told.startswith("3 claims; the same verdict in all blocks: 1 (1 holds)\n")
     assert "| against | holds | fails |\n| unclear | fails | undecided |\n" in told
     assert "two: fails: fails in two" in told
     assert "alike" not in told
