@@ -31,6 +31,7 @@ def found(tool: ModuleType, name: str, text: str) -> list[tuple[int, str, str]]:
 def test_words_of_the_table_are_found_in_prose_and_not_in_code(tool: ModuleType) -> None:
     text = "# Page\n\nThe segment\ngoes again.\n\n```sh\nmend it\n```\n\nIt runs `mend` and <https://a.example/mend>.\n"
     assert found(tool, "docs/page.md", text) == [(3, "vocabulary", "goes again")]
+    assert found(tool, "docs/page.md", "Run this:\n\n    mend ours\n\nIt ends.\n") == []
 
 
 def test_a_line_number_is_that_of_the_sentence(tool: ModuleType) -> None:
