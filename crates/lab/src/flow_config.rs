@@ -47,8 +47,8 @@ pub fn flow_config(
             opportunistic_retransmission: flow.mechanisms.opportunistic_retransmission,
             opportunistic_rule: match flow.mechanisms.opportunistic {
                 Opportunistic::Original => OpportunisticRule::Original,
-                Opportunistic::Sooner => OpportunisticRule::Sooner,
-                Opportunistic::Early => OpportunisticRule::Early,
+                Opportunistic::Sooner => OpportunisticRule::AllBeneficial,
+                Opportunistic::Early => OpportunisticRule::Speculative,
             },
             penalisation: flow.mechanisms.penalisation,
             penalty_rule: match flow.mechanisms.penalty {
@@ -56,8 +56,8 @@ pub fn flow_config(
                 Penalty::Later => PenaltyRule::Later,
             },
             autotuning: flow.mechanisms.autotuning,
-            send_buffer_shrinks: flow.mechanisms.sndbuf_shrinks,
-            receive_buffer_by_path: flow.mechanisms.rcvbuf_by_path,
+            shrink_send_buffer: flow.mechanisms.sndbuf_shrinks,
+            receive_buffer_per_path: flow.mechanisms.rcvbuf_by_path,
             cwnd_capping: flow.mechanisms.cwnd_capping,
         },
         interfaces: Some(interfaces.collect()),
@@ -78,11 +78,11 @@ pub fn flow_config(
             buffer_memory: flow.waiting.buffer_memory,
             data_level_timer: flow.waiting.reinjection == Reinjection::DataLevel,
             windows_by_subflow: flow.waiting.windows_by_subflow,
-            silent_path_probe: flow.waiting.silent_path_probe,
+            failed_path_probe: flow.waiting.failed_path_probe,
             blackhole_timeout: flow.waiting.blackhole_timeout,
         },
         linux_compat: mptcp::LinuxCompat {
-            window_use_by_round: flow.tcp.window_use_by_round,
+            cwnd_limited_per_round: flow.tcp.cwnd_limited_per_round,
             minshall: flow.tcp.minshall,
             ..mptcp::LinuxCompat::default()
         },

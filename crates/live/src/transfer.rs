@@ -66,7 +66,7 @@ pub(crate) fn room(shared: &Shared, core: &mut Core, id: ConnectionId) -> Attemp
     }
     match usize::try_from(core.endpoint.writable(id)).unwrap_or(usize::MAX) {
         0 => {
-            core.endpoint.await_room(shared.now(), id);
+            core.endpoint.await_writable(shared.now(), id);
             Ok(None)
         }
         room => Ok(Some(room.min(MOST))),

@@ -4,7 +4,7 @@
 
 use mptcp_clock::Duration;
 
-use crate::ration::Ration;
+use crate::rate_limiter::RateLimiter;
 
 /// Bounds of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +27,9 @@ impl Default for EndpointBounds {
 }
 
 impl EndpointBounds {
-    pub(crate) fn refusals(&self) -> Ration {
+    pub(crate) fn refusals(&self) -> RateLimiter {
         let rate = self.resets_per_second.max(1);
-        Ration::new(rate, Duration::from_nanos(1_000_000_000 / u64::from(rate)))
+        RateLimiter::new(rate, Duration::from_nanos(1_000_000_000 / u64::from(rate)))
     }
 }
 

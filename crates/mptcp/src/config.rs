@@ -290,7 +290,7 @@ impl Config {
         let mechanisms = Mechanisms {
             opportunistic_rule: OpportunisticRule::Original,
             penalisation: true,
-            receive_buffer_by_path: false,
+            receive_buffer_per_path: false,
             ..Mechanisms::default()
         };
         Self {

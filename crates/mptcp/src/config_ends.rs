@@ -51,7 +51,7 @@ impl Config {
         self.user_timeout = user_timeout_within_limits(self.user_timeout);
         self.mss = self.mss.clamp(SMALLEST_MSS, LARGEST_MSS);
         self.announce_timeout = self.announce_timeout.max(SHORTEST);
-        let probe = &mut self.linux_stack.silent_path_probe;
+        let probe = &mut self.linux_stack.failed_path_probe;
         *probe = probe.map(|pause| pause.max(SHORTEST));
         self
     }

@@ -46,7 +46,7 @@ pub mod observe;
 pub mod path;
 pub mod path_manager;
 pub mod policy;
-mod ration;
+mod rate_limiter;
 pub mod scheduler;
 mod subflow;
 

@@ -34,7 +34,7 @@ pub struct LinuxCompat {
     pub steady_join_ack: bool,
     /// A window grows where it was full in the round, and in slow start where twice the most that was under way in the round is more;
     /// without, where that is so of what was under way before the acknowledgement (RFC 7661 section 4.4 leaves open how it is measured).
-    pub window_use_by_round: bool,
+    pub cwnd_limited_per_round: bool,
     /// Delay the acknowledgement of a request, so that the application's answer carries it, once the host has sent data within 40 ms
     /// of receiving some (net/ipv4/tcp_output.c, `tcp_event_data_sent`: pingpong mode); without, the first 16 segments of a subflow are
     /// acknowledged at once.
@@ -55,7 +55,7 @@ impl LinuxCompat {
         push_where_writes_end: true,
         fin_with_data: true,
         steady_join_ack: true,
-        window_use_by_round: true,
+        cwnd_limited_per_round: true,
         pingpong: true,
     };
 }

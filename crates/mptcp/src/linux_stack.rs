@@ -26,7 +26,7 @@ pub struct LinuxStack {
     /// Needs `data_level_timer`: nothing else sends it again.
     pub windows_by_subflow: bool,
     /// How often a silent path is asked whether it is back; `None` is never, as in Linux.
-    pub silent_path_probe: Option<Duration>,
+    pub failed_path_probe: Option<Duration>,
     /// For how long connections of this endpoint open as TCP, once a SYN was answered only without MP_CAPABLE (net/mptcp/ctrl.c,
     /// `net.mptcp.blackhole_timeout`); twice as long each time in a row that it happens again. `None` is not at all.
     pub blackhole_timeout: Option<Duration>,
@@ -39,7 +39,7 @@ impl Default for LinuxStack {
             buffer_memory: false,
             data_level_timer: false,
             windows_by_subflow: false,
-            silent_path_probe: Some(Duration::from_secs(1)),
+            failed_path_probe: Some(Duration::from_secs(1)),
             blackhole_timeout: None,
         }
     }
@@ -52,7 +52,7 @@ impl LinuxStack {
         buffer_memory: true,
         data_level_timer: true,
         windows_by_subflow: true,
-        silent_path_probe: None,
+        failed_path_probe: None,
         blackhole_timeout: Some(Duration::from_secs(3600)),
     };
 
@@ -94,7 +94,7 @@ pub(crate) const FRAGMENT: u64 = 32_768 - 40;
 /// `net.mptcp.stale_loss_cnt`: so many times without an answer make a subflow stale (net/mptcp/ctrl.c).
 pub(crate) const STALE_LOSSES: u32 = 4;
 /// The data-level timer where no subflow has one: `TCP_RTO_MIN` (include/net/tcp.h).
-pub(crate) const LEAST_WAIT: Duration = Duration::from_millis(200);
+pub(crate) const MIN_WAIT: Duration = Duration::from_millis(200);
 /// The memory of a socket buffer that carries a mapping, without its data: what `skb->truesize` is for an empty one
 /// (`alloc_skb_fclone(MAX_TCP_HEADER)`, on x86-64).
 const SEND_OVERHEAD: u64 = 832;
@@ -103,7 +103,7 @@ const IN_FLIGHT_SEGMENTS: u64 = 2;
 /// Bytes in one that waits: the largest for segmentation offload.
 const WAITING_BYTES: u64 = 65_536;
 /// Least segments of an autotuned send buffer: `TCP_INIT_CWND` (net/ipv4/tcp_input.c, `tcp_sndbuf_expand`).
-const LEAST_SEGMENTS: u64 = 10;
+const MIN_SEGMENTS: u64 = 10;
 /// What a segment takes there: `MAX_TCP_HEADER` and a `skb_shared_info` beside its data, to a power of two, and a `sk_buff`.
 const SEGMENT_HEADERS: u64 = 256 + 320;
 const SEGMENT_HEAD: u64 = 256;
@@ -122,7 +122,7 @@ pub(crate) const fn send_memory(waiting: u64, in_flight: u64, mss: u64) -> u64 {
 /// An autotuned send buffer of a subflow with this window (`tcp_sndbuf_expand`).
 pub(crate) fn tuned_send_memory(window: u64, mss: u64) -> u64 {
     let segment = (mss + SEGMENT_HEADERS).next_power_of_two() + SEGMENT_HEAD;
-    2 * (window / mss).max(LEAST_SEGMENTS) * segment
+    2 * (window / mss).max(MIN_SEGMENTS) * segment
 }
 
 /// The window that `memory` of receive buffer gives where a packet with `payload` bytes has come: `tcp_win_from_space` with the

@@ -8,11 +8,11 @@ pub enum OpportunisticRule {
     /// The oldest segment, once, where the subflow that has it is slower by far or almost closed: the kernels of mptcp.org.
     Original,
     /// In order of the stream all that would come sooner this way than by the subflow that has it.
-    Sooner,
+    AllBeneficial,
     /// That, and where a path has nothing else to do, what others carry and may have lost, before it is late: at the end of the data, and
     /// while a window is full for paths that are far slower.
     #[default]
-    Early,
+    Speculative,
 }
 
 /// The mechanisms of Raiciu et al. (NSDI 2012, section 4.2), each a switch of its own.
@@ -27,10 +27,10 @@ pub struct Mechanisms {
     /// M3: buffers grow with what the paths need, up to the configured sizes.
     pub autotuning: bool,
     /// With M3 the send buffer becomes smaller again when windows do. Linux's never does (`tcp_sndbuf_expand`).
-    pub send_buffer_shrinks: bool,
+    pub shrink_send_buffer: bool,
     /// With M3 the receive buffer begins with Linux's first size for each path, as those of plain TCP there would. Off: one such size for
     /// all, as Linux.
-    pub receive_buffer_by_path: bool,
+    pub receive_buffer_per_path: bool,
     /// M4: cap the congestion window of a path whose queue has grown long.
     pub cwnd_capping: bool,
     /// Which rule M2 follows.
@@ -44,8 +44,8 @@ impl Default for Mechanisms {
             opportunistic_rule: OpportunisticRule::default(),
             penalisation: false,
             autotuning: false,
-            send_buffer_shrinks: false,
-            receive_buffer_by_path: true,
+            shrink_send_buffer: false,
+            receive_buffer_per_path: true,
             cwnd_capping: false,
             penalty_rule: PenaltyRule::Original,
         }

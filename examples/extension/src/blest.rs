@@ -71,7 +71,7 @@ impl Scheduler for Blest {
             return Some(fast);
         }
         let [fast, slow] = [fast, with_room].map(|at| &view.candidates[at]);
-        self.blocked |= view.window_room < slow.mss;
+        self.blocked |= view.window_space < slow.mss;
         self.correct(view.now, slow);
         (!self.waits(view.window(), fast, slow)).then_some(with_room)
     }
@@ -88,7 +88,7 @@ mod tests {
     /// A fast subflow without room and a slow one with room: ten segments each, 10 ms and 50 ms.
     fn pair() -> [Candidate; 2] {
         let mut fast = Candidate::new(0, Duration::from_millis(10), 10 * MSS, MSS);
-        fast.has_room = false;
+        fast.is_available = false;
         [fast, Candidate::new(1, Duration::from_millis(50), 10 * MSS, MSS)]
     }
 
@@ -96,7 +96,7 @@ mod tests {
     fn view(candidates: &[Candidate], at: u64, window: u64) -> SendView<'_> {
         let mut view = SendView::new(Instant::ZERO + Duration::from_millis(at), candidates);
         view.in_flight = 20 * MSS;
-        view.window_room = window - view.in_flight;
+        view.window_space = window - view.in_flight;
         view
     }
 
@@ -114,7 +114,7 @@ mod tests {
         candidates[1].in_flight = 7 * MSS;
         assert_eq!(choose(&mut blest, &candidates, 68 * MSS), Some(1));
         assert_eq!(choose(&mut blest, &candidates, 68 * MSS - 1), None);
-        candidates[0].has_room = true;
+        candidates[0].is_available = true;
         assert_eq!(choose(&mut blest, &candidates, 30 * MSS), Some(0));
         assert_eq!(SendView::new(Instant::ZERO, &pair()).window(), u64::MAX);
         let wide = pair();
@@ -128,9 +128,9 @@ mod tests {
         let at = |blest: &mut Blest, ms: u64, full: bool| {
             let mut view = view(&candidates, ms, 61 * MSS);
             if full {
-                view.window_room = 0;
+                view.window_space = 0;
                 blest.choose(&view);
-                view.window_room = 41 * MSS;
+                view.window_space = 41 * MSS;
             }
             let chosen = blest.choose(&view);
             (chosen, (blest.correction * 1000.0).round() as u32)
@@ -152,7 +152,7 @@ mod tests {
         let mut candidates = pair();
         candidates[0].srtt = Duration::ZERO;
         assert_eq!(choose(&mut Blest::new(0.01), &candidates, 30 * MSS), Some(1));
-        candidates[0].has_room = true;
+        candidates[0].is_available = true;
         assert_eq!(choose(&mut Blest::new(0.01), &candidates, 30 * MSS), Some(0));
     }
 }

@@ -68,8 +68,8 @@ pub(crate) fn fast_and_open(candidates: &[Candidate]) -> Option<(usize, usize)> 
     let fastest = |counts: &dyn Fn(&Candidate) -> bool| {
         (0..candidates.len()).filter(|&at| counts(&candidates[at])).min_by_key(|&at| candidates[at].srtt)
     };
-    let open = fastest(&|one| one.has_room)?;
-    Some((fastest(&|one| one.has_room || !one.srtt.is_zero())?, open))
+    let open = fastest(&|one| one.is_available)?;
+    Some((fastest(&|one| one.is_available || !one.srtt.is_zero())?, open))
 }
 
 fn window(candidate: &Candidate) -> f64 {
@@ -87,7 +87,7 @@ mod tests {
     /// A fast subflow without room and a slow one with room: ten segments each, 10 ms and `slow` ms.
     fn pair(slow: u64) -> [Candidate; 2] {
         let mut fast = Candidate::new(0, Duration::from_millis(10), 10 * MSS, MSS);
-        fast.has_room = false;
+        fast.is_available = false;
         [fast, Candidate::new(1, Duration::from_millis(slow), 10 * MSS, MSS)]
     }
 
@@ -100,9 +100,9 @@ mod tests {
     #[test]
     fn the_fast_subflow_goes_first() {
         let mut candidates = pair(100);
-        candidates[0].has_room = true;
+        candidates[0].is_available = true;
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 50 * MSS), Some(0));
-        candidates.iter_mut().for_each(|one| one.has_room = false);
+        candidates.iter_mut().for_each(|one| one.is_available = false);
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 50 * MSS), None);
     }
 
@@ -149,7 +149,7 @@ mod tests {
         let mut candidates = pair(100);
         candidates[0].srtt = Duration::ZERO;
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 50 * MSS), Some(1));
-        candidates[0].has_room = true;
+        candidates[0].is_available = true;
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 50 * MSS), Some(0));
     }
 }

@@ -34,7 +34,7 @@ impl Arena<'_> {
             1..=4 => {
                 let length = self.draw.scaled(20).min(self.victim.writable(id) + 1);
                 self.victim.write(now, id, Bytes::from(vec![7; length as usize]));
-                self.victim.await_room(now, id);
+                self.victim.await_writable(now, id);
             }
             5 => drop(self.victim.read(now, id)),
             6 => while self.victim.read(now, id).is_some() {},

@@ -41,7 +41,7 @@ fn pour(endpoint: &mut Endpoint, now: Instant, id: ConnectionId, direction: usiz
     while count.written < count.wanted {
         let offered = (count.wanted - count.written).min(endpoint.writable(id)).min(65_536);
         if offered == 0 {
-            endpoint.await_room(now, id);
+            endpoint.await_writable(now, id);
             return;
         }
         let data: Vec<u8> = (count.written..count.written + offered).map(|at| byte(direction, at)).collect();

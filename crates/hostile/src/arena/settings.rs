@@ -80,7 +80,7 @@ fn habits(draw: &mut Draw<'_>) -> (LinuxCompat, bool, LinuxStack) {
                 minshall: bit(9),
                 push_where_writes_end: bit(9),
                 fin_with_data: bit(10),
-                window_use_by_round: bit(7),
+                cwnd_limited_per_round: bit(7),
                 pingpong: bit(9),
             };
             let stack = LinuxStack {
@@ -88,7 +88,7 @@ fn habits(draw: &mut Draw<'_>) -> (LinuxCompat, bool, LinuxStack) {
                 buffer_memory: bit(12),
                 data_level_timer: bit(13),
                 windows_by_subflow: bit(15),
-                silent_path_probe: bit(14).then_some(Duration::from_secs(1)),
+                failed_path_probe: bit(14).then_some(Duration::from_secs(1)),
                 blackhole_timeout: bit(8).then_some(Duration::from_secs(1)),
             };
             (habits, bit(0), stack)
@@ -118,11 +118,11 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         [None, Some(SendQueueRule::Published), Some(SendQueueRule::Unacked), Some(SendQueueRule::Linked)];
     let mechanisms = Mechanisms {
         opportunistic_retransmission: on(0),
-        opportunistic_rule: if on(13) { OpportunisticRule::Early } else { OpportunisticRule::Original },
+        opportunistic_rule: if on(13) { OpportunisticRule::Speculative } else { OpportunisticRule::Original },
         penalisation: on(1),
         autotuning: !on(2),
-        send_buffer_shrinks: on(14),
-        receive_buffer_by_path: on(15),
+        shrink_send_buffer: on(14),
+        receive_buffer_per_path: on(15),
         cwnd_capping: !on(3),
         penalty_rule: if on(4) { PenaltyRule::Original } else { PenaltyRule::Later },
     };

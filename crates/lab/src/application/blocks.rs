@@ -45,7 +45,7 @@ impl Application for Blocks {
                 self.open.push_back(due);
             } else {
                 if outlet.room() == 0 {
-                    return outlet.await_room();
+                    return outlet.await_writable();
                 }
                 self.open.push_back(now);
             }

@@ -94,8 +94,8 @@ impl<'a> Outlet<'a> {
     }
 
     /// Asks again when the send buffer has room.
-    pub fn await_room(&mut self) {
-        self.endpoint.await_room(self.now, self.connection);
+    pub fn await_writable(&mut self) {
+        self.endpoint.await_writable(self.now, self.connection);
     }
 
     /// Asks again at `at`, if not before.

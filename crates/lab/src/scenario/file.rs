@@ -190,7 +190,7 @@ table! {
         /// stack linux.
         windows_by_subflow: bool,
         /// How often a silent path is asked whether it is back, while others work; 0s is never. Default: 1s; 0s with stack linux.
-        silent_path_probe: Span,
+        failed_path_probe: Span,
         /// DATA_ACKs of 8 bytes, as Linux sends them (net/mptcp/options.c). Default: false; true with stack linux.
         wide_data_acks: bool,
         /// When an address that nobody has confirmed is announced again, as Linux's net.mptcp.add_addr_timeout. Default: 3s; 120s
@@ -230,7 +230,7 @@ table! {
         restart_after_idle: bool,
         /// A window is in use where it was full in the round, or, in slow start, where more than half of it was under way in the round, as
         /// Linux has it (net/ipv4/tcp_output.c, tcp_cwnd_validate). Default: false, by what is under way now; true with stack linux.
-        window_use_by_round: bool,
+        cwnd_limited_per_round: bool,
         /// How segments find out what a path carries. Default: off.
         mtu_probing: MtuProbing,
         /// Delayed acknowledgements. Default: true.

@@ -188,7 +188,7 @@ pub struct Waiting {
     /// Windows are what the TCP of each subflow keeps of them.
     pub windows_by_subflow: bool,
     /// How often a silent path is asked; `None` is never.
-    pub silent_path_probe: Option<Duration>,
+    pub failed_path_probe: Option<Duration>,
     /// DATA_ACKs of 8 bytes.
     pub wide_data_acks: bool,
     /// When an announcement goes again.
@@ -231,7 +231,7 @@ pub struct Tcp {
     /// A window that was not used begins anew.
     pub restart_after_idle: bool,
     /// Whether windows are in use is told by the round.
-    pub window_use_by_round: bool,
+    pub cwnd_limited_per_round: bool,
     /// How segments find out what a path carries.
     pub mtu_probing: MtuProbing,
     /// Delayed acknowledgements.

@@ -166,7 +166,7 @@ names! {
     Stack {
         /// This one's.
         Mptcplab = "mptcplab",
-        /// Linux's, 6.12 to 6.18: `scheduler`, `congestion`, `slow_start`, `ecn`, `restart_after_idle`, `window_use_by_round`, `pacing`,
+        /// Linux's, 6.12 to 6.18: `scheduler`, `congestion`, `slow_start`, `ecn`, `restart_after_idle`, `cwnd_limited_per_round`, `pacing`,
         /// `opportunistic_retransmission` and what follows `subflow_queues` are as in its kernel. Each can be said otherwise.
         Linux = "linux",
     }

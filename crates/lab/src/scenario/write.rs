@@ -276,7 +276,7 @@ fn flow(flow: &Flow) -> FlowTable {
         buffer_memory: flow.waiting.buffer_memory.then_some(true),
         reinjection: Some(flow.waiting.reinjection).filter(|rule| *rule != Reinjection::Timeout),
         windows_by_subflow: flow.waiting.windows_by_subflow.then_some(true),
-        silent_path_probe: Some(Span(flow.waiting.silent_path_probe.unwrap_or_default()))
+        failed_path_probe: Some(Span(flow.waiting.failed_path_probe.unwrap_or_default()))
             .filter(|span| span.0 != PROBE),
         wide_data_acks: flow.waiting.wide_data_acks.then_some(true),
         add_addr_timeout: Some(Span(flow.waiting.add_addr_timeout)).filter(|span| span.0 != ANNOUNCE),
@@ -291,7 +291,7 @@ fn flow(flow: &Flow) -> FlowTable {
         ecn: Some(flow.tcp.ecn).filter(|ecn| *ecn != Ecn::Off),
         abe: flow.tcp.abe.then_some(true),
         restart_after_idle: flow.tcp.restart_after_idle.then_some(true),
-        window_use_by_round: flow.tcp.window_use_by_round.then_some(true),
+        cwnd_limited_per_round: flow.tcp.cwnd_limited_per_round.then_some(true),
         mtu_probing: Some(flow.tcp.mtu_probing).filter(|probing| *probing != MtuProbing::Off),
         delayed_ack: Some(flow.tcp.delayed_ack),
         nagle: Some(flow.tcp.nagle),

@@ -18,7 +18,7 @@ impl Scheduler for Last {
     }
 
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
-        view.candidates.iter().rposition(|candidate| candidate.has_room)
+        view.candidates.iter().rposition(|candidate| candidate.is_available)
     }
 }
 

@@ -21,7 +21,7 @@ const MOST: i32 = 12;
 /// A round is at least so long.
 const SHORTEST_ROUND: Duration = Duration::from_millis(50);
 /// Events that are a rate of loss.
-const LEAST_EVENTS: f64 = 4.0;
+const MIN_EVENTS: f64 = 4.0;
 /// A queue may drop more of one path's segments than of another's, but not so many times more.
 const UNLIKE: f64 = 8.0;
 /// After so many segments both counts are halved.
@@ -29,7 +29,7 @@ const FADE: f64 = 50_000.0;
 /// Round trips after which a window that was not full counts as unused.
 const UNUSED: u64 = 4;
 /// It is so long at least: a small window that recovers from a loss is in use.
-const LEAST_UNUSED: Duration = Duration::from_secs(1);
+const MIN_UNUSED: Duration = Duration::from_secs(1);
 /// Paths of which this is kept; later ones share with all.
 const PATHS: usize = 16;
 
@@ -72,13 +72,13 @@ struct Queue {
 impl Queue {
     /// Until when its window counts as used.
     fn in_use_until(&self, state: &PathState) -> Instant {
-        self.full + (state.srtt.unwrap_or_default() * UNUSED).max(LEAST_UNUSED)
+        self.full + (state.srtt.unwrap_or_default() * UNUSED).max(MIN_UNUSED)
     }
 
     /// Whether by the losses of this path another one would have had many, and had hardly any.
     fn loses_more_than(&self, other: &Self) -> bool {
         let expected = self.events / self.segments.max(1.0) * other.segments;
-        self.events >= LEAST_EVENTS && expected >= UNLIKE && other.events * UNLIKE <= expected
+        self.events >= MIN_EVENTS && expected >= UNLIKE && other.events * UNLIKE <= expected
     }
 }
 
@@ -180,7 +180,7 @@ impl Bottlenecks {
     }
 
     /// The paths with bottlenecks of their own beside that of `path`, or none, one bit each.
-    pub(crate) fn apart_from(&self, path: usize) -> u64 {
+    pub(crate) fn separate_from(&self, path: usize) -> u64 {
         self.queues.get(path).map_or(0, |queue| queue.others | queue.unlike | self.unused & !(1 << path))
     }
 

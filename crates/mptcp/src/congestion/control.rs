@@ -197,7 +197,7 @@ impl PathState {
 
     /// How long an answer may take: as far beyond the smoothed RTT as samples vary (RFC 6298 section 2.3), or as segments may be reordered (RFC 8985
     /// section 6.2). A peer may delay the answer to one segment alone.
-    pub(crate) fn usual_answer(&self, in_flight: u64) -> Duration {
+    pub(crate) fn ack_time_bound(&self, in_flight: u64) -> Duration {
         let delayed = if in_flight < 2 * self.mss { DELAYED_ACK } else { Duration::ZERO };
         self.srtt.unwrap_or_default() + (self.rttvar * 4).max(self.min_rtt.unwrap_or_default() / 4) + delayed
     }
@@ -239,9 +239,12 @@ impl PathState {
         // The answer to one segment alone says how long the peer delays acknowledgements (RFC 9293 section 3.8.6.3).
         let alone = in_flight < 2 * self.mss;
         let own_queue = self.own_queue(now, in_flight, rate);
-        let cross_queue =
-            if alone { Duration::ZERO } else { self.calm_rtt() - (base_rtt + self.model.queue.longest()) };
-        let expected = self.usual_answer(in_flight);
+        let cross_queue = if alone {
+            Duration::ZERO
+        } else {
+            self.recent_min_rtt() - (base_rtt + self.model.queue.longest())
+        };
+        let expected = self.ack_time_bound(in_flight);
         let overdue = oldest.map_or(Duration::ZERO, |oldest| now.since(oldest) - expected);
         let found = self.model.delivery.burst_rate().is_some() || !self.in_slow_start();
         let most = if found { rate } else { f64::INFINITY };
@@ -261,7 +264,7 @@ impl PathState {
     }
 
     /// The least of the last four samples of the round-trip time; zero before the first.
-    pub(crate) fn calm_rtt(&self) -> Duration {
+    pub(crate) fn recent_min_rtt(&self) -> Duration {
         self.last_rtts.into_iter().filter(|rtt| !rtt.is_zero()).min().unwrap_or_default()
     }
 

@@ -75,10 +75,10 @@ impl Linked {
         &mut self,
         paths: &mut [PathState],
         path: usize,
-        question: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]),
+        receipt_query: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]),
     ) {
         paths[path].pacing = self.own(path).asked;
-        question(&mut *self.inner, paths);
+        receipt_query(&mut *self.inner, paths);
         let own = self.own(path);
         own.asked = paths[path].pacing;
         paths[path].pacing = match (own.asked, own.share) {

@@ -22,14 +22,14 @@ pub enum SlowStart {
 }
 
 /// RFC 9406 section 4.3: delays that have grown by an eighth, but by no less and no more than these.
-const LEAST_GROWTH: Duration = Duration::from_millis(4);
-const MOST_GROWTH: Duration = Duration::from_millis(16);
+const MIN_GROWTH: Duration = Duration::from_millis(4);
+const MAX_GROWTH: Duration = Duration::from_millis(16);
 /// N_RTT_SAMPLE: round trips of a round that are looked at.
 const SAMPLES: u32 = 8;
 /// CSS_ROUNDS.
 const CONSERVATIVE_ROUNDS: u32 = 5;
 /// L without pacing: what one acknowledgement may add, segments.
-const MOST_SEGMENTS: u64 = 8;
+const MAX_SEGMENTS: u64 = 8;
 /// Linux's `hystart_low_window`, segments.
 const LOW_WINDOW: u64 = 16;
 /// Linux's `hystart_ack_delta_us`: acknowledgements closer than this are one train.
@@ -70,7 +70,7 @@ impl SlowStart {
     pub(crate) fn counted(self, state: &PathState, bytes: u64) -> u64 {
         match self {
             // RFC 9406 section 4.2: min(N, L * SMSS). What acknowledgements clock is not paced here.
-            Self::HyStartPlusPlus if state.ssthresh == u64::MAX => bytes.min(MOST_SEGMENTS * state.mss),
+            Self::HyStartPlusPlus if state.ssthresh == u64::MAX => bytes.min(MAX_SEGMENTS * state.mss),
             _ => bytes,
         }
     }
@@ -152,7 +152,7 @@ impl Watch {
 }
 
 fn growth(of: Duration) -> Duration {
-    (of / 8).clamp(LEAST_GROWTH, MOST_GROWTH)
+    (of / 8).clamp(MIN_GROWTH, MAX_GROWTH)
 }
 
 #[cfg(test)]

@@ -26,11 +26,11 @@ struct Look {
 
 /// Paths that have just lost for the first time.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Overshoot {
+pub(crate) struct Westwood {
     looks: Vec<Look>,
 }
 
-impl Overshoot {
+impl Westwood {
     /// The first loss on `path`, before anything is lowered.
     pub(crate) fn begin(&mut self, path: usize, state: &PathState, now: Instant) {
         self.forget(path);
@@ -76,37 +76,37 @@ mod tests {
     }
 
     /// A path of 100 ms that delivers a megabyte a second, whose window of `cwnd` was lost from and halved.
-    fn halved(cwnd: u64) -> (Overshoot, PathState) {
+    fn halved(cwnd: u64) -> (Westwood, PathState) {
         let mut state = PathState::new(1_000, 10);
         state.sample(Duration::from_millis(100));
         state.cwnd = cwnd;
-        let mut overshoot = Overshoot::default();
-        overshoot.begin(0, &state, at(1_000));
+        let mut westwood = Westwood::default();
+        westwood.begin(0, &state, at(1_000));
         (state.cwnd, state.ssthresh) = (cwnd / 2, cwnd / 2);
         for time in 0..4 {
             let arrived = Arrived { bytes: 100_000, srtt: state.srtt, ..Arrived::default() };
             state.model.delivery.on_delivered(at(1_000 + 100 * time), &arrived);
         }
-        (overshoot, state)
+        (westwood, state)
     }
 
     #[test]
     fn the_threshold_rises_to_what_the_path_delivers_and_no_further_than_the_window_was() {
         for (cwnd, found) in [(150_000, 100_000), (90_000, 90_000), (300_000, 150_000)] {
-            let (mut overshoot, mut state) = halved(cwnd);
-            overshoot.raise(0, &mut state, at(1_299));
+            let (mut westwood, mut state) = halved(cwnd);
+            westwood.raise(0, &mut state, at(1_299));
             assert_eq!(state.ssthresh, found, "a window of {cwnd}");
         }
     }
 
     #[test]
     fn it_is_over_after_three_round_trips_and_after_whatever_else_lowers_the_window() {
-        let (mut overshoot, mut state) = halved(150_000);
-        overshoot.raise(0, &mut state, at(1_300));
+        let (mut westwood, mut state) = halved(150_000);
+        westwood.raise(0, &mut state, at(1_300));
         assert_eq!(state.ssthresh, 75_000);
-        let (mut overshoot, mut state) = halved(150_000);
-        overshoot.forget(0);
-        overshoot.raise(0, &mut state, at(1_100));
+        let (mut westwood, mut state) = halved(150_000);
+        westwood.forget(0);
+        westwood.raise(0, &mut state, at(1_100));
         assert_eq!(state.ssthresh, 75_000);
     }
 
@@ -130,10 +130,10 @@ mod tests {
             // A first round trip of next to nothing.
             let late = Arrived { bytes: 1, srtt: state.srtt, ..Arrived::default() };
             state.model.delivery.on_delivered(at(1_000), &late);
-            let mut overshoot = Overshoot::default();
+            let mut westwood = Westwood::default();
             state.unacked = window;
-            overshoot.begin(0, &state, at(1_000));
-            overshoot.raise(0, &mut state, at(1_001));
+            westwood.begin(0, &state, at(1_000));
+            westwood.raise(0, &mut state, at(1_001));
             assert_eq!(state.ssthresh, threshold, "24 kB have come, of a window of {window}");
         }
     }

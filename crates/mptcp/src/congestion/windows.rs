@@ -17,7 +17,7 @@ use crate::congestion::marks::{Echoed, Mark};
 use crate::congestion::sample::{Lost, Sample};
 use crate::congestion::send_queue::SendQueueRule;
 use crate::congestion::slow_start::{Round, SlowStart, Watch};
-use crate::congestion::westwood::Overshoot;
+use crate::congestion::westwood::Westwood;
 use crate::path::Arrived;
 
 /// How M2 penalises. The rule changed between the kernel of the paper and later ones.
@@ -51,7 +51,7 @@ pub struct Congestion {
     pub paths: Vec<PathState>,
     pub(crate) algorithm: Box<dyn CongestionControl>,
     /// How often the windows had their chance to be filled.
-    polls: u64,
+    send_opportunities: u64,
     /// The algorithm works by samples of the delivery rate.
     pub(crate) sampled: bool,
     hears_progress: bool,
@@ -65,7 +65,7 @@ pub struct Congestion {
     pub(crate) gentle_marks: bool,
     /// What is known of bottlenecks; None where all paths count as one group.
     bottlenecks: Option<Bottlenecks>,
-    pub(crate) overshoot: Overshoot,
+    pub(crate) westwood: Westwood,
 }
 
 impl Congestion {
@@ -79,7 +79,7 @@ impl Congestion {
         let algorithm = with_rule(rule, algorithm);
         Self {
             paths: Vec::new(),
-            polls: 0,
+            send_opportunities: 0,
             sampled: algorithm.needs_samples(),
             hears_progress: algorithm.hears_progress(),
             algorithm,
@@ -90,7 +90,7 @@ impl Congestion {
             penalties: 0,
             gentle_marks: false,
             bottlenecks: (scope == CouplingScope::Shared).then(Bottlenecks::default),
-            overshoot: Overshoot::default(),
+            westwood: Westwood::default(),
         }
     }
 
@@ -106,11 +106,11 @@ impl Congestion {
 
     /// Nothing more is sent now: acknowledgements that come from here on find the windows as full as they get.
     pub(crate) fn on_rest(&mut self) {
-        self.polls += 1;
+        self.send_opportunities += 1;
     }
 
-    pub(crate) fn polls(&self) -> u64 {
-        self.polls
+    pub(crate) fn send_opportunities(&self) -> u64 {
+        self.send_opportunities
     }
 
     /// The algorithm's name.
@@ -133,7 +133,7 @@ impl Congestion {
             if let Some(bottlenecks) = &mut self.bottlenecks {
                 bottlenecks.forget(path);
             }
-            self.overshoot.forget(path);
+            self.westwood.forget(path);
             self.algorithm.on_path_change(&mut self.paths, path);
         }
     }
@@ -161,11 +161,11 @@ impl Congestion {
     pub(crate) fn ask<T>(
         &mut self,
         path: usize,
-        question: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]) -> T,
+        receipt_query: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]) -> T,
     ) -> T {
-        let apart = self.bottlenecks.as_ref().map_or(0, |bottlenecks| bottlenecks.apart_from(path));
+        let apart = self.bottlenecks.as_ref().map_or(0, |bottlenecks| bottlenecks.separate_from(path));
         if apart == 0 {
-            return question(&mut *self.algorithm, &mut self.paths);
+            return receipt_query(&mut *self.algorithm, &mut self.paths);
         }
         let mut hidden = 0_u64;
         for at in bits(apart) {
@@ -174,7 +174,7 @@ impl Congestion {
                 state.active = false;
             }
         }
-        let answer = question(&mut *self.algorithm, &mut self.paths);
+        let answer = receipt_query(&mut *self.algorithm, &mut self.paths);
         bits(hidden).for_each(|at| self.paths[at].active = true);
         answer
     }
@@ -189,7 +189,7 @@ impl Congestion {
         }
         state.model.delivery.on_delivered(now, &Arrived { min_rtt, srtt, ..arrived });
         state.model.losses.on_delivered(bytes);
-        self.overshoot.raise(path, state, now);
+        self.westwood.raise(path, state, now);
     }
 
     pub(crate) fn on_ack(&mut self, path: usize, mut acked: Acked) {
@@ -211,7 +211,7 @@ impl Congestion {
         }
         let ssthresh = self.ask(path, |algorithm, paths| algorithm.on_loss(paths, path, now));
         if self.paths[path].ssthresh == u64::MAX && self.bottlenecks.is_some() && self.paths.len() > 1 {
-            self.overshoot.begin(path, &self.paths[path], now);
+            self.westwood.begin(path, &self.paths[path], now);
         }
         let state = &mut self.paths[path];
         let random = !state.model.standing.may_be_full(state.in_slow_start());
@@ -222,14 +222,14 @@ impl Congestion {
     }
 
     pub(crate) fn on_timeout(&mut self, path: usize) {
-        self.overshoot.forget(path);
+        self.westwood.forget(path);
         self.ask(path, |algorithm, paths| algorithm.on_timeout(paths, path));
     }
 
     /// Mechanism M2, penalising a slow subflow (Raiciu et al., NSDI 2012, section 4.2): halves the
     /// window. The threshold follows the window, or is halved where slow start is over already.
     pub(crate) fn penalise(&mut self, path: usize, rule: PenaltyRule) {
-        self.overshoot.forget(path);
+        self.westwood.forget(path);
         let state = &mut self.paths[path];
         let halved = (state.cwnd / 2).max(state.mss);
         match rule {
@@ -311,7 +311,7 @@ impl Congestion {
     pub(crate) fn on_mark(&mut self, path: usize, now: Instant) {
         let mark = Mark { now, gentle: self.gentle_marks };
         let ssthresh = self.ask(path, |algorithm, paths| algorithm.on_mark(paths, path, mark));
-        self.overshoot.forget(path);
+        self.westwood.forget(path);
         let state = &mut self.paths[path];
         state.ssthresh = ssthresh;
         state.credit = 0.0;

@@ -4,13 +4,13 @@ use mptcp_clock::Instant;
 
 use crate::bounds::ConnectionUse;
 use crate::connection::report::{ConnectionInfo, SubflowInfo};
-use crate::connection::{Connection, Whereabouts};
+use crate::connection::{Connection, SubflowTuple};
 use crate::ids::{InterfaceId, SubflowId};
 
 impl Connection {
     /// Where its subflows are found, those that are over too.
-    pub(crate) fn whereabouts(&self) -> impl Iterator<Item = Whereabouts> + '_ {
-        (0..self.subflows.len()).map(|slot| self.subflows.whereabouts(slot))
+    pub(crate) fn subflow_tuple(&self) -> impl Iterator<Item = SubflowTuple> + '_ {
+        (0..self.subflows.len()).map(|slot| self.subflows.subflow_tuple(slot))
     }
 
     /// Its subflows, those that are over too as long as no other one got their places.
@@ -28,7 +28,7 @@ impl Connection {
         // A segment that tries a larger size is not cut: it is the last that was sent.
         let slot = self.subflows.slot(id)?;
         let sender = self.subflows[slot].sender();
-        let probe = sender.size_probe_payload().filter(|_| sender.size_probe_is_last());
+        let probe = sender.mtu_probe_payload().filter(|_| sender.mtu_probe_is_last());
         probe.or_else(|| self.congestion.paths.get(slot).map(|path| path.mss))
     }
 
@@ -103,7 +103,7 @@ impl Connection {
             receive_bytes: self.recv.held()
                 + queues().map(|queue| queue.held()).sum::<u64>()
                 + self.subflows.iter().map(|subflow| subflow.mapper().held()).sum::<u64>()
-                + self.subflows.iter().map(|subflow| subflow.opening().overtaking.bytes()).sum::<u64>(),
+                + self.subflows.iter().map(|subflow| subflow.opening().early_data.bytes()).sum::<u64>(),
             pieces: self.recv.early().pieces() + queues().map(|queue| queue.pieces()).sum::<usize>(),
             mappings: self.subflows.iter().map(|subflow| subflow.mapper().mappings()).sum(),
             segments_in_flight: self.subflows.iter().map(|subflow| subflow.sender().board.queue.len()).sum(),
@@ -130,17 +130,17 @@ impl Connection {
             closed_by: subflow.record().closed_by,
             icmp: subflow.record().icmp,
             backup: subflow.ends().backup || subflow.ends().peer_backup,
-            probation: subflow.turn().probation.is_some(),
+            probation: subflow.scheduling().probation.is_some(),
             cwnd: path.cwnd,
             ssthresh: (path.ssthresh != u64::MAX).then_some(path.ssthresh),
             mss: path.mss,
             advmss: self.config.mss,
             pmtu: self.path_mtu_of(subflow),
             timestamps: subflow.clock().on,
-            sack: subflow.agreed().sack,
+            sack: subflow.negotiated().sack,
             syn_data: subflow.opening().first_received > 1 || subflow.opening().first_sent > 1,
-            send_scale: subflow.agreed().send_scale,
-            receive_scale: subflow.agreed().receive_scale,
+            send_scale: subflow.negotiated().send_scale,
+            receive_scale: subflow.negotiated().receive_scale,
             ecn: subflow.echo().is_agreed(),
             delivered_ce: subflow.sender().marks.delivered,
             received_ce: subflow.echo().received,
@@ -157,7 +157,7 @@ impl Connection {
             unacked: board.next - board.una,
             sacked: board.sacked,
             lost: board.lost,
-            retrans: board.resent,
+            retrans: board.retransmitted,
             reordering_seen: subflow.sender().reordering_seen(),
             local_queue: path.local.bytes,
             recovery: subflow.sender().state,

@@ -14,7 +14,7 @@ use crate::path_manager::Pair;
 
 /// Where a subflow is found: our address and the peer's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Whereabouts {
+pub(crate) struct SubflowTuple {
     pub(crate) id: SubflowId,
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
@@ -24,9 +24,9 @@ pub(crate) struct Whereabouts {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EndpointEvent {
     /// A four-tuple is in use.
-    Opened(Whereabouts),
+    Opened(SubflowTuple),
     /// It is not any more.
-    Closed(Whereabouts),
+    Closed(SubflowTuple),
     /// A further subflow is wanted.
     Wanted(Pair),
     /// A server has that MSS, and perhaps gave a cookie (RFC 7413 section 4.1.3).
@@ -43,13 +43,13 @@ pub(crate) enum EndpointEvent {
 
 /// What became of the connection, for the endpoint and the application to hear.
 #[derive(Debug, Default)]
-pub(crate) struct Fate {
+pub(crate) struct Lifecycle {
     pub(crate) pending: PendingEvents,
     closed: Option<CloseReason>,
     events: VecDeque<EndpointEvent>,
 }
 
-impl Fate {
+impl Lifecycle {
     /// How it ended, once it has.
     #[inline]
     pub(crate) fn closed(&self) -> Option<CloseReason> {
@@ -76,7 +76,7 @@ impl Fate {
 
     /// Whether the endpoint has heard all.
     #[inline]
-    pub(crate) fn is_told(&self) -> bool {
+    pub(crate) fn is_empty_for_endpoint(&self) -> bool {
         self.events.is_empty()
     }
 

@@ -37,7 +37,7 @@ impl Connection {
         let waits = self
             .subflows
             .iter()
-            .map(|subflow| subflow.mapper().waiting() + subflow.opening().overtaking.bytes());
+            .map(|subflow| subflow.mapper().waiting() + subflow.opening().early_data.bytes());
         waits.sum()
     }
 
@@ -72,8 +72,8 @@ impl Connection {
 
     /// The endpoint has too little memory for all its connections, or enough again. Returns whether the peer is to hear of a larger
     /// window.
-    pub(crate) fn set_short(&mut self, short: bool) -> bool {
-        let news = self.recv.set_short(short);
+    pub(crate) fn set_memory_pressure(&mut self, short: bool) -> bool {
+        let news = self.recv.set_memory_pressure(short);
         if news {
             self.acknowledge_everywhere();
         }

@@ -5,7 +5,7 @@
 //! the connection for a segment, ports and tokens are the endpoint's affair.
 //!
 //! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `room`, `observing`; `writes`, `again`, `reinject`,
-//! `unblock`, `pacing`, `addresses`, `arm`, `segments`; `put`, `holds`; `close`, `candidates`; `reasons`; `progress`, `begin`; `fallback`, `admission`; `data`, `joins`; `handshake`,
+//! `on_window_blocked`, `pacing`, `addresses`, `arm`, `segments`; `put`, `permit`; `close`, `candidates`; `reasons`; `progress`, `begin`; `fallback`, `admission`; `data`, `joins`; `handshake`,
 //! `signalled`; `input`, `transmit`, `finish`; `ahead`, `queues`; `output`, `timeouts`.
 
 mod addresses;
@@ -31,13 +31,13 @@ use mptcp_wire::crypto::Version;
 use crate::config::{Config, Ecn};
 use crate::congestion::{Congestion, CongestionControl};
 use crate::connection::addresses::manager::AddressManager;
-use crate::connection::addresses::pending_options::Signals;
+use crate::connection::addresses::pending_options::PendingOptions;
 pub(crate) use crate::connection::handshake::JoinRefusal;
 pub use crate::connection::handshake::negotiation::Mode;
 use crate::connection::handshake::negotiation::Negotiation;
 pub(crate) use crate::connection::handshake::options::{capable as capable_option, join as join_option};
-use crate::connection::lifecycle::Fate;
-pub(crate) use crate::connection::lifecycle::{EndpointEvent, Whereabouts};
+use crate::connection::lifecycle::Lifecycle;
+pub(crate) use crate::connection::lifecycle::{EndpointEvent, SubflowTuple};
 use crate::connection::observe::limits::LimitClock;
 use crate::connection::observe::watch::Watch;
 pub use crate::connection::report::{ConnectionInfo, SubflowInfo};
@@ -46,7 +46,7 @@ use crate::connection::stream::send::SendStream;
 pub use crate::connection::stream::write::WriteFlags;
 use crate::connection::subflows::SubflowSet;
 use crate::connection::timers::deadlines::Timers;
-use crate::connection::transmit::data_ack_lead::Leads;
+use crate::connection::transmit::data_ack_lead::DataAckLeads;
 use crate::event::{CloseReason, PendingEvents};
 use crate::path_manager::LocalAddress;
 use crate::scheduler::{Candidate, Scheduler};
@@ -54,7 +54,7 @@ use crate::subflow::Origin;
 
 /// The scheduler, scratch for its view, so that looking costs no allocation, and why nothing is sent.
 #[derive(Debug)]
-struct Choice {
+struct SchedulerState {
     scheduler: Box<dyn Scheduler>,
     /// It gives each subflow all data.
     duplicates: bool,
@@ -66,14 +66,14 @@ struct Choice {
     /// That one has been looked at again since, as long as `seen` holds.
     fresh: bool,
     /// How much sooner than on their own paths data is acknowledged.
-    leads: Leads,
+    data_ack_leads: DataAckLeads,
     /// Segments and bytes that subflows hold which were not acknowledged there, as long as `seen` holds.
     held: (usize, u64),
     /// Why nothing was sent, and for how long.
     limits: LimitClock,
 }
 
-impl Choice {
+impl SchedulerState {
     fn new(limits: LimitClock, scheduler: Box<dyn Scheduler>) -> Self {
         let duplicates = scheduler.duplicates();
         Self {
@@ -83,7 +83,7 @@ impl Choice {
             seen: None,
             sent: 0,
             fresh: false,
-            leads: Leads::default(),
+            data_ack_leads: DataAckLeads::default(),
             held: (0, 0),
             limits,
         }
@@ -98,12 +98,12 @@ pub struct Connection {
     subflows: SubflowSet,
     addresses: AddressManager,
     congestion: Congestion,
-    choice: Choice,
+    choice: SchedulerState,
     send: SendStream,
     recv: RecvStream,
-    signals: Signals,
+    signals: PendingOptions,
     timers: Timers,
-    fate: Fate,
+    fate: Lifecycle,
     /// Somebody is told of what happens.
     watch: Option<Box<Watch>>,
 }
@@ -148,12 +148,12 @@ impl Connection {
             subflows: SubflowSet::default(),
             addresses: AddressManager::new(local, config.path_manager.build()),
             congestion,
-            choice: Choice::new(LimitClock::new(now), config.scheduler.build()),
+            choice: SchedulerState::new(LimitClock::new(now), config.scheduler.build()),
             send: SendStream::default(),
             recv,
-            signals: Signals::default(),
+            signals: PendingOptions::default(),
             timers: Timers::default(),
-            fate: Fate::default(),
+            fate: Lifecycle::default(),
             watch: None,
             config,
         }
@@ -166,8 +166,8 @@ impl Connection {
             self.tune_window(now);
         }
         if self.config.linux_stack.buffer_memory {
-            self.tell_opened_window();
-        } else if self.recv.wants_update() {
+            self.advertise_opened_window();
+        } else if self.recv.needs_window_update() {
             self.acknowledge_everywhere();
         }
         Some(data)
@@ -189,17 +189,17 @@ impl Connection {
     /// As Linux does it: only when the window has become twice what was said last, on each subflow by itself (net/mptcp/protocol.c,
     /// `mptcp_cleanup_rbuf`; net/ipv4/tcp.c, `__tcp_cleanup_rbuf`).
     #[inline(never)]
-    fn tell_opened_window(&mut self) {
+    fn advertise_opened_window(&mut self) {
         if self.recv.unread() == 0 && self.recv.early().is_empty() {
             self.subflows.iter_mut().for_each(|subflow| subflow.receiver_mut().on_all_read());
         }
         let (open, whole) = (self.recv.open(), self.recv.buffer());
-        if open == 0 || open < 2 * self.recv.said() {
+        if open == 0 || open < 2 * self.recv.advertised() {
             return;
         }
         for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_synchronised()) {
-            let said = subflow.window_said();
-            if 2 * said <= whole && open >= 2 * said {
+            let advertised = subflow.advertised_window();
+            if 2 * advertised <= whole && open >= 2 * advertised {
                 subflow.receiver_mut().acknowledge_now();
             }
         }
@@ -249,7 +249,7 @@ impl Connection {
     /// Whether the endpoint has nothing to do for it, and it is not over.
     #[inline]
     pub(crate) fn is_steady(&self) -> bool {
-        self.fate.is_told() && self.fate.closed().is_none()
+        self.fate.is_empty_for_endpoint() && self.fate.closed().is_none()
     }
 
     /// Whether nobody has anything to hear of: the application neither.
@@ -284,13 +284,13 @@ impl Connection {
             }
         }
         if let Some(scheduler) = scheduler {
-            self.choice = Choice::new(self.choice.limits, scheduler);
+            self.choice = SchedulerState::new(self.choice.limits, scheduler);
             self.congestion.paths.iter_mut().for_each(|path| path.model.lead = Duration::ZERO);
         }
     }
 
     /// Whether reading has left something to be sent: a window update.
-    pub(crate) fn wants_attention(&self) -> bool {
+    pub(crate) fn needs_window_update_segment(&self) -> bool {
         self.subflows.iter().any(|subflow| subflow.receiver().wants_ack())
     }
 

@@ -6,17 +6,17 @@
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
 
-use crate::connection::lifecycle::{EndpointEvent, Fate, Whereabouts};
+use crate::connection::lifecycle::{EndpointEvent, Lifecycle, SubflowTuple};
 use crate::connection::report::SubflowInfo;
 use crate::ids::SubflowId;
 use crate::subflow::Subflow;
 
 /// Places for subflows, the living and the dead. As many as a chunk of data has bits for its carriers.
-const PLACES: usize = SubflowId::SLOTS;
+const SLOTS_PER_CONNECTION: usize = SubflowId::SLOTS;
 /// Dead ones that keep their places; of more, the first makes room for a new one: every packet looks at all places.
-const MOST_DEAD: usize = 8;
+const MAX_CLOSED: usize = 8;
 /// Subflows remembered that lost their place.
-const REMEMBERED: usize = 119;
+const MAX_REMEMBERED: usize = 119;
 
 /// Subflows by place. It reads as a slice of them.
 #[derive(Debug, Default)]
@@ -62,7 +62,7 @@ impl SubflowSet {
     pub(crate) fn vacant(&self) -> Option<usize> {
         let dead = self.places.iter().enumerate().skip(1);
         let dead = dead.filter(|(_, subflow)| subflow.is_closed() && subflow.control().is_none());
-        if self.places.len() < PLACES && dead.clone().nth(MOST_DEAD - 1).is_none() {
+        if self.places.len() < SLOTS_PER_CONNECTION && dead.clone().nth(MAX_CLOSED - 1).is_none() {
             return None;
         }
         dead.min_by_key(|(_, subflow)| subflow.record().closed_at).map(|(id, _)| id)
@@ -70,28 +70,34 @@ impl SubflowSet {
 
     /// Whether there is a place for one more subflow.
     pub(crate) fn has_place(&self) -> bool {
-        self.places.len() < PLACES || self.vacant().is_some()
+        self.places.len() < SLOTS_PER_CONNECTION || self.vacant().is_some()
     }
 
     /// Gives a subflow a place of its own; returns it.
-    pub(crate) fn push(&mut self, mut subflow: Subflow, fate: &mut Fate) -> usize {
+    pub(crate) fn push(&mut self, mut subflow: Subflow, fate: &mut Lifecycle) -> usize {
         let id = self.places.len();
         subflow.record_mut().id = SubflowId::new(self.opened(), id);
         self.places.push(subflow);
-        fate.tell(EndpointEvent::Opened(self.whereabouts(id)));
+        fate.tell(EndpointEvent::Opened(self.subflow_tuple(id)));
         id
     }
 
     /// Gives a subflow the place of one that is over, of which only `past` is kept.
-    pub(crate) fn replace(&mut self, id: usize, mut subflow: Subflow, past: SubflowInfo, fate: &mut Fate) {
+    pub(crate) fn replace(
+        &mut self,
+        id: usize,
+        mut subflow: Subflow,
+        past: SubflowInfo,
+        fate: &mut Lifecycle,
+    ) {
         subflow.record_mut().id = SubflowId::new(self.opened(), id);
-        if self.known.len() == REMEMBERED {
+        if self.known.len() == MAX_REMEMBERED {
             self.known.pop_front();
             self.forgotten += 1;
         }
         self.known.push_back(past);
         self.places[id] = subflow;
-        fate.tell(EndpointEvent::Opened(self.whereabouts(id)));
+        fate.tell(EndpointEvent::Opened(self.subflow_tuple(id)));
     }
 
     /// Those that lost their place, as far as they are remembered, the oldest first.
@@ -100,11 +106,11 @@ impl SubflowSet {
     }
 
     /// Tells the endpoint which subflows are over, as far as it has not heard.
-    pub(crate) fn tell_closed(&mut self, fate: &mut Fate) {
+    pub(crate) fn notify_closed(&mut self, fate: &mut Lifecycle) {
         for id in 0..self.places.len() {
             let over = self.places[id].is_closed();
-            if over && !std::mem::replace(&mut self.places[id].record_mut().told_closed, true) {
-                fate.tell(EndpointEvent::Closed(self.whereabouts(id)));
+            if over && !std::mem::replace(&mut self.places[id].record_mut().close_notified, true) {
+                fate.tell(EndpointEvent::Closed(self.subflow_tuple(id)));
             }
         }
     }
@@ -117,8 +123,8 @@ impl SubflowSet {
     }
 
     /// Where the subflow in a place is found.
-    pub(crate) fn whereabouts(&self, slot: usize) -> Whereabouts {
+    pub(crate) fn subflow_tuple(&self, slot: usize) -> SubflowTuple {
         let (id, ends) = (self.places[slot].record().id, self.places[slot].ends());
-        Whereabouts { id, local: ends.local, remote: ends.remote }
+        SubflowTuple { id, local: ends.local, remote: ends.remote }
     }
 }

@@ -5,7 +5,7 @@
 use mptcp_clock::{Duration, Instant};
 
 /// The time doubles so often at most.
-const MOST_DOUBLED: u32 = 6;
+const MAX_DOUBLED: u32 = 6;
 
 #[derive(Debug, Default)]
 pub(crate) struct Blackhole {
@@ -27,8 +27,8 @@ impl Blackhole {
     }
 
     /// Whether a connection opens as TCP (`mptcp_active_should_disable`).
-    pub(crate) fn holds(&self, now: Instant, timeout: Duration) -> bool {
-        let doubled = self.times.saturating_sub(1).min(MOST_DOUBLED);
+    pub(crate) fn permit(&self, now: Instant, timeout: Duration) -> bool {
+        let doubled = self.times.saturating_sub(1).min(MAX_DOUBLED);
         self.times > 0 && now.since(self.last) < timeout * (1 << doubled)
     }
 }
@@ -42,14 +42,14 @@ mod tests {
         let hour = Duration::from_secs(3600);
         let at = |hours: u64| Instant::ZERO + hour * hours;
         let mut hole = Blackhole::default();
-        assert!(!hole.holds(at(0), hour));
+        assert!(!hole.permit(at(0), hour));
         hole.note(at(1));
-        assert!(hole.holds(at(1), hour) && !hole.holds(at(2), hour));
+        assert!(hole.permit(at(1), hour) && !hole.permit(at(2), hour));
         hole.note(at(2));
-        assert!(hole.holds(at(3), hour) && !hole.holds(at(4), hour));
+        assert!(hole.permit(at(3), hour) && !hole.permit(at(4), hour));
         (0..20).for_each(|_| hole.note(at(10)));
-        assert!(hole.holds(at(73), hour) && !hole.holds(at(74), hour));
+        assert!(hole.permit(at(73), hour) && !hole.permit(at(74), hour));
         hole.forget();
-        assert!(!hole.holds(at(10), hour));
+        assert!(!hole.permit(at(10), hour));
     }
 }

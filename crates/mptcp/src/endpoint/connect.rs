@@ -61,7 +61,7 @@ impl Endpoint {
         }
         let local = self.free_port(address, remote).ok_or(ConnectError::NoPort(remote))?;
         let timeout = config.linux_stack.blackhole_timeout;
-        config.multipath &= timeout.is_none_or(|timeout| !self.blackhole.holds(now, timeout));
+        config.multipath &= timeout.is_none_or(|timeout| !self.blackhole.permit(now, timeout));
         let addresses = self.interfaces.addresses_seen_from(interface, &config);
         let random = self.next_random();
         let iss = self.random.next_u32();

@@ -63,7 +63,7 @@ impl Endpoint {
         syn: &Segment,
         config: &Config,
     ) {
-        if !config.syn_cookies || self.strays.len() >= self.bounds.stray_answers {
+        if !config.syn_cookies || self.stateless_replies.len() >= self.bounds.stray_answers {
             // Who asks again may find room.
             self.counters.unanswered += 1;
             return;
@@ -84,12 +84,13 @@ impl Endpoint {
             if marks {
                 answer.flags |= Flags::ECE;
             }
-            let agreed = if marks { MARKS } else { 0 } | scale << 1 | u32::from(sack);
+            let negotiated = if marks { MARKS } else { 0 } | scale << 1 | u32::from(sack);
             let offset = self.secret.timestamp_offset(syn.destination, syn.source);
             let clock = timestamp_clock(now, offset);
             // Not later than now: what follows must not be older (RFC 7323 section 5.3).
             let before = clock.wrapping_sub(1 << TIMESTAMP_BITS) >> TIMESTAMP_BITS << TIMESTAMP_BITS;
-            answer.options.timestamps = Some(Timestamps { value: before | agreed, echo: timestamps.value });
+            answer.options.timestamps =
+                Some(Timestamps { value: before | negotiated, echo: timestamps.value });
             answer.options.sack_permitted = sack;
             let (buffer, tunes) = (config.receive_buffer, config.mechanisms.autotuning);
             let own = |_| config.linux_stack.window_scale(buffer, tunes);
@@ -113,8 +114,8 @@ impl Endpoint {
         if let Some(listener) = self.demux.listeners.get_mut(&syn.destination.port()) {
             listener.cookies_until = now + PERIOD * 2;
         }
-        self.unusual = true;
-        self.strays.push_back(Transmit { interface, subflow: None, segment: answer });
+        self.rare_work = true;
+        self.stateless_replies.push_back(Transmit { interface, subflow: None, segment: answer });
     }
 
     /// Whether a segment of nobody that we know answers a cookie of ours; the connection is there then, and goes on with it.
@@ -130,7 +131,8 @@ impl Endpoint {
         }
         let port = segment.destination.port();
         let found = self.demux.listeners.get(&port);
-        let Some(listener) = found.filter(|it| it.hears(interface) && it.cookies_until > now) else {
+        let Some(listener) = found.filter(|it| it.accepts_announcement(interface) && it.cookies_until > now)
+        else {
             return CookieAnswer::None;
         };
         let config = listener.config.clone();
@@ -154,7 +156,7 @@ impl Endpoint {
             return CookieAnswer::None;
         };
         connection.accept(now, subflow, &syn);
-        connection.answered_by_cookie();
+        connection.on_cookie_answer();
         self.counters.cookies_accepted += 1;
         let id = self.insert(now, connection);
         if let Some(place) = self.slots.place(id) {
@@ -172,13 +174,13 @@ fn remembered_syn(ack: &Segment, first: Seq, mss: u16, key: u64) -> Segment {
     syn.window = ack.window;
     syn.options.mss = Some(mss);
     if let Some(timestamps) = ack.options.timestamps {
-        let agreed = timestamps.echo & ((1 << TIMESTAMP_BITS) - 1);
-        let scale = agreed >> 1 & 15;
-        if agreed & MARKS != 0 {
+        let negotiated = timestamps.echo & ((1 << TIMESTAMP_BITS) - 1);
+        let scale = negotiated >> 1 & 15;
+        if negotiated & MARKS != 0 {
             syn.flags |= Flags::ECE | Flags::CWR;
         }
         syn.options.timestamps = Some(Timestamps { value: timestamps.value, echo: 0 });
-        syn.options.sack_permitted = agreed & 1 != 0;
+        syn.options.sack_permitted = negotiated & 1 != 0;
         syn.options.window_scale = (scale != NO_SCALE).then_some(scale as u8);
     }
     let keys = capable_option(&ack.options).filter(|keys| keys.receiver_key == Some(key));

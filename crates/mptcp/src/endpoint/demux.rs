@@ -16,7 +16,7 @@ use mptcp_wire::Segment;
 use rustc_hash::FxHashMap;
 use siphasher::sip::SipHasher13;
 
-use crate::connection::{Connection, Whereabouts};
+use crate::connection::{Connection, SubflowTuple};
 use crate::endpoint::listener::Listener;
 use crate::ids::SubflowId;
 
@@ -82,14 +82,14 @@ impl Demux {
     }
 
     /// A subflow of a connection is found by its four-tuple from now on, and the connection by its token.
-    pub(crate) fn register(&mut self, place: u32, token: u32, at: Whereabouts) {
+    pub(crate) fn register(&mut self, place: u32, token: u32, at: SubflowTuple) {
         self.lately = [None; LATELY];
         self.tuples.insert(Tuple::new(at.local, at.remote), (place, at.id));
         self.tokens.insert(token, place);
     }
 
     /// A subflow is over; its four-tuple may be another one's by now.
-    pub(crate) fn forget_subflow(&mut self, place: u32, at: Whereabouts) {
+    pub(crate) fn forget_subflow(&mut self, place: u32, at: SubflowTuple) {
         self.lately = [None; LATELY];
         let tuple = Tuple::new(at.local, at.remote);
         if self.tuples.get(&tuple) == Some(&(place, at.id)) {
@@ -107,7 +107,7 @@ impl Demux {
     /// Nothing is left of a connection.
     pub(crate) fn forget(&mut self, place: u32, connection: &Connection) {
         self.lately = [None; LATELY];
-        for at in connection.whereabouts() {
+        for at in connection.subflow_tuple() {
             let tuple = Tuple::new(at.local, at.remote);
             if self.tuples.get(&tuple).is_some_and(|owner| owner.0 == place) {
                 self.tuples.remove(&tuple);

@@ -59,7 +59,7 @@ impl Endpoint {
         let found = self.slots.connection_at(place);
         let more = found.is_some_and(|connection| connection.handle_departed(now, subflow, departure));
         if more {
-            self.line_up(place);
+            self.enqueue(place);
         }
         more
     }

@@ -27,7 +27,7 @@ impl Endpoint {
         };
         if segment.flags.syn()
             && let Some(connection) = self.slots.connection_at(slot)
-            && let Some(iss) = connection.gives_way(now, subflow, segment)
+            && let Some(iss) = connection.may_be_replaced(now, subflow, segment)
         {
             // RFC 9293 section 3.10.7.4: a new connection may follow an old one from TIME-WAIT.
             self.settle(now, slot);
@@ -37,7 +37,7 @@ impl Endpoint {
         let brings_payload = !segment.payload.is_empty();
         self.handle_here(now, slot, |connection| {
             if connection.handle_segment(now, subflow, segment) {
-                connection.take_overtaking(now, subflow);
+                connection.process_early_data(now, subflow);
             }
             brings_payload
         });
@@ -46,7 +46,7 @@ impl Endpoint {
     /// A segment that no subflow is for, unless it makes one.
     #[cold]
     fn handle_unknown(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
-        if self.handle_stranger(now, interface, segment) {
+        if self.handle_unmatched(now, interface, segment) {
             self.handle_segment_rarely(now, interface, segment);
         }
     }
@@ -93,9 +93,9 @@ impl Endpoint {
     ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
         let mut asked = std::mem::take(&mut self.asked);
         asked.extend(self.ready.iter());
-        self.unusual = false;
+        self.rare_work = false;
         let sent = self.poll_transmit_rarely(now, out);
-        self.unusual = true;
+        self.rare_work = true;
         let whose = sent.and_then(|(_, whose)| whose);
         for slot in asked.drain(..) {
             let gave = whose.filter(|(id, _)| id.place == slot).map(|(_, subflow)| subflow);
@@ -132,7 +132,7 @@ impl Endpoint {
         now: Instant,
         out: &mut Segment,
     ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
-        if self.unusual {
+        if self.rare_work {
             return self.poll_unusual(now, out);
         }
         while let Some(slot) = self.ready.first() {
@@ -147,7 +147,7 @@ impl Endpoint {
                     if departs {
                         connection.note_queued(subflow, out.packet_length() as u64);
                     }
-                    if !departs && connection.rests_at_once(now) {
+                    if !departs && connection.would_block(now) {
                         self.rest(now, slot);
                     } else if connection.is_silent() && connection.is_quiet() {
                         // It need not be asked to say that this was all.
@@ -193,8 +193,8 @@ impl Endpoint {
         now: Instant,
         out: &mut Segment,
     ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
-        let stray = self.strays.pop_front();
-        self.unusual = self.telling || !self.strays.is_empty();
+        let stray = self.stateless_replies.pop_front();
+        self.rare_work = self.telling || !self.stateless_replies.is_empty();
         match stray {
             Some(stray) => {
                 *out = stray.segment;
@@ -208,7 +208,7 @@ impl Endpoint {
     /// Whether [`Endpoint::poll_transmit`] may have something: what a driver has to be woken for.
     #[must_use]
     pub fn wants_transmit(&self) -> bool {
-        !self.ready.is_empty() || !self.strays.is_empty()
+        !self.ready.is_empty() || !self.stateless_replies.is_empty()
     }
 
     /// Whether [`Endpoint::poll_event`] may have something.

@@ -40,7 +40,7 @@ impl Interfaces {
         config: &Config,
     ) -> Subflow {
         let mut subflow = Subflow::new(id, local, remote, origin, iss, config);
-        subflow.agreed_mut().gso_max = self.get(id).map_or(0, |interface| interface.gso_max);
+        subflow.negotiated_mut().gso_max = self.get(id).map_or(0, |interface| interface.gso_max);
         subflow
     }
 

@@ -61,7 +61,7 @@ impl Endpoint {
     /// Answers a join whose connection has no place for it, and keeps what the SYN said in the table.
     fn answer_join_from_table(&mut self, now: Instant, interface: InterfaceId, syn: &Segment, slot: u32) {
         let Some(request) = JoinRequest::of(syn) else { return };
-        if self.strays.len() >= self.bounds.stray_answers {
+        if self.stateless_replies.len() >= self.bounds.stray_answers {
             self.counters.unanswered += 1;
             return;
         }
@@ -85,8 +85,8 @@ impl Endpoint {
         answer.options.mptcp.push(option);
         let place = self.join_number(syn, &[PLACE]);
         self.joins.keep(now, place, request);
-        self.unusual = true;
-        self.strays.push_back(Transmit { interface, subflow: None, segment: answer });
+        self.rare_work = true;
+        self.stateless_replies.push_back(Transmit { interface, subflow: None, segment: answer });
     }
 
     /// Whether a segment of nobody that we know is the third ACK of such a join; it has its subflow then, and goes on with it.

@@ -3,7 +3,7 @@
 //! Who has seen a token in clear can send such SYNs from any address, and only the third ACK shows the keys (RFC 8684 section
 //! 3.2). A connection keeps few joins that are half open; beyond them a SYN is answered from a table of the endpoint, in which a
 //! later SYN takes the place of an earlier one. Which one follows from the addresses and a secret: a flood cannot choose, and an
-//! honest join is hit in a round trip with a probability of SYNs per round trip by [`MOST_REQUESTS`].
+//! honest join is hit in a round trip with a probability of SYNs per round trip by [`MAX_REQUESTS`].
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ use mptcp_wire::{Flags, MpJoin, MptcpOption, Segment, Seq, Timestamps};
 use crate::connection::join_option;
 
 /// Requests that are kept, at most: about 0.5 MB.
-pub(crate) const MOST_REQUESTS: u64 = 4096;
+pub(crate) const MAX_REQUESTS: u64 = 4096;
 /// After this time without a further one all are let go of: a SYN/ACK is not waited for longer (RFC 6298 section 5.7).
 const LIFE: Duration = Duration::from_secs(64);
 
@@ -91,22 +91,22 @@ impl JoinRequests {
         self.kept.len()
     }
 
-    /// Keeps a request at a place below [`MOST_REQUESTS`], instead of what was there.
+    /// Keeps a request at a place below [`MAX_REQUESTS`], instead of what was there.
     pub(crate) fn keep(&mut self, now: Instant, place: u64, request: JoinRequest) {
         self.forget_old(now);
         self.last = now;
-        self.kept.insert(place % MOST_REQUESTS, request);
+        self.kept.insert(place % MAX_REQUESTS, request);
     }
 
     /// The request of the sender of an acknowledgement, if it is the one at a place.
     pub(crate) fn find(&mut self, now: Instant, place: u64, segment: &Segment) -> Option<JoinRequest> {
         self.forget_old(now);
-        let found = self.kept.get(&(place % MOST_REQUESTS)).copied();
+        let found = self.kept.get(&(place % MAX_REQUESTS)).copied();
         found.filter(|request| request.local == segment.destination && request.remote == segment.source)
     }
 
     pub(crate) fn remove(&mut self, place: u64) {
-        self.kept.remove(&(place % MOST_REQUESTS));
+        self.kept.remove(&(place % MAX_REQUESTS));
     }
 
     fn forget_old(&mut self, now: Instant) {

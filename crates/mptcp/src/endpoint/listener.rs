@@ -8,7 +8,7 @@ use crate::config::Config;
 use crate::ids::{ConnectionId, InterfaceId};
 
 /// Handshakes at a listener that are remembered, at most, whatever its backlog: Linux's `somaxconn`.
-const MOST_OPENING: usize = 4096;
+const MAX_HALF_OPEN: usize = 4096;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Listener {
@@ -41,7 +41,7 @@ impl Listener {
         }
     }
 
-    pub(crate) fn hears(&self, interface: InterfaceId) -> bool {
+    pub(crate) fn accepts_announcement(&self, interface: InterfaceId) -> bool {
         self.interfaces.as_ref().is_none_or(|some| some.contains(&interface))
     }
 
@@ -51,7 +51,7 @@ impl Listener {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.opening >= MOST_OPENING || self.backlog.is_some_and(|most| self.waiting >= most)
+        self.opening >= MAX_HALF_OPEN || self.backlog.is_some_and(|most| self.waiting >= most)
     }
 
     /// Connections that are opening, and these with those that wait to be accepted.

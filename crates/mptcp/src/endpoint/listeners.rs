@@ -76,7 +76,7 @@ impl Endpoint {
     fn note_reader(&mut self, place: u32) {
         let connection = self.slots.connection_at(place);
         if connection.is_some_and(|connection| connection.reader_came()) {
-            self.line_up(place);
+            self.enqueue(place);
         }
     }
 

@@ -46,10 +46,10 @@ use crate::endpoint::join_requests::JoinRequests;
 pub use crate::endpoint::listeners::ListenError;
 use crate::endpoint::pool::Pool;
 use crate::endpoint::server_cookies::ServerCookies;
-use crate::endpoint::table::{Deadlines, Line, Slots};
+use crate::endpoint::table::{ConnectionTable, Deadlines, ReadyQueue};
 use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 use crate::observe::{Observer, Wanted};
-use crate::ration::Ration;
+use crate::rate_limiter::RateLimiter;
 
 /// A segment and the interface it leaves by.
 #[derive(Clone, Debug)]
@@ -66,11 +66,11 @@ pub struct Transmit {
 #[derive(Debug)]
 pub struct Endpoint {
     interfaces: Interfaces,
-    slots: Slots,
+    slots: ConnectionTable,
     demux: Demux,
-    ready: Line,
-    eventful: Line,
-    strays: VecDeque<Transmit>,
+    ready: ReadyQueue,
+    eventful: ReadyQueue,
+    stateless_replies: VecDeque<Transmit>,
     deadlines: Deadlines,
     random: Rng,
     opened: u64,
@@ -81,13 +81,13 @@ pub struct Endpoint {
     joins: JoinRequests,
     bounds: EndpointBounds,
     /// Resets for strangers.
-    refusals: Ration,
+    refusals: RateLimiter,
     secret: Secret,
     observer: Option<(Arc<dyn Observer>, Wanted)>,
     /// There is an observer, and it is to hear of what is done now.
     telling: bool,
     /// That, or an answer to a stranger waits.
-    unusual: bool,
+    rare_work: bool,
     /// Scratch: who was asked for segments.
     asked: Vec<u32>,
 }
@@ -99,11 +99,11 @@ impl Endpoint {
         let (bounds, secret) = (EndpointBounds::default(), Secret::new(random.child("secret")));
         Self {
             interfaces: Interfaces::default(),
-            slots: Slots::default(),
+            slots: ConnectionTable::default(),
             demux: Demux::new(secret),
-            ready: Line::default(),
-            eventful: Line::default(),
-            strays: VecDeque::new(),
+            ready: ReadyQueue::default(),
+            eventful: ReadyQueue::default(),
+            stateless_replies: VecDeque::new(),
             deadlines: Deadlines::default(),
             random,
             opened: 0,
@@ -117,7 +117,7 @@ impl Endpoint {
             secret,
             observer: None,
             telling: false,
-            unusual: false,
+            rare_work: false,
             asked: Vec::new(),
         }
     }
@@ -125,7 +125,7 @@ impl Endpoint {
     /// Tells `observer` of what happens on every connection that begins from now on, as far as it is `wanted`.
     pub fn set_observer(&mut self, observer: Arc<dyn Observer>, wanted: Wanted) {
         self.observer = Some((observer, wanted));
-        (self.telling, self.unusual) = (true, true);
+        (self.telling, self.rare_work) = (true, true);
     }
 
     /// Adds an interface that is up.
@@ -150,7 +150,7 @@ impl Endpoint {
 
     /// A connection that exists is to be asked for segments.
     #[inline]
-    pub(crate) fn line_up(&mut self, slot: u32) {
+    pub(crate) fn enqueue(&mut self, slot: u32) {
         let entry = self.slots.at(slot);
         if !entry.ready && entry.connection.is_some() {
             entry.ready = true;

@@ -53,16 +53,16 @@ impl Endpoint {
     }
 
     /// Somebody waits for room in a connection's send buffer: [`crate::EventKind::Writable`] will say when there is some.
-    pub fn await_room(&mut self, now: Instant, id: ConnectionId) {
-        self.with(now, id, Connection::await_room);
+    pub fn await_writable(&mut self, now: Instant, id: ConnectionId) {
+        self.with(now, id, Connection::await_writable);
     }
 
     /// The next bytes of a connection, in order; None when there are none now.
     pub fn read(&mut self, now: Instant, id: ConnectionId) -> Option<Bytes> {
         let connection = self.slots.connection_mut(id)?;
         let data = connection.read(now)?;
-        if connection.wants_attention() {
-            self.line_up(id.place);
+        if connection.needs_window_update_segment() {
+            self.enqueue(id.place);
         }
         self.account(id.place);
         Some(data)
@@ -75,8 +75,8 @@ impl Endpoint {
         while let Some(data) = connection.read(now) {
             take(data);
         }
-        if connection.wants_attention() {
-            self.line_up(id.place);
+        if connection.needs_window_update_segment() {
+            self.enqueue(id.place);
         }
         self.account(id.place);
     }

@@ -41,7 +41,7 @@ impl Endpoint {
             receive_bytes: self.received_memory(),
             half_open,
             to_accept: waiting - half_open,
-            stray_answers: self.strays.len(),
+            stray_answers: self.stateless_replies.len(),
             join_requests: self.joins.len(),
             deadlines: self.deadlines.entries(),
             cookies: self.cookies.len(),

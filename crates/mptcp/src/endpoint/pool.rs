@@ -15,7 +15,7 @@ impl Pool {
     }
 
     /// Whether connections hold too much.
-    pub(crate) fn is_short(&self) -> bool {
+    pub(crate) fn is_under_memory_pressure(&self) -> bool {
         self.short
     }
 

@@ -8,7 +8,7 @@ use mptcp_wire::Cookie;
 use rustc_hash::FxHashMap;
 
 /// Servers whose cookies are kept; beyond it others give way.
-const MOST_COOKIES: usize = 1024;
+const MAX_COOKIES: usize = 1024;
 
 /// Cookies and MSS by server; an empty cookie where a server gave none.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ impl ServerCookies {
     pub(crate) fn keep(&mut self, server: IpAddr, cookie: Option<Cookie>, mss: u16) {
         let known = || self.0.get(&server).map(|(known, _)| known.clone());
         let cookie = cookie.or_else(known).unwrap_or_default();
-        if self.0.len() >= MOST_COOKIES
+        if self.0.len() >= MAX_COOKIES
             && !self.0.contains_key(&server)
             && let Some(other) = self.0.keys().min().copied()
         {

@@ -17,8 +17,8 @@ use crate::subflow::Origin;
 impl Endpoint {
     /// A connection begins.
     pub(crate) fn insert(&mut self, now: Instant, mut connection: Connection) -> ConnectionId {
-        if self.pool.is_short() {
-            connection.set_short(true);
+        if self.pool.is_under_memory_pressure() {
+            connection.set_memory_pressure(true);
         }
         let place = self.slots.insert(connection);
         self.deadlines.add(place);
@@ -29,7 +29,7 @@ impl Endpoint {
             }
         }
         self.hear(now, place);
-        self.line_up(place);
+        self.enqueue(place);
         self.slots.id(place)
     }
 
@@ -79,7 +79,7 @@ impl Endpoint {
         if connection.is_silent() {
             self.deadlines.set(slot, connection.deadline());
         } else {
-            self.line_up(slot);
+            self.enqueue(slot);
         }
     }
 
@@ -165,7 +165,7 @@ impl Endpoint {
         );
         subflow.clock_mut().offset = self.secret.timestamp_offset(local, pair.remote.address);
         connection.open_join(now, subflow, pair);
-        self.line_up(place);
+        self.enqueue(place);
     }
 }
 
@@ -218,12 +218,12 @@ impl Endpoint {
 
     #[cold]
     fn tell_shortage(&mut self) {
-        let short = self.pool.is_short();
+        let short = self.pool.is_under_memory_pressure();
         self.counters.memory_shortages += u64::from(short);
         for place in 0..self.slots.count() {
             let connection = self.slots.connection_at(place);
-            if connection.is_some_and(|connection| connection.set_short(short)) {
-                self.line_up(place);
+            if connection.is_some_and(|connection| connection.set_memory_pressure(short)) {
+                self.enqueue(place);
             }
         }
     }

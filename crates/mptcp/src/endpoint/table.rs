@@ -45,12 +45,12 @@ impl Slot {
 }
 
 #[derive(Debug, Default)]
-pub(crate) struct Slots {
+pub(crate) struct ConnectionTable {
     list: Vec<Slot>,
     free: Vec<u32>,
 }
 
-impl Slots {
+impl ConnectionTable {
     /// Puts a connection into a place.
     pub(crate) fn insert(&mut self, connection: Connection) -> u32 {
         let place = self.free.pop().unwrap_or_else(|| {
@@ -126,18 +126,18 @@ impl Slots {
 const NOBODY: u32 = u32::MAX;
 
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct ReadyQueue {
     first: u32,
     others: VecDeque<u32>,
 }
 
-impl Default for Line {
+impl Default for ReadyQueue {
     fn default() -> Self {
         Self { first: NOBODY, others: VecDeque::new() }
     }
 }
 
-impl Line {
+impl ReadyQueue {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
         self.first == NOBODY
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn who_comes_first_goes_first() {
-        let mut line = Line::default();
+        let mut line = ReadyQueue::default();
         assert!(line.is_empty() && !line.is_one());
         (0..3).for_each(|place| line.push(place));
         assert_eq!(line.iter().collect::<Vec<_>>(), [0, 1, 2]);

@@ -14,7 +14,7 @@ impl Endpoint {
     /// A segment that belongs to no subflow: a SYN for a listener, a join, the answer to a cookie, or an error. Returns whether
     /// there is a subflow for it now.
     #[cold]
-    pub(crate) fn handle_stranger(
+    pub(crate) fn handle_unmatched(
         &mut self,
         now: Instant,
         interface: InterfaceId,
@@ -49,7 +49,10 @@ impl Endpoint {
 
     /// Whether somebody listens where a segment wants to go.
     fn is_heard(&self, interface: InterfaceId, segment: &Segment) -> bool {
-        self.demux.listeners.get(&segment.destination.port()).is_some_and(|it| it.hears(interface))
+        self.demux
+            .listeners
+            .get(&segment.destination.port())
+            .is_some_and(|it| it.accepts_announcement(interface))
     }
 
     /// A SYN from nobody that we know; our own sequence numbers begin at `iss` where that is given.
@@ -73,7 +76,8 @@ impl Endpoint {
             return;
         }
         let port = segment.destination.port();
-        let Some(listener) = self.demux.listeners.get(&port).filter(|it| it.hears(interface)) else {
+        let Some(listener) = self.demux.listeners.get(&port).filter(|it| it.accepts_announcement(interface))
+        else {
             return self.refuse(now, interface, segment, None);
         };
         if listener.accept_queue_is_full() {
@@ -111,7 +115,7 @@ impl Endpoint {
         segment: &Segment,
         reason: Option<ResetReason>,
     ) {
-        if self.strays.len() >= self.bounds.stray_answers || !self.refusals.take(now) {
+        if self.stateless_replies.len() >= self.bounds.stray_answers || !self.refusals.take(now) {
             self.counters.unanswered += 1;
             return;
         }
@@ -126,7 +130,7 @@ impl Endpoint {
         if let Some(reason) = reason {
             reset.options.mptcp.push(MptcpOption::TcpRst(MpTcpRst { flags: 0, reason }));
         }
-        self.unusual = true;
-        self.strays.push_back(Transmit { interface, subflow: None, segment: reset });
+        self.rare_work = true;
+        self.stateless_replies.push_back(Transmit { interface, subflow: None, segment: reset });
     }
 }

@@ -4,8 +4,8 @@
 //! neither sequence numbers of a subflow nor those of the data.
 
 mod ordered;
-mod pins;
 mod reassembly;
+mod retained_blocks;
 mod unread;
 
 pub(crate) use crate::memory::ordered::Ordered;

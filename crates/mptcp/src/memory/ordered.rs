@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 /// The longest row: what one value may make move.
 const LONGEST: usize = 128;
 /// Places that a row keeps without need.
-const MOST_IDLE: usize = 16;
+const MAX_IDLE_CAPACITY: usize = 16;
 
 type Row<T> = VecDeque<(u64, T)>;
 
@@ -180,8 +180,8 @@ impl<T> Ordered<T> {
         let row = self.row_mut(number);
         let place = row.binary_search_by_key(&offset, |(at, _)| *at).ok()?;
         let (_, value) = row.remove(place)?;
-        if row.capacity() > 4 * row.len() + 2 * MOST_IDLE {
-            row.shrink_to(2 * row.len() + MOST_IDLE);
+        if row.capacity() > 4 * row.len() + 2 * MAX_IDLE_CAPACITY {
+            row.shrink_to(2 * row.len() + MAX_IDLE_CAPACITY);
         }
         let empty = row.is_empty();
         if number < self.before.len() {

@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 
 use crate::memory::CHUNK;
 use crate::memory::ordered::Ordered;
-use crate::memory::pins::Pins;
+use crate::memory::retained_blocks::RetainedBlocks;
 
 /// What became of a payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) struct Reassembly {
     most: usize,
     /// Insertions since pieces were joined: what joining costs is spread over them.
     since: usize,
-    pins: Pins,
+    retained_blocks: RetainedBlocks,
     /// Pieces that are slices of a driver's block, those that left among them.
     borrowed: Vec<u64>,
 }
@@ -41,7 +41,7 @@ impl Reassembly {
             bytes: 0,
             most,
             since: 0,
-            pins: Pins::new(block),
+            retained_blocks: RetainedBlocks::new(block),
             borrowed: Vec::new(),
         }
     }
@@ -62,7 +62,7 @@ impl Reassembly {
 
     /// Bytes of memory that they hold alive, at most: their own, or the blocks that they are slices of.
     pub(crate) fn held(&self) -> u64 {
-        self.bytes.max(self.pins.pinned())
+        self.bytes.max(self.retained_blocks.pinned())
     }
 
     /// Offset behind the last byte that waits.
@@ -75,7 +75,7 @@ impl Reassembly {
     pub(crate) fn insert(&mut self, start: u64, data: Bytes) -> Inserted {
         if !data.is_empty() && self.end().is_none_or(|last| last <= start) {
             // Behind all that waits, as nearly everything is.
-            return if self.has_room() { self.keep_last(start, data) } else { Inserted::Refused };
+            return if self.is_available() { self.keep_last(start, data) } else { Inserted::Refused };
         }
         self.insert_between(start, data)
     }
@@ -115,7 +115,7 @@ impl Reassembly {
             self.put(start, data);
             return Inserted::Known;
         }
-        if !self.has_room() {
+        if !self.is_available() {
             return Inserted::Refused;
         }
         self.put(start, data);
@@ -138,7 +138,7 @@ impl Reassembly {
     fn put_by(&mut self, start: u64, data: Bytes, place: impl FnOnce(&mut Ordered<Bytes>, u64, Bytes)) {
         self.bytes += data.len() as u64;
         self.since += 1;
-        if self.pins.shares_blocks() {
+        if self.retained_blocks.shares_blocks() {
             return self.put_slice(start, data, place);
         }
         place(&mut self.pieces, start, data);
@@ -147,13 +147,13 @@ impl Reassembly {
     /// Keeps what is a slice of a block.
     #[inline(never)]
     fn put_slice(&mut self, start: u64, data: Bytes, place: impl FnOnce(&mut Ordered<Bytes>, u64, Bytes)) {
-        let (data, shared) = self.pins.settle(data);
+        let (data, shared) = self.retained_blocks.settle(data);
         if shared {
-            self.pins.enter(&data);
+            self.retained_blocks.enter(&data);
             self.borrowed.push(start);
         }
         place(&mut self.pieces, start, data);
-        if shared && (self.pins.wasteful(self.bytes) || self.borrowed.len() > 2 * self.most) {
+        if shared && (self.retained_blocks.wasteful(self.bytes) || self.borrowed.len() > 2 * self.most) {
             self.own();
         }
     }
@@ -166,7 +166,7 @@ impl Reassembly {
 
     /// Whether a further piece has a place; joins pieces where that makes one.
     #[inline]
-    pub(crate) fn has_room(&mut self) -> bool {
+    pub(crate) fn is_available(&mut self) -> bool {
         self.pieces.len() < self.most || self.makes_room()
     }
 
@@ -185,7 +185,7 @@ impl Reassembly {
         let (start, data) = self.pieces.pop_up_to(next)?;
         self.bytes -= data.len() as u64;
         if self.pieces.is_empty() {
-            self.pins.forget();
+            self.retained_blocks.forget();
             self.borrowed.clear();
         }
         Some((start, data))
@@ -195,7 +195,7 @@ impl Reassembly {
     pub(crate) fn clear(&mut self) {
         self.pieces = Ordered::default();
         self.bytes = 0;
-        self.pins.forget();
+        self.retained_blocks.forget();
         self.borrowed = Vec::new();
     }
 
@@ -207,7 +207,7 @@ impl Reassembly {
                 *piece = Bytes::copy_from_slice(piece);
             }
         }
-        self.pins.forget();
+        self.retained_blocks.forget();
     }
 
     /// Makes one piece of small ones that touch each other. Large ones stay as they are, so that each byte is copied once or

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
-use crate::memory::pins::Pins;
+use crate::memory::retained_blocks::RetainedBlocks;
 
 /// Payload below this size costs more than its bytes, and is copied where something waits before it.
 const SMALL: usize = 512;
@@ -20,7 +20,7 @@ pub(crate) struct Unread {
     /// Small payloads at the end.
     tail: Vec<u8>,
     bytes: u64,
-    pins: Pins,
+    retained_blocks: RetainedBlocks,
     /// What waits here waits for more of the peer's, not for the application: small slices are copied at once.
     patient: bool,
     /// Pieces at the front that are no slices of blocks.
@@ -35,7 +35,7 @@ impl Unread {
 
     /// For payload that comes in blocks of `block` bytes; 0 for payload in memory of its own.
     pub(crate) fn new(block: u64) -> Self {
-        Self { pins: Pins::new(block), ..Self::default() }
+        Self { retained_blocks: RetainedBlocks::new(block), ..Self::default() }
     }
 
     /// Bytes that wait.
@@ -45,7 +45,7 @@ impl Unread {
 
     /// Bytes of memory that they hold alive, at most.
     pub(crate) fn held(&self) -> u64 {
-        self.bytes.max(self.pins.pinned())
+        self.bytes.max(self.retained_blocks.pinned())
     }
 
     #[inline(always)]
@@ -55,7 +55,7 @@ impl Unread {
             return;
         }
         self.end_tail();
-        if self.pins.shares_blocks() {
+        if self.retained_blocks.shares_blocks() {
             return self.push_slice(data);
         }
         self.pieces.push_back(data);
@@ -64,12 +64,12 @@ impl Unread {
     /// Keeps a slice of a block.
     #[inline(never)]
     fn push_slice(&mut self, data: Bytes) {
-        let (data, shared) = if self.patient { self.pins.settle(data) } else { (data, true) };
+        let (data, shared) = if self.patient { self.retained_blocks.settle(data) } else { (data, true) };
         if shared {
-            self.pins.enter(&data);
+            self.retained_blocks.enter(&data);
         }
         self.pieces.push_back(data);
-        if self.pins.wasteful(self.bytes) {
+        if self.retained_blocks.wasteful(self.bytes) {
             self.own();
         }
     }
@@ -78,7 +78,7 @@ impl Unread {
     #[inline(never)]
     fn copy_small(&mut self, data: &[u8]) -> bool {
         let waits = !self.pieces.is_empty() || !self.tail.is_empty();
-        if !waits && self.pins.shares_blocks() {
+        if !waits && self.retained_blocks.shares_blocks() {
             // Alone it may wait for long, and would keep a block.
             self.pieces.push_back(Bytes::copy_from_slice(data));
             return true;
@@ -101,15 +101,15 @@ impl Unread {
         self.owned = self.owned.saturating_sub(1);
         self.bytes -= data.len() as u64;
         if self.pieces.is_empty() {
-            self.pins.forget();
+            self.retained_blocks.forget();
         }
         Some(data)
     }
 
     pub(crate) fn clear(&mut self) {
-        let (pins, patient) = (std::mem::take(&mut self.pins), self.patient);
-        *self = Self { pins, patient, ..Self::default() };
-        self.pins.forget();
+        let (retained_blocks, patient) = (std::mem::take(&mut self.retained_blocks), self.patient);
+        *self = Self { retained_blocks, patient, ..Self::default() };
+        self.retained_blocks.forget();
     }
 
     #[inline]
@@ -133,7 +133,7 @@ impl Unread {
             *piece = Bytes::copy_from_slice(piece);
         }
         self.owned = self.pieces.len();
-        self.pins.forget();
+        self.retained_blocks.forget();
     }
 }
 

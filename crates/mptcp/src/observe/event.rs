@@ -144,7 +144,7 @@ pub enum Event {
     /// See [`Kind::Loss`].
     Loss { by: Detection, seq: u64, bytes: u64, in_flight: u64 },
     /// See [`Kind::Timeout`].
-    Timeout { rto: Duration, in_a_row: u32, in_flight: u64 },
+    Timeout { rto: Duration, consecutive: u32, in_flight: u64 },
     /// See [`Kind::Spurious`].
     Spurious { cwnd: u64, ssthresh: Option<u64> },
     /// See [`Kind::Retransmission`].

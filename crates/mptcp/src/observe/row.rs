@@ -61,8 +61,8 @@ impl Event {
                 of("sample", [nanos(latest), nanos(srtt), nanos(rttvar)])
             }
             Self::Loss { by, seq, bytes, in_flight } => of(by.word(), [seq, bytes, in_flight]),
-            Self::Timeout { rto, in_a_row, in_flight } => {
-                of("retransmission", [nanos(rto), u64::from(in_a_row), in_flight])
+            Self::Timeout { rto, consecutive, in_flight } => {
+                of("retransmission", [nanos(rto), u64::from(consecutive), in_flight])
             }
             Self::Spurious { cwnd, ssthresh } => of("undone", [cwnd, some(ssthresh), NOTHING]),
             Self::Retransmission { offset, bytes, seq } => of("again", [offset, bytes, seq]),

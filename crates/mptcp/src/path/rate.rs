@@ -14,7 +14,7 @@ const GROWN: f64 = 1.25;
 /// Acknowledgements are of one burst if no more than this part of a round trip is between them.
 const SPACED: u64 = 4;
 /// Bytes behind a queue that tell its rate: an initial window (RFC 6928).
-const QUEUED: u64 = 14_600;
+const QUEUE_DIVISOR: u64 = 14_600;
 /// What is left of the best rate of a burst with each one that is slower.
 const FORGETS: f64 = 0.98;
 
@@ -197,11 +197,12 @@ impl DeliveryRate {
 
     /// Bottleneck rate, bytes a second; None before it was measured. Whole round trips are a lower bound where less was sent than the bottleneck
     /// carries. Bursts show more: the bottleneck spaces their acknowledgements. But jitter compresses these, so no more counts than a queue
-    /// of `QUEUED` bytes has let through. A round trip in which a queue stood and something was always in flight measures the bottleneck
+    /// of `QUEUE_DIVISOR` bytes has let through. A round trip in which a queue stood and something was always in flight measures the bottleneck
     /// itself: where it shows less than half of that, the path has become slower.
     #[must_use]
     pub fn bottleneck(&self) -> Option<f64> {
-        let burst = self.drained(QUEUED).map_or(self.train.rate, |drained| self.train.rate.min(drained));
+        let burst =
+            self.drained(QUEUE_DIVISOR).map_or(self.train.rate, |drained| self.train.rate.min(drained));
         let bound = burst.max(self.best);
         let rate = self.measured.filter(|measured| 2.0 * measured < bound).unwrap_or(bound);
         (rate > 0.0).then_some(rate)

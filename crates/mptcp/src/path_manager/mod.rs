@@ -12,7 +12,7 @@ pub use crate::path_manager::rule::{LocalAddress, Pair, PathEvent, PathManager, 
 use crate::policy::Registry;
 
 /// Subflows of `ndiffports` in all, at most.
-const MOST_PORTS: u64 = 8;
+const MAX_PORTS: u64 = 8;
 
 /// The built-in path managers.
 pub(crate) fn built_in() -> Registry<dyn PathManager> {
@@ -24,7 +24,7 @@ pub(crate) fn built_in() -> Registry<dyn PathManager> {
             "ndiffports",
             "Several subflows between the same two addresses, with different ports",
             |parameters| {
-                let subflows = parameters.count("subflows", 2, 1..=MOST_PORTS)?;
+                let subflows = parameters.count("subflows", 2, 1..=MAX_PORTS)?;
                 Ok(NdiffPorts { subflows: subflows as u8 }.into())
             },
         )

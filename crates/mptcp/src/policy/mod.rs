@@ -31,7 +31,7 @@ use crate::{congestion, path_manager, scheduler};
 ///     }
 ///
 ///     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
-///         view.candidates.iter().rposition(|candidate| candidate.has_room)
+///         view.candidates.iter().rposition(|candidate| candidate.is_available)
 ///     }
 /// }
 ///

@@ -60,10 +60,10 @@ impl Scheduler for Linux {
         }
         let (_, at) = best?;
         let chosen = &view.candidates[at];
-        if !chosen.has_room {
+        if !chosen.is_available {
             return None;
         }
-        self.burst = BURST.min(view.window_room);
+        self.burst = BURST.min(view.window_space);
         let (held, burst) = (u128::from(chosen.held), u128::from(self.burst));
         if burst > 0
             && let Some(now) = pace(chosen)
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn nobody_gets_more_while_the_best_has_no_room() {
         let mut full = candidate(0, 1000, 10, 20_000);
-        full.has_room = false;
+        full.is_available = false;
         let candidates = [full, candidate(1, 100_000, 10, 20_000)];
         assert_eq!(Linux::default().choose(&SendView::new(Instant::ZERO, &candidates)), None);
     }

@@ -32,9 +32,9 @@ impl Scheduler for MaxRtt {
 }
 
 fn slowest(candidates: &[Candidate]) -> Option<usize> {
-    (0..candidates.len()).filter(|&i| candidates[i].has_room).max_by_key(|&i| candidates[i].srtt)
+    (0..candidates.len()).filter(|&i| candidates[i].is_available).max_by_key(|&i| candidates[i].srtt)
 }
 
 fn fastest(candidates: &[Candidate]) -> Option<usize> {
-    (0..candidates.len()).filter(|&i| candidates[i].has_room).min_by_key(|&i| candidates[i].srtt)
+    (0..candidates.len()).filter(|&i| candidates[i].is_available).min_by_key(|&i| candidates[i].srtt)
 }

@@ -17,7 +17,7 @@ use crate::scheduler::{Candidate, Scheduler, SendView};
 pub(crate) const TAIL: f64 = 0.99;
 
 /// Data is split between paths only where all of it arrives sooner by this part: an arrival is not known better.
-const WORTH: f64 = 1.0 / 8.0;
+const MIN_GAIN_DIVISOR: f64 = 1.0 / 8.0;
 
 /// Segments that a path may have in flight whatever the window test says, while its rate is unknown: two that leave together measure it.
 const UNKNOWN: u64 = 2;
@@ -63,8 +63,8 @@ impl OnTime {
             split = split.min((unsent + lost) / rates);
         }
         let fits = view.unsent + view.candidates[alone.1].in_flight <= view.candidates[alone.1].cwnd;
-        if fits && split > (1.0 - WORTH) * alone.0 {
-            return view.candidates[alone.1].has_room.then_some(alone.1);
+        if fits && split > (1.0 - MIN_GAIN_DIVISOR) * alone.0 {
+            return view.candidates[alone.1].is_available.then_some(alone.1);
         }
         self.earliest(view, split)
     }
@@ -74,7 +74,7 @@ impl OnTime {
         let mut best: Option<(f64, usize)> = None;
         for (at, candidate) in view.candidates.iter().enumerate() {
             let time = self.arrivals[at];
-            if candidate.has_room
+            if candidate.is_available
                 && time < best.map_or(limit, |(least, _)| least)
                 && self.is_on_time(view, at)
             {
@@ -101,7 +101,7 @@ impl OnTime {
         if meanwhile <= 0.0 {
             return true;
         }
-        if !view.more_to_come {
+        if !view.writer_blocked {
             meanwhile = meanwhile.min(view.unsent as f64);
         }
         meanwhile + (path.in_flight + path.mss) as f64 <= window as f64
@@ -115,10 +115,10 @@ impl Scheduler for OnTime {
 
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
         self.arrivals.clear();
-        if view.more_to_come { self.choose_bulk(view) } else { self.choose_paced(view) }
+        if view.writer_blocked { self.choose_bulk(view) } else { self.choose_paced(view) }
     }
 
-    fn places_small(&self) -> bool {
+    fn places_small_segments(&self) -> bool {
         true
     }
 }

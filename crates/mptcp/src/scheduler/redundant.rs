@@ -12,7 +12,7 @@ impl Scheduler for Redundant {
     }
 
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
-        view.candidates.iter().position(|c| c.has_room)
+        view.candidates.iter().position(|c| c.is_available)
     }
 
     fn duplicates(&self) -> bool {

@@ -15,8 +15,8 @@ impl Scheduler for RoundRobin {
 
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
         let candidates = view.candidates;
-        let after = candidates.iter().position(|c| c.subflow > self.last && c.has_room);
-        let chosen = after.or_else(|| candidates.iter().position(|c| c.has_room))?;
+        let after = candidates.iter().position(|c| c.subflow > self.last && c.is_available);
+        let chosen = after.or_else(|| candidates.iter().position(|c| c.is_available))?;
         self.last = candidates[chosen].subflow;
         Some(chosen)
     }

@@ -17,7 +17,7 @@ pub trait Scheduler: std::fmt::Debug + Send {
 
     /// Whether it weighs where a segment goes that is not full: such a segment of a stream then waits only while its own subflow has data in
     /// flight, which is Nagle's algorithm for each of the TCP connections (RFC 9293 section 3.7.4), and not for all of them.
-    fn places_small(&self) -> bool {
+    fn places_small_segments(&self) -> bool {
         false
     }
 

@@ -32,9 +32,9 @@ pub struct Candidate {
     /// The pace that the congestion controller asks for, bytes a second.
     pub pacing: Option<f64>,
     /// Whether the congestion window has room for a segment, and nothing else holds the subflow back.
-    pub has_room: bool,
+    pub is_available: bool,
     /// Whether this host itself holds it back: its pace, or a full queue of its interface.
-    pub waits_here: bool,
+    pub locally_limited: bool,
     /// Whether the subflow may be used only when no other one works.
     pub backup: bool,
 }
@@ -57,8 +57,8 @@ impl Candidate {
             local_queue: 0,
             mss,
             pacing: None,
-            has_room: true,
-            waits_here: false,
+            is_available: true,
+            locally_limited: false,
             backup: false,
         }
     }
@@ -69,7 +69,7 @@ impl Candidate {
     #[must_use]
     pub fn deliverable(&self, time: f64) -> f64 {
         let time = time - self.path.overdue.as_secs_f64();
-        if time <= 0.0 || self.has_room && self.in_flight == 0 {
+        if time <= 0.0 || self.is_available && self.in_flight == 0 {
             return 0.0;
         }
         let (window, rounds) = (self.cwnd as f64, time / self.srtt.as_secs_f64().max(1e-6));
@@ -93,11 +93,11 @@ pub struct SendView<'a> {
     /// Bytes that were written and given to no subflow yet.
     pub unsent: u64,
     /// The application waits for room, so it has more than `unsent`: goodput counts. Otherwise the arrival of each byte counts.
-    pub more_to_come: bool,
+    pub writer_blocked: bool,
     /// Bytes given to subflows and not acknowledged at the data level.
     pub in_flight: u64,
     /// Bytes that the peer's receive window has room for beyond all that was sent.
-    pub window_room: u64,
+    pub window_space: u64,
     /// The send buffer, bytes: what is unsent and in flight fits into it.
     pub send_buffer: u64,
 }
@@ -110,9 +110,9 @@ impl<'a> SendView<'a> {
             now,
             candidates,
             unsent: 0,
-            more_to_come: true,
+            writer_blocked: true,
             in_flight: 0,
-            window_room: u64::MAX,
+            window_space: u64::MAX,
             send_buffer: u64::MAX,
         }
     }
@@ -120,6 +120,6 @@ impl<'a> SendView<'a> {
     /// The peer's whole receive window, bytes: what is in flight at the data level and the room beyond.
     #[must_use]
     pub fn window(&self) -> u64 {
-        self.in_flight.saturating_add(self.window_room)
+        self.in_flight.saturating_add(self.window_space)
     }
 }

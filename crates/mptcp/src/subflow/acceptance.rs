@@ -38,8 +38,8 @@ impl Subflow {
         };
         let next = self.receiver.next();
         if let Some(timestamps) =
-            segment.options.timestamps.filter(|_| self.agreed.timestamps.on && !flags.rst())
-            && timestamps.value.wrapping_sub(self.agreed.timestamps.recent) >= 1 << 31
+            segment.options.timestamps.filter(|_| self.negotiated.timestamps.on && !flags.rst())
+            && timestamps.value.wrapping_sub(self.negotiated.timestamps.recent) >= 1 << 31
             && !self.timestamp_expired(now)
         {
             // RFC 7323 section 5.3 R1.
@@ -84,7 +84,7 @@ impl Subflow {
         match self.send_offset(segment.acknowledgment) {
             // RFC 9293 section 3.10.7.4: in SYN-RECEIVED it is refused, which is the handshake's affair.
             Some(ack) if ack > board.next && self.state == State::SynReceived => {
-                if self.owed.rations.challenges.take(now) {
+                if self.pending_control.reply_limits.challenges.take(now) {
                     Verdict::Accept { start, ack }
                 } else {
                     Verdict::Drop
@@ -99,13 +99,21 @@ impl Subflow {
 
     #[cold]
     fn challenge(&mut self, now: Instant) -> Verdict {
-        if self.owed.rations.challenges.take(now) { Verdict::Acknowledge } else { Verdict::Drop }
+        if self.pending_control.reply_limits.challenges.take(now) {
+            Verdict::Acknowledge
+        } else {
+            Verdict::Drop
+        }
     }
 
     /// The peer repeats itself: our acknowledgement may be lost.
     #[cold]
     fn repeat(&mut self, now: Instant) -> Verdict {
-        if self.owed.rations.repetitions.take(now) { Verdict::Acknowledge } else { Verdict::Drop }
+        if self.pending_control.reply_limits.repetitions.take(now) {
+            Verdict::Acknowledge
+        } else {
+            Verdict::Drop
+        }
     }
 
     #[cold]

@@ -10,7 +10,7 @@ use bytes::{Bytes, BytesMut};
 /// Bytes in a buffer of the kernel's.
 const BUFFER: u64 = 65_215;
 /// Places that an empty one keeps.
-const MOST_IDLE: usize = 1024;
+const MAX_IDLE_CAPACITY: usize = 1024;
 
 /// A piece of the stream, at most a full segment.
 #[derive(Clone, Debug)]
@@ -139,14 +139,14 @@ impl Backlog {
         };
         self.bytes -= waiting.payload.len() as u64;
         if self.queue.is_empty() {
-            self.queue.shrink_to(MOST_IDLE);
+            self.queue.shrink_to(MAX_IDLE_CAPACITY);
         }
         Some(waiting)
     }
 
     pub(crate) fn clear(&mut self) {
         self.queue.clear();
-        self.queue.shrink_to(MOST_IDLE);
+        self.queue.shrink_to(MAX_IDLE_CAPACITY);
         self.bytes = 0;
     }
 }

@@ -11,7 +11,7 @@ use mptcp_clock::{Duration, Instant};
 use crate::congestion::{Lost, Sample};
 
 /// Places that an idle subflow keeps.
-const MOST_IDLE: usize = 4096;
+const MAX_IDLE_CAPACITY: usize = 4096;
 
 /// What left at one time: the draft's per-packet state.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +20,7 @@ struct Transmission {
     end: u64,
     sent_at: Instant,
     /// When that left which had arrived last: the beginning of the interval, as sent.
-    since_sent: Instant,
+    first_sent_time: Instant,
     /// All that had arrived, and when the last of it did: the beginning of the interval, as acknowledged.
     delivered: u64,
     since: Instant,
@@ -94,7 +94,7 @@ impl Rates {
             start,
             end,
             sent_at: now,
-            since_sent: self.first_sent_at,
+            first_sent_time: self.first_sent_at,
             delivered: self.delivered,
             since: self.delivered_at,
             lost: self.lost,
@@ -127,8 +127,8 @@ impl Rates {
             }
         }
         if self.flight.is_empty() {
-            self.flight.shrink_to(MOST_IDLE);
-            self.losses.shrink_to(MOST_IDLE);
+            self.flight.shrink_to(MAX_IDLE_CAPACITY);
+            self.losses.shrink_to(MAX_IDLE_CAPACITY);
         }
     }
 
@@ -222,7 +222,8 @@ impl Rates {
             ..Sample::default()
         };
         let Some(newest) = self.newest.take() else { return sample };
-        let interval = newest.sent_at.since(newest.since_sent).max(self.delivered_at.since(newest.since));
+        let interval =
+            newest.sent_at.since(newest.first_sent_time).max(self.delivered_at.since(newest.since));
         sample.delivered = self.delivered - newest.delivered;
         sample.delivered_before = Some(newest.delivered);
         sample.lost = self.lost - newest.lost;

@@ -7,20 +7,20 @@ use bytes::Bytes;
 use mptcp_wire::Segment;
 
 /// Somewhat more than an initial window.
-const MOST_SEGMENTS: usize = 16;
-const MOST_BYTES: u64 = 65_535;
+const MAX_SEGMENTS: usize = 16;
+const MAX_BYTES: u64 = 65_535;
 
 #[derive(Debug, Default)]
-pub(crate) struct Overtaking {
+pub(crate) struct EarlyDataQueue {
     segments: Vec<Segment>,
 }
 
-impl Overtaking {
+impl EarlyDataQueue {
     /// Keeps a segment, if there is room; returns whether there was. Its payload gets memory of its own: it shall not keep a block of
     /// the driver alive.
     pub(crate) fn keep(&mut self, segment: &Segment) -> bool {
         let bytes = self.bytes() + segment.payload.len() as u64;
-        let room = self.segments.len() < MOST_SEGMENTS && bytes <= MOST_BYTES;
+        let room = self.segments.len() < MAX_SEGMENTS && bytes <= MAX_BYTES;
         if room {
             let payload = Bytes::copy_from_slice(&segment.payload);
             self.segments.push(Segment { payload, ..segment.clone() });

@@ -25,19 +25,20 @@ impl Subflow {
         self.opening.irs = segment.sequence;
         self.receiver.synchronised();
         self.window.last_ack_sent = 1;
-        (self.agreed.send_scale, self.agreed.receive_scale, self.agreed.timestamps.on) = (0, 0, false);
+        (self.negotiated.send_scale, self.negotiated.receive_scale, self.negotiated.timestamps.on) =
+            (0, 0, false);
         let default = if segment.source.is_ipv4() { DEFAULT_MSS } else { DEFAULT_MSS_6 };
-        self.agreed.peer_mss = options.mss.unwrap_or(default).max(64);
+        self.negotiated.peer_mss = options.mss.unwrap_or(default).max(64);
         if let Some(peer_scale) = options.window_scale {
             // RFC 7323 section 2.3: larger shifts count as 14.
-            self.agreed.send_scale = peer_scale.min(14);
-            self.agreed.receive_scale = scale;
+            self.negotiated.send_scale = peer_scale.min(14);
+            self.negotiated.receive_scale = scale;
         }
-        self.agreed.sack = config.sack && options.sack_permitted;
+        self.negotiated.sack = config.sack && options.sack_permitted;
         self.agree_on_marks(segment, config.ecn.unwrap_or_default());
         if let Some(timestamps) = options.timestamps.filter(|_| config.timestamps) {
-            self.agreed.timestamps.on = true;
-            self.agreed.timestamps.recent = timestamps.value;
+            self.negotiated.timestamps.on = true;
+            self.negotiated.timestamps.recent = timestamps.value;
         }
     }
 
@@ -50,7 +51,7 @@ impl Subflow {
 
     /// Whether a SYN/ACK shows that the SYN that we took for one that crossed ours (RFC 9293 section 3.5) was not the peer's:
     /// it has another sequence, or answers another SYN than ours.
-    pub(crate) fn exposes_stranger(&self, segment: &Segment) -> bool {
+    pub(crate) fn contradicts_simultaneous_open(&self, segment: &Segment) -> bool {
         let answer = segment.flags.syn() && segment.flags.ack() && !segment.flags.rst();
         let ours = segment.sequence == self.opening.irs && self.is_answered_by(segment);
         self.opening.opened_here && answer && !ours
@@ -63,9 +64,9 @@ impl Subflow {
         let flags = segment.flags;
         if flags.syn() && !flags.ack() && segment.sequence == self.opening.irs {
             self.reconsider_marks(segment);
-            self.owed.control = Some(Control::SynAck);
+            self.pending_control.control = Some(Control::SynAck);
         } else {
-            self.owed.control.get_or_insert(Control::Acknowledge);
+            self.pending_control.control.get_or_insert(Control::Acknowledge);
         }
     }
 
@@ -73,14 +74,14 @@ impl Subflow {
     pub(crate) fn establish(&mut self, now: Instant, answer: &Segment, rack: bool, path: &mut PathState) {
         self.state = State::Established;
         self.watch.rare.set_opening(Instant::FAR_FUTURE);
-        self.owed.control = None;
+        self.pending_control.control = None;
         self.receiver.opened(now);
-        self.sender.synchronised(self.opening.first_sent, self.agreed.sack, rack);
+        self.sender.synchronised(self.opening.first_sent, self.negotiated.sack, rack);
         // RFC 6298 section 3: timestamps tell which SYN was answered when there were several.
         let once = (self.opening.attempts == 1).then_some(self.opening.sent_at);
         match once.or_else(|| self.echo_time(answer, now)) {
             Some(sent) => path.sample(now.since(sent)),
-            None => self.sender.timeout.be_careful(),
+            None => self.sender.timeout.use_fallback_rto(),
         }
     }
 
@@ -95,7 +96,7 @@ impl Subflow {
         let capable = if multipath { CAPABLE_SPACE } else { 0 };
         if syn.options.timestamps.is_some() && COMMON_SPACE + cookie + capable > Options::SPACE {
             // As Linux: of all options, timestamps make room.
-            self.agreed.timestamps.on = false;
+            self.negotiated.timestamps.on = false;
         }
     }
 }
@@ -152,7 +153,7 @@ impl Subflow {
     /// The peer's FIN came again in TIME-WAIT: our acknowledgement was lost, and the next one may be too (RFC 9293 section
     /// 3.10.7.4).
     #[cold]
-    pub(crate) fn wait_anew(&mut self, now: Instant) {
+    pub(crate) fn restart_time_wait(&mut self, now: Instant) {
         if self.state == State::TimeWait {
             self.enter_time_wait(now);
         }
@@ -160,10 +161,10 @@ impl Subflow {
 
     /// Whether a SYN may begin a new connection in place of this one, which is over (RFC 9293 section 3.10.7.4, RFC 6191): its
     /// timestamp or its sequence number is newer than all that came. Our own numbers have to go on behind the old ones.
-    pub(crate) fn gives_way(&self, syn: &Segment) -> Option<u32> {
-        let newer = match syn.options.timestamps.filter(|_| self.agreed.timestamps.on) {
-            Some(timestamps) if timestamps.value != self.agreed.timestamps.recent => {
-                timestamps.value.wrapping_sub(self.agreed.timestamps.recent) < 1 << 31
+    pub(crate) fn may_be_replaced(&self, syn: &Segment) -> Option<u32> {
+        let newer = match syn.options.timestamps.filter(|_| self.negotiated.timestamps.on) {
+            Some(timestamps) if timestamps.value != self.negotiated.timestamps.recent => {
+                timestamps.value.wrapping_sub(self.negotiated.timestamps.recent) < 1 << 31
             }
             _ => syn.sequence.offset_from(self.opening.irs + self.receiver.next() as u32) > 0,
         };

@@ -46,8 +46,11 @@ pub(crate) use crate::subflow::clock::timestamp_clock;
 use crate::subflow::ecn_echo::Echo;
 pub(crate) use crate::subflow::lifecycle::LINGER;
 use crate::subflow::mapping::Mapper;
-use crate::subflow::parts::{Agreed, Ends, Opening, Owed, PeerWindow, Record, TimestampClock, Turn, Watch};
-pub(crate) use crate::subflow::parts::{Looked, Silence};
+use crate::subflow::parts::{
+    HandshakeState, Negotiated, PathAddresses, PeerWindow, PendingControl, Record, SchedulingState,
+    TimestampClock, Watch,
+};
+pub(crate) use crate::subflow::parts::{ScanPosition, StaleState};
 use crate::subflow::path_mtu::PathMtu;
 use crate::subflow::receiver::Receiver;
 use crate::subflow::sender::Sender;
@@ -63,21 +66,21 @@ const WIDE_DSS_SPACE: u64 = 28;
 
 #[derive(Debug)]
 pub(crate) struct Subflow {
-    ends: Ends,
+    ends: PathAddresses,
     state: State,
-    opening: Opening,
-    agreed: Agreed,
+    opening: HandshakeState,
+    negotiated: Negotiated,
     sender: Sender,
     backlog: Backlog,
     receiver: Receiver,
     mapper: Mapper,
     echo: Echo,
     mtu: PathMtu,
-    owed: Owed,
+    pending_control: PendingControl,
     window: PeerWindow,
     watch: Watch,
     record: Record,
-    turn: Turn,
+    scheduling: SchedulingState,
 }
 
 impl Subflow {
@@ -90,10 +93,10 @@ impl Subflow {
         config: &Config,
     ) -> Self {
         let mut subflow = Self {
-            ends: Ends::new(interface, local, remote),
+            ends: PathAddresses::new(interface, local, remote),
             state: State::Closed,
-            opening: Opening::new(origin, Seq::new(iss)),
-            agreed: Agreed::default(),
+            opening: HandshakeState::new(origin, Seq::new(iss)),
+            negotiated: Negotiated::default(),
             sender: Sender::new(
                 config.min_rto,
                 2 * most_segments(config.send_buffer),
@@ -110,13 +113,13 @@ impl Subflow {
             mapper: Mapper::new(config.receive_buffer, config.receive_block),
             echo: Echo::default(),
             mtu: PathMtu::default(),
-            owed: Owed::default(),
+            pending_control: PendingControl::default(),
             window: PeerWindow::default(),
             watch: Watch { user_timeout: config.user_timeout, ..Watch::default() },
             record: Record::default(),
-            turn: Turn::default(),
+            scheduling: SchedulingState::default(),
         };
-        if config.linux_compat.window_use_by_round {
+        if config.linux_compat.cwnd_limited_per_round {
             subflow.sender.count_by_round();
         }
         if config.linux_compat.pingpong {
@@ -132,8 +135,10 @@ impl Subflow {
             true if config.wide_data_acks => WIDE_DSS_SPACE,
             true => DSS_SPACE,
         };
-        let options = dss + if self.agreed.timestamps.on { TIMESTAMPS_SPACE } else { 0 };
-        u64::from(self.agreed.peer_mss.min(config.mss).min(self.mtu.limit())).saturating_sub(options).max(16)
+        let options = dss + if self.negotiated.timestamps.on { TIMESTAMPS_SPACE } else { 0 };
+        u64::from(self.negotiated.peer_mss.min(config.mss).min(self.mtu.limit()))
+            .saturating_sub(options)
+            .max(16)
     }
 
     /// The offset that a sequence number of the peer's stands for, near what is expected now.
@@ -184,7 +189,7 @@ impl Subflow {
     pub(crate) fn can_send(&self) -> bool {
         matches!(self.state, State::Established | State::CloseWait)
             && !self.opening.unconfirmed
-            && !self.owed.fin
+            && !self.pending_control.fin
     }
 
     /// Past the handshake and not over.
@@ -246,7 +251,7 @@ impl Subflow {
 
     /// The largest payload that the peer takes without options, bytes.
     pub(crate) fn peer_mss(&self) -> u16 {
-        self.agreed.peer_mss
+        self.negotiated.peer_mss
     }
 
     /// When data has stayed unacknowledged for too long.
@@ -266,36 +271,36 @@ impl Subflow {
 }
 
 impl Subflow {
-    pub(crate) fn ends(&self) -> &Ends {
+    pub(crate) fn ends(&self) -> &PathAddresses {
         &self.ends
     }
 
-    pub(crate) fn ends_mut(&mut self) -> &mut Ends {
+    pub(crate) fn ends_mut(&mut self) -> &mut PathAddresses {
         &mut self.ends
     }
 
-    pub(crate) fn opening(&self) -> &Opening {
+    pub(crate) fn opening(&self) -> &HandshakeState {
         &self.opening
     }
 
-    pub(crate) fn opening_mut(&mut self) -> &mut Opening {
+    pub(crate) fn opening_mut(&mut self) -> &mut HandshakeState {
         &mut self.opening
     }
 
-    pub(crate) fn agreed(&self) -> &Agreed {
-        &self.agreed
+    pub(crate) fn negotiated(&self) -> &Negotiated {
+        &self.negotiated
     }
 
-    pub(crate) fn agreed_mut(&mut self) -> &mut Agreed {
-        &mut self.agreed
+    pub(crate) fn negotiated_mut(&mut self) -> &mut Negotiated {
+        &mut self.negotiated
     }
 
     pub(crate) fn clock(&self) -> &TimestampClock {
-        &self.agreed.timestamps
+        &self.negotiated.timestamps
     }
 
     pub(crate) fn clock_mut(&mut self) -> &mut TimestampClock {
-        &mut self.agreed.timestamps
+        &mut self.negotiated.timestamps
     }
 
     pub(crate) fn sender(&self) -> &Sender {
@@ -336,13 +341,13 @@ impl Subflow {
     }
 
     /// What is left of the window that was said last on it.
-    pub(crate) fn window_said(&self) -> u64 {
+    pub(crate) fn advertised_window(&self) -> u64 {
         let since = self.receiver.next().saturating_sub(self.window.last_ack_sent);
-        self.window.said.saturating_sub(since)
+        self.window.advertised.saturating_sub(since)
     }
 
     /// The window that the peer said with the last acknowledgement.
-    pub(crate) fn window_heard(&self) -> u64 {
+    pub(crate) fn offered_window(&self) -> u64 {
         self.window.heard
     }
 
@@ -374,12 +379,12 @@ impl Subflow {
         &mut self.record
     }
 
-    pub(crate) fn turn(&self) -> &Turn {
-        &self.turn
+    pub(crate) fn scheduling(&self) -> &SchedulingState {
+        &self.scheduling
     }
 
-    pub(crate) fn turn_mut(&mut self) -> &mut Turn {
-        &mut self.turn
+    pub(crate) fn scheduling_mut(&mut self) -> &mut SchedulingState {
+        &mut self.scheduling
     }
 
     pub(crate) fn state(&self) -> State {
@@ -392,24 +397,24 @@ impl Subflow {
 
     /// What is to be said beside data.
     pub(crate) fn control(&self) -> Option<Control> {
-        self.owed.control
+        self.pending_control.control
     }
 
     pub(crate) fn set_control(&mut self, control: Option<Control>) {
-        self.owed.control = control;
+        self.pending_control.control = control;
     }
 
     pub(crate) fn take_control(&mut self) -> Option<Control> {
-        self.owed.control.take()
+        self.pending_control.control.take()
     }
 
     /// Whether a FIN is wanted after what was sent.
     pub(crate) fn wants_fin(&self) -> bool {
-        self.owed.fin
+        self.pending_control.fin
     }
 
     pub(crate) fn want_fin(&mut self) {
-        self.owed.fin = true;
+        self.pending_control.fin = true;
     }
 
     /// Both parts that received data passes.
@@ -420,9 +425,9 @@ impl Subflow {
 
 /// Kinds of segments that wait, one bit each.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Due(u8);
+pub(crate) struct PendingSends(u8);
 
-impl Due {
+impl PendingSends {
     pub(crate) const CONTROL: Self = Self(1);
     /// What is lost, or a probe for it.
     pub(crate) const AGAIN: Self = Self(2);
@@ -440,7 +445,7 @@ impl Due {
     }
 }
 
-impl BitOr for Due {
+impl BitOr for PendingSends {
     type Output = Self;
 
     #[inline]
@@ -453,18 +458,20 @@ impl Subflow {
     #[inline]
     pub(crate) fn owes_nothing(&self) -> bool {
         !self.receiver.wants_ack()
-            && self.owed.control.is_none()
+            && self.pending_control.control.is_none()
             && self.sender.board.lost == 0
             && !self.sender.wants_probe()
-            && !self.owed.fin
+            && !self.pending_control.fin
     }
 
     #[inline]
-    pub(crate) fn due(&self) -> Due {
+    pub(crate) fn due(&self) -> PendingSends {
         let again = (self.sender.board.lost > 0) | self.sender.wants_probe();
-        Due(u8::from(self.owed.control.is_some())
-            | u8::from(again) << 1
-            | u8::from(self.owed.fin) << 2
-            | u8::from(self.receiver.wants_ack()) << 3)
+        PendingSends(
+            u8::from(self.pending_control.control.is_some())
+                | u8::from(again) << 1
+                | u8::from(self.pending_control.fin) << 2
+                | u8::from(self.receiver.wants_ack()) << 3,
+        )
     }
 }

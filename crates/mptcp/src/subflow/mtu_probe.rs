@@ -4,12 +4,12 @@
 
 /// Where it stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum SizeProbe {
+pub(crate) enum MtuProbe {
     /// None is out.
     #[default]
     None,
     /// It is under way: where it begins and ends, and its size as the MSS counts.
-    Sent { start: u64, end: u64, size: u16 },
+    SentSegment { start: u64, end: u64, size: u16 },
     /// It has arrived.
     Arrived { size: u16 },
     /// It was lost, and nothing else was.

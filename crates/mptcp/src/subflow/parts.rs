@@ -17,8 +17,8 @@ use mptcp_wire::{Cookie, Seq};
 use crate::icmp_error::IcmpError;
 use crate::ids::{InterfaceId, SubflowId};
 use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
-use crate::ration::Ration;
-use crate::subflow::early_data::Overtaking;
+use crate::rate_limiter::RateLimiter;
+use crate::subflow::early_data::EarlyDataQueue;
 use crate::subflow::state::{Control, Origin, Probation, SubflowCloseReason, SubflowStats};
 
 /// The MSS of a peer that sent none, by the version of IP (RFC 9293 section 3.7.1, MUST-15).
@@ -27,7 +27,7 @@ pub(crate) const DEFAULT_MSS_6: u16 = 1220;
 
 /// Where it goes from and to.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ends {
+pub(crate) struct PathAddresses {
     pub(crate) interface: InterfaceId,
     pub(crate) local: SocketAddr,
     pub(crate) remote: SocketAddr,
@@ -39,7 +39,7 @@ pub(crate) struct Ends {
     pub(crate) peer_backup: bool,
 }
 
-impl Ends {
+impl PathAddresses {
     pub(crate) fn new(interface: InterfaceId, local: SocketAddr, remote: SocketAddr) -> Self {
         Self { interface, local, remote, local_id: 0, remote_id: 0, backup: false, peer_backup: false }
     }
@@ -56,7 +56,7 @@ impl Ends {
 
 /// The handshake, and what it has left behind.
 #[derive(Debug)]
-pub(crate) struct Opening {
+pub(crate) struct HandshakeState {
     pub(crate) origin: Origin,
     /// We sent the first SYN.
     pub(crate) opened_here: bool,
@@ -78,10 +78,10 @@ pub(crate) struct Opening {
     pub(crate) attempts: u32,
     pub(crate) sent_at: Instant,
     /// Data that overtook the peer's keys.
-    pub(crate) overtaking: Overtaking,
+    pub(crate) early_data: EarlyDataQueue,
 }
 
-impl Opening {
+impl HandshakeState {
     pub(crate) fn new(origin: Origin, iss: Seq) -> Self {
         Self {
             origin,
@@ -97,14 +97,14 @@ impl Opening {
             first_received: 1,
             attempts: 0,
             sent_at: Instant::ZERO,
-            overtaking: Overtaking::default(),
+            early_data: EarlyDataQueue::default(),
         }
     }
 }
 
 /// What both sides agreed on, and what the device can.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Agreed {
+pub(crate) struct Negotiated {
     pub(crate) send_scale: u8,
     pub(crate) receive_scale: u8,
     pub(crate) sack: bool,
@@ -114,7 +114,7 @@ pub(crate) struct Agreed {
     pub(crate) timestamps: TimestampClock,
 }
 
-impl Default for Agreed {
+impl Default for Negotiated {
     fn default() -> Self {
         Self {
             send_scale: 0,
@@ -146,11 +146,11 @@ impl Default for TimestampClock {
 
 /// What is to be said beside data, and how much of it others may cause.
 #[derive(Debug, Default)]
-pub(crate) struct Owed {
+pub(crate) struct PendingControl {
     pub(crate) control: Option<Control>,
     /// The application or the connection wants a FIN after what was sent.
     pub(crate) fin: bool,
-    pub(crate) rations: Rations,
+    pub(crate) reply_limits: ReplyLimits,
 }
 
 /// What the peer's window fields said.
@@ -167,13 +167,13 @@ pub(crate) struct PeerWindow {
     /// The highest acknowledgement sent.
     pub(crate) last_ack_sent: u64,
     /// The window that we said last.
-    pub(crate) said: u64,
+    pub(crate) advertised: u64,
 }
 
 /// Whether the peer, or the path, is there.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Watch {
-    pub(crate) rare: RareDeadlines,
+    pub(crate) rare: SlowTimers,
     /// How often the peer was asked whether it is alive since it was heard.
     pub(crate) kept: u32,
     /// How long data may stay unacknowledged.
@@ -193,7 +193,7 @@ pub(crate) struct Record {
     /// Given with its place.
     pub(crate) id: SubflowId,
     /// The endpoint has heard that it is over.
-    pub(crate) told_closed: bool,
+    pub(crate) close_notified: bool,
 }
 
 impl Default for Record {
@@ -205,14 +205,14 @@ impl Default for Record {
             opened_at: Instant::ZERO,
             closed_at: None,
             id: SubflowId::new(0, 0),
-            told_closed: false,
+            close_notified: false,
         }
     }
 }
 
 /// How far M1 has looked for what would come sooner on a subflow.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Looked {
+pub(crate) struct ScanPosition {
     /// All under way up to this offset of the stream, and when.
     pub(crate) to: u64,
     pub(crate) at: Instant,
@@ -224,7 +224,7 @@ pub(crate) struct Looked {
 
 /// Data-level timeouts that found data on a subflow.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Silence {
+pub(crate) struct StaleState {
     /// How many in a row, while nothing was heard: `stale_count`.
     pub(crate) count: u32,
     /// Segments that had come by then.
@@ -235,7 +235,7 @@ pub(crate) struct Silence {
 
 /// Its part among the others: what it may carry, and when.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Turn {
+pub(crate) struct SchedulingState {
     /// Its outstanding data was given to the others.
     pub(crate) reinjected: bool,
     /// Joined from here lately, so that the peer may not be ready for data: see [`crate::JOIN_PROBATION`].
@@ -243,54 +243,59 @@ pub(crate) struct Turn {
     /// Up to this offset of the stream it has carried all: where the redundant scheduler goes on.
     pub(crate) duplicated: u64,
     /// What M1 has looked at for it.
-    pub(crate) rescued: Looked,
+    pub(crate) reinjection_scan: ScanPosition,
     /// When what was sent so far would have left at the path's pace.
     pub(crate) next_send: Instant,
     /// No new data before.
     pub(crate) held_until: Instant,
     /// The earliest time for M4 to look again.
-    pub(crate) next_cap: Instant,
+    pub(crate) next_cwnd_cap: Instant,
     /// When M2 last penalised this subflow, or another one on its behalf: see `PenaltyRule`.
     pub(crate) last_penalty: Option<Instant>,
     /// How often the data level has found it silent.
-    pub(crate) silence: Silence,
+    pub(crate) silence: StaleState,
     /// A segment without MPTCP options was accepted, and none with them has acknowledged news since.
-    pub(crate) optionless: bool,
+    pub(crate) options_stripped: bool,
 }
 
-impl Default for Turn {
+impl Default for SchedulingState {
     fn default() -> Self {
         Self {
             reinjected: false,
             probation: None,
             duplicated: 0,
-            rescued: Looked { to: 0, at: Instant::ZERO, overdue: Instant::FAR_FUTURE, latest: Instant::ZERO },
+            reinjection_scan: ScanPosition {
+                to: 0,
+                at: Instant::ZERO,
+                overdue: Instant::FAR_FUTURE,
+                latest: Instant::ZERO,
+            },
             next_send: Instant::ZERO,
             held_until: Instant::ZERO,
-            next_cap: Instant::ZERO,
+            next_cwnd_cap: Instant::ZERO,
             last_penalty: None,
-            silence: Silence::default(),
-            optionless: false,
+            silence: StaleState::default(),
+            options_stripped: false,
         }
     }
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RareDeadlines {
+pub(crate) struct SlowTimers {
     opening: Instant,
     probe: Instant,
     keep: Instant,
     first: Instant,
 }
 
-impl Default for RareDeadlines {
+impl Default for SlowTimers {
     fn default() -> Self {
         let never = Instant::FAR_FUTURE;
         Self { opening: never, probe: never, keep: never, first: never }
     }
 }
 
-impl RareDeadlines {
+impl SlowTimers {
     /// The first of them.
     #[inline]
     pub(crate) fn first(&self) -> Instant {
@@ -336,18 +341,18 @@ impl RareDeadlines {
 }
 
 /// RFC 5961 section 7: challenge acknowledgements are rationed; Linux allows one in half a second.
-const CHALLENGES: Ration = Ration::new(1, Duration::from_millis(500));
+const CHALLENGES: RateLimiter = RateLimiter::new(1, Duration::from_millis(500));
 /// Answers to data that was here before and to probes: a peer that repeats a window needs some, a stranger gets no more.
-const REPETITIONS: Ration = Ration::new(64, Duration::from_millis(5));
+const REPETITIONS: RateLimiter = RateLimiter::new(64, Duration::from_millis(5));
 
 /// What is left of both.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rations {
-    pub(crate) challenges: Ration,
-    pub(crate) repetitions: Ration,
+pub(crate) struct ReplyLimits {
+    pub(crate) challenges: RateLimiter,
+    pub(crate) repetitions: RateLimiter,
 }
 
-impl Default for Rations {
+impl Default for ReplyLimits {
     fn default() -> Self {
         Self { challenges: CHALLENGES, repetitions: REPETITIONS }
     }

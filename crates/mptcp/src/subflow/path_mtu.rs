@@ -19,7 +19,7 @@ const FLOOR: u16 = 88;
 const CLOSE: u16 = 8;
 /// Messages that shrink segments at once, until it is looked whether the path carries more: about as many as there are sizes of
 /// [`PLATEAUS`]. Each has a whole flight retransmitted, and RFC 5927 section 7.2 lets the others wait for a timeout.
-const MOST_BELIEVED: u8 = 8;
+const MAX_BELIEVED: u8 = 8;
 /// When to look whether the path carries more than it did (RFC 1191 section 6.3, RFC 8899 section 5.1.1).
 const AGAIN: Duration = Duration::from_secs(600);
 
@@ -110,7 +110,7 @@ impl PathMtu {
             return TooBig::Ignored;
         }
         // A segment that was not sent since they shrank had the size that is known to be too large.
-        if proven > claim || sent_at < self.shrunk_at || self.believed >= MOST_BELIEVED {
+        if proven > claim || sent_at < self.shrunk_at || self.believed >= MAX_BELIEVED {
             (self.claimed, self.known) = (Some((claim, offset)), true);
             return TooBig::Later;
         }

@@ -6,7 +6,7 @@
 use mptcp_clock::{Duration, Instant};
 
 use crate::subflow::clock::TimestampEcho;
-use crate::subflow::scoreboard::{Scoreboard, Sent};
+use crate::subflow::scoreboard::{Scoreboard, SentSegment};
 
 /// RFC 8985 section 6.2 step 4: recoveries that keep an enlarged window.
 const PERSIST: u32 = 16;
@@ -30,7 +30,7 @@ pub(crate) struct Rack {
 /// Whether the acknowledgement of what was sent again may be of the original: by its timestamp, or by being too early.
 #[inline(never)]
 fn answers_original(
-    sent: &Sent,
+    sent: &SentSegment,
     now: Instant,
     min_rtt: Option<Duration>,
     echo: Option<TimestampEcho>,
@@ -50,7 +50,7 @@ impl Rack {
     /// RFC 8985 section 6.2 steps 2 and 3: a segment is known to have arrived.
     pub(crate) fn on_delivered(
         &mut self,
-        sent: &Sent,
+        sent: &SentSegment,
         now: Instant,
         min_rtt: Option<Duration>,
         echo: Option<TimestampEcho>,
@@ -59,10 +59,10 @@ impl Rack {
         // RFC 8985 section 6.2 step 3 takes segments in the order of their numbers: only what lies
         // below an earlier acknowledgement's was overtaken.
         self.forward = self.forward.max(sent.end());
-        if sent.end() < self.forward_before && !sent.ever_resent {
+        if sent.end() < self.forward_before && !sent.ever_retransmitted {
             self.reordering_seen = true;
         }
-        if sent.ever_resent && answers_original(sent, now, min_rtt, echo) {
+        if sent.ever_retransmitted && answers_original(sent, now, min_rtt, echo) {
             return;
         }
         if (sent.sent_at, sent.end()) > (self.sent_at, self.end) {
@@ -92,7 +92,7 @@ impl Rack {
 
     /// Whether something that was sent after the first segment in flight has arrived, though nothing above it was reported: what
     /// was sent again.
-    pub(crate) fn overtook(&self, first: Option<&Sent>) -> bool {
+    pub(crate) fn overtook(&self, first: Option<&SentSegment>) -> bool {
         first.is_some_and(|first| (first.first_sent_at, first.end()) < (self.sent_at, self.end))
     }
 
@@ -119,7 +119,9 @@ impl Rack {
         let due = |sent_at: Instant| sent_at + self.rtt + window;
         let mark = (self.sent_at, self.end);
         let mut marked = false;
-        while let Some((sent_at, end)) = board.first_again(mark).filter(|(sent_at, _)| due(*sent_at) <= now) {
+        while let Some((sent_at, end)) =
+            board.first_reinjection(mark).filter(|(sent_at, _)| due(*sent_at) <= now)
+        {
             let _ = sent_at;
             board.mark_lost(board.position(end - 1));
             marked = true;

@@ -19,7 +19,7 @@ const QUICK_ACKS: u32 = 16;
 const NEAR: u64 = 65_535;
 /// A subflow is stuck after so many refusals of its next payload, which span at least this time: a sender with Linux's timeout of
 /// 200 ms has then retransmitted it three times (RFC 6298 section 5.5).
-const MOST_REFUSALS: u32 = 3;
+const MAX_REFUSALS: u32 = 3;
 const REFUSED_FOR: Duration = Duration::from_secs(1);
 
 /// Refusals of the next payload of a subflow while the stream made no progress.
@@ -68,7 +68,7 @@ pub(crate) struct Receiver {
     /// Payload bytes since the last acknowledgement left.
     unacknowledged: u64,
     /// The largest payload seen, up to `mss`: what counts as a full segment.
-    full_size: u64,
+    negotiated_mss: u64,
     /// What a frame can bring; a device may hand over several in one segment.
     mss: u64,
     /// Of these, something ended what was written, or looked so.
@@ -95,7 +95,7 @@ impl Receiver {
             duplicate: None,
             fin: None,
             unacknowledged: 0,
-            full_size: 1,
+            negotiated_mss: 1,
             mss: mss.into(),
             pushed: false,
             quick: QUICK_ACKS,
@@ -136,7 +136,7 @@ impl Receiver {
         let mut refusals = refusals.unwrap_or(Refusals { stuck_at, since: now, count: 0 });
         refusals.count += 1;
         self.refusals = Some(refusals);
-        refusals.count >= MOST_REFUSALS && now.since(refusals.since) >= REFUSED_FOR
+        refusals.count >= MAX_REFUSALS && now.since(refusals.since) >= REFUSED_FOR
     }
 
     /// What waits out of order.
@@ -171,7 +171,7 @@ impl Receiver {
     /// Takes the `length` bytes that are next.
     #[inline(always)]
     pub(crate) fn take_next(&mut self, now: Instant, length: u64) {
-        self.full_size = self.full_size.max(length.min(self.mss));
+        self.negotiated_mss = self.negotiated_mss.max(length.min(self.mss));
         self.next += length;
         self.note_in_order(now, length);
     }
@@ -186,7 +186,7 @@ impl Receiver {
     ) -> Arrival {
         let length = payload.len() as u64;
         let end = start + length;
-        self.full_size = self.full_size.max(length.min(self.mss));
+        self.negotiated_mss = self.negotiated_mss.max(length.min(self.mss));
         if end <= self.next {
             self.report_duplicate((start, end));
             return Arrival::Duplicate;
@@ -207,14 +207,14 @@ impl Receiver {
             return arrival;
         }
         // A FIN that overtook the last data waits alone.
-        let filled = !self.queue.is_empty() || self.fin == Some(end);
+        let is_cwnd_limited = !self.queue.is_empty() || self.fin == Some(end);
         if start < self.next {
             payload.advance((self.next - start) as usize);
             self.report_duplicate((start, self.next));
         }
         deliver(self.next, payload);
         self.next = end;
-        if filled {
+        if is_cwnd_limited {
             self.drain(&mut deliver);
             // RFC 5681 section 4.2: at once when a gap is filled, even in part.
             self.ack_now = true;
@@ -311,7 +311,7 @@ impl Receiver {
 
     /// What has to come beside a full segment for an acknowledgement (net/ipv4/tcp_input.c, `__tcp_ack_snd_check`).
     fn more(&self) -> u64 {
-        if self.eager { 1 } else { self.full_size }
+        if self.eager { 1 } else { self.negotiated_mss }
     }
 
     fn note_in_order(&mut self, now: Instant, length: u64) {
@@ -320,7 +320,7 @@ impl Receiver {
         if self.quick > 0 && !self.answers.expected {
             self.quick -= 1;
             self.ack_now = true;
-        } else if !self.delay || self.unacknowledged >= self.full_size + self.more() {
+        } else if !self.delay || self.unacknowledged >= self.negotiated_mss + self.more() {
             self.ack_now = true;
         } else if self.deadline == Instant::FAR_FUTURE {
             self.deadline = now + DELAYED_ACK;
@@ -354,7 +354,7 @@ impl Receiver {
 
     /// A segment that was pushed or not, of `length` bytes, has come. One that is small looks like the end of something.
     pub(crate) fn note_push(&mut self, pushed: bool, length: u64) {
-        self.pushed |= pushed || length < self.full_size;
+        self.pushed |= pushed || length < self.negotiated_mss;
     }
 
     /// All that has come was read: an end is acknowledged at once (net/ipv4/tcp.c, `__tcp_cleanup_rbuf`).

@@ -10,7 +10,7 @@ use crate::congestion::PathState;
 /// RFC 6298 section 2.1: before the first sample.
 const INITIAL_RTO: Duration = Duration::from_secs(1);
 /// RFC 6298 section 5.7: … where the timer of the SYN has expired, so that a second may be less than a round trip.
-const CAREFUL_RTO: Duration = Duration::from_secs(3);
+const RTO_AFTER_SYN_TIMEOUT: Duration = Duration::from_secs(3);
 /// RFC 6298 section 2.5 allows a cap of 60 s or more; Linux has 120 s.
 const MAX_RTO: Duration = Duration::from_secs(120);
 
@@ -21,17 +21,17 @@ pub(crate) struct RetransmissionTimeout {
     /// Before the first sample.
     first: Duration,
     backoff: u32,
-    in_a_row: u32,
+    consecutive: u32,
 }
 
 impl RetransmissionTimeout {
     pub(crate) fn new(min: Duration) -> Self {
-        Self { min, first: INITIAL_RTO, backoff: 0, in_a_row: 0 }
+        Self { min, first: INITIAL_RTO, backoff: 0, consecutive: 0 }
     }
 
     /// The handshake took more than a second, and nobody knows how long a round trip is.
-    pub(crate) fn be_careful(&mut self) {
-        self.first = CAREFUL_RTO;
+    pub(crate) fn use_fallback_rto(&mut self) {
+        self.first = RTO_AFTER_SYN_TIMEOUT;
     }
 
     /// Progress was made: the next timeout is not doubled. Karn's rule (RFC 6298 section 5) would wait for a round trip that can
@@ -42,13 +42,13 @@ impl RetransmissionTimeout {
 
     /// Data was acknowledged.
     pub(crate) fn on_progress(&mut self) {
-        self.in_a_row = 0;
+        self.consecutive = 0;
     }
 
     /// A timeout: the next one takes twice as long (RFC 6298 section 5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(16);
-        self.in_a_row = (self.in_a_row + 1).min(16);
+        self.consecutive = (self.consecutive + 1).min(16);
     }
 
     /// How often the timeout is doubled.
@@ -57,8 +57,8 @@ impl RetransmissionTimeout {
     }
 
     /// Timeouts in a row, without progress between them.
-    pub(crate) fn in_a_row(&self) -> u32 {
-        self.in_a_row
+    pub(crate) fn consecutive(&self) -> u32 {
+        self.consecutive
     }
 
     /// Timeout without backoff. As in Linux the minimum bounds the variance term, not the sum, so

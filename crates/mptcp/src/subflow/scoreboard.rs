@@ -16,20 +16,20 @@ use mptcp_clock::Instant;
 use crate::subflow::delivery_rate::Rates;
 
 /// Places for segments that an idle subflow keeps.
-const MOST_IDLE: usize = 4096;
+const MAX_IDLE_CAPACITY: usize = 4096;
 /// Segments that are looked at for a gap.
 const NEAR: usize = 64;
 
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
-    pub queue: VecDeque<Sent>,
+    pub queue: VecDeque<SentSegment>,
     /// Oldest offset not acknowledged.
     pub una: u64,
     /// Next offset to send.
     pub next: u64,
     pub sacked: u64,
     pub lost: u64,
-    pub resent: u64,
+    pub retransmitted: u64,
     /// Bytes that were found lost so far, each time, and where the last of them began.
     pub marked: u64,
     pub last_marked: u64,
@@ -53,19 +53,19 @@ impl Scoreboard {
 
     /// RFC 6675's pipe: bytes believed to be in the network.
     pub(crate) fn in_flight(&self) -> u64 {
-        (self.next - self.una + self.resent).saturating_sub(self.sacked + self.lost)
+        (self.next - self.una + self.retransmitted).saturating_sub(self.sacked + self.lost)
     }
 
     /// The segment in flight whose last byte is before the offset `end`.
-    pub(crate) fn outstanding(&self, end: u64) -> Option<&Sent> {
+    pub(crate) fn outstanding(&self, end: u64) -> Option<&SentSegment> {
         let at = self.first_not(self.guess(end), |sent| sent.end() < end);
         self.queue.get(at).filter(|sent| sent.start < end)
     }
 
     /// The last segment before the offset `end` that was lost, whether it has been sent again or not: what has arrived behind it waits
     /// there. The nearest [`NEAR`] are looked at.
-    pub(crate) fn gap_before(&self, end: u64) -> Option<&Sent> {
-        if self.lost == 0 && self.resent == 0 {
+    pub(crate) fn gap_before(&self, end: u64) -> Option<&SentSegment> {
+        if self.lost == 0 && self.retransmitted == 0 {
             return None;
         }
         let behind = self.first_not(self.guess(end), |sent| sent.end() < end).min(self.queue.len());
@@ -76,7 +76,7 @@ impl Scoreboard {
                 // All of a range at once.
                 let (from, _) = self.ranges.range(..=sent.start).next_back()?;
                 at = self.first_not(self.guess(*from), |sent| sent.start < *from).min(at - 1);
-            } else if sent.lost || sent.resent {
+            } else if sent.lost || sent.retransmitted {
                 return Some(sent);
             } else {
                 at -= 1;
@@ -86,18 +86,18 @@ impl Scoreboard {
     }
 
     #[inline(always)]
-    pub(crate) fn push(&mut self, sent: Sent) {
+    pub(crate) fn push(&mut self, sent: SentSegment) {
         self.next = sent.end();
         self.queue.push_back(sent);
     }
 
     /// Takes the first segment off when `ack` covers it whole, and shows it to `look` before.
     #[inline]
-    pub(crate) fn take_acknowledged(&mut self, ack: u64, mut look: impl FnMut(&Sent)) -> bool {
+    pub(crate) fn take_acknowledged(&mut self, ack: u64, mut look: impl FnMut(&SentSegment)) -> bool {
         let Some(sent) = self.queue.front().filter(|sent| sent.end() <= ack) else { return false };
         look(sent);
         self.una = sent.end();
-        if sent.sacked || sent.lost || sent.resent {
+        if sent.sacked || sent.lost || sent.retransmitted {
             self.forget_first();
         }
         self.queue.pop_front();
@@ -115,8 +115,8 @@ impl Scoreboard {
             self.lost -= length;
             self.waiting.remove(&sent.start);
         }
-        if sent.resent {
-            self.resent -= length;
+        if sent.retransmitted {
+            self.retransmitted -= length;
             self.again.remove(&(sent.sent_at, sent.end()));
         }
     }
@@ -124,7 +124,7 @@ impl Scoreboard {
     /// All before `una` is acknowledged: reports about it say nothing more.
     pub(crate) fn trim_ranges(&mut self) {
         if self.queue.is_empty() {
-            self.queue.shrink_to(MOST_IDLE);
+            self.queue.shrink_to(MAX_IDLE_CAPACITY);
         }
         while let Some(first) = self.ranges.first_entry().filter(|entry| *entry.key() < self.una) {
             let end = first.remove();
@@ -143,7 +143,7 @@ impl Scoreboard {
         }
         let cut = (ack - front.start).min(front.payload.len() as u64);
         front.keep_whole();
-        if front.lost && !front.resent {
+        if front.lost && !front.retransmitted {
             self.waiting.remove(&front.start);
             self.waiting.insert(front.start + cut);
         }
@@ -153,7 +153,7 @@ impl Scoreboard {
         self.una = front.start;
         self.sacked -= if front.sacked { cut } else { 0 };
         self.lost -= if front.lost { cut } else { 0 };
-        self.resent -= if front.resent { cut } else { 0 };
+        self.retransmitted -= if front.retransmitted { cut } else { 0 };
     }
 
     /// Makes two segments of the one at this position: the first keeps `length` bytes of payload.
@@ -169,7 +169,7 @@ impl Scoreboard {
         second.payload = second.payload.slice(length as usize..);
         second.start += length;
         second.data += length;
-        if first.resent {
+        if first.retransmitted {
             self.again.insert((first.sent_at, first.end()));
         } else if first.lost {
             self.waiting.insert(second.start);
@@ -207,7 +207,7 @@ impl Scoreboard {
 
     /// Position of the first segment that is not as `before` says, where all that are stand first: as
     /// [`VecDeque::partition_point`], from a guess on, because segments are large and far apart in memory.
-    pub(crate) fn first_not(&self, guess: usize, before: impl Fn(&Sent) -> bool) -> usize {
+    pub(crate) fn first_not(&self, guess: usize, before: impl Fn(&SentSegment) -> bool) -> usize {
         let length = self.queue.len();
         let guess = guess.min(length);
         let (mut low, mut high, mut step) = (guess, guess, 1);
@@ -245,7 +245,7 @@ impl Scoreboard {
             if sent.end() > to {
                 break;
             }
-            if !sent.sacked && !sent.lost && !sent.ever_resent {
+            if !sent.sacked && !sent.lost && !sent.ever_retransmitted {
                 self.mark_lost(at);
                 any = true;
             }
@@ -260,20 +260,20 @@ impl Scoreboard {
             return;
         }
         let length = sent.length();
-        let resent = std::mem::take(&mut sent.resent);
-        if resent {
-            self.resent -= length;
+        let retransmitted = std::mem::take(&mut sent.retransmitted);
+        if retransmitted {
+            self.retransmitted -= length;
             self.again.remove(&(sent.sent_at, sent.end()));
         }
         let before = std::mem::replace(&mut sent.lost, true);
         if !before {
             self.lost += length;
         }
-        if resent || !before {
+        if retransmitted || !before {
             (self.marked, self.last_marked) = (self.marked + length, sent.start);
         }
         self.waiting.insert(sent.start);
-        if let Some(rates) = self.rates.as_mut().filter(|_| resent || !before) {
+        if let Some(rates) = self.rates.as_mut().filter(|_| retransmitted || !before) {
             rates.on_lost(sent.start, sent.end());
         }
     }
@@ -281,13 +281,13 @@ impl Scoreboard {
     pub(crate) fn mark_resent(&mut self, at: usize, now: Instant) {
         let sent = &mut self.queue[at];
         self.waiting.remove(&sent.start);
-        if std::mem::replace(&mut sent.resent, true) {
+        if std::mem::replace(&mut sent.retransmitted, true) {
             self.again.remove(&(sent.sent_at, sent.end()));
         } else {
-            self.resent += sent.length();
+            self.retransmitted += sent.length();
         }
         sent.sent_at = now;
-        sent.ever_resent = true;
+        sent.ever_retransmitted = true;
         self.again.insert((now, sent.end()));
     }
 
@@ -307,7 +307,7 @@ impl Scoreboard {
         self.ranges.clear();
         self.waiting.clear();
         self.again.clear();
-        (self.sacked, self.lost, self.resent) = (0, 0, 0);
+        (self.sacked, self.lost, self.retransmitted) = (0, 0, 0);
         if let Some(rates) = &mut self.rates {
             rates.clear();
         }
@@ -330,11 +330,11 @@ impl Scoreboard {
 
     /// Nothing was lost: what seemed so is under way, and may be found lost again. Of a segment that went again, and seemed lost
     /// once more, that is the last transmission: RACK finds it by its time, while `settle` passes over it.
-    pub(crate) fn forgive(&mut self) {
+    pub(crate) fn reset_retries(&mut self) {
         for sent in self.queue.iter_mut().filter(|sent| sent.lost) {
-            if sent.ever_resent && !sent.resent {
-                sent.resent = true;
-                self.resent += sent.length();
+            if sent.ever_retransmitted && !sent.retransmitted {
+                sent.retransmitted = true;
+                self.retransmitted += sent.length();
                 self.again.insert((sent.sent_at, sent.end()));
             } else {
                 sent.lost = false;
@@ -354,7 +354,7 @@ impl Scoreboard {
 impl Scoreboard {
     /// Takes a report that `[left, right)` has arrived; `news` is told of each segment that lies wholly in it and was not
     /// reported before.
-    pub(crate) fn report(&mut self, left: u64, right: u64, mut news: impl FnMut(&Sent)) {
+    pub(crate) fn report(&mut self, left: u64, right: u64, mut news: impl FnMut(&SentSegment)) {
         let before = self.ranges.range(..=left).next_back().filter(|(_, end)| **end > left);
         let mut from = before.map_or(left, |(_, end)| *end);
         while from < right {
@@ -399,8 +399,8 @@ impl Scoreboard {
             self.lost -= length;
             self.waiting.remove(&sent.start);
         }
-        if std::mem::take(&mut sent.resent) {
-            self.resent -= length;
+        if std::mem::take(&mut sent.retransmitted) {
+            self.retransmitted -= length;
             self.again.remove(&(sent.sent_at, sent.end()));
         }
         sent.sacked = true;
@@ -420,7 +420,7 @@ impl Scoreboard {
     }
 
     /// The segment that was sent again first, of those sent before `mark`: when, and its end.
-    pub(crate) fn first_again(&self, mark: (Instant, u64)) -> Option<(Instant, u64)> {
+    pub(crate) fn first_reinjection(&self, mark: (Instant, u64)) -> Option<(Instant, u64)> {
         self.again.first().copied().filter(|first| *first < mark)
     }
 
@@ -440,7 +440,7 @@ impl Scoreboard {
             if sent.sacked {
                 let (&start, _) = self.ranges.range(..=sent.start).next_back()?;
                 at = self.position(start);
-            } else if !sent.ever_resent && !sent.lost {
+            } else if !sent.ever_retransmitted && !sent.lost {
                 return Some(sent.sent_at);
             }
         }
@@ -457,7 +457,7 @@ pub(crate) struct OriginalMapping {
 
 /// One segment in flight.
 #[derive(Clone, Debug)]
-pub(crate) struct Sent {
+pub(crate) struct SentSegment {
     /// Offset of its first byte.
     pub start: u64,
     /// Connection-level offset of its first byte.
@@ -473,12 +473,12 @@ pub(crate) struct Sent {
     pub sacked: bool,
     pub lost: bool,
     /// A retransmission of it is in flight.
-    pub resent: bool,
+    pub retransmitted: bool,
     /// Was ever retransmitted: gives no round-trip time (Karn).
-    pub ever_resent: bool,
+    pub ever_retransmitted: bool,
 }
 
-impl Sent {
+impl SentSegment {
     pub(crate) fn length(&self) -> u64 {
         self.payload.len() as u64 + u64::from(self.fin)
     }

@@ -13,7 +13,7 @@ use crate::congestion::PathState;
 use crate::subflow::receiver::Range;
 
 /// Segments sent again of which duplicates are waited for; with more than that none are.
-const MOST_REPEATED: usize = 1024;
+const MAX_REPEATED: usize = 1024;
 /// RFC 5682 section 2.1 step 2b.
 const TRIAL_SEGMENTS: u8 = 2;
 
@@ -78,7 +78,7 @@ impl Spurious {
     }
 
     /// Nothing was lost: gives what was before.
-    pub(crate) fn take_back(&mut self) -> Option<Before> {
+    pub(crate) fn undo_cwnd_reduction(&mut self) -> Option<Before> {
         let before = self.before.take()?;
         self.trial = Trial::None;
         self.undone += 1;
@@ -159,7 +159,7 @@ impl Spurious {
         if self.settings.undo && !before.too_many {
             before.waiting.entry(start).or_insert((end, 0)).1 += 1;
             before.missing += 1;
-            before.too_many = before.waiting.len() > MOST_REPEATED;
+            before.too_many = before.waiting.len() > MAX_REPEATED;
         }
     }
 

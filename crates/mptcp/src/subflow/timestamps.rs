@@ -9,15 +9,15 @@ use crate::subflow::clock::{TimestampEcho, timestamp_clock};
 impl Subflow {
     /// The timestamp clock: milliseconds, RFC 7323 section 5.4.
     pub(crate) fn timestamps_at(&self, now: Instant) -> Option<Timestamps> {
-        self.agreed
+        self.negotiated
             .timestamps
             .on
-            .then(|| Timestamps { value: self.clock_at(now), echo: self.agreed.timestamps.recent })
+            .then(|| Timestamps { value: self.clock_at(now), echo: self.negotiated.timestamps.recent })
     }
 
     /// Our clock.
     pub(crate) fn clock_at(&self, now: Instant) -> u32 {
-        timestamp_clock(now, self.agreed.timestamps.offset)
+        timestamp_clock(now, self.negotiated.timestamps.offset)
     }
 
     /// When the segment was sent that this echo answers.
@@ -28,24 +28,24 @@ impl Subflow {
     /// What a segment echoes.
     #[inline]
     pub(crate) fn echo_on(&self, segment: &Segment) -> Option<TimestampEcho> {
-        let timestamps = segment.options.timestamps.filter(|_| self.agreed.timestamps.on)?;
-        Some(TimestampEcho { value: timestamps.echo, offset: self.agreed.timestamps.offset })
+        let timestamps = segment.options.timestamps.filter(|_| self.negotiated.timestamps.on)?;
+        Some(TimestampEcho { value: timestamps.echo, offset: self.negotiated.timestamps.offset })
     }
 
     /// RFC 7323 section 4.3: remembers the timestamp of a segment that covers the last
     /// acknowledgement sent.
     pub(crate) fn note_timestamp(&mut self, now: Instant, segment: &Segment, start: u64) {
-        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.agreed.timestamps.on)
+        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.negotiated.timestamps.on)
             && start <= self.window.last_ack_sent
-            && timestamps.value.wrapping_sub(self.agreed.timestamps.recent) < 1 << 31
+            && timestamps.value.wrapping_sub(self.negotiated.timestamps.recent) < 1 << 31
         {
-            self.agreed.timestamps.recent = timestamps.value;
-            self.agreed.timestamps.recent_at = now;
+            self.negotiated.timestamps.recent = timestamps.value;
+            self.negotiated.timestamps.recent_at = now;
         }
     }
 
     /// Whether RFC 7323 section 5.5 says that the remembered timestamp is too old to count.
     pub(crate) fn timestamp_expired(&self, now: Instant) -> bool {
-        now.since(self.agreed.timestamps.recent_at) > Duration::from_secs(24 * 24 * 3600)
+        now.since(self.negotiated.timestamps.recent_at) > Duration::from_secs(24 * 24 * 3600)
     }
 }

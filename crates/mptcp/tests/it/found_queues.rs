@@ -216,7 +216,7 @@ fn what_a_dead_subflow_had_goes_on_the_next_one() {
         max_subflows: 1,
         wide_data_acks: true,
         linux_compat: LinuxCompat { push_where_writes_end: true, ..LinuxCompat::default() },
-        linux_stack: LinuxStack { silent_path_probe: Some(mptcp_clock::Duration::from_secs(1)), ..queues() },
+        linux_stack: LinuxStack { failed_path_probe: Some(mptcp_clock::Duration::from_secs(1)), ..queues() },
         restart_after_idle: None,
         small_queues: None,
         receive_buffer: 20_000,
@@ -322,12 +322,12 @@ fn what_was_queued_before_a_fallback_waits_for_the_window_of_tcp() {
         congestion: Bbr::default().into(),
         linux_compat: LinuxCompat {
             plain_time_wait: true,
-            window_use_by_round: true,
+            cwnd_limited_per_round: true,
             ..LinuxCompat::default()
         },
         linux_stack: LinuxStack {
             buffer_memory: true,
-            silent_path_probe: Some(mptcp_clock::Duration::from_secs(1)),
+            failed_path_probe: Some(mptcp_clock::Duration::from_secs(1)),
             ..queues()
         },
         spurious_loss: Some(SpuriousLoss { undo: false, frto: false }),

@@ -173,7 +173,7 @@ fn an_address_is_echoed_before_the_join_or_after_its_syn() {
 fn slow_start_goes_on_where_more_than_half_of_the_window_was_under_way() {
     let grows = |segments: u64| {
         let mut config = Config::tcp();
-        config.linux_compat.window_use_by_round = true;
+        config.linux_compat.cwnd_limited_per_round = true;
         let mut pair = Pair::builder().config(config).connect();
         pair.run(Duration::from_secs(1));
         let state = |pair: &Pair| {

@@ -193,7 +193,7 @@ fn why_a_path_got_data_goes_by_who_else_could_have_had_it() {
         pair.run(Duration::from_secs(1));
         let accepted = pair.accepted.expect("it is");
         pair.server.write(pair.now, accepted, Bytes::from(pattern(200_000)));
-        pair.server.await_room(pair.now, accepted);
+        pair.server.await_writable(pair.now, accepted);
         pair.run(Duration::from_secs(20));
         assert_eq!(pair.received[1].len(), 200_000);
         let why = |(_, event)| if let Event::Schedule { why, .. } = event { Some(why.word()) } else { None };

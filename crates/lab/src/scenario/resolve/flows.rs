@@ -208,7 +208,7 @@ fn tcp(
         ecn: table.ecn.unwrap_or(defaults.ecn()),
         abe: table.abe.unwrap_or(false),
         restart_after_idle: table.restart_after_idle.unwrap_or(defaults.linux),
-        window_use_by_round: table.window_use_by_round.unwrap_or(defaults.linux),
+        cwnd_limited_per_round: table.cwnd_limited_per_round.unwrap_or(defaults.linux),
         mtu_probing: table.mtu_probing.unwrap_or(MtuProbing::Off),
         delayed_ack: table.delayed_ack.unwrap_or(true),
         nagle: table.nagle.unwrap_or(true),

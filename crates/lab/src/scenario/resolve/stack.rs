@@ -94,7 +94,7 @@ impl Defaults {
             true => (Reinjection::DataLevel, ANNOUNCE_LINUX),
             false => (Reinjection::Timeout, ANNOUNCE),
         };
-        let probe = table.silent_path_probe.map(|span| Some(span.0).filter(|pause| !pause.is_zero()));
+        let probe = table.failed_path_probe.map(|span| Some(span.0).filter(|pause| !pause.is_zero()));
         let reinjection = table.reinjection.unwrap_or(rule);
         let late = reinjection == Reinjection::DataLevel;
         let waiting = Waiting {
@@ -102,7 +102,7 @@ impl Defaults {
             buffer_memory: table.buffer_memory.unwrap_or(linux),
             reinjection,
             windows_by_subflow: table.windows_by_subflow.unwrap_or(linux && late),
-            silent_path_probe: probe.unwrap_or(Some(PROBE).filter(|_| !linux)),
+            failed_path_probe: probe.unwrap_or(Some(PROBE).filter(|_| !linux)),
             wide_data_acks: table.wide_data_acks.unwrap_or(linux),
             add_addr_timeout: table.add_addr_timeout.map_or(announce, |span| span.0),
             blackhole_timeout: table.blackhole_timeout.map_or(BLACKHOLE_LINUX.filter(|_| linux), |span| {

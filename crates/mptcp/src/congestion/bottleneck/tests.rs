@@ -34,8 +34,8 @@ fn rounds(bottlenecks: &mut Bottlenecks, from: u64, number: u64, delays: &[u64])
 }
 
 fn apart(bottlenecks: &Bottlenecks) -> bool {
-    assert_eq!(bottlenecks.apart_from(0) >> 1 & 1, bottlenecks.apart_from(1) & 1, "of both or of none");
-    bottlenecks.apart_from(0) != 0
+    assert_eq!(bottlenecks.separate_from(0) >> 1 & 1, bottlenecks.separate_from(1) & 1, "of both or of none");
+    bottlenecks.separate_from(0) != 0
 }
 
 /// After how many rounds two paths count as apart.
@@ -168,21 +168,21 @@ fn a_window_that_is_not_full_for_long_is_unused() {
         full(&mut bottlenecks, 0, 10_000);
         full(&mut bottlenecks, 1, 10_000);
         full(&mut bottlenecks, 0, 10_000 + until);
-        assert_eq!(bottlenecks.apart_from(0), 0);
+        assert_eq!(bottlenecks.separate_from(0), 0);
         full(&mut bottlenecks, 0, 10_001 + until);
         assert_eq!(
-            (bottlenecks.apart_from(0), bottlenecks.apart_from(1)),
+            (bottlenecks.separate_from(0), bottlenecks.separate_from(1)),
             (2, 0),
             "it is not apart from itself"
         );
         // Until it is full again.
         full(&mut bottlenecks, 1, 10_002 + until);
-        assert_eq!(bottlenecks.apart_from(0), 0);
+        assert_eq!(bottlenecks.separate_from(0), 0);
         // Who has ended is not waited for.
         full(&mut bottlenecks, 0, 20_000);
-        assert_eq!(bottlenecks.apart_from(0), 2);
+        assert_eq!(bottlenecks.separate_from(0), 2);
         bottlenecks.forget(1);
-        assert_eq!(bottlenecks.apart_from(0), 0);
+        assert_eq!(bottlenecks.separate_from(0), 0);
     }
 }
 
@@ -204,6 +204,6 @@ fn a_new_path_at_an_old_place_has_no_past() {
     bottlenecks.on_loss(17);
     bottlenecks.forget(17);
     bottlenecks.forget(70);
-    assert_eq!(bottlenecks.apart_from(17), 0);
+    assert_eq!(bottlenecks.separate_from(17), 0);
     assert!(apart(&bottlenecks));
 }

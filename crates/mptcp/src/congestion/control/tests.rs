@@ -24,9 +24,9 @@ fn round_trips_are_smoothed() {
     assert_eq!((state.min_rtt, state.latest_rtt, state.samples), (Some(ms(30)), Some(ms(30)), 3));
     state.sample(ms(90));
     assert_eq!((state.min_rtt, state.latest_rtt, state.samples), (Some(ms(30)), Some(ms(90)), 4));
-    assert_eq!(state.calm_rtt(), ms(30), "the least of the last four");
+    assert_eq!(state.recent_min_rtt(), ms(30), "the least of the last four");
     (0..3).for_each(|_| state.sample(ms(80)));
-    assert_eq!(state.calm_rtt(), ms(80));
+    assert_eq!(state.recent_min_rtt(), ms(80));
 }
 
 /// RFC 5681 section 3.1 and RFC 3465; RFC 9406 section 4.2 for a quarter of it.

@@ -7,9 +7,9 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::controllers::jitter::Draws;
+use crate::congestion::controllers::jitter::JitterRng;
 use crate::congestion::controllers::pace::pace;
-use crate::congestion::controllers::windowed_max::Highest;
+use crate::congestion::controllers::windowed_max::WindowedMax;
 use crate::congestion::{Acked, CongestionControl, Mark, PathState, Repair, Sample};
 
 /// 2 / ln 2: the least gain with which the rate doubles in each round trip (draft section 4.2.1).
@@ -46,7 +46,7 @@ enum Mode {
 #[derive(Clone, Copy, Debug, Default)]
 struct Path {
     mode: Mode,
-    rates: Highest,
+    rates: WindowedMax,
     shortest: Option<Duration>,
     shortest_at: Instant,
     rounds: u64,
@@ -77,7 +77,7 @@ struct Path {
 #[derive(Clone, Debug, Default)]
 pub struct Bbr {
     paths: Vec<Path>,
-    draws: Draws,
+    jitter: JitterRng,
 }
 
 impl Bbr {
@@ -151,19 +151,19 @@ impl Path {
     }
 
     /// Any phase but the one that drains.
-    fn enter_probe_bw(&mut self, now: Instant, draws: &mut Draws) {
+    fn enter_probe_bw(&mut self, now: Instant, jitter: &mut JitterRng) {
         self.mode = Mode::ProbeBw;
         let last = CYCLE.len() - 1;
-        self.phase = (last - draws.below(now, last as u64) as usize + 1) % CYCLE.len();
+        self.phase = (last - jitter.below(now, last as u64) as usize + 1) % CYCLE.len();
         self.phase_at = now;
     }
 
-    fn leave_probe_rtt(&mut self, state: &mut PathState, now: Instant, draws: &mut Draws) {
+    fn leave_probe_rtt(&mut self, state: &mut PathState, now: Instant, jitter: &mut JitterRng) {
         self.shortest_at = now;
         state.cwnd = state.cwnd.max(self.prior);
         state.held_back = false;
         if self.full {
-            self.enter_probe_bw(now, draws);
+            self.enter_probe_bw(now, jitter);
         } else {
             self.mode = Mode::Startup;
         }
@@ -175,7 +175,7 @@ impl Path {
     }
 
     /// Draft sections 4.1.2 and 4.2.4.
-    fn update_shortest(&mut self, state: &mut PathState, sample: &Sample, draws: &mut Draws) {
+    fn update_shortest(&mut self, state: &mut PathState, sample: &Sample, jitter: &mut JitterRng) {
         let expired = sample.now > self.shortest_at + SHORTEST_LASTS;
         if let Some(rtt) = sample.rtt
             && (expired || self.shortest.is_none_or(|shortest| rtt < shortest))
@@ -197,7 +197,7 @@ impl Path {
                 Some(ends) => {
                     self.probe_round |= self.round_start;
                     if self.probe_round && sample.now > ends {
-                        self.leave_probe_rtt(state, sample.now, draws);
+                        self.leave_probe_rtt(state, sample.now, jitter);
                     }
                 }
             }
@@ -285,7 +285,7 @@ impl CongestionControl for Bbr {
 
     fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
         self.path(path);
-        let (own, state, draws) = (&mut self.paths[path], &mut paths[path], &mut self.draws);
+        let (own, state, jitter) = (&mut self.paths[path], &mut paths[path], &mut self.jitter);
         if own.shortest.is_none() {
             (own.shortest, own.shortest_at) = (state.min_rtt, sample.now);
         }
@@ -298,9 +298,9 @@ impl CongestionControl for Bbr {
             own.mode = Mode::Drain;
         }
         if own.mode == Mode::Drain && sample.in_flight <= own.inflight(state, 1.0) {
-            own.enter_probe_bw(sample.now, draws);
+            own.enter_probe_bw(sample.now, jitter);
         }
-        own.update_shortest(state, sample, draws);
+        own.update_shortest(state, sample, jitter);
         own.set_pace(state, own.pacing_gain());
         own.set_window(state, sample);
     }
@@ -330,12 +330,12 @@ impl CongestionControl for Bbr {
     /// Draft section 4.2.4: a pause has drained the queue as PROBE_RTT would have.
     fn on_restart(&mut self, paths: &mut [PathState], path: usize, now: Instant, _idle: Duration) {
         self.path(path);
-        let (own, state, draws) = (&mut self.paths[path], &mut paths[path], &mut self.draws);
+        let (own, state, jitter) = (&mut self.paths[path], &mut paths[path], &mut self.jitter);
         own.restarts = true;
         match own.mode {
             Mode::ProbeBw => own.set_pace(state, 1.0),
             Mode::ProbeRtt if own.probe_ends.is_some_and(|ends| now > ends) => {
-                own.leave_probe_rtt(state, now, draws);
+                own.leave_probe_rtt(state, now, jitter);
             }
             _ => {}
         }

@@ -7,11 +7,11 @@ use mptcp_clock::Instant;
 
 /// What was drawn so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Draws {
+pub(crate) struct JitterRng {
     state: u64,
 }
 
-impl Draws {
+impl JitterRng {
     fn next(&mut self, now: Instant) -> u64 {
         // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), stirred by the time.
         self.state = (self.state ^ now.as_nanos()).wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -38,15 +38,15 @@ mod tests {
 
     #[test]
     fn parts_of_one_and_numbers_below_a_bound_are_spread_over_all_there_is() {
-        let mut draws = Draws::default();
+        let mut jitter = JitterRng::default();
         let now = |number: u64| Instant::from_nanos(1_000 * number);
-        let units: Vec<f64> = (0..1000).map(|number| draws.unit(now(number))).collect();
+        let units: Vec<f64> = (0..1000).map(|number| jitter.unit(now(number))).collect();
         assert!(units.iter().all(|unit| (0.0..1.0).contains(unit)));
         let mean = units.iter().sum::<f64>() / 1000.0;
         assert!((0.45..0.55).contains(&mean), "{mean}");
         let mut counts = [0; 7];
-        (0..700).for_each(|number| counts[draws.below(now(number), 7) as usize] += 1);
+        (0..700).for_each(|number| counts[jitter.below(now(number), 7) as usize] += 1);
         assert!(counts.iter().all(|count| (60..140).contains(count)), "{counts:?}");
-        assert_eq!(draws.below(now(0), 0), 0);
+        assert_eq!(jitter.below(now(0), 0), 0);
     }
 }

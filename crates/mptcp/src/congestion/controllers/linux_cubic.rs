@@ -20,7 +20,7 @@ const CUBE_SHIFT: u32 = 10 + 3 * SHIFT;
 /// `beta_scale`: acknowledged segments for which Reno's window grows by one are the window times this, over eight.
 const RENO_SCALE: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
 /// Nothing lost yet: at most so many acknowledged segments for one more.
-const MOST_BEFORE_LOSS: u64 = 20;
+const MAX_BEFORE_LOSS: u64 = 20;
 /// While the window is unchanged the curve is looked at again after this part of a second at the earliest.
 const REFRESH: u64 = 32;
 
@@ -102,7 +102,7 @@ impl Path {
             (self.window, self.at) = (cwnd, tick);
             self.every = self.cubic(cwnd, acked, tick, hertz);
             if self.highest == 0 {
-                self.every = self.every.min(MOST_BEFORE_LOSS);
+                self.every = self.every.min(MAX_BEFORE_LOSS);
             }
         }
         // The Reno-friendly window: unlike RFC 9438 section 4.3 the increase stays the same above the window before.

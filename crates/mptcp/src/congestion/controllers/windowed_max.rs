@@ -5,12 +5,12 @@
 
 /// A windowed maximum.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Highest {
+pub(crate) struct WindowedMax {
     /// When and how much: the best, the best since then, the best since that one.
     best: [(u64, f64); 3],
 }
 
-impl Highest {
+impl WindowedMax {
     /// The greatest value of the window.
     pub(crate) fn get(&self) -> f64 {
         self.best[0].1
@@ -46,11 +46,11 @@ impl Highest {
 
 #[cfg(test)]
 mod tests {
-    use super::Highest;
+    use super::WindowedMax;
 
     #[test]
     fn the_best_of_the_window_counts_and_no_older_one() {
-        let mut filter = Highest::default();
+        let mut filter = WindowedMax::default();
         let mut values = Vec::new();
         // A sequence without a pattern; the filter is between the best of the window and that of all.
         for at in 0..1000_u64 {
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_peak_is_forgotten_when_it_is_too_old() {
-        let mut filter = Highest::default();
+        let mut filter = WindowedMax::default();
         filter.take(10, 0, 100.0);
         for at in 1..=10 {
             filter.take(10, at, 50.0);
@@ -77,8 +77,8 @@ mod tests {
     }
 
     /// What the filter says at each count, of these values at their counts.
-    fn said(values: &[(u64, f64)]) -> Vec<f64> {
-        let mut filter = Highest::default();
+    fn advertised(values: &[(u64, f64)]) -> Vec<f64> {
+        let mut filter = WindowedMax::default();
         values.iter().map(|&(at, value)| (filter.take(10, at, value), filter.get()).1).collect()
     }
 
@@ -93,17 +93,17 @@ mod tests {
             _ => 50.0,
         };
         let expected: Vec<f64> = values.iter().map(|&(at, _)| expected(at)).collect();
-        assert_eq!(said(&values), expected);
+        assert_eq!(advertised(&values), expected);
         // Where nothing came for a while, two of them are too old at once, or all.
-        assert_eq!(said(&[(0, 100.0), (3, 90.0), (6, 80.0), (15, 10.0)])[3], 80.0);
-        assert_eq!(said(&[(0, 100.0), (3, 90.0), (6, 80.0), (17, 10.0)])[3], 10.0);
+        assert_eq!(advertised(&[(0, 100.0), (3, 90.0), (6, 80.0), (15, 10.0)])[3], 80.0);
+        assert_eq!(advertised(&[(0, 100.0), (3, 90.0), (6, 80.0), (17, 10.0)])[3], 10.0);
     }
 
     #[test]
     fn as_much_as_the_best_is_the_best_and_younger() {
-        assert_eq!(said(&[(0, 100.0), (9, 100.0), (19, 1.0)])[2], 100.0);
+        assert_eq!(advertised(&[(0, 100.0), (9, 100.0), (19, 1.0)])[2], 100.0);
         // A second best that is reached again is younger, too.
-        assert_eq!(said(&[(0, 100.0), (3, 70.0), (8, 70.0), (18, 1.0)])[3], 70.0);
-        assert_eq!(said(&[(0, 100.0), (3, 70.0), (8, 60.0), (9, 65.0), (19, 1.0)])[4], 65.0);
+        assert_eq!(advertised(&[(0, 100.0), (3, 70.0), (8, 70.0), (18, 1.0)])[3], 70.0);
+        assert_eq!(advertised(&[(0, 100.0), (3, 70.0), (8, 60.0), (9, 65.0), (19, 1.0)])[4], 65.0);
     }
 }

@@ -99,9 +99,9 @@ fn another_algorithm_keeps_the_windows_and_no_pace() {
     let path = &congestion.paths[0];
     assert_eq!((path.cwnd, path.pacing, path.quantum, path.held_back), (10 * MSS, None, 0, false));
     assert_eq!((congestion.name(), grown(&mut congestion, 0, 1, MSS)), ("reno", 100.0));
-    assert_eq!(congestion.polls(), 0);
+    assert_eq!(congestion.send_opportunities(), 0);
     congestion.on_rest();
-    assert_eq!(congestion.polls(), 1);
+    assert_eq!(congestion.send_opportunities(), 1);
 }
 
 #[test]

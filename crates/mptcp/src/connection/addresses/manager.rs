@@ -11,12 +11,12 @@ use crate::config::Announced;
 use crate::connection::addresses::retry::{Failed, Failures};
 use crate::ids::InterfaceId;
 use crate::path_manager::{LocalAddress, Pair, PathEvent, PathManager, PathView, RemoteAddress};
-use crate::ration::Ration;
+use crate::rate_limiter::RateLimiter;
 
 /// Tries before an announcement is given up, as in Linux.
 const ANNOUNCEMENTS: u32 = 3;
 /// Addresses of the peer that are kept, at most: Linux takes 8.
-const MOST_REMOTE_ADDRESSES: usize = 16;
+const MAX_REMOTE_ADDRESSES: usize = 16;
 
 /// How often the peer may announce an address or a port that is not known, beyond that many at once: each costs a SYN, and who could
 /// name ever new ports could have us scan them.
@@ -43,7 +43,7 @@ impl Announcement {
 pub(crate) struct AddressManager {
     local: Vec<LocalAddress>,
     remote: Vec<RemoteAddress>,
-    news: Ration,
+    news: RateLimiter,
     announced: Vec<Announcement>,
     /// Subflows that the endpoint should open.
     failures: Failures,
@@ -60,7 +60,7 @@ impl AddressManager {
         Self {
             local,
             remote: Vec::new(),
-            news: Ration::new(MOST_REMOTE_ADDRESSES as u32, NEWS),
+            news: RateLimiter::new(MAX_REMOTE_ADDRESSES as u32, NEWS),
             announced: Vec::new(),
             failures: Failures::default(),
             no_join_to_first: false,
@@ -112,7 +112,7 @@ impl AddressManager {
     }
 
     /// An interface came up: what failed from there was another network.
-    pub(crate) fn forgive(&mut self, interface: InterfaceId) {
+    pub(crate) fn reset_retries(&mut self, interface: InterfaceId) {
         self.failures.forget_interface(interface);
     }
 
@@ -153,17 +153,17 @@ impl AddressManager {
     }
 
     /// RFC 8684 section 3.1: no subflow to the address and port of the first one.
-    pub(crate) fn avoid_first(&mut self) {
+    pub(crate) fn forbid_join_to_initial(&mut self) {
         self.no_join_to_first = true;
         self.remote.clear();
     }
 
-    pub(crate) fn avoids_first(&self) -> bool {
+    pub(crate) fn forbids_join_to_initial(&self) -> bool {
         self.no_join_to_first
     }
 
     /// Whether an announcement is heard now: it is known, or there have not been too many new ones.
-    pub(crate) fn hears(&mut self, now: Instant, address: SocketAddr) -> bool {
+    pub(crate) fn accepts_announcement(&mut self, now: Instant, address: SocketAddr) -> bool {
         self.remote.iter().any(|known| known.address == address) || self.news.take(now)
     }
 
@@ -175,7 +175,7 @@ impl AddressManager {
         }
         self.remote.retain(|known| known.id != address.id);
         let known = self.remote.iter().any(|known| known.address == address.address);
-        let room = self.remote.len() < MOST_REMOTE_ADDRESSES;
+        let room = self.remote.len() < MAX_REMOTE_ADDRESSES;
         if !known && room {
             self.remote.push(address);
         }
@@ -183,7 +183,7 @@ impl AddressManager {
     }
 
     /// The peer took an address back; that of the first subflow stays known.
-    pub(crate) fn unlearn(&mut self, id: u8) {
+    pub(crate) fn remove_remote(&mut self, id: u8) {
         self.remote.retain(|known| known.id != id || id == 0);
     }
 

@@ -21,7 +21,7 @@ use crate::path_manager::{LocalAddress, Pair, PathEvent, RemoteAddress};
 use crate::subflow::Subflow;
 
 /// Subflows beside the first, at most: with those that are half open they fit the places that there are.
-const MOST_SUBFLOWS: u8 = 48;
+const MAX_SUBFLOWS: u8 = 48;
 
 impl Connection {
     /// Opens what the path manager misses. Only the side that opened the connection does, unless the path manager wants
@@ -33,7 +33,7 @@ impl Connection {
         }
         let existing = self.pairs();
         let wanted: Vec<Pair> = self.fate.wanted().copied().collect();
-        let most = usize::from(self.most_subflows()) + 1;
+        let most = usize::from(self.max_join_subflows()) + 1;
         let (missing, again) = self.addresses.consult(now, client, &existing, &wanted, most);
         missing.into_iter().for_each(|pair| self.fate.tell(EndpointEvent::Wanted(pair)));
         self.timers.rejoin_at(again);
@@ -44,12 +44,12 @@ impl Connection {
     }
 
     /// A subflow may carry data.
-    pub(crate) fn tell_opened(&mut self, now: Instant, id: usize) {
+    pub(crate) fn notify_opened(&mut self, now: Instant, id: usize) {
         self.addresses.tell(now, &PathEvent::Opened(self.subflows[id].pair()));
     }
 
     /// A subflow has ended.
-    pub(crate) fn tell_closed(&mut self, now: Instant, id: usize) {
+    pub(crate) fn notify_closed(&mut self, now: Instant, id: usize) {
         let subflow = &self.subflows[id];
         self.addresses.tell(now, &PathEvent::Closed(subflow.pair(), subflow.record().closed_by));
     }
@@ -73,12 +73,12 @@ impl Connection {
         let local = self.addresses.local().iter().find(family).copied();
         let open =
             self.subflows.iter().filter(|subflow| !subflow.is_closed()).count() + self.fate.wanted().count();
-        let room = open <= usize::from(self.most_subflows());
+        let room = open <= usize::from(self.max_join_subflows());
         let ready = self.negotiation.is_multipath()
             && self.fate.closed().is_none()
             && self.negotiation.remote().is_some();
         let Some(local) = local.filter(|_| ready && room) else { return false };
-        if self.addresses.avoids_first()
+        if self.addresses.forbids_join_to_initial()
             && self.subflows.first().is_some_and(|first| first.ends().remote == remote)
         {
             return false;
@@ -91,7 +91,7 @@ impl Connection {
 
     /// An address of ours came up.
     pub(crate) fn add_local_address(&mut self, now: Instant, address: LocalAddress) {
-        self.addresses.forgive(address.interface);
+        self.addresses.reset_retries(address.interface);
         if !self.addresses.has_interface(address.interface) {
             let address = self.addresses.add_local(address);
             if !self.negotiation.client() && self.config.announce.is_none() {
@@ -181,8 +181,8 @@ impl Connection {
     }
 
     /// Subflows beside the first, at most: a connection has so many places that none is without.
-    pub(crate) fn most_subflows(&self) -> u8 {
-        self.config.max_subflows.min(MOST_SUBFLOWS)
+    pub(crate) fn max_join_subflows(&self) -> u8 {
+        self.config.max_subflows.min(MAX_SUBFLOWS)
     }
 }
 

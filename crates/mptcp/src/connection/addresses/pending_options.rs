@@ -10,22 +10,22 @@ use mptcp_wire::MptcpOption;
 use crate::ids::SubflowId;
 
 /// Signals that wait, at most; more than that are not sent. What has to arrive is repeated by timers.
-const MOST_SIGNALS: usize = 64;
+const MAX_PENDING_OPTIONS: usize = 64;
 /// Echoes among them, at most: the peer announces again what was not echoed.
-const MOST_ECHOES: usize = 16;
+const MAX_ECHOES: usize = 16;
 
 /// Each for one subflow, or for any.
 #[derive(Debug, Default)]
-pub(crate) struct Signals {
+pub(crate) struct PendingOptions {
     queue: VecDeque<(Option<SubflowId>, MptcpOption)>,
 }
 
-impl Signals {
+impl PendingOptions {
     /// Sends `option` on the subflow `on`, or on any; once, if the same waits already.
     pub(crate) fn push(&mut self, on: Option<SubflowId>, option: MptcpOption) {
         let echo = |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(add) if add.echo);
         let echoes = || self.queue.iter().filter(|(_, other)| echo(other)).count();
-        let full = self.queue.len() >= MOST_SIGNALS || (echo(&option) && echoes() >= MOST_ECHOES);
+        let full = self.queue.len() >= MAX_PENDING_OPTIONS || (echo(&option) && echoes() >= MAX_ECHOES);
         if !full && !self.queue.iter().any(|(other, same)| *other == on && *same == option) {
             self.queue.push_back((on, option));
         }

@@ -48,7 +48,7 @@ impl Connection {
         let address = SocketAddr::new(add.address, port);
         // An address to which nobody may connect takes nothing of what others may have.
         let may_join = self.may_join(id, add.address);
-        if may_join && !self.addresses.hears(now, address) {
+        if may_join && !self.addresses.accepts_announcement(now, address) {
             // Not echoed either: the peer announces it again.
             return;
         }
@@ -82,7 +82,7 @@ impl Connection {
     pub(crate) fn on_remove_address(&mut self, now: Instant, on: usize, remove: &RemoveAddress) -> Outcome {
         let mut outcome = Ok(());
         for &gone in &remove.ids {
-            self.addresses.unlearn(gone);
+            self.addresses.remove_remote(gone);
             for id in 0..self.subflows.len() {
                 let subflow = &self.subflows[id];
                 if subflow.ends().remote_id == gone

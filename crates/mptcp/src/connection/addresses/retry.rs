@@ -13,15 +13,15 @@ use crate::path_manager::Pair;
 use crate::subflow::SubflowCloseReason;
 
 /// The first wait before a further try; each one doubles it.
-const FIRST_WAIT: Duration = Duration::from_secs(1);
+const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// Doublings of the wait, at most: 64 s.
-const MOST_DOUBLINGS: u32 = 6;
+const MAX_DOUBLINGS: u32 = 6;
 /// Tries on a path that worked once, and on one that never did.
-const TRIES: (u32, u32) = (16, 4);
+const MAX_TRIES: (u32, u32) = (16, 4);
 /// A subflow that lived so long has shown that its path works: the next failure is a first one.
-const PROVEN: Duration = Duration::from_secs(60);
+const PROVEN_LIFETIME: Duration = Duration::from_secs(60);
 /// Pairs remembered; the one that failed first is forgotten.
-const MOST_FAILURES: usize = 64;
+const MAX_FAILURES: usize = 64;
 
 #[derive(Clone, Copy, Debug)]
 struct Failure {
@@ -55,12 +55,12 @@ impl Failures {
         let Failed { pair, why, lived } = failed;
         let known = self.list.iter().position(|failure| failure.is(&pair));
         let before = known.map(|at| self.list.remove(at));
-        let proven = lived.is_some_and(|lived| lived >= PROVEN);
+        let proven = lived.is_some_and(|lived| lived >= PROVEN_LIFETIME);
         let tries = before.filter(|_| !proven).map_or(0, |before| before.tries) + 1;
-        let most = if lived.is_some() { TRIES.0 } else { TRIES.1 };
+        let most = if lived.is_some() { MAX_TRIES.0 } else { MAX_TRIES.1 };
         let again = may_come_back(why) && tries <= most;
-        let wait = FIRST_WAIT * (1 << (tries - 1).min(MOST_DOUBLINGS));
-        if self.list.len() >= MOST_FAILURES {
+        let wait = FIRST_RETRY_DELAY * (1 << (tries - 1).min(MAX_DOUBLINGS));
+        if self.list.len() >= MAX_FAILURES {
             self.list.remove(0);
         }
         self.list.push(Failure {
@@ -86,7 +86,7 @@ impl Failures {
     /// The peer announced an address anew: it may be tried at once, but not more often than once in the first wait.
     pub(crate) fn announced(&mut self, remote: SocketAddr) {
         for failure in self.list.iter_mut().filter(|failure| failure.remote == remote) {
-            failure.again_at = failure.again_at.min(failure.failed_at + FIRST_WAIT);
+            failure.again_at = failure.again_at.min(failure.failed_at + FIRST_RETRY_DELAY);
         }
     }
 

@@ -7,7 +7,7 @@ use mptcp_wire::{MptcpOption, ResetReason, Segment};
 use crate::connection::Connection;
 use crate::connection::close::{Outcome, SubflowError};
 use crate::connection::stream::recv::Placed;
-use crate::connection::stream::send::Question;
+use crate::connection::stream::send::ReceiptQuery;
 use crate::event::{EventKind, FallbackReason};
 use crate::subflow::Control;
 
@@ -48,13 +48,13 @@ impl Connection {
     fn may_fall_back(&self, id: usize, rest: &[Bytes]) -> bool {
         let mut others = self.subflows.iter().enumerate().filter(|&(other, _)| other != id);
         let only = others.all(|(_, subflow)| !subflow.opening().was_open && !subflow.opening().unconfirmed);
-        let resent = self.send.reinjected > 0 || self.peer_has_resent(id, rest);
-        self.is_initial(id) && only && !resent && self.recv.early().is_empty()
+        let retransmitted = self.send.reinjected > 0 || self.peer_has_retransmitted(id, rest);
+        self.is_initial(id) && only && !retransmitted && self.recv.early().is_empty()
     }
 
     /// Whether the peer has sent data on a subflow that it had sent before: what comes next there need not be what comes next in
     /// its stream.
-    fn peer_has_resent(&self, id: usize, rest: &[Bytes]) -> bool {
+    fn peer_has_retransmitted(&self, id: usize, rest: &[Bytes]) -> bool {
         let subflow = &self.subflows[id];
         let receiver = subflow.receiver();
         let end = receiver.next().saturating_sub(u64::from(receiver.finished()));
@@ -100,7 +100,10 @@ impl Connection {
     /// otherwise such a subflow ends.
     pub(crate) fn fall_back_if_stripped(&mut self, now: Instant) {
         let stripped = self.negotiation.is_multipath()
-            && self.subflows.first().is_some_and(|first| first.turn().optionless && !first.is_closed())
+            && self
+                .subflows
+                .first()
+                .is_some_and(|first| first.scheduling().options_stripped && !first.is_closed())
             && self.may_fall_back(0, &[]);
         if stripped {
             if let Err(error) = self.fall_back_here(now, 0, Vec::new(), FallbackReason::Stripped) {
@@ -111,7 +114,7 @@ impl Connection {
         // More data could only do harm: a peer that has fallen back takes it for what follows.
         if self.negotiation.is_multipath() {
             for id in 0..self.subflows.len() {
-                if self.subflows[id].turn().optionless && self.subflows[id].is_synchronised() {
+                if self.subflows[id].scheduling().options_stripped && self.subflows[id].is_synchronised() {
                     self.end_subflow(now, id, SubflowError::because(ResetReason::MIDDLEBOX));
                 }
             }
@@ -156,17 +159,17 @@ impl Connection {
     /// would have new numbers of the subflow, and a peer from which a box hides their mapping takes them for what follows (RFC 8684
     /// section 3.7). An answer with a DATA_ACK shows that the data is missing there, and that options still pass.
     pub(crate) fn asks_before_repeating(&mut self) -> bool {
-        if self.send.question == Question::Answered || !self.may_fall_back(0, &[]) {
+        if self.send.receipt_query == ReceiptQuery::Answered || !self.may_fall_back(0, &[]) {
             return false;
         }
         let first = &mut self.subflows[0];
-        let holds = |end: u64| end > first.sender().board.una;
+        let permit = |end: u64| end > first.sender().board.una;
         let outstanding =
-            self.send.buffer.head().and_then(|chunk| chunk.end_on(first.record().id)).is_some_and(holds);
+            self.send.buffer.head().and_then(|chunk| chunk.end_on(first.record().id)).is_some_and(permit);
         if outstanding || !first.can_send() {
             return false;
         }
-        self.send.question = Question::Asked;
+        self.send.receipt_query = ReceiptQuery::Asked;
         first.set_control(Some(Control::Probe));
         true
     }
@@ -176,7 +179,7 @@ impl Connection {
     fn take_plain_window(&mut self, id: usize) {
         let subflow = &self.subflows[id];
         let from = subflow.stream_offset(subflow.sender().board.una);
-        let window = subflow.window_heard();
+        let window = subflow.offered_window();
         self.send.buffer.offer(from, window, true);
     }
 

@@ -96,7 +96,7 @@ impl Connection {
                 self.congestion.set_active(id, false);
             }
         }
-        self.subflows.tell_closed(&mut self.fate);
+        self.subflows.notify_closed(&mut self.fate);
         self.timers = crate::connection::timers::deadlines::Timers::default();
         self.fate.want_nothing();
         self.recv.give_up();
@@ -137,10 +137,10 @@ impl Connection {
     /// A subflow is gone: its data moves to the others, or the connection ends with it.
     fn on_subflow_closed(&mut self, now: Instant, id: usize) {
         self.congestion.set_active(id, false);
-        self.subflows.tell_closed(&mut self.fate);
+        self.subflows.notify_closed(&mut self.fate);
         self.fate.pending.note(EventKind::Subflows);
         self.signals.forget(self.subflows[id].record().id);
-        self.tell_closed(now, id);
+        self.notify_closed(now, id);
         let cause = self.subflows[id].record().closed_by;
         let never_opened = self.subflows[id].sender().board.una == 0;
         let last = self.subflows.iter().all(|subflow| subflow.is_closed());
@@ -206,7 +206,7 @@ impl Connection {
             // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only; after one it says
             // nothing new, and our half goes on.
             subflow.want_fin();
-            self.give_up_sending(id);
+            self.reinject_outstanding(id);
         }
     }
 
@@ -241,7 +241,7 @@ impl Connection {
                 }
             }
         }
-        self.subflows.tell_closed(&mut self.fate);
+        self.subflows.notify_closed(&mut self.fate);
         self.choice.limits.note(now, crate::connection::observe::limits::Limit::Idle);
         self.fate.close(CloseReason::Finished);
     }
@@ -296,7 +296,7 @@ impl Connection {
             return None;
         }
         if !self.send.fin.is_sent() || self.timers.data_fin_wanted {
-            let id = self.messenger(self.timers.data_fin_tries())?;
+            let id = self.control_subflow(self.timers.data_fin_tries())?;
             if !self.negotiation.confirmed() && self.subflows[id].receiver().wants_ack() {
                 // The third ACK first, with the keys.
                 return None;
@@ -342,7 +342,7 @@ impl Connection {
 
     /// The subflow for a message that is repeated until it is answered: the one that answers soonest,
     /// at each further try the next one, because silence may be the path's.
-    pub(crate) fn messenger(&self, tries: u32) -> Option<usize> {
+    pub(crate) fn control_subflow(&self, tries: u32) -> Option<usize> {
         let subflows = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.can_send());
         let mut usable: Vec<_> = subflows
             .map(|(id, subflow)| (subflow.sender().in_loss(), self.congestion.paths[id].srtt, id))

@@ -76,7 +76,7 @@ impl Connection {
     }
 
     /// The SYN/ACK has left as a cookie, and was answered.
-    pub(crate) fn answered_by_cookie(&mut self) {
+    pub(crate) fn on_cookie_answer(&mut self) {
         for subflow in &mut self.subflows {
             subflow.set_control(None);
             // Nobody knows when it left: it gives no round-trip time.
@@ -87,13 +87,13 @@ impl Connection {
     /// A SYN for a subflow that is in TIME-WAIT: where a new connection may follow, ends the old one and gives the sequence
     /// number that the new one begins with.
     #[cold]
-    pub(crate) fn gives_way(&mut self, now: Instant, id: SubflowId, segment: &Segment) -> Option<u32> {
+    pub(crate) fn may_be_replaced(&mut self, now: Instant, id: SubflowId, segment: &Segment) -> Option<u32> {
         let id = self.subflows.slot(id)?;
         let flags = segment.flags;
         if !flags.syn() || flags.ack() || flags.rst() || flags.fin() {
             return None;
         }
-        let next = self.subflows[id].gives_way(segment)?;
+        let next = self.subflows[id].may_be_replaced(segment)?;
         self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Finished));
         Some(next)
     }
@@ -188,7 +188,7 @@ impl Connection {
                         .set_checksum(self.config.checksum || flags & MpCapable::CHECKSUM_REQUIRED != 0);
                     if flags & MpCapable::NO_JOIN_HERE != 0 {
                         // RFC 8684 section 3.1: no subflow to this address and port then.
-                        self.addresses.avoid_first();
+                        self.addresses.forbid_join_to_initial();
                     }
                 }
                 // RFC 8684 section 3.7: no MP_CAPABLE in the answer means TCP.
@@ -256,8 +256,8 @@ impl Connection {
         }
         if self.negotiation.is_open() {
             let subflow = &mut self.subflows[id];
-            let keeps = !segment.payload.is_empty() && !self.recv.is_short();
-            if keeps && subflow.opening_mut().overtaking.keep(segment) {
+            let keeps = !segment.payload.is_empty() && !self.recv.is_under_memory_pressure();
+            if keeps && subflow.opening_mut().early_data.keep(segment) {
                 subflow.record_mut().tally.put_off(segment.payload.len() as u64);
             }
             return Ok(false);
@@ -320,7 +320,7 @@ impl Connection {
             }
             // Options get through: what brings the keys was overtaken, or was lost and will come again. Data waits for it: to
             // drop it would look like congestion.
-            None if segment.options.dss.is_some() && !self.keeps_its_keys(id, segment) => {}
+            None if segment.options.dss.is_some() && !self.withholds_keys(id, segment) => {}
             None => self.fall_back(id, FallbackReason::ThirdAck),
         }
     }
@@ -328,7 +328,7 @@ impl Connection {
     /// The peer ended its data before any, and says so instead of its keys, although it was asked twice: they will not come.
     /// Linux's client does that where an application closes while the SYN/ACK is being handled; its server takes such a
     /// connection as TCP.
-    fn keeps_its_keys(&self, id: usize, segment: &Segment) -> bool {
+    fn withholds_keys(&self, id: usize, segment: &Segment) -> bool {
         let opening = self.subflows[id].opening();
         let ends_nothing = segment.options.dss.as_ref().is_some_and(|dss| dss.data_fin)
             && segment.payload.is_empty()
@@ -363,7 +363,7 @@ impl Connection {
     #[cold]
     pub(crate) fn activate(&mut self, now: Instant, id: usize) {
         let multipath = !self.negotiation.is_plain();
-        self.begin_path_mtu(id);
+        self.start_path_mtu(id);
         let subflow = &self.subflows[id];
         let mss = subflow.payload_size(&self.config, multipath);
         let keepalive = self.config.keepalive;
@@ -379,14 +379,14 @@ impl Connection {
         path.mss = mss;
         path.ssthresh = self.config.initial_ssthresh.map_or(u64::MAX, |ssthresh| ssthresh.max(2 * mss));
         self.congestion.set_active(id, true);
-        if self.config.mechanisms.receive_buffer_by_path {
+        if self.config.mechanisms.receive_buffer_per_path {
             let paths = self.subflows.iter().filter(|subflow| subflow.is_synchronised());
             self.recv.begin_paths(paths.count() as u64);
         }
         self.fate.pending.note(EventKind::Subflows);
-        self.tell_opened(now, id);
+        self.notify_opened(now, id);
         self.timers.adopted();
-        self.relieve_stalled();
+        self.reinject_stalled();
     }
 
     /// Gives a subflow a place and its congestion state; returns the place.
@@ -449,7 +449,7 @@ impl Connection {
         }
         // Who joins shows only in the third ACK that it may (RFC 8684 section 3.2), and counts from then on.
         let joined = self.subflows.iter().filter(|s| !s.is_closed() && !s.is_half_open_join()).count();
-        if joined > usize::from(self.most_subflows()) {
+        if joined > usize::from(self.max_join_subflows()) {
             return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
         }
         if !self.config.join_initial_address
@@ -562,7 +562,7 @@ impl Connection {
             return Err(SubflowError::because(ResetReason::MPTCP));
         }
         let joined = self.subflows.iter().filter(|s| !s.is_closed() && !s.is_half_open_join()).count();
-        if joined > usize::from(self.most_subflows()) {
+        if joined > usize::from(self.max_join_subflows()) {
             return Err(SubflowError::because(ResetReason::PROHIBITED));
         }
         // The fourth ACK, which lets the peer send.

@@ -14,7 +14,7 @@ use mptcp_wire::crypto::Version;
 use crate::ids::SubflowId;
 
 /// Acknowledgements that tell of a failed checksum, at most.
-const MOST_FAILS: u32 = 16;
+const MAX_MP_FAILS: u32 = 16;
 
 /// What the connection speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,7 +153,7 @@ impl Negotiation {
 
     /// Data from `number` on failed its checksum on a subflow: acknowledgements there will tell.
     pub(crate) fn checksum_failed(&mut self, subflow: SubflowId, number: u64) {
-        self.failure = Some(Failure { subflow, number, left: MOST_FAILS });
+        self.failure = Some(Failure { subflow, number, left: MAX_MP_FAILS });
     }
 
     /// The peer knows.

@@ -39,8 +39,8 @@ impl Connection {
             if subflow.backlog().is_empty() || !subflow.can_send() {
                 continue;
             }
-            if subflow.turn().optionless && subflow.backlog().repeats() {
-                // It waits for what the data-level timer makes of that: see `next_again`.
+            if subflow.scheduling().options_stripped && subflow.backlog().repeats() {
+                // It waits for what the data-level timer makes of that: see `next_linux_reinjection`.
                 continue;
             }
             if self.small_waits(id) {
@@ -111,7 +111,7 @@ impl Connection {
             self.subflows[id].backlog_mut().note_small(end);
         }
         self.wake_writer(now);
-        Some(self.put_again(now, id, data, payload, out))
+        Some(self.send_reinjection(now, id, data, payload, out))
     }
 
     /// Gives data to the subflows for as long as the scheduler finds one for it; returns whether the peer's window holds some back. The
@@ -119,30 +119,30 @@ impl Connection {
     fn fill_queues(&mut self, now: Instant, mut tries: bool) -> bool {
         let mut candidates = std::mem::take(&mut self.choice.candidates);
         let mut closed = false;
-        if self.send.buffer.first_again().is_some() {
+        if self.send.buffer.first_reinjection().is_some() {
             self.find_active(now, &mut candidates);
             while !candidates.is_empty()
-                && let Some((start, id)) = self.next_for_another(&candidates)
+                && let Some((start, id)) = self.next_reinjection(&candidates)
                 && let Some(waiting) = self.repeat(id, start)
             {
                 self.subflows[id].backlog_mut().push(waiting);
                 self.find_active(now, &mut candidates);
             }
         }
-        while self.has_data_again() || self.send.buffer.unsent() > 0 {
+        while self.has_linux_reinjection() || self.send.buffer.unsent() > 0 {
             self.find_active(now, &mut candidates);
             if candidates.is_empty() {
                 break;
             }
             let view = self.view(now, &candidates);
             let chosen = self.choice.scheduler.choose(&view);
-            let Some(chosen) = chosen.or_else(|| self.when_nothing_is_under_way(&candidates)) else { break };
+            let Some(chosen) = chosen.or_else(|| self.fallback_when_idle(&candidates)) else { break };
             let given = self.give(now, candidates[chosen].subflow, self.choice.scheduler.burst());
             if given == 0 {
                 if tries {
-                    self.note_entailed(now, candidates[chosen].subflow);
+                    self.note_queued_data(now, candidates[chosen].subflow);
                 }
-                closed = self.send.buffer.unsent() > 0 && self.send.buffer.window_room() == 0;
+                closed = self.send.buffer.unsent() > 0 && self.send.buffer.window_space() == 0;
                 break;
             }
             tries = true;
@@ -156,12 +156,12 @@ impl Connection {
     fn give(&mut self, now: Instant, id: usize, burst: u64) -> u64 {
         let mss = self.congestion.paths[id].mss;
         let mut given = 0;
-        while let Some(waiting) = self.next_again(id).or_else(|| self.next_new(id, mss)) {
+        while let Some(waiting) = self.next_linux_reinjection(id).or_else(|| self.next_new(id, mss)) {
             let end = waiting.data + waiting.payload.len() as u64;
             let fragment_ends = end / FRAGMENT > waiting.data / FRAGMENT;
             given += waiting.payload.len() as u64;
             if self.subflows[id].backlog_mut().add(waiting, mss) {
-                self.note_entailed(now, id);
+                self.note_queued_data(now, id);
             }
             if fragment_ends && (given >= burst || !self.has_memory(id)) {
                 break;
@@ -174,10 +174,10 @@ impl Connection {
     /// (`__mptcp_alloc_tx_skb`, `tcp_skb_entail`, `tcp_slow_start_after_idle_check`), once more for each buffer until one is sent. Its pace
     /// is what the last acknowledgement left (`tcp_update_pacing_rate`).
     #[cold]
-    fn note_entailed(&mut self, now: Instant, id: usize) {
+    fn note_queued_data(&mut self, now: Instant, id: usize) {
         if self.subflows[id].sender().is_idle() {
             let pace = linux::pace(&self.candidate(now, id));
-            self.begin_anew(now, id);
+            self.restart_from_idle(now, id);
             let una = self.subflows[id].sender().board.una;
             self.subflows[id].backlog_mut().keep_pace(una, pace);
         }
@@ -188,9 +188,9 @@ impl Connection {
     fn next_new(&mut self, id: usize, mss: u64) -> Option<Waiting> {
         let next = self.send.buffer.next();
         let held = self.subflows[id].backlog().tail(next).filter(|&held| held < mss).unwrap_or(0);
-        let open = self.send.buffer.window_room();
+        let open = self.send.buffer.window_space();
         let size = self.send.buffer.unsent().min(mss - held).min(open).min(FRAGMENT - next % FRAGMENT);
-        let small = size < mss - held && self.send.buffer.is_in_crumbs(mss);
+        let small = size < mss - held && self.send.buffer.has_many_small_chunks(mss);
         if size == 0 || small || self.is_corked(held + size, mss) {
             return None;
         }
@@ -213,7 +213,7 @@ impl Connection {
             candidate.held = self.memory_held(id);
             candidate.pacing =
                 self.subflows[id].backlog().pace(self.subflows[id].sender().board.una).or(candidate.pacing);
-            candidate.has_room = self.has_memory(id);
+            candidate.is_available = self.has_memory(id);
             found.push(candidate);
         }
     }

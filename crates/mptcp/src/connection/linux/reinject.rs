@@ -6,9 +6,9 @@
 use mptcp_clock::{Duration, Instant};
 
 use crate::connection::Connection;
-use crate::connection::stream::send_buffer::Put;
-use crate::linux_stack::{FRAGMENT, LEAST_WAIT, STALE_LOSSES};
-use crate::subflow::Silence;
+use crate::connection::stream::send_buffer::SubflowMapping;
+use crate::linux_stack::{FRAGMENT, MIN_WAIT, STALE_LOSSES};
+use crate::subflow::StaleState;
 use crate::subflow::backlog::Waiting;
 
 /// Data-level timeouts in a row after which they are waited for longer: for subflows that are silent, and for a peer that answers
@@ -17,20 +17,20 @@ const LONG_SILENT: u32 = 16;
 
 impl Connection {
     /// Whether all that is under way goes to the subflows once more.
-    pub(crate) fn has_data_again(&self) -> bool {
+    pub(crate) fn has_linux_reinjection(&self) -> bool {
         self.send.again.is_some()
     }
 
     /// All that is under way goes again, from the first byte on, whoever carries it.
-    pub(crate) fn send_all_again(&mut self) {
+    pub(crate) fn reinject_all(&mut self) {
         let buffer = &self.send.buffer;
         self.send.again = (!buffer.nothing_in_flight()).then(|| buffer.una());
     }
 
     /// The next piece of what goes again, for the queue of a subflow. Not where options are eaten: a peer that has fallen back
     /// would take it for what follows (RFC 8684 section 3.7).
-    pub(crate) fn next_again(&mut self, id: usize) -> Option<Waiting> {
-        if self.subflows[id].turn().optionless {
+    pub(crate) fn next_linux_reinjection(&mut self, id: usize) -> Option<Waiting> {
+        if self.subflows[id].scheduling().options_stripped {
             return None;
         }
         let from = self.send.again?.max(self.send.buffer.una());
@@ -46,33 +46,34 @@ impl Connection {
         let chunk = self.send.buffer.chunk_at(from)?;
         chunk.put(put);
         let waiting = Waiting { data: chunk.start, payload: chunk.payload.clone(), repeated: true };
-        self.choice.leads.forget();
+        self.choice.data_ack_leads.forget();
         self.send.reinjected += length;
         self.subflows[id].record_mut().tally.bytes_reinjected += length;
         Some(waiting)
     }
 
     /// Where so many bytes will stand in a subflow's stream that are the last of its queue.
-    pub(crate) fn place_in_queue(&self, id: usize, length: u64) -> Put {
+    pub(crate) fn place_in_queue(&self, id: usize, length: u64) -> SubflowMapping {
         let subflow = &self.subflows[id];
         let end = subflow.sender().board.next + subflow.backlog().bytes() + length;
-        Put { subflow: self.subflow_id(id), end }
+        SubflowMapping { subflow: self.subflow_id(id), end }
     }
 
     /// Whether a subflow is passed over: it was found silent too often, and has not been heard since (`mptcp_subflow_active`).
     pub(crate) fn is_stale(&self, id: usize) -> bool {
-        let Silence { heard, stale, .. } = self.subflows[id].turn().silence;
+        let StaleState { heard, stale, .. } = self.subflows[id].scheduling().silence;
         stale && heard == self.subflows[id].record().tally.segments_received
     }
 
     /// How long the data level waits from now: for the latest of the subflows' timers (`mptcp_set_timeout`).
     pub(crate) fn data_level_wait(&self, now: Instant) -> Duration {
-        let waiting = self.subflows.iter().filter(|s| s.can_send() && s.turn().silence.count == 0);
+        let waiting = self.subflows.iter().filter(|s| s.can_send() && s.scheduling().silence.count == 0);
         let latest = waiting.map(|s| s.sender().deadline()).filter(|&at| at != Instant::FAR_FUTURE).max();
         // Linux goes on every 200 ms; where that has brought nothing for long, nothing comes of it.
-        let silent = self.subflows.iter().filter(|s| s.can_send()).map(|s| s.turn().silence.count).min();
+        let silent =
+            self.subflows.iter().filter(|s| s.can_send()).map(|s| s.scheduling().silence.count).min();
         let rounds = silent.unwrap_or(u32::MAX).max(self.send.late.1.into());
-        let rest = LEAST_WAIT * (1 << rounds.saturating_sub(LONG_SILENT).min(9));
+        let rest = MIN_WAIT * (1 << rounds.saturating_sub(LONG_SILENT).min(9));
         latest.map(|at| at.since(now)).filter(|wait| !wait.is_zero()).unwrap_or(rest)
     }
 
@@ -94,7 +95,7 @@ impl Connection {
             let subflow = &self.subflows[id];
             if !subflow.sender().is_idle() || !subflow.backlog().is_empty() {
                 self.note_silence(id);
-                least = least.min(self.subflows[id].turn().silence.count);
+                least = least.min(self.subflows[id].scheduling().silence.count);
             } else if subflow.ends().backup || subflow.ends().peer_backup {
                 backup = backup.or(Some(id));
             } else {
@@ -114,13 +115,13 @@ impl Connection {
     /// Data waits on a subflow for one more data-level timeout (`mptcp_pm_subflow_chk_stale`, net/mptcp/pm.c).
     fn note_silence(&mut self, id: usize) {
         let heard = self.subflows[id].record().tally.segments_received;
-        let silence = &mut self.subflows[id].turn_mut().silence;
+        let silence = &mut self.subflows[id].scheduling_mut().silence;
         if silence.count == 0 {
-            *silence = Silence { count: 1, heard, stale: false };
+            *silence = StaleState { count: 1, heard, stale: false };
             return;
         }
         if silence.heard != heard {
-            *silence = Silence::default();
+            *silence = StaleState::default();
             return;
         }
         silence.count = silence.count.saturating_add(1).min(255);
@@ -132,11 +133,11 @@ impl Connection {
             other != id
                 && subflow.can_send()
                 && !self.is_stale(other)
-                && subflow.turn().silence.count < STALE_LOSSES - 1
+                && subflow.scheduling().silence.count < STALE_LOSSES - 1
         });
         if alternative {
-            self.subflows[id].turn_mut().silence.stale = true;
-            self.send_all_again();
+            self.subflows[id].scheduling_mut().silence.stale = true;
+            self.reinject_all();
         }
     }
 }

@@ -128,11 +128,11 @@ impl Allowance {
     }
 
     #[inline]
-    pub(crate) fn is_short(&self) -> bool {
+    pub(crate) fn is_under_memory_pressure(&self) -> bool {
         self.short
     }
 
-    pub(crate) fn set_short(&mut self, short: bool) {
+    pub(crate) fn set_memory_pressure(&mut self, short: bool) {
         self.short = short;
     }
 }

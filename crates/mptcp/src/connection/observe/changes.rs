@@ -11,7 +11,7 @@ use mptcp_wire::{DataSequence, Dss, MpJoin, MptcpOption, Segment};
 use crate::congestion::PathState;
 use crate::connection::Connection;
 use crate::connection::handshake::negotiation::Mode;
-use crate::connection::observe::watch::{Cut, Seen, Watch};
+use crate::connection::observe::watch::{PenaltyRecord, Seen, Watch};
 use crate::ids::{ConnectionId, SubflowId};
 use crate::observe::{Event, Observer, PathClock, PathReasons, Place, Wanted, WindowChange};
 use crate::subflow::Subflow;
@@ -116,7 +116,7 @@ impl Connection {
         let path = &self.congestion.paths[slow];
         let (cwnd, ssthresh) = (path.cwnd, threshold(path));
         if let Some(seen) = self.watch.as_deref_mut().and_then(|watch| watch.seen.get_mut(slow)) {
-            seen.penalised = Some(Cut::again(seen.penalised, before));
+            seen.penalised = Some(PenaltyRecord::again(seen.penalised, before));
             (seen.cwnd, seen.ssthresh) = (path.cwnd, path.ssthresh);
         }
         self.tell(now, slow, Event::Penalty { cwnd, ssthresh }, Some(fast));
@@ -182,8 +182,8 @@ fn compare(watch: &mut Watch, now: Instant, slot: usize, subflow: &Subflow, path
         watch.tell(now, place, Event::RoundTrip { latest, srtt, rttvar: path.rttvar }, None);
     }
     if timed_out {
-        let (rto, in_a_row) = (sender.timeout.after(path), sender.timeout.in_a_row());
-        watch.tell(now, place, Event::Timeout { rto, in_a_row, in_flight }, None);
+        let (rto, consecutive) = (sender.timeout.after(path), sender.timeout.consecutive());
+        watch.tell(now, place, Event::Timeout { rto, consecutive, in_flight }, None);
     }
     if board.marked > before.marked {
         let (seq, bytes) = (board.last_marked, board.marked - before.marked);

@@ -48,7 +48,7 @@ impl Connection {
     /// Data left that its subflow was given ahead of the window: new where it was given to that one first.
     fn observe_queued(&self, now: Instant, slot: usize, segment: &Segment) {
         let subflow = &self.subflows[slot];
-        let last = subflow.sender().board.queue.back().filter(|sent| !sent.ever_resent);
+        let last = subflow.sender().board.queue.back().filter(|sent| !sent.ever_retransmitted);
         let Some(sent) = last.filter(|sent| {
             !segment.payload.is_empty() && segment.sequence == subflow.sequence_at(sent.start)
         }) else {
@@ -74,7 +74,7 @@ impl Connection {
         let picked = candidates.iter().find(|c| c.subflow == slot && self.choice.sent == slot);
         let srtt = picked.map_or_else(Default::default, |picked| picked.srtt);
         let faster = || candidates.iter().filter(|c| c.subflow != slot && c.srtt < srtt);
-        let passed_over = faster().filter(|c| c.has_room).min_by_key(|c| c.srtt).map(|c| c.subflow);
+        let passed_over = faster().filter(|c| c.is_available).min_by_key(|c| c.srtt).map(|c| c.subflow);
         let why = match passed_over {
             _ if picked.is_none() => Picked::OutOfTurn,
             _ if candidates.len() == 1 => Picked::Only,
@@ -101,7 +101,7 @@ impl Connection {
         let full = matches!(limit, Limit::HeadOfLine | Limit::ReceiveWindow | Limit::SendBuffer);
         let blame = match limit {
             _ if full => oldest,
-            Limit::Scheduler => (0..self.subflows.len()).find(|&id| self.has_room(id)),
+            Limit::Scheduler => (0..self.subflows.len()).find(|&id| self.is_available(id)),
             _ => None,
         };
         let mut waits = false;
@@ -140,7 +140,7 @@ impl Connection {
         oldest != id && (srtt(id) <= srtt(oldest) || sender.in_loss() || sender.in_recovery())
     }
 
-    fn has_room(&self, id: usize) -> bool {
+    fn is_available(&self, id: usize) -> bool {
         let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
         subflow.can_send() && subflow.sender().in_flight() + path.mss <= path.cwnd
     }
@@ -168,7 +168,7 @@ impl Connection {
         if sender.in_loss() || sender.in_recovery() && by_chance {
             return PathLimit::Loss;
         }
-        if !self.has_room(id) {
+        if !self.is_available(id) {
             return match () {
                 () if path.is_queue_standing() => PathLimit::Capacity,
                 () if seen.penalised.is_some() => PathLimit::Penalty,

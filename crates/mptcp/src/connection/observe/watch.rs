@@ -14,7 +14,7 @@ use crate::observe::{Event, Observer, PathClock, PathReasons, Place, Record, Wan
 use crate::subflow::State;
 
 /// Subflows that lost their place and are remembered.
-const REMEMBERED: usize = 128;
+const MAX_REMEMBERED: usize = 128;
 
 /// What was told last of a subflow.
 #[derive(Clone, Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct Seen {
     pub(crate) reductions: u64,
     pub(crate) reinjected: u64,
     /// What M2 made smaller, and losses since.
-    pub(crate) penalised: Option<Cut>,
+    pub(crate) penalised: Option<PenaltyRecord>,
     /// The last reduction followed a loss that came without a queue.
     pub(crate) clock: PathClock,
     pub(crate) blamed: Duration,
@@ -39,14 +39,14 @@ pub(crate) struct Seen {
 
 /// A window that M2 halved and that has not grown back.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cut {
+pub(crate) struct PenaltyRecord {
     /// What it was before the first halving.
     window: u64,
     /// What losses since have left of it: a factor.
     by_loss: f64,
 }
 
-impl Cut {
+impl PenaltyRecord {
     /// M2 halved a window of `before`, once more perhaps.
     pub(crate) fn again(earlier: Option<Self>, before: u64) -> Self {
         let Self { window, by_loss } = earlier.unwrap_or(Self { window: before, by_loss: 1.0 });
@@ -142,7 +142,7 @@ impl Watch {
     /// A subflow is in the place of another: that one is past.
     pub(crate) fn replace(&mut self, now: Instant, slot: usize, seen: Seen) {
         let before = std::mem::replace(&mut self.seen[slot], seen);
-        if self.past.len() < REMEMBERED {
+        if self.past.len() < MAX_REMEMBERED {
             self.past.push(reasons(&before, now));
         }
     }

@@ -5,7 +5,7 @@
 use mptcp_clock::Instant;
 use mptcp_wire::{Dss, Segment};
 
-use crate::connection::stream::send::Question;
+use crate::connection::stream::send::ReceiptQuery;
 use crate::connection::{Connection, Mode};
 
 /// Where a window stands: offsets of its segment, of what that acknowledges on its subflow, and of what at the data level.
@@ -18,7 +18,7 @@ pub(crate) struct WindowPlace {
 impl Connection {
     /// Returns where in our stream it stands.
     #[inline(always)]
-    pub(crate) fn take_data_ack(&mut self, now: Instant, dss: &Dss) -> Option<u64> {
+    pub(crate) fn process_data_ack(&mut self, now: Instant, dss: &Dss) -> Option<u64> {
         let offset = self.negotiation.local().offset(dss.ack?, self.send.buffer.una())?;
         if offset == self.send.buffer.written() + 1 && self.send.fin.is_sent() {
             self.send.fin.acknowledge();
@@ -34,8 +34,8 @@ impl Connection {
     pub(crate) fn acknowledge_data(&mut self, now: Instant, offset: u64) {
         if offset > self.send.buffer.una() {
             self.acknowledge_more(now, offset);
-        } else if self.send.question == Question::Asked {
-            self.send.question = Question::Answered;
+        } else if self.send.receipt_query == ReceiptQuery::Asked {
+            self.send.receipt_query = ReceiptQuery::Answered;
         }
     }
 
@@ -44,9 +44,9 @@ impl Connection {
         if self.send.buffer.acknowledge(offset) == 0 {
             return;
         }
-        self.choice.leads.on_data_acknowledged(now, offset);
+        self.choice.data_ack_leads.on_data_acknowledged(now, offset);
         self.timers.data_progress(now);
-        self.send.question = Question::None;
+        self.send.receipt_query = ReceiptQuery::None;
         self.wake_writer(now);
         if self.negotiation.is_plain() {
             self.finish_if_done(now);
@@ -62,15 +62,15 @@ impl Connection {
             .options
             .dss
             .and_then(|dss| self.negotiation.local().offset(dss.ack?, self.send.buffer.una()));
-        self.take_window(now, id, segment, WindowPlace { start, ack, acknowledged });
+        self.process_window(now, id, segment, WindowPlace { start, ack, acknowledged });
     }
 
     /// The same, where it is known already where the segment stands.
     #[inline(always)]
-    pub(crate) fn take_window(&mut self, now: Instant, id: usize, segment: &Segment, place: WindowPlace) {
+    pub(crate) fn process_window(&mut self, now: Instant, id: usize, segment: &Segment, place: WindowPlace) {
         let WindowPlace { start, ack, acknowledged } = place;
         let subflow = &mut self.subflows[id];
-        let scale = if segment.flags.syn() { 0 } else { subflow.agreed().send_scale };
+        let scale = if segment.flags.syn() { 0 } else { subflow.negotiated().send_scale };
         let window = u64::from(segment.window) << scale;
         if ack == Some(subflow.sender().board.una) {
             subflow.window_mut().heard = window;
@@ -119,7 +119,7 @@ impl Connection {
     fn on_window_opened(&mut self, id: usize) {
         let buffer = &self.send.buffer;
         let enough = self.congestion.paths[id].mss.min(buffer.unsent()).min(buffer.largest_window() / 2);
-        self.timers.window_opened(buffer.window_room() >= enough);
+        self.timers.window_opened(buffer.window_space() >= enough);
     }
 
     /// TCP's acknowledgements are the stream's.

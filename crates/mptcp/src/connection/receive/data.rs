@@ -19,7 +19,7 @@ impl Connection {
     /// Stores a mapping, and the DATA_FIN that may stand at its end, which counts `near` what is here or with a number of eight bytes. False when the payload
     /// of the segment must not be taken: its mapping has no place, or says what only a segment in order may say.
     #[inline(always)]
-    pub(crate) fn take_mapping(
+    pub(crate) fn process_mapping(
         &mut self,
         now: Instant,
         id: usize,
@@ -52,7 +52,7 @@ impl Connection {
         let length = u64::from(mapping.length) - u64::from(data_fin);
         if data_fin && (near || matches!(mapping.sequence, DataSequence::Wide(_))) {
             // A number of eight bytes is not hit by guessing. RFC 8684 section 3.3.3: it takes the last number of the mapping.
-            self.take_data_fin(id, data + length);
+            self.process_data_fin(id, data + length);
         }
         let subflow = &mut self.subflows[id];
         let next = subflow.receiver().next();
@@ -78,14 +78,14 @@ impl Connection {
     }
 
     #[cold]
-    fn take_data_fin(&mut self, id: usize, offset: u64) {
+    fn process_data_fin(&mut self, id: usize, offset: u64) {
         self.subflows[id].receiver_mut().acknowledge_now();
         self.recv.end_at(offset);
     }
 
     /// Takes payload at an offset of a subflow.
     #[inline(always)]
-    pub(crate) fn take_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
+    pub(crate) fn process_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
         let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
         let (receiver, mapper) = subflow.receiving();
         if !receiver.takes_at_once(start) {
@@ -98,8 +98,8 @@ impl Connection {
         };
         receiver.take_next(now, length);
         let before = incoming.next();
-        let filled = incoming.place(data, payload) == Placed::Filled;
-        if filled && !self.config.linux_stack.buffer_memory {
+        let is_cwnd_limited = incoming.place(data, payload) == Placed::Filled;
+        if is_cwnd_limited && !self.config.linux_stack.buffer_memory {
             receiver.acknowledge_now();
         }
         if incoming.next() > before {
@@ -119,13 +119,13 @@ impl Connection {
         let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
         let (receiver, mapper) = subflow.receiving();
         receiver.take_next(now, payload.len() as u64);
-        let (before, mut filled) = (incoming.next(), false);
+        let (before, mut is_cwnd_limited) = (incoming.next(), false);
         let mapped = mapper.map(start, payload, |data, bytes| {
             if admission == Admission::Kept {
-                filled |= incoming.place(data, bytes) == Placed::Filled;
+                is_cwnd_limited |= incoming.place(data, bytes) == Placed::Filled;
             }
         });
-        if filled && !self.config.linux_stack.buffer_memory {
+        if is_cwnd_limited && !self.config.linux_stack.buffer_memory {
             receiver.acknowledge_now();
         }
         if incoming.next() > before {
@@ -140,7 +140,7 @@ impl Connection {
     /// Takes the payload of a SYN/ACK.
     #[inline(never)]
     pub(crate) fn take_payload_of_syn(&mut self, now: Instant, id: usize, payload: Bytes) -> Outcome {
-        self.take_payload(now, id, 1, payload)
+        self.process_payload(now, id, 1, payload)
     }
 
     /// Takes the FIN of a SYN/ACK, behind its payload.
@@ -169,7 +169,7 @@ impl Connection {
         let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
         let (receiver, mapper) = subflow.receiving();
         let before = incoming.next();
-        let (mut fault, mut filled, mut rest) = (None, false, Vec::new());
+        let (mut fault, mut is_cwnd_limited, mut rest) = (None, false, Vec::new());
         let arrival = receiver.on_data(now, start, payload, |offset, bytes| {
             if fault.is_some() {
                 rest.push(bytes);
@@ -178,7 +178,7 @@ impl Connection {
             let kept = admission == Admission::Kept || offset >= start + length;
             let result = mapper.map(offset, bytes, |data, bytes| {
                 if kept {
-                    filled |= incoming.place(data, bytes) == Placed::Filled;
+                    is_cwnd_limited |= incoming.place(data, bytes) == Placed::Filled;
                 }
             });
             if let Err((error, unmapped)) = result {
@@ -186,7 +186,7 @@ impl Connection {
                 rest.push(unmapped);
             }
         });
-        if filled && arrival == Arrival::InOrder && !self.config.linux_stack.buffer_memory {
+        if is_cwnd_limited && arrival == Arrival::InOrder && !self.config.linux_stack.buffer_memory {
             receiver.acknowledge_now();
         }
         if self.recv.next() > before {
@@ -201,7 +201,7 @@ impl Connection {
     /// In TCP, where an acknowledgement of the subflow is one of the stream, what lies beyond the window is cut off: it is not
     /// acknowledged, and comes again (RFC 9293 section 3.10.7.4). Says whether anything was.
     #[inline(always)]
-    pub(crate) fn fit_window(&mut self, id: usize, start: u64, payload: &mut Bytes) -> bool {
+    pub(crate) fn trim_to_window(&mut self, id: usize, start: u64, payload: &mut Bytes) -> bool {
         if !self.negotiation.is_plain() {
             return false;
         }

@@ -19,7 +19,7 @@ use crate::subflow::sender::Ack;
 use crate::subflow::{Probation, State, Subflow, SubflowCloseReason};
 
 /// What came of a segment.
-enum Taken {
+enum SegmentOutcome {
     Whole,
     /// It was the last of the handshake: what overtook it counts now.
     Opened,
@@ -41,7 +41,7 @@ impl Found {
     #[inline(always)]
     fn of(subflow: &mut Subflow, now: Instant, segment: &Segment, start: u64) -> Self {
         subflow.note_timestamp(now, segment, start);
-        subflow.turn_mut().optionless |= !segment.options.has_mptcp();
+        subflow.scheduling_mut().options_stripped |= !segment.options.has_mptcp();
         let rare = &subflow.watch().rare;
         Self {
             in_order: start <= subflow.receiver().next(),
@@ -54,14 +54,14 @@ impl Found {
 
 impl Connection {
     /// Takes a segment of a subflow. Returns whether it was the last of its handshake and others have overtaken it: they are taken
-    /// next, by [`Connection::take_overtaking`].
+    /// next, by [`Connection::process_early_data`].
     #[must_use]
     #[inline(always)]
     pub(crate) fn handle_segment(&mut self, now: Instant, id: SubflowId, segment: &mut Segment) -> bool {
         let Some(slot) = self.subflows.slot(id) else { return false };
-        match self.take_segment(now, slot, segment) {
-            Ok(Taken::Whole) => false,
-            Ok(Taken::Opened) => self.subflows[slot].opening().overtaking.bytes() > 0,
+        match self.process_segment(now, slot, segment) {
+            Ok(SegmentOutcome::Whole) => false,
+            Ok(SegmentOutcome::Opened) => self.subflows[slot].opening().early_data.bytes() > 0,
             Err(error) => {
                 self.end_subflow(now, slot, error);
                 false
@@ -71,34 +71,34 @@ impl Connection {
 
     /// The handshake is over: data that overtook its last part counts now.
     #[cold]
-    pub(crate) fn take_overtaking(&mut self, now: Instant, id: SubflowId) {
+    pub(crate) fn process_early_data(&mut self, now: Instant, id: SubflowId) {
         let Some(slot) = self.subflows.slot(id) else { return };
-        for mut segment in self.subflows[slot].opening_mut().overtaking.take() {
+        for mut segment in self.subflows[slot].opening_mut().early_data.take() {
             // Nothing is kept any more.
             let _ = self.handle_segment(now, id, &mut segment);
         }
     }
 
     #[inline(always)]
-    fn take_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) -> Outcome<Taken> {
+    fn process_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) -> Outcome<SegmentOutcome> {
         let window = self.recv.largest_window().max(65_535);
         let subflow = &mut self.subflows[id];
         subflow.record_mut().tally.count_received(segment.payload.len() as u64);
         match subflow.state() {
-            State::Closed => return Ok(Taken::Whole),
-            State::SynSent => return self.on_syn_sent(now, id, segment).map(|()| Taken::Whole),
-            State::SynReceived if subflow.exposes_stranger(segment) => {
+            State::Closed => return Ok(SegmentOutcome::Whole),
+            State::SynSent => return self.on_syn_sent(now, id, segment).map(|()| SegmentOutcome::Whole),
+            State::SynReceived if subflow.contradicts_simultaneous_open(segment) => {
                 // The SYN that seemed to open from the other side was somebody else's: ours is answered now, or theirs.
                 if subflow.is_answered_by(segment) {
                     subflow.set_state(State::SynSent);
                 }
-                return self.on_syn_sent(now, id, segment).map(|()| Taken::Whole);
+                return self.on_syn_sent(now, id, segment).map(|()| SegmentOutcome::Whole);
             }
             _ => {}
         }
         let verdict = subflow.check(now, segment, window, self.send.buffer.largest_window());
         if segment.flags.fin() && matches!(verdict, Verdict::Acknowledge | Verdict::Accept { .. }) {
-            subflow.wait_anew(now);
+            subflow.restart_time_wait(now);
         }
         match verdict {
             Verdict::Accept { start, ack } if subflow.state() != State::SynReceived => {
@@ -118,14 +118,14 @@ impl Connection {
             Verdict::Reset if subflow.state() == State::SynReceived && subflow.opening().opened_here => {
                 subflow.set_state(State::SynSent);
             }
-            Verdict::Reset => return Err(self.reset_by(segment)),
+            Verdict::Reset => return Err(self.reset_error(segment)),
         }
-        Ok(Taken::Whole)
+        Ok(SegmentOutcome::Whole)
     }
 
     /// The peer was heard, which was to be noted, or confirms a join.
     #[cold]
-    fn on_awaited(&mut self, now: Instant, id: usize) {
+    fn on_peer_heard(&mut self, now: Instant, id: usize) {
         let subflow = &mut self.subflows[id];
         if subflow.watch().rare.keep() != Instant::FAR_FUTURE {
             subflow.keep_alive(now, self.config.keepalive);
@@ -133,7 +133,7 @@ impl Connection {
         if subflow.opening().unconfirmed {
             // RFC 8684 section 3.2: any acknowledgement of our third ACK confirms the join.
             subflow.opening_mut().unconfirmed = false;
-            subflow.turn_mut().probation =
+            subflow.scheduling_mut().probation =
                 self.config.join_probation.map(|span| Probation::Until(now + span));
             subflow.watch_mut().rare.set_opening(Instant::FAR_FUTURE);
             self.activate(now, id);
@@ -149,13 +149,13 @@ impl Connection {
         segment: &mut Segment,
         start: u64,
         ack: u64,
-    ) -> Outcome<Taken> {
+    ) -> Outcome<SegmentOutcome> {
         if !self.on_third_ack(now, id, segment, ack)? {
-            return Ok(Taken::Whole);
+            return Ok(SegmentOutcome::Whole);
         }
         let found = Found::of(&mut self.subflows[id], now, segment, start);
         self.on_accepted(now, id, segment, (start, ack), found)?;
-        Ok(Taken::Opened)
+        Ok(SegmentOutcome::Opened)
     }
 
     #[inline(always)]
@@ -170,12 +170,12 @@ impl Connection {
         self.send.writer.set_more(false);
         self.timers.answered();
         if awaited {
-            self.on_awaited(now, id);
+            self.on_peer_heard(now, id);
         }
         // Who cannot see the connection hits its window now and then, but hardly what comes next.
         let near = in_order || self.subflows[id].receiver().is_near(start);
         if near && !segment.options.mptcp.is_empty() {
-            self.take_options(now, id, &segment.options, in_order)?;
+            self.process_options(now, id, &segment.options, in_order)?;
         }
         if self.negotiation.is_multipath() {
             // Once confirmed, only a FIN without options tells that the peer has fallen back.
@@ -185,24 +185,24 @@ impl Connection {
                 self.confirm(now, id, segment, ack)?;
             }
         }
-        if self.take_ack(now, id, segment, ack) {
+        if self.process_ack(now, id, segment, ack) {
             // The last word on this subflow; what it says of the data still counts.
             self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Finished));
         }
         if probed {
-            self.on_revival(now, id);
+            self.on_path_recovered(now, id);
         }
         let mut acknowledged = None;
         if let Some(dss) = &segment.options.dss
             && self.negotiation.is_multipath()
             && near
         {
-            acknowledged = self.take_data_ack(now, dss);
+            acknowledged = self.process_data_ack(now, dss);
         }
         if segment.flags.syn() {
             self.note_window(now, id, segment);
         } else if near || !self.negotiation.is_multipath() {
-            self.take_window(
+            self.process_window(
                 now,
                 id,
                 segment,
@@ -214,7 +214,7 @@ impl Connection {
         if self.negotiation.is_multipath()
             && let Some(dss) = &segment.options.dss
             && let Some(mapping) = dss.mapping
-            && !self.take_mapping(now, id, mapping, (dss.data_fin, near), start, end)?
+            && !self.process_mapping(now, id, mapping, (dss.data_fin, near), start, end)?
         {
             // It counts as lost: the peer sends it again. Without data there is nothing to be said.
             if carries_data {
@@ -228,10 +228,10 @@ impl Connection {
         {
             self.negotiation.failure_is_known();
         }
-        let cut = self.fit_window(id, start, &mut segment.payload);
+        let cut = self.trim_to_window(id, start, &mut segment.payload);
         if !segment.payload.is_empty() {
             self.subflows[id].note_data(segment);
-            if let Err(error) = self.take_payload(now, id, start, std::mem::take(&mut segment.payload)) {
+            if let Err(error) = self.process_payload(now, id, start, std::mem::take(&mut segment.payload)) {
                 // What came before the fault may have been the last of the stream.
                 self.end_subflow(now, id, error);
             }
@@ -253,7 +253,7 @@ impl Connection {
 
     /// The peer is heard again on a subflow that had gone silent.
     #[cold]
-    fn on_revival(&mut self, now: Instant, id: usize) {
+    fn on_path_recovered(&mut self, now: Instant, id: usize) {
         let subflow = &mut self.subflows[id];
         if subflow.watch().rare.probe() != Instant::FAR_FUTURE {
             subflow.watch_mut().rare.set_probe(Instant::FAR_FUTURE);
@@ -263,7 +263,7 @@ impl Connection {
 
     /// Returns whether that was the last word on the subflow: our FIN is acknowledged, and the peer's was before.
     #[inline(always)]
-    fn take_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> bool {
+    fn process_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> bool {
         let subflow = &mut self.subflows[id];
         let last_window = std::mem::replace(&mut subflow.window_mut().last, segment.window);
         let reports = !segment.options.sack.is_empty() || subflow.sender().awaits_probe_answer();
@@ -272,7 +272,7 @@ impl Connection {
             return false;
         }
         let mut blocks: ArrayVec<Range, 4> = ArrayVec::new();
-        if subflow.agreed().sack {
+        if subflow.negotiated().sack {
             for &(left, right) in &segment.options.sack {
                 if let (Some(left), Some(right)) = (subflow.send_offset(left), subflow.send_offset(right)) {
                     blocks.push((left, right));
@@ -292,19 +292,19 @@ impl Connection {
             return false;
         }
         // Only news tells: an old segment with options may come after the first without.
-        subflow.turn_mut().optionless &= !segment.options.has_mptcp();
+        subflow.scheduling_mut().options_stripped &= !segment.options.has_mptcp();
         subflow.record_mut().tally.bytes_acked += advanced;
-        if let Some(lead) = self.choice.leads.on_acknowledged(now, id, subflow.sender().board.una)
+        if let Some(lead) = self.choice.data_ack_leads.on_acknowledged(now, id, subflow.sender().board.una)
             && lead.0 == subflow.record().id
         {
             self.congestion.paths[id].model.lead = lead.1;
         }
-        subflow.turn_mut().reinjected = false;
+        subflow.scheduling_mut().reinjected = false;
         if subflow.mtu().is_known() {
-            self.reconsider_size(now, id);
+            self.update_path_mtu(now, id);
         }
         if self.config.mechanisms.cwnd_capping {
-            self.cap_window(now, id);
+            self.cap_cwnd(now, id);
         }
         let plain = self.negotiation.is_plain();
         if plain {
@@ -320,14 +320,14 @@ impl Connection {
     /// than LAMBDA times what its propagation needs (Paasch et al., CSWS 2014, section 4.2). Once in a
     /// round trip: until the queue has drained, the round-trip time speaks of the window before.
     #[inline(never)]
-    fn cap_window(&mut self, now: Instant, id: usize) {
+    fn cap_cwnd(&mut self, now: Instant, id: usize) {
         const LAMBDA: f64 = 3.0;
         let path = &mut self.congestion.paths[id];
         if let (Some(min), Some(srtt)) = (path.min_rtt, path.srtt) {
-            if now < self.subflows[id].turn().next_cap {
+            if now < self.subflows[id].scheduling().next_cwnd_cap {
                 return;
             }
-            self.subflows[id].turn_mut().next_cap = now + srtt;
+            self.subflows[id].scheduling_mut().next_cwnd_cap = now + srtt;
             let cap = LAMBDA * min.as_secs_f64() / srtt.as_secs_f64().max(1e-9) * path.cwnd as f64;
             let cap = (cap as u64).max(2 * path.mss);
             if path.cwnd > cap {
@@ -341,7 +341,7 @@ impl Connection {
     /// What a RST of the peer ends: its subflow, or by MP_FASTCLOSE all, for the RSTs of the others may be lost
     /// (RFC 8684 section 3.5).
     #[cold]
-    fn reset_by(&self, segment: &Segment) -> SubflowError {
+    fn reset_error(&self, segment: &Segment) -> SubflowError {
         let fast_close = segment.options.mptcp.iter().any(
             |option| matches!(option, MptcpOption::FastClose(key) if *key == self.negotiation.local().value),
         );

@@ -10,7 +10,7 @@ use crate::subflow::mapping::{ReceivedMapping, WireMapping};
 
 impl Connection {
     #[inline(never)]
-    pub(crate) fn take_options(
+    pub(crate) fn process_options(
         &mut self,
         now: Instant,
         id: usize,

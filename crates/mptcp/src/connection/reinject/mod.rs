@@ -12,19 +12,19 @@ use crate::subflow::Subflow;
 
 impl Connection {
     /// The subflow does not get its data through: everything it alone carries goes to the others.
-    pub(crate) fn give_up_sending(&mut self, id: usize) {
+    pub(crate) fn reinject_outstanding(&mut self, id: usize) {
         if self.config.linux_stack.reinjects_late() {
             if !self.subflows[id].can_send() {
                 self.abandon(id);
             }
             return;
         }
-        if !self.is_multipath() || self.subflows[id].turn().reinjected {
+        if !self.is_multipath() || self.subflows[id].scheduling().reinjected {
             return;
         }
-        self.subflows[id].turn_mut().reinjected = true;
+        self.subflows[id].scheduling_mut().reinjected = true;
         // What another working subflow carries too will come that way.
-        self.send.buffer.give_to_others(carrier(id), self.working() & !carrier(id));
+        self.send.buffer.request_reinjection_of(carrier(id), self.working() & !carrier(id));
     }
 
     /// The subflow is dead: what no living one carries goes to the others.
@@ -40,26 +40,26 @@ impl Connection {
         self.subflows[id].backlog_mut().clear();
         if self.config.linux_stack.reinjects_late() && self.is_multipath() {
             self.send.buffer.forget_carrier(id);
-            return self.send_all_again();
+            return self.reinject_all();
         }
         self.send.buffer.abandon(id);
     }
 
     /// A new subflow can carry what those in a stall could give to nobody.
-    pub(crate) fn relieve_stalled(&mut self) {
+    pub(crate) fn reinject_stalled(&mut self) {
         if !self.is_multipath() || self.config.linux_stack.reinjects_late() {
             return;
         }
         let mut stalled = 0;
         for (id, subflow) in self.subflows.iter_mut().enumerate() {
             if subflow.sender().in_loss() && !subflow.is_closed() {
-                subflow.turn_mut().reinjected = true;
+                subflow.scheduling_mut().reinjected = true;
                 stalled |= carrier(id);
             }
         }
         if stalled != 0 {
             // In one walk, however many there are.
-            self.send.buffer.give_to_others(stalled, self.working() & !stalled);
+            self.send.buffer.request_reinjection_of(stalled, self.working() & !stalled);
         }
     }
 
@@ -86,14 +86,14 @@ impl Connection {
     /// No acknowledgement at the data level for too long: the oldest chunk goes again, but not on
     /// subflows that have yet to acknowledge it themselves. Twice in one subflow's stream it would be
     /// twice in the byte stream of a peer that has fallen back (RFC 8684 section 3.7).
-    pub(crate) fn retry_oldest(&mut self) {
+    pub(crate) fn reinject_oldest(&mut self) {
         let Some(chunk) = self.send.buffer.head() else { return };
         let start = chunk.start;
-        let holds = |slot: usize, s: &Subflow| {
+        let permit = |slot: usize, s: &Subflow| {
             chunk.carried_by(slot)
                 && chunk.end_on(s.record().id).is_some_and(|end| end > s.sender().board.una)
         };
-        let outstanding = self.subflows.iter().enumerate().filter(|(slot, s)| holds(*slot, s));
+        let outstanding = self.subflows.iter().enumerate().filter(|(slot, s)| permit(*slot, s));
         let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
         let usable = self.usable();
         if let Some(chunk) = self.send.buffer.head_mut() {
@@ -102,6 +102,6 @@ impl Connection {
                 chunk.carriers = carriers;
             }
         }
-        self.send.buffer.request_again(start);
+        self.send.buffer.request_reinjection(start);
     }
 }

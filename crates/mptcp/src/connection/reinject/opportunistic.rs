@@ -11,21 +11,21 @@ use crate::connection::Connection;
 use crate::connection::stream::send_buffer::{Chunk, carrier};
 use crate::mechanisms::OpportunisticRule;
 use crate::scheduler::{Candidate, TAIL};
-use crate::subflow::Looked;
+use crate::subflow::ScanPosition;
 use crate::subflow::sender::Recovery;
 
 /// Chunks that are looked at in one call for each subflow that has room; the next call goes on from there.
-const LOOKED_AT_ONCE: usize = 64;
+const CHUNKS_PER_SCAN: usize = 64;
 /// A search does not restart more often.
-const LOOK_AGAIN: Duration = Duration::from_millis(1);
+const MIN_SCAN_INTERVAL: Duration = Duration::from_millis(1);
 /// A copy has to arrive sooner by this part of a round trip, as a path for a scheduler: an arrival is not known better.
-const WORTH: u64 = 8;
+const MIN_GAIN_DIVISOR: u64 = 8;
 /// Segments of a path of which nothing is known yet: an initial window (RFC 6928).
 const FIRST: u64 = 10;
 
 /// When a chunk arrives by the subflows that carry it.
 #[derive(Clone, Copy, Debug)]
-struct Expected {
+struct DeliveryEstimate {
     /// By the first of them.
     due: Instant,
     /// When it counts as lost there although nothing has reported it.
@@ -36,7 +36,11 @@ struct Expected {
 
 impl Connection {
     /// A subflow that has room, and the chunk that it should carry too.
-    pub(crate) fn rescue(&mut self, now: Instant, candidates: &[Candidate]) -> Option<(usize, u64)> {
+    pub(crate) fn find_opportunistic(
+        &mut self,
+        now: Instant,
+        candidates: &[Candidate],
+    ) -> Option<(usize, u64)> {
         let mechanisms = self.config.mechanisms;
         if !mechanisms.opportunistic_retransmission
             || mechanisms.opportunistic_rule == OpportunisticRule::Original
@@ -46,24 +50,25 @@ impl Connection {
         }
         candidates
             .iter()
-            .filter(|c| c.has_room)
-            .find_map(|c| Some((c.subflow, self.rescue_on(now, c.subflow)?)))
+            .filter(|c| c.is_available)
+            .find_map(|c| Some((c.subflow, self.find_opportunistic_on(now, c.subflow)?)))
     }
 
     /// The first chunk that arrives sooner on `fast` and that later ones wait for: while more is written, a chunk that
     /// arrives no later than one before it frees nothing by arriving sooner. If there is none, it is asked again when the oldest is overdue.
-    fn rescue_on(&mut self, now: Instant, fast: usize) -> Option<u64> {
-        if self.subflows[fast].turn().optionless {
+    fn find_opportunistic_on(&mut self, now: Instant, fast: usize) -> Option<u64> {
+        if self.subflows[fast].scheduling().options_stripped {
             return None;
         }
         let (path, mss) = (self.estimate(now, fast), self.congestion.paths[fast].mss);
         let comes = now + Duration::from_secs_f64(path.arrival(0, mss, 0.0));
         let round = self.congestion.paths[fast].srtt.unwrap_or_default();
-        let worth = round / WORTH;
-        let copies = self.copies_for(now, fast);
+        let worth = round / MIN_GAIN_DIVISOR;
+        let copies = self.speculative_sources(now, fast);
         // The search restarts after a part of a round trip, or when the first chunk is overdue.
-        let Looked { to, at, mut overdue, mut latest } = self.subflows[fast].turn().rescued;
-        let again = now.since(at) >= (round / 4).max(LOOK_AGAIN) || overdue <= now;
+        let ScanPosition { to, at, mut overdue, mut latest } =
+            self.subflows[fast].scheduling().reinjection_scan;
+        let again = now.since(at) >= (round / 4).max(MIN_SCAN_INTERVAL) || overdue <= now;
         let (from, at) = if again { (0, now) } else { (to, at) };
         let mut looked = from.max(self.send.buffer.una());
         if again {
@@ -71,12 +76,12 @@ impl Connection {
         }
         let in_order = self.send.writer.waits();
         let mut found: Option<(Instant, bool, u64)> = None;
-        for chunk in self.send.buffer.in_flight_from(looked).take(LOOKED_AT_ONCE) {
+        for chunk in self.send.buffer.in_flight_from(looked).take(CHUNKS_PER_SCAN) {
             if chunk.carried_by(fast) {
                 looked = chunk.end();
                 continue;
             }
-            let Expected { due, lost, repaired } = self.expected(now, chunk);
+            let DeliveryEstimate { due, lost, repaired } = self.expected(now, chunk);
             let due = if lost <= now { Instant::FAR_FUTURE } else { due };
             let copy = chunk.carriers & !copies == 0 && repaired > comes;
             let before = if in_order { latest.max(comes) } else { comes };
@@ -94,7 +99,8 @@ impl Connection {
         if found.is_some() && !in_order {
             looked = from.max(self.send.buffer.una());
         }
-        self.subflows[fast].turn_mut().rescued = Looked { to: looked, at, overdue, latest };
+        self.subflows[fast].scheduling_mut().reinjection_scan =
+            ScanPosition { to: looked, at, overdue, latest };
         let Some((_, late, start)) = found else {
             self.timers.pace = self.timers.pace.min(overdue);
             return None;
@@ -110,9 +116,9 @@ impl Connection {
 
     /// The subflows, one bit each, of whose data `fast` may carry a copy before it is late, for it has nothing better to do. A subflow that repairs
     /// its own losses, or whose window is beyond what its path holds, carries nothing that may not be needed.
-    fn copies_for(&self, now: Instant, fast: usize) -> u64 {
+    fn speculative_sources(&self, now: Instant, fast: usize) -> u64 {
         let (sender, writer) = (self.subflows[fast].sender(), &self.send.writer);
-        let early = self.config.mechanisms.opportunistic_rule == OpportunisticRule::Early;
+        let early = self.config.mechanisms.opportunistic_rule == OpportunisticRule::Speculative;
         if !early || sender.state != Recovery::Open || self.send.buffer.unsent() > 0 || writer.waits() {
             return 0;
         }
@@ -139,9 +145,9 @@ impl Connection {
     }
 
     /// When a chunk is expected.
-    fn expected(&self, now: Instant, chunk: &Chunk) -> Expected {
+    fn expected(&self, now: Instant, chunk: &Chunk) -> DeliveryEstimate {
         let never = Instant::FAR_FUTURE;
-        let mut best = Expected { due: never, lost: never, repaired: never };
+        let mut best = DeliveryEstimate { due: never, lost: never, repaired: never };
         let mut carriers = chunk.carriers;
         while carriers != 0 {
             let id = carriers.trailing_zeros() as usize;
@@ -151,9 +157,9 @@ impl Connection {
                 continue;
             };
             let (board, path) = (&subflow.sender().board, &self.congestion.paths[id]);
-            let wait = path.srtt.unwrap_or_default().max(path.calm_rtt());
+            let wait = path.srtt.unwrap_or_default().max(path.recent_min_rtt());
             let way = wait - path.min_rtt.unwrap_or_default() / 2;
-            let usual = path.usual_answer(2 * path.mss);
+            let usual = path.ack_time_bound(2 * path.mss);
             // A retransmission waits for its turn among all lost segments of the subflow.
             let turns = board.lost as f64 / path.cwnd.max(path.mss) as f64;
             let retransmitted = now + way + wait.mul_f64(turns);
@@ -162,7 +168,7 @@ impl Connection {
                 // It has arrived.
                 None => (now, never),
                 Some(sent) if sent.sacked => (now, never),
-                Some(sent) if sent.lost && !sent.resent => (retransmitted, never),
+                Some(sent) if sent.lost && !sent.retransmitted => (retransmitted, never),
                 Some(sent) => {
                     // As long as the RTT says, as what is before it takes, or, where it is late, as long again.
                     let before = end.saturating_sub(board.una + board.sacked) as f64;
@@ -175,13 +181,13 @@ impl Connection {
             };
             // Data that arrived out of order on a subflow is delivered with the last gap before it (RFC 8684 section 3.3.1 maps a subflow's stream).
             match sent.and_then(|_| board.gap_before(end)) {
-                Some(gap) if gap.resent => {
+                Some(gap) if gap.retransmitted => {
                     (due, lost) = (due.max(gap.sent_at + way), lost.min(gap.sent_at + usual));
                 }
                 Some(_) => due = due.max(retransmitted),
                 None => {}
             }
-            let safe = sent.map_or(due <= now, |sent| sent.resent || sent.sacked && due <= now);
+            let safe = sent.map_or(due <= now, |sent| sent.retransmitted || sent.sacked && due <= now);
             let repaired = if safe { now } else { lost + way };
             if (due, lost) < (best.due, best.lost) {
                 (best.due, best.lost) = (due, lost);

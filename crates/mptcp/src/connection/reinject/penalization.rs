@@ -12,7 +12,7 @@ use crate::subflow::sender::Recovery;
 impl Connection {
     /// M1 and M2: `fast` has room in its congestion window, but the shared window or the send buffer
     /// is full. Returns the chunk that it should carry too.
-    pub(crate) fn unblock(&mut self, now: Instant, fast: usize, may_penalise: bool) -> Option<u64> {
+    pub(crate) fn on_window_blocked(&mut self, now: Instant, fast: usize, may_penalise: bool) -> Option<u64> {
         let mechanisms = self.config.mechanisms;
         if !mechanisms.opportunistic_retransmission && !mechanisms.penalisation {
             return None;
@@ -51,7 +51,7 @@ impl Connection {
             }
             PenaltyRule::Original => (slow, slow_rtt, rate(slow, slow_rtt) < rate(fast, fast_rtt)),
         };
-        let last = &mut self.subflows[holder].turn_mut().last_penalty;
+        let last = &mut self.subflows[holder].scheduling_mut().last_penalty;
         if deserved && last.is_none_or(|last| now.since(last) >= rest) {
             *last = Some(now);
             let before = self.congestion.paths[slow].cwnd;

@@ -54,11 +54,11 @@ pub(crate) struct RecvStream {
     allowance: Allowance,
     /// Largest offset ever offered; it never moves left (RFC 9293 section 3.8.6).
     edge: u64,
-    full_size: u64,
+    negotiated_mss: u64,
     mss: u64,
     tuning: Option<Tuning>,
     /// The window that was said last.
-    said: u64,
+    advertised: u64,
     /// The end of that window, in a shortage of memory and until the first window behind it is said.
     shrunk: Option<u64>,
     /// The window goes by memory.
@@ -83,10 +83,10 @@ impl RecvStream {
             largest_buffer: buffer,
             allowance: Allowance::new(start),
             edge: start,
-            full_size: 536,
+            negotiated_mss: 536,
             mss: mss.into(),
             tuning: autotuning.then_some(Tuning { since: Instant::ZERO, from: 0, paths: 1 }),
-            said: 0,
+            advertised: 0,
             shrunk: None,
             linux: None,
             duplicate_bytes: 0,
@@ -177,7 +177,7 @@ impl RecvStream {
     pub(crate) fn place(&mut self, start: u64, mut data: Bytes) -> Placed {
         let length = data.len() as u64;
         let end = start + length;
-        self.full_size = self.full_size.max(length.min(self.mss));
+        self.negotiated_mss = self.negotiated_mss.max(length.min(self.mss));
         if self.linux.is_some() {
             self.grow_linux_window(length);
         }
@@ -304,7 +304,7 @@ impl RecvStream {
     pub(crate) fn await_reader(&mut self) {
         self.allowance.waits = true;
         self.apply();
-        if self.said == 0 && self.linux.is_none() {
+        if self.advertised == 0 && self.linux.is_none() {
             // Nothing was offered yet.
             self.edge = self.next + self.buffer;
         }
@@ -315,18 +315,18 @@ impl RecvStream {
     pub(crate) fn reader_came(&mut self) -> bool {
         let waited = std::mem::take(&mut self.allowance.waits);
         self.apply();
-        waited && self.told().saturating_sub(self.next) < LEAST / 2 && self.wants_update()
+        waited && self.told().saturating_sub(self.next) < LEAST / 2 && self.needs_window_update()
     }
 
     /// The endpoint has too little memory for all its connections, or enough again. Returns whether the peer is to be told of a larger
     /// window.
-    pub(crate) fn set_short(&mut self, short: bool) -> bool {
+    pub(crate) fn set_memory_pressure(&mut self, short: bool) -> bool {
         if short {
             self.shrunk.get_or_insert(self.edge);
         }
-        self.allowance.set_short(short);
+        self.allowance.set_memory_pressure(short);
         self.apply();
-        !short && self.wants_update()
+        !short && self.needs_window_update()
     }
 
     fn apply(&mut self) {
@@ -348,8 +348,8 @@ impl RecvStream {
     }
 
     /// Whether the endpoint is short of memory.
-    pub(crate) fn is_short(&self) -> bool {
-        self.allowance.is_short()
+    pub(crate) fn is_under_memory_pressure(&self) -> bool {
+        self.allowance.is_under_memory_pressure()
     }
 
     /// Whether data at `start` was offered and has a place, as nearly all has.
@@ -373,7 +373,7 @@ impl RecvStream {
             // It takes no memory.
             return true;
         }
-        if self.is_short() && !self.admits_in_shortage(end, length, held, is_next) {
+        if self.is_under_memory_pressure() && !self.admits_in_shortage(end, length, held, is_next) {
             return false;
         }
         if self.linux.is_some() {
@@ -382,7 +382,7 @@ impl RecvStream {
         }
         match end {
             Some(end) if start.is_none_or(|start| start <= self.next) => self.excess(end) == 0,
-            Some(end) => end <= self.farthest() && self.early.has_room(),
+            Some(end) => end <= self.farthest() && self.early.is_available(),
             None => true,
         }
     }
@@ -401,7 +401,7 @@ impl RecvStream {
     /// Whether the missing data may be behind payload that a subflow refuses for want of memory. While no application reads, the peer
     /// waits for a window instead.
     pub(crate) fn may_be_stuck(&self) -> bool {
-        self.is_short() && !self.allowance.waits
+        self.is_under_memory_pressure() && !self.allowance.waits
     }
 }
 
@@ -412,25 +412,25 @@ impl RecvStream {
     pub(crate) fn window(&mut self) -> u64 {
         let open = self.next + self.open();
         // Linux rounds by the window scale, and no more.
-        let step = if self.linux.is_some() { 1 } else { self.full_size.min(self.buffer / 2) };
+        let step = if self.linux.is_some() { 1 } else { self.negotiated_mss.min(self.buffer / 2) };
         if open >= self.edge + step {
             self.edge = open;
         }
         let end = if self.shrunk.is_some() { self.shrunk_edge() } else { self.edge };
-        self.said = end.saturating_sub(self.next);
-        self.said
+        self.advertised = end.saturating_sub(self.next);
+        self.advertised
     }
 
     /// The end of the window to offer in a shortage of memory, or of the first one behind it.
     #[cold]
     fn shrunk_edge(&mut self) -> u64 {
-        self.shrunk = self.allowance.is_short().then(|| self.edge.min(self.shortage_edge()));
+        self.shrunk = self.allowance.is_under_memory_pressure().then(|| self.edge.min(self.shortage_edge()));
         self.shrunk.unwrap_or(self.edge)
     }
 
     /// The window that was said last, on any subflow.
-    pub(crate) fn said(&self) -> u64 {
-        self.said
+    pub(crate) fn advertised(&self) -> u64 {
+        self.advertised
     }
 
     /// What can be offered beyond what is here.
@@ -443,7 +443,7 @@ impl RecvStream {
     }
 
     /// Whether reading has opened the window so far that the peer should hear of it now.
-    pub(crate) fn wants_update(&self) -> bool {
+    pub(crate) fn needs_window_update(&self) -> bool {
         let told = self.told();
         let offered = told.saturating_sub(self.next);
         if offered >= self.buffer / 2 {
@@ -451,9 +451,12 @@ impl RecvStream {
             return false;
         }
         let open = self.next + self.open();
-        let open =
-            if self.allowance.is_short() { open.min(self.shortage_edge()) } else { open.max(self.edge) };
-        open > told && open - told >= (2 * self.full_size).min(self.buffer / 2)
+        let open = if self.allowance.is_under_memory_pressure() {
+            open.min(self.shortage_edge())
+        } else {
+            open.max(self.edge)
+        };
+        open > told && open - told >= (2 * self.negotiated_mss).min(self.buffer / 2)
     }
 
     /// The end of the window that was said last.
@@ -498,7 +501,7 @@ impl RecvStream {
         }
         (tuning.since, tuning.from) = (now, self.next - self.ready.bytes());
         // Twice the rate seen, and room for the next doubling of slow start.
-        let wanted = (2 * taken + 16 * self.full_size).min(self.largest_buffer);
+        let wanted = (2 * taken + 16 * self.negotiated_mss).min(self.largest_buffer);
         self.buffer = self.allowance.want(wanted.max(self.allowance.wanted()));
     }
 }

@@ -7,10 +7,10 @@ use mptcp_clock::{Duration, Instant};
 use crate::connection::stream::send_buffer::SendBuffer;
 
 /// Unsent bytes below which a waiting writer is woken for any room at all.
-const LITTLE_LEFT: u64 = 16_384;
+const LOW_UNSENT: u64 = 16_384;
 
 /// A writer that has not waited for room for so long writes as it goes.
-const SETTLED: Duration = Duration::from_millis(200);
+const APP_LIMITED_AFTER: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Default)]
 pub(crate) struct SendStream {
@@ -28,12 +28,12 @@ pub(crate) struct SendStream {
     pub(crate) opportunistic: u64,
     /// Those of M1's that were copied before they were late.
     pub(crate) copied: u64,
-    pub(crate) question: Question,
+    pub(crate) receipt_query: ReceiptQuery,
 }
 
 /// Whether the peer was asked if it lacks data that its only subflow has acknowledged, since some was acknowledged last.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Question {
+pub(crate) enum ReceiptQuery {
     #[default]
     None,
     Asked,
@@ -68,7 +68,7 @@ impl Writer {
         self.waits
     }
 
-    pub(crate) fn set_waiting(&mut self, waits: bool) {
+    pub(crate) fn set_blocked(&mut self, waits: bool) {
         self.waits = waits;
     }
 
@@ -84,14 +84,14 @@ impl Writer {
 
     #[cold]
     fn has_settled(&self, now: Instant) -> bool {
-        !self.closed && self.woken.is_none_or(|woken| now.since(woken) >= SETTLED)
+        !self.closed && self.woken.is_none_or(|woken| now.since(woken) >= APP_LIMITED_AFTER)
     }
 
     /// Whether one that waits is told of the room there is: when little is left to send, or when a third
     /// of the buffer is free, as in Linux. It waits no more then.
     /// `patient` where it is the third alone.
     pub(crate) fn wake(&mut self, unsent: u64, room: u64, buffer: u64, patient: bool) -> bool {
-        let little = unsent < LITTLE_LEFT && !patient;
+        let little = unsent < LOW_UNSENT && !patient;
         let wakes = self.waits && room > 0 && (little || room >= buffer / 3);
         self.waits &= !wakes;
         wakes
@@ -100,7 +100,7 @@ impl Writer {
     /// Whether one that waits is not told of the room that `held` bytes leave in a buffer.
     #[inline(always)]
     pub(crate) fn needs_more(&self, unsent: u64, held: u64, buffer: u64) -> bool {
-        unsent >= LITTLE_LEFT && buffer.saturating_sub(held) < buffer / 3
+        unsent >= LOW_UNSENT && buffer.saturating_sub(held) < buffer / 3
     }
 
     /// Small segments wait for more: it is corked, or has said so.

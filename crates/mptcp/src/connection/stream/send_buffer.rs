@@ -22,23 +22,23 @@ use bytes::{Bytes, BytesMut};
 use crate::ids::SubflowId;
 
 /// Pieces under way that may be small, beside two for each full segment's bytes.
-const MOST_CRUMBS: u64 = 256;
+const MAX_SMALL_CHUNKS: u64 = 256;
 /// Places for chunks that an idle connection keeps.
-const MOST_IDLE: usize = 4096;
+const MAX_IDLE_CAPACITY: usize = 4096;
 
 /// Written data: the first `length` bytes of `buffer`.
 ///
 /// A writer that got only a part of its buffer taken comes back with the rest. That rest is the memory
 /// that follows here, so taking it means no more than counting further.
 #[derive(Debug)]
-struct Written {
+struct WrittenData {
     buffer: Bytes,
     length: usize,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct SendBuffer {
-    unsent: VecDeque<Written>,
+    unsent: VecDeque<WrittenData>,
     unsent_bytes: u64,
     ends: WriteEnds,
     /// Next offset to give to a subflow.
@@ -49,7 +49,7 @@ pub(crate) struct SendBuffer {
     /// Offsets of chunks to be carried again, in order of the stream: the first holds all others up.
     again: BTreeSet<u64>,
     /// Offset behind the last segment that was not full.
-    small_end: u64,
+    small_segment_end: u64,
     /// Offset behind the data that a SYN carried in vain.
     syn_end: u64,
     /// Largest offset that the peer's window allows.
@@ -69,7 +69,7 @@ impl SendBuffer {
                 return;
             }
         }
-        self.unsent.push_back(Written { buffer: data.clone(), length });
+        self.unsent.push_back(WrittenData { buffer: data.clone(), length });
     }
 
     /// Where writes end.
@@ -90,7 +90,7 @@ impl SendBuffer {
     pub(crate) fn put_back(&mut self, data: Bytes) {
         let length = data.len();
         self.unsent_bytes += length as u64;
-        self.unsent.push_front(Written { buffer: data, length });
+        self.unsent.push_front(WrittenData { buffer: data, length });
     }
 
     /// Next offset to give to a subflow.
@@ -128,7 +128,7 @@ impl SendBuffer {
     }
 
     /// Room in the peer's window beyond all that was sent, bytes.
-    pub(crate) fn window_room(&self) -> u64 {
+    pub(crate) fn window_space(&self) -> u64 {
         self.edge.saturating_sub(self.next)
     }
 
@@ -150,7 +150,7 @@ impl SendBuffer {
 
     /// Whether a segment that was not full is under way.
     pub(crate) fn small_in_flight(&self) -> bool {
-        self.small_end > self.una
+        self.small_segment_end > self.una
     }
 
     /// The segment that was cut last, which begins at an offset, was not full. Returns whether that counts: a retransmission of a SYN's
@@ -158,15 +158,15 @@ impl SendBuffer {
     pub(crate) fn note_small(&mut self, start: u64) -> bool {
         let counts = start >= self.syn_end;
         if counts {
-            self.small_end = self.next;
+            self.small_segment_end = self.next;
         }
         counts
     }
 
     /// Whether what is under way is in so many pieces that no more small ones are cut: a peer that opens its window byte by byte would
     /// have a piece noted for each.
-    pub(crate) fn is_in_crumbs(&self, mss: u64) -> bool {
-        self.flight.len() as u64 > MOST_CRUMBS + 2 * (self.next - self.una) / mss.max(1)
+    pub(crate) fn has_many_small_chunks(&self, mss: u64) -> bool {
+        self.flight.len() as u64 > MAX_SMALL_CHUNKS + 2 * (self.next - self.una) / mss.max(1)
     }
 
     /// Data that was cut is under way on a subflow.
@@ -182,7 +182,7 @@ impl SendBuffer {
     }
 
     /// What some of the subflows `stalled` carry, and none of those that are `working`, is to be carried again.
-    pub(crate) fn give_to_others(&mut self, stalled: u64, working: u64) {
+    pub(crate) fn request_reinjection_of(&mut self, stalled: u64, working: u64) {
         for chunk in &mut self.flight {
             if chunk.carriers & stalled != 0 && chunk.carriers & working == 0 && !chunk.queued {
                 chunk.queued = true;
@@ -208,12 +208,12 @@ impl SendBuffer {
     }
 
     /// Offset of the first chunk that is to be carried again.
-    pub(crate) fn first_again(&self) -> Option<u64> {
+    pub(crate) fn first_reinjection(&self) -> Option<u64> {
         self.again.first().copied()
     }
 
     /// It is carried again, or need not be.
-    pub(crate) fn pop_again(&mut self) {
+    pub(crate) fn pop_reinjection(&mut self) {
         self.again.pop_first();
     }
 
@@ -249,7 +249,7 @@ impl SendBuffer {
         self.una = offset;
         while self.flight.pop_front_if(|chunk| chunk.end() <= offset).is_some() {}
         if self.flight.is_empty() {
-            self.flight.shrink_to(MOST_IDLE);
+            self.flight.shrink_to(MAX_IDLE_CAPACITY);
         }
         freed
     }
@@ -279,7 +279,7 @@ impl SendBuffer {
     }
 
     /// Asks for the chunk that holds `start` to be carried again.
-    pub(crate) fn request_again(&mut self, start: u64) {
+    pub(crate) fn request_reinjection(&mut self, start: u64) {
         if let Some(chunk) = self.chunk_at(start)
             && !std::mem::replace(&mut chunk.queued, true)
         {
@@ -320,7 +320,7 @@ impl SendBuffer {
         };
         // One that was taken in part is kept for its writer, who comes back with what follows in it.
         let last = self.unsent.len() == 1;
-        let over = |front: &Written| front.length == 0 && (!last || front.buffer.is_empty());
+        let over = |front: &WrittenData| front.length == 0 && (!last || front.buffer.is_empty());
         if self.unsent.front().is_some_and(over) {
             self.unsent.pop_front();
         }
@@ -374,14 +374,14 @@ pub(crate) struct Chunk {
     /// Queued to be carried by another subflow.
     pub queued: bool,
     /// Where it was put first.
-    put: Put,
+    put: SubflowMapping,
     /// Where it was put after that.
-    puts: Vec<Put>,
+    later_mappings: Vec<SubflowMapping>,
 }
 
 /// A place in a subflow's stream.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Put {
+pub(crate) struct SubflowMapping {
     pub subflow: SubflowId,
     /// Subflow offset behind its last byte.
     pub end: u64,
@@ -389,17 +389,17 @@ pub(crate) struct Put {
 
 impl Chunk {
     /// Data that is given to a first subflow.
-    pub(crate) fn new(start: u64, payload: Bytes, put: Put) -> Self {
+    pub(crate) fn new(start: u64, payload: Bytes, put: SubflowMapping) -> Self {
         let carriers = carrier(put.subflow.slot());
-        Self { start, payload, carriers, queued: false, put, puts: Vec::new() }
+        Self { start, payload, carriers, queued: false, put, later_mappings: Vec::new() }
     }
 
     /// It is given to a further subflow.
-    pub(crate) fn put(&mut self, put: Put) {
+    pub(crate) fn put(&mut self, put: SubflowMapping) {
         self.queued = false;
         self.carriers |= carrier(put.subflow.slot());
-        self.puts.retain(|other| other.subflow != put.subflow);
-        self.puts.push(put);
+        self.later_mappings.retain(|other| other.subflow != put.subflow);
+        self.later_mappings.push(put);
     }
 
     /// The subflow that it was given to first.
@@ -410,16 +410,16 @@ impl Chunk {
     /// Subflow offset behind its last byte, where it was put last on a subflow.
     pub(crate) fn end_on(&self, subflow: SubflowId) -> Option<u64> {
         let first = Some(&self.put);
-        if self.puts.is_empty() {
+        if self.later_mappings.is_empty() {
             return first.filter(|put| put.subflow == subflow).map(|put| put.end);
         }
-        let mut all = self.puts.iter().chain(first);
+        let mut all = self.later_mappings.iter().chain(first);
         all.find(|put| put.subflow == subflow).map(|put| put.end)
     }
 
     /// A part of `length` bytes was cut off behind it.
     pub(crate) fn shorten(&mut self, length: u64) {
-        let all = self.puts.iter_mut().chain(std::iter::once(&mut self.put));
+        let all = self.later_mappings.iter_mut().chain(std::iter::once(&mut self.put));
         all.for_each(|put| put.end = put.end.saturating_sub(length));
     }
 

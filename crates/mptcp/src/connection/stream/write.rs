@@ -33,7 +33,7 @@ impl Connection {
         }
         let taken = (data.len() as u64).min(self.writable()) as usize;
         let all = taken == data.len();
-        self.send.writer.set_waiting(!all);
+        self.send.writer.set_blocked(!all);
         // As Linux: a writer that has to wait holds nothing back meanwhile.
         let more = flags.more && all;
         self.send.writer.set_more(more);
@@ -108,14 +108,14 @@ impl Connection {
 
 impl Connection {
     /// Somebody waits for room in the send buffer.
-    pub(crate) fn await_room(&mut self) {
-        self.send.writer.set_waiting(true);
+    pub(crate) fn await_writable(&mut self) {
+        self.send.writer.set_blocked(true);
     }
 
     /// Tells a writer that waits of the room there is.
     #[inline(always)]
     pub(crate) fn wake_writer(&mut self, now: Instant) {
-        if self.send.writer.waits() && !self.has_no_room_yet() {
+        if self.send.writer.waits() && !self.must_wait_for_space() {
             let buffer = self.send_buffer();
             self.send.tuned = buffer;
             let unsent = self.send.buffer.unsent();
@@ -133,7 +133,7 @@ impl Connection {
 
     /// Whether there is certainly too little to tell a writer of, as nearly always where the buffer has one size and counts bytes.
     #[inline(always)]
-    fn has_no_room_yet(&self) -> bool {
+    fn must_wait_for_space(&self) -> bool {
         let size = self.config.send_buffer;
         let fixed = !self.config.linux_stack.buffer_memory && !self.config.mechanisms.autotuning;
         fixed && self.send.writer.needs_more(self.send.buffer.unsent(), self.send.buffer.held(), size)
@@ -147,7 +147,7 @@ impl Connection {
     #[inline(always)]
     fn room(&self, buffer: u64) -> u64 {
         let room = if self.config.linux_stack.buffer_memory {
-            self.linux_room(buffer)
+            self.linux_send_space(buffer)
         } else {
             buffer.saturating_sub(self.send.buffer.held())
         };
@@ -157,7 +157,7 @@ impl Connection {
 
     /// The same by memory: whoever finds any room fills the fragment (`mptcp_sendmsg`).
     #[inline(never)]
-    fn linux_room(&self, buffer: u64) -> u64 {
+    fn linux_send_space(&self, buffer: u64) -> u64 {
         let room = buffer.saturating_sub(self.held());
         if room == 0 || !self.negotiation.is_multipath() {
             return room;
@@ -200,7 +200,7 @@ impl Connection {
             }
         }
         let wanted = (2.0 * rate * longest.as_secs_f64()) as u64;
-        let kept = if self.config.mechanisms.send_buffer_shrinks { 0 } else { self.send.tuned };
+        let kept = if self.config.mechanisms.shrink_send_buffer { 0 } else { self.send.tuned };
         wanted.max(65_536).max(kept).min(self.config.send_buffer)
     }
 

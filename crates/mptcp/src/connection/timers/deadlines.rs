@@ -220,7 +220,7 @@ impl Timers {
     }
 
     /// Whether the DATA_FIN has to go again.
-    pub(crate) fn take_data_fin(&mut self, now: Instant) -> bool {
+    pub(crate) fn process_data_fin(&mut self, now: Instant) -> bool {
         let due = self.data_fin <= now;
         if due {
             self.data_fin = Instant::FAR_FUTURE;

@@ -4,16 +4,16 @@ use mptcp_clock::Instant;
 
 use crate::connection::Connection;
 use crate::connection::close::{Outcome, SubflowError};
-use crate::connection::stream::send::Question;
+use crate::connection::stream::send::ReceiptQuery;
 use crate::event::CloseReason;
 use crate::subflow::{Control, SubflowCloseReason};
 
 /// Retransmission timeouts in a row after which a subflow is dead: Linux's `tcp_retries2`.
-const MOST_TIMEOUTS: u32 = 15;
+const MAX_TIMEOUTS: u32 = 15;
 /// The same for a subflow whose data was acknowledged at the data level, when there is no more to send.
-const NEEDLESS_TIMEOUTS: u32 = 6;
+const MAX_TIMEOUTS_AFTER_DATA_ACK: u32 = 6;
 /// Timeouts in a row after which a path counts as silent.
-const SILENT: u32 = 2;
+const UNRESPONSIVE_TIMEOUTS: u32 = 2;
 
 impl Connection {
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
@@ -34,7 +34,7 @@ impl Connection {
             self.fall_back_if_stripped(now);
             let closed_for = self.timers.window_closed_for(now);
             let too_long = self.config.user_timeout.is_some_and(|most| closed_for >= most);
-            if self.timers.note_unanswered(1) > MOST_TIMEOUTS || too_long {
+            if self.timers.note_unanswered(1) > MAX_TIMEOUTS || too_long {
                 // RFC 9293 section 3.8.6.1 lets a closed window stay closed for ever, but only while the peer answers.
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             }
@@ -45,32 +45,32 @@ impl Connection {
             let asked = self.subflows.iter().any(|subflow| subflow.is_synchronised());
             if self.config.linux_stack.reinjects_late() && self.negotiation.is_multipath() {
                 // Linux would go on for ever; nobody makes us hold the data for that.
-                if asked && self.late_rounds() > MOST_TIMEOUTS {
+                if asked && self.late_rounds() > MAX_TIMEOUTS {
                     self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
                 } else {
                     self.on_data_level_timer();
                     self.retry_pending(now);
                     self.arm_data_timer(now);
                 }
-            } else if self.timers.note_unanswered(u32::from(asked)) > MOST_TIMEOUTS
-                || self.timers.note_question(self.send.question == Question::Asked) > MOST_TIMEOUTS
+            } else if self.timers.note_unanswered(u32::from(asked)) > MAX_TIMEOUTS
+                || self.timers.note_question(self.send.receipt_query == ReceiptQuery::Asked) > MAX_TIMEOUTS
             {
                 // Each subflow has had its data acknowledged, or cannot send. Nobody says anything any more, or nothing of the data though
                 // it was asked: R2 of RFC 9293 section 3.8.3 at the data level.
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             } else if self.negotiation.is_multipath() {
                 if !self.asks_before_repeating() {
-                    self.retry_oldest();
+                    self.reinject_oldest();
                 }
                 self.arm_data_timer(now);
             }
         }
-        if self.timers.take_data_fin(now) {
+        if self.timers.process_data_fin(now) {
             // While data are acknowledged it has only to wait for them.
             if self.send.buffer.una() == self.timers.data_fin_una() {
                 self.fall_back_if_stripped(now);
             }
-            if self.timers.data_fin_tries() > MOST_TIMEOUTS && self.negotiation.is_multipath() {
+            if self.timers.data_fin_tries() > MAX_TIMEOUTS && self.negotiation.is_multipath() {
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             }
         }
@@ -113,7 +113,7 @@ impl Connection {
             return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
         if subflow.watch().rare.probe() <= now {
-            let pause = self.config.linux_stack.silent_path_probe;
+            let pause = self.config.linux_stack.failed_path_probe;
             subflow.watch_mut().rare.set_probe(pause.map_or(Instant::FAR_FUTURE, |pause| now + pause));
             subflow.set_control(Some(Control::Probe));
         }
@@ -124,9 +124,9 @@ impl Connection {
         if !timed_out {
             return Ok(());
         }
-        self.doubt_size(now, id);
+        self.suspect_black_hole(now, id);
         // A reordering network and a lossy one look the same here: the others take over at once.
-        self.give_up_sending(id);
+        self.reinject_outstanding(id);
         self.watch_silent_path(now, id);
         // What it has waited for longest has arrived, some other way it seems, and no more is written: who does not even
         // acknowledge that is not waited for as long.
@@ -134,9 +134,9 @@ impl Connection {
         let arrived =
             first.is_some_and(|sent| sent.data + sent.payload.len() as u64 <= self.send.buffer.una());
         let needless = self.negotiation.is_multipath() && self.send.writer.is_closed() && arrived;
-        let most = if needless { NEEDLESS_TIMEOUTS } else { MOST_TIMEOUTS };
+        let most = if needless { MAX_TIMEOUTS_AFTER_DATA_ACK } else { MAX_TIMEOUTS };
         let subflow = &mut self.subflows[id];
-        if subflow.sender().timeout.in_a_row() > most {
+        if subflow.sender().timeout.consecutive() > most {
             return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
         Ok(())
@@ -165,14 +165,14 @@ impl Connection {
     /// minutes after it came back. While other subflows work, a probe without data asks every second, unless switched off:
     /// no retransmission, so RFC 6298's backoff of those stands.
     pub(crate) fn watch_silent_path(&mut self, now: Instant, id: usize) {
-        let Some(pause) = self.config.linux_stack.silent_path_probe else { return };
+        let Some(pause) = self.config.linux_stack.failed_path_probe else { return };
         let others = self
             .subflows
             .iter()
             .enumerate()
             .any(|(other, s)| other != id && s.can_send() && !s.sender().in_loss());
         let subflow = &mut self.subflows[id];
-        let silent = subflow.sender().timeout.in_a_row() >= SILENT && subflow.can_send();
+        let silent = subflow.sender().timeout.consecutive() >= UNRESPONSIVE_TIMEOUTS && subflow.can_send();
         if silent && others && subflow.watch().rare.probe() == Instant::FAR_FUTURE {
             subflow.watch_mut().rare.set_probe(now + pause);
         }

@@ -20,17 +20,17 @@ use crate::subflow::{DSS_SPACE, Probation, Subflow};
 /// Looks whether a new subflow has waited for long enough, where `next` is to be sent and `una` to be acknowledged.
 #[cold]
 fn end_probation(subflow: &mut Subflow, now: Instant, next: u64, una: u64) {
-    match subflow.turn().probation {
+    match subflow.scheduling().probation {
         Some(Probation::Until(time)) if time <= now => {
-            subflow.turn_mut().probation = Some(Probation::Acknowledged(next));
+            subflow.scheduling_mut().probation = Some(Probation::Acknowledged(next));
         }
-        Some(Probation::Acknowledged(offset)) if una > offset => subflow.turn_mut().probation = None,
+        Some(Probation::Acknowledged(offset)) if una > offset => subflow.scheduling_mut().probation = None,
         _ => {}
     }
 }
 
 #[cold]
-fn add_place(found: &mut Vec<Candidate>) {
+fn add_candidate(found: &mut Vec<Candidate>) {
     found.push(Candidate::new(0, Duration::ZERO, 0, 0));
 }
 
@@ -38,8 +38,8 @@ fn add_place(found: &mut Vec<Candidate>) {
 struct Known {
     now: Instant,
     in_flight: u64,
-    has_room: bool,
-    waits_here: bool,
+    is_available: bool,
+    locally_limited: bool,
     backup: bool,
 }
 
@@ -58,8 +58,8 @@ fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, 
     place.local_queue = path.local.bytes;
     place.mss = path.mss;
     place.pacing = path.pacing;
-    place.has_room = known.has_room;
-    place.waits_here = known.waits_here;
+    place.is_available = known.is_available;
+    place.locally_limited = known.locally_limited;
     place.backup = known.backup;
 }
 
@@ -72,7 +72,7 @@ fn is_backup(subflow: &Subflow) -> bool {
 /// of the least kind may carry data.
 #[inline(always)]
 pub(crate) fn kind(subflow: &Subflow) -> u8 {
-    let (in_loss, probation) = (subflow.sender().in_loss(), subflow.turn().probation.is_some());
+    let (in_loss, probation) = (subflow.sender().in_loss(), subflow.scheduling().probation.is_some());
     4 * u8::from(in_loss) + 2 * u8::from(probation) + u8::from(is_backup(subflow))
 }
 
@@ -84,8 +84,8 @@ impl Connection {
         let known = Known {
             now,
             in_flight: subflow.sender().in_flight(),
-            has_room: true,
-            waits_here: false,
+            is_available: true,
+            locally_limited: false,
             backup: is_backup(subflow),
         };
         see(&mut candidate, id, subflow, &self.congestion.paths[id], &known);
@@ -101,13 +101,13 @@ impl Connection {
 
     /// Whether nothing holds a segment of a subflow back; where it is its pace, until when is noted.
     pub(crate) fn may_send_now(&mut self, now: Instant, id: usize) -> bool {
-        let holds = Holds::of(self);
+        let permit = SendPermit::of(self);
         let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
-        if let Some(until) = holds.paced_until(now, subflow, path) {
+        if let Some(until) = permit.paced_until(now, subflow, path) {
             self.timers.pace = self.timers.pace.min(until);
             return false;
         }
-        holds.have_room(subflow, path, subflow.sender().in_flight())
+        permit.have_room(subflow, path, subflow.sender().in_flight())
     }
 
     /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
@@ -117,7 +117,7 @@ impl Connection {
         let (unsent, next) = (self.send.buffer.unsent(), self.send.buffer.next());
         // No segment crosses the end of a record.
         let unsent = self.send.buffer.ends().record_behind(next).map_or(unsent, |end| unsent.min(end - next));
-        let largest = self.subflows[id].agreed().gso_max;
+        let largest = self.subflows[id].negotiated().gso_max;
         if unsent <= mss || largest <= mss {
             return unsent.min(mss);
         }
@@ -129,7 +129,7 @@ impl Connection {
         let path = &self.congestion.paths[id];
         let largest = paced_row(path, largest);
         let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
-        let open = self.send.buffer.window_room();
+        let open = self.send.buffer.window_space();
         let most = largest.min(room).min(open);
         if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
     }
@@ -145,9 +145,9 @@ impl Connection {
     /// Nothing more is sent now: subflows whose controllers work by samples remember whose window was full.
     #[cold]
     pub(crate) fn note_full_windows(&mut self) {
-        let holds = Holds::of(self);
+        let permit = SendPermit::of(self);
         for (subflow, path) in self.subflows.iter_mut().zip(&self.congestion.paths) {
-            if !holds.has_window(subflow, path, subflow.sender().in_flight()) {
+            if !permit.has_window(subflow, path, subflow.sender().in_flight()) {
                 subflow.sender_mut().note_full_window();
             }
         }
@@ -158,7 +158,7 @@ impl Connection {
     pub(crate) fn find_candidates(&mut self, now: Instant) {
         // Places are used again: what stands in them is written over.
         let mut count = 0;
-        let holds = Holds::of(self);
+        let permit = SendPermit::of(self);
         let (next, una) = (self.send.buffer.next(), self.send.buffer.una());
         let tail = !self.send.writer.waits();
         let (mut segments, mut bytes) = (0, 0);
@@ -166,7 +166,7 @@ impl Connection {
         let mut paths = self.congestion.paths.iter();
         for (slot, subflow) in self.subflows.iter_mut().enumerate() {
             let Some(path) = paths.next() else { break };
-            if subflow.turn().probation.is_some() {
+            if subflow.scheduling().probation.is_some() {
                 end_probation(subflow, now, next, una);
             }
             let board = &subflow.sender().board;
@@ -186,19 +186,19 @@ impl Connection {
                 count = 0;
             }
             let in_flight = subflow.sender().in_flight();
-            let paced = holds.paced_until(now, subflow, path);
+            let paced = permit.paced_until(now, subflow, path);
             if let Some(until) = paced {
                 self.timers.pace = self.timers.pace.min(until);
             }
-            let waits_here = paced.is_some() || holds.is_queue_full(path);
-            let has_room = !waits_here && holds.have_window(subflow, path, in_flight);
+            let locally_limited = paced.is_some() || permit.is_queue_full(path);
+            let is_available = !locally_limited && permit.have_window(subflow, path, in_flight);
             if count == self.choice.candidates.len() {
-                add_place(&mut self.choice.candidates);
+                add_candidate(&mut self.choice.candidates);
             }
             let Some(place) = self.choice.candidates.get_mut(count) else { break };
             count += 1;
             let backup = is_backup(subflow);
-            see(place, slot, subflow, path, &Known { now, in_flight, has_room, waits_here, backup });
+            see(place, slot, subflow, path, &Known { now, in_flight, is_available, locally_limited, backup });
             if tail {
                 place.path.loss = path.loss(now);
             }
@@ -206,24 +206,24 @@ impl Connection {
         self.choice.candidates.truncate(count);
         self.choice.held = (segments, bytes);
         if self.is_crowded() {
-            self.choice.candidates.iter_mut().for_each(|candidate| candidate.has_room = false);
+            self.choice.candidates.iter_mut().for_each(|candidate| candidate.is_available = false);
         }
     }
 
     /// The same when all that has happened since is that new data went on the subflow in the slot `sent`. Returns whether any has room.
     #[inline(always)]
     pub(crate) fn refresh_candidates(&mut self, now: Instant) -> bool {
-        let (holds, sent) = (Holds::of(self), self.choice.sent);
+        let (permit, sent) = (SendPermit::of(self), self.choice.sent);
         let mut open = false;
         for candidate in &mut self.choice.candidates {
             let subflow = &self.subflows[candidate.subflow];
             let path = &self.congestion.paths[candidate.subflow];
-            if candidate.subflow != sent && !holds.depend_on_unsent(subflow, path) {
-                open |= candidate.has_room;
+            if candidate.subflow != sent && !permit.depend_on_unsent(subflow, path) {
+                open |= candidate.is_available;
                 continue;
             }
             let in_flight = subflow.sender().in_flight();
-            let paced = holds.paced_until(now, subflow, path);
+            let paced = permit.paced_until(now, subflow, path);
             if let Some(until) = paced {
                 self.timers.pace = self.timers.pace.min(until);
             }
@@ -232,12 +232,13 @@ impl Connection {
             candidate.path.is_probing = path.is_probing(in_flight);
             candidate.held = subflow.sender().board.next - subflow.sender().board.una;
             candidate.local_queue = path.local.bytes;
-            candidate.waits_here = paced.is_some() || holds.is_queue_full(path);
-            candidate.has_room = !candidate.waits_here && holds.have_window(subflow, path, in_flight);
-            open |= candidate.has_room;
+            candidate.locally_limited = paced.is_some() || permit.is_queue_full(path);
+            candidate.is_available =
+                !candidate.locally_limited && permit.have_window(subflow, path, in_flight);
+            open |= candidate.is_available;
         }
         if self.is_crowded() {
-            self.choice.candidates.iter_mut().for_each(|candidate| candidate.has_room = false);
+            self.choice.candidates.iter_mut().for_each(|candidate| candidate.is_available = false);
             return false;
         }
         open
@@ -246,17 +247,17 @@ impl Connection {
     /// Why the only subflow of a connection has no room now, without a candidate being made of it; None where it has. Where it is its
     /// pace, until when is noted.
     #[inline(always)]
-    pub(crate) fn waits_alone(&mut self, now: Instant) -> Option<Limit> {
-        let holds = Holds::of(self);
+    pub(crate) fn single_path_limit(&mut self, now: Instant) -> Option<Limit> {
+        let permit = SendPermit::of(self);
         let (subflow, path) = self.subflows.first().zip(self.congestion.paths.first())?;
         let board = &subflow.sender().board;
         self.choice.held = (board.queue.len(), board.next - board.una);
-        let paced = holds.paced_until(now, subflow, path);
+        let paced = permit.paced_until(now, subflow, path);
         if let Some(until) = paced {
             self.timers.pace = self.timers.pace.min(until);
         }
-        let held = paced.is_some() || holds.is_queue_full(path);
-        let open = holds.have_window(subflow, path, board.in_flight()) && !self.is_crowded();
+        let held = paced.is_some() || permit.is_queue_full(path);
+        let open = permit.have_window(subflow, path, board.in_flight()) && !self.is_crowded();
         match open {
             _ if held => Some(Limit::LocalQueue),
             true => None,
@@ -271,11 +272,11 @@ impl Connection {
         let (segments, bytes) = self.choice.held;
         let most = 2 * self.config.send_buffer;
         segments >= most_segments(self.config.send_buffer)
-            || bytes > most && !(self.choice.duplicates && bytes <= self.most_copied())
+            || bytes > most && !(self.choice.duplicates && bytes <= self.max_reinjected())
     }
 
     /// Bytes that subflows may hold when each has all data.
-    fn most_copied(&self) -> u64 {
+    fn max_reinjected(&self) -> u64 {
         (self.subflows.len() as u64 + 1) * self.config.send_buffer
     }
 
@@ -283,30 +284,30 @@ impl Connection {
     #[inline(never)]
     pub(crate) fn is_held(&self, now: Instant, id: usize) -> bool {
         let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
-        Holds::of(self).paced_until(now, subflow, path).is_some() || self.is_queue_full(id)
+        SendPermit::of(self).paced_until(now, subflow, path).is_some() || self.is_queue_full(id)
     }
 
     /// Whether it holds any of these back.
     #[inline]
     pub(crate) fn holds_any(&self, now: Instant, candidates: &[Candidate]) -> bool {
-        let holds = Holds::of(self);
+        let permit = SendPermit::of(self);
         candidates.iter().any(|candidate| {
             let (subflow, path) =
                 (&self.subflows[candidate.subflow], &self.congestion.paths[candidate.subflow]);
-            holds.paced_until(now, subflow, path).is_some() || holds.is_queue_full(path)
+            permit.paced_until(now, subflow, path).is_some() || permit.is_queue_full(path)
         })
     }
 
     /// Why no candidate has room.
-    pub(crate) fn no_room(&self, now: Instant, candidates: &[Candidate]) -> Limit {
-        let held = candidates.iter().any(|candidate| candidate.waits_here);
+    pub(crate) fn blocked_limit(&self, now: Instant, candidates: &[Candidate]) -> Limit {
+        let held = candidates.iter().any(|candidate| candidate.locally_limited);
         debug_assert_eq!(held, self.holds_any(now, candidates), "they were looked at in this moment");
         if held { Limit::LocalQueue } else { Limit::CongestionWindow }
     }
 
     /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
     pub(crate) fn is_queue_full(&self, id: usize) -> bool {
-        Holds::of(self).is_queue_full(&self.congestion.paths[id])
+        SendPermit::of(self).is_queue_full(&self.congestion.paths[id])
     }
 
     /// A packet of a subflow waits in its interface.
@@ -326,14 +327,14 @@ impl Connection {
     pub(crate) fn largest_payload(&self, id: usize) -> u64 {
         let path = &self.congestion.paths[id];
         let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
-        let most = self.subflows[id].agreed().gso_max.min(room);
+        let most = self.subflows[id].negotiated().gso_max.min(room);
         (most / path.mss).max(1) * path.mss
     }
 }
 
 /// What a connection's settings and its data have to say of all subflows.
 #[derive(Clone, Copy)]
-pub(crate) struct Holds {
+pub(crate) struct SendPermit {
     unsent: u64,
     small_queues: Option<u64>,
     pacing: bool,
@@ -341,7 +342,7 @@ pub(crate) struct Holds {
     option: u64,
 }
 
-impl Holds {
+impl SendPermit {
     #[inline]
     pub(crate) fn of(connection: &Connection) -> Self {
         Self {
@@ -355,7 +356,7 @@ impl Holds {
     /// Whether what is unsent decides for subflows that nothing went on, too.
     #[inline]
     pub(crate) fn depend_on_unsent(&self, subflow: &Subflow, path: &PathState) -> bool {
-        subflow.agreed().gso_max > 0 || self.option > 0 && self.unsent < path.mss
+        subflow.negotiated().gso_max > 0 || self.option > 0 && self.unsent < path.mss
     }
 
     /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
@@ -368,7 +369,7 @@ impl Holds {
     /// that a few large segments are under way and not many small ones; but for no more than leaves in one row.
     #[inline]
     pub(crate) fn has_window(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
-        let (largest, mss) = (subflow.agreed().gso_max, path.mss);
+        let (largest, mss) = (subflow.negotiated().gso_max, path.mss);
         let one = if largest <= mss {
             mss
         } else {
@@ -404,7 +405,7 @@ impl Holds {
     pub(crate) fn paced_until(&self, now: Instant, subflow: &Subflow, path: &PathState) -> Option<Instant> {
         // A controller that no longer asks for a pace holds nobody back.
         let paces = self.pacing || path.pacing.is_some();
-        paces.then(|| subflow.turn().held_until).filter(|&until| until > now)
+        paces.then(|| subflow.scheduling().held_until).filter(|&until| until > now)
     }
 }
 
@@ -421,8 +422,8 @@ impl Connection {
     fn last_allowance(&self) -> u64 {
         let buffer = &self.send.buffer;
         let queues = self.config.linux_stack.subflow_queues;
-        let alone = buffer.first_again().is_none() && !self.choice.duplicates && !queues;
-        let fits = buffer.unsent() <= buffer.window_room();
+        let alone = buffer.first_reinjection().is_none() && !self.choice.duplicates && !queues;
+        let fits = buffer.unsent() <= buffer.window_space();
         if alone && fits && !self.negotiation.is_plain() { DSS_SPACE } else { 0 }
     }
 }

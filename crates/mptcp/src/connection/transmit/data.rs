@@ -19,12 +19,12 @@ use mptcp_wire::Segment;
 
 use crate::connection::Connection;
 use crate::connection::observe::limits::Limit;
-use crate::connection::stream::send_buffer::Put;
+use crate::connection::stream::send_buffer::SubflowMapping;
 use crate::scheduler::{Candidate, SendView};
 
 /// Where nothing arrives in order for so long, data in flight is looked through before new data is sent: as long as a sender waits for a first
 /// answer (RFC 6298 section 2.1).
-const STANDSTILL: Duration = Duration::from_secs(1);
+const NO_PROGRESS: Duration = Duration::from_secs(1);
 /// A scheduler that waits is not asked again sooner.
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
@@ -50,23 +50,23 @@ impl Connection {
         out: &mut Segment,
     ) -> Option<usize> {
         if self.send.buffer.unsent() == 0 && self.send.buffer.nothing_in_flight() {
-            return self.rest_empty(now);
+            return self.on_nothing_written(now);
         }
-        if self.is_simple_and_alone() {
+        if self.is_single_path() {
             // It was looked at when the segment before had left, if that is fresh.
             if !(seen && fresh)
-                && let Some(limit) = self.waits_alone(now)
+                && let Some(limit) = self.single_path_limit(now)
             {
                 return self.rest(now, limit, false);
             }
-            if let Some(sent) = self.transmit_alone(now, out) {
+            if let Some(sent) = self.transmit_single_path(now, out) {
                 return Some(sent);
             }
         }
         if !seen || self.choice.candidates.is_empty() {
             self.find_candidates(now);
         } else if !fresh {
-            self.refresh_late(now);
+            self.refresh_stale_candidate(now);
         }
         self.transmit_on(now, out)
     }
@@ -82,27 +82,27 @@ impl Connection {
     /// Whether there is one subflow, which may carry data, and nothing but new data could go: then nobody is to be chosen, and no
     /// candidates are made. Who observes is shown them all the same.
     #[inline]
-    pub(crate) fn is_simple_and_alone(&self) -> bool {
+    pub(crate) fn is_single_path(&self) -> bool {
         let [subflow] = &self.subflows[..] else { return false };
         self.send.buffer.unsent() > 0
-            && self.send.buffer.first_again().is_none()
+            && self.send.buffer.first_reinjection().is_none()
             && self.watch.is_none()
             && !self.choice.duplicates
             && subflow.can_send()
-            && subflow.turn().probation.is_none()
+            && subflow.scheduling().probation.is_none()
             && !subflow.mtu().is_known()
     }
 
     /// New data on the only subflow, which has room; None, and nothing done, where there is more to be looked at: something has to
     /// begin anew, to wait for more, or for the peer's window.
     #[inline(always)]
-    fn transmit_alone(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+    fn transmit_single_path(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let mss = self.congestion.paths.first()?.mss;
         let size = self.segment_size(0, mss);
         let idle = self.subflows.first()?.sender().is_idle();
         if idle
             || self.send.buffer.next() + size > self.send.buffer.edge()
-            || self.must_wait_for_more(now, 0, size, mss)
+            || self.waits_for_full_segment(now, 0, size, mss)
         {
             return None;
         }
@@ -114,7 +114,7 @@ impl Connection {
 
     /// Nobody has looked at the candidates since the segment before.
     #[inline(never)]
-    fn refresh_late(&mut self, now: Instant) {
+    fn refresh_stale_candidate(&mut self, now: Instant) {
         self.refresh_candidates(now);
     }
 
@@ -122,52 +122,53 @@ impl Connection {
         if self.choice.candidates.is_empty() {
             return self.rest(now, Limit::Idle, false);
         }
-        if self.send.buffer.first_again().is_some()
-            && let Some(sent) = self.transmit_again(now, out)
+        if self.send.buffer.first_reinjection().is_some()
+            && let Some(sent) = self.transmit_reinjection(now, out)
         {
             return Some(sent);
         }
-        if self.timers.since_progress(now) >= STANDSTILL
-            && let Some((id, start)) = self.with_candidates(|own, candidates| own.rescue(now, candidates))
+        if self.timers.since_progress(now) >= NO_PROGRESS
+            && let Some((id, start)) =
+                self.with_candidates(|own, candidates| own.find_opportunistic(now, candidates))
         {
-            return self.carry(now, start, id, out);
+            return self.reinject_on(now, start, id, out);
         }
         if self.choice.duplicates
-            && let Some(sent) = self.transmit_duplicate(now, out)
+            && let Some(sent) = self.transmit_redundant(now, out)
         {
             return Some(sent);
         }
         if self.send.buffer.unsent() == 0 {
-            return self.on_nothing_new(now, out);
+            return self.on_no_new_data(now, out);
         }
         let chosen = self.choose(now);
-        let chosen = chosen.or_else(|| self.when_nothing_is_under_way(&self.choice.candidates));
+        let chosen = chosen.or_else(|| self.fallback_when_idle(&self.choice.candidates));
         let Some(chosen) = chosen else {
             let candidates = &self.choice.candidates;
-            let open = candidates.iter().any(|c| c.has_room);
-            let limit = if open { Limit::Scheduler } else { self.no_room(now, candidates) };
+            let open = candidates.iter().any(|c| c.is_available);
+            let limit = if open { Limit::Scheduler } else { self.blocked_limit(now, candidates) };
             if open {
-                self.ask_scheduler_again(now);
+                self.schedule_retry(now);
             }
             return self.rest(now, limit, false);
         };
         let Candidate { subflow: id, mss, in_flight, .. } = self.choice.candidates[chosen];
         if in_flight == 0 && self.subflows[id].sender().is_idle() {
-            self.begin_anew(now, id);
+            self.restart_from_idle(now, id);
         }
         if self.subflows[id].mtu().is_known()
-            && let Some(payload) = self.probe_of_size(id)
+            && let Some(payload) = self.mtu_probe_size(id)
         {
             self.send_new(now, id, payload, out);
-            self.note_probe_of_size(id, out.payload.len() as u64, mss);
+            self.on_mtu_probe_sent(id, out.payload.len() as u64, mss);
             return Some(id);
         }
         let size = self.segment_size(id, mss);
         if self.send.buffer.next() + size > self.send.buffer.edge() {
             return self.on_closed_window(now, id, size, out);
         }
-        if self.must_wait_for_more(now, id, size, mss) {
-            return self.on_nothing_new(now, out);
+        if self.waits_for_full_segment(now, id, size, mss) {
+            return self.on_no_new_data(now, out);
         }
         let before = self.send.buffer.next();
         let sent = self.send_new(now, id, size, out);
@@ -182,9 +183,9 @@ impl Connection {
     pub(crate) fn choose(&mut self, now: Instant) -> Option<usize> {
         let candidates = &self.choice.candidates[..];
         if let [only] = candidates {
-            return only.has_room.then_some(0);
+            return only.is_available.then_some(0);
         }
-        if candidates.iter().any(|candidate| candidate.has_room) { self.choose_among(now) } else { None }
+        if candidates.iter().any(|candidate| candidate.is_available) { self.choose_among(now) } else { None }
     }
 
     #[inline(never)]
@@ -198,22 +199,22 @@ impl Connection {
             now,
             candidates,
             unsent: outgoing.unsent(),
-            more_to_come: self.send.writer.waits(),
+            writer_blocked: self.send.writer.waits(),
             in_flight: outgoing.next() - outgoing.una(),
-            window_room: outgoing.window_room(),
+            window_space: outgoing.window_space(),
             send_buffer: self.send_buffer(),
         }
     }
 
     /// A scheduler that waits is asked again when a subflow should have answered; where one is overdue, after as long again.
     #[inline(never)]
-    fn ask_scheduler_again(&mut self, now: Instant) {
+    fn schedule_retry(&mut self, now: Instant) {
         for candidate in self.choice.candidates.iter().filter(|candidate| candidate.in_flight > 0) {
             let Some(oldest) = self.subflows[candidate.subflow].sender().board.queue.front() else {
                 continue;
             };
             let due =
-                oldest.sent_at + self.congestion.paths[candidate.subflow].usual_answer(candidate.in_flight);
+                oldest.sent_at + self.congestion.paths[candidate.subflow].ack_time_bound(candidate.in_flight);
             let late = candidate.path.overdue.max(SHORTEST_WAIT);
             self.timers.pace = self.timers.pace.min(if due > now { due } else { now + late });
         }
@@ -221,45 +222,49 @@ impl Connection {
 
     /// A scheduler that waits while nothing is under way waits for nothing.
     #[inline(never)]
-    pub(crate) fn when_nothing_is_under_way(&self, candidates: &[Candidate]) -> Option<usize> {
+    pub(crate) fn fallback_when_idle(&self, candidates: &[Candidate]) -> Option<usize> {
         if self.subflows.iter().any(|subflow| !subflow.sender().is_idle() || !subflow.backlog().is_empty()) {
             return None;
         }
-        let with_room = candidates.iter().enumerate().filter(|(_, candidate)| candidate.has_room);
+        let with_room = candidates.iter().enumerate().filter(|(_, candidate)| candidate.is_available);
         with_room.min_by_key(|(_, candidate)| candidate.srtt).map(|(position, _)| position)
     }
 
     /// Everything written is in flight. What M1 and M2 do for a full receive window they do here for
     /// a full send buffer; an application that has no more to say calls for no penalty.
     #[inline(never)]
-    fn on_nothing_new(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+    fn on_no_new_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         if let Some(chosen) = self.choose(now) {
             let fast = self.choice.candidates[chosen].subflow;
-            if let Some(start) = self.unblock(now, fast, self.send.writer.waits()) {
-                return self.carry(now, start, fast, out);
+            if let Some(start) = self.on_window_blocked(now, fast, self.send.writer.waits()) {
+                return self.reinject_on(now, start, fast, out);
             }
         }
-        if let Some((id, start)) = self.with_candidates(|own, candidates| own.rescue(now, candidates)) {
-            return self.carry(now, start, id, out);
+        if let Some((id, start)) =
+            self.with_candidates(|own, candidates| own.find_opportunistic(now, candidates))
+        {
+            return self.reinject_on(now, start, id, out);
         }
-        let open = self.choice.candidates.iter().any(|c| c.has_room);
+        let open = self.choice.candidates.iter().any(|c| c.is_available);
         self.rest(now, self.writer_limit(open), false)
     }
 
     /// The window has no room for a full segment.
     #[inline(never)]
     fn on_closed_window(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> Option<usize> {
-        let open = self.send.buffer.window_room();
+        let open = self.send.buffer.window_space();
         // RFC 9293 section 3.8.6.2.1 (MUST-38): a part is sent when it is half of the largest window, or when the override timeout has
         // passed, which is the window probe's.
         if open > 0 && open >= self.send.buffer.largest_window() / 2 {
-            return Some(self.send_out_of_turn(now, id, open.min(size), out));
+            return Some(self.send_unscheduled(now, id, open.min(size), out));
         }
-        if let Some(start) = self.unblock(now, id, true) {
-            return self.carry(now, start, id, out);
+        if let Some(start) = self.on_window_blocked(now, id, true) {
+            return self.reinject_on(now, start, id, out);
         }
-        if let Some((id, start)) = self.with_candidates(|own, candidates| own.rescue(now, candidates)) {
-            return self.carry(now, start, id, out);
+        if let Some((id, start)) =
+            self.with_candidates(|own, candidates| own.find_opportunistic(now, candidates))
+        {
+            return self.reinject_on(now, start, id, out);
         }
         let limit = if self.peer_holds_early_data() { Limit::HeadOfLine } else { Limit::ReceiveWindow };
         self.rest(now, limit, true)
@@ -267,19 +272,19 @@ impl Connection {
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
     #[inline(never)]
-    fn transmit_again(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let (start, id) = self.with_candidates(Self::next_for_another)?;
-        self.carry(now, start, id, out)
+    fn transmit_reinjection(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        let (start, id) = self.with_candidates(Self::next_reinjection)?;
+        self.reinject_on(now, start, id, out)
     }
 
     /// The oldest requested chunk, and the subflow that has not carried it yet and is to; it is no longer requested then.
-    pub(crate) fn next_for_another(&mut self, candidates: &[Candidate]) -> Option<(u64, usize)> {
-        while let Some(start) = self.send.buffer.first_again() {
+    pub(crate) fn next_reinjection(&mut self, candidates: &[Candidate]) -> Option<(u64, usize)> {
+        while let Some(start) = self.send.buffer.first_reinjection() {
             let una = self.send.buffer.una();
             let Some(chunk) =
                 self.send.buffer.chunk_at(start).filter(|chunk| chunk.queued && chunk.end() > una)
             else {
-                self.send.buffer.pop_again();
+                self.send.buffer.pop_reinjection();
                 continue;
             };
             // A working subflow that has yet to get it through will do so by its own retransmissions;
@@ -292,14 +297,14 @@ impl Connection {
             let settled = carriers.any(on_its_way) || candidates.iter().all(|c| chunk.carried_by(c.subflow));
             if settled {
                 chunk.queued = false;
-                self.send.buffer.pop_again();
+                self.send.buffer.pop_reinjection();
                 continue;
             }
             // Not where options are eaten: a peer that has fallen back would take it for what follows.
-            let fresh = candidates.iter().filter(|c| c.has_room && !chunk.carried_by(c.subflow));
-            let fresh = fresh.filter(|c| !self.subflows[c.subflow].turn().optionless);
+            let fresh = candidates.iter().filter(|c| c.is_available && !chunk.carried_by(c.subflow));
+            let fresh = fresh.filter(|c| !self.subflows[c.subflow].scheduling().options_stripped);
             let id = fresh.min_by_key(|c| c.srtt)?.subflow;
-            self.send.buffer.pop_again();
+            self.send.buffer.pop_reinjection();
             return Some((start, id));
         }
         None
@@ -307,24 +312,27 @@ impl Connection {
 
     /// Puts the chunk at `start` on a further subflow: as much of it as fits into one segment there.
     #[inline(never)]
-    fn carry(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
+    fn reinject_on(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
         self.send.buffer.split(start, self.largest_payload(id));
         let (subflow, next) = (self.subflow_id(id), self.subflows[id].sender().board.next);
         let chunk = self.send.buffer.chunk_at(start)?;
-        chunk.put(Put { subflow, end: next + chunk.payload.len() as u64 });
+        chunk.put(SubflowMapping { subflow, end: next + chunk.payload.len() as u64 });
         let (data, payload) = (chunk.start, chunk.payload.clone());
-        self.choice.leads.forget();
+        self.choice.data_ack_leads.forget();
         self.send.reinjected += payload.len() as u64;
         self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
-        Some(self.put_again(now, id, data, payload, out))
+        Some(self.send_reinjection(now, id, data, payload, out))
     }
 
     /// The redundant scheduler: the first chunk that some subflow with room has not carried.
     #[inline(never)]
-    fn transmit_duplicate(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+    fn transmit_redundant(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         for at in 0..self.choice.candidates.len() {
-            let Candidate { subflow: id, has_room: true, .. } = self.choice.candidates[at] else { continue };
-            let Some(start) = self.send.buffer.first_not_on(id, &mut self.subflows[id].turn_mut().duplicated)
+            let Candidate { subflow: id, is_available: true, .. } = self.choice.candidates[at] else {
+                continue;
+            };
+            let Some(start) =
+                self.send.buffer.first_not_on(id, &mut self.subflows[id].scheduling_mut().duplicated)
             else {
                 continue;
             };
@@ -332,11 +340,11 @@ impl Connection {
             let (subflow, next) = (self.subflow_id(id), self.subflows[id].sender().board.next);
             let Some(chunk) = self.send.buffer.chunk_at(start) else { continue };
             let queued = chunk.queued;
-            chunk.put(Put { subflow, end: next + chunk.payload.len() as u64 });
+            chunk.put(SubflowMapping { subflow, end: next + chunk.payload.len() as u64 });
             chunk.queued = queued;
             let (data, payload) = (chunk.start, chunk.payload.clone());
             self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
-            return Some(self.put_again(now, id, data, payload, out));
+            return Some(self.send_reinjection(now, id, data, payload, out));
         }
         None
     }
@@ -345,7 +353,7 @@ impl Connection {
 impl Connection {
     /// Nothing is in flight on a subflow that is about to send new data.
     #[cold]
-    pub(crate) fn begin_anew(&mut self, now: Instant, id: usize) {
+    pub(crate) fn restart_from_idle(&mut self, now: Instant, id: usize) {
         let sender = self.subflows[id].sender();
         let Some(idle) = sender.last_sent.map(|at| now.since(at)) else { return };
         if self.config.restart_after_idle == Some(true) && !sender.is_sampled() {
@@ -371,7 +379,7 @@ impl Connection {
     }
 
     /// All that was written was sent and acknowledged.
-    pub(crate) fn rest_empty(&mut self, now: Instant) -> Option<usize> {
+    pub(crate) fn on_nothing_written(&mut self, now: Instant) -> Option<usize> {
         let over = self.fate.closed().is_some() || self.congestion.paths.is_empty();
         let limit = if over { Limit::Idle } else { self.writer_limit(self.any_room()) };
         self.rest(now, limit, false);
@@ -387,12 +395,12 @@ impl Connection {
     #[cold]
     fn note_idle_windows(&mut self, now: Instant, limit: Limit) {
         // The peer may hold early data while all that was written is under way, or while its window is full.
-        let holds = limit == Limit::HeadOfLine && self.send.buffer.unsent() == 0;
-        if !holds && !matches!(limit, Limit::Application | Limit::SendBuffer | Limit::Scheduler) {
+        let permit = limit == Limit::HeadOfLine && self.send.buffer.unsent() == 0;
+        if !permit && !matches!(limit, Limit::Application | Limit::SendBuffer | Limit::Scheduler) {
             return;
         }
         for (subflow, path) in self.subflows.iter_mut().zip(&self.congestion.paths) {
-            if subflow.turn().held_until <= now {
+            if subflow.scheduling().held_until <= now {
                 subflow.sender_mut().note_idle_window(path);
             }
         }
@@ -420,11 +428,11 @@ impl Connection {
     /// Whether nothing follows the new data that was given just now, so that nobody need ask; all that the question would have changed
     /// has changed then. Who observes is asked, and tells why nothing goes.
     #[inline]
-    pub(crate) fn rests_at_once(&mut self, now: Instant) -> bool {
+    pub(crate) fn would_block(&mut self, now: Instant) -> bool {
         let simple = self.choice.seen == Some(now)
             && self.watch.is_none()
             && self.send.buffer.unsent() > 0
-            && self.send.buffer.first_again().is_none()
+            && self.send.buffer.first_reinjection().is_none()
             && !self.choice.duplicates
             && !self.send.writer.is_closed()
             && self.fate.closed().is_none()
@@ -439,7 +447,7 @@ impl Connection {
         self.choice.fresh = true;
         if self.choice.candidates.is_empty() {
             // There is one subflow, of which none was made.
-            let Some(limit) = self.waits_alone(now) else { return false };
+            let Some(limit) = self.single_path_limit(now) else { return false };
             self.choice.seen = None;
             self.rest(now, limit, false);
             return true;
@@ -448,7 +456,7 @@ impl Connection {
             return false;
         }
         self.choice.seen = None;
-        let limit = self.no_room(now, &self.choice.candidates);
+        let limit = self.blocked_limit(now, &self.choice.candidates);
         self.rest(now, limit, false);
         true
     }

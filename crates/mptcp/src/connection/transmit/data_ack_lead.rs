@@ -31,19 +31,19 @@ struct Path {
 
 /// All subflows, by their slots.
 #[derive(Debug)]
-pub(crate) struct Leads {
+pub(crate) struct DataAckLeads {
     paths: Vec<Path>,
     /// The first offset of the connection's stream that is waited for.
     next: u64,
 }
 
-impl Default for Leads {
+impl Default for DataAckLeads {
     fn default() -> Self {
         Self { paths: Vec::new(), next: u64::MAX }
     }
 }
 
-impl Leads {
+impl DataAckLeads {
     /// How much sooner the data of a subflow is acknowledged at the data level than on the subflow; zero where nothing is known.
     #[cfg(test)]
     fn of(&self, slot: usize, id: SubflowId) -> Duration {
@@ -128,32 +128,36 @@ mod tests {
 
     #[test]
     fn a_lead_is_what_lies_between_both_acknowledgements_and_follows_slowly() {
-        let (mut leads, id) = (Leads::default(), SubflowId::new(0, 0));
-        leads.watch(0, id, 100, 1_000);
-        leads.watch(0, id, 200, 1_100);
-        leads.on_data_acknowledged(at(60), 999);
-        leads.on_data_acknowledged(at(70), 1_000);
-        leads.on_acknowledged(at(100), 0, 99);
-        assert_eq!(leads.of(0, id), Duration::ZERO, "the segment that is watched is not acknowledged there");
-        leads.on_acknowledged(at(110), 0, 100);
-        assert_eq!(leads.of(0, id), Duration::from_millis(40));
-        leads.watch(0, id, 300, 1_200);
-        leads.on_acknowledged(at(150), 0, 300);
-        assert_eq!(leads.of(0, id), Duration::from_millis(30), "its own path said so first");
+        let (mut data_ack_leads, id) = (DataAckLeads::default(), SubflowId::new(0, 0));
+        data_ack_leads.watch(0, id, 100, 1_000);
+        data_ack_leads.watch(0, id, 200, 1_100);
+        data_ack_leads.on_data_acknowledged(at(60), 999);
+        data_ack_leads.on_data_acknowledged(at(70), 1_000);
+        data_ack_leads.on_acknowledged(at(100), 0, 99);
+        assert_eq!(
+            data_ack_leads.of(0, id),
+            Duration::ZERO,
+            "the segment that is watched is not acknowledged there"
+        );
+        data_ack_leads.on_acknowledged(at(110), 0, 100);
+        assert_eq!(data_ack_leads.of(0, id), Duration::from_millis(40));
+        data_ack_leads.watch(0, id, 300, 1_200);
+        data_ack_leads.on_acknowledged(at(150), 0, 300);
+        assert_eq!(data_ack_leads.of(0, id), Duration::from_millis(30), "its own path said so first");
     }
 
     #[test]
     fn what_a_second_path_carried_tells_nothing_and_a_slot_gets_a_new_owner() {
-        let (mut leads, id) = (Leads::default(), SubflowId::new(0, 0));
-        leads.watch(0, id, 100, 1_000);
-        leads.on_data_acknowledged(at(10), 1_000);
-        leads.forget();
-        leads.on_acknowledged(at(110), 0, 100);
-        assert_eq!(leads.of(0, id), Duration::ZERO);
-        leads.watch(0, id, 200, 2_000);
-        leads.on_data_acknowledged(at(120), 2_000);
-        leads.on_acknowledged(at(130), 0, 200);
-        assert_eq!(leads.of(0, id), Duration::from_millis(10));
-        assert_eq!(leads.of(0, SubflowId::new(7, 0)), Duration::ZERO, "that of another subflow");
+        let (mut data_ack_leads, id) = (DataAckLeads::default(), SubflowId::new(0, 0));
+        data_ack_leads.watch(0, id, 100, 1_000);
+        data_ack_leads.on_data_acknowledged(at(10), 1_000);
+        data_ack_leads.forget();
+        data_ack_leads.on_acknowledged(at(110), 0, 100);
+        assert_eq!(data_ack_leads.of(0, id), Duration::ZERO);
+        data_ack_leads.watch(0, id, 200, 2_000);
+        data_ack_leads.on_data_acknowledged(at(120), 2_000);
+        data_ack_leads.on_acknowledged(at(130), 0, 200);
+        assert_eq!(data_ack_leads.of(0, id), Duration::from_millis(10));
+        assert_eq!(data_ack_leads.of(0, SubflowId::new(7, 0)), Duration::ZERO, "that of another subflow");
     }
 }

@@ -16,7 +16,7 @@ use mptcp_wire::{Flags, MpTcpRst, MptcpOption, Options, Segment, Timestamps};
 use crate::config::Ecn;
 use crate::connection::Connection;
 use crate::connection::transmit::segment::Piece;
-use crate::subflow::{Control, Due, State, Subflow};
+use crate::subflow::{Control, PendingSends, State, Subflow};
 
 impl Connection {
     /// Puts the next segment to send into `out`; returns the subflow it belongs to. `disturbed` says that something may have
@@ -38,10 +38,10 @@ impl Connection {
             return Some(sent);
         }
         // New data on a subflow that owed nothing leaves it so.
-        let due = if self.choice.seen == Some(now) { Due::default() } else { self.due() };
+        let due = if self.choice.seen == Some(now) { PendingSends::default() } else { self.due() };
         let owes = !due.is_empty();
         if owes
-            && due.has(Due::CONTROL)
+            && due.has(PendingSends::CONTROL)
             && let Some(sent) = self.transmit_control(now, out)
         {
             return Some(sent);
@@ -52,7 +52,7 @@ impl Connection {
             return Some(0);
         }
         if owes
-            && due.has(Due::AGAIN)
+            && due.has(PendingSends::AGAIN)
             && let Some(sent) = self.transmit_retransmission(now, out)
         {
             return Some(sent);
@@ -65,7 +65,8 @@ impl Connection {
             }
             return Some(sent);
         }
-        let ending = self.send.writer.is_closed() || self.fate.closed().is_some() || due.has(Due::FIN);
+        let ending =
+            self.send.writer.is_closed() || self.fate.closed().is_some() || due.has(PendingSends::FIN);
         if ending && let Some(sent) = self.transmit_fin(now, out) {
             return Some(sent);
         }
@@ -85,8 +86,8 @@ impl Connection {
 
     /// What all subflows have waiting.
     #[inline]
-    fn due(&self) -> Due {
-        self.subflows.iter().fold(Due::default(), |due, subflow| due | subflow.due())
+    fn due(&self) -> PendingSends {
+        self.subflows.iter().fold(PendingSends::default(), |due, subflow| due | subflow.due())
     }
 
     /// Whether the third ACK, with both keys, is still to be sent.
@@ -146,10 +147,11 @@ impl Connection {
                         (answering || self.config.timestamps).then_some(Timestamps { value, echo });
                 }
                 segment.options.sack_permitted =
-                    if answering { subflow.agreed().sack } else { self.config.sack };
-                segment.options.window_scale =
-                    (!answering || subflow.agreed().receive_scale > 0 || subflow.agreed().send_scale > 0)
-                        .then_some(scale);
+                    if answering { subflow.negotiated().sack } else { self.config.sack };
+                segment.options.window_scale = (!answering
+                    || subflow.negotiated().receive_scale > 0
+                    || subflow.negotiated().send_scale > 0)
+                    .then_some(scale);
                 if answering {
                     segment.flags |= Flags::ACK;
                     segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
@@ -196,21 +198,22 @@ impl Connection {
     fn transmit_retransmission(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         for id in 0..self.subflows.len() {
             let probing = self.subflows[id].sender().wants_probe();
-            if self.subflows[id].sender().board.lost == 0 && !probing || self.must_not_repeat_yet(now, id) {
+            if self.subflows[id].sender().board.lost == 0 && !probing || self.retransmission_is_paced(now, id)
+            {
                 continue;
             }
             if self.subflows[id].sender().spurious.tries_new_data() {
                 if let Some(size) = self.new_data_for_trial(id) {
-                    return self.transmit_out_of_turn(now, id, size, out);
+                    return self.transmit_unscheduled(now, id, size, out);
                 }
                 if !self.subflows[id].sender_mut().spurious.give_up_trial() {
                     continue;
                 }
             }
             if probing && let Some(size) = self.new_data_for_probe(id) {
-                return self.transmit_out_of_turn(now, id, size, out);
+                return self.transmit_unscheduled(now, id, size, out);
             }
-            let largest = self.subflows[id].agreed().gso_max;
+            let largest = self.subflows[id].negotiated().gso_max;
             let sender = self.subflows[id].sender_mut();
             let path = &self.congestion.paths[id];
             if let Some(sent) = sender.retransmit(now, path, largest) {
@@ -234,17 +237,17 @@ impl Connection {
     /// what it has, as Linux's does, and the scheduler gives the rest to a path that is known to work.
     #[inline(never)]
     fn new_data_for_probe(&self, id: usize) -> Option<u64> {
-        self.new_data_out_of_turn(id).filter(|_| self.subflows[id].sender().board.lost == 0)
+        self.new_unscheduled_data(id).filter(|_| self.subflows[id].sender().board.lost == 0)
     }
 
     /// New data that F-RTO may try in place of what seems lost (RFC 5682 section 2.1 step 2b).
     fn new_data_for_trial(&self, id: usize) -> Option<u64> {
         let (sender, path) = (self.subflows[id].sender(), &self.congestion.paths[id]);
         let wanted = sender.spurious.wants_trial_data() && sender.in_flight() + path.mss <= path.cwnd;
-        self.new_data_out_of_turn(id).filter(|_| wanted)
+        self.new_unscheduled_data(id).filter(|_| wanted)
     }
 
-    fn new_data_out_of_turn(&self, id: usize) -> Option<u64> {
+    fn new_unscheduled_data(&self, id: usize) -> Option<u64> {
         if self.has_queues() {
             return Some(self.fits_first(id)).filter(|&size| size > 0 && self.subflows[id].can_send());
         }
@@ -255,7 +258,7 @@ impl Connection {
         (single && fits && subflow.can_send()).then_some(size)
     }
 
-    fn transmit_out_of_turn(
+    fn transmit_unscheduled(
         &mut self,
         now: Instant,
         id: usize,
@@ -265,10 +268,15 @@ impl Connection {
         if self.has_queues() {
             return self.send_queued(now, id, out);
         }
-        Some(self.send_out_of_turn(now, id, size, out))
+        Some(self.send_unscheduled(now, id, size, out))
     }
 
-    fn transmit_acknowledgement(&mut self, now: Instant, due: Due, out: &mut Segment) -> Option<usize> {
+    fn transmit_acknowledgement(
+        &mut self,
+        now: Instant,
+        due: PendingSends,
+        out: &mut Segment,
+    ) -> Option<usize> {
         if !self.signals.is_empty()
             && let Some(sent) = self.transmit_signal(now, out)
         {
@@ -279,7 +287,7 @@ impl Connection {
         {
             return Some(sent);
         }
-        if !due.has(Due::ACKNOWLEDGEMENT) {
+        if !due.has(PendingSends::ACKNOWLEDGEMENT) {
             return None;
         }
         let id = self.subflows.iter().position(|s| s.receiver().wants_ack() && s.is_synchronised())?;
@@ -307,9 +315,9 @@ impl Connection {
     /// 3.8.6.2.1).
     #[cold]
     fn transmit_window_probe(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let id = self.messenger(self.timers.probes())?;
+        let id = self.control_subflow(self.timers.probes())?;
         if let Some(size) = self.part_for_small_window(id) {
-            return Some(self.send_out_of_turn(now, id, size, out));
+            return Some(self.send_unscheduled(now, id, size, out));
         }
         self.bare_segment(now, id, out);
         out.sequence = out.sequence - 1;
@@ -319,7 +327,7 @@ impl Connection {
 
     /// Bytes of new data that fit into a window which is smaller than what waits for it.
     fn part_for_small_window(&self, id: usize) -> Option<u64> {
-        let size = self.segment_size(id, self.congestion.paths[id].mss).min(self.send.buffer.window_room());
+        let size = self.segment_size(id, self.congestion.paths[id].mss).min(self.send.buffer.window_space());
         (size > 0 && !self.has_queues() && self.subflows[id].can_send()).then_some(size)
     }
 
@@ -334,7 +342,7 @@ impl Connection {
         })?;
         let id = match on.and_then(|on| self.subflows.slot(on)) {
             Some(slot) => slot,
-            None => self.messenger(0).or_else(|| self.subflows.iter().position(usable))?,
+            None => self.control_subflow(0).or_else(|| self.subflows.iter().position(usable))?,
         };
         let receiver = self.subflows[id].receiver();
         let owes = receiver.wants_ack() || receiver.owes_acknowledgement();

@@ -33,21 +33,21 @@ struct Row {
 }
 
 /// As many as an initial window (RFC 6928).
-const LONG: Row = Row { most: 10, wait: 4 };
+const LONG_BURST: Row = Row { most: 10, wait: 4 };
 /// On a path whose queue is empty, once its window is known: four segments, the most that RFC 3390 lets a window begin with.
-const SHORT: Row = Row { most: 4, wait: 2 };
+const SHORT_BURST: Row = Row { most: 4, wait: 2 };
 /// By which part of the least round trip the usual one is longer where there is a queue.
-const QUEUED: u64 = 8;
+const QUEUE_DIVISOR: u64 = 8;
 
 impl Connection {
     /// Whether what is lost has to wait for its subflow's pace, and until when is noted. A tail loss probe does not, nor what
     /// goes first after a timeout: both have waited, and the pace may be one of long ago (as in Linux).
     #[inline]
-    pub(crate) fn must_not_repeat_yet(&mut self, now: Instant, id: usize) -> bool {
-        let until = self.subflows[id].turn().held_until;
+    pub(crate) fn retransmission_is_paced(&mut self, now: Instant, id: usize) -> bool {
+        let until = self.subflows[id].scheduling().held_until;
         let sender = self.subflows[id].sender();
         let board = &sender.board;
-        let urgent = sender.wants_probe() && board.lost == 0 || sender.in_loss() && board.resent == 0;
+        let urgent = sender.wants_probe() && board.lost == 0 || sender.in_loss() && board.retransmitted == 0;
         let held = sender.is_sampled() && until > now && !urgent;
         if held {
             self.timers.pace = self.timers.pace.min(until);
@@ -68,11 +68,11 @@ impl Connection {
         }
         let room = path.cwnd.saturating_sub(subflow.sender().in_flight());
         if path.pacing.is_none()
-            && room <= path.mss * u64::from(SHORT.most)
-            && subflow.turn().next_send <= now
+            && room <= path.mss * u64::from(SHORT_BURST.most)
+            && subflow.scheduling().next_send <= now
         {
             // As nearly always. What is left of a paced row goes on at its pace.
-            subflow.turn_mut().next_send = now;
+            subflow.scheduling_mut().next_send = now;
             return;
         }
         self.set_pace(now, id, bytes, room);
@@ -82,19 +82,19 @@ impl Connection {
     /// waits until the line has room for one more. It arrives no later, and is not what a full queue drops, which nothing behind it
     /// would tell.
     #[inline(never)]
-    pub(crate) fn hold_the_last(&mut self, now: Instant, id: usize) {
+    pub(crate) fn delay_last_segment(&mut self, now: Instant, id: usize) {
         let (left, path) = (self.send.buffer.unsent(), &self.congestion.paths[id]);
         if !(1..path.mss).contains(&left) || self.negotiation.is_plain() || path.pacing.is_some() {
             return;
         }
         let (Some(latest), Some(least)) = (path.latest_rtt, path.min_rtt) else { return };
-        if latest <= least + least / QUEUED {
+        if latest <= least + least / QUEUE_DIVISOR {
             return;
         }
         // Half of what is in flight was so a round trip ago, where the window doubles.
         let in_flight = self.subflows[id].sender().in_flight().max(path.mss);
         let segment = latest.mul_f64(3.0 * path.mss as f64 / in_flight as f64);
-        self.subflows[id].turn_mut().held_until =
+        self.subflows[id].scheduling_mut().held_until =
             now + segment.min(Duration::from_nanos(latest.as_nanos() - least.as_nanos()));
     }
 
@@ -104,19 +104,20 @@ impl Connection {
         let path = &self.congestion.paths[id];
         let quantum = path.quantum;
         if let Some(rate) = path.pacing {
-            let turn = self.subflows[id].turn_mut();
-            turn.next_send = turn.next_send.max(now) + Duration::from_secs_f64(bytes as f64 / rate.max(1.0));
+            let scheduling = self.subflows[id].scheduling_mut();
+            scheduling.next_send =
+                scheduling.next_send.max(now) + Duration::from_secs_f64(bytes as f64 / rate.max(1.0));
             // A quantum may leave in a row, and is waited for as a whole.
             let row = Duration::from_secs_f64(quantum.saturating_sub(bytes / 2) as f64 / rate.max(1.0));
-            if turn.next_send >= now + row {
-                turn.held_until = turn.next_send;
+            if scheduling.next_send >= now + row {
+                scheduling.held_until = scheduling.next_send;
             }
         } else if let Some(rtt) = path.srtt.filter(|_| self.config.pacing) {
-            let empty = path.min_rtt.is_some_and(|least| rtt < least + least / QUEUED);
-            let row = if empty && !path.in_slow_start() { SHORT } else { LONG };
-            let turn = self.subflows[id].turn_mut();
-            if room <= path.mss * u64::from(row.most) && turn.next_send <= now {
-                turn.next_send = now;
+            let empty = path.min_rtt.is_some_and(|least| rtt < least + least / QUEUE_DIVISOR);
+            let row = if empty && !path.in_slow_start() { SHORT_BURST } else { LONG_BURST };
+            let scheduling = self.subflows[id].scheduling_mut();
+            if room <= path.mss * u64::from(row.most) && scheduling.next_send <= now {
+                scheduling.next_send = now;
                 return;
             }
             let ratio = if path.in_slow_start() { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
@@ -128,10 +129,10 @@ impl Connection {
                 let in_window = rtt.mul_f64(bytes as f64 / (ratio * path.cwnd.max(1) as f64));
                 line.map_or(in_window, |line| in_window.max(Duration::from_secs_f64(bytes as f64 / line)))
             };
-            turn.next_send = turn.next_send.max(now) + time(bytes);
+            scheduling.next_send = scheduling.next_send.max(now) + time(bytes);
             let segment = time(path.mss);
-            if turn.next_send > now + segment * u64::from(row.most) {
-                turn.held_until = now + segment * u64::from(row.wait);
+            if scheduling.next_send > now + segment * u64::from(row.most) {
+                scheduling.held_until = now + segment * u64::from(row.wait);
             }
         }
     }
@@ -142,13 +143,13 @@ impl Connection {
     /// What subflows have had acknowledged is not: Linux's DATA_ACK for it may come only with the answer to more. `id` is where it
     /// would go.
     #[inline(always)]
-    pub(crate) fn must_wait_for_more(&self, now: Instant, id: usize, size: u64, mss: u64) -> bool {
+    pub(crate) fn waits_for_full_segment(&self, now: Instant, id: usize, size: u64, mss: u64) -> bool {
         // A segment that a record ends, and others follow, waits for nothing.
         if size >= mss || size < self.send.buffer.unsent() {
             return false;
         }
         let is_acknowledged = || self.send.buffer.next() == self.send.buffer.una();
-        let nagle = self.config.nagle && !is_acknowledged() && self.holds_small_up(now, id);
+        let nagle = self.config.nagle && !is_acknowledged() && self.nagle_blocks(now, id);
         let waits = self.send.writer.holds_back() || nagle;
         waits && !self.send.writer.is_closed() && !self.send.writer.is_pushing()
     }
@@ -156,12 +157,12 @@ impl Connection {
     /// Whether there is data in flight that a small segment waits for: on any subflow, or on its own, where it is a stream's and was placed
     /// for that. In Minshall's variant only what is small itself holds small ones up; of a stream's two may be under way on one
     /// subflow while another has none: a delayed acknowledgement of the last block's then holds up no other block.
-    fn holds_small_up(&self, now: Instant, id: usize) -> bool {
+    fn nagle_blocks(&self, now: Instant, id: usize) -> bool {
         let minshall = self.config.linux_compat.minshall;
-        if self.choice.scheduler.places_small() && self.send.writer.streams(now) {
+        if self.choice.scheduler.places_small_segments() && self.send.writer.streams(now) {
             let own = &self.subflows[id];
             return if minshall {
-                own.small_in_flight() > self.spare_small()
+                own.small_in_flight() > self.small_segment_allowance()
             } else {
                 !own.sender().is_idle()
             };
@@ -171,7 +172,7 @@ impl Connection {
     }
 
     /// How many small segments beyond one a subflow may have under way in place of another one.
-    pub(crate) fn spare_small(&self) -> usize {
+    pub(crate) fn small_segment_allowance(&self) -> usize {
         usize::from(self.subflows.iter().any(|subflow| subflow.can_send() && subflow.small_in_flight() == 0))
     }
 

@@ -12,14 +12,14 @@ use mptcp_wire::crypto::Version;
 use mptcp_wire::{Checksum, DataSequence, Dss, Flags, Mapping, MptcpOption, Segment};
 
 use crate::connection::Connection;
-use crate::connection::stream::send_buffer::{Chunk, Put};
+use crate::connection::stream::send_buffer::{Chunk, SubflowMapping};
 use crate::subflow::scoreboard::OriginalMapping;
 use crate::subflow::{State, Subflow};
 
 impl Connection {
     /// New data that is not the scheduler's to give.
     #[inline(never)]
-    pub(crate) fn send_out_of_turn(
+    pub(crate) fn send_unscheduled(
         &mut self,
         now: Instant,
         id: usize,
@@ -42,14 +42,14 @@ impl Connection {
         self.wake_writer(now);
         if !self.negotiation.is_plain() {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
-            let put = Put { subflow: self.subflow_id(id), end };
-            self.choice.leads.watch(id, put.subflow, end, self.send.buffer.next());
+            let put = SubflowMapping { subflow: self.subflow_id(id), end };
+            self.choice.data_ack_leads.watch(id, put.subflow, end, self.send.buffer.next());
             self.send.buffer.send(Chunk::new(data, payload.clone(), put));
         }
         let fin = self.config.linux_compat.fin_with_data && self.ends_with_data();
         let sent = self.put(now, id, data, payload, fin, out);
         if self.send.writer.is_closed() && self.config.pacing {
-            self.hold_the_last(now, id);
+            self.delay_last_segment(now, id);
         }
         sent
     }
@@ -90,7 +90,7 @@ impl Connection {
 
     /// The same for data that was on another one before.
     #[inline(never)]
-    pub(crate) fn put_again(
+    pub(crate) fn send_reinjection(
         &mut self,
         now: Instant,
         id: usize,
@@ -128,7 +128,7 @@ impl Connection {
         segment.sequence = subflow.sequence_at(subflow.sender().board.next);
         let forgotten = self.config.linux_compat.plain_time_wait && subflow.state() == State::TimeWait;
         let (known_as, reports) =
-            (subflow.record().id, subflow.agreed().sack && subflow.receiver().has_blocks());
+            (subflow.record().id, subflow.negotiated().sack && subflow.receiver().has_blocks());
         if self.negotiation.is_multipath() && !forgotten {
             if !self.negotiation.confirmed()
                 && self.negotiation.client()
@@ -183,7 +183,7 @@ impl Connection {
         if piece.fin {
             segment.flags |= Flags::FIN;
         }
-        if subflow.agreed().sack && subflow.receiver().has_blocks() {
+        if subflow.negotiated().sack && subflow.receiver().has_blocks() {
             // Blocks would make a full segment too long (RFC 9293 section 3.7.1): the acknowledgement
             // that brings them stays due.
             subflow.number_acknowledged();
@@ -319,12 +319,12 @@ impl Connection {
 /// The same for a subflow, with the window that is said.
 #[inline(always)]
 fn fill_header(subflow: &mut Subflow, now: Instant, window: u64, segment: &mut Segment) {
-    subflow.window_mut().said = window;
+    subflow.window_mut().advertised = window;
     subflow.record_mut().tally.segments_sent += 1;
     segment.reset(subflow.ends().local, subflow.ends().remote);
     // RFC 3168 section 6.1.3: every acknowledgement says it.
     segment.flags = if subflow.echo().is_on() { Flags::ACK | Flags::ECE } else { Flags::ACK };
     segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
-    segment.window = (window >> subflow.agreed().receive_scale).min(65_535) as u16;
+    segment.window = (window >> subflow.negotiated().receive_scale).min(65_535) as u16;
     segment.options.timestamps = subflow.timestamps_at(now);
 }

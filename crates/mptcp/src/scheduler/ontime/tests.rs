@@ -11,23 +11,23 @@ fn ms(time: u64) -> Duration {
 }
 
 /// A path of this RTT that carries so many segments in it and has as many in flight, with room or without.
-fn path(slot: usize, rtt: u64, segments: u64, has_room: bool) -> Candidate {
+fn path(slot: usize, rtt: u64, segments: u64, is_available: bool) -> Candidate {
     let mut path = Candidate::new(slot, ms(rtt), segments * MSS, MSS);
-    (path.in_flight, path.has_room) = (segments * MSS, has_room);
+    (path.in_flight, path.is_available) = (segments * MSS, is_available);
     path
 }
 
 /// Bulk data with this window, of which `in_flight` segments are used.
 fn bulk(candidates: &[Candidate], in_flight: u64, window: u64) -> Option<usize> {
     let mut view = SendView::new(Instant::ZERO, candidates);
-    (view.unsent, view.in_flight, view.window_room) = (1 << 20, in_flight * MSS, (window - in_flight) * MSS);
+    (view.unsent, view.in_flight, view.window_space) = (1 << 20, in_flight * MSS, (window - in_flight) * MSS);
     OnTime::default().choose(&view)
 }
 
 /// Nothing is written for now but `unsent` bytes.
 fn paced(candidates: &[Candidate], unsent: u64) -> Option<usize> {
     let mut view = SendView::new(Instant::ZERO, candidates);
-    (view.unsent, view.more_to_come) = (unsent, false);
+    (view.unsent, view.writer_blocked) = (unsent, false);
     OnTime::default().choose(&view)
 }
 
@@ -88,7 +88,7 @@ fn a_block_goes_on_the_one_path_that_has_all_of_it_first() {
     (near.in_flight, near.cwnd, far.in_flight) = (0, 10 * MSS, 0);
     assert_eq!(paced(&[near, far], 6 * MSS), Some(1));
     assert_eq!(paced(&[near, far], MSS), Some(0), "one segment is there after 10 ms");
-    far.has_room = false;
+    far.is_available = false;
     assert_eq!(paced(&[near, far], 6 * MSS), None, "it waits for that path");
 }
 

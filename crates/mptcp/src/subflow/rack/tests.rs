@@ -5,7 +5,7 @@ use mptcp_clock::{Duration, Instant, Rng};
 
 use super::Rack;
 use crate::subflow::scoreboard::Scoreboard;
-use crate::subflow::scoreboard::Sent;
+use crate::subflow::scoreboard::SentSegment;
 
 /// Which segments are lost, and when to look again: every segment is asked.
 fn walk(
@@ -20,31 +20,33 @@ fn walk(
     let lost = board.queue.iter().map(|sent| {
         if (sent.sent_at, sent.end()) >= (rack.sent_at, rack.end)
             || sent.sacked
-            || (sent.lost && !sent.resent)
+            || (sent.lost && !sent.retransmitted)
         {
-            return sent.lost && !sent.resent;
+            return sent.lost && !sent.retransmitted;
         }
         let due = sent.sent_at + rack.rtt + window;
         if due > now {
             again = again.max(Some(due));
         }
-        due <= now || (sent.lost && !sent.resent)
+        due <= now || (sent.lost && !sent.retransmitted)
     });
     (lost.collect(), again)
 }
 
 /// What the counts and orders say, from the segments themselves.
 fn check(board: &Scoreboard) {
-    let sum = |which: fn(&&Sent) -> bool| board.queue.iter().filter(which).map(Sent::length).sum::<u64>();
+    let sum = |which: fn(&&SentSegment) -> bool| {
+        board.queue.iter().filter(which).map(SentSegment::length).sum::<u64>()
+    };
     assert_eq!(board.sacked, sum(|sent| sent.sacked));
     assert_eq!(board.lost, sum(|sent| sent.lost));
-    assert_eq!(board.resent, sum(|sent| sent.resent));
-    assert_eq!(board.next_lost(), board.queue.iter().position(|sent| sent.lost && !sent.resent));
+    assert_eq!(board.retransmitted, sum(|sent| sent.retransmitted));
+    assert_eq!(board.next_lost(), board.queue.iter().position(|sent| sent.lost && !sent.retransmitted));
     assert_eq!(board.una, board.queue.front().map_or(board.next, |first| first.start));
     for at in 0..=board.queue.len() {
-        let end = board.queue.get(at).map_or(board.next + 1, Sent::end);
+        let end = board.queue.get(at).map_or(board.next + 1, SentSegment::end);
         let near = board.queue.range(at.saturating_sub(64)..at).rev();
-        let gap = near.clone().find(|sent| !sent.sacked && (sent.lost || sent.resent));
+        let gap = near.clone().find(|sent| !sent.sacked && (sent.lost || sent.retransmitted));
         assert_eq!(board.gap_before(end).map(|sent| sent.start), gap.map(|sent| sent.start), "before {end}");
     }
 }
@@ -60,7 +62,7 @@ impl Flight {
     fn send(&mut self) {
         let length = 100 * (1 + self.random.below(5)) as usize;
         let start = self.board.next;
-        self.board.push(Sent {
+        self.board.push(SentSegment {
             start,
             data: start,
             payload: Bytes::from(vec![0; length]),
@@ -70,8 +72,8 @@ impl Flight {
             fin: false,
             sacked: false,
             lost: false,
-            resent: false,
-            ever_resent: false,
+            retransmitted: false,
+            ever_retransmitted: false,
         });
     }
 
@@ -123,9 +125,9 @@ impl Flight {
         let eager = self.random.chance(0.5);
         let rtt = Some(Duration::from_millis(40));
         let (lost, again) = walk(&self.rack, &self.board, self.now, eager, rtt);
-        let before = self.board.queue.iter().filter(|sent| sent.lost && !sent.resent).count();
+        let before = self.board.queue.iter().filter(|sent| sent.lost && !sent.retransmitted).count();
         let (marked, when) = self.rack.detect(&mut self.board, self.now, eager, rtt, rtt);
-        let found: Vec<bool> = self.board.queue.iter().map(|sent| sent.lost && !sent.resent).collect();
+        let found: Vec<bool> = self.board.queue.iter().map(|sent| sent.lost && !sent.retransmitted).collect();
         assert_eq!(found, lost);
         assert_eq!(when, again);
         assert_eq!(marked, found.iter().filter(|lost| **lost).count() > before);

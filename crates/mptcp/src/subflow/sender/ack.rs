@@ -21,7 +21,7 @@ impl Sender {
         // it does to the window.
         ack.bare |= ack.empty && self.spurious.tries_new_data();
         let una = self.board.una;
-        let filled = self.filled(congestion.polls());
+        let is_cwnd_limited = self.is_cwnd_limited(congestion.send_opportunities());
         let delivered_before = una + self.board.sacked;
         self.begin_sample(now);
         if let Some(rack) = &mut self.rack {
@@ -34,7 +34,7 @@ impl Sender {
         if let Some(rtt) = sample {
             let state = &mut congestion.paths[path];
             if let Some(oldest) = oldest {
-                learn_line(state, advanced, rtt, now.since(oldest));
+                update_bottleneck_rate(state, advanced, rtt, now.since(oldest));
             }
             state.sample(rtt);
         }
@@ -48,7 +48,7 @@ impl Sender {
             let round = Round { now, una: self.board.una, next: self.board.next, rtt: sample };
             congestion.on_progress(path, Acked { now, bytes: advanced }, round);
         }
-        self.take_back(&ack, advanced, path, congestion);
+        self.undo_cwnd_reduction(&ack, advanced, path, congestion);
         if self.probe.is_some() {
             self.end_probe(&ack, advanced, path, congestion, duplicate_report);
         }
@@ -77,17 +77,17 @@ impl Sender {
             self.take_echo(&ack, delivered, over, path, congestion);
         }
         if self.is_sampled() {
-            self.note_usual();
-            self.tell_sample(filled, path, congestion);
+            self.note_cwnd_usage();
+            self.tell_sample(is_cwnd_limited, path, congestion);
         } else if self.in_recovery() {
             let progress = advanced > 0 && self.board.lost <= lost_before;
             // RFC 6582 section 3.2 step 3: a partial acknowledgement sends the next hole at once.
             let hole = newly_lost && !self.sack;
             self.proportional_rate(delivered, progress, hole, path, congestion);
         } else {
-            let usual = self.note_usual();
+            let usual = self.note_cwnd_usage();
             let state = &congestion.paths[path];
-            let used = self.uses_window(state, filled);
+            let used = self.uses_window(state, is_cwnd_limited);
             // What a block reported while the window was reduced has had its say: the acknowledgement
             // that ends a recovery brings what is new only (as Linux counts).
             let bytes = advanced.min(delivered);
@@ -106,20 +106,20 @@ impl Sender {
         self.board.queue.front().map_or(now, |sent| sent.sent_at)
     }
 
-    /// Whether the window was used, where `filled` bytes were under way before the acknowledgement at hand. RFC 9293 says nothing of it,
+    /// Whether the window was used, where `is_cwnd_limited` bytes were under way before the acknowledgement at hand. RFC 9293 says nothing of it,
     /// RFC 7661 section 4.4 does: a window that is not used does not grow.
     #[inline]
-    fn uses_window(&self, path: &PathState, filled: u64) -> bool {
+    fn uses_window(&self, path: &PathState, is_cwnd_limited: u64) -> bool {
         match &self.round {
             Some(round) => round.is_used(path),
-            None if path.in_slow_start() => path.cwnd < 2 * filled,
-            None => filled + path.mss > path.cwnd,
+            None if path.in_slow_start() => path.cwnd < 2 * is_cwnd_limited,
+            None => is_cwnd_limited + path.mss > path.cwnd,
         }
     }
 
     /// Says whether anything is out of order, where nothing is repaired; returns whether that is so.
     #[inline]
-    fn note_usual(&mut self) -> bool {
+    fn note_cwnd_usage(&mut self) -> bool {
         let usual = matches!(self.state, Recovery::Open | Recovery::Disorder);
         if usual {
             let disorder = self.board.sacked > 0 || self.duplicates > 0;
@@ -196,7 +196,7 @@ impl Sender {
 /// The line of a path that gets a few segments now and then, of which none tells how fast it is: what one acknowledgement says, if all
 /// that it is for left at once, and the latest of it took `rtt`, the oldest `all`.
 #[cold]
-fn learn_line(state: &mut PathState, bytes: u64, rtt: Duration, all: Duration) {
+fn update_bottleneck_rate(state: &mut PathState, bytes: u64, rtt: Duration, all: Duration) {
     let Some(least) = state.min_rtt else { return };
     if bytes >= 2 * state.mss && all <= rtt + least / 16 {
         state.model.delivery.on_one(bytes, rtt - least);
@@ -206,7 +206,7 @@ fn learn_line(state: &mut PathState, bytes: u64, rtt: Duration, all: Duration) {
 impl Sender {
     /// What the acknowledgement tells of the last reduction.
     #[inline]
-    pub(crate) fn take_back(
+    pub(crate) fn undo_cwnd_reduction(
         &mut self,
         ack: &Ack<'_>,
         advanced: u64,
@@ -242,8 +242,8 @@ impl Sender {
     }
 
     fn undo(&mut self, path: usize, congestion: &mut Congestion) {
-        let Some(before) = self.spurious.take_back() else { return };
-        self.board.forgive();
+        let Some(before) = self.spurious.undo_cwnd_reduction() else { return };
+        self.board.reset_retries();
         self.marks.on_undone();
         let state = &mut congestion.paths[path];
         state.cwnd = state.cwnd.max(before.cwnd);

@@ -37,7 +37,7 @@ impl Sender {
             let (rack, rtt) = (&mut self.rack, path.min_rtt);
             let (spurious, watched) = (&mut self.spurious, trial_point);
             self.board.report(left, right, |sent| {
-                if !sent.ever_resent && watched.is_some_and(|point| sent.end() <= point) {
+                if !sent.ever_retransmitted && watched.is_some_and(|point| sent.end() <= point) {
                     spurious.original_arrived();
                 }
                 // The echo is of what came last in order (RFC 7323 section 4.3), and so says nothing of what came behind a gap:
@@ -67,8 +67,10 @@ impl Sender {
         }
         let rack = &mut self.rack;
         while self.board.take_acknowledged(ack.number, |sent| {
-            ambiguous |= sent.ever_resent;
-            once |= !sent.ever_resent && !sent.sacked && trial_point.is_some_and(|point| sent.end() <= point);
+            ambiguous |= sent.ever_retransmitted;
+            once |= !sent.ever_retransmitted
+                && !sent.sacked
+                && trial_point.is_some_and(|point| sent.end() <= point);
             if !sent.sacked {
                 if let Some(rack) = rack {
                     rack.on_delivered(sent, ack.now, min_rtt, ack.echo);
@@ -100,7 +102,7 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn detect(&mut self, ack: &Ack<'_>, advanced: u64, path: &PathState) -> bool {
         if let Some(rack) = &mut self.rack {
-            let quiet = self.board.sacked == 0 && self.board.lost == 0 && self.board.resent == 0;
+            let quiet = self.board.sacked == 0 && self.board.lost == 0 && self.board.retransmitted == 0;
             if quiet && !rack.overtook(self.board.queue.front()) {
                 self.reorder_deadline = Instant::FAR_FUTURE;
                 return false;

@@ -34,7 +34,7 @@ use crate::congestion::{Congestion, Echoed, Lost, PathState, Repair};
 use crate::observe::Detection;
 use crate::subflow::clock::TimestampEcho;
 use crate::subflow::delivery_rate::Rates;
-use crate::subflow::mtu_probe::SizeProbe;
+use crate::subflow::mtu_probe::MtuProbe;
 use crate::subflow::rack::Rack;
 use crate::subflow::receiver::Range;
 use crate::subflow::rto::RetransmissionTimeout;
@@ -107,11 +107,11 @@ pub(crate) struct Sender {
     probe_deadline: Instant,
     reorder_deadline: Instant,
     pub spurious: Spurious,
-    pub marks: Marks,
+    pub marks: EcnSender,
     /// A segment larger than what is known to pass.
-    pub size_probe: SizeProbe,
+    pub mtu_probe: MtuProbe,
     /// What was under way when the window last had its chance to be filled, and which chance that was.
-    filled: (u64, u64),
+    is_cwnd_limited: (u64, u64),
     /// The same by rounds, as Linux counts.
     round: Option<RoundUse>,
     /// When data left last.
@@ -148,9 +148,9 @@ impl Sender {
             probe_deadline: Instant::FAR_FUTURE,
             reorder_deadline: Instant::FAR_FUTURE,
             spurious: Spurious::new(spurious),
-            marks: Marks::default(),
-            size_probe: SizeProbe::None,
-            filled: (u64::MAX, 0),
+            marks: EcnSender::default(),
+            mtu_probe: MtuProbe::None,
+            is_cwnd_limited: (u64::MAX, 0),
             round: None,
             last_sent: None,
             watchful: false,
@@ -183,7 +183,7 @@ impl Sender {
 
     /// Says anew whether acknowledgements say more than usual.
     fn watch(&mut self) {
-        self.watchful = self.marks.is_on() || self.size_probe != SizeProbe::None;
+        self.watchful = self.marks.is_on() || self.mtu_probe != MtuProbe::None;
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
@@ -192,11 +192,11 @@ impl Sender {
 
     /// What was under way before the acknowledgement at hand and those that came together with it: what they free could not be
     /// used in between, and the window was full all the same.
-    fn filled(&mut self, polls: u64) -> u64 {
-        if self.filled.0 != polls {
-            self.filled = (polls, self.in_flight());
+    fn is_cwnd_limited(&mut self, send_opportunities: u64) -> u64 {
+        if self.is_cwnd_limited.0 != send_opportunities {
+            self.is_cwnd_limited = (send_opportunities, self.in_flight());
         }
-        self.filled.1
+        self.is_cwnd_limited.1
     }
 
     /// Whether everything sent was acknowledged.
@@ -247,7 +247,7 @@ impl Sender {
         // RFC 3168 section 6.1.2: where marks have reduced it within this round trip, a loss does not do so again.
         let reduced = matches!(self.state, Recovery::Cwr { point } if self.board.una < point);
         self.state = Recovery::Recovery { point: self.board.next };
-        self.filled.0 = u64::MAX;
+        self.is_cwnd_limited.0 = u64::MAX;
         self.recoveries += 1;
         self.begin_proportional_rate();
         if !reduced {
@@ -344,12 +344,12 @@ impl Sender {
 
     /// Tells the controller what the acknowledgement said, and asks it for window and pace.
     #[inline(never)]
-    pub(crate) fn tell_sample(&mut self, filled: u64, path: usize, congestion: &mut Congestion) {
+    pub(crate) fn tell_sample(&mut self, is_cwnd_limited: u64, path: usize, congestion: &mut Congestion) {
         self.tell_losses(path, congestion);
         let state = &congestion.paths[path];
         let Some(rates) = &mut self.board.rates else { return };
         let mut sample = rates.sample(state.min_rtt);
-        (sample.in_flight_before, sample.selective) = (filled, self.sack);
+        (sample.in_flight_before, sample.selective) = (is_cwnd_limited, self.sack);
         sample.in_flight = self.in_flight();
         sample.repair = match self.state {
             Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. } => Repair::None,
@@ -365,7 +365,7 @@ impl Sender {
     /// There is less to send than the window has room for: the draft's `CheckIfApplicationLimited`.
     pub(crate) fn note_idle_window(&mut self, path: &PathState) {
         let room = self.in_flight() + path.mss <= path.cwnd;
-        if room && self.board.lost <= self.board.resent {
+        if room && self.board.lost <= self.board.retransmitted {
             self.note_limited();
         }
     }
@@ -418,7 +418,7 @@ impl RoundUse {
 
 /// Marks, as the one who is told of them.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Marks {
+pub(crate) struct EcnSender {
     /// What is sent may be marked, and what the peer says of it counts.
     on: bool,
     /// The next new data says that the window was reduced.
@@ -433,7 +433,7 @@ pub(crate) struct Marks {
     pub(crate) reductions: u64,
 }
 
-impl Marks {
+impl EcnSender {
     pub(crate) fn begin(&mut self, on: bool) {
         self.on = on;
     }

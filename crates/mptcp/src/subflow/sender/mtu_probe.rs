@@ -2,14 +2,14 @@
 //!
 //! Owns the judgement: its loss alone is no congestion.
 
-use crate::subflow::mtu_probe::SizeProbe;
+use crate::subflow::mtu_probe::MtuProbe;
 use crate::subflow::sender::{Recovery, Sender};
 
 impl Sender {
     /// Losses were found while one is out. Returns whether they count as congestion.
     #[cold]
     pub(crate) fn judge_losses(&mut self) -> bool {
-        let SizeProbe::Sent { start, end, size } = self.size_probe else { return true };
+        let MtuProbe::SentSegment { start, end, size } = self.mtu_probe else { return true };
         let at = self.board.position(start);
         let lost = self.board.queue.get(at).is_some_and(|sent| sent.start == start && sent.lost);
         if !lost {
@@ -17,7 +17,7 @@ impl Sender {
         }
         // RFC 4821 section 7.6.2: alone, it says that it was too large; with others, nothing.
         let alone = self.board.lost == end - start;
-        self.size_probe = if alone { SizeProbe::Lost { size } } else { SizeProbe::None };
+        self.mtu_probe = if alone { MtuProbe::Lost { size } } else { MtuProbe::None };
         if let Some(rates) = self.board.rates.as_mut().filter(|_| alone) {
             rates.forget_losses();
         }
@@ -27,54 +27,51 @@ impl Sender {
     /// Something has arrived while one is out.
     #[cold]
     pub(crate) fn judge_arrival(&mut self) {
-        if let SizeProbe::Sent { end, size, .. } = self.size_probe
+        if let MtuProbe::SentSegment { end, size, .. } = self.mtu_probe
             && self.board.una >= end
         {
-            self.size_probe = SizeProbe::Arrived { size };
+            self.mtu_probe = MtuProbe::Arrived { size };
         }
     }
 
     /// What begins at `start` goes again.
     #[cold]
     pub(crate) fn note_repeated_probe(&mut self, start: u64) {
-        if matches!(self.size_probe, SizeProbe::Sent { start: of, .. } if of == start) {
-            self.size_probe = SizeProbe::None;
+        if matches!(self.mtu_probe, MtuProbe::SentSegment { start: of, .. } if of == start) {
+            self.mtu_probe = MtuProbe::None;
         }
     }
 
     /// Whether one may leave: nothing is doubtful that its loss could be mistaken for.
-    pub(crate) fn may_probe_size(&self) -> bool {
-        self.size_probe == SizeProbe::None
-            && self.state == Recovery::Open
-            && self.sack
-            && self.board.lost == 0
+    pub(crate) fn may_probe_mtu(&self) -> bool {
+        self.mtu_probe == MtuProbe::None && self.state == Recovery::Open && self.sack && self.board.lost == 0
     }
 
     /// One has left, of so much payload.
-    pub(crate) fn size_probe_sent(&mut self, payload: u64, size: u16) {
+    pub(crate) fn mtu_probe_sent(&mut self, payload: u64, size: u16) {
         let end = self.board.next;
-        self.size_probe = SizeProbe::Sent { start: end - payload, end, size };
+        self.mtu_probe = MtuProbe::SentSegment { start: end - payload, end, size };
         self.watch();
     }
 
     /// The payload of the one that is out.
-    pub(crate) fn size_probe_payload(&self) -> Option<u64> {
-        match self.size_probe {
-            SizeProbe::Sent { start, end, .. } => Some(end - start),
+    pub(crate) fn mtu_probe_payload(&self) -> Option<u64> {
+        match self.mtu_probe {
+            MtuProbe::SentSegment { start, end, .. } => Some(end - start),
             _ => None,
         }
     }
 
     /// Whether nothing was sent after it.
-    pub(crate) fn size_probe_is_last(&self) -> bool {
-        matches!(self.size_probe, SizeProbe::Sent { end, .. } if end == self.board.next)
+    pub(crate) fn mtu_probe_is_last(&self) -> bool {
+        matches!(self.mtu_probe, MtuProbe::SentSegment { end, .. } if end == self.board.next)
     }
 
     /// What became of it, once.
-    pub(crate) fn take_size_probe_outcome(&mut self) -> SizeProbe {
-        match self.size_probe {
-            SizeProbe::Arrived { .. } | SizeProbe::Lost { .. } => {
-                let outcome = std::mem::take(&mut self.size_probe);
+    pub(crate) fn take_mtu_probe_outcome(&mut self) -> MtuProbe {
+        match self.mtu_probe {
+            MtuProbe::Arrived { .. } | MtuProbe::Lost { .. } => {
+                let outcome = std::mem::take(&mut self.mtu_probe);
                 self.watch();
                 outcome
             }
@@ -89,7 +86,7 @@ impl Sender {
         self.board.without_rates(|board| {
             for at in 0..board.queue.len() {
                 let sent = &board.queue[at];
-                if sent.payload.len() as u64 > most && !sent.sacked && (!sent.lost || sent.resent) {
+                if sent.payload.len() as u64 > most && !sent.sacked && (!sent.lost || sent.retransmitted) {
                     board.mark_lost(at);
                 }
             }

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::{Congestion, PathState};
-use crate::subflow::mtu_probe::SizeProbe;
-use crate::subflow::scoreboard::{Scoreboard, Sent};
+use crate::subflow::mtu_probe::MtuProbe;
+use crate::subflow::scoreboard::{Scoreboard, SentSegment};
 use crate::subflow::sender::{Ack, Recovery, Sender, WORST_DELAYED_ACK};
 
 impl Sender {
@@ -15,7 +15,7 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn send(&mut self, now: Instant, data: u64, payload: Bytes, fin: bool, path: &PathState) {
         let start = self.board.next;
-        let sent = Sent {
+        let sent = SentSegment {
             start,
             data,
             payload,
@@ -25,12 +25,12 @@ impl Sender {
             fin,
             sacked: false,
             lost: false,
-            resent: false,
-            ever_resent: false,
+            retransmitted: false,
+            ever_retransmitted: false,
         };
         self.prr_out += sent.length();
         self.last_sent = Some(now);
-        self.filled.0 = u64::MAX;
+        self.is_cwnd_limited.0 = u64::MAX;
         self.spurious.on_new_data();
         let end = sent.end();
         self.board.push(sent);
@@ -47,7 +47,12 @@ impl Sender {
 
     /// The next segment to retransmit, if the window allows it. Of a large one, as many frames as the window has room for,
     /// where the device cuts `largest` bytes into frames; else one.
-    pub(crate) fn retransmit(&mut self, now: Instant, path: &PathState, largest: u64) -> Option<&Sent> {
+    pub(crate) fn retransmit(
+        &mut self,
+        now: Instant,
+        path: &PathState,
+        largest: u64,
+    ) -> Option<&SentSegment> {
         let PathState { cwnd, mss, .. } = *path;
         let room = cwnd.saturating_sub(self.in_flight());
         let held = self.spurious.tries_new_data();
@@ -150,7 +155,7 @@ impl Sender {
         let number = self.board.una;
         let ack = Ack { now, number, blocks: &[], echo: None, bare: false, empty: false, echoes: false };
         if self.detect(&ack, 0, &congestion.paths[path])
-            && (self.size_probe == SizeProbe::None || self.judge_losses())
+            && (self.mtu_probe == MtuProbe::None || self.judge_losses())
         {
             if matches!(self.state, Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. }) {
                 self.enter_recovery(now, path, congestion);
@@ -183,7 +188,7 @@ impl Sender {
         let reduced = match self.state {
             Recovery::Open | Recovery::Disorder => false,
             Recovery::Cwr { .. } | Recovery::Recovery { .. } => true,
-            Recovery::Loss { .. } => self.timeout.in_a_row() > 0,
+            Recovery::Loss { .. } => self.timeout.consecutive() > 0,
         };
         let interrupts = self.in_recovery();
         self.timeout.back_off();
@@ -204,7 +209,7 @@ impl Sender {
         if let Some(rates) = &mut self.board.rates {
             rates.on_timeout();
         }
-        self.size_probe = SizeProbe::None;
+        self.mtu_probe = MtuProbe::None;
         self.state = Recovery::Loss { point: self.board.next };
         self.spurious.begin_trial(!interrupts);
         self.duplicates = 0;

@@ -141,12 +141,12 @@ fn a_peer_that_forgets_what_it_reported_gets_it_again() {
     // Only the first counts now, although the others were reported.
     rig.ack(1, &[]);
     rig.time_out();
-    let resent: Vec<u64> = std::iter::from_fn(|| {
+    let retransmitted: Vec<u64> = std::iter::from_fn(|| {
         rig.congestion.paths[0].cwnd = 10 * MSS;
         rig.retransmit()
     })
     .collect();
-    assert_eq!(resent, [1, 2, 3]);
+    assert_eq!(retransmitted, [1, 2, 3]);
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn losses_that_are_no_congestion_are_not_told() {
     let mut rig = Rig::new(true, true);
     rig.take_over(Told(Arc::clone(&told)));
     rig.send(1);
-    rig.sender.size_probe_sent(MSS, 1500);
+    rig.sender.mtu_probe_sent(MSS, 1500);
     rig.send(10);
     rig.wait(100);
     rig.ack(0, &[(1, 11)]);

@@ -258,12 +258,12 @@ fn config() -> impl Strategy<Value = Config> {
                     opportunistic_rule: if original {
                         OpportunisticRule::Original
                     } else {
-                        OpportunisticRule::Early
+                        OpportunisticRule::Speculative
                     },
                     penalisation,
                     autotuning,
-                    send_buffer_shrinks: original,
-                    receive_buffer_by_path: !original,
+                    shrink_send_buffer: original,
+                    receive_buffer_per_path: !original,
                     cwnd_capping,
                     penalty_rule: if original { PenaltyRule::Original } else { PenaltyRule::Later },
                 },
@@ -304,7 +304,7 @@ fn config() -> impl Strategy<Value = Config> {
                     push_where_writes_end: wide_data_acks != minshall,
                     fin_with_data: quick_data_fin != minshall,
                     steady_join_ack,
-                    window_use_by_round: minshall != timestamps,
+                    cwnd_limited_per_round: minshall != timestamps,
                     pingpong: wide_data_acks != timestamps,
                 },
                 linux_stack: LinuxStack {
@@ -312,7 +312,7 @@ fn config() -> impl Strategy<Value = Config> {
                     buffer_memory: echo_before_join,
                     data_level_timer: data_fin_everywhere,
                     windows_by_subflow: steady_join_ack,
-                    silent_path_probe: Some(Duration::from_secs(1)).filter(|_| !minshall),
+                    failed_path_probe: Some(Duration::from_secs(1)).filter(|_| !minshall),
                     blackhole_timeout: Some(Duration::from_secs(30)).filter(|_| minshall),
                 },
                 ..Config::default()

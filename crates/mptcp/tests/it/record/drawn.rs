@@ -34,7 +34,7 @@ fn flags(draws: &mut Rng) -> LinuxCompat {
         push_where_writes_end: draws.chance(0.5),
         fin_with_data: draws.chance(0.5),
         steady_join_ack: draws.chance(0.5),
-        window_use_by_round: draws.chance(0.5),
+        cwnd_limited_per_round: draws.chance(0.5),
         // A further draw would make other scenarios of all that follow.
         pingpong: false,
     }
@@ -46,7 +46,7 @@ fn stack(draws: &mut Rng) -> LinuxStack {
         buffer_memory: draws.chance(0.3),
         data_level_timer: draws.chance(0.5),
         windows_by_subflow: draws.chance(0.5),
-        silent_path_probe: draws.chance(0.5).then(|| Duration::from_millis(500)),
+        failed_path_probe: draws.chance(0.5).then(|| Duration::from_millis(500)),
         blackhole_timeout: None,
     }
 }
@@ -54,11 +54,11 @@ fn stack(draws: &mut Rng) -> LinuxStack {
 fn mechanisms(draws: &mut Rng) -> Mechanisms {
     Mechanisms {
         opportunistic_retransmission: draws.chance(0.7),
-        opportunistic_rule: one(draws, &[OpportunisticRule::Original, OpportunisticRule::Early]),
+        opportunistic_rule: one(draws, &[OpportunisticRule::Original, OpportunisticRule::Speculative]),
         penalisation: draws.chance(0.4),
         autotuning: draws.chance(0.4),
-        send_buffer_shrinks: draws.chance(0.4),
-        receive_buffer_by_path: true,
+        shrink_send_buffer: draws.chance(0.4),
+        receive_buffer_per_path: true,
         cwnd_capping: draws.chance(0.3),
         penalty_rule: one(draws, &[PenaltyRule::Original, PenaltyRule::Later]),
     }

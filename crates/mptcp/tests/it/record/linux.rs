@@ -37,7 +37,7 @@ fn kinds() -> Vec<(String, Config)> {
             buffer_memory: bits & 1 != 0,
             data_level_timer: bits & 2 != 0,
             windows_by_subflow: bits & 4 != 0,
-            silent_path_probe: (bits & 1 == 0).then(|| Duration::from_millis(400)),
+            failed_path_probe: (bits & 1 == 0).then(|| Duration::from_millis(400)),
             blackhole_timeout: None,
         };
         let config = Config { linux_stack, receive_buffer: 200_000, send_buffer: 300_000, ..linux.clone() };

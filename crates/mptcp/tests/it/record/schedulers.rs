@@ -67,13 +67,13 @@ fn with_each_mechanism() {
             opportunistic_retransmission: bits & 1 != 0,
             penalisation: bits & 2 != 0,
             autotuning: bits & 4 != 0,
-            send_buffer_shrinks: bits & 4 != 0 && bits & 8 != 0,
-            receive_buffer_by_path: bits & 1 != 0,
+            shrink_send_buffer: bits & 4 != 0 && bits & 8 != 0,
+            receive_buffer_per_path: bits & 1 != 0,
             cwnd_capping: bits & 8 != 0,
             opportunistic_rule: if bits & 2 != 0 {
                 OpportunisticRule::Original
             } else {
-                OpportunisticRule::Early
+                OpportunisticRule::Speculative
             },
             penalty_rule: if bits & 4 != 0 { PenaltyRule::Later } else { PenaltyRule::Original },
         };

@@ -9,7 +9,7 @@ use super::scenario::Scenario;
 use super::world::SERVER;
 
 fn kinds() -> Vec<(&'static str, Config)> {
-    let mechanisms = Mechanisms { autotuning: true, send_buffer_shrinks: true, ..Mechanisms::default() };
+    let mechanisms = Mechanisms { autotuning: true, shrink_send_buffer: true, ..Mechanisms::default() };
     let queues = LinuxStack { subflow_queues: true, ..LinuxStack::default() };
     let windows = LinuxStack { windows_by_subflow: true, data_level_timer: true, ..queues };
     let memory = LinuxStack { buffer_memory: true, ..LinuxStack::default() };

@@ -122,8 +122,8 @@ fn mechanism(config: &mut Config, key: &str, value: &str) -> Result<(), String> 
         "opportunistic_rule" => {
             mechanisms.opportunistic_rule = match value {
                 "original" => OpportunisticRule::Original,
-                "sooner" => OpportunisticRule::Sooner,
-                "early" => OpportunisticRule::Early,
+                "sooner" => OpportunisticRule::AllBeneficial,
+                "early" => OpportunisticRule::Speculative,
                 _ => {
                     return Err(format!("an opportunistic rule is original, sooner or early, not `{value}`"));
                 }
@@ -157,7 +157,7 @@ fn habit<'a>(habits: &'a mut LinuxCompat, key: &str) -> Result<&'a mut bool, Str
         "fin_with_data" => &mut habits.fin_with_data,
         "minshall" => &mut habits.minshall,
         "steady_join_ack" => &mut habits.steady_join_ack,
-        "window_use_by_round" => &mut habits.window_use_by_round,
+        "window_use_by_round" => &mut habits.cwnd_limited_per_round,
         "pingpong" => &mut habits.pingpong,
         _ => return Err(format!("Linux has no habit `{key}` here")),
     })

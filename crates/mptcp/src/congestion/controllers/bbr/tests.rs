@@ -131,10 +131,10 @@ fn a_phase_lasts_a_round_trip_and_the_first_two_look_at_what_is_under_way() {
 /// Section 4.2.3.3: it begins with any phase but the one that drains.
 #[test]
 fn the_cycle_begins_anywhere_but_with_draining() {
-    let (mut draws, mut seen) = (Draws::default(), [0; CYCLE.len()]);
+    let (mut jitter, mut seen) = (JitterRng::default(), [0; CYCLE.len()]);
     for number in 0..700 {
         let mut path = Path::default();
-        path.enter_probe_bw(at(number * 7), &mut draws);
+        path.enter_probe_bw(at(number * 7), &mut jitter);
         assert_eq!((path.mode, path.phase_at), (Mode::ProbeBw, at(number * 7)));
         seen[path.phase] += 1;
     }
@@ -150,43 +150,43 @@ fn the_cycle_begins_anywhere_but_with_draining() {
 fn the_shortest_round_trip_is_looked_for_after_ten_seconds() {
     let (mut path, mut state) = known(Mode::ProbeBw);
     (path.full, state.cwnd) = (true, 150_000);
-    let mut draws = Draws::default();
+    let mut jitter = JitterRng::default();
     let rtt = |now, rtt, in_flight| Sample { rtt: Some(ms(rtt)), in_flight, delivered: 1, ..sample(now) };
-    path.update_shortest(&mut state, &rtt(11_000, 120, 90_000), &mut draws);
+    path.update_shortest(&mut state, &rtt(11_000, 120, 90_000), &mut jitter);
     assert_eq!((path.mode, path.shortest, path.shortest_at), (Mode::ProbeBw, Some(ms(100)), at(1000)));
-    path.update_shortest(&mut state, &rtt(11_001, 120, 90_000), &mut draws);
+    path.update_shortest(&mut state, &rtt(11_001, 120, 90_000), &mut jitter);
     assert_eq!((path.mode, path.shortest, path.shortest_at), (Mode::ProbeRtt, Some(ms(120)), at(11_001)));
     assert!(state.held_back && path.prior == 150_000 && path.probe_ends.is_none());
     // The time begins when no more than four segments are under way.
-    path.update_shortest(&mut state, &rtt(11_050, 120, 4_001), &mut draws);
+    path.update_shortest(&mut state, &rtt(11_050, 120, 4_001), &mut jitter);
     assert_eq!(path.probe_ends, None);
-    path.update_shortest(&mut state, &rtt(11_100, 90, 4_000), &mut draws);
+    path.update_shortest(&mut state, &rtt(11_100, 90, 4_000), &mut jitter);
     assert_eq!((path.probe_ends, path.shortest), (Some(at(11_300)), Some(ms(90))));
     path.round_start = false;
-    path.update_shortest(&mut state, &rtt(11_400, 90, 4_000), &mut draws);
+    path.update_shortest(&mut state, &rtt(11_400, 90, 4_000), &mut jitter);
     assert_eq!(path.mode, Mode::ProbeRtt, "no round is over");
     path.round_start = true;
-    path.update_shortest(&mut state, &rtt(11_250, 90, 4_000), &mut draws);
+    path.update_shortest(&mut state, &rtt(11_250, 90, 4_000), &mut jitter);
     assert_eq!(path.mode, Mode::ProbeRtt, "a round alone is not enough");
     (path.round_start, state.cwnd) = (false, 4_000);
-    path.update_shortest(&mut state, &rtt(11_301, 90, 4_000), &mut draws);
+    path.update_shortest(&mut state, &rtt(11_301, 90, 4_000), &mut jitter);
     assert_eq!((path.mode, path.shortest_at, state.cwnd), (Mode::ProbeBw, at(11_301), 150_000));
     assert!(!state.held_back);
 }
 
 #[test]
 fn after_a_pause_nobody_looks_and_startup_goes_on_after_a_look() {
-    let mut draws = Draws::default();
+    let mut jitter = JitterRng::default();
     let late = Sample { rtt: Some(ms(110)), ..sample(20_000) };
     let (mut path, mut state) = known(Mode::ProbeBw);
     path.restarts = true;
-    path.update_shortest(&mut state, &late, &mut draws);
+    path.update_shortest(&mut state, &late, &mut jitter);
     assert_eq!((path.mode, path.shortest, path.restarts), (Mode::ProbeBw, Some(ms(110)), true));
-    path.update_shortest(&mut state, &Sample { delivered: 1, ..sample(20_001) }, &mut draws);
+    path.update_shortest(&mut state, &Sample { delivered: 1, ..sample(20_001) }, &mut jitter);
     assert!(!path.restarts, "something has arrived");
     let (mut path, mut state) = known(Mode::ProbeRtt);
     (path.probe_ends, path.probe_round) = (Some(at(1_500)), true);
-    path.update_shortest(&mut state, &Sample { rtt: Some(ms(100)), ..sample(1_501) }, &mut draws);
+    path.update_shortest(&mut state, &Sample { rtt: Some(ms(100)), ..sample(1_501) }, &mut jitter);
     assert_eq!(path.mode, Mode::Startup);
 }
 

@@ -7,7 +7,7 @@ use mptcp_clock::{Duration, Instant};
 use crate::congestion::controllers::bbr3::model;
 use crate::congestion::controllers::bbr3::path::{Acks, Path};
 use crate::congestion::controllers::bbr3::state::{BETA, LOSS_THRESHOLD, State};
-use crate::congestion::controllers::jitter::Draws;
+use crate::congestion::controllers::jitter::JitterRng;
 use crate::congestion::{Lost, PathState, Sample};
 
 /// Section 5.3.3.8: rounds after which it probes at the latest, so that Reno could live beside it.
@@ -15,12 +15,12 @@ const RENO_ROUNDS: u64 = 63;
 
 impl Path {
     /// `StartProbeBW_DOWN`.
-    pub(crate) fn go_down(&mut self, now: Instant, draws: &mut Draws) {
+    pub(crate) fn go_down(&mut self, now: Instant, jitter: &mut JitterRng) {
         self.model.reset_signals();
         self.cycle.per_segment = 0;
         // `PickProbeWait`.
-        self.cycle.rounds_since_probe = draws.below(now, 2);
-        self.cycle.wait = Duration::from_secs_f64(2.0 + draws.unit(now));
+        self.cycle.rounds_since_probe = jitter.below(now, 2);
+        self.cycle.wait = Duration::from_secs_f64(2.0 + jitter.unit(now));
         self.cycle.since = now;
         self.stop_probing();
         self.state = State::Down;
@@ -53,7 +53,7 @@ impl Path {
     }
 
     /// `UpdateProbeBWCyclePhase`.
-    pub(crate) fn update_cycle(&mut self, state: &PathState, sample: &Sample, draws: &mut Draws) {
+    pub(crate) fn update_cycle(&mut self, state: &PathState, sample: &Sample, jitter: &mut JitterRng) {
         if !self.model.full_reached || self.adapt_long(state, sample) {
             return;
         }
@@ -64,7 +64,7 @@ impl Path {
             State::Refill if self.model.round_start => self.go_up(state, sample),
             State::Up if self.is_time_to_go_down(state, sample) => {
                 self.cycle.was_too_high = false;
-                self.go_down(sample.now, draws);
+                self.go_down(sample.now, jitter);
             }
             _ => {}
         }
@@ -149,19 +149,19 @@ impl Path {
     }
 
     /// `HandleLostPacket`.
-    pub(crate) fn on_lost(&mut self, state: &PathState, lost: &Lost, draws: &mut Draws) {
+    pub(crate) fn on_lost(&mut self, state: &PathState, lost: &Lost, jitter: &mut JitterRng) {
         self.model.delivered = lost.delivered_in_all;
         let first = self.model.note_loss(lost.delivered_in_all);
         if first && !self.undo_waits {
             self.save_state(state);
         }
         if self.cycle.is_probe && model::is_too_much(lost.lost, lost.in_flight_then, lost.selective) {
-            self.on_too_high(state, lost, draws);
+            self.on_too_high(state, lost, jitter);
         }
     }
 
     /// `HandleInflightTooHigh`.
-    fn on_too_high(&mut self, state: &PathState, lost: &Lost, draws: &mut Draws) {
+    fn on_too_high(&mut self, state: &PathState, lost: &Lost, jitter: &mut JitterRng) {
         self.cycle.was_too_high = true;
         self.cycle.is_probe = false;
         if !lost.app_limited {
@@ -170,7 +170,7 @@ impl Path {
         }
         if self.state == State::Up {
             self.undo.state = Some(State::Up);
-            self.go_down(lost.now, draws);
+            self.go_down(lost.now, jitter);
         }
     }
 }
@@ -218,7 +218,7 @@ mod tests {
                 app_limited: false,
                 selective,
             };
-            path.on_lost(&PathState::new(1_000, 100), &lost, &mut Draws::default());
+            path.on_lost(&PathState::new(1_000, 100), &lost, &mut JitterRng::default());
             assert_eq!(path.cycle.is_probe, is_probe && !path.cycle.was_too_high, "a probe is judged once");
             path.cycle.was_too_high
         };

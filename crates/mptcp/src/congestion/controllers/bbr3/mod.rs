@@ -18,7 +18,7 @@ use mptcp_clock::{Duration, Instant};
 use crate::congestion::controllers::bbr::{MARGIN, NOMINAL};
 use crate::congestion::controllers::bbr3::path::Path;
 use crate::congestion::controllers::bbr3::state::{INITIAL, LEAST, STARTUP_GAIN, State};
-use crate::congestion::controllers::jitter::Draws;
+use crate::congestion::controllers::jitter::JitterRng;
 use crate::congestion::controllers::pace::pace;
 use crate::congestion::{Acked, CongestionControl, Lost, Mark, PathState, Repair, Sample};
 
@@ -31,7 +31,7 @@ const DRAIN_ROUNDS: u64 = 3;
 #[derive(Clone, Debug, Default)]
 pub struct Bbr3 {
     paths: Vec<Path>,
-    draws: Draws,
+    jitter: JitterRng,
 }
 
 impl Bbr3 {
@@ -69,7 +69,7 @@ impl Path {
     }
 
     /// Sections 5.3.1 and 5.3.2.
-    fn leave_startup(&mut self, state: &PathState, sample: &Sample, draws: &mut Draws) {
+    fn leave_startup(&mut self, state: &PathState, sample: &Sample, jitter: &mut JitterRng) {
         self.check_startup_losses(state, sample);
         if self.state == State::Startup && self.model.full_reached {
             (self.state, self.drain_from) = (State::Drain, self.model.rounds);
@@ -78,7 +78,7 @@ impl Path {
             && (sample.in_flight <= self.inflight(state, 1.0)
                 || self.model.rounds > self.drain_from + DRAIN_ROUNDS)
         {
-            self.go_down(sample.now, draws);
+            self.go_down(sample.now, jitter);
         }
     }
 
@@ -148,7 +148,7 @@ impl CongestionControl for Bbr3 {
     /// `UpdateOnACK`, section 5.2.3.
     fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
         self.path(path);
-        let (own, state, draws) = (&mut self.paths[path], &mut paths[path], &mut self.draws);
+        let (own, state, jitter) = (&mut self.paths[path], &mut paths[path], &mut self.jitter);
         let before = std::mem::replace(&mut own.repair, sample.repair);
         if before != Repair::None && sample.repair == Repair::None {
             own.restore_window(state);
@@ -163,9 +163,9 @@ impl CongestionControl for Bbr3 {
         }
         own.model.update_aggregation(state, sample);
         own.model.check_full(sample);
-        own.leave_startup(state, sample, draws);
-        own.update_cycle(state, sample, draws);
-        own.update_shortest(state, sample, draws);
+        own.leave_startup(state, sample, jitter);
+        own.update_cycle(state, sample, jitter);
+        own.update_shortest(state, sample, jitter);
         own.model.advance_latest(sample);
         own.model.bound();
         own.set_pace(state, own.state.pacing_gain());
@@ -174,7 +174,7 @@ impl CongestionControl for Bbr3 {
 
     fn on_lost(&mut self, paths: &mut [PathState], path: usize, lost: &Lost) {
         self.path(path);
-        self.paths[path].on_lost(&paths[path], lost, &mut self.draws);
+        self.paths[path].on_lost(&paths[path], lost, &mut self.jitter);
     }
 
     /// `OnEnterFastRecovery`; `OnEnterRTO`.
@@ -219,13 +219,13 @@ impl CongestionControl for Bbr3 {
     /// `HandleRestartFromIdle`, section 5.4.1.
     fn on_restart(&mut self, paths: &mut [PathState], path: usize, now: Instant, _idle: Duration) {
         self.path(path);
-        let (own, state, draws) = (&mut self.paths[path], &mut paths[path], &mut self.draws);
+        let (own, state, jitter) = (&mut self.paths[path], &mut paths[path], &mut self.jitter);
         own.restarts = true;
         own.model.extra_from = now;
         if own.state.is_probe_bw() {
             own.set_pace(state, 1.0);
         } else if own.state == State::ProbeRtt {
-            own.check_probe_rtt_done(state, now, draws);
+            own.check_probe_rtt_done(state, now, jitter);
         }
     }
 }

@@ -6,7 +6,7 @@
 use mptcp_clock::Instant;
 
 use crate::congestion::controllers::bbr3::state::{BETA, HEADROOM, LEAST, LOSS_THRESHOLD, Undo};
-use crate::congestion::controllers::windowed_max::Highest;
+use crate::congestion::controllers::windowed_max::WindowedMax;
 use crate::congestion::{PathState, Sample};
 
 /// The rate has to grow by a quarter, or the pipe is full after three rounds.
@@ -43,7 +43,7 @@ pub(crate) struct Model {
     pub full_reached: bool,
     pub extra_from: Instant,
     extra_delivered: u64,
-    extra: Highest,
+    extra: WindowedMax,
 }
 
 impl Default for Model {
@@ -69,7 +69,7 @@ impl Default for Model {
             full_reached: false,
             extra_from: Instant::ZERO,
             extra_delivered: 0,
-            extra: Highest::default(),
+            extra: WindowedMax::default(),
         }
     }
 }

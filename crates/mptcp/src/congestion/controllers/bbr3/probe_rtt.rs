@@ -6,7 +6,7 @@ use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::controllers::bbr3::path::Path;
 use crate::congestion::controllers::bbr3::state::{LEAST, PROBE_RTT_WINDOW_GAIN, State};
-use crate::congestion::controllers::jitter::Draws;
+use crate::congestion::controllers::jitter::JitterRng;
 use crate::congestion::{PathState, Sample};
 
 /// BBR.ProbeRTTDuration.
@@ -19,7 +19,7 @@ impl Path {
     }
 
     /// `UpdateMinRTT` and `CheckProbeRTT`.
-    pub(crate) fn update_shortest(&mut self, state: &mut PathState, sample: &Sample, draws: &mut Draws) {
+    pub(crate) fn update_shortest(&mut self, state: &mut PathState, sample: &Sample, jitter: &mut JitterRng) {
         let expired = self.shortest.update(sample);
         if expired && !self.restarts && self.state != State::ProbeRtt {
             self.save_window(state);
@@ -33,7 +33,7 @@ impl Path {
             if self.shortest.ends.is_some() {
                 self.shortest.round |= self.model.round_start;
                 if self.shortest.round {
-                    self.check_probe_rtt_done(state, sample.now, draws);
+                    self.check_probe_rtt_done(state, sample.now, jitter);
                 }
             } else if sample.in_flight <= self.probe_rtt_window(state) {
                 (self.shortest.ends, self.shortest.round) = (Some(sample.now + DURATION), false);
@@ -44,7 +44,12 @@ impl Path {
     }
 
     /// `CheckProbeRTTDone` and `ExitProbeRTT`.
-    pub(crate) fn check_probe_rtt_done(&mut self, state: &mut PathState, now: Instant, draws: &mut Draws) {
+    pub(crate) fn check_probe_rtt_done(
+        &mut self,
+        state: &mut PathState,
+        now: Instant,
+        jitter: &mut JitterRng,
+    ) {
         if self.shortest.ends.is_none_or(|ends| now <= ends) {
             return;
         }
@@ -53,7 +58,7 @@ impl Path {
         state.held_back = false;
         self.model.reset_short();
         if self.model.full_reached {
-            self.go_down(now, draws);
+            self.go_down(now, jitter);
             self.state = State::Cruise;
         } else {
             self.state = State::Startup;

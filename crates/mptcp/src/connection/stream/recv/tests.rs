@@ -79,7 +79,7 @@ fn what_lies_beyond_a_second_buffer_is_not_taken() {
     assert_eq!(place(&mut stream, 500, 500), Placed::Early);
     assert_eq!((stream.limit(), stream.excess(1_000), stream.excess(1_007)), (1_000, 0, 7));
     assert_eq!(place(&mut stream, 0, 500), Placed::Filled);
-    assert_eq!((stream.window(), stream.said(), stream.open()), (0, 0, 0));
+    assert_eq!((stream.window(), stream.advertised(), stream.open()), (0, 0, 0));
     // Reading makes room before it was offered.
     assert_eq!(place(&mut stream, 2_000, 1), Placed::Beyond);
     let mut from = 0;
@@ -101,9 +101,9 @@ fn a_window_opens_by_a_segment_or_half_of_the_buffer() {
         read(&mut stream, &mut from);
         let next = stream.next();
         place(&mut stream, next, unread);
-        let (update, before) = (stream.wants_update(), stream.edge);
+        let (update, before) = (stream.needs_window_update(), stream.edge);
         let window = stream.window();
-        assert!(stream.edge >= before && stream.said() == window);
+        assert!(stream.edge >= before && stream.advertised() == window);
         (stream.edge - before, update)
     };
     // All of ten segments was taken and read.
@@ -117,7 +117,7 @@ fn a_window_opens_by_a_segment_or_half_of_the_buffer() {
         let next = stream.next();
         place(&mut stream, next, length);
         read(&mut stream, &mut next.clone());
-        assert!(!stream.wants_update(), "more than half is still offered");
+        assert!(!stream.needs_window_update(), "more than half is still offered");
         assert_eq!((stream.window(), stream.edge), (edge - stream.next(), edge));
     }
     // A buffer below two segments opens by halves.
@@ -140,13 +140,13 @@ fn a_reader_who_makes_room_tells_the_peer() {
         for start in (0..10_000).step_by(1_000) {
             stream.place(start, data(start, 1_000));
         }
-        assert_eq!((stream.window(), stream.wants_update()), (0, false));
+        assert_eq!((stream.window(), stream.needs_window_update()), (0, false));
         let mut left = read_bytes;
         while left > 0 {
             let part = stream.read().expect("there is more");
             left = left.saturating_sub(part.len() as u64);
         }
-        stream.wants_update()
+        stream.needs_window_update()
     };
     assert!(told(10_000));
     assert!(!told(1), "one segment is less than two");

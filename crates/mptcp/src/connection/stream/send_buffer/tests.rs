@@ -11,8 +11,8 @@ fn subflow(slot: usize) -> SubflowId {
     SubflowId::new(slot as u64, slot)
 }
 
-fn put(slot: usize, end: u64) -> Put {
-    Put { subflow: subflow(slot), end }
+fn put(slot: usize, end: u64) -> SubflowMapping {
+    SubflowMapping { subflow: subflow(slot), end }
 }
 
 /// A buffer with chunks of a hundred bytes under way, on the subflows of these slots.
@@ -29,7 +29,7 @@ fn under_way(slots: &[usize]) -> SendBuffer {
 
 /// The starts of what is to go again, in order.
 fn again(buffer: &mut SendBuffer) -> Vec<u64> {
-    std::iter::from_fn(|| buffer.first_again().inspect(|_| buffer.pop_again())).collect()
+    std::iter::from_fn(|| buffer.first_reinjection().inspect(|_| buffer.pop_reinjection())).collect()
 }
 
 /// Whatever is written at once and however it is cut: the bytes leave in their order, and none is counted twice.
@@ -100,14 +100,14 @@ fn a_large_segment_ends_with_what_was_written_at_once() {
 fn a_window_opens_and_shrinks_only_where_it_may() {
     let mut buffer = under_way(&[0]);
     assert!(buffer.offer(0, 500, false));
-    assert_eq!((buffer.edge(), buffer.window_room()), (500, 400));
+    assert_eq!((buffer.edge(), buffer.window_space()), (500, 400));
     assert!(!buffer.offer(0, 500, false) && !buffer.offer(100, 300, false));
     assert_eq!(buffer.edge(), 500);
     assert!(!buffer.offer(100, 300, true));
-    assert_eq!((buffer.edge(), buffer.window_room()), (400, 300));
+    assert_eq!((buffer.edge(), buffer.window_space()), (400, 300));
     assert!(buffer.offer(100, 301, true));
     assert!(!buffer.offer(0, 50, true));
-    assert_eq!(buffer.window_room(), 0, "less than is under way");
+    assert_eq!(buffer.window_space(), 0, "less than is under way");
     [70, 900, 80].into_iter().for_each(|window| buffer.note_window(window));
     assert_eq!(buffer.largest_window(), 900);
 }
@@ -158,9 +158,9 @@ fn what_nobody_carries_any_more_goes_again() {
 fn what_stalled_subflows_carry_and_none_that_works_is_given_to_others() {
     let mut buffer = under_way(&[0, 1, 2, 1]);
     buffer.chunk_at(100).expect("under way").put(put(2, 900));
-    buffer.give_to_others(carrier(1) | carrier(0), carrier(2));
+    buffer.request_reinjection_of(carrier(1) | carrier(0), carrier(2));
     assert_eq!(again(&mut buffer), [0, 300]);
-    buffer.give_to_others(carrier(1) | carrier(0), 0);
+    buffer.request_reinjection_of(carrier(1) | carrier(0), 0);
     assert_eq!(again(&mut buffer), [100], "the others wait already");
 }
 
@@ -168,18 +168,18 @@ fn what_stalled_subflows_carry_and_none_that_works_is_given_to_others() {
 fn a_chunk_is_asked_for_again_once() {
     let mut buffer = under_way(&[0, 0, 0]);
     for start in [250, 200, 50, 299] {
-        buffer.request_again(start);
+        buffer.request_reinjection(start);
     }
-    buffer.request_again(300);
+    buffer.request_reinjection(300);
     assert_eq!(again(&mut buffer), [0, 200], "by where it begins");
     buffer.chunk_at(250).expect("under way").put(put(1, 5));
-    buffer.request_again(250);
+    buffer.request_reinjection(250);
     assert_eq!(again(&mut buffer), [200], "it was carried, and may be asked for anew");
-    buffer.request_again(0);
+    buffer.request_reinjection(0);
     buffer.give_up();
     assert!(buffer.nothing_in_flight() && again(&mut buffer).is_empty());
     let mut plain = under_way(&[0, 0]);
-    plain.request_again(0);
+    plain.request_reinjection(0);
     plain.leave_to_subflow();
     assert!(plain.nothing_in_flight() && again(&mut plain).is_empty());
 }
@@ -209,7 +209,7 @@ fn a_chunk_is_found_by_any_of_its_bytes() {
 #[test]
 fn a_chunk_is_split_for_a_narrower_path() {
     let mut buffer = under_way(&[0, 1]);
-    buffer.request_again(0);
+    buffer.request_reinjection(0);
     buffer.split(0, 60);
     buffer.split(100, 100);
     buffer.split(300, 1);
@@ -240,7 +240,7 @@ fn what_is_under_way_is_in_few_small_pieces() {
     let mut buffer = SendBuffer::default();
     buffer.write(&Bytes::from(vec![1; 10_000]), 10_000);
     let mut pieces = 0;
-    while !buffer.is_in_crumbs(MSS) {
+    while !buffer.has_many_small_chunks(MSS) {
         let start = buffer.next();
         let payload = buffer.cut(1, MSS);
         buffer.send(Chunk::new(start, payload, put(0, start + 2)));
@@ -248,5 +248,5 @@ fn what_is_under_way_is_in_few_small_pieces() {
     }
     assert!((256..300).contains(&pieces), "{pieces}");
     // Those of full segments are never too many.
-    assert!(!under_way(&[0; 500]).is_in_crumbs(MSS));
+    assert!(!under_way(&[0; 500]).has_many_small_chunks(MSS));
 }

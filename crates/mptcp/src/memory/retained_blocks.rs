@@ -10,7 +10,7 @@ const SMALL_PART: u64 = 16;
 
 /// Counts the blocks behind the payloads that entered since all were let go of or copied.
 #[derive(Debug, Default)]
-pub(crate) struct Pins {
+pub(crate) struct RetainedBlocks {
     /// Size of a block, bytes; 0 where each payload has memory of its own.
     block: u64,
     /// Where the run of payloads began that is counted as one block.
@@ -18,7 +18,7 @@ pub(crate) struct Pins {
     pinned: u64,
 }
 
-impl Pins {
+impl RetainedBlocks {
     pub(crate) fn new(block: u64) -> Self {
         Self { block, run: None, pinned: 0 }
     }
@@ -75,9 +75,9 @@ mod tests {
         let block = Bytes::from(vec![7; 1600]);
         let stays = |block_size, length| {
             let payload = block.slice(..length);
-            let (kept, pins) = Pins::new(block_size).settle(payload);
+            let (kept, retained_blocks) = RetainedBlocks::new(block_size).settle(payload);
             assert_eq!(kept, block[..length]);
-            (kept.as_ptr() == block.as_ptr(), pins)
+            (kept.as_ptr() == block.as_ptr(), retained_blocks)
         };
         assert_eq!(stays(1600, 99), (false, false), "it has memory of its own");
         assert_eq!(stays(1600, 100), (true, true));

@@ -7,7 +7,7 @@ use mptcp_clock::{Duration, Instant};
 
 /// An allowance of answers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Ration {
+pub(crate) struct RateLimiter {
     burst: u32,
     interval: Duration,
     left: u32,
@@ -15,7 +15,7 @@ pub(crate) struct Ration {
     since: Instant,
 }
 
-impl Ration {
+impl RateLimiter {
     /// `burst` answers at once, and one more after each `interval`.
     pub(crate) const fn new(burst: u32, interval: Duration) -> Self {
         Self { burst, interval, left: burst, since: Instant::ZERO }
@@ -42,18 +42,20 @@ impl Ration {
 
 #[cfg(test)]
 mod tests {
-    use super::{Duration, Instant, Ration};
+    use super::{Duration, Instant, RateLimiter};
 
     #[test]
     fn a_burst_and_then_one_for_each_interval() {
-        let mut ration = Ration::new(3, Duration::from_millis(10));
+        let mut rate_limiter = RateLimiter::new(3, Duration::from_millis(10));
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-        let taken = |ration: &mut Ration, now, tries| (0..tries).filter(|_| ration.take(now)).count();
-        assert_eq!(taken(&mut ration, at(5), 100), 3);
-        assert_eq!(taken(&mut ration, at(14), 100), 0);
-        assert_eq!(taken(&mut ration, at(15), 100), 1);
-        assert_eq!(taken(&mut ration, at(34), 100), 1);
-        assert_eq!(taken(&mut ration, at(35), 100), 1);
-        assert_eq!(taken(&mut ration, at(10_000), 100), 3);
+        let taken = |rate_limiter: &mut RateLimiter, now, tries| {
+            (0..tries).filter(|_| rate_limiter.take(now)).count()
+        };
+        assert_eq!(taken(&mut rate_limiter, at(5), 100), 3);
+        assert_eq!(taken(&mut rate_limiter, at(14), 100), 0);
+        assert_eq!(taken(&mut rate_limiter, at(15), 100), 1);
+        assert_eq!(taken(&mut rate_limiter, at(34), 100), 1);
+        assert_eq!(taken(&mut rate_limiter, at(35), 100), 1);
+        assert_eq!(taken(&mut rate_limiter, at(10_000), 100), 3);
     }
 }
