@@ -11,7 +11,7 @@ import pytest
 from conftest import Cli
 from mptcplab import Scenario
 from mptcplab.cli import main as commands
-from mptcplab.plots import figure_style
+from mptcplab.plots import figure_style, rendering
 from mptcplab.plots.message_plot import LETTER, LINE, WIDE, _spot
 from mptcplab.plots.result_plots import plot_metrics
 from mptcplab.plots.run_plot import BESIDE
@@ -93,7 +93,8 @@ def test_a_picture_of_one_of_several_runs_says_so(cli: Cli, tmp_path: Path, monk
         titles.append(figure.get_suptitle() or figure.axes[0].get_title(loc="left"))
         return real(figure)
 
-    monkeypatch.setattr(figure_style, "png", seen)
+    for module in (figure_style, rendering):
+        monkeypatch.setattr(module, "png", seen)
     assert commands.main(["plot", "out", "--seed", "2", "--output", "x.png"]) == 0
     assert commands.main(["run", "three.toml", "--seeds", "2", "--output", "again", "--quiet"]) == 0
     assert titles == ["three, seed 2: one of 2 runs", "three, seed 1: one of 2"]

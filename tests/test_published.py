@@ -21,7 +21,7 @@ from mptcplab.results.read.result_reader import SavedRun, load
 from mptcplab.results.write.merging import merge
 from mptcplab.stats.statistics import Estimate, estimate
 from mptcplab.studies import STUDIES
-from mptcplab.studies.published import mark, marked
+from mptcplab.studies.published import mark
 from mptcplab.util.user_input import BadResult
 
 KNOWN = {f"{study.name}/{one.name}": one for study in STUDIES.values() for one in study.experiments}
@@ -206,6 +206,6 @@ def test_a_run_s_scenario_is_read_once(tmp_path: Path, monkeypatch: pytest.Monke
 def test_the_mark_goes_and_comes_back(tmp_path: Path) -> None:
     for experiment in KNOWN.values():
         assert mark(f"{experiment.study}/{experiment.name}: {experiment.title}") in KNOWN
-    marked(Scenario.parse(TWO_PATHS).vary({"duration": "2s"}), C1).run().save(tmp_path / "one")
+    C1.mark(Scenario.parse(TWO_PATHS).vary({"duration": "2s"})).run().save(tmp_path / "one")
     assert experiment_of(load(tmp_path / "one"), KNOWN, "") is C1
     assert mark("my own: scenario") is None

@@ -60,7 +60,8 @@ def test_what_starts_the_command_loads_nothing_before_it_listens() -> None:
     assert [one.value for one in scripts] == ["mptcplab.start:main"]
     text = "import sys; before = set(sys.modules); import mptcplab.start; print(*sorted(set(sys.modules) - before))"
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True)
-    assert set(done.stdout.split()) <= {"mptcplab", "mptcplab.start", "typing", "importlib", "__future__", "re",
+    assert set(done.stdout.split()) <= {"mptcplab", "mptcplab.start", "mptcplab.util",
+                                        "mptcplab.util.interruption", "typing", "importlib", "__future__", "re",
                                         "collections", "functools", "enum", "operator", "keyword", "reprlib",
                                         "itertools", "types", "copyreg", "contextlib", "warnings", "_collections",
                                         "_functools", "_operator", "_sre", "_typing", "collections.abc",

@@ -23,14 +23,14 @@ from mptcplab.cli.settings import over, split, variations
 from mptcplab.plots.sweep_plot import _aside, picture, scale
 from mptcplab.results.model.varied_values import typed
 from mptcplab.results.read.result_files import read_table
-from mptcplab.run import sweep_store, sweeps
+from mptcplab.run import sweep_plan, sweep_store
 from mptcplab.run.batch import Interrupted
 from mptcplab.run.sweep_tables import Found
 from mptcplab.run.sweeps import Sweep
 from mptcplab.stats.statistics import paired
 from mptcplab.util.json_files import write_json, write_long
 
-TWO = Path(sweeps.__file__).parents[1] / "scenarios" / "two.toml"
+TWO = Path(sweep_plan.__file__).parents[1] / "scenarios" / "two.toml"
 SHORT = ("--set", "duration=1s", "--set", "warmup=0s")
 
 
@@ -179,7 +179,7 @@ def test_parts_give_the_same_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     vary = {"paths.lte.loss": ["0%", "2%"]}
 
     def saved(name: str, most: int) -> Path:
-        monkeypatch.setattr(sweeps, "MOST_RUNS", most)
+        monkeypatch.setattr(sweep_plan, "MOST_RUNS", most)
         Sweep(scenario, vary, range(1, 6)).run(tmp_path / name, lambda _: None, quiet=True)
         return tmp_path / name
 
@@ -205,7 +205,7 @@ def test_an_interrupt_between_a_part_and_its_count_loses_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     scenario = Scenario.load(TWO).vary({"duration": "1s", "warmup": "0s"})
-    monkeypatch.setattr(sweeps, "MOST_RUNS", 2)
+    monkeypatch.setattr(sweep_plan, "MOST_RUNS", 2)
 
     def interrupted(rows: object, target: Path) -> None:
         write_json(rows, target)
@@ -225,7 +225,8 @@ def test_goes_on_where_it_was_ended(cli: Cli, tmp_path: Path, how: signal.Signal
     """Parts of four runs; what ends it in the middle changes no byte of what comes out."""
     start = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
-        "from mptcplab.run import sweeps; sweeps.MOST_RUNS = 4; from mptcplab.cli.main import main; sys.exit(main())"
+        "from mptcplab.run import sweep_plan; sweep_plan.MOST_RUNS = 4; "
+        "from mptcplab.cli.main import main; sys.exit(main())"
     )
     arguments = [
         "sweep",

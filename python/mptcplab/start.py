@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 
+from mptcplab.util.interruption import was_interrupted
+
 
 def main() -> int:
     """Loads the command line and runs it; returns the exit code."""
@@ -25,13 +27,3 @@ def main() -> int:
     # From here on, nothing is left that Ctrl-C could interrupt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return code
-
-
-def was_interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is the cause: a module that is interrupted while it loads may raise an error of its own."""
-    seen = 0
-    while error is not None and seen < 100:
-        if isinstance(error, KeyboardInterrupt):
-            return True
-        error, seen = error.__cause__ or error.__context__, seen + 1
-    return False

@@ -18,8 +18,8 @@ from mptcplab import ScenarioError, __version__, plugins
 from mptcplab.cli.commands import COMMANDS
 from mptcplab.cli.common import BadInput, RunFailed
 from mptcplab.cli.settings import check_quoted
-from mptcplab.start import was_interrupted
 from mptcplab.util.files import NO_SPACE, BadFile, release
+from mptcplab.util.interruption import was_interrupted
 from mptcplab.util.optional_packages import OPTIONAL, missing
 from mptcplab.util.user_input import BadResult, brief, nearest, shown
 
@@ -75,7 +75,7 @@ def parser() -> Parser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         command.arguments(own)
-        own.set_defaults(execute=command.execute, given_to=own, hint=getattr(command, "UNKNOWN", ""))
+        own.set_defaults(execute=command.execute, given_to=own, all_commands=top, hint=getattr(command, "UNKNOWN", ""))
     return top
 
 

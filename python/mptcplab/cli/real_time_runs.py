@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mptcplab.backends.kernel_backend import Report
-    from mptcplab.cli.commands.run import Baselines
+    from mptcplab.cli.run_outputs import Baselines
     from mptcplab.results.run import Run
     from mptcplab.scenario.definition import Scenario
 
@@ -28,7 +28,7 @@ def execute(scenario: Scenario, given: argparse.Namespace) -> int:
     if given.pcap and given.output is None:
         raise BadInput("mptcplab: --pcap writes to DIR/pcap; say where (--output DIR)")
     from mptcplab.cli.commands.emulate import ended_by_signals
-    from mptcplab.cli.commands.run import document, save, tell
+    from mptcplab.cli.run_outputs import document, save, tell
     from mptcplab.emulation.emulated_network import CannotEmulate
     from mptcplab.emulation.namespaces import CannotMake
     from mptcplab.results.run import Runs

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mptcplab.plots import figure_style
+from mptcplab.plots.event_rows import one_flow, rows_of
 from mptcplab.results.text.reasons import WORDS
-from mptcplab.util.user_input import BadResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -88,27 +88,6 @@ def draw(name: str, run: TracedRun, chosen: Selection, size: tuple[float, float]
     if size is not None:
         fit(figure, *size)
     return figure
-
-
-def one_flow(run: TracedRun, chosen: Selection) -> tuple[Selection, str]:
-    """The flow that is drawn, the first unless one was chosen, and how a title says so."""
-    flows = run.names("flow")
-    if not flows:
-        raise BadResult(f"{run.source or 'this run'}: it has no events of a flow")
-    flow = chosen.flow or flows[0]
-    others = f", one of {len(flows)} flows (--flow NAME)" if len(flows) > 1 and chosen.flow is None else ""
-    return replace(chosen, flow=flow), f"{flow}{others}"
-
-
-def rows_of(run: TracedRun, chosen: Selection, kinds: str) -> pa.Table:
-    """The rows of kinds that a picture needs; says which to trace where there are none."""
-    rows = run.select(replace(chosen, kinds=kinds))
-    if not rows.num_rows:
-        raise BadResult(
-            f"{run.source or 'this run'}: no events of {kinds.replace(',', ' or ')} here; trace them with --trace "
-            f"{kinds}, and look at --from, --until and --path"
-        )
-    return rows
 
 
 def _column(rows: pa.Table, name: str) -> NDArray[Any]:

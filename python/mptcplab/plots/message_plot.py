@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.plots import figure_style
-from mptcplab.plots.event_plots import one_flow, rows_of
+from mptcplab.plots.event_rows import one_flow, rows_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

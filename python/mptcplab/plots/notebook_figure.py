@@ -13,6 +13,6 @@ class Picture(Figure):
 
     def _repr_png_(self) -> bytes:
         """What Jupyter asks for."""
-        from mptcplab.plots.figure_style import png
+        from mptcplab.plots.rendering import png
 
         return png(self)

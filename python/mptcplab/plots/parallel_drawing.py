@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Self
 
-from mptcplab.plots import figure_style
+from mptcplab.plots import figure_style, rendering
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -127,7 +127,7 @@ class Studio:
 
 
 def _draw(figure: Figure, *, dots: bool) -> Drawing:
-    with uncollected(), figure_style.arranged(figure):
+    with uncollected(), rendering.arranged(figure):
         return Drawing(figure_style.svg(figure), figure_style.png(figure) if dots else None)
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from numpy.typing import NDArray
 
-    from mptcplab.results.run import Run
+    from mptcplab.results.model.measured_run import MeasuredRun
 
 MOST_FLOWS = 3
 """More flows are drawn together."""
@@ -38,7 +38,7 @@ Line = tuple[str, str, "NDArray[np.float64]", "NDArray[np.float64]"]
 """Label, path, times, values."""
 
 
-def plot_run(run: Run, metric: str | None = None, flow: str | None = None) -> Figure:
+def plot_run(run: MeasuredRun, metric: str | None = None, flow: str | None = None) -> Figure:
     """A line for each path, and their sum where there is one; of more than three flows the sum of all, or the mean.
 
     Without a metric, the throughput at the receiver: what arrived over each path, and the sum of these. It never
@@ -52,7 +52,7 @@ def plot_run(run: Run, metric: str | None = None, flow: str | None = None) -> Fi
     return _plot(run, metric, flow, _NAMES.get(metric, metric.replace("_", " ")))
 
 
-def _plot(run: Run, metric: str, flow: str | None, name: str) -> Figure:
+def _plot(run: MeasuredRun, metric: str, flow: str | None, name: str) -> Figure:
     unit = dict(_core.metrics())[metric]
     scale, unit = (1e6, "Mb/s") if unit == "bit/s" else (1e3, "kB") if unit == "B" else (1.0, unit)
     together = flow is None and len(run.flow_names) > MOST_FLOWS and metric not in LINK_METRICS
@@ -102,7 +102,7 @@ def _legend(axes: Axes, lines: int) -> None:
         axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
 
 
-def _each(run: Run, metric: str, flow: str | None) -> list[Line]:
+def _each(run: MeasuredRun, metric: str, flow: str | None) -> list[Line]:
     names = [ALL] if metric in LINK_METRICS else [flow] if flow else run.flow_names
     found = []
     for name in names:
@@ -113,7 +113,7 @@ def _each(run: Run, metric: str, flow: str | None) -> list[Line]:
     return found
 
 
-def _together(run: Run, metric: str) -> list[Line]:
+def _together(run: MeasuredRun, metric: str) -> list[Line]:
     """One pass over the samples, however many flows there are."""
     columns = run.columns
     rows = columns["metric"] == metric_names().index(metric)

@@ -6,23 +6,24 @@ Owns how runs are put together by variant. What each measured is the affair of `
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mptcplab.plots import figure_style
-from mptcplab.run.sweep_tables import metrics, unit
+from mptcplab.results.text.flow_metrics import metrics, unit
 from mptcplab.stats.statistics import Estimate, estimate
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from mptcplab.results.run import Runs
+    from mptcplab.results.model.measured_run import MeasuredRun
 
 MOST_ROWS, MOST_FLOWS = 40, 8
 """Of more variants or flows, the first are shown."""
 
 
-def by_variant(runs: Runs, metric: str = "goodput") -> dict[str, dict[str, Estimate]]:
-    """Means over the seeds by variant and flow, in the unit of `sweep_tables.unit`; runs in which it was not measured
+def by_variant(runs: Sequence[MeasuredRun], metric: str = "goodput") -> dict[str, dict[str, Estimate]]:
+    """Means over the seeds by variant and flow, in the unit of `flow_metrics.unit`; runs in which it was not measured
     are left out."""
     [name] = metrics(metric)
     scale = unit(name)[1]
@@ -39,7 +40,7 @@ def by_variant(runs: Runs, metric: str = "goodput") -> dict[str, dict[str, Estim
     }
 
 
-def runs_html(runs: Runs) -> str:
+def runs_html(runs: Sequence[MeasuredRun]) -> str:
     """A table of the goodput."""
     found = by_variant(runs)
     flows = list(dict.fromkeys(flow for of in found.values() for flow in of))
@@ -55,7 +56,7 @@ def runs_html(runs: Runs) -> str:
     )
 
 
-def plot_runs(runs: Runs, metric: str) -> Figure:
+def plot_runs(runs: Sequence[MeasuredRun], metric: str) -> Figure:
     """A row for each variant, a point with its interval for each flow."""
     found = dict(list(by_variant(runs, metric).items())[:MOST_ROWS])
     flows = list(dict.fromkeys(flow for of in found.values() for flow in of))

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mptcplab.plots import figure_style
-from mptcplab.run.sweep_tables import unit
+from mptcplab.results.text.flow_metrics import unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

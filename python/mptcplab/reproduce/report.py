@@ -20,7 +20,6 @@ from mptcplab.reproduce.runner import Reproduction
 from mptcplab.results.write.export import write_parquet
 from mptcplab.studies import all_studies
 from mptcplab.studies.base import Effort, Experiment, Fact, Outcome, Picture, Study
-from mptcplab.studies.published import marked
 from mptcplab.studies.verdicts import VERDICTS, Origin, Verdict, counted
 from mptcplab.util.files import folder, write_bytes, write_text
 from mptcplab.util.git_commit import commit
@@ -65,7 +64,7 @@ def write_report(found: Reproduction, directory: Path, drawn: Mapping[str, Drawi
     experiments = {(one.study, one.name): one for study in found.studies for one in study.experiments}
     for where, points in found.points.items():
         first = next((point for point in points if point.key[:1] == (experiments[where].judged,)), points[0])
-        write_text(scenarios / f"{where[1]}.toml", marked(first.scenario, experiments[where]).to_toml())
+        write_text(scenarios / f"{where[1]}.toml", experiments[where].mark(first.scenario).to_toml())
     write_parquet(found.runs.flows, data / "flows.parquet")
     write_parquet(found.runs.paths, data / "paths.parquet")
     write_text(directory / "index.html", page(found, {name: drawing.svg for name, drawing in have.items()}))

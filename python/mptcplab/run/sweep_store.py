@@ -25,7 +25,7 @@ from mptcplab.util.json_files import write_json, write_long
 from mptcplab.util.user_input import BadResult
 
 if TYPE_CHECKING:
-    from mptcplab.run.sweeps import Sweep
+    from mptcplab.run.sweep_plan import SweepPlan
 
 PLAN, PARTS, SWEEP = "sweep.json", "parts", "sweep"
 PICTURES = ("sweep.png", "sweep.svg", "sweep.pdf", "throughput.png", "throughput.svg", "iperf3.json")
@@ -47,7 +47,7 @@ def _table(file: Path) -> pa.Table:
 class Store:
     """The parts of a sweep on the disk."""
 
-    def __init__(self, sweep: Sweep, output: Path, *, resume: bool) -> None:
+    def __init__(self, sweep: SweepPlan, output: Path, *, resume: bool) -> None:
         """Begins a sweep in `output`, or goes on with it. Raises `BadResult` where that cannot be."""
         self._sweep, self._output = sweep, folder(output)
         plan, known = sweep.plan(), self._known()

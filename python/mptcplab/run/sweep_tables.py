@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mptcplab.results.model.tables import FLOW_NUMBERS
+from mptcplab.results.text.flow_metrics import unit
 from mptcplab.results.text.reasons import LONG, ended_early
 from mptcplab.stats.statistics import Estimate, Paired, estimate, paired
 from mptcplab.util.user_input import BadResult, choose
 
 if TYPE_CHECKING:
-    from mptcplab.run.sweeps import Sweep
+    from mptcplab.run.sweep_plan import SweepPlan
 
 MOST_FLOWS = 10
 """Flows in a table; of more, the first."""
@@ -24,45 +25,17 @@ LEAST_P = 0.001
 """Smaller p-values are not printed as numbers: no test of a few seeds tells them apart, and none is zero."""
 SAME = 0.005
 """Means that differ by less than this part of them are the same for a reader."""
-_ALIASES = {"latency": "latency_p95_s", "jitter": "jitter_s", "completion": "completion_s"}
-"""What people ask for, and the column that has it."""
 OBSERVED = ("capacity", "best_capacity")
 """Metrics of which only observed runs tell."""
 _RATES = ("goodput", "throughput")
 _MOMENTS = ("completion_s", "handshake_s", "fell_back_at_s")
 """What happens once, or never."""
-_UNITS = {
-    "bytes_received": ("MB", 1e6),
-    "late": ("%", 0.01),
-    "datagram_loss": ("%", 0.01),
-    **dict.fromkeys(("goodput", "throughput", "capacity", "best_capacity"), ("Mb/s", 1e6)),
-}
-
-
-def metrics(text: str) -> list[str]:
-    """Names of metrics at their commas; `BadResult` with the nearest for one that no flow has."""
-    from mptcplab.results.text.summary import LIMITS
-
-    known = [*FLOW_NUMBERS, *(f"limit_{name}" for name in LIMITS)]
-    names = [choose(_ALIASES.get(name.strip(), name.strip()), known, "metric") for name in text.split(",")]
-    return list(dict.fromkeys(names))
-
-
-def unit(metric: str) -> tuple[str, float]:
-    """What a metric is said in, and how much of it one of these is."""
-    if metric.startswith("latency_") or metric == "jitter_s":
-        return "ms", 1e-3
-    if metric.endswith("_s"):
-        return "s", 1.0
-    if metric.startswith("limit_"):
-        return "% of the time", 0.01
-    return _UNITS.get(metric, ("", 1.0))
 
 
 class Found:
     """The values of a sweep by point, flow and metric, one for each seed."""
 
-    def __init__(self, sweep: Sweep, wanted: Sequence[str]) -> None:
+    def __init__(self, sweep: SweepPlan, wanted: Sequence[str]) -> None:
         """Nothing yet: `take` has what was found."""
         self.vary, self.seeds, self.metrics = sweep.vary, sweep.seeds, list(wanted)
         self.points = [point.values for point in sweep.points]

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from mptcplab.stats.statistics import Estimate, Interval, difference, estimate, interval, ratio
-from mptcplab.studies.published import Published
+from mptcplab.studies.published import Published, marked
 from mptcplab.studies.verdicts import Check, Exclusion, Origin, Verdict, all_of, over_readings
 
 if TYPE_CHECKING:
@@ -212,6 +212,10 @@ class Experiment(ABC):
     @abstractmethod
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
         """Judges what the runs gave."""
+
+    def mark(self, scenario: Scenario) -> Scenario:
+        """The same scenario with a description that names this experiment."""
+        return marked(scenario, self.study, self.name, self.title)
 
     def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
         self,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from mptcplab.scenario.definition import Scenario
-    from mptcplab.studies.base import Experiment
 
 TIME = "time"
 """The axis of what was published of one run's course."""
@@ -70,9 +69,9 @@ class Published:
 _MARK = re.compile(r"^([\w.-]+/[\w.-]+): ")
 
 
-def marked(scenario: Scenario, experiment: Experiment) -> Scenario:
-    """The same scenario; its description says which experiment it is of."""
-    return scenario.vary({"description": f"{experiment.study}/{experiment.name}: {experiment.title}"})
+def marked(scenario: Scenario, study: str, experiment: str, title: str) -> Scenario:
+    """The same scenario with a description that names its experiment."""
+    return scenario.vary({"description": f"{study}/{experiment}: {title}"})
 
 
 def mark(description: str) -> str | None:

@@ -21,9 +21,7 @@ def execute(given: argparse.Namespace) -> int:
     """Prints it."""
     import shtab
 
-    from mptcplab.cli.main import parser
-
-    top = parser()
+    top = given.all_commands
     for action in _all_actions(top):
         if action.type is Path:
             # argparse has no place for this; shtab looks for the attribute.

@@ -43,13 +43,12 @@ def execute(given: argparse.Namespace) -> int:
     if given.point and given.output:
         raise BadInput("mptcplab: --point is one scenario, --output writes all; leave one of them out")
     from mptcplab.studies.base import Effort
-    from mptcplab.studies.published import marked
 
     study, experiment = _find(given.experiment)
     found = scenarios_of(experiment, Effort("full" if given.full else "default"))
     if given.toml or given.point:
         name = _chosen(experiment, found, given.point)
-        print(over(marked(found[name][0].scenario, experiment), given.set).to_toml(), end="")
+        print(over(experiment.mark(found[name][0].scenario), given.set).to_toml(), end="")
         if given.point is None and len(found) > 1:
             print(
                 f"this is {name}, one of {len(found)} scenarios; --point NAME gives another, and mptcplab study "
@@ -131,13 +130,12 @@ def _is_multipath(scenario: Scenario) -> bool:
 
 
 def _write(given: argparse.Namespace, experiment: Experiment, found: dict[str, list[Point]]) -> None:
-    from mptcplab.studies.published import marked
     from mptcplab.util.files import claim, write_text
 
     target = Path(given.output)
     claim(target)
     for name, points in found.items():
-        write_text(target / f"{name}.toml", over(marked(points[0].scenario, experiment), given.set).to_toml())
+        write_text(target / f"{name}.toml", over(experiment.mark(points[0].scenario), given.set).to_toml())
     seeds = max(points[-1].seed for points in found.values())
     first = next(iter(found))
     print(f"{len(found)} scenarios written to {target}/; their seeds are 1 to {seeds}. For example:")

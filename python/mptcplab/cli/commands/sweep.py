@@ -86,8 +86,9 @@ def execute(given: argparse.Namespace) -> int:
     if given.resume and not given.output:
         raise BadInput("mptcplab: --resume goes on in --output DIR; name the directory of the unfinished sweep")
     from mptcplab import ScenarioError
+    from mptcplab.results.text.flow_metrics import metrics
     from mptcplab.run.batch import Interrupted
-    from mptcplab.run.sweep_tables import OBSERVED, Found, metrics
+    from mptcplab.run.sweep_tables import OBSERVED, Found
     from mptcplab.run.sweeps import Sweep
     from mptcplab.scenario.definition import Scenario
 

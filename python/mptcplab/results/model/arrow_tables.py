@@ -6,16 +6,15 @@ business of `export`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from mptcplab.results.model.tables import ALL, LINK_COUNTS, flow_rows, metrics_of, units
-
-if TYPE_CHECKING:
-    from mptcplab.results.run import Run, Runs
+from mptcplab.results.model.measured_run import MeasuredRun, flow_rows
+from mptcplab.results.model.tables import ALL, LINK_COUNTS, metrics_of, units
 
 
 def dictionary(indices: NDArray[Any], names: list[str]) -> pa.DictionaryArray:
@@ -82,7 +81,7 @@ LINK_SCHEMA = _schema(
 BLOCK_SCHEMA = _schema(flow=pa.string(), written_s=pa.float64(), latency_s=pa.float64())
 
 
-def samples(run: Run) -> pa.Table:
+def samples(run: MeasuredRun) -> pa.Table:
     """The time series, one value a row; the numeric columns are the core's memory, not a copy."""
     columns = run.columns
     names, unit_of = units()
@@ -102,19 +101,19 @@ def samples(run: Run) -> pa.Table:
     )
 
 
-def all_samples(runs: Runs) -> pa.Table:
+def all_samples(runs: Sequence[MeasuredRun]) -> pa.Table:
     """The samples of all runs."""
-    tables = [run.samples for run in runs]
+    tables = [samples(run) for run in runs]
     return pa.concat_tables(tables).unify_dictionaries() if tables else pa.table({})
 
 
-def flows(runs: Runs) -> pa.Table:
+def flows(runs: Sequence[MeasuredRun]) -> pa.Table:
     """One row for each run and flow."""
     limits = list(dict.fromkeys(name for run in runs for row in run.flow_rows for name in row["limits"]))
     return pa.Table.from_pylist(flow_rows(runs), schema=_with_values(flow_schema(limits), runs))
 
 
-def paths(runs: Runs) -> pa.Table:
+def paths(runs: Sequence[MeasuredRun]) -> pa.Table:
     """One row for each run, flow and path."""
     rows, limits = [], dict[str, None]()
     for run in runs:
@@ -133,7 +132,7 @@ def paths(runs: Runs) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=_with_values(pa.schema([*PATH_SCHEMA, *more]), runs))
 
 
-def links(runs: Runs) -> pa.Table:
+def links(runs: Sequence[MeasuredRun]) -> pa.Table:
     """One row for each run and direction of a link."""
     rows = [named(run) | {**row} for run in runs for row in run.link_rows]
     some = [name for name in LINK_COUNTS if any(name in row for row in rows)]
@@ -141,7 +140,7 @@ def links(runs: Runs) -> pa.Table:
     return pa.Table.from_pylist(rows, schema=_with_values(schema, runs))
 
 
-def blocks(runs: Runs) -> pa.Table:
+def blocks(runs: Sequence[MeasuredRun]) -> pa.Table:
     """One row for each block of application-limited traffic."""
     tables, schema = [], _with_values(BLOCK_SCHEMA, runs)
     for run in runs:
@@ -159,20 +158,30 @@ def blocks(runs: Runs) -> pa.Table:
     return pa.concat_tables(tables) if tables else schema.empty_table()
 
 
-def events(runs: Runs) -> pa.Table:
+def events(runs: Sequence[MeasuredRun]) -> pa.Table:
     """The events of all runs that kept some."""
     from mptcplab.results.model import event_table
 
-    tables = [run.events for run in runs if run.event_columns is not None]
+    tables = [events_of(run) for run in runs if run.event_columns is not None]
     return pa.concat_tables(tables).unify_dictionaries() if tables else event_table.schema().empty_table()
 
 
-def named(run: Run) -> dict[str, Any]:
+def events_of(run: MeasuredRun) -> pa.Table:
+    """The events of one run; empty without events."""
+    from mptcplab.results.model import event_table
+
+    columns = run.event_columns
+    if columns is None:
+        return event_table.schema().empty_table()
+    return event_table.table(columns, run.flow_names, run.path_names, named(run))
+
+
+def named(run: MeasuredRun) -> dict[str, Any]:
     """The columns that tell runs apart."""
     return {"run": run.name, "seed": run.seed, "variant": run.variant, **run.values}
 
 
-def _with_values(schema: pa.Schema, runs: Runs) -> pa.Schema:
+def _with_values(schema: pa.Schema, runs: Sequence[MeasuredRun]) -> pa.Schema:
     """The columns of a table, and one for each key that a sweep varies; its type fits all of the runs."""
     kinds: dict[str, set[type]] = {}
     for run in runs:

@@ -6,16 +6,11 @@ Knows no run, and no Arrow: the tables are the business of `arrow_tables`.
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mptcplab import _core
-
-if TYPE_CHECKING:
-    from mptcplab.results.run import Run
 
 ALL = "*"
 """In the columns `flow` and `path` of the samples: over all of them."""
@@ -55,21 +50,6 @@ FLOW_NUMBERS = (
     "longest_silence_s", "capacity", "best_capacity",
 )  # fmt: skip
 """Columns of flows that are numbers or flags, without the shares of limits."""
-
-
-def flow_rows(runs: Iterable[Run]) -> list[dict[str, Any]]:
-    """One row for each run and flow, with a share for each limit that one of them has."""
-    runs = list(runs)
-    limits = list(dict.fromkeys(name for run in runs for row in run.flow_rows for name in row["limits"]))
-    rows = []
-    for run in runs:
-        for row in run.flow_rows:
-            flat: dict[str, Any] = {**row}
-            for key in ("paths", "limits", "never_joined", "never_joined_down", "never_joined_boxes", "waited_s"):
-                flat.pop(key, None)
-            flat |= {f"limit_{name}": row["limits"].get(name, 0.0) for name in limits}
-            rows.append({"run": run.name, "seed": run.seed, "variant": run.variant} | run.values | flat)
-    return rows
 
 
 @functools.cache

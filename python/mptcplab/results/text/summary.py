@@ -16,7 +16,7 @@ from mptcplab.stats.statistics import aggregation_benefit
 
 if TYPE_CHECKING:
     from mptcplab._core import FlowRow, LinkRow, PathRow
-    from mptcplab.results.run import Run
+    from mptcplab.results.model.measured_run import MeasuredRun
 
 LIMITS = {
     "application": "the application, which had nothing to send",
@@ -132,7 +132,7 @@ def seconds(value: float) -> str:
 
 
 def summary(
-    run: Run,
+    run: MeasuredRun,
     baselines: Mapping[str, Mapping[str, float]] | None = None,
     failed: Mapping[str, Mapping[str, str]] | None = None,
 ) -> str:
@@ -203,7 +203,7 @@ def _flow(
     return lines
 
 
-def _reinjected(run: Run, row: FlowRow) -> list[str]:
+def _reinjected(run: MeasuredRun, row: FlowRow) -> list[str]:
     """Data that a further path carried after the warm-up; a flow with one path has no further one."""
     if len(row["paths"]) < 2:
         return []
@@ -241,7 +241,7 @@ def _counted(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
-def _has_queues(run: Run, flow: str) -> bool:
+def _has_queues(run: MeasuredRun, flow: str) -> bool:
     """Whether a flow gives data to the queues of subflows, as Linux does, before their windows have space."""
     flows = tomllib.loads(run.scenario.to_toml())["flows"]
     table = flows.get(flow) or flows.get(flow.rpartition("-")[0], {})
@@ -274,7 +274,7 @@ def _uses(path: PathRow, view: Literal["limits", "sender_limits"] = "limits") ->
     return reasons.in_words(path[view], is_backup=path.get("is_backup", False)) or "many small causes"
 
 
-def long_queues(run: Run, row: FlowRow) -> list[str]:
+def long_queues(run: MeasuredRun, row: FlowRow) -> list[str]:
     """What the queues of bloated paths hold, beside what these paths need."""
     bloated = reasons.long_queues([path for path in row["paths"] if path["limits"]])
     if not bloated:
@@ -336,7 +336,7 @@ def _unconnected(row: FlowRow, baselines: Mapping[str, float], transport: str) -
     return lines
 
 
-def _busiest(run: Run) -> dict[str, LinkRow]:
+def _busiest(run: MeasuredRun) -> dict[str, LinkRow]:
     """The direction of each link that carried more; nothing of a simulated run, whose paths say what limited them."""
     if run.backend == "sim":
         return {}
@@ -365,7 +365,7 @@ def _first(shares: Mapping[str, float]) -> str:
     return max(shares, key=lambda cause: shares[cause], default="")
 
 
-def summary_html(run: Run) -> str:
+def summary_html(run: MeasuredRun) -> str:
     """A small table for notebooks."""
     cells = []
     for row in run.flow_rows[:20]:

@@ -6,6 +6,7 @@ settings, rows in the order of the jobs, no clock and no path of this machine in
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -15,12 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mptcplab import _core
+from mptcplab.results.model import arrow_tables
 from mptcplab.results.write.iperf3 import iperf3
 from mptcplab.util.files import only_writer, replacing, write_text
 from mptcplab.util.json_files import write_json
 
 if TYPE_CHECKING:
-    from mptcplab.results.run import Run, Runs
+    from mptcplab.results.model.measured_run import MeasuredRun
 
 
 TABLES = ("samples", "flows", "paths", "links", "blocks", "events")
@@ -44,16 +46,14 @@ def write_parquet(table: pa.Table, path: Path) -> None:
         )
 
 
-def save_run(run: Run, directory: str | PathLike[str]) -> None:
+def save_run(run: MeasuredRun, directory: str | PathLike[str]) -> None:
     """Writes one run: `scenario.toml run.json iperf3.json` and the tables."""
-    from mptcplab.results.run import Runs
-
     with only_writer(directory) as target:
-        save_runs(Runs([run]), target)
+        save_runs([run], target)
         write_json(iperf3(run), target / "iperf3.json")
 
 
-def save_runs(runs: Runs, directory: str | PathLike[str]) -> None:
+def save_runs(runs: Sequence[MeasuredRun], directory: str | PathLike[str]) -> None:
     """Writes several runs into one set of tables, and each scenario as it ran.
 
     What stood there of another result is replaced. Raises `BadFile` while another process writes there.
@@ -62,7 +62,7 @@ def save_runs(runs: Runs, directory: str | PathLike[str]) -> None:
         _save_runs(runs, target)
 
 
-def _save_runs(runs: Runs, target: Path) -> None:
+def _save_runs(runs: Sequence[MeasuredRun], target: Path) -> None:
     # First: a result that is replaced in part is none.
     (target / "run.json").unlink(missing_ok=True)
     _remove(target / "baselines")
@@ -95,7 +95,7 @@ def _remove(directory: Path) -> None:
         directory.rmdir()
 
 
-def described(run: Run, scenario: str) -> dict[str, Any]:
+def described(run: MeasuredRun, scenario: str) -> dict[str, Any]:
     """The row of a run in `run.json`; `scenario` is the name of its file."""
     return {
         "run": run.name,
@@ -106,10 +106,15 @@ def described(run: Run, scenario: str) -> dict[str, Any]:
     }
 
 
-def tables_of(runs: Runs) -> dict[str, pa.Table]:
+def tables_of(runs: Sequence[MeasuredRun]) -> dict[str, pa.Table]:
     """The tables of runs by name; of blocks and events only where there are some, of no run none."""
     if not len(runs):
         return {}
-    found = {"samples": runs.samples, "flows": runs.flows, "paths": runs.paths, "links": runs.links}
-    some = {"blocks": runs.blocks, "events": runs.events}
+    found = {
+        "samples": arrow_tables.all_samples(runs),
+        "flows": arrow_tables.flows(runs),
+        "paths": arrow_tables.paths(runs),
+        "links": arrow_tables.links(runs),
+    }
+    some = {"blocks": arrow_tables.blocks(runs), "events": arrow_tables.events(runs)}
     return found | {name: table for name, table in some.items() if table.num_rows}

@@ -16,7 +16,7 @@ from mptcplab import _core
 
 if TYPE_CHECKING:
     from mptcplab._core import FlowRow
-    from mptcplab.results.run import Run
+    from mptcplab.results.model.measured_run import MeasuredRun
 
 
 MOST_STREAMS = 100
@@ -26,7 +26,7 @@ MOST_STREAMS = 100
 class _Series:
     """The samples of a run by flow, path and metric, on one time axis."""
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: MeasuredRun) -> None:
         columns = run.columns
         self.times: NDArray[np.float64] = np.unique(columns["time_s"])
         self._names = [name for name, _ in _core.metrics()]
@@ -47,7 +47,7 @@ class _Series:
         return self._rows.get((flow, path, self._names.index(metric)), empty)
 
 
-def iperf3(run: Run) -> dict[str, Any]:
+def iperf3(run: MeasuredRun) -> dict[str, Any]:
     """What `iperf3 --json` says about a test: a stream for each flow, with its `subflows` beside.
 
     Rates are bit/s at the application, round trips microseconds, windows bytes. The rates of
@@ -68,7 +68,7 @@ def iperf3(run: Run) -> dict[str, Any]:
     return {"start": _start(run), "intervals": intervals, "end": _end(run)}
 
 
-def _others(run: Run, series: _Series) -> list[dict[str, Any]]:
+def _others(run: MeasuredRun, series: _Series) -> list[dict[str, Any]]:
     """What the streams that are not written add to each sum."""
     seconds = np.diff(np.concatenate(([0.0], series.times)))
     count, rate, again = (np.zeros(series.times.size) for _ in range(3))
@@ -84,7 +84,7 @@ def _others(run: Run, series: _Series) -> list[dict[str, Any]]:
     ]
 
 
-def _start(run: Run) -> dict[str, Any]:
+def _start(run: MeasuredRun) -> dict[str, Any]:
     return {
         "connected": [
             {"socket": at + 1, "local_host": "client", "remote_host": "server", "remote_port": 5001 + at}
@@ -103,7 +103,7 @@ def _start(run: Run) -> dict[str, Any]:
     }
 
 
-def _stream(run: Run, series: _Series, flow: int, row: FlowRow) -> list[dict[str, Any]]:
+def _stream(run: MeasuredRun, series: _Series, flow: int, row: FlowRow) -> list[dict[str, Any]]:
     everything = len(run.path_names)
     paths = [run.path_names.index(path["path"]) for path in row["paths"]]
     goodput = np.nan_to_num(series.get(flow, everything, "goodput"))
@@ -143,7 +143,7 @@ def _stream(run: Run, series: _Series, flow: int, row: FlowRow) -> list[dict[str
     return rows
 
 
-def _end(run: Run) -> dict[str, Any]:
+def _end(run: MeasuredRun) -> dict[str, Any]:
     streams: list[dict[str, Any]] = []
     for at, row in enumerate(run.flow_rows):
         span = {"start": 0, "end": row["measured_s"], "seconds": row["measured_s"], "socket": at + 1}

@@ -1,0 +1,34 @@
+"""The events that a figure needs: one flow, and the rows of some types."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mptcplab.util.user_input import BadResult
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from mptcplab.results.read.event_log import Selection, TracedRun
+
+
+def one_flow(run: TracedRun, chosen: Selection) -> tuple[Selection, str]:
+    """The flow that is drawn, the first unless one was chosen, and how a title says so."""
+    flows = run.names("flow")
+    if not flows:
+        raise BadResult(f"{run.source or 'this run'}: it has no events of a flow")
+    flow = chosen.flow or flows[0]
+    others = f", one of {len(flows)} flows (--flow NAME)" if len(flows) > 1 and chosen.flow is None else ""
+    return replace(chosen, flow=flow), f"{flow}{others}"
+
+
+def rows_of(run: TracedRun, chosen: Selection, kinds: str) -> pa.Table:
+    """The rows of kinds that a picture needs; says which to trace where there are none."""
+    rows = run.select(replace(chosen, kinds=kinds))
+    if not rows.num_rows:
+        raise BadResult(
+            f"{run.source or 'this run'}: no events of {kinds.replace(',', ' or ')} here; trace them with --trace "
+            f"{kinds}, and look at --from, --until and --path"
+        )
+    return rows
