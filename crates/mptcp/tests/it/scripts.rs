@@ -1,8 +1,8 @@
-//! What RFCs demand, by scripts: see `crates/mptcp/scripts/README.md`.
+//! The packet scripts of all RFCs: see `crates/mptcp/scripts/README.md`.
 
 use crate::script;
 
-/// Runs the scripts of a directory, and says of each that fails what was expected and what came.
+/// Runs the scripts of a directory, and reports the expected and the sent segment of each failure.
 fn run_all(name: &str) {
     let only = std::env::var("SCRIPT").unwrap_or_default();
     let scripts = script::scripts_of(name);
@@ -18,7 +18,7 @@ macro_rules! rfcs {
             run_all(stringify!($name));
         })*
 
-        /// All of them.
+        /// All directories of scripts.
         const DIRECTORIES: &[&str] = &[$(stringify!($name)),*];
     };
 }
@@ -30,7 +30,7 @@ rfcs![
     rfc9937,
 ];
 
-/// RFC 9293 section 3.10.7: each state, each kind of segment.
+/// RFC 9293 section 3.10.7: each state and each type of segment.
 #[test]
 fn what_is_answered_in_each_state() {
     let events = script::states::table();
@@ -62,6 +62,6 @@ fn the_page_of_rfcs_is_up_to_date() {
     let found = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(
         found == wanted,
-        "docs/reference/rfc-coverage.md is out of date; UPDATE=1 cargo test -p mptcp --test it scripts:: writes it"
+        "docs/reference/rfc-coverage.md is outdated; run UPDATE=1 cargo test -p mptcp --test it scripts::"
     );
 }

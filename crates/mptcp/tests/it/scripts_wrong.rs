@@ -4,7 +4,7 @@ use crate::script;
 
 /// A script that passes.
 const RIGHT: &str = "rfc 9293 3.5
-demands Something.
+rule Something.
 stack tcp
 listen
        < SYN seq 0 mss(1000) sackok
@@ -94,7 +94,7 @@ fn wrong_payload_is_noticed() {
 /// HMACs are computed from keys and nonces that the script does not have: a peer with another key is noticed.
 #[test]
 fn a_wrong_hmac_is_noticed() {
-    let text = "rfc 8684 3.2\ndemands Something.\nstack mptcp\nbegin multipath-data\n\
+    let text = "rfc 8684 3.2\nrule Something.\nstack mptcp\nbegin multipath-data\n\
                 < [b] SYN seq 0 mss(1000) mp_join(id=1)\npeer nonce 6\n\
                 > [b] SYN+ACK seq 0 ack 1 mss(1460) mp_join\n";
     assert_says(&fault_of(text), 7, "mp_join hmac is `wrong`, not nothing");
@@ -102,7 +102,7 @@ fn a_wrong_hmac_is_noticed() {
 
 #[test]
 fn a_script_that_should_fail_and_passes_is_noticed() {
-    let text = RIGHT.replacen("stack tcp", "wanting A reason.\nstack tcp", 1);
+    let text = RIGHT.replacen("stack tcp", "unsupported A reason.\nstack tcp", 1);
     assert!(fault_of(&text).contains("it passes now"), "{}", fault_of(&text));
     let text = text.replace("= state established", "= state closed");
     assert_eq!(fault_of(&text), "");
@@ -112,7 +112,7 @@ fn a_script_that_should_fail_and_passes_is_noticed() {
 fn what_cannot_be_read_is_an_error_with_its_place() {
     for (from, to, line, what) in [
         ("rfc 9293 3.5\n", "", 1, "the head lacks `rfc`"),
-        ("demands Something.\n", "\n", 1, "the head lacks `demands`"),
+        ("rule Something.\n", "\n", 1, "the head lacks `rule`"),
         ("stack tcp", "stack udp", 3, "a stack is tcp, mptcp or linux, not `udp`"),
         ("listen\n", "listne\n", 4, "`listne` is no call"),
         ("listen\n", "set rakc off\n", 4, "there is no setting `rakc`"),

@@ -1,4 +1,4 @@
-//! Packet scripts: what an RFC demands, as segments in and out in virtual time.
+//! Packet scripts: the rules of RFCs, as segments in and out in virtual time.
 //!
 //! A script is a text file under `scripts/`, and `scripts/README.md` says how one is written. Here is what runs them over an
 //! endpoint, without a kernel and without a clock: `text` reads lines, `pattern` segments, `stage` plays them in order on a
@@ -53,10 +53,10 @@ pub fn head(name: &str, text: &str) -> Result<Head, String> {
 pub fn run(name: &str, text: &str) -> Result<Head, String> {
     let script = Script::parse(name, text, &directory().join("begin")).map_err(|fault| fault.to_string())?;
     let outcome = script.run();
-    match (outcome, &script.head.wanting) {
+    match (outcome, &script.head.unsupported) {
         (Ok(()), None) => Ok(script.head),
         (Err(_), Some(_)) => Ok(script.head),
         (Err(fault), None) => Err(fault.to_string()),
-        (Ok(()), Some(_)) => Err(format!("{name}: it passes now: take the line `wanting` out")),
+        (Ok(()), Some(_)) => Err(format!("{name}: it passes now; remove the line `unsupported`")),
     }
 }

@@ -28,10 +28,10 @@ pub struct Head {
     /// Numbers of the RFC and its section.
     pub rfc: String,
     pub section: String,
-    /// What is demanded, in a sentence.
-    pub demands: String,
-    /// Why the stack does not do it yet.
-    pub wanting: Option<String>,
+    /// The rule, in one or two sentences.
+    pub rule: String,
+    /// The reason why the stack does not implement the rule.
+    pub unsupported: Option<String>,
 }
 
 /// A script and where others lie that it begins with.
@@ -67,12 +67,12 @@ impl Script {
                     (head.rfc, head.section) = (line.words[1].clone(), line.words[2].clone());
                 }
                 "rfc" => return Err(line.place.fault("an RFC and its section: `rfc 9293 3.5`")),
-                "demands" => head.demands = rest(),
-                "wanting" => head.wanting = Some(rest()),
+                "rule" => head.rule = rest(),
+                "unsupported" => head.unsupported = Some(rest()),
                 _ => lines.push(line),
             }
         }
-        for (what, text) in [("rfc", &head.rfc), ("demands", &head.demands)] {
+        for (what, text) in [("rfc", &head.rfc), ("rule", &head.rule)] {
             if text.is_empty() {
                 return Err(first.fault(format!("the head lacks `{what}`")));
             }

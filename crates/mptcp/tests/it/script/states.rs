@@ -39,7 +39,7 @@ pub struct Row {
     pub answer: Option<String>,
     pub after: String,
     /// Why the stack does otherwise.
-    pub wanting: Option<String>,
+    pub unsupported: Option<String>,
 }
 
 /// Reads the table.
@@ -67,16 +67,14 @@ pub fn table() -> Vec<Event> {
 fn row(line: usize, text: &str) -> Row {
     let cells: Vec<_> = text.split('|').map(str::trim).collect();
     let [state, answer, after, rest @ ..] = cells.as_slice() else {
-        panic!(
-            "states.txt:{line}: a line is STATE | ANSWER | STATE, and a reason where the stack does otherwise"
-        );
+        panic!("states.txt:{line}: expected STATE | ANSWER | STATE, and a reason if the stack differs");
     };
     let answer = Some((*answer).to_owned()).filter(|answer| answer != "-");
-    let wanting = rest.first().map(|reason| (*reason).to_owned());
-    Row { line, state: (*state).into(), answer, after: (*after).into(), wanting }
+    let unsupported = rest.first().map(|reason| (*reason).to_owned());
+    Row { line, state: (*state).into(), answer, after: (*after).into(), unsupported }
 }
 
-/// Puts the numbers of a state in place of their names.
+/// Replaces the names of numbers by those of a state.
 pub fn fill(text: &str, numbers: [i64; 3]) -> String {
     let mut filled = String::new();
     let mut rest = text;
@@ -92,11 +90,11 @@ pub fn fill(text: &str, numbers: [i64; 3]) -> String {
     filled + rest
 }
 
-/// Runs a line; what is wrong with it, if anything is.
+/// Runs a line; the error says how the stack differs.
 pub fn run(event: &Event, row: &Row) -> Result<(), String> {
     let numbers = STATES.iter().find(|(name, _)| *name == row.state);
     let (_, numbers) = numbers.ok_or_else(|| format!("states.txt:{}: no state `{}`", row.line, row.state))?;
-    let mut text = format!("rfc {} {}\ndemands {}\nstack tcp\n", event.rfc, event.section, event.name);
+    let mut text = format!("rfc {} {}\nrule {}\nstack tcp\n", event.rfc, event.section, event.name);
     text += &format!("begin state-{}\n< {}\n", row.state, fill(&event.segment, *numbers));
     if let Some(answer) = &row.answer {
         text += &format!("> {}\n", fill(answer, *numbers));
@@ -105,9 +103,9 @@ pub fn run(event: &Event, row: &Row) -> Result<(), String> {
     let name = format!("states.txt:{} ({}, {})", row.line, row.state, event.name);
     let script =
         Script::parse(&name, &text, &directory().join("begin")).map_err(|fault| fault.to_string())?;
-    match (script.run(), &row.wanting) {
+    match (script.run(), &row.unsupported) {
         (Ok(()), None) | (Err(_), Some(_)) => Ok(()),
         (Err(fault), None) => Err(fault.to_string()),
-        (Ok(()), Some(_)) => Err(format!("{name}: it passes now: take the reason out")),
+        (Ok(()), Some(_)) => Err(format!("{name}: it passes now; remove the reason")),
     }
 }
