@@ -97,6 +97,14 @@ def test_python_has_docstrings_comments_and_messages(tool: ModuleType) -> None:
     assert "beside" in str(found(tool, "tools/script", "#!/bin/sh\n# runs beside it\nmend=1\n"))
 
 
+def test_a_help_text_is_short(tool: ModuleType) -> None:
+    text = 'parser.add_argument("--x", help="{}")\nprint("{}")\n'
+    assert found(tool, "python/a.py", text.format("a word " * 12, "a word " * 12)) == [
+        (1, "help", "a word a word a word a word a word a word a word a")
+    ]
+    assert found(tool, "python/a.py", text.format("a word " * 11, "")) == []
+
+
 def test_counts_may_fall_and_not_rise(tool: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
     finding = tool.Finding("docs/page.md", 7, "vocabulary", "ours", "write: this stack")
     one, two = Counter({"docs: vocabulary": 1}), Counter({"docs: vocabulary": 2})
