@@ -33,9 +33,9 @@ impl Clocks {
     pub(crate) fn look(&mut self, now: Instant, info: &ConnectionInfo, open: bool) -> bool {
         let mut seen = Seen { open, ..Seen::default() };
         for subflow in &info.subflows {
-            seen.sent += subflow.tally.data_segments_sent;
-            seen.data += subflow.tally.data_segments_received;
-            seen.heard += subflow.tally.segments_received;
+            seen.sent += subflow.stats.data_segments_sent;
+            seen.data += subflow.stats.data_segments_received;
+            seen.heard += subflow.stats.segments_received;
         }
         let before = std::mem::replace(&mut self.seen, seen);
         if seen.open != before.open {

@@ -89,7 +89,7 @@ pub(crate) fn of(now: Instant, whole: &ConnectionInfo, subflow: &SubflowInfo, cl
     let unsent = whole.bytes_written.saturating_sub(whole.bytes_sent);
     // Linux counts segments, the SYN among them.
     let opened = u64::from(!matches!(subflow.state, SubflowState::SynSent | SubflowState::SynReceived));
-    let delivered = opened + segments(subflow.tally.bytes_acked + subflow.sacked);
+    let delivered = opened + segments(subflow.stats.bytes_acked + subflow.sacked);
     let mut layout = Layout::default();
     layout.bytes(&[
         state(subflow.state),
@@ -105,7 +105,7 @@ pub(crate) fn of(now: Instant, whole: &ConnectionInfo, subflow: &SubflowInfo, cl
         subflow.send_scale | subflow.receive_scale << 4,
         0,
     ]);
-    let received = subflow.tally.longest_received.min(subflow.advmss.into()).max(536);
+    let received = subflow.stats.longest_received.min(subflow.advmss.into()).max(536);
     layout.words([micros(subflow.rto), micros(subflow.ack_delay), mss, received]);
     // unacked, sacked, lost, retrans, fackets.
     layout.words([
@@ -129,18 +129,18 @@ pub(crate) fn of(now: Instant, whole: &ConnectionInfo, subflow: &SubflowInfo, cl
     ]);
     layout.words([0, whole.receive_buffer, subflow.retransmissions]);
     let pace = subflow.pacing_rate.map_or(u64::MAX, |rate| rate as u64);
-    layout.longs([pace, u64::MAX, subflow.tally.bytes_acked, subflow.tally.bytes_received]);
-    layout.words([subflow.tally.segments_sent, subflow.tally.segments_received, unsent]);
+    layout.longs([pace, u64::MAX, subflow.stats.bytes_acked, subflow.stats.bytes_received]);
+    layout.words([subflow.stats.segments_sent, subflow.stats.segments_received, unsent]);
     layout.words([
         subflow.min_rtt.map_or(u64::from(u32::MAX), micros),
-        subflow.tally.data_segments_received,
-        subflow.tally.data_segments_sent,
+        subflow.stats.data_segments_received,
+        subflow.stats.data_segments_sent,
     ]);
     layout.longs([0, micros(clocks.busy)]);
     layout
         .longs([limited(Limit::ReceiveWindow) + limited(Limit::HeadOfLine), micros(clocks.short_of_buffer)]);
     layout.words([delivered, segments(subflow.delivered_ce)]);
-    layout.longs([subflow.tally.bytes_sent, subflow.retransmitted_bytes]);
+    layout.longs([subflow.stats.bytes_sent, subflow.retransmitted_bytes]);
     layout.words([0, u64::from(subflow.reordering_seen), segments(subflow.out_of_order)]);
     layout.words([whole.peer_window, whole.receive_buffer, 0]);
     layout.bytes(&(subflow.timeouts.min(65_535) as u16).to_ne_bytes());

@@ -140,8 +140,8 @@ fn path(subflow: &SubflowInfo) -> Option<PathInfo> {
     Some(PathInfo {
         local,
         remote,
-        bytes_sent: subflow.tally.bytes_sent,
-        bytes_acked: subflow.tally.bytes_acked,
+        bytes_sent: subflow.stats.bytes_sent,
+        bytes_acked: subflow.stats.bytes_acked,
         retransmits: subflow.retransmissions,
         timeouts: subflow.timeouts,
         mss: subflow.mss as u32,

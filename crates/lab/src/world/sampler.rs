@@ -277,15 +277,15 @@ impl Sampler {
         let Some(info) = info else { return self.last[app.flow].paths.clone() };
         for (slot, subflow) in info.subflows.iter().enumerate() {
             let count = &mut counts[self.path_of(hosts, app, subflow, slot)];
-            count.sent += subflow.tally.bytes_sent;
-            count.acked += subflow.tally.bytes_acked;
+            count.sent += subflow.stats.bytes_sent;
+            count.acked += subflow.stats.bytes_acked;
             count.retransmits += subflow.retransmissions;
             count.timeouts += subflow.timeouts;
-            count.reinjected += subflow.tally.bytes_reinjected;
+            count.reinjected += subflow.stats.bytes_reinjected;
             count.subflows += 1;
         }
         for (slot, subflow) in receiving.into_iter().flat_map(|info| info.subflows.iter().enumerate()) {
-            counts[self.path_of(hosts, app, subflow, slot)].arrived += subflow.tally.bytes_received;
+            counts[self.path_of(hosts, app, subflow, slot)].arrived += subflow.stats.bytes_received;
         }
         counts
     }

@@ -27,7 +27,7 @@ impl World {
             while self.send(now, at) {
                 sent = true;
             }
-            if !sent || !self.hosts[at].endpoint.has_news() {
+            if !sent || !self.hosts[at].endpoint.has_application_events() {
                 break;
             }
         }

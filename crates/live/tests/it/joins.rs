@@ -48,7 +48,7 @@ fn linux_joins_from_a_second_address() {
             assert_eq!(remotes(&us)[1].ip(), linux(2));
             ferry(&them, &us, 3_000_000, 3_000_000, "joined by Linux");
             for subflow in us.info().unwrap().subflows {
-                let tally = subflow.tally;
+                let tally = subflow.stats;
                 assert!(tally.bytes_sent > 0 && tally.bytes_received > 0, "{}: {tally:?}", subflow.id);
             }
         }

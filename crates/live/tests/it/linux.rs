@@ -129,7 +129,7 @@ fn two_slow_paths_add_up() {
         joined(&us, &them, 2);
         exchange(&us, &them, &[], &pattern(10_000_000));
         for subflow in us.info().unwrap().subflows {
-            let bytes = subflow.tally.bytes_received;
+            let bytes = subflow.stats.bytes_received;
             assert!(bytes > 3_000_000, "subflow {} brought {bytes} bytes of 10 MB", subflow.id);
         }
         assert!(namespace.dropped(1) + namespace.dropped(2) > 0, "the queues were not short");
@@ -162,7 +162,7 @@ fn a_device_is_lost() {
                 same(&receive(&us), &all, "back");
             });
             let lost = &us.info().unwrap().subflows[1];
-            assert!(lost.tally.bytes_sent > 0, "{loss}: it carried nothing before");
+            assert!(lost.stats.bytes_sent > 0, "{loss}: it carried nothing before");
         }
     });
 }

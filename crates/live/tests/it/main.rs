@@ -2,6 +2,7 @@
 //!
 //! How many run beside each other, and which run alone: `laboratory/turns.rs`.
 
+mod beside;
 mod controllers;
 mod downloads;
 mod driver;
@@ -16,7 +17,6 @@ mod kernel;
 mod laboratory;
 mod leaks;
 mod linux;
-mod linux_comparison;
 mod marks;
 mod matrix;
 mod outages;

@@ -113,7 +113,7 @@ fn two_paths(offload: Offload, checksum: bool, up: u64, down: u64) {
     joined(&us, &them, 2);
     ferry(&us, &them, up, down, &format!("{offload:?}, checksum {checksum}, {up} up, {down} down"));
     for subflow in us.info().unwrap().subflows {
-        let tally = subflow.tally;
+        let tally = subflow.stats;
         assert!(up < 100 || tally.bytes_sent > 100, "subflow {}: {tally:?}", subflow.id);
         assert!(down < 100 || tally.bytes_received > 100, "subflow {}: {tally:?}", subflow.id);
     }

@@ -42,7 +42,7 @@ fn two_of_linux(namespace: &Namespace, driver: &Driver) -> (MptcpStream, TcpStre
 /// Bytes sent and received by subflow.
 fn carried(us: &MptcpStream) -> Vec<(u64, u64)> {
     let info = us.info().unwrap();
-    info.subflows.iter().map(|subflow| (subflow.tally.bytes_sent, subflow.tally.bytes_received)).collect()
+    info.subflows.iter().map(|subflow| (subflow.stats.bytes_sent, subflow.stats.bytes_received)).collect()
 }
 
 /// A transfer in both directions that leaves the connection open.

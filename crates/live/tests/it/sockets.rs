@@ -240,7 +240,7 @@ fn interfaces_change_while_it_runs() {
         driver.set_backup(second, true).unwrap();
         wait_until("it is a backup", || us.info().unwrap().subflows[2].backup);
         exchange(&us, &them, &pattern(1_000_000), &pattern(100_000));
-        let sent = us.info().unwrap().subflows[2].tally.bytes_sent;
+        let sent = us.info().unwrap().subflows[2].stats.bytes_sent;
         assert_eq!(sent, 0, "a backup carries nothing while another path works");
     });
 }
@@ -260,7 +260,7 @@ fn single_subflows() {
         exchange(&us, &them, &pattern(300_000), &pattern(200_000));
         let subflows = us.info().unwrap().subflows;
         assert!(matches!(subflows[0].closed_by, Some(SubflowCloseReason::ResetByUs(_))), "{:?}", subflows[0]);
-        assert!(subflows[1].tally.bytes_sent >= 300_000);
+        assert!(subflows[1].stats.bytes_sent >= 300_000);
         let impossible = SocketAddr::new("fd00::1".parse().unwrap(), PORT);
         let error = us.open_subflow(first.interface, impossible).unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::InvalidInput | ErrorKind::NotConnected));
@@ -292,7 +292,7 @@ fn both_ends_tell_the_same() {
             assert_eq!((we.bytes_sent, we.bytes_acked, we.bytes_received), (50_000, 50_000, 20_000));
             let path = &we.subflows[0];
             assert!(path.timestamps && path.sack && path.send_scale > 0 && path.receive_scale > 0);
-            assert!(path.tally.longest_received > 1_000 && path.advmss == 1_460, "{path:?}");
+            assert!(path.stats.longest_received > 1_000 && path.advmss == 1_460, "{path:?}");
             assert!(path.rto.as_nanos() >= 200_000_000 && path.backoff == 0);
         }
     });

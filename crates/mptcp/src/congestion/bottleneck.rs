@@ -57,14 +57,14 @@ struct Queue {
     round: Instant,
     before: [Delays; PATHS],
     /// Rounds that say of another path, by its index, that it is behind another queue.
-    apart: [i32; PATHS],
+    separate: [i32; PATHS],
     /// Those that are, one bit each.
     others: u64,
     /// Segments that were acknowledged, and congestion events among them; both fade.
     segments: f64,
     events: f64,
     /// Paths whose rates of loss are not of one queue, one bit each.
-    unlike: u64,
+    dissimilar: u64,
     /// When its window was full last.
     full: Instant,
 }
@@ -100,10 +100,10 @@ impl Bottlenecks {
         queue.events += 1.0;
         for other in (0..self.queues.len()).filter(|&other| other != path) {
             let (one, another) = (&self.queues[path], &self.queues[other]);
-            let unlike = one.loses_more_than(another) || another.loses_more_than(one);
+            let dissimilar = one.loses_more_than(another) || another.loses_more_than(one);
             for (one, another) in [(path, other), (other, path)] {
-                let set = &mut self.queues[one].unlike;
-                *set = if unlike { *set | 1 << another } else { *set & !(1 << another) };
+                let set = &mut self.queues[one].dissimilar;
+                *set = if dissimilar { *set | 1 << another } else { *set & !(1 << another) };
             }
         }
     }
@@ -168,10 +168,10 @@ impl Bottlenecks {
         for other in (0..self.queues.len()).filter(|&other| other != path && paths[other].active) {
             let Some(theirs) = seen(other) else { continue };
             let (short, long) = (delay.min(theirs), delay.max(theirs));
-            let apart = long.abs_diff(short) > NOISE && short.as_secs_f64() < ALIKE * long.as_secs_f64();
-            let evidence = &mut self.queues[path].apart[other];
-            *evidence = (*evidence + if apart { 1 } else { -1 }).clamp(0, MOST);
-            let both = self.queues[path].apart[other] + self.queues[other].apart[path];
+            let separate = long.abs_diff(short) > NOISE && short.as_secs_f64() < ALIKE * long.as_secs_f64();
+            let evidence = &mut self.queues[path].separate[other];
+            *evidence = (*evidence + if separate { 1 } else { -1 }).clamp(0, MOST);
+            let both = self.queues[path].separate[other] + self.queues[other].separate[path];
             for (one, another) in [(path, other), (other, path)] {
                 let others = &mut self.queues[one].others;
                 *others = if both >= 2 * APART { *others | 1 << another } else { *others & !(1 << another) };
@@ -181,7 +181,7 @@ impl Bottlenecks {
 
     /// The paths with bottlenecks of their own beside that of `path`, or none, one bit each.
     pub(crate) fn separate_from(&self, path: usize) -> u64 {
-        self.queues.get(path).map_or(0, |queue| queue.others | queue.unlike | self.unused & !(1 << path))
+        self.queues.get(path).map_or(0, |queue| queue.others | queue.dissimilar | self.unused & !(1 << path))
     }
 
     /// A path begins or ends: nothing is known of it.
@@ -193,11 +193,11 @@ impl Bottlenecks {
         self.unused &= !(1_u64.checked_shl(path as u32).unwrap_or(0));
         self.in_use_until = Instant::ZERO;
         for queue in &mut self.queues {
-            if let Some(evidence) = queue.apart.get_mut(path) {
+            if let Some(evidence) = queue.separate.get_mut(path) {
                 *evidence = 0;
                 queue.before[path] = Delays::default();
                 queue.others &= !(1 << path);
-                queue.unlike &= !(1 << path);
+                queue.dissimilar &= !(1 << path);
             }
         }
     }

@@ -23,7 +23,7 @@ const CONTENDED: f64 = 1.6;
 const FREE: f64 = 1.35;
 
 #[derive(Clone, Copy, Debug)]
-struct Path {
+struct PathMemory {
     /// When the round trip that is watched ends.
     ends: Instant,
     /// The shortest local queue in it, bytes.
@@ -36,7 +36,7 @@ struct Path {
     share: Option<f64>,
 }
 
-impl Default for Path {
+impl Default for PathMemory {
     fn default() -> Self {
         Self {
             ends: Instant::ZERO,
@@ -53,7 +53,7 @@ impl Default for Path {
 #[derive(Debug)]
 pub struct Linked {
     inner: Box<dyn CongestionControl>,
-    paths: Vec<Path>,
+    paths: Vec<PathMemory>,
 }
 
 impl Linked {
@@ -63,9 +63,9 @@ impl Linked {
         Self { inner, paths: Vec::new() }
     }
 
-    fn own(&mut self, path: usize) -> &mut Path {
+    fn own(&mut self, path: usize) -> &mut PathMemory {
         if self.paths.len() <= path {
-            self.paths.resize(path + 1, Path::default());
+            self.paths.resize(path + 1, PathMemory::default());
         }
         &mut self.paths[path]
     }
@@ -174,7 +174,7 @@ impl CongestionControl for Linked {
 
     fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
         if !paths[path].active {
-            *self.own(path) = Path::default();
+            *self.own(path) = PathMemory::default();
         }
         self.ask(paths, path, |inner, paths| inner.on_path_change(paths, path));
     }

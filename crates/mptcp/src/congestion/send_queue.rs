@@ -40,7 +40,7 @@ impl SendQueueRule {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Path {
+struct PathMemory {
     /// `cwnd_i`: the window when the queue was last short enough.
     latched: u64,
     over: bool,
@@ -50,7 +50,7 @@ struct Path {
 struct Published {
     inner: Box<dyn CongestionControl>,
     reading: Reading,
-    paths: Vec<Path>,
+    paths: Vec<PathMemory>,
 }
 
 impl CongestionControl for Published {
@@ -60,7 +60,7 @@ impl CongestionControl for Published {
 
     fn on_progress(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
         if self.paths.len() <= path {
-            self.paths.resize(path + 1, Path::default());
+            self.paths.resize(path + 1, PathMemory::default());
         }
         let (own, state) = (&mut self.paths[path], &mut paths[path]);
         let queue = match self.reading {
@@ -134,7 +134,7 @@ impl CongestionControl for Published {
 
     fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
         if let Some(own) = self.paths.get_mut(path).filter(|_| !paths[path].active) {
-            *own = Path::default();
+            *own = PathMemory::default();
         }
         self.inner.on_path_change(paths, path);
     }

@@ -163,12 +163,12 @@ impl Congestion {
         path: usize,
         receipt_query: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]) -> T,
     ) -> T {
-        let apart = self.bottlenecks.as_ref().map_or(0, |bottlenecks| bottlenecks.separate_from(path));
-        if apart == 0 {
+        let separate = self.bottlenecks.as_ref().map_or(0, |bottlenecks| bottlenecks.separate_from(path));
+        if separate == 0 {
             return receipt_query(&mut *self.algorithm, &mut self.paths);
         }
         let mut hidden = 0_u64;
-        for at in bits(apart) {
+        for at in bits(separate) {
             if let Some(state) = self.paths.get_mut(at) {
                 hidden |= u64::from(state.active) << at;
                 state.active = false;

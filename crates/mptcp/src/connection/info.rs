@@ -35,19 +35,19 @@ impl Connection {
     /// The port of our side: that of the first subflow.
     #[must_use]
     pub fn local_port(&self) -> Option<u16> {
-        self.subflows.first().map(|subflow| subflow.ends().local.port())
+        self.subflows.first().map(|subflow| subflow.addresses().local.port())
     }
 
     /// The interface of the subflow in a place.
     pub(crate) fn interface_of(&self, id: usize) -> InterfaceId {
-        self.subflows.get(id).map_or(InterfaceId(0), |subflow| subflow.ends().interface)
+        self.subflows.get(id).map_or(InterfaceId(0), |subflow| subflow.addresses().interface)
     }
 
     /// What the subflow in a place is known by, and where it leaves.
     #[inline]
     pub(crate) fn sent_by(&self, slot: usize) -> (SubflowId, InterfaceId) {
         let subflow = &self.subflows[slot];
-        (subflow.record().id, subflow.ends().interface)
+        (subflow.record().id, subflow.addresses().interface)
     }
 
     /// What the connection knows of itself.
@@ -62,29 +62,29 @@ impl Connection {
             client: self.negotiation.client(),
             token: self.negotiation.local().token,
             remote_token: self.negotiation.remote().map(|key| key.token),
-            write_seq: self.negotiation.local().at(self.send.buffer.written()),
-            snd_una: self.negotiation.local().at(self.send.buffer.una()),
+            write_seq: self.negotiation.local().at(self.send.written()),
+            snd_una: self.negotiation.local().at(self.send.una()),
             rcv_nxt: self.negotiation.remote().map_or(0, |key| key.at(self.recv.next())),
             congestion: self.congestion.name(),
-            scheduler: self.choice.scheduler.name(),
+            scheduler: self.scheduler.name(),
             subflows_max: self.config.max_subflows,
             subflows_total: self.subflows.opened(),
             add_addr_signal: self.addresses.announcements(),
             add_addr_accepted: self.addresses.remote().iter().filter(|address| address.id != 0).count(),
-            closed: self.fate.closed(),
-            bytes_sent: self.send.buffer.next(),
-            bytes_written: self.send.buffer.written(),
-            bytes_acked: self.send.buffer.una(),
+            closed: self.lifecycle.closed(),
+            bytes_sent: self.send.next(),
+            bytes_written: self.send.written(),
+            bytes_acked: self.send.una(),
             bytes_received: self.recv.next(),
             out_of_order: self.out_of_order(),
             duplicate_bytes: self.recv.duplicate_bytes(),
-            send_queue: self.send.buffer.held(),
+            send_queue: self.send.held(),
             receive_buffer: self.recv.buffer(),
-            peer_window: self.send.buffer.edge().saturating_sub(self.send.buffer.una()),
-            reinjected_bytes: self.send.reinjected,
-            opportunistic_bytes: self.send.opportunistic,
+            peer_window: self.send.edge().saturating_sub(self.send.una()),
+            reinjected_bytes: self.reinjection.reinjected(),
+            opportunistic_bytes: self.reinjection.opportunistic(),
             penalties: self.congestion.penalties(),
-            limits: self.choice.limits.totals(now),
+            limits: self.limits.totals(now),
             usage: self.usage(),
             subflows: (0..self.subflows.len()).map(|id| self.subflow_info(id)).collect(),
             past: self.subflows.past().cloned().collect(),
@@ -103,11 +103,11 @@ impl Connection {
             receive_bytes: self.recv.held()
                 + queues().map(|queue| queue.held()).sum::<u64>()
                 + self.subflows.iter().map(|subflow| subflow.mapper().held()).sum::<u64>()
-                + self.subflows.iter().map(|subflow| subflow.opening().early_data.bytes()).sum::<u64>(),
+                + self.subflows.iter().map(|subflow| subflow.handshake().early_data.bytes()).sum::<u64>(),
             pieces: self.recv.early().pieces() + queues().map(|queue| queue.pieces()).sum::<usize>(),
             mappings: self.subflows.iter().map(|subflow| subflow.mapper().mappings()).sum(),
             segments_in_flight: self.subflows.iter().map(|subflow| subflow.sender().board.queue.len()).sum(),
-            signals: self.signals.len(),
+            signals: self.pending_options.len(),
             half_open_joins: self.subflows.iter().filter(|subflow| subflow.is_half_open_join()).count(),
             remote_addresses: self.addresses.remote().len(),
             failed: self.addresses.failures(),
@@ -123,13 +123,13 @@ impl Connection {
             id: subflow.record().id,
             opened_at: subflow.record().opened_at,
             closed_at: subflow.record().closed_at,
-            interface: subflow.ends().interface,
-            local: subflow.ends().local,
-            remote: subflow.ends().remote,
+            interface: subflow.addresses().interface,
+            local: subflow.addresses().local,
+            remote: subflow.addresses().remote,
             state: subflow.state(),
             closed_by: subflow.record().closed_by,
             icmp: subflow.record().icmp,
-            backup: subflow.ends().backup || subflow.ends().peer_backup,
+            backup: subflow.addresses().backup || subflow.addresses().peer_backup,
             probation: subflow.scheduling().probation.is_some(),
             cwnd: path.cwnd,
             ssthresh: (path.ssthresh != u64::MAX).then_some(path.ssthresh),
@@ -138,21 +138,21 @@ impl Connection {
             pmtu: self.path_mtu_of(subflow),
             timestamps: subflow.clock().on,
             sack: subflow.negotiated().sack,
-            syn_data: subflow.opening().first_received > 1 || subflow.opening().first_sent > 1,
+            syn_data: subflow.handshake().first_received > 1 || subflow.handshake().first_sent > 1,
             send_scale: subflow.negotiated().send_scale,
             receive_scale: subflow.negotiated().receive_scale,
             ecn: subflow.echo().is_agreed(),
             delivered_ce: subflow.sender().marks.delivered,
             received_ce: subflow.echo().received,
             mark_reductions: subflow.sender().marks.reductions,
-            srtt: path.srtt.filter(|_| subflow.opening().was_open),
+            srtt: path.srtt.filter(|_| subflow.handshake().was_open),
             rttvar: path.rttvar,
             min_rtt: path.min_rtt,
             rto: subflow.sender().timeout.after(path),
             backoff: subflow.sender().timeout.backoff(),
             pacing_rate: path.pacing,
             in_flight: subflow.sender().in_flight(),
-            probes: subflow.watch().kept.max(self.timers.unanswered()),
+            probes: subflow.liveness().kept.max(self.timers.unanswered()),
             ack_delay: crate::subflow::receiver::DELAYED_ACK,
             unacked: board.next - board.una,
             sacked: board.sacked,
@@ -167,7 +167,7 @@ impl Connection {
             recoveries: subflow.sender().recoveries,
             undone: subflow.sender().spurious.undone,
             out_of_order: subflow.receiver().queue().bytes(),
-            tally: subflow.record().tally,
+            stats: subflow.record().stats,
         }
     }
 }

@@ -44,7 +44,7 @@ pub(crate) enum EndpointEvent {
 /// What became of the connection, for the endpoint and the application to hear.
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
-    pub(crate) pending: PendingEvents,
+    pending: PendingEvents,
     closed: Option<CloseReason>,
     events: VecDeque<EndpointEvent>,
 }
@@ -63,6 +63,21 @@ impl Lifecycle {
             self.pending.note(EventKind::Closed(how));
             self.events.push_back(EndpointEvent::Over);
         }
+    }
+
+    /// Queues an event for the application.
+    pub(crate) fn note(&mut self, event: EventKind) {
+        self.pending.note(event);
+    }
+
+    /// Whether the application has no event to take.
+    #[inline]
+    pub(crate) fn has_no_news(&self) -> bool {
+        self.pending.is_empty()
+    }
+
+    pub(crate) fn pending_mut(&mut self) -> &mut PendingEvents {
+        &mut self.pending
     }
 
     /// The endpoint is to hear it.

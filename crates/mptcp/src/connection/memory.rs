@@ -37,7 +37,7 @@ impl Connection {
         let waits = self
             .subflows
             .iter()
-            .map(|subflow| subflow.mapper().waiting() + subflow.opening().early_data.bytes());
+            .map(|subflow| subflow.mapper().waiting() + subflow.handshake().early_data.bytes());
         waits.sum()
     }
 

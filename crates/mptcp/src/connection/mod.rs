@@ -39,56 +39,21 @@ pub(crate) use crate::connection::handshake::options::{capable as capable_option
 use crate::connection::lifecycle::Lifecycle;
 pub(crate) use crate::connection::lifecycle::{EndpointEvent, SubflowTuple};
 use crate::connection::observe::limits::LimitClock;
-use crate::connection::observe::watch::Watch;
+use crate::connection::observe::observer::ObserverState;
+use crate::connection::reinject::state::ReinjectionState;
 pub use crate::connection::report::{ConnectionInfo, SubflowInfo};
 use crate::connection::stream::recv::RecvStream;
-use crate::connection::stream::send::SendStream;
+use crate::connection::stream::send_buffer::SendBuffer;
 pub use crate::connection::stream::write::WriteFlags;
+use crate::connection::stream::writer::{DataFin, Writer};
 use crate::connection::subflows::SubflowSet;
 use crate::connection::timers::deadlines::Timers;
 use crate::connection::transmit::data_ack_lead::DataAckLeads;
+use crate::connection::transmit::scheduler_state::SchedulerState;
 use crate::event::{CloseReason, PendingEvents};
 use crate::path_manager::LocalAddress;
-use crate::scheduler::{Candidate, Scheduler};
+use crate::scheduler::Scheduler;
 use crate::subflow::Origin;
-
-/// The scheduler, scratch for its view, so that looking costs no allocation, and why nothing is sent.
-#[derive(Debug)]
-struct SchedulerState {
-    scheduler: Box<dyn Scheduler>,
-    /// It gives each subflow all data.
-    duplicates: bool,
-    candidates: Vec<Candidate>,
-    /// When the candidates were seen, if all that has happened since is that new data went on one of them.
-    seen: Option<Instant>,
-    /// The slot of that one; none where new data went that was not the scheduler's to give.
-    sent: usize,
-    /// That one has been looked at again since, as long as `seen` holds.
-    fresh: bool,
-    /// How much sooner than on their own paths data is acknowledged.
-    data_ack_leads: DataAckLeads,
-    /// Segments and bytes that subflows hold which were not acknowledged there, as long as `seen` holds.
-    held: (usize, u64),
-    /// Why nothing was sent, and for how long.
-    limits: LimitClock,
-}
-
-impl SchedulerState {
-    fn new(limits: LimitClock, scheduler: Box<dyn Scheduler>) -> Self {
-        let duplicates = scheduler.duplicates();
-        Self {
-            scheduler,
-            duplicates,
-            candidates: Vec::new(),
-            seen: None,
-            sent: 0,
-            fresh: false,
-            data_ack_leads: DataAckLeads::default(),
-            held: (0, 0),
-            limits,
-        }
-    }
-}
 
 /// One connection.
 #[derive(Debug)]
@@ -98,14 +63,20 @@ pub struct Connection {
     subflows: SubflowSet,
     addresses: AddressManager,
     congestion: Congestion,
-    choice: SchedulerState,
-    send: SendStream,
+    scheduler: SchedulerState,
+    data_ack_leads: DataAckLeads,
+    /// Why nothing was sent, and for how long.
+    limits: LimitClock,
+    send: SendBuffer,
+    writer: Writer,
+    data_fin: DataFin,
+    reinjection: ReinjectionState,
     recv: RecvStream,
-    signals: PendingOptions,
+    pending_options: PendingOptions,
     timers: Timers,
-    fate: Lifecycle,
-    /// Somebody is told of what happens.
-    watch: Option<Box<Watch>>,
+    lifecycle: Lifecycle,
+    /// `None` unless an observer asked for events.
+    observer: Option<Box<ObserverState>>,
 }
 
 impl Connection {
@@ -148,13 +119,18 @@ impl Connection {
             subflows: SubflowSet::default(),
             addresses: AddressManager::new(local, config.path_manager.build()),
             congestion,
-            choice: SchedulerState::new(LimitClock::new(now), config.scheduler.build()),
-            send: SendStream::default(),
+            scheduler: SchedulerState::new(config.scheduler.build()),
+            data_ack_leads: DataAckLeads::default(),
+            limits: LimitClock::new(now),
+            send: SendBuffer::default(),
+            writer: Writer::default(),
+            data_fin: DataFin::default(),
+            reinjection: ReinjectionState::default(),
             recv,
-            signals: PendingOptions::default(),
+            pending_options: PendingOptions::default(),
             timers: Timers::default(),
-            fate: Lifecycle::default(),
-            watch: None,
+            lifecycle: Lifecycle::default(),
+            observer: None,
             config,
         }
     }
@@ -183,7 +159,7 @@ impl Connection {
     /// The longest round trip of all subflows that carry data, or did.
     fn longest_rtt(&self) -> Option<Duration> {
         let all = self.subflows.iter().zip(&self.congestion.paths);
-        all.filter(|(subflow, _)| subflow.opening().was_open).filter_map(|(_, path)| path.srtt).max()
+        all.filter(|(subflow, _)| subflow.handshake().was_open).filter_map(|(_, path)| path.srtt).max()
     }
 
     /// As Linux does it: only when the window has become twice what was said last, on each subflow by itself (net/mptcp/protocol.c,
@@ -214,7 +190,7 @@ impl Connection {
 
     /// Lets go of what is unread, once nothing more can come.
     pub(crate) fn discard(&mut self) {
-        if self.fate.closed().is_some() {
+        if self.lifecycle.closed().is_some() {
             self.recv.discard();
         }
     }
@@ -243,26 +219,26 @@ impl Connection {
 
     /// The next thing that the endpoint is to do for the connection.
     pub(crate) fn poll_endpoint_event(&mut self) -> Option<EndpointEvent> {
-        self.fate.poll()
+        self.lifecycle.poll()
     }
 
     /// Whether the endpoint has nothing to do for it, and it is not over.
     #[inline]
     pub(crate) fn is_steady(&self) -> bool {
-        self.fate.is_empty_for_endpoint() && self.fate.closed().is_none()
+        self.lifecycle.is_empty_for_endpoint() && self.lifecycle.closed().is_none()
     }
 
     /// Whether nobody has anything to hear of: the application neither.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.is_steady() && self.fate.pending.is_empty()
+        self.is_steady() && self.lifecycle.has_no_news()
     }
 
     pub(crate) fn pending(&mut self) -> &mut PendingEvents {
-        &mut self.fate.pending
+        self.lifecycle.pending_mut()
     }
 
     pub(crate) fn closed(&self) -> Option<CloseReason> {
-        self.fate.closed()
+        self.lifecycle.closed()
     }
 
     /// What it was told.
@@ -284,7 +260,8 @@ impl Connection {
             }
         }
         if let Some(scheduler) = scheduler {
-            self.choice = SchedulerState::new(self.choice.limits, scheduler);
+            self.scheduler = SchedulerState::new(scheduler);
+            self.data_ack_leads = DataAckLeads::default();
             self.congestion.paths.iter_mut().for_each(|path| path.model.lead = Duration::ZERO);
         }
     }
@@ -295,6 +272,6 @@ impl Connection {
     }
 
     fn is_initial(&self, id: usize) -> bool {
-        self.subflows[id].opening().origin == Origin::Initial
+        self.subflows[id].handshake().origin == Origin::Initial
     }
 }

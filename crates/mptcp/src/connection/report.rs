@@ -185,5 +185,5 @@ pub struct SubflowInfo {
     /// Bytes that wait out of order at the subflow level.
     pub out_of_order: u64,
     /// Counts.
-    pub tally: SubflowStats,
+    pub stats: SubflowStats,
 }

@@ -124,7 +124,7 @@ impl SubflowSet {
 
     /// Where the subflow in a place is found.
     pub(crate) fn subflow_tuple(&self, slot: usize) -> SubflowTuple {
-        let (id, ends) = (self.places[slot].record().id, self.places[slot].ends());
-        SubflowTuple { id, local: ends.local, remote: ends.remote }
+        let (id, addresses) = (self.places[slot].record().id, self.places[slot].addresses());
+        SubflowTuple { id, local: addresses.local, remote: addresses.remote }
     }
 }

@@ -160,7 +160,7 @@ impl Endpoint {
         self.counters.cookies_accepted += 1;
         let id = self.insert(now, connection);
         if let Some(place) = self.slots.place(id) {
-            self.keep_waiting(now, place, port);
+            self.add_to_backlog(now, place, port);
         }
         CookieAnswer::Accepted
     }

@@ -24,7 +24,7 @@ use crate::ids::SubflowId;
 const LATELY: usize = 64;
 
 /// A subflow that was found lately: both its ends, ours first, the connection and the subflow.
-type Lately = (SocketAddr, SocketAddr, (u32, SubflowId));
+type RecentLookup = (SocketAddr, SocketAddr, (u32, SubflowId));
 
 /// Tables under a key of the endpoint's own: others choose what stands in them, and must not know where.
 #[derive(Debug)]
@@ -32,7 +32,7 @@ pub(crate) struct Demux {
     tuples: HashMap<Tuple, (u32, SubflowId), Secret>,
     /// What was found lately, so that segments of the same subflows are not hashed again. Who makes others miss it gains
     /// nothing: they pay for the hash.
-    lately: [Option<Lately>; LATELY],
+    recent_lookup: [Option<RecentLookup>; LATELY],
     tokens: HashMap<u32, u32, Secret>,
     pub(crate) listeners: FxHashMap<u16, Listener>,
 }
@@ -40,22 +40,22 @@ pub(crate) struct Demux {
 impl Demux {
     pub(crate) fn new(secret: Secret) -> Self {
         let (tuples, tokens) = (HashMap::with_hasher(secret), HashMap::with_hasher(secret));
-        Self { tuples, lately: [None; LATELY], tokens, listeners: FxHashMap::default() }
+        Self { tuples, recent_lookup: [None; LATELY], tokens, listeners: FxHashMap::default() }
     }
 
     /// The connection and the subflow that a segment is for.
     #[inline(always)]
     pub(crate) fn find(&mut self, segment: &Segment) -> Option<(u32, SubflowId)> {
         let (local, remote) = (&segment.destination, &segment.source);
-        let lately = &mut self.lately[mixed(local, remote) % LATELY];
-        if let Some((known, peer, owner)) = lately
+        let recent_lookup = &mut self.recent_lookup[mixed(local, remote) % LATELY];
+        if let Some((known, peer, owner)) = recent_lookup
             && known == local
             && peer == remote
         {
             return Some(*owner);
         }
         let owner = *self.tuples.get(&Tuple::new(*local, *remote))?;
-        *lately = Some((*local, *remote, owner));
+        *recent_lookup = Some((*local, *remote, owner));
         Some(owner)
     }
 
@@ -83,14 +83,14 @@ impl Demux {
 
     /// A subflow of a connection is found by its four-tuple from now on, and the connection by its token.
     pub(crate) fn register(&mut self, place: u32, token: u32, at: SubflowTuple) {
-        self.lately = [None; LATELY];
+        self.recent_lookup = [None; LATELY];
         self.tuples.insert(Tuple::new(at.local, at.remote), (place, at.id));
         self.tokens.insert(token, place);
     }
 
     /// A subflow is over; its four-tuple may be another one's by now.
     pub(crate) fn forget_subflow(&mut self, place: u32, at: SubflowTuple) {
-        self.lately = [None; LATELY];
+        self.recent_lookup = [None; LATELY];
         let tuple = Tuple::new(at.local, at.remote);
         if self.tuples.get(&tuple) == Some(&(place, at.id)) {
             self.tuples.remove(&tuple);
@@ -106,7 +106,7 @@ impl Demux {
 
     /// Nothing is left of a connection.
     pub(crate) fn forget(&mut self, place: u32, connection: &Connection) {
-        self.lately = [None; LATELY];
+        self.recent_lookup = [None; LATELY];
         for at in connection.subflow_tuple() {
             let tuple = Tuple::new(at.local, at.remote);
             if self.tuples.get(&tuple).is_some_and(|owner| owner.0 == place) {

@@ -92,7 +92,7 @@ impl Endpoint {
                 InterfaceChange::Down => connection.remove_local_address(now, id),
                 InterfaceChange::Backup(backup) => connection.set_backup(id, backup),
             }
-            self.settle(now, slot);
+            self.after_change(now, slot);
         }
     }
 }

@@ -19,23 +19,23 @@ impl Endpoint {
     /// taken out, the rest stays.
     #[inline(always)]
     pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
-        if self.telling {
+        if self.observing {
             return self.handle_segment_observed(now, interface, segment);
         }
         let Some((slot, subflow)) = self.demux.find(segment) else {
-            return self.handle_unknown(now, interface, segment);
+            return self.handle_unmatched_segment(now, interface, segment);
         };
         if segment.flags.syn()
             && let Some(connection) = self.slots.connection_at(slot)
             && let Some(iss) = connection.may_be_replaced(now, subflow, segment)
         {
             // RFC 9293 section 3.10.7.4: a new connection may follow an old one from TIME-WAIT.
-            self.settle(now, slot);
+            self.after_change(now, slot);
             return self.handle_first(now, interface, segment, Some(iss));
         }
         // What waits changes by payload alone, which is taken out of the segment.
         let brings_payload = !segment.payload.is_empty();
-        self.handle_here(now, slot, |connection| {
+        self.change_connection(now, slot, |connection| {
             if connection.handle_segment(now, subflow, segment) {
                 connection.process_early_data(now, subflow);
             }
@@ -45,7 +45,7 @@ impl Endpoint {
 
     /// A segment that no subflow is for, unless it makes one.
     #[cold]
-    fn handle_unknown(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
+    fn handle_unmatched_segment(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
         if self.handle_unmatched(now, interface, segment) {
             self.handle_segment_rarely(now, interface, segment);
         }
@@ -62,7 +62,7 @@ impl Endpoint {
             let Some(connection) = self.slots.connection_at(slot) else { continue };
             if connection.deadline() <= now {
                 connection.handle_timeout(now);
-                self.settle(now, slot);
+                self.after_change(now, slot);
             } else {
                 let at = connection.deadline();
                 self.deadlines.set(slot, at);
@@ -75,9 +75,9 @@ impl Endpoint {
     #[inline(never)]
     fn handle_segment_observed(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
         let known = self.demux.find(segment);
-        self.telling = false;
+        self.observing = false;
         self.handle_segment_rarely(now, interface, segment);
-        self.telling = true;
+        self.observing = true;
         if let Some((slot, subflow)) = known.or_else(|| self.demux.find(segment))
             && let Some(connection) = self.slots.at(slot).connection.as_deref_mut()
         {
@@ -133,14 +133,14 @@ impl Endpoint {
         out: &mut Segment,
     ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
         if self.rare_work {
-            return self.poll_unusual(now, out);
+            return self.poll_rare_work(now, out);
         }
         while let Some(slot) = self.ready.first() {
             let entry = self.slots.at(slot);
             let known = entry.id(slot);
             if let Some(connection) = &mut entry.connection {
-                let disturbed = std::mem::take(&mut entry.disturbed);
-                if let Some(subflow) = connection.poll_transmit(now, disturbed, out) {
+                let may_have_changed = std::mem::take(&mut entry.may_have_changed);
+                if let Some(subflow) = connection.poll_transmit(now, may_have_changed, out) {
                     let (id, interface) = connection.sent_by(subflow);
                     let departs =
                         self.interfaces.get(interface).is_some_and(|interface| interface.departures);
@@ -182,25 +182,25 @@ impl Endpoint {
         if let Some(connection) = &entry.connection {
             self.deadlines.set(slot, connection.deadline());
         }
-        self.settle_quietly(now, slot);
+        self.process_events_quietly(now, slot);
     }
 
     /// An answer to a stranger waits, or somebody is to hear of what is sent.
     #[cold]
     #[inline(never)]
-    fn poll_unusual(
+    fn poll_rare_work(
         &mut self,
         now: Instant,
         out: &mut Segment,
     ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
         let stray = self.stateless_replies.pop_front();
-        self.rare_work = self.telling || !self.stateless_replies.is_empty();
+        self.rare_work = self.observing || !self.stateless_replies.is_empty();
         match stray {
             Some(stray) => {
                 *out = stray.segment;
                 Some((stray.interface, stray.subflow))
             }
-            None if self.telling => self.poll_transmit_observed(now, out),
+            None if self.observing => self.poll_transmit_observed(now, out),
             None => self.poll_transmit_rarely(now, out),
         }
     }
@@ -221,7 +221,7 @@ impl Endpoint {
     /// Whether it or [`Endpoint::poll_transmit`] may.
     #[must_use]
     #[inline]
-    pub fn has_news(&self) -> bool {
+    pub fn has_application_events(&self) -> bool {
         self.has_events() || self.wants_transmit()
     }
 

@@ -55,8 +55,8 @@ impl Endpoint {
         let mut rest = data;
         let first = rest.split_to(if early { room.min(rest.len()) } else { 0 });
         self.open(now, interface, remote, config, |subflow| {
-            subflow.opening_mut().cookie = cookie;
-            subflow.opening_mut().syn_data = first;
+            subflow.handshake_mut().cookie = cookie;
+            subflow.handshake_mut().syn_data = first;
         })
         .inspect(|&id| {
             self.with(now, id, |connection| connection.begin_stream_with(rest));
@@ -72,10 +72,10 @@ pub(crate) fn read_syn(subflow: &mut Subflow, syn: &Segment, settings: ServerFas
     let valid =
         shown.is_some_and(|shown| *shown == expected || settings.old_key.map(make).as_ref() == Some(shown));
     if !syn.payload.is_empty() && (valid || !settings.cookies) {
-        subflow.opening_mut().syn_data = syn.payload.clone();
+        subflow.handshake_mut().syn_data = syn.payload.clone();
     } else if syn.options.fast_open.is_some() && settings.cookies && !valid {
-        subflow.opening_mut().cookie = Some(expected);
-        subflow.opening_mut().cookie_experimental = syn.options.fast_open_experimental;
+        subflow.handshake_mut().cookie = Some(expected);
+        subflow.handshake_mut().cookie_experimental = syn.options.fast_open_experimental;
     }
 }
 

@@ -32,7 +32,7 @@ impl Endpoint {
         let found = self.slots.connection_at(slot);
         let believed = found.is_some_and(|c| c.handle_icmp(now, subflow, message.sequence, message.error));
         if believed {
-            self.settle(now, slot);
+            self.after_change(now, slot);
         }
         believed
     }

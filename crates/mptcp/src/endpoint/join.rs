@@ -27,11 +27,11 @@ impl Endpoint {
         // RFC 8684 section 3.2: an unknown token.
         let Some(slot) = self.demux.place_of_token(token) else { return Some(ResetReason::MPTCP) };
         let iss = self.random.next_u32();
-        let subflow = self.joining(interface, segment, slot, iss)?;
+        let subflow = self.pending_join(interface, segment, slot, iss)?;
         let connection = self.slots.connection_at(slot)?;
         match connection.accept_join(now, subflow, segment, None) {
             Ok(()) => {
-                self.settle(now, slot);
+                self.after_change(now, slot);
                 None
             }
             Err(JoinRefusal::Busy) => {
@@ -45,7 +45,13 @@ impl Endpoint {
         }
     }
 
-    fn joining(&mut self, interface: InterfaceId, segment: &Segment, slot: u32, iss: u32) -> Option<Subflow> {
+    fn pending_join(
+        &mut self,
+        interface: InterfaceId,
+        segment: &Segment,
+        slot: u32,
+        iss: u32,
+    ) -> Option<Subflow> {
         let (local, remote) = (segment.destination, segment.source);
         let connection = self.slots.connection_at(slot)?;
         let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
@@ -106,14 +112,14 @@ impl Endpoint {
         let syn = request.syn();
         let right = segment.acknowledgment == Seq::new(iss) + 1 && segment.sequence == syn.sequence + 1;
         let Some(slot) = self.demux.place_of_token(request.token).filter(|_| right) else { return false };
-        let Some(subflow) = self.joining(interface, &syn, slot, iss) else { return false };
+        let Some(subflow) = self.pending_join(interface, &syn, slot, iss) else { return false };
         let Some(connection) = self.slots.connection_at(slot) else { return false };
         if !connection.has_keys(segment, nonce, request.nonce) {
             return false;
         }
         let accepted = connection.accept_join(now, subflow, &syn, Some(nonce)).is_ok();
         self.joins.remove(place);
-        self.settle(now, slot);
+        self.after_change(now, slot);
         accepted
     }
 }

@@ -54,11 +54,11 @@ impl Endpoint {
     pub fn unlisten(&mut self, port: u16) -> bool {
         for place in 0..self.slots.count() {
             let slot = self.slots.at(place);
-            if slot.waits_at == Some(port) {
-                slot.waits_at = None;
+            if slot.listener_port == Some(port) {
+                slot.listener_port = None;
                 slot.opening = false;
                 // Nobody says any more when somebody reads.
-                self.note_reader(place);
+                self.on_accepted_by_app(place);
             }
         }
         self.demux.listeners.remove(&port).is_some()
@@ -68,12 +68,12 @@ impl Endpoint {
     pub fn accept(&mut self, id: ConnectionId) {
         if let Some(place) = self.slots.place(id) {
             self.stop_waiting(place);
-            self.note_reader(place);
+            self.on_accepted_by_app(place);
         }
     }
 
     /// An application may read from a connection; its peer is told where a shortage of memory had closed the window.
-    fn note_reader(&mut self, place: u32) {
+    fn on_accepted_by_app(&mut self, place: u32) {
         let connection = self.slots.connection_at(place);
         if connection.is_some_and(|connection| connection.reader_came()) {
             self.enqueue(place);
@@ -83,7 +83,7 @@ impl Endpoint {
     /// Makes room at a listener that is full: handshakes that nobody has completed for long give up their places, as
     /// the oldest ones in RFC 4987 section 3.5, so that a flood of SYNs shuts a port for a moment only. Nothing
     /// is sent to them. Returns whether there is room.
-    pub(crate) fn make_room(&mut self, now: Instant, port: u16) -> bool {
+    pub(crate) fn evict_half_open(&mut self, now: Instant, port: u16) -> bool {
         loop {
             let Some(listener) = self.demux.listeners.get_mut(&port) else { return false };
             if !listener.is_full() {
@@ -98,12 +98,12 @@ impl Endpoint {
             if let Some(connection) = self.slots.connection_at(place) {
                 connection.give_up(now);
             }
-            self.settle(now, place);
+            self.after_change(now, place);
         }
     }
 
     /// A connection begins to wait at a listener: for the end of its handshake, and then to be accepted.
-    pub(crate) fn keep_waiting(&mut self, now: Instant, place: u32, port: u16) {
+    pub(crate) fn add_to_backlog(&mut self, now: Instant, place: u32, port: u16) {
         let id = self.slots.id(place);
         let Some(listener) = self.demux.listeners.get_mut(&port) else { return };
         listener.waiting += 1;
@@ -114,7 +114,7 @@ impl Endpoint {
             listener.begun.retain(|(_, id)| slots.place(*id).is_some_and(|place| slots.at(place).opening));
         }
         let slot = self.slots.at(place);
-        slot.waits_at = Some(port);
+        slot.listener_port = Some(port);
         slot.opening = true;
         // Without a backlog nobody says when an application takes it.
         let accepts = self.demux.listeners.get(&port).is_some_and(Listener::has_backlog);

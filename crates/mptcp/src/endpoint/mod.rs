@@ -4,6 +4,7 @@
 //! connections are served. The driver owns time and devices: `handle_*` takes what happened, `poll_*`
 //! gives what to do. Never decides anything inside a connection.
 
+mod after_change;
 mod blackhole;
 mod connect;
 mod cookies;
@@ -23,7 +24,6 @@ mod options;
 mod pool;
 mod replies;
 mod server_cookies;
-mod settle;
 mod table;
 mod unmatched;
 
@@ -85,7 +85,7 @@ pub struct Endpoint {
     secret: Secret,
     observer: Option<(Arc<dyn Observer>, Wanted)>,
     /// There is an observer, and it is to hear of what is done now.
-    telling: bool,
+    observing: bool,
     /// That, or an answer to a stranger waits.
     rare_work: bool,
     /// Scratch: who was asked for segments.
@@ -116,7 +116,7 @@ impl Endpoint {
             bounds,
             secret,
             observer: None,
-            telling: false,
+            observing: false,
             rare_work: false,
             asked: Vec::new(),
         }
@@ -125,7 +125,7 @@ impl Endpoint {
     /// Tells `observer` of what happens on every connection that begins from now on, as far as it is `wanted`.
     pub fn set_observer(&mut self, observer: Arc<dyn Observer>, wanted: Wanted) {
         self.observer = Some((observer, wanted));
-        (self.telling, self.rare_work) = (true, true);
+        (self.observing, self.rare_work) = (true, true);
     }
 
     /// Adds an interface that is up.
@@ -160,7 +160,7 @@ impl Endpoint {
 
     pub(crate) fn stop_waiting(&mut self, place: u32) {
         let slot = self.slots.at(place);
-        let (port, opening) = (slot.waits_at.take(), std::mem::take(&mut slot.opening));
+        let (port, opening) = (slot.listener_port.take(), std::mem::take(&mut slot.opening));
         if let Some(listener) = port.and_then(|port| self.demux.listeners.get_mut(&port)) {
             listener.waiting -= 1;
             listener.opening -= usize::from(opening);
@@ -171,7 +171,7 @@ impl Endpoint {
     pub(crate) fn note_opened(&mut self, place: u32) {
         let slot = self.slots.at(place);
         if std::mem::take(&mut slot.opening)
-            && let Some(listener) = slot.waits_at.and_then(|port| self.demux.listeners.get_mut(&port))
+            && let Some(listener) = slot.listener_port.and_then(|port| self.demux.listeners.get_mut(&port))
         {
             listener.opening -= 1;
         }

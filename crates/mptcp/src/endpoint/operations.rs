@@ -20,7 +20,7 @@ impl Endpoint {
     ) -> Option<T> {
         let place = self.slots.place(id)?;
         let result = self.slots.connection_at(place).map(work);
-        self.settle(now, place);
+        self.after_change(now, place);
         result
     }
 

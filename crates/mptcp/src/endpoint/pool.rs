@@ -29,12 +29,12 @@ impl Pool {
     /// Whether the shortage begins or ends where `most` bytes are the bound.
     #[inline]
     pub(crate) fn reconsider(&mut self, most: u64) -> bool {
-        let ought = self.ought_to_be_short(most);
+        let ought = self.should_be_under_pressure(most);
         std::mem::replace(&mut self.short, ought) != ought
     }
 
     /// The shortage ends at three quarters of the bound: each change of mind takes a quarter of it to be received or read.
-    fn ought_to_be_short(&self, most: u64) -> bool {
+    fn should_be_under_pressure(&self, most: u64) -> bool {
         self.bytes > if self.short { most / 4 * 3 } else { most }
     }
 }

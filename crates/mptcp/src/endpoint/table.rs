@@ -26,9 +26,9 @@ pub(crate) struct Slot {
     pub ready: bool,
     pub eventful: bool,
     /// Somebody may have changed the connection since it gave a segment last.
-    pub disturbed: bool,
+    pub may_have_changed: bool,
     /// The port whose listener it waits for.
-    pub waits_at: Option<u16>,
+    pub listener_port: Option<u16>,
     /// Its handshake is not over.
     pub opening: bool,
     /// Received payload that it holds, bytes, as the endpoint's pool counts it.
@@ -89,7 +89,7 @@ impl ConnectionTable {
     #[inline]
     pub(crate) fn connection_at(&mut self, place: u32) -> Option<&mut Connection> {
         let slot = self.list.get_mut(place as usize)?;
-        slot.disturbed = true;
+        slot.may_have_changed = true;
         slot.connection.as_deref_mut()
     }
 
@@ -97,7 +97,7 @@ impl ConnectionTable {
     #[inline]
     pub(crate) fn connection_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
         let slot = self.list.get_mut(id.place as usize).filter(|slot| slot.generation == id.generation)?;
-        slot.disturbed = true;
+        slot.may_have_changed = true;
         slot.connection.as_deref_mut()
     }
 

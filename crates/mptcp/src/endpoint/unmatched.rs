@@ -86,7 +86,7 @@ impl Endpoint {
             return;
         }
         let config = listener.config.clone();
-        if !self.make_room(now, port) {
+        if !self.evict_half_open(now, port) {
             return self.answer_by_cookie(now, interface, segment, &config);
         }
         let iss = iss.unwrap_or_else(|| self.random.next_u32());
@@ -102,7 +102,7 @@ impl Endpoint {
         self.counters.capable_syns_received += u64::from(connection.is_negotiating());
         let id = self.insert(now, connection);
         if let Some(place) = self.slots.place(id) {
-            self.keep_waiting(now, place, port);
+            self.add_to_backlog(now, place, port);
         }
     }
 

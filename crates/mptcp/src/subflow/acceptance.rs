@@ -57,7 +57,7 @@ impl Subflow {
             };
         }
         if flags.syn() {
-            if flags.ack() && self.state == State::SynReceived && self.opening.opened_here {
+            if flags.ack() && self.state == State::SynReceived && self.handshake.opened_here {
                 // RFC 9293 section 3.5: a simultaneous open; the peer's SYN/ACK acknowledges ours.
                 let ack = self.send_offset(segment.acknowledgment).filter(|&ack| ack == 1);
                 return match ack {
@@ -66,7 +66,7 @@ impl Subflow {
                 };
             }
             // RFC 5961 section 4.2; a repeated SYN/ACK means that our third ACK was lost.
-            let repeated = flags.ack() && segment.sequence == self.opening.irs;
+            let repeated = flags.ack() && segment.sequence == self.handshake.irs;
             return if repeated { self.repeat(now) } else { self.challenge(now) };
         }
         if !in_window {

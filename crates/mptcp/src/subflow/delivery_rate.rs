@@ -15,7 +15,7 @@ const MAX_IDLE_CAPACITY: usize = 4096;
 
 /// What left at one time: the draft's per-packet state.
 #[derive(Clone, Copy, Debug)]
-struct Transmission {
+struct TransmissionRecord {
     start: u64,
     end: u64,
     sent_at: Instant,
@@ -39,7 +39,7 @@ struct Transmission {
 #[derive(Debug, Default)]
 pub(crate) struct Rates {
     /// By offset, without gaps where it was asked from the beginning.
-    flight: VecDeque<Transmission>,
+    flight: VecDeque<TransmissionRecord>,
     now: Instant,
     delivered: u64,
     delivered_at: Instant,
@@ -50,7 +50,7 @@ pub(crate) struct Rates {
     /// The window was full while what is delivered up to here was under way; 0 for not.
     full_to: u64,
     /// The newest transmission that arrived by the acknowledgement at hand.
-    newest: Option<Transmission>,
+    newest: Option<TransmissionRecord>,
     delivered_before: u64,
     newly_lost: u64,
     losses: Vec<Lost>,
@@ -73,7 +73,7 @@ impl Rates {
     /// `[start, end)` left again; `in_flight` is under way with it.
     pub(crate) fn on_repeated(&mut self, now: Instant, start: u64, end: u64, in_flight: u64) {
         for at in self.isolate(start, end) {
-            let Transmission { start, end, .. } = self.flight[at];
+            let TransmissionRecord { start, end, .. } = self.flight[at];
             self.flight[at] = self.transmission(now, start, end, in_flight, true);
         }
     }
@@ -85,12 +85,12 @@ impl Rates {
         end: u64,
         in_flight: u64,
         repeated: bool,
-    ) -> Transmission {
+    ) -> TransmissionRecord {
         if in_flight <= end - start {
             // Nothing was under way: the interval begins here.
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
-        Transmission {
+        TransmissionRecord {
             start,
             end,
             sent_at: now,
@@ -133,10 +133,10 @@ impl Rates {
     }
 
     /// The draft's `UpdateRateSample`.
-    fn on_arrived(&mut self, sent: Transmission) {
+    fn on_arrived(&mut self, sent: TransmissionRecord) {
         self.delivered += sent.end - sent.start;
         self.delivered_at = self.now;
-        let newer = |before: &Transmission| (before.sent_at, before.end) < (sent.sent_at, sent.end);
+        let newer = |before: &TransmissionRecord| (before.sent_at, before.end) < (sent.sent_at, sent.end);
         if self.newest.as_ref().is_none_or(newer) {
             self.newest = Some(sent);
             self.first_sent_at = sent.sent_at;
@@ -259,7 +259,7 @@ impl Rates {
         else {
             return false;
         };
-        let second = Transmission { start: offset, ..*sent };
+        let second = TransmissionRecord { start: offset, ..*sent };
         sent.end = offset;
         self.flight.insert(at + 1, second);
         true

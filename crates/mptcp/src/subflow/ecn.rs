@@ -24,7 +24,7 @@ impl Subflow {
     /// The flags of a SYN. One that has to be repeated asks for nothing: what carries it may drop what asks (RFC 3168 section
     /// 6.1.1.1). A host that has sent such a SYN is not capable (section 6.1.1), whatever the answer says.
     pub(crate) fn asking(&mut self, wanted: bool) -> Flags {
-        let asks = wanted && self.opening.attempts <= 1;
+        let asks = wanted && self.handshake.attempts <= 1;
         self.echo.agreement = match self.echo.agreement {
             _ if asks => Agreement::Asked,
             Agreement::Asked | Agreement::AskedOnce => Agreement::AskedOnce,
@@ -43,7 +43,7 @@ impl Subflow {
         let before = self.echo.agreement;
         let asked = before == Agreement::Asked;
         self.echo.agreement = match segment.flags.ack() {
-            false if asks(segment) && wanted != Ecn::Off && (asked || !self.opening.opened_here) => {
+            false if asks(segment) && wanted != Ecn::Off && (asked || !self.handshake.opened_here) => {
                 Agreement::Yes
             }
             true if asked && answers(segment) => Agreement::Yes,

@@ -22,7 +22,7 @@ impl Subflow {
     /// (RFC 7323 section 2.2), timestamps and SACK likewise.
     pub(crate) fn negotiate(&mut self, segment: &Segment, config: &Config, scale: u8) {
         let options = &segment.options;
-        self.opening.irs = segment.sequence;
+        self.handshake.irs = segment.sequence;
         self.receiver.synchronised();
         self.window.last_ack_sent = 1;
         (self.negotiated.send_scale, self.negotiated.receive_scale, self.negotiated.timestamps.on) =
@@ -45,16 +45,17 @@ impl Subflow {
     /// Whether a segment acknowledges our SYN, or a part of its data too (RFC 7413 section 4.2.2): nobody can who has not
     /// seen it.
     pub(crate) fn is_answered_by(&self, segment: &Segment) -> bool {
-        let sent = self.opening.syn_data.len() as i32;
-        segment.flags.ack() && (0..=sent).contains(&segment.acknowledgment.offset_from(self.opening.iss + 1))
+        let sent = self.handshake.syn_data.len() as i32;
+        segment.flags.ack()
+            && (0..=sent).contains(&segment.acknowledgment.offset_from(self.handshake.iss + 1))
     }
 
     /// Whether a SYN/ACK shows that the SYN that we took for one that crossed ours (RFC 9293 section 3.5) was not the peer's:
     /// it has another sequence, or answers another SYN than ours.
     pub(crate) fn contradicts_simultaneous_open(&self, segment: &Segment) -> bool {
         let answer = segment.flags.syn() && segment.flags.ack() && !segment.flags.rst();
-        let ours = segment.sequence == self.opening.irs && self.is_answered_by(segment);
-        self.opening.opened_here && answer && !ours
+        let ours = segment.sequence == self.handshake.irs && self.is_answered_by(segment);
+        self.handshake.opened_here && answer && !ours
     }
 
     /// A segment came in SYN-RECEIVED that is not taken. Its SYN once more wants the SYN/ACK once more, unless that waits
@@ -62,7 +63,7 @@ impl Subflow {
     #[cold]
     pub(crate) fn answer_in_handshake(&mut self, segment: &Segment) {
         let flags = segment.flags;
-        if flags.syn() && !flags.ack() && segment.sequence == self.opening.irs {
+        if flags.syn() && !flags.ack() && segment.sequence == self.handshake.irs {
             self.reconsider_marks(segment);
             self.pending_control.control = Some(Control::SynAck);
         } else {
@@ -73,12 +74,12 @@ impl Subflow {
     /// Both SYNs are acknowledged; how long that took goes to its path.
     pub(crate) fn establish(&mut self, now: Instant, answer: &Segment, rack: bool, path: &mut PathState) {
         self.state = State::Established;
-        self.watch.rare.set_opening(Instant::FAR_FUTURE);
+        self.liveness.slow_timers.set_handshake(Instant::FAR_FUTURE);
         self.pending_control.control = None;
         self.receiver.opened(now);
-        self.sender.synchronised(self.opening.first_sent, self.negotiated.sack, rack);
+        self.sender.synchronised(self.handshake.first_sent, self.negotiated.sack, rack);
         // RFC 6298 section 3: timestamps tell which SYN was answered when there were several.
-        let once = (self.opening.attempts == 1).then_some(self.opening.sent_at);
+        let once = (self.handshake.attempts == 1).then_some(self.handshake.sent_at);
         match once.or_else(|| self.echo_time(answer, now)) {
             Some(sent) => path.sample(now.since(sent)),
             None => self.sender.timeout.use_fallback_rto(),
@@ -87,11 +88,11 @@ impl Subflow {
 
     /// Server: the data of the SYN that was accepted counts as received.
     pub(crate) fn take_syn_data(&mut self, syn: &Segment, multipath: bool) {
-        let length = self.opening.syn_data.len() as u64;
-        self.opening.first_received = 1 + length;
+        let length = self.handshake.syn_data.len() as u64;
+        self.handshake.first_received = 1 + length;
         self.receiver.skip(length);
-        let head = if self.opening.cookie_experimental { 4 } else { 2 };
-        let cookie = self.opening.cookie.as_ref();
+        let head = if self.handshake.cookie_experimental { 4 } else { 2 };
+        let cookie = self.handshake.cookie.as_ref();
         let cookie = cookie.map_or(0, |cookie| (head + cookie.len()).next_multiple_of(4));
         let capable = if multipath { CAPABLE_SPACE } else { 0 };
         if syn.options.timestamps.is_some() && COMMON_SPACE + cookie + capable > Options::SPACE {
@@ -125,7 +126,7 @@ impl Subflow {
                 self.state = State::FinWait2;
                 if multipath {
                     // Both streams are over: only the peer's FIN is missing.
-                    self.watch.rare.set_opening(now + LINGER);
+                    self.liveness.slow_timers.set_handshake(now + LINGER);
                 }
             }
             State::Closing => self.enter_time_wait(now),
@@ -147,7 +148,7 @@ impl Subflow {
 
     fn enter_time_wait(&mut self, now: Instant) {
         self.state = State::TimeWait;
-        self.watch.rare.set_opening(now + TIME_WAIT);
+        self.liveness.slow_timers.set_handshake(now + TIME_WAIT);
     }
 
     /// The peer's FIN came again in TIME-WAIT: our acknowledgement was lost, and the next one may be too (RFC 9293 section
@@ -166,7 +167,7 @@ impl Subflow {
             Some(timestamps) if timestamps.value != self.negotiated.timestamps.recent => {
                 timestamps.value.wrapping_sub(self.negotiated.timestamps.recent) < 1 << 31
             }
-            _ => syn.sequence.offset_from(self.opening.irs + self.receiver.next() as u32) > 0,
+            _ => syn.sequence.offset_from(self.handshake.irs + self.receiver.next() as u32) > 0,
         };
         let next = self.sequence_at(self.sender.board.next) + (65_535 + 2);
         (self.state == State::TimeWait && newer).then(|| next.value())
@@ -177,13 +178,13 @@ impl Subflow {
             self.state = State::Closed;
             self.record.closed_by.get_or_insert(why);
             self.record.closed_at.get_or_insert(now);
-            self.watch.rare.set_opening(Instant::FAR_FUTURE);
-            self.watch.rare.set_probe(Instant::FAR_FUTURE);
+            self.liveness.slow_timers.set_handshake(Instant::FAR_FUTURE);
+            self.liveness.slow_timers.set_path_probe(Instant::FAR_FUTURE);
             self.sender.board.clear();
             self.backlog.clear();
             self.receiver.clear();
             self.mapper.clear();
-            self.opening.syn_data = Bytes::new();
+            self.handshake.syn_data = Bytes::new();
         }
     }
 }

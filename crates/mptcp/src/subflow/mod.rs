@@ -47,8 +47,8 @@ use crate::subflow::ecn_echo::Echo;
 pub(crate) use crate::subflow::lifecycle::LINGER;
 use crate::subflow::mapping::Mapper;
 use crate::subflow::parts::{
-    HandshakeState, Negotiated, PathAddresses, PeerWindow, PendingControl, Record, SchedulingState,
-    TimestampClock, Watch,
+    HandshakeState, Liveness, Negotiated, PathAddresses, PeerWindow, PendingControl, Record, SchedulingState,
+    TimestampClock,
 };
 pub(crate) use crate::subflow::parts::{ScanPosition, StaleState};
 use crate::subflow::path_mtu::PathMtu;
@@ -66,9 +66,9 @@ const WIDE_DSS_SPACE: u64 = 28;
 
 #[derive(Debug)]
 pub(crate) struct Subflow {
-    ends: PathAddresses,
+    addresses: PathAddresses,
     state: State,
-    opening: HandshakeState,
+    handshake: HandshakeState,
     negotiated: Negotiated,
     sender: Sender,
     backlog: Backlog,
@@ -78,7 +78,7 @@ pub(crate) struct Subflow {
     mtu: PathMtu,
     pending_control: PendingControl,
     window: PeerWindow,
-    watch: Watch,
+    liveness: Liveness,
     record: Record,
     scheduling: SchedulingState,
 }
@@ -93,9 +93,9 @@ impl Subflow {
         config: &Config,
     ) -> Self {
         let mut subflow = Self {
-            ends: PathAddresses::new(interface, local, remote),
+            addresses: PathAddresses::new(interface, local, remote),
             state: State::Closed,
-            opening: HandshakeState::new(origin, Seq::new(iss)),
+            handshake: HandshakeState::new(origin, Seq::new(iss)),
             negotiated: Negotiated::default(),
             sender: Sender::new(
                 config.min_rto,
@@ -115,7 +115,7 @@ impl Subflow {
             mtu: PathMtu::default(),
             pending_control: PendingControl::default(),
             window: PeerWindow::default(),
-            watch: Watch { user_timeout: config.user_timeout, ..Watch::default() },
+            liveness: Liveness { user_timeout: config.user_timeout, ..Liveness::default() },
             record: Record::default(),
             scheduling: SchedulingState::default(),
         };
@@ -145,7 +145,7 @@ impl Subflow {
     #[inline]
     pub(crate) fn receive_offset(&self, sequence: Seq) -> Option<u64> {
         let near = self.receiver.next();
-        let distance = sequence.offset_from(self.opening.irs + near as u32);
+        let distance = sequence.offset_from(self.handshake.irs + near as u32);
         if distance == 0 {
             // What is next, as nearly all is.
             return Some(near);
@@ -156,17 +156,17 @@ impl Subflow {
     /// The offset that an acknowledgement stands for.
     pub(crate) fn send_offset(&self, acknowledgment: Seq) -> Option<u64> {
         let near = self.sender.board.una;
-        let distance = acknowledgment.offset_from(self.opening.iss + near as u32);
+        let distance = acknowledgment.offset_from(self.handshake.iss + near as u32);
         near.checked_add_signed(i64::from(distance))
     }
 
     /// Where in the stream of a TCP an offset of ours stands.
     pub(crate) fn stream_offset(&self, offset: u64) -> u64 {
-        offset.saturating_sub(self.opening.first_sent)
+        offset.saturating_sub(self.handshake.first_sent)
     }
 
     pub(crate) fn sequence_at(&self, offset: u64) -> Seq {
-        self.opening.iss + offset as u32
+        self.handshake.iss + offset as u32
     }
 
     /// The acknowledgement number left on a segment that had no room for blocks.
@@ -182,13 +182,13 @@ impl Subflow {
 
     /// Both sides as path managers see them.
     pub(crate) fn pair(&self) -> Pair {
-        self.ends.pair()
+        self.addresses.pair()
     }
 
     /// Data may be sent, as far as the state goes.
     pub(crate) fn can_send(&self) -> bool {
         matches!(self.state, State::Established | State::CloseWait)
-            && !self.opening.unconfirmed
+            && !self.handshake.unconfirmed
             && !self.pending_control.fin
     }
 
@@ -199,7 +199,7 @@ impl Subflow {
 
     /// A join of the peer's that has not shown its HMAC yet.
     pub(crate) fn is_half_open_join(&self) -> bool {
-        self.state == State::SynReceived && self.opening.origin != Origin::Initial
+        self.state == State::SynReceived && self.handshake.origin != Origin::Initial
     }
 
     pub(crate) fn is_closed(&self) -> bool {
@@ -208,8 +208,10 @@ impl Subflow {
 
     /// The peer was heard.
     pub(crate) fn keep_alive(&mut self, now: Instant, keepalive: Option<Keepalive>) {
-        self.watch.kept = 0;
-        self.watch.rare.set_keep(keepalive.map_or(Instant::FAR_FUTURE, |keepalive| now + keepalive.idle));
+        self.liveness.kept = 0;
+        self.liveness
+            .slow_timers
+            .set_keepalive(keepalive.map_or(Instant::FAR_FUTURE, |keepalive| now + keepalive.idle));
     }
 
     /// Where a segment stands: the offsets of its first byte and of what it acknowledges.
@@ -257,7 +259,7 @@ impl Subflow {
     /// When data has stayed unacknowledged for too long.
     pub(crate) fn user_deadline(&self) -> Instant {
         let oldest = || self.sender.board.queue.front().map(|sent| sent.first_sent_at);
-        let since = self.watch.user_timeout.and_then(|most| Some(oldest()? + most));
+        let since = self.liveness.user_timeout.and_then(|most| Some(oldest()? + most));
         since.unwrap_or(Instant::FAR_FUTURE)
     }
 
@@ -265,26 +267,27 @@ impl Subflow {
         if self.state == State::Closed {
             return Instant::FAR_FUTURE;
         }
-        let usual = self.sender.deadline().min(self.receiver.deadline()).min(self.watch.rare.first());
-        if self.watch.user_timeout.is_none() { usual } else { usual.min(self.user_deadline()) }
+        let usual =
+            self.sender.deadline().min(self.receiver.deadline()).min(self.liveness.slow_timers.first());
+        if self.liveness.user_timeout.is_none() { usual } else { usual.min(self.user_deadline()) }
     }
 }
 
 impl Subflow {
-    pub(crate) fn ends(&self) -> &PathAddresses {
-        &self.ends
+    pub(crate) fn addresses(&self) -> &PathAddresses {
+        &self.addresses
     }
 
-    pub(crate) fn ends_mut(&mut self) -> &mut PathAddresses {
-        &mut self.ends
+    pub(crate) fn addresses_mut(&mut self) -> &mut PathAddresses {
+        &mut self.addresses
     }
 
-    pub(crate) fn opening(&self) -> &HandshakeState {
-        &self.opening
+    pub(crate) fn handshake(&self) -> &HandshakeState {
+        &self.handshake
     }
 
-    pub(crate) fn opening_mut(&mut self) -> &mut HandshakeState {
-        &mut self.opening
+    pub(crate) fn handshake_mut(&mut self) -> &mut HandshakeState {
+        &mut self.handshake
     }
 
     pub(crate) fn negotiated(&self) -> &Negotiated {
@@ -363,12 +366,12 @@ impl Subflow {
         &mut self.mtu
     }
 
-    pub(crate) fn watch(&self) -> &Watch {
-        &self.watch
+    pub(crate) fn liveness(&self) -> &Liveness {
+        &self.liveness
     }
 
-    pub(crate) fn watch_mut(&mut self) -> &mut Watch {
-        &mut self.watch
+    pub(crate) fn liveness_mut(&mut self) -> &mut Liveness {
+        &mut self.liveness
     }
 
     pub(crate) fn record(&self) -> &Record {

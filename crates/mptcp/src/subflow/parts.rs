@@ -172,8 +172,8 @@ pub(crate) struct PeerWindow {
 
 /// Whether the peer, or the path, is there.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Watch {
-    pub(crate) rare: SlowTimers,
+pub(crate) struct Liveness {
+    pub(crate) slow_timers: SlowTimers,
     /// How often the peer was asked whether it is alive since it was heard.
     pub(crate) kept: u32,
     /// How long data may stay unacknowledged.
@@ -183,7 +183,7 @@ pub(crate) struct Watch {
 /// What is told of it afterwards.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
-    pub(crate) tally: SubflowStats,
+    pub(crate) stats: SubflowStats,
     pub(crate) closed_by: Option<SubflowCloseReason>,
     /// What an ICMP error said last of its segments.
     pub(crate) icmp: Option<IcmpError>,
@@ -199,7 +199,7 @@ pub(crate) struct Record {
 impl Default for Record {
     fn default() -> Self {
         Self {
-            tally: SubflowStats::default(),
+            stats: SubflowStats::default(),
             closed_by: None,
             icmp: None,
             opened_at: Instant::ZERO,
@@ -253,7 +253,7 @@ pub(crate) struct SchedulingState {
     /// When M2 last penalised this subflow, or another one on its behalf: see `PenaltyRule`.
     pub(crate) last_penalty: Option<Instant>,
     /// How often the data level has found it silent.
-    pub(crate) silence: StaleState,
+    pub(crate) stale_state: StaleState,
     /// A segment without MPTCP options was accepted, and none with them has acknowledged news since.
     pub(crate) options_stripped: bool,
 }
@@ -274,7 +274,7 @@ impl Default for SchedulingState {
             held_until: Instant::ZERO,
             next_cwnd_cap: Instant::ZERO,
             last_penalty: None,
-            silence: StaleState::default(),
+            stale_state: StaleState::default(),
             options_stripped: false,
         }
     }
@@ -282,16 +282,16 @@ impl Default for SchedulingState {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlowTimers {
-    opening: Instant,
-    probe: Instant,
-    keep: Instant,
+    handshake: Instant,
+    path_probe: Instant,
+    keepalive: Instant,
     first: Instant,
 }
 
 impl Default for SlowTimers {
     fn default() -> Self {
         let never = Instant::FAR_FUTURE;
-        Self { opening: never, probe: never, keep: never, first: never }
+        Self { handshake: never, path_probe: never, keepalive: never, first: never }
     }
 }
 
@@ -303,40 +303,40 @@ impl SlowTimers {
     }
 
     /// When the handshake has to be over, or what is left of the end.
-    pub(crate) fn opening(&self) -> Instant {
-        self.opening
+    pub(crate) fn handshake(&self) -> Instant {
+        self.handshake
     }
 
-    pub(crate) fn set_opening(&mut self, at: Instant) {
-        self.opening = at;
+    pub(crate) fn set_handshake(&mut self, at: Instant) {
+        self.handshake = at;
         self.note();
     }
 
     /// When to ask whether a silent path is back.
     #[inline]
-    pub(crate) fn probe(&self) -> Instant {
-        self.probe
+    pub(crate) fn path_probe(&self) -> Instant {
+        self.path_probe
     }
 
-    pub(crate) fn set_probe(&mut self, at: Instant) {
-        self.probe = at;
+    pub(crate) fn set_path_probe(&mut self, at: Instant) {
+        self.path_probe = at;
         self.note();
     }
 
     /// When to ask whether the peer is alive.
     #[inline]
-    pub(crate) fn keep(&self) -> Instant {
-        self.keep
+    pub(crate) fn keepalive(&self) -> Instant {
+        self.keepalive
     }
 
-    pub(crate) fn set_keep(&mut self, at: Instant) {
-        self.keep = at;
+    pub(crate) fn set_keepalive(&mut self, at: Instant) {
+        self.keepalive = at;
         self.note();
     }
 
     /// One of them has changed.
     fn note(&mut self) {
-        self.first = self.opening.min(self.probe).min(self.keep);
+        self.first = self.handshake.min(self.path_probe).min(self.keepalive);
     }
 }
 

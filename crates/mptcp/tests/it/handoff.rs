@@ -39,7 +39,7 @@ fn a_removal_that_is_overtaken_by_the_new_join_does_not_end_it() {
     let info = pair.client.info(pair.now, pair.connection).unwrap();
     assert_eq!(info.subflows.len(), 3);
     assert_eq!(info.subflows[2].closed_by, None, "{:#?}", info.subflows[2]);
-    assert!(info.subflows[2].tally.bytes_sent > 10_000);
+    assert!(info.subflows[2].stats.bytes_sent > 10_000);
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn through_a_slow_interface(config: Config) -> (u64, u64) {
         let Some(info) = pair.client.info(pair.now, pair.connection) else { break };
         let Some(subflow) = info.subflows.first() else { break };
         most = most.max(subflow.local_queue);
-        sent = subflow.tally.bytes_sent;
+        sent = subflow.stats.bytes_sent;
         let bytes = subflow.local_queue.min(1500);
         if bytes > 0 {
             let span = Duration::from_millis(1);
@@ -237,7 +237,7 @@ fn a_paced_path_sends_at_its_rate_and_without_bursts() {
     pair.client.set_policies(pair.connection, Some(Box::new(Paced(500_000.0))), None);
     let data = Bytes::from(vec![0; 1 << 20]);
     let sent = |pair: &Pair| {
-        pair.client.info(pair.now, pair.connection).map_or(0, |info| info.subflows[0].tally.bytes_sent)
+        pair.client.info(pair.now, pair.connection).map_or(0, |info| info.subflows[0].stats.bytes_sent)
     };
     let mut last = 0;
     for step in 0..300 {

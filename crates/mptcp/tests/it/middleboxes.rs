@@ -229,7 +229,7 @@ fn content_is_changed_on_one_of_two_paths_and_the_checksum_tells() {
         let info = pair.client.info(pair.now, pair.connection).expect("open");
         let second = info.subflows.iter().find(|subflow| subflow.interface.0 == 1).expect("joined");
         assert!(
-            second.tally.data_segments_sent == 0 || second.closed_by.is_some(),
+            second.stats.data_segments_sent == 0 || second.closed_by.is_some(),
             "{version:?}: {second:?}"
         );
     }

@@ -114,7 +114,7 @@ fn a_join_whose_fourth_ack_is_lost_opens_all_the_same() {
     pair.run(Duration::from_secs(3));
     delivers(&mut pair, 400_000);
     let info = pair.client.info(pair.now, pair.connection).unwrap();
-    assert!(info.subflows[1].tally.bytes_sent > 10_000, "{:#?}", info.subflows[1]);
+    assert!(info.subflows[1].stats.bytes_sent > 10_000, "{:#?}", info.subflows[1]);
 }
 
 #[test]
@@ -248,7 +248,7 @@ fn a_server_with_two_addresses_is_joined_at_the_second() {
     let subflows = pair.client.info(pair.now, pair.connection).unwrap().subflows;
     let remotes: Vec<_> = subflows.iter().map(|subflow| subflow.remote.ip()).collect();
     assert_eq!(remotes, [pair::server_address(), second]);
-    assert!(subflows.iter().all(|subflow| subflow.tally.bytes_acked > 0));
+    assert!(subflows.iter().all(|subflow| subflow.stats.bytes_acked > 0));
 }
 
 #[test]

@@ -91,7 +91,7 @@ fn a_narrow_path_beside_another_is_used_again() {
     let before = first(&pair);
     assert_eq!((before.pmtu, before.state), (1000, SubflowState::Established));
     send(&mut pair, &pattern(2_000_000), &refused, Some(1000), Duration::from_secs(20));
-    let more = first(&pair).tally.bytes_acked - before.tally.bytes_acked;
+    let more = first(&pair).stats.bytes_acked - before.stats.bytes_acked;
     assert!(more > 50_000, "{more}");
 }
 

@@ -31,7 +31,7 @@ fn two_paths_carry_a_file_together() {
     let info = pair.client.info(pair.now, pair.connection).unwrap();
     assert_eq!(info.mode, Mode::Multipath);
     assert_eq!(info.subflows.len(), 2);
-    assert!(info.subflows.iter().all(|s| s.tally.bytes_sent > 10_000), "{info:#?}");
+    assert!(info.subflows.iter().all(|s| s.stats.bytes_sent > 10_000), "{info:#?}");
 }
 
 #[test]
@@ -117,14 +117,14 @@ fn an_interface_that_goes_down_and_up_is_used_again() {
     pair.interface(0, InterfaceChange::Down);
     pair.transfer(&pattern(200_000), Duration::from_secs(10));
     let info = pair.client.info(pair.now, pair.connection).unwrap();
-    let before = info.subflows[0].tally.bytes_sent;
+    let before = info.subflows[0].stats.bytes_sent;
     pair.interface(0, InterfaceChange::Up);
     pair.transfer(&pattern(4_000_000), Duration::from_secs(10));
     let info = pair.client.info(pair.now, pair.connection).unwrap();
     assert_eq!(info.subflows.len(), 3);
-    assert_eq!(info.subflows[0].tally.bytes_sent, before, "a dead subflow sends nothing");
+    assert_eq!(info.subflows[0].stats.bytes_sent, before, "a dead subflow sends nothing");
     // More than is written at once: what is bulk data fills all paths.
-    assert!(info.subflows[2].tally.bytes_sent > 500_000);
+    assert!(info.subflows[2].stats.bytes_sent > 500_000);
     assert_eq!(pair.received[0].len(), 4_400_000);
 }
 
@@ -187,11 +187,11 @@ fn a_path_that_was_silent_for_long_is_used_again_soon_after_it_returns() {
         pair.transfer(&pattern(50_000), Duration::from_secs(10));
         pair.run(Duration::from_millis(500));
     }
-    let before = pair.client.info(pair.now, pair.connection).unwrap().subflows[0].tally.bytes_acked;
+    let before = pair.client.info(pair.now, pair.connection).unwrap().subflows[0].stats.bytes_acked;
     pair.rule = Box::new(|_, _, _| Fate::Deliver);
     pair.run(Duration::from_millis(1_500));
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
-    let after = pair.client.info(pair.now, pair.connection).unwrap().subflows[0].tally.bytes_acked;
+    let after = pair.client.info(pair.now, pair.connection).unwrap().subflows[0].stats.bytes_acked;
     assert!(after > before, "the path is back for more than a second and carries nothing");
 }
 

@@ -34,7 +34,7 @@ fn data_crosses_two_paths() {
     assert!(pair.received[0].chunks(data.len()).all(|part| part == data));
     assert_eq!(mode(&pair), (Some(Mode::Multipath), Some(Mode::Multipath)));
     let info = pair.client.info(pair.now, pair.connection).expect("open");
-    assert!(info.subflows.iter().take(2).all(|subflow| subflow.tally.bytes_acked > 0), "{:?}", info.subflows);
+    assert!(info.subflows.iter().take(2).all(|subflow| subflow.stats.bytes_acked > 0), "{:?}", info.subflows);
 }
 
 #[test]

@@ -80,7 +80,7 @@ fn usage<'py>(py: Python<'py>, held: &ConnectionUse) -> PyResult<Bound<'py, PyDi
 
 fn subflow<'py>(py: Python<'py>, path: &SubflowInfo, id: Option<usize>) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
-    let tally = &path.tally;
+    let tally = &path.stats;
     row.set_item("number", path.id.number())?;
     row.set_item("id", id)?;
     row.set_item("interface", path.interface.0)?;

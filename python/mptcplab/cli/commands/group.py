@@ -1,4 +1,4 @@
-"""`mptcplab group`: groups results by shared values and merges each group (mp-gather)."""
+"""`mptcplab gather`: results that belong together, each group merged (mp-gather)."""
 
 from __future__ import annotations
 
@@ -7,32 +7,33 @@ from pathlib import Path
 
 from mptcplab.cli.common import print_json
 
-NAME = "group"
-HELP = "group results by scenario or setting, and merge each group"
-EXAMPLE = "mptcplab group results-*/ --by channel,congestion --output groups"
+NAME = "gather"
+HELP = "find the results that belong together and merge each group"
+EXAMPLE = "mptcplab gather results-*/ --by channel,congestion --output groups"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("results", nargs="+", type=Path, metavar="DIR", help="results of mptcplab run --output")
+    parser.add_argument("results", nargs="+", type=Path, metavar="DIR", help="what mptcplab run --output wrote")
     parser.add_argument(
         "--by",
         default="scenario",
         metavar="KEY[,KEY]",
-        help="scenario, channel, congestion, direction, seed, variant or a scenario key (default: scenario)",
+        help="keys that define a group: scenario (ignoring the seed), channel (relative channel layout), congestion, "
+        "direction, seed, variant, or a key of the scenarios such as paths.wifi.loss or rcvbuf (default: scenario)",
     )
     parser.add_argument(
-        "--output", type=Path, required=True, metavar="DIR", help="write one directory per group to DIR"
+        "--output", type=Path, required=True, metavar="DIR", help="a directory for each group goes there"
     )
     parser.add_argument("--json", action="store_true", help="print the groups as JSON")
 
 
 def execute(given: argparse.Namespace) -> int:
     """Merges each group."""
-    from mptcplab.results.write.merging import group, group_directories
+    from mptcplab.results.write.merging import gather, group_directories
 
     keys = [key.strip() for key in given.by.split(",")]
-    groups = group(given.results, keys, given.output)
+    groups = gather(given.results, keys, given.output)
     where = group_directories(groups)
     if given.json:
         print_json([{"group": name, "directory": str(given.output / where[name]), "results": members}

@@ -131,7 +131,7 @@ pub fn both_carried(stream: &MptcpStream) {
     assert_eq!(subflows.len(), 2);
     assert_ne!(subflows[0].interface, subflows[1].interface);
     for subflow in &subflows {
-        let tally = subflow.tally;
+        let tally = subflow.stats;
         assert!(tally.bytes_sent > 0 && tally.bytes_received > 0, "subflow {}: {tally:?}", subflow.id);
     }
 }

@@ -33,7 +33,7 @@ fn rounds(bottlenecks: &mut Bottlenecks, from: u64, number: u64, delays: &[u64])
     }
 }
 
-fn apart(bottlenecks: &Bottlenecks) -> bool {
+fn separate(bottlenecks: &Bottlenecks) -> bool {
     assert_eq!(bottlenecks.separate_from(0) >> 1 & 1, bottlenecks.separate_from(1) & 1, "of both or of none");
     bottlenecks.separate_from(0) != 0
 }
@@ -43,7 +43,7 @@ fn until_apart(delays: [u64; 2]) -> Option<u64> {
     let mut bottlenecks = Bottlenecks::default();
     (1..40).find(|&round| {
         rounds(&mut bottlenecks, round, 1, &delays);
-        apart(&bottlenecks)
+        separate(&bottlenecks)
     })
 }
 
@@ -72,7 +72,7 @@ fn a_queue_that_swings_is_one_to_both_whenever_their_rounds_begin() {
                     bottlenecks.on_sample(&both, path, at(now), 1000);
                 }
             }
-            assert!(!apart(&bottlenecks), "rounds {late} ms apart, at {now} ms");
+            assert!(!separate(&bottlenecks), "rounds {late} ms apart, at {now} ms");
         }
     }
 }
@@ -87,17 +87,17 @@ fn half_a_millisecond_is_noise() {
             bottlenecks.on_sample(&paths, path, at(200 * round), 1000);
         }
     }
-    assert!(!apart(&bottlenecks));
+    assert!(!separate(&bottlenecks));
 }
 
 #[test]
 fn evidence_goes_as_it_came_and_no_more_than_twice_as_much_is_kept() {
     let mut bottlenecks = Bottlenecks::default();
     rounds(&mut bottlenecks, 1, 100, &[10, 40]);
-    assert!(apart(&bottlenecks));
+    assert!(separate(&bottlenecks));
     let together = (101..200).find(|&round| {
         rounds(&mut bottlenecks, round, 1, &[30, 30]);
-        !apart(&bottlenecks)
+        !separate(&bottlenecks)
     });
     // Twelve on both sides; the first round meets the other path's old delay, 40 beside 30, which is alike.
     assert_eq!(together, Some(107));
@@ -113,7 +113,7 @@ fn paths_that_rest_and_rounds_that_are_short_say_nothing() {
             bottlenecks.on_sample(&two, path, at(200 * round), 1000);
         }
     }
-    assert_eq!(bottlenecks.queues[0].apart[1], 0);
+    assert_eq!(bottlenecks.queues[0].separate[1], 0);
     // A round is as long as a round trip, and 50 ms at least.
     let mut bottlenecks = Bottlenecks::default();
     let one = paths(&[0]);
@@ -126,7 +126,7 @@ fn paths_that_rest_and_rounds_that_are_short_say_nothing() {
 /// Losses in a queue fall on all that pass it.
 #[test]
 fn losses_of_one_path_alone_are_of_its_own_queue() {
-    let unlike = |events: [u32; 2], segments: [u64; 2]| {
+    let dissimilar = |events: [u32; 2], segments: [u64; 2]| {
         let mut bottlenecks = Bottlenecks::default();
         let both = paths(&[10, 10]);
         for path in [0, 1] {
@@ -135,16 +135,16 @@ fn losses_of_one_path_alone_are_of_its_own_queue() {
         for path in [1, 0] {
             (0..events[path]).for_each(|_| bottlenecks.on_loss(path));
         }
-        apart(&bottlenecks)
+        separate(&bottlenecks)
     };
     // Eight would be expected where four are of half as many segments.
-    assert!(unlike([4, 0], [1000, 2000]));
-    assert!(unlike([0, 4], [2000, 1000]));
-    assert!(!unlike([3, 0], [1000, 9000]), "three are no rate");
-    assert!(!unlike([4, 0], [1000, 1900]), "7.6 would be expected, which may be chance");
-    assert!(unlike([8, 1], [1000, 1000]));
-    assert!(!unlike([8, 2], [1000, 1000]));
-    assert!(!unlike([8, 8], [1000, 1000]));
+    assert!(dissimilar([4, 0], [1000, 2000]));
+    assert!(dissimilar([0, 4], [2000, 1000]));
+    assert!(!dissimilar([3, 0], [1000, 9000]), "three are no rate");
+    assert!(!dissimilar([4, 0], [1000, 1900]), "7.6 would be expected, which may be chance");
+    assert!(dissimilar([8, 1], [1000, 1000]));
+    assert!(!dissimilar([8, 2], [1000, 1000]));
+    assert!(!dissimilar([8, 8], [1000, 1000]));
 }
 
 #[test]
@@ -190,13 +190,13 @@ fn a_window_that_is_not_full_for_long_is_unused() {
 fn a_new_path_at_an_old_place_has_no_past() {
     let mut bottlenecks = Bottlenecks::default();
     rounds(&mut bottlenecks, 1, 20, &[10, 40]);
-    assert!(apart(&bottlenecks));
+    assert!(separate(&bottlenecks));
     bottlenecks.forget(1);
-    assert!(!apart(&bottlenecks));
+    assert!(!separate(&bottlenecks));
     rounds(&mut bottlenecks, 21, 6, &[10, 40]);
-    assert!(!apart(&bottlenecks));
+    assert!(!separate(&bottlenecks));
     rounds(&mut bottlenecks, 27, 1, &[10, 40]);
-    assert!(apart(&bottlenecks));
+    assert!(separate(&bottlenecks));
     // Of more than sixteen nothing is kept, and nothing goes wrong.
     let many = paths(&[10; 20]);
     bottlenecks.on_full(&many, 17, at(90_000));
@@ -205,5 +205,5 @@ fn a_new_path_at_an_old_place_has_no_past() {
     bottlenecks.forget(17);
     bottlenecks.forget(70);
     assert_eq!(bottlenecks.separate_from(17), 0);
-    assert!(apart(&bottlenecks));
+    assert!(separate(&bottlenecks));
 }

@@ -44,7 +44,7 @@ enum Mode {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Path {
+struct PathMemory {
     mode: Mode,
     rates: WindowedMax,
     shortest: Option<Duration>,
@@ -76,20 +76,20 @@ struct Path {
 /// BBR's memory of each path.
 #[derive(Clone, Debug, Default)]
 pub struct Bbr {
-    paths: Vec<Path>,
+    paths: Vec<PathMemory>,
     jitter: JitterRng,
 }
 
 impl Bbr {
-    fn path(&mut self, path: usize) -> &mut Path {
+    fn path(&mut self, path: usize) -> &mut PathMemory {
         if self.paths.len() <= path {
-            self.paths.resize(path + 1, Path::default());
+            self.paths.resize(path + 1, PathMemory::default());
         }
         &mut self.paths[path]
     }
 }
 
-impl Path {
+impl PathMemory {
     /// Rate times round trip times `gain`, with room for what is put together on the way (draft section 4.2.3.2).
     fn inflight(&self, state: &PathState, gain: f64) -> u64 {
         let Some(shortest) = self.shortest else { return 10 * state.mss };
@@ -273,7 +273,7 @@ impl CongestionControl for Bbr {
 
     fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
         let own = self.path(path);
-        *own = Path::default();
+        *own = PathMemory::default();
         let state = &mut paths[path];
         (state.pacing, state.quantum, state.held_back) = (None, 0, false);
         if state.active {

@@ -9,7 +9,7 @@ use crate::congestion::{Acked, CongestionControl, Echoed, Mark, PathState, Reno}
 const G: f64 = 1.0 / 16.0;
 
 #[derive(Clone, Copy, Debug)]
-struct Path {
+struct PathMemory {
     /// DCTCP.Alpha, 0 to 1.
     alpha: f64,
     /// Bytes that arrived in the window of data that is watched, and those of them that were marked.
@@ -19,7 +19,7 @@ struct Path {
     end: u64,
 }
 
-impl Default for Path {
+impl Default for PathMemory {
     fn default() -> Self {
         // RFC 8257 section 3.3: the first mark is taken as seriously as a loss.
         Self { alpha: 1.0, acked: 0, marked: 0, end: 0 }
@@ -29,13 +29,13 @@ impl Default for Path {
 /// DCTCP's memory of each path.
 #[derive(Clone, Debug, Default)]
 pub struct Dctcp {
-    paths: Vec<Path>,
+    paths: Vec<PathMemory>,
 }
 
 impl Dctcp {
-    fn path(&mut self, path: usize) -> &mut Path {
+    fn path(&mut self, path: usize) -> &mut PathMemory {
         if self.paths.len() <= path {
-            self.paths.resize(path + 1, Path::default());
+            self.paths.resize(path + 1, PathMemory::default());
         }
         &mut self.paths[path]
     }
@@ -80,7 +80,7 @@ impl CongestionControl for Dctcp {
 
     fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
         if !paths[path].active {
-            *self.path(path) = Path::default();
+            *self.path(path) = PathMemory::default();
         }
     }
 }

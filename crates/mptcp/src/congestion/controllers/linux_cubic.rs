@@ -26,7 +26,7 @@ const REFRESH: u64 = 32;
 
 /// What Linux keeps of one connection, here of one path.
 #[derive(Clone, Copy, Debug, Default)]
-struct Path {
+struct PathMemory {
     /// Bytes acknowledged beyond whole segments.
     part: u64,
     /// Segments acknowledged since the window grew (`snd_cwnd_cnt`).
@@ -55,7 +55,7 @@ struct Path {
 pub struct LinuxCubic {
     /// Ticks a second: the kernel's `CONFIG_HZ`.
     hertz: u64,
-    paths: Vec<Path>,
+    paths: Vec<PathMemory>,
 }
 
 impl Default for LinuxCubic {
@@ -71,9 +71,9 @@ impl LinuxCubic {
         Self { hertz: u64::from(hertz.clamp(1, 1_000_000)), paths: Vec::new() }
     }
 
-    fn path(&mut self, path: usize) -> &mut Path {
+    fn path(&mut self, path: usize) -> &mut PathMemory {
         if self.paths.len() <= path {
-            self.paths.resize(path + 1, Path::default());
+            self.paths.resize(path + 1, PathMemory::default());
         }
         &mut self.paths[path]
     }
@@ -91,7 +91,7 @@ fn ticks_begun(time: Duration, hertz: u64) -> u64 {
     (u128::from(time.as_nanos()) * u128::from(hertz)).div_ceil(1_000_000_000) as u64
 }
 
-impl Path {
+impl PathMemory {
     /// `bictcp_update`: after how many acknowledged segments the window grows by one.
     fn update(&mut self, cwnd: u64, acked: u64, tick: u64, hertz: u64) {
         self.acked += acked;
@@ -154,7 +154,7 @@ impl CongestionControl for LinuxCubic {
 
     fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
         if !paths[path].active {
-            *self.path(path) = Path::default();
+            *self.path(path) = PathMemory::default();
         }
     }
 
@@ -202,7 +202,7 @@ impl CongestionControl for LinuxCubic {
     /// `cubictcp_state`: after a timeout nothing is remembered.
     fn on_timeout(&mut self, _paths: &mut [PathState], path: usize) {
         let own = self.path(path);
-        *own = Path { part: own.part, ..Path::default() };
+        *own = PathMemory { part: own.part, ..PathMemory::default() };
     }
 
     /// `cubictcp_cwnd_event`: time without data does not count on the curve.

@@ -15,7 +15,7 @@ const GAMMA: f64 = 1.0;
 const SAMPLES: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
-struct Path {
+struct PathMemory {
     ends: Instant,
     sum: Duration,
     samples: u32,
@@ -26,7 +26,7 @@ struct Path {
     delay: Option<Duration>,
 }
 
-impl Default for Path {
+impl Default for PathMemory {
     fn default() -> Self {
         Self {
             ends: Instant::ZERO,
@@ -42,13 +42,13 @@ impl Default for Path {
 /// wVegas's memory of each path.
 #[derive(Clone, Debug, Default)]
 pub struct WVegas {
-    paths: Vec<Path>,
+    paths: Vec<PathMemory>,
 }
 
 impl WVegas {
-    fn path(&mut self, path: usize) -> &mut Path {
+    fn path(&mut self, path: usize) -> &mut PathMemory {
         if self.paths.len() <= path {
-            self.paths.resize(path + 1, Path::default());
+            self.paths.resize(path + 1, PathMemory::default());
         }
         &mut self.paths[path]
     }
@@ -126,7 +126,7 @@ impl CongestionControl for WVegas {
 
     fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
         if !paths[path].active {
-            *self.path(path) = Path::default();
+            *self.path(path) = PathMemory::default();
         }
     }
 }

@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 use mptcp_clock::{Duration, Instant};
 
 use crate::config::Announced;
-use crate::connection::addresses::retry::{Failed, Failures};
+use crate::connection::addresses::retry::{FailedSubflow, Failures};
 use crate::ids::InterfaceId;
 use crate::path_manager::{LocalAddress, Pair, PathEvent, PathManager, PathView, RemoteAddress};
 use crate::rate_limiter::RateLimiter;
@@ -98,7 +98,7 @@ impl AddressManager {
     }
 
     /// A pair whose subflow failed is tried again later, or not until its address comes anew.
-    pub(crate) fn note_failed(&mut self, now: Instant, failed: Failed) {
+    pub(crate) fn note_failed(&mut self, now: Instant, failed: FailedSubflow) {
         self.failures.note(now, failed);
     }
 

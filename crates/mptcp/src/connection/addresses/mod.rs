@@ -14,7 +14,7 @@ use mptcp_wire::crypto::Version;
 use mptcp_wire::{AddAddress, MpPrio, MptcpOption, crypto};
 
 use crate::config::Announced;
-use crate::connection::addresses::retry::Failed;
+use crate::connection::addresses::retry::FailedSubflow;
 use crate::connection::{Connection, EndpointEvent};
 use crate::ids::{InterfaceId, SubflowId};
 use crate::path_manager::{LocalAddress, Pair, PathEvent, RemoteAddress};
@@ -28,14 +28,14 @@ impl Connection {
     /// otherwise: the other one may be behind a NAT's far side, and announces instead.
     pub(crate) fn consult_path_manager(&mut self, now: Instant) {
         let client = self.negotiation.client();
-        if !self.addresses.is_asked(client) || !self.is_multipath() || self.fate.closed().is_some() {
+        if !self.addresses.is_asked(client) || !self.is_multipath() || self.lifecycle.closed().is_some() {
             return;
         }
         let existing = self.pairs();
-        let wanted: Vec<Pair> = self.fate.wanted().copied().collect();
+        let wanted: Vec<Pair> = self.lifecycle.wanted().copied().collect();
         let most = usize::from(self.max_join_subflows()) + 1;
         let (missing, again) = self.addresses.consult(now, client, &existing, &wanted, most);
-        missing.into_iter().for_each(|pair| self.fate.tell(EndpointEvent::Wanted(pair)));
+        missing.into_iter().for_each(|pair| self.lifecycle.tell(EndpointEvent::Wanted(pair)));
         self.timers.rejoin_at(again);
     }
 
@@ -57,11 +57,13 @@ impl Connection {
     /// A pair whose subflow failed is tried again later, or not until its address comes anew.
     pub(crate) fn note_failed(&mut self, now: Instant, id: usize) {
         let subflow = &self.subflows[id];
-        let local = self.addresses.local().iter().find(|local| local.id == subflow.ends().local_id);
+        let local = self.addresses.local().iter().find(|local| local.id == subflow.addresses().local_id);
         if let Some(&local) = local.filter(|_| self.negotiation.client()) {
-            let remote = RemoteAddress { id: subflow.ends().remote_id, address: subflow.ends().remote };
-            let lived = subflow.opening().was_open.then(|| now.since(subflow.record().opened_at));
-            let failed = Failed { pair: Pair { local, remote }, why: subflow.record().closed_by, lived };
+            let remote =
+                RemoteAddress { id: subflow.addresses().remote_id, address: subflow.addresses().remote };
+            let lived = subflow.handshake().was_open.then(|| now.since(subflow.record().opened_at));
+            let failed =
+                FailedSubflow { pair: Pair { local, remote }, why: subflow.record().closed_by, lived };
             self.addresses.note_failed(now, failed);
         }
     }
@@ -71,21 +73,21 @@ impl Connection {
     pub(crate) fn want_subflow(&mut self, interface: InterfaceId, remote: SocketAddr) -> bool {
         let family = |a: &&LocalAddress| a.interface == interface && a.address.is_ipv4() == remote.is_ipv4();
         let local = self.addresses.local().iter().find(family).copied();
-        let open =
-            self.subflows.iter().filter(|subflow| !subflow.is_closed()).count() + self.fate.wanted().count();
+        let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count()
+            + self.lifecycle.wanted().count();
         let room = open <= usize::from(self.max_join_subflows());
         let ready = self.negotiation.is_multipath()
-            && self.fate.closed().is_none()
+            && self.lifecycle.closed().is_none()
             && self.negotiation.remote().is_some();
         let Some(local) = local.filter(|_| ready && room) else { return false };
         if self.addresses.forbids_join_to_initial()
-            && self.subflows.first().is_some_and(|first| first.ends().remote == remote)
+            && self.subflows.first().is_some_and(|first| first.addresses().remote == remote)
         {
             return false;
         }
         let known = self.addresses.remote().iter().find(|known| known.address == remote);
         let remote = known.copied().unwrap_or(RemoteAddress { id: 0, address: remote });
-        self.fate.tell(EndpointEvent::Wanted(Pair { local, remote }));
+        self.lifecycle.tell(EndpointEvent::Wanted(Pair { local, remote }));
         true
     }
 
@@ -158,12 +160,12 @@ impl Connection {
         self.addresses.set_backup(interface, backup);
         let mut told: Vec<SubflowId> = Vec::new();
         for subflow in &mut self.subflows {
-            if subflow.ends().interface == interface
+            if subflow.addresses().interface == interface
                 && subflow.is_synchronised()
-                && subflow.ends().backup != backup
+                && subflow.addresses().backup != backup
             {
-                subflow.ends_mut().backup = backup;
-                subflow.ends_mut().peer_backup = backup;
+                subflow.addresses_mut().backup = backup;
+                subflow.addresses_mut().peer_backup = backup;
                 told.push(subflow.record().id);
             }
         }
@@ -176,7 +178,7 @@ impl Connection {
     /// TCP may be seen of it (RFC 8684 section 3.7), and the peer of one who fell back would take the option for a sign of life.
     pub(crate) fn signal(&mut self, on: Option<SubflowId>, option: MptcpOption) {
         if self.negotiation.is_multipath() {
-            self.signals.push(on, option);
+            self.pending_options.push(on, option);
         }
     }
 

@@ -41,10 +41,10 @@ impl Connection {
             (Some(hmac), Some(expected)) => hmac.ct_eq(&expected).into(),
             (hmac, expected) => hmac == expected,
         };
-        if !valid || add.id == 0 || self.fate.closed().is_some() {
+        if !valid || add.id == 0 || self.lifecycle.closed().is_some() {
             return;
         }
-        let port = add.port.unwrap_or(self.subflows[id].ends().remote.port());
+        let port = add.port.unwrap_or(self.subflows[id].addresses().remote.port());
         let address = SocketAddr::new(add.address, port);
         // An address to which nobody may connect takes nothing of what others may have.
         let may_join = self.may_join(id, add.address);
@@ -72,7 +72,7 @@ impl Connection {
     /// Whether an address that the peer announces on a subflow can be another host's: not nobody's, everybody's or ours
     /// (RFC 8684 section 5.1 on what announcements may be abused for).
     pub(crate) fn may_join(&self, id: usize, address: IpAddr) -> bool {
-        let local = self.subflows[id].ends().remote.ip().is_loopback();
+        let local = self.subflows[id].addresses().remote.ip().is_loopback();
         let everybody = address.is_multicast() || address == IpAddr::V4(Ipv4Addr::BROADCAST);
         let ours = self.addresses.local().iter().any(|known| known.address == address);
         !(address.is_unspecified() || everybody || ours || (address.is_loopback() && !local))
@@ -85,7 +85,7 @@ impl Connection {
             self.addresses.remove_remote(gone);
             for id in 0..self.subflows.len() {
                 let subflow = &self.subflows[id];
-                if subflow.ends().remote_id == gone
+                if subflow.addresses().remote_id == gone
                     && subflow.state() != State::SynSent
                     && !subflow.is_closed()
                 {
@@ -116,11 +116,11 @@ impl Connection {
             return;
         }
         for id in 0..self.subflows.len() {
-            if self.subflows[id].ends().interface == interface && !self.subflows[id].is_closed() {
+            if self.subflows[id].addresses().interface == interface && !self.subflows[id].is_closed() {
                 self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::InterfaceGone));
             }
         }
-        if self.negotiation.is_multipath() && self.fate.closed().is_none() && !gone.is_empty() {
+        if self.negotiation.is_multipath() && self.lifecycle.closed().is_none() && !gone.is_empty() {
             let mut option = RemoveAddress::default();
             gone.into_iter().for_each(|id| {
                 // Ids are bytes and the option holds 37; more addresses than that have no subflows.

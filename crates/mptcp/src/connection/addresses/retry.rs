@@ -36,7 +36,7 @@ struct Failure {
 
 /// How a subflow failed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Failed {
+pub(crate) struct FailedSubflow {
     pub(crate) pair: Pair,
     pub(crate) why: Option<SubflowCloseReason>,
     /// How long it was open, if it was.
@@ -51,8 +51,8 @@ pub(crate) struct Failures {
 
 impl Failures {
     /// A subflow has failed.
-    pub(crate) fn note(&mut self, now: Instant, failed: Failed) {
-        let Failed { pair, why, lived } = failed;
+    pub(crate) fn note(&mut self, now: Instant, failed: FailedSubflow) {
+        let FailedSubflow { pair, why, lived } = failed;
         let known = self.list.iter().position(|failure| failure.is(&pair));
         let before = known.map(|at| self.list.remove(at));
         let proven = lived.is_some_and(|lived| lived >= PROVEN_LIFETIME);

@@ -6,8 +6,8 @@ use mptcp_wire::{MptcpOption, ResetReason, Segment};
 
 use crate::connection::Connection;
 use crate::connection::close::{Outcome, SubflowError};
+use crate::connection::reinject::state::ReceiptQuery;
 use crate::connection::stream::recv::Placed;
-use crate::connection::stream::send::ReceiptQuery;
 use crate::event::{EventKind, FallbackReason};
 use crate::subflow::Control;
 
@@ -18,14 +18,14 @@ impl Connection {
             return;
         }
         self.negotiation.give_up();
-        if let Some(watch) = &mut self.watch {
-            watch.fell_back = true;
+        if let Some(observer) = &mut self.observer {
+            observer.on_fallback();
         }
         if self.config.multipath {
-            self.fate.pending.note(EventKind::FellBack(reason));
+            self.lifecycle.note(EventKind::FellBack(reason));
         }
-        self.signals.clear();
-        self.fate.want_nothing();
+        self.pending_options.clear();
+        self.lifecycle.want_nothing();
         self.set_plain_mapping(id);
         let mss = self.subflows[id].payload_size(&self.config, false);
         let path = &mut self.congestion.paths[id];
@@ -47,8 +47,9 @@ impl Connection {
     /// came on the subflow `rest` has found no place in the stream yet.
     fn may_fall_back(&self, id: usize, rest: &[Bytes]) -> bool {
         let mut others = self.subflows.iter().enumerate().filter(|&(other, _)| other != id);
-        let only = others.all(|(_, subflow)| !subflow.opening().was_open && !subflow.opening().unconfirmed);
-        let retransmitted = self.send.reinjected > 0 || self.peer_has_retransmitted(id, rest);
+        let only =
+            others.all(|(_, subflow)| !subflow.handshake().was_open && !subflow.handshake().unconfirmed);
+        let retransmitted = self.reinjection.reinjected() > 0 || self.peer_has_retransmitted(id, rest);
         self.is_initial(id) && only && !retransmitted && self.recv.early().is_empty()
     }
 
@@ -58,7 +59,7 @@ impl Connection {
         let subflow = &self.subflows[id];
         let receiver = subflow.receiver();
         let end = receiver.next().saturating_sub(u64::from(receiver.finished()));
-        let came = end.saturating_sub(subflow.opening().first_received);
+        let came = end.saturating_sub(subflow.handshake().first_received);
         let rest = rest.iter().map(|bytes| bytes.len() as u64).sum::<u64>();
         came != self.recv.next() + subflow.mapper().waiting() + rest
     }
@@ -130,7 +131,7 @@ impl Connection {
         rest: Vec<Bytes>,
         reason: FallbackReason,
     ) -> Outcome {
-        if self.fate.closed().is_some() {
+        if self.lifecycle.closed().is_some() {
             // Both streams have ended: there is nothing to go on with.
             return Err(SubflowError::RESET);
         }
@@ -141,14 +142,14 @@ impl Connection {
                 // What was acknowledged would be missing from the stream.
                 return Err(SubflowError::RESET);
             }
-            self.fate.pending.note(EventKind::Readable);
+            self.lifecycle.note(EventKind::Readable);
         }
         self.fall_back(id, reason);
         // Joins that were under way have lost their connection.
         for other in (0..self.subflows.len()).filter(|&other| other != id) {
             self.end_subflow(now, other, SubflowError::RESET);
         }
-        self.send.buffer.leave_to_subflow();
+        self.send.leave_to_subflow();
         self.take_plain_window(id);
         // What the subflow has had acknowledged is done, whatever the data level knew of it.
         self.acknowledge_plainly(now, id);
@@ -159,17 +160,17 @@ impl Connection {
     /// would have new numbers of the subflow, and a peer from which a box hides their mapping takes them for what follows (RFC 8684
     /// section 3.7). An answer with a DATA_ACK shows that the data is missing there, and that options still pass.
     pub(crate) fn asks_before_repeating(&mut self) -> bool {
-        if self.send.receipt_query == ReceiptQuery::Answered || !self.may_fall_back(0, &[]) {
+        if self.reinjection.query() == ReceiptQuery::Answered || !self.may_fall_back(0, &[]) {
             return false;
         }
         let first = &mut self.subflows[0];
         let permit = |end: u64| end > first.sender().board.una;
         let outstanding =
-            self.send.buffer.head().and_then(|chunk| chunk.end_on(first.record().id)).is_some_and(permit);
+            self.send.head().and_then(|chunk| chunk.end_on(first.record().id)).is_some_and(permit);
         if outstanding || !first.can_send() {
             return false;
         }
-        self.send.receipt_query = ReceiptQuery::Asked;
+        self.reinjection.set_query(ReceiptQuery::Asked);
         first.set_control(Some(Control::Probe));
         true
     }
@@ -180,7 +181,7 @@ impl Connection {
         let subflow = &self.subflows[id];
         let from = subflow.stream_offset(subflow.sender().board.una);
         let window = subflow.offered_window();
-        self.send.buffer.offer(from, window, true);
+        self.send.offer(from, window, true);
     }
 
     /// A mapping of length 0: the peer has fallen back (RFC 8684 section 3.7).
@@ -224,8 +225,8 @@ impl Connection {
 
     /// The peer found a bad checksum in what we sent: answers with MP_FAIL and goes on as TCP.
     pub(crate) fn on_mp_fail(&mut self, now: Instant, id: usize) -> Outcome {
-        self.negotiation.failure_is_known();
-        if !self.negotiation.is_multipath() || self.fate.closed().is_some() {
+        self.negotiation.on_failure_reported();
+        if !self.negotiation.is_multipath() || self.lifecycle.closed().is_some() {
             return Ok(());
         }
         let Some(remote) = self.negotiation.remote() else { return Ok(()) };
@@ -239,7 +240,7 @@ impl Connection {
         self.negotiation.set_infinite_from(self.subflows[id].sender().board.next);
         // The answer speaks of the peer's numbers, as its own spoke of ours.
         let on = self.subflow_id(id);
-        self.signals.push(Some(on), MptcpOption::Fail(remote.at(self.recv.next())));
+        self.pending_options.push(Some(on), MptcpOption::Fail(remote.at(self.recv.next())));
         Ok(())
     }
 }

@@ -14,7 +14,7 @@ use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::{DataSequence, Dss, Mapping, ResetReason, Segment, Seq};
 
-use crate::connection::transmit::segment::Piece;
+use crate::connection::transmit::segment::SentRange;
 use crate::connection::{Connection, Mode};
 use crate::event::{CloseReason, EventKind};
 use crate::icmp_error::IcmpError;
@@ -24,7 +24,7 @@ use crate::subflow::{Control, LINGER, State, SubflowCloseReason};
 impl Connection {
     /// The application writes no more; the peer may go on.
     pub(crate) fn close_write(&mut self) {
-        self.send.writer.close();
+        self.writer.close();
     }
 
     /// Ends the connection at once, on all subflows; unsent and unread data are lost.
@@ -56,7 +56,7 @@ impl Connection {
         let board = &subflow.sender().board;
         let believed = match subflow.state() {
             State::Closed => false,
-            State::SynSent | State::SynReceived => sequence == subflow.opening().iss,
+            State::SynSent | State::SynReceived => sequence == subflow.handshake().iss,
             _ => {
                 subflow.send_offset(sequence).is_some_and(|offset| (board.una..board.next).contains(&offset))
             }
@@ -89,19 +89,19 @@ impl Connection {
 
     /// The connection is over, for all subflows.
     pub(crate) fn end(&mut self, now: Instant, how: CloseReason, why: SubflowCloseReason) {
-        self.fate.close(how);
+        self.lifecycle.close(how);
         for id in 0..self.subflows.len() {
             if !self.subflows[id].is_closed() {
                 self.subflows[id].close(now, why);
                 self.congestion.set_active(id, false);
             }
         }
-        self.subflows.notify_closed(&mut self.fate);
+        self.subflows.notify_closed(&mut self.lifecycle);
         self.timers = crate::connection::timers::deadlines::Timers::default();
-        self.fate.want_nothing();
+        self.lifecycle.want_nothing();
         self.recv.give_up();
-        self.send.buffer.give_up();
-        self.choice.limits.note(now, crate::connection::observe::limits::Limit::Idle);
+        self.send.give_up();
+        self.limits.note(now, crate::connection::observe::limits::Limit::Idle);
     }
 
     /// A subflow cannot go on. The one place where subflows end, unless the connection ends with all of them: what looks
@@ -137,33 +137,35 @@ impl Connection {
     /// A subflow is gone: its data moves to the others, or the connection ends with it.
     fn on_subflow_closed(&mut self, now: Instant, id: usize) {
         self.congestion.set_active(id, false);
-        self.subflows.notify_closed(&mut self.fate);
-        self.fate.pending.note(EventKind::Subflows);
-        self.signals.forget(self.subflows[id].record().id);
+        self.subflows.notify_closed(&mut self.lifecycle);
+        self.lifecycle.note(EventKind::Subflows);
+        self.pending_options.forget(self.subflows[id].record().id);
         self.notify_closed(now, id);
         let cause = self.subflows[id].record().closed_by;
         let never_opened = self.subflows[id].sender().board.una == 0;
         let last = self.subflows.iter().all(|subflow| subflow.is_closed());
-        if !self.negotiation.is_multipath() || self.is_over() {
-            if last && self.fate.closed().is_none() {
+        if !self.negotiation.is_multipath() || self.has_recovered() {
+            if last && self.lifecycle.closed().is_none() {
                 let how = match cause {
                     Some(SubflowCloseReason::Finished) => CloseReason::Finished,
                     Some(SubflowCloseReason::ResetByPeer(_)) if never_opened && self.negotiation.client() => {
                         CloseReason::Refused
                     }
-                    Some(SubflowCloseReason::ResetByPeer(reason)) if !self.is_over() => {
+                    Some(SubflowCloseReason::ResetByPeer(reason)) if !self.has_recovered() => {
                         CloseReason::Reset(reason)
                     }
-                    Some(SubflowCloseReason::Unreachable) if !self.is_over() => CloseReason::Unreachable,
+                    Some(SubflowCloseReason::Unreachable) if !self.has_recovered() => {
+                        CloseReason::Unreachable
+                    }
                     Some(SubflowCloseReason::TimedOut | SubflowCloseReason::InterfaceGone)
-                        if !self.is_over() =>
+                        if !self.has_recovered() =>
                     {
                         CloseReason::TimedOut
                     }
-                    _ if self.is_over() => CloseReason::Finished,
+                    _ if self.has_recovered() => CloseReason::Finished,
                     _ => CloseReason::Aborted,
                 };
-                self.fate.close(how);
+                self.lifecycle.close(how);
             }
             return;
         }
@@ -179,17 +181,17 @@ impl Connection {
     }
 
     /// Both streams have ended and both ends know.
-    fn is_over(&self) -> bool {
+    fn has_recovered(&self) -> bool {
         match self.negotiation.mode() {
             Mode::Plain | Mode::Negotiating => false,
-            Mode::Multipath => self.send.fin.is_acknowledged() && self.recv.finished(),
+            Mode::Multipath => self.data_fin.is_acknowledged() && self.recv.finished(),
         }
     }
 
     /// The end of the peer's stream is here.
     #[cold]
     pub(crate) fn note_end(&mut self, now: Instant) {
-        self.fate.pending.note(EventKind::Finished);
+        self.lifecycle.note(EventKind::Finished);
         self.acknowledge_everywhere();
         self.finish_if_done(now);
     }
@@ -198,7 +200,7 @@ impl Connection {
     #[cold]
     pub(crate) fn note_fin(&mut self, now: Instant, id: usize) {
         if self.negotiation.is_plain() {
-            self.recv.end_here();
+            self.recv.end_at_received();
         }
         let subflow = &mut self.subflows[id];
         subflow.fin_received(now);
@@ -215,7 +217,7 @@ impl Connection {
         if self.negotiation.is_plain() {
             return;
         }
-        if self.is_over() {
+        if self.has_recovered() {
             self.finish(now);
         }
     }
@@ -236,20 +238,20 @@ impl Connection {
                     subflow.backlog_mut().clear();
                     subflow.want_fin();
                     // A peer that acknowledges the data and not the subflow would hold its memory for long.
-                    let sooner = subflow.watch().rare.opening().min(now + LINGER);
-                    subflow.watch_mut().rare.set_opening(sooner);
+                    let sooner = subflow.liveness().slow_timers.handshake().min(now + LINGER);
+                    subflow.liveness_mut().slow_timers.set_handshake(sooner);
                 }
             }
         }
-        self.subflows.notify_closed(&mut self.fate);
-        self.choice.limits.note(now, crate::connection::observe::limits::Limit::Idle);
-        self.fate.close(CloseReason::Finished);
+        self.subflows.notify_closed(&mut self.lifecycle);
+        self.limits.note(now, crate::connection::observe::limits::Limit::Idle);
+        self.lifecycle.close(CloseReason::Finished);
     }
 
     /// Nothing is left to be sent or received: the endpoint may forget the connection.
     pub(crate) fn is_finished(&self) -> bool {
         self.subflows.iter().all(|subflow| subflow.is_closed() && subflow.control().is_none())
-            && self.fate.pending.is_empty()
+            && self.lifecycle.has_no_news()
             && self.recv.unread() == 0
     }
 }
@@ -259,10 +261,10 @@ impl Connection {
     #[cold]
     pub(crate) fn transmit_fin(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         // What waits in the queue of a subflow that went silent may have been carried by another one.
-        let unneeded = self.negotiation.is_multipath() && self.send.buffer.nothing_in_flight();
-        let all_sent = self.send.buffer.unsent() == 0
-            && (unneeded || self.subflows.iter().all(|s| s.backlog().is_empty()));
-        if self.negotiation.is_plain() && self.send.writer.is_closed() && all_sent {
+        let unneeded = self.negotiation.is_multipath() && self.send.nothing_in_flight();
+        let all_sent =
+            self.send.unsent() == 0 && (unneeded || self.subflows.iter().all(|s| s.backlog().is_empty()));
+        if self.negotiation.is_plain() && self.writer.is_closed() && all_sent {
             self.subflows.iter_mut().filter(|s| s.can_send()).for_each(|s| s.want_fin());
         }
         for id in 0..self.subflows.len() {
@@ -272,9 +274,9 @@ impl Connection {
             }
             let subflow = &mut self.subflows[id];
             if subflow.wants_fin() && matches!(subflow.state(), State::Established | State::CloseWait) {
-                let piece = Piece {
+                let piece = SentRange {
                     start: subflow.sender().board.next,
-                    data: self.send.buffer.next(),
+                    data: self.send.next(),
                     whole: None,
                     fin: true,
                 };
@@ -284,10 +286,7 @@ impl Connection {
                 return Some(id);
             }
         }
-        if !self.negotiation.is_multipath()
-            || !self.send.writer.is_closed()
-            || self.send.fin.is_acknowledged()
-        {
+        if !self.negotiation.is_multipath() || !self.writer.is_closed() || self.data_fin.is_acknowledged() {
             self.disarm_data_fin();
             return None;
         }
@@ -295,22 +294,22 @@ impl Connection {
             // Data goes before it, again perhaps: the DATA_FIN that went already keeps its timer.
             return None;
         }
-        if !self.send.fin.is_sent() || self.timers.data_fin_wanted {
+        if !self.data_fin.is_sent() || self.timers.is_data_fin_wanted() {
             let id = self.control_subflow(self.timers.data_fin_tries())?;
             if !self.negotiation.confirmed() && self.subflows[id].receiver().wants_ack() {
                 // The third ACK first, with the keys.
                 return None;
             }
-            self.timers.data_fin_wanted = false;
+            self.timers.on_data_fin_sent();
             self.arm_data_fin(now);
             if self.config.linux_compat.data_fin_everywhere {
                 let subflows = &self.subflows;
-                self.send.fin.send_on((0..subflows.len()).rev().filter(|&id| subflows[id].can_send()));
+                self.data_fin.send_on((0..subflows.len()).rev().filter(|&id| subflows[id].can_send()));
             } else {
-                self.send.fin.send_on(std::iter::once(id));
+                self.data_fin.send_on(std::iter::once(id));
             }
         }
-        let id = self.send.fin.next()?;
+        let id = self.data_fin.next()?;
         let mut others = self.subflows.iter().enumerate().filter(|(other, _)| *other != id);
         if others.all(|(_, subflow)| subflow.sender().is_idle()) {
             // Nothing is missing before it, for all we know: the peer acknowledges the end of the data at once.
@@ -319,10 +318,10 @@ impl Connection {
         self.bare_segment(now, id, out);
         // RFC 8684 section 3.3.3: alone it has subflow sequence 0 and length 1.
         let mapping = Mapping {
-            sequence: DataSequence::Wide(self.negotiation.local().at(self.send.buffer.next())),
+            sequence: DataSequence::Wide(self.negotiation.local().at(self.send.next())),
             subflow_sequence: 0,
             length: 1,
-            checksum: self.dss_checksum(self.send.buffer.next(), 0, 1, &[]),
+            checksum: self.dss_checksum(self.send.next(), 0, 1, &[]),
         };
         // Also in place of the keys on an acknowledgement that would repeat them.
         out.options.mptcp.clear();

@@ -13,23 +13,23 @@ impl Connection {
     /// Client: an answer came. What it does not acknowledge of the SYN's data goes in the stream. Returns whether the SYN had data.
     pub(crate) fn settle_syn_data(&mut self, id: usize, answer: &Segment) -> bool {
         let subflow = &mut self.subflows[id];
-        let data = std::mem::take(&mut subflow.opening_mut().syn_data);
-        let taken = answer.acknowledgment.offset_from(subflow.opening().iss + 1).max(0) as usize;
-        subflow.opening_mut().first_sent = 1 + taken.min(data.len()) as u64;
+        let data = std::mem::take(&mut subflow.handshake_mut().syn_data);
+        let taken = answer.acknowledgment.offset_from(subflow.handshake().iss + 1).max(0) as usize;
+        subflow.handshake_mut().first_sent = 1 + taken.min(data.len()) as u64;
         if taken < data.len() {
             self.put_back(data.slice(taken..));
-            self.send.buffer.note_sent_with_syn((data.len() - taken) as u64);
+            self.send.note_sent_with_syn((data.len() - taken) as u64);
         }
         !data.is_empty()
     }
 
     /// Server: the data of the SYN can be read; returns whether there is any.
     pub(crate) fn deliver_syn_data(&mut self, id: usize) -> bool {
-        let data = std::mem::take(&mut self.subflows[id].opening_mut().syn_data);
+        let data = std::mem::take(&mut self.subflows[id].handshake_mut().syn_data);
         let any = !data.is_empty();
         if any {
             self.recv.take_unnumbered(data);
-            self.fate.pending.note(EventKind::Readable);
+            self.lifecycle.note(EventKind::Readable);
         }
         any
     }
@@ -45,10 +45,10 @@ impl Connection {
     /// connection (RFC 7413 section 4.1.3).
     pub(crate) fn pass_on_cookie(&mut self, id: usize, answer: &Segment, with_data: bool) {
         let cookie = answer.options.fast_open.clone().filter(|cookie| !cookie.is_empty());
-        let opening = self.subflows[id].opening();
+        let opening = self.subflows[id].handshake();
         if cookie.is_some() || with_data || opening.cookie.is_some() {
             let mss = self.subflows[id].peer_mss();
-            self.fate.tell(EndpointEvent::Cookie(answer.source.ip(), cookie, mss));
+            self.lifecycle.tell(EndpointEvent::Cookie(answer.source.ip(), cookie, mss));
         }
     }
 }

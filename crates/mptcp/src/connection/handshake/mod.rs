@@ -35,18 +35,18 @@ use crate::subflow::{Control, Origin, State, Subflow, SubflowCloseReason};
 impl Connection {
     /// Client: sends the first SYN.
     pub(crate) fn open(&mut self, now: Instant, mut first: Subflow, local_id: u8, backup: bool) {
-        self.addresses.add_first(first.ends().remote);
+        self.addresses.add_first(first.addresses().remote);
         first.set_state(State::SynSent);
-        first.opening_mut().opened_here = true;
-        first.ends_mut().local_id = local_id;
-        first.ends_mut().backup = backup;
+        first.handshake_mut().opened_here = true;
+        first.addresses_mut().local_id = local_id;
+        first.addresses_mut().backup = backup;
         let id = self.add_subflow(first);
         self.start_handshake(now, id, Control::Syn);
     }
 
     /// Server: answers the first SYN.
     pub(crate) fn accept(&mut self, now: Instant, mut first: Subflow, syn: &Segment) {
-        self.addresses.add_first(first.ends().remote);
+        self.addresses.add_first(first.addresses().remote);
         if self.negotiation.is_open() {
             match capable(&syn.options).filter(|offer| acceptable_offer(offer, self.config.version)) {
                 Some(offer) => {
@@ -80,7 +80,7 @@ impl Connection {
         for subflow in &mut self.subflows {
             subflow.set_control(None);
             // Nobody knows when it left: it gives no round-trip time.
-            subflow.opening_mut().attempts = 2;
+            subflow.handshake_mut().attempts = 2;
         }
     }
 
@@ -109,22 +109,22 @@ impl Connection {
                 return Err(SubflowError::Over(SubflowCloseReason::Finished));
             }
             // The streams have ended, and this subflow takes too long to.
-            _ if self.fate.closed().is_some() => return Err(SubflowError::RESET),
-            _ if subflow.opening().unconfirmed => None,
+            _ if self.lifecycle.closed().is_some() => return Err(SubflowError::RESET),
+            _ if subflow.handshake().unconfirmed => None,
             _ => {
-                subflow.watch_mut().rare.set_opening(Instant::FAR_FUTURE);
+                subflow.liveness_mut().slow_timers.set_handshake(Instant::FAR_FUTURE);
                 return Ok(());
             }
         };
-        if subflow.opening().attempts > self.config.syn_retries {
+        if subflow.handshake().attempts > self.config.syn_retries {
             return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
         let deadline = match self.congestion.paths[id].srtt.filter(|_| control.is_none()) {
             Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
-            _ => now + HANDSHAKE_TIMEOUT * (1 << subflow.opening().attempts.min(16)),
+            _ => now + HANDSHAKE_TIMEOUT * (1 << subflow.handshake().attempts.min(16)),
         };
-        subflow.watch_mut().rare.set_opening(deadline);
-        subflow.opening_mut().attempts += 1;
+        subflow.liveness_mut().slow_timers.set_handshake(deadline);
+        subflow.handshake_mut().attempts += 1;
         match control {
             Some(control) => subflow.set_control(Some(control)),
             // The third ACK of a join goes again until the fourth comes (RFC 8684 section 3.2).
@@ -165,7 +165,7 @@ impl Connection {
         subflow.establish(now, segment, self.config.rack, &mut self.congestion.paths[id]);
         subflow.receiver_mut().acknowledge_now();
         self.pass_on_cookie(id, segment, with_data);
-        match self.subflows[id].opening().origin {
+        match self.subflows[id].handshake().origin {
             Origin::Initial => self.on_capable_answer(now, id, segment),
             Origin::Join { nonce, .. } => self.on_join_answer(now, id, segment, nonce),
         }
@@ -180,7 +180,7 @@ impl Connection {
             });
             match answer.and_then(|answer| Some((answer.flags, answer.sender_key?))) {
                 Some((flags, key)) => {
-                    self.fate.tell(EndpointEvent::Capable(true));
+                    self.lifecycle.tell(EndpointEvent::Capable(true));
                     self.negotiation.settle();
                     self.negotiation.learn(key);
                     // RFC 8684 section 3.1: checksums are used if either side asks for them.
@@ -193,8 +193,8 @@ impl Connection {
                 }
                 // RFC 8684 section 3.7: no MP_CAPABLE in the answer means TCP.
                 None => {
-                    if self.subflows[id].opening().attempts > CAPABLE_SYNS {
-                        self.fate.tell(EndpointEvent::Capable(false));
+                    if self.subflows[id].handshake().attempts > CAPABLE_SYNS {
+                        self.lifecycle.tell(EndpointEvent::Capable(false));
                     }
                     self.fall_back(id, FallbackReason::SynAck);
                 }
@@ -203,7 +203,7 @@ impl Connection {
         self.set_plain_mapping(id);
         self.activate(now, id);
         self.note_window(now, id, segment);
-        self.fate.pending.note(EventKind::Connected);
+        self.lifecycle.note(EventKind::Connected);
         if self.negotiation.is_plain() && !segment.payload.is_empty() {
             // RFC 9293 section 3.10.7.3 step 4; with Multipath TCP such data would have no mapping.
             self.take_payload_of_syn(now, id, segment.payload.clone())?;
@@ -243,10 +243,10 @@ impl Connection {
             return Ok(false);
         }
         let unsettled = self.negotiation.is_open();
-        match self.subflows[id].opening().origin {
-            Origin::Initial if self.subflows[id].opening().opened_here => {
+        match self.subflows[id].handshake().origin {
+            Origin::Initial if self.subflows[id].handshake().opened_here => {
                 self.fall_back(id, FallbackReason::SimultaneousOpen);
-                let data = std::mem::take(&mut self.subflows[id].opening_mut().syn_data);
+                let data = std::mem::take(&mut self.subflows[id].handshake_mut().syn_data);
                 self.begin_stream_with(data);
             }
             Origin::Initial => self.on_capable_third_ack(id, segment),
@@ -257,23 +257,23 @@ impl Connection {
         if self.negotiation.is_open() {
             let subflow = &mut self.subflows[id];
             let keeps = !segment.payload.is_empty() && !self.recv.is_under_memory_pressure();
-            if keeps && subflow.opening_mut().early_data.keep(segment) {
-                subflow.record_mut().tally.put_off(segment.payload.len() as u64);
+            if keeps && subflow.handshake_mut().early_data.keep(segment) {
+                subflow.record_mut().stats.put_off(segment.payload.len() as u64);
             }
             return Ok(false);
         }
         if unsettled && self.negotiation.is_plain() && !segment.flags.syn() {
-            self.fate.tell(EndpointEvent::FellBackOnThirdAck);
+            self.lifecycle.tell(EndpointEvent::FellBackOnThirdAck);
         }
         if self.is_initial(id) {
-            self.fate.tell(EndpointEvent::Answered);
+            self.lifecycle.tell(EndpointEvent::Answered);
         }
         let rack = self.config.rack;
         self.subflows[id].establish(now, segment, rack, &mut self.congestion.paths[id]);
         self.set_plain_mapping(id);
         self.activate(now, id);
-        if self.subflows[id].opening().opened_here {
-            self.fate.pending.note(EventKind::Connected);
+        if self.subflows[id].handshake().opened_here {
+            self.lifecycle.note(EventKind::Connected);
         } else if self.is_initial(id) {
             self.report_accepted();
             if self.negotiation.is_multipath() && !self.config.linux_compat.quiet_after_handshake {
@@ -290,7 +290,7 @@ impl Connection {
     /// The application may have the connection.
     fn report_accepted(&mut self) {
         if self.negotiation.report_accepted() {
-            self.fate.pending.note(EventKind::Accepted);
+            self.lifecycle.note(EventKind::Accepted);
         }
     }
 
@@ -329,7 +329,7 @@ impl Connection {
     /// Linux's client does that where an application closes while the SYN/ACK is being handled; its server takes such a
     /// connection as TCP.
     fn withholds_keys(&self, id: usize, segment: &Segment) -> bool {
-        let opening = self.subflows[id].opening();
+        let opening = self.subflows[id].handshake();
         let ends_nothing = segment.options.dss.as_ref().is_some_and(|dss| dss.data_fin)
             && segment.payload.is_empty()
             && segment.sequence == opening.irs + 1;
@@ -353,10 +353,10 @@ impl Connection {
     pub(crate) fn start_handshake(&mut self, now: Instant, id: usize, control: Control) {
         let subflow = &mut self.subflows[id];
         subflow.set_control(Some(control));
-        subflow.opening_mut().sent_at = now;
+        subflow.handshake_mut().sent_at = now;
         subflow.record_mut().opened_at = now;
-        subflow.opening_mut().attempts = 1;
-        subflow.watch_mut().rare.set_opening(now + HANDSHAKE_TIMEOUT);
+        subflow.handshake_mut().attempts = 1;
+        subflow.liveness_mut().slow_timers.set_handshake(now + HANDSHAKE_TIMEOUT);
     }
 
     /// A synchronised subflow begins to carry data.
@@ -368,12 +368,12 @@ impl Connection {
         let mss = subflow.payload_size(&self.config, multipath);
         let keepalive = self.config.keepalive;
         let subflow = &mut self.subflows[id];
-        subflow.opening_mut().was_open = true;
+        subflow.handshake_mut().was_open = true;
         subflow.keep_alive(now, keepalive);
         subflow.begin_marks(self.congestion.needs_marks());
         subflow.sender_mut().begin_samples(self.congestion.needs_samples(), id, &mut self.congestion);
         // RFC 5681 section 3.1: one segment after a lost SYN; as Linux, not after one, which RFC 6298 may have sent too early.
-        let segments = if subflow.opening().attempts > 2 { 1 } else { self.config.initial_window };
+        let segments = if subflow.handshake().attempts > 2 { 1 } else { self.config.initial_window };
         let path = &mut self.congestion.paths[id];
         path.cwnd = mss * u64::from(segments);
         path.mss = mss;
@@ -383,7 +383,7 @@ impl Connection {
             let paths = self.subflows.iter().filter(|subflow| subflow.is_synchronised());
             self.recv.begin_paths(paths.count() as u64);
         }
-        self.fate.pending.note(EventKind::Subflows);
+        self.lifecycle.note(EventKind::Subflows);
         self.notify_opened(now, id);
         self.timers.adopted();
         self.reinject_stalled();
@@ -393,11 +393,11 @@ impl Connection {
     pub(crate) fn add_subflow(&mut self, subflow: Subflow) -> usize {
         let mss = subflow.payload_size(&self.config, self.config.multipath);
         let Some(id) = self.subflows.vacant() else {
-            self.subflows.push(subflow, &mut self.fate);
+            self.subflows.push(subflow, &mut self.lifecycle);
             return self.congestion.add_path(mss, self.config.initial_window);
         };
         let past = self.subflow_info(id);
-        self.subflows.replace(id, subflow, past, &mut self.fate);
+        self.subflows.replace(id, subflow, past, &mut self.lifecycle);
         self.congestion.paths[id] = PathState::new(mss, self.config.initial_window);
         id
     }
@@ -418,16 +418,16 @@ pub(crate) enum JoinRefusal {
 impl Connection {
     /// Client: opens a further subflow.
     pub(crate) fn open_join(&mut self, now: Instant, mut subflow: Subflow, pair: Pair) {
-        if self.fate.closed().is_some() || !self.subflows.has_place() {
+        if self.lifecycle.closed().is_some() || !self.subflows.has_place() {
             return;
         }
         subflow.set_state(State::SynSent);
-        subflow.opening_mut().opened_here = true;
-        subflow.ends_mut().local_id = pair.local.id;
-        subflow.ends_mut().remote_id = pair.remote.id;
-        subflow.ends_mut().backup = pair.local.backup;
-        subflow.ends_mut().peer_backup = pair.local.backup;
-        subflow.opening_mut().origin = Origin::Join { nonce: self.negotiation.nonce(), peer_nonce: 0 };
+        subflow.handshake_mut().opened_here = true;
+        subflow.addresses_mut().local_id = pair.local.id;
+        subflow.addresses_mut().remote_id = pair.remote.id;
+        subflow.addresses_mut().backup = pair.local.backup;
+        subflow.addresses_mut().peer_backup = pair.local.backup;
+        subflow.handshake_mut().origin = Origin::Join { nonce: self.negotiation.nonce(), peer_nonce: 0 };
         let id = self.add_subflow(subflow);
         self.start_handshake(now, id, Control::Syn);
     }
@@ -444,7 +444,7 @@ impl Connection {
         let Some(&MpJoin::Syn { backup, address_id, nonce: peer_nonce, .. }) = join(&syn.options) else {
             return Err(JoinRefusal::Because(ResetReason::MPTCP));
         };
-        if !self.negotiation.is_multipath() || self.fate.closed().is_some() {
+        if !self.negotiation.is_multipath() || self.lifecycle.closed().is_some() {
             return Err(JoinRefusal::Because(ResetReason::MPTCP));
         }
         // Who joins shows only in the third ACK that it may (RFC 8684 section 3.2), and counts from then on.
@@ -453,7 +453,7 @@ impl Connection {
             return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
         }
         if !self.config.join_initial_address
-            && self.subflows.first().is_some_and(|f| f.ends().local == subflow.ends().local)
+            && self.subflows.first().is_some_and(|f| f.addresses().local == subflow.addresses().local)
         {
             return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
         }
@@ -461,18 +461,18 @@ impl Connection {
             return Err(JoinRefusal::Busy);
         }
         subflow.set_state(State::SynReceived);
-        subflow.ends_mut().remote_id = address_id;
-        subflow.ends_mut().local_id = self.local_id_of(subflow.ends().local.ip());
-        subflow.ends_mut().peer_backup = backup;
+        subflow.addresses_mut().remote_id = address_id;
+        subflow.addresses_mut().local_id = self.local_id_of(subflow.addresses().local.ip());
+        subflow.addresses_mut().peer_backup = backup;
         let nonce = answered.unwrap_or_else(|| self.negotiation.nonce());
-        subflow.opening_mut().origin = Origin::Join { nonce, peer_nonce };
+        subflow.handshake_mut().origin = Origin::Join { nonce, peer_nonce };
         subflow.negotiate(syn, &self.config, self.window_scale());
         let id = self.add_subflow(subflow);
         self.start_handshake(now, id, Control::SynAck);
         if answered.is_some() {
             self.subflows[id].set_control(None);
             // Nobody knows when that left: it gives no round-trip time.
-            self.subflows[id].opening_mut().attempts = 2;
+            self.subflows[id].handshake_mut().attempts = 2;
         }
         Ok(())
     }
@@ -536,16 +536,16 @@ impl Connection {
             return Err(SubflowError::because(ResetReason::MPTCP));
         }
         let (subflow, path) = (&mut self.subflows[id], &self.congestion.paths[id]);
-        subflow.opening_mut().origin = Origin::Join { nonce, peer_nonce };
-        subflow.ends_mut().remote_id = address_id;
-        subflow.ends_mut().peer_backup |= backup;
-        subflow.opening_mut().unconfirmed = true;
-        subflow.opening_mut().attempts = 1;
+        subflow.handshake_mut().origin = Origin::Join { nonce, peer_nonce };
+        subflow.addresses_mut().remote_id = address_id;
+        subflow.addresses_mut().peer_backup |= backup;
+        subflow.handshake_mut().unconfirmed = true;
+        subflow.handshake_mut().attempts = 1;
         let deadline = match path.srtt {
             Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),
             _ => now + subflow.sender().timeout.after(path),
         };
-        subflow.watch_mut().rare.set_opening(deadline);
+        subflow.liveness_mut().slow_timers.set_handshake(deadline);
         Ok(())
     }
 

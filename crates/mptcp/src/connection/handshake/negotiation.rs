@@ -157,12 +157,12 @@ impl Negotiation {
     }
 
     /// The peer knows.
-    pub(crate) fn failure_is_known(&mut self) {
+    pub(crate) fn on_failure_reported(&mut self) {
         self.failure = None;
     }
 
     /// The number to be told on the next acknowledgement of a subflow.
-    pub(crate) fn tell_failure(&mut self, subflow: SubflowId) -> Option<u64> {
+    pub(crate) fn report_failure(&mut self, subflow: SubflowId) -> Option<u64> {
         let failure = self.failure.filter(|failure| failure.subflow == subflow)?;
         let left = failure.left - 1;
         self.failure = (left > 0).then_some(Failure { left, ..failure });

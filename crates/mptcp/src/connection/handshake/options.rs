@@ -20,10 +20,10 @@ impl Connection {
         if !self.config.join_initial_address {
             flags |= MpCapable::NO_JOIN_HERE;
         }
-        let option = match (subflow.opening().origin, control) {
+        let option = match (subflow.handshake().origin, control) {
             (Origin::Initial, Control::Syn) if self.negotiation.is_open() => {
                 // After them, one without options: something may eat them.
-                if subflow.opening().attempts > CAPABLE_SYNS {
+                if subflow.handshake().attempts > CAPABLE_SYNS {
                     return Vec::new();
                 }
                 MptcpOption::Capable(MpCapable {
@@ -37,7 +37,7 @@ impl Connection {
             }
             // A SYN/ACK of ours to a SYN that crossed ours is TCP's.
             (Origin::Initial, Control::SynAck)
-                if self.negotiation.is_open() && !subflow.opening().opened_here =>
+                if self.negotiation.is_open() && !subflow.handshake().opened_here =>
             {
                 MptcpOption::Capable(MpCapable {
                     version: self.negotiation.version().number(),
@@ -50,8 +50,8 @@ impl Connection {
             (Origin::Join { nonce, .. }, Control::Syn) => {
                 let Some(remote) = self.negotiation.remote() else { return Vec::new() };
                 MptcpOption::Join(MpJoin::Syn {
-                    backup: subflow.ends().backup,
-                    address_id: subflow.ends().local_id,
+                    backup: subflow.addresses().backup,
+                    address_id: subflow.addresses().local_id,
                     token: remote.token,
                     nonce,
                 })
@@ -59,8 +59,8 @@ impl Connection {
             (Origin::Join { nonce, peer_nonce }, Control::SynAck) => {
                 let Some(remote) = self.negotiation.remote() else { return Vec::new() };
                 MptcpOption::Join(MpJoin::SynAck {
-                    backup: subflow.ends().backup,
-                    address_id: subflow.ends().local_id,
+                    backup: subflow.addresses().backup,
+                    address_id: subflow.addresses().local_id,
                     hmac: self.negotiation.version().join_hmac_truncated(
                         self.negotiation.local().value,
                         remote.value,
@@ -94,7 +94,7 @@ impl Connection {
 
     /// The third ACK of a join.
     pub(crate) fn join_with_hmac(&self, id: usize) -> Option<MptcpOption> {
-        let Origin::Join { nonce, peer_nonce } = self.subflows[id].opening().origin else { return None };
+        let Origin::Join { nonce, peer_nonce } = self.subflows[id].handshake().origin else { return None };
         let remote = self.negotiation.remote()?;
         let hmac = self.negotiation.version().join_hmac(
             self.negotiation.local().value,

@@ -62,14 +62,14 @@ impl Connection {
             (true, _) => Limit::CongestionWindow,
             (false, true) if self.peer_holds_early_data() => Limit::HeadOfLine,
             (false, true) => Limit::ReceiveWindow,
-            (false, false) if self.send.buffer.unsent() > 0 => Limit::Scheduler,
-            (false, false) => self.writer_limit(self.any_room()),
+            (false, false) if self.send.unsent() > 0 => Limit::Scheduler,
+            (false, false) => self.writer_limit(self.has_open_window()),
         };
-        self.rest(now, limit, closed && !waits || shut);
+        self.on_blocked(now, limit, closed && !waits || shut);
         if waits && self.only_small_ones_wait() {
             // What waits is less than a segment, and waits for more of it: no window is full.
-            let limit = self.writer_limit(self.any_room());
-            self.choice.limits.note(now, limit);
+            let limit = self.writer_limit(self.has_open_window());
+            self.limits.note(now, limit);
         }
         None
     }
@@ -83,7 +83,7 @@ impl Connection {
         if self.negotiation.is_multipath() {
             return first;
         }
-        let room = self.send.buffer.edge().saturating_sub(subflow.stream_offset(subflow.sender().board.next));
+        let room = self.send.edge().saturating_sub(subflow.stream_offset(subflow.sender().board.next));
         if first <= room || subflow.sender().is_idle() { first.min(room) } else { 0 }
     }
 
@@ -117,9 +117,9 @@ impl Connection {
     /// Gives data to the subflows for as long as the scheduler finds one for it; returns whether the peer's window holds some back. The
     /// kernel finds that out with a buffer in a subflow's queue, where it `tries` at all.
     fn fill_queues(&mut self, now: Instant, mut tries: bool) -> bool {
-        let mut candidates = std::mem::take(&mut self.choice.candidates);
+        let mut candidates = self.scheduler.take_candidates();
         let mut closed = false;
-        if self.send.buffer.first_reinjection().is_some() {
+        if self.send.first_reinjection().is_some() {
             self.find_active(now, &mut candidates);
             while !candidates.is_empty()
                 && let Some((start, id)) = self.next_reinjection(&candidates)
@@ -129,31 +129,31 @@ impl Connection {
                 self.find_active(now, &mut candidates);
             }
         }
-        while self.has_linux_reinjection() || self.send.buffer.unsent() > 0 {
+        while self.has_linux_reinjection() || self.send.unsent() > 0 {
             self.find_active(now, &mut candidates);
             if candidates.is_empty() {
                 break;
             }
             let view = self.view(now, &candidates);
-            let chosen = self.choice.scheduler.choose(&view);
+            let chosen = self.scheduler.choose(&view);
             let Some(chosen) = chosen.or_else(|| self.fallback_when_idle(&candidates)) else { break };
-            let given = self.give(now, candidates[chosen].subflow, self.choice.scheduler.burst());
+            let given = self.queue_on(now, candidates[chosen].subflow, self.scheduler.burst());
             if given == 0 {
                 if tries {
                     self.note_queued_data(now, candidates[chosen].subflow);
                 }
-                closed = self.send.buffer.unsent() > 0 && self.send.buffer.window_space() == 0;
+                closed = self.send.unsent() > 0 && self.send.window_space() == 0;
                 break;
             }
             tries = true;
         }
-        self.choice.candidates = candidates;
+        self.scheduler.restore_candidates(candidates);
         closed
     }
 
     /// Gives `burst` bytes to a subflow, and the rest of the fragment: whether that is enough, and whether there is memory for more, is
     /// asked at the end of each (`__subflow_push_pending`). Returns how many it took.
-    fn give(&mut self, now: Instant, id: usize, burst: u64) -> u64 {
+    fn queue_on(&mut self, now: Instant, id: usize, burst: u64) -> u64 {
         let mss = self.congestion.paths[id].mss;
         let mut given = 0;
         while let Some(waiting) = self.next_linux_reinjection(id).or_else(|| self.next_new(id, mss)) {
@@ -186,18 +186,18 @@ impl Connection {
     /// The next piece of new data for a subflow, as large as the peer's window has room for (`mptcp_check_allowed_size`), in one segment
     /// with what waits before it (`mptcp_skb_can_collapse_to`).
     fn next_new(&mut self, id: usize, mss: u64) -> Option<Waiting> {
-        let next = self.send.buffer.next();
+        let next = self.send.next();
         let held = self.subflows[id].backlog().tail(next).filter(|&held| held < mss).unwrap_or(0);
-        let open = self.send.buffer.window_space();
-        let size = self.send.buffer.unsent().min(mss - held).min(open).min(FRAGMENT - next % FRAGMENT);
-        let small = size < mss - held && self.send.buffer.has_many_small_chunks(mss);
+        let open = self.send.window_space();
+        let size = self.send.unsent().min(mss - held).min(open).min(FRAGMENT - next % FRAGMENT);
+        let small = size < mss - held && self.send.has_many_small_chunks(mss);
         if size == 0 || small || self.is_corked(held + size, mss) {
             return None;
         }
-        let data = self.send.buffer.next();
-        let payload = self.send.buffer.cut(size, mss);
+        let data = self.send.next();
+        let payload = self.send.cut(size, mss);
         let put = self.place_in_queue(id, payload.len() as u64);
-        self.send.buffer.send(Chunk::new(data, payload.clone(), put));
+        self.send.send(Chunk::new(data, payload.clone(), put));
         Some(Waiting { data, payload, repeated: false })
     }
 
@@ -205,7 +205,8 @@ impl Connection {
     /// at all. Whether they time out plays no part.
     fn find_active(&self, now: Instant, found: &mut Vec<Candidate>) {
         found.clear();
-        let is_backup = |id: usize| self.subflows[id].ends().backup || self.subflows[id].ends().peer_backup;
+        let is_backup =
+            |id: usize| self.subflows[id].addresses().backup || self.subflows[id].addresses().peer_backup;
         let active = |id: &usize| self.subflows[*id].can_send() && !self.is_stale(*id);
         let regular = (0..self.subflows.len()).filter(active).any(|id| !is_backup(id));
         for id in (0..self.subflows.len()).filter(active).filter(|&id| !(regular && is_backup(id))) {
@@ -247,7 +248,7 @@ impl Connection {
             self.subflows.iter_mut().zip(&self.congestion.paths).filter(|(s, _)| s.can_send())
         {
             let grows = subflow.backlog().memory() == 0
-                || self.send.writer.waits() && subflow.sender().in_flight() + path.mss <= path.cwnd;
+                || self.writer.is_blocked() && subflow.sender().in_flight() + path.mss <= path.cwnd;
             if grows {
                 subflow.backlog_mut().grow(tuned_send_memory(path.cwnd, path.mss));
             }

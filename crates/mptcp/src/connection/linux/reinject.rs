@@ -18,13 +18,13 @@ const LONG_SILENT: u32 = 16;
 impl Connection {
     /// Whether all that is under way goes to the subflows once more.
     pub(crate) fn has_linux_reinjection(&self) -> bool {
-        self.send.again.is_some()
+        self.reinjection.linux_from().is_some()
     }
 
     /// All that is under way goes again, from the first byte on, whoever carries it.
     pub(crate) fn reinject_all(&mut self) {
-        let buffer = &self.send.buffer;
-        self.send.again = (!buffer.nothing_in_flight()).then(|| buffer.una());
+        let buffer = &self.send;
+        self.reinjection.set_linux_from((!buffer.nothing_in_flight()).then(|| buffer.una()));
     }
 
     /// The next piece of what goes again, for the queue of a subflow. Not where options are eaten: a peer that has fallen back
@@ -33,22 +33,23 @@ impl Connection {
         if self.subflows[id].scheduling().options_stripped {
             return None;
         }
-        let from = self.send.again?.max(self.send.buffer.una());
+        let from = self.reinjection.linux_from()?.max(self.send.una());
         let repeated = self.repeat(id, from);
-        self.send.again = repeated.as_ref().map(|waiting| waiting.data + waiting.payload.len() as u64);
+        let next = repeated.as_ref().map(|waiting| waiting.data + waiting.payload.len() as u64);
+        self.reinjection.set_linux_from(next);
         repeated
     }
 
     /// The chunk that holds `from`, for the queue of a subflow.
     pub(crate) fn repeat(&mut self, id: usize, from: u64) -> Option<Waiting> {
-        let length = self.send.buffer.chunk_at(from)?.payload.len() as u64;
+        let length = self.send.chunk_at(from)?.payload().len() as u64;
         let put = self.place_in_queue(id, length);
-        let chunk = self.send.buffer.chunk_at(from)?;
-        chunk.put(put);
-        let waiting = Waiting { data: chunk.start, payload: chunk.payload.clone(), repeated: true };
-        self.choice.data_ack_leads.forget();
-        self.send.reinjected += length;
-        self.subflows[id].record_mut().tally.bytes_reinjected += length;
+        let chunk = self.send.chunk_at(from)?;
+        chunk.map_to(put);
+        let waiting = Waiting { data: chunk.start(), payload: chunk.payload().clone(), repeated: true };
+        self.data_ack_leads.forget();
+        self.reinjection.on_reinjected(length);
+        self.subflows[id].record_mut().stats.bytes_reinjected += length;
         Some(waiting)
     }
 
@@ -61,32 +62,32 @@ impl Connection {
 
     /// Whether a subflow is passed over: it was found silent too often, and has not been heard since (`mptcp_subflow_active`).
     pub(crate) fn is_stale(&self, id: usize) -> bool {
-        let StaleState { heard, stale, .. } = self.subflows[id].scheduling().silence;
-        stale && heard == self.subflows[id].record().tally.segments_received
+        let StaleState { heard, stale, .. } = self.subflows[id].scheduling().stale_state;
+        stale && heard == self.subflows[id].record().stats.segments_received
     }
 
     /// How long the data level waits from now: for the latest of the subflows' timers (`mptcp_set_timeout`).
     pub(crate) fn data_level_wait(&self, now: Instant) -> Duration {
-        let waiting = self.subflows.iter().filter(|s| s.can_send() && s.scheduling().silence.count == 0);
+        let waiting = self.subflows.iter().filter(|s| s.can_send() && s.scheduling().stale_state.count == 0);
         let latest = waiting.map(|s| s.sender().deadline()).filter(|&at| at != Instant::FAR_FUTURE).max();
         // Linux goes on every 200 ms; where that has brought nothing for long, nothing comes of it.
         let silent =
-            self.subflows.iter().filter(|s| s.can_send()).map(|s| s.scheduling().silence.count).min();
-        let rounds = silent.unwrap_or(u32::MAX).max(self.send.late.1.into());
+            self.subflows.iter().filter(|s| s.can_send()).map(|s| s.scheduling().stale_state.count).min();
+        let rounds = silent.unwrap_or(u32::MAX).max(self.reinjection.timeouts().into());
         let rest = MIN_WAIT * (1 << rounds.saturating_sub(LONG_SILENT).min(9));
         latest.map(|at| at.since(now)).filter(|wait| !wait.is_zero()).unwrap_or(rest)
     }
 
     /// How often the data level has waited for longer than it does at first, since data were acknowledged.
     pub(crate) fn late_rounds(&self) -> u32 {
-        u32::from(self.send.late.1).saturating_sub(LONG_SILENT)
+        u32::from(self.reinjection.timeouts()).saturating_sub(LONG_SILENT)
     }
 
     /// Nothing was acknowledged at the data level for that long: a fragment goes on a subflow that has nothing else to send
     /// (`mptcp_subflow_get_retrans`). The silence of the others is noted.
     pub(crate) fn on_data_level_timer(&mut self) {
-        let (una, times) = (self.send.buffer.una(), self.send.late.1);
-        self.send.late = (una, if self.send.late.0 == una { times.saturating_add(1) } else { 0 });
+        let una = self.send.una();
+        self.reinjection.on_timeout(una);
         let (mut pick, mut backup, mut least) = (None, None, u32::MAX);
         for id in 0..self.subflows.len() {
             if !self.subflows[id].can_send() {
@@ -94,9 +95,9 @@ impl Connection {
             }
             let subflow = &self.subflows[id];
             if !subflow.sender().is_idle() || !subflow.backlog().is_empty() {
-                self.note_silence(id);
-                least = least.min(self.subflows[id].scheduling().silence.count);
-            } else if subflow.ends().backup || subflow.ends().peer_backup {
+                self.update_stale_state(id);
+                least = least.min(self.subflows[id].scheduling().stale_state.count);
+            } else if subflow.addresses().backup || subflow.addresses().peer_backup {
                 backup = backup.or(Some(id));
             } else {
                 pick = pick.or(Some(id));
@@ -113,19 +114,19 @@ impl Connection {
     }
 
     /// Data waits on a subflow for one more data-level timeout (`mptcp_pm_subflow_chk_stale`, net/mptcp/pm.c).
-    fn note_silence(&mut self, id: usize) {
-        let heard = self.subflows[id].record().tally.segments_received;
-        let silence = &mut self.subflows[id].scheduling_mut().silence;
-        if silence.count == 0 {
-            *silence = StaleState { count: 1, heard, stale: false };
+    fn update_stale_state(&mut self, id: usize) {
+        let heard = self.subflows[id].record().stats.segments_received;
+        let stale_state = &mut self.subflows[id].scheduling_mut().stale_state;
+        if stale_state.count == 0 {
+            *stale_state = StaleState { count: 1, heard, stale: false };
             return;
         }
-        if silence.heard != heard {
-            *silence = StaleState::default();
+        if stale_state.heard != heard {
+            *stale_state = StaleState::default();
             return;
         }
-        silence.count = silence.count.saturating_add(1).min(255);
-        if silence.stale || silence.count <= STALE_LOSSES {
+        stale_state.count = stale_state.count.saturating_add(1).min(255);
+        if stale_state.stale || stale_state.count <= STALE_LOSSES {
             return;
         }
         let alternative = (0..self.subflows.len()).any(|other| {
@@ -133,10 +134,10 @@ impl Connection {
             other != id
                 && subflow.can_send()
                 && !self.is_stale(other)
-                && subflow.scheduling().silence.count < STALE_LOSSES - 1
+                && subflow.scheduling().stale_state.count < STALE_LOSSES - 1
         });
         if alternative {
-            self.subflows[id].scheduling_mut().silence.stale = true;
+            self.subflows[id].scheduling_mut().stale_state.stale = true;
             self.reinject_all();
         }
     }

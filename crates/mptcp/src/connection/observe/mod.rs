@@ -1,4 +1,4 @@
 pub(crate) mod changes;
 pub mod limits;
+pub(crate) mod observer;
 pub(crate) mod reasons;
-pub(crate) mod watch;

@@ -5,11 +5,11 @@
 use mptcp_clock::Instant;
 use mptcp_wire::{Dss, Segment};
 
-use crate::connection::stream::send::ReceiptQuery;
+use crate::connection::reinject::state::ReceiptQuery;
 use crate::connection::{Connection, Mode};
 
 /// Where a window stands: offsets of its segment, of what that acknowledges on its subflow, and of what at the data level.
-pub(crate) struct WindowPlace {
+pub(crate) struct WindowUpdate {
     pub start: Option<u64>,
     pub ack: Option<u64>,
     pub acknowledged: Option<u64>,
@@ -19,9 +19,9 @@ impl Connection {
     /// Returns where in our stream it stands.
     #[inline(always)]
     pub(crate) fn process_data_ack(&mut self, now: Instant, dss: &Dss) -> Option<u64> {
-        let offset = self.negotiation.local().offset(dss.ack?, self.send.buffer.una())?;
-        if offset == self.send.buffer.written() + 1 && self.send.fin.is_sent() {
-            self.send.fin.acknowledge();
+        let offset = self.negotiation.local().offset(dss.ack?, self.send.una())?;
+        if offset == self.send.written() + 1 && self.data_fin.is_sent() {
+            self.data_fin.acknowledge();
             self.acknowledge_data(now, offset - 1);
             self.finish_if_done(now);
         } else {
@@ -32,21 +32,21 @@ impl Connection {
 
     #[inline(always)]
     pub(crate) fn acknowledge_data(&mut self, now: Instant, offset: u64) {
-        if offset > self.send.buffer.una() {
+        if offset > self.send.una() {
             self.acknowledge_more(now, offset);
-        } else if self.send.receipt_query == ReceiptQuery::Asked {
-            self.send.receipt_query = ReceiptQuery::Answered;
+        } else if self.reinjection.query() == ReceiptQuery::Asked {
+            self.reinjection.set_query(ReceiptQuery::Answered);
         }
     }
 
     #[inline(never)]
     fn acknowledge_more(&mut self, now: Instant, offset: u64) {
-        if self.send.buffer.acknowledge(offset) == 0 {
+        if self.send.acknowledge(offset) == 0 {
             return;
         }
-        self.choice.data_ack_leads.on_data_acknowledged(now, offset);
+        self.data_ack_leads.on_data_acknowledged(now, offset);
         self.timers.data_progress(now);
-        self.send.receipt_query = ReceiptQuery::None;
+        self.reinjection.set_query(ReceiptQuery::None);
         self.wake_writer(now);
         if self.negotiation.is_plain() {
             self.finish_if_done(now);
@@ -58,17 +58,15 @@ impl Connection {
     #[inline(never)]
     pub(crate) fn note_window(&mut self, now: Instant, id: usize, segment: &Segment) {
         let (start, ack) = self.subflows[id].place_of(segment);
-        let acknowledged = segment
-            .options
-            .dss
-            .and_then(|dss| self.negotiation.local().offset(dss.ack?, self.send.buffer.una()));
-        self.process_window(now, id, segment, WindowPlace { start, ack, acknowledged });
+        let acknowledged =
+            segment.options.dss.and_then(|dss| self.negotiation.local().offset(dss.ack?, self.send.una()));
+        self.process_window(now, id, segment, WindowUpdate { start, ack, acknowledged });
     }
 
     /// The same, where it is known already where the segment stands.
     #[inline(always)]
-    pub(crate) fn process_window(&mut self, now: Instant, id: usize, segment: &Segment, place: WindowPlace) {
-        let WindowPlace { start, ack, acknowledged } = place;
+    pub(crate) fn process_window(&mut self, now: Instant, id: usize, segment: &Segment, place: WindowUpdate) {
+        let WindowUpdate { start, ack, acknowledged } = place;
         let subflow = &mut self.subflows[id];
         let scale = if segment.flags.syn() { 0 } else { subflow.negotiated().send_scale };
         let window = u64::from(segment.window) << scale;
@@ -83,9 +81,9 @@ impl Connection {
             // Who still sends keys has received nothing. Without any of these it may be late, and its
             // window may count from less than what is acknowledged now.
             Mode::Multipath => crate::connection::handshake::options::capable(&segment.options).map(|_| 0),
-            _ => Some(self.send.buffer.una()),
+            _ => Some(self.send.una()),
         };
-        let Some(from) = from.filter(|&from| from <= self.send.buffer.next() + 1) else { return };
+        let Some(from) = from.filter(|&from| from <= self.send.next() + 1) else { return };
         let window = match (start, ack) {
             // Where the peer's numbers begin is known after its SYN.
             (Some(start), Some(ack))
@@ -95,7 +93,7 @@ impl Connection {
             }
             _ => window,
         };
-        self.send.buffer.note_window(window);
+        self.send.note_window(window);
         if plain {
             let (Some(start), Some(ack)) = (start, ack) else { return };
             if !subflow.window_is_news(start, ack) {
@@ -104,7 +102,7 @@ impl Connection {
         }
         // RFC 9293 section 3.8.6: a window may shrink, and nothing new goes where it was. Over several subflows no order
         // tells which window is the last one, and the furthest edge holds (RFC 8684 section 3.3.4).
-        if self.send.buffer.offer(from, window, plain) {
+        if self.send.offer(from, window, plain) {
             if self.timers.asks_for_window() {
                 self.on_window_opened(id);
             }
@@ -117,7 +115,7 @@ impl Connection {
     /// A window that was asked for has opened, far enough or not.
     #[cold]
     fn on_window_opened(&mut self, id: usize) {
-        let buffer = &self.send.buffer;
+        let buffer = &self.send;
         let enough = self.congestion.paths[id].mss.min(buffer.unsent()).min(buffer.largest_window() / 2);
         self.timers.window_opened(buffer.window_space() >= enough);
     }
@@ -125,7 +123,7 @@ impl Connection {
     /// TCP's acknowledgements are the stream's.
     pub(crate) fn acknowledge_plainly(&mut self, now: Instant, id: usize) {
         let subflow = &self.subflows[id];
-        let offset = subflow.stream_offset(subflow.sender().board.una).min(self.send.buffer.next());
+        let offset = subflow.stream_offset(subflow.sender().board.una).min(self.send.next());
         self.acknowledge_data(now, offset);
     }
 }

@@ -103,7 +103,7 @@ impl Connection {
             receiver.acknowledge_now();
         }
         if incoming.next() > before {
-            self.fate.pending.note(EventKind::Readable);
+            self.lifecycle.note(EventKind::Readable);
         }
         Ok(())
     }
@@ -129,7 +129,7 @@ impl Connection {
             receiver.acknowledge_now();
         }
         if incoming.next() > before {
-            self.fate.pending.note(EventKind::Readable);
+            self.lifecycle.note(EventKind::Readable);
         }
         match mapped {
             Ok(()) => Ok(()),
@@ -190,7 +190,7 @@ impl Connection {
             receiver.acknowledge_now();
         }
         if self.recv.next() > before {
-            self.fate.pending.note(EventKind::Readable);
+            self.lifecycle.note(EventKind::Readable);
         }
         match fault {
             Some(error) => self.on_mapping_fault(now, id, rest, error),

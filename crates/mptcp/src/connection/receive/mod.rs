@@ -11,7 +11,7 @@ use mptcp_wire::{Flags, MptcpOption, Segment};
 use crate::connection::Connection;
 use crate::connection::close::{Outcome, SubflowError};
 use crate::connection::handshake::options::reset_reason;
-use crate::connection::receive::acknowledgement::WindowPlace;
+use crate::connection::receive::acknowledgement::WindowUpdate;
 use crate::ids::SubflowId;
 use crate::subflow::acceptance::Verdict;
 use crate::subflow::receiver::Range;
@@ -27,7 +27,7 @@ enum SegmentOutcome {
 
 /// How a segment that is accepted finds its subflow.
 #[derive(Clone, Copy)]
-struct Found {
+struct AcceptedSegment {
     in_order: bool,
     /// That the peer is heard is to be noted, or confirms a join.
     awaited: bool,
@@ -37,16 +37,16 @@ struct Found {
     ends: bool,
 }
 
-impl Found {
+impl AcceptedSegment {
     #[inline(always)]
     fn of(subflow: &mut Subflow, now: Instant, segment: &Segment, start: u64) -> Self {
         subflow.note_timestamp(now, segment, start);
         subflow.scheduling_mut().options_stripped |= !segment.options.has_mptcp();
-        let rare = &subflow.watch().rare;
+        let slow_timers = &subflow.liveness().slow_timers;
         Self {
             in_order: start <= subflow.receiver().next(),
-            awaited: (rare.keep() != Instant::FAR_FUTURE) | subflow.opening().unconfirmed,
-            probed: rare.probe() != Instant::FAR_FUTURE,
+            awaited: (slow_timers.keepalive() != Instant::FAR_FUTURE) | subflow.handshake().unconfirmed,
+            probed: slow_timers.path_probe() != Instant::FAR_FUTURE,
             ends: segment.flags.fin() | subflow.receiver().has_fin(),
         }
     }
@@ -61,7 +61,7 @@ impl Connection {
         let Some(slot) = self.subflows.slot(id) else { return false };
         match self.process_segment(now, slot, segment) {
             Ok(SegmentOutcome::Whole) => false,
-            Ok(SegmentOutcome::Opened) => self.subflows[slot].opening().early_data.bytes() > 0,
+            Ok(SegmentOutcome::Opened) => self.subflows[slot].handshake().early_data.bytes() > 0,
             Err(error) => {
                 self.end_subflow(now, slot, error);
                 false
@@ -73,7 +73,7 @@ impl Connection {
     #[cold]
     pub(crate) fn process_early_data(&mut self, now: Instant, id: SubflowId) {
         let Some(slot) = self.subflows.slot(id) else { return };
-        for mut segment in self.subflows[slot].opening_mut().early_data.take() {
+        for mut segment in self.subflows[slot].handshake_mut().early_data.take() {
             // Nothing is kept any more.
             let _ = self.handle_segment(now, id, &mut segment);
         }
@@ -83,7 +83,7 @@ impl Connection {
     fn process_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) -> Outcome<SegmentOutcome> {
         let window = self.recv.largest_window().max(65_535);
         let subflow = &mut self.subflows[id];
-        subflow.record_mut().tally.count_received(segment.payload.len() as u64);
+        subflow.record_mut().stats.count_received(segment.payload.len() as u64);
         match subflow.state() {
             State::Closed => return Ok(SegmentOutcome::Whole),
             State::SynSent => return self.on_syn_sent(now, id, segment).map(|()| SegmentOutcome::Whole),
@@ -96,13 +96,13 @@ impl Connection {
             }
             _ => {}
         }
-        let verdict = subflow.check(now, segment, window, self.send.buffer.largest_window());
+        let verdict = subflow.check(now, segment, window, self.send.largest_window());
         if segment.flags.fin() && matches!(verdict, Verdict::Acknowledge | Verdict::Accept { .. }) {
             subflow.restart_time_wait(now);
         }
         match verdict {
             Verdict::Accept { start, ack } if subflow.state() != State::SynReceived => {
-                let found = Found::of(subflow, now, segment, start);
+                let found = AcceptedSegment::of(subflow, now, segment, start);
                 self.on_accepted(now, id, segment, (start, ack), found)?;
             }
             Verdict::Accept { start, ack } => return self.on_opening(now, id, segment, start, ack),
@@ -115,7 +115,7 @@ impl Connection {
                 }
             }
             // It answers our SYN/ACK: the peer knows nothing of the SYN that seemed to cross ours. Ours goes again.
-            Verdict::Reset if subflow.state() == State::SynReceived && subflow.opening().opened_here => {
+            Verdict::Reset if subflow.state() == State::SynReceived && subflow.handshake().opened_here => {
                 subflow.set_state(State::SynSent);
             }
             Verdict::Reset => return Err(self.reset_error(segment)),
@@ -127,15 +127,15 @@ impl Connection {
     #[cold]
     fn on_peer_heard(&mut self, now: Instant, id: usize) {
         let subflow = &mut self.subflows[id];
-        if subflow.watch().rare.keep() != Instant::FAR_FUTURE {
+        if subflow.liveness().slow_timers.keepalive() != Instant::FAR_FUTURE {
             subflow.keep_alive(now, self.config.keepalive);
         }
-        if subflow.opening().unconfirmed {
+        if subflow.handshake().unconfirmed {
             // RFC 8684 section 3.2: any acknowledgement of our third ACK confirms the join.
-            subflow.opening_mut().unconfirmed = false;
+            subflow.handshake_mut().unconfirmed = false;
             subflow.scheduling_mut().probation =
                 self.config.join_probation.map(|span| Probation::Until(now + span));
-            subflow.watch_mut().rare.set_opening(Instant::FAR_FUTURE);
+            subflow.liveness_mut().slow_timers.set_handshake(Instant::FAR_FUTURE);
             self.activate(now, id);
         }
     }
@@ -153,7 +153,7 @@ impl Connection {
         if !self.on_third_ack(now, id, segment, ack)? {
             return Ok(SegmentOutcome::Whole);
         }
-        let found = Found::of(&mut self.subflows[id], now, segment, start);
+        let found = AcceptedSegment::of(&mut self.subflows[id], now, segment, start);
         self.on_accepted(now, id, segment, (start, ack), found)?;
         Ok(SegmentOutcome::Opened)
     }
@@ -165,9 +165,9 @@ impl Connection {
         id: usize,
         segment: &mut Segment,
         (start, ack): (u64, u64),
-        Found { in_order, awaited, probed, ends }: Found,
+        AcceptedSegment { in_order, awaited, probed, ends }: AcceptedSegment,
     ) -> Outcome {
-        self.send.writer.set_more(false);
+        self.writer.set_more(false);
         self.timers.answered();
         if awaited {
             self.on_peer_heard(now, id);
@@ -206,7 +206,7 @@ impl Connection {
                 now,
                 id,
                 segment,
-                WindowPlace { start: Some(start), ack: Some(ack), acknowledged },
+                WindowUpdate { start: Some(start), ack: Some(ack), acknowledged },
             );
         }
         let end = start + segment.payload.len() as u64;
@@ -226,7 +226,7 @@ impl Connection {
             && in_order
             && dss.mapping.is_some_and(|mapping| mapping.length == 0)
         {
-            self.negotiation.failure_is_known();
+            self.negotiation.on_failure_reported();
         }
         let cut = self.trim_to_window(id, start, &mut segment.payload);
         if !segment.payload.is_empty() {
@@ -255,8 +255,8 @@ impl Connection {
     #[cold]
     fn on_path_recovered(&mut self, now: Instant, id: usize) {
         let subflow = &mut self.subflows[id];
-        if subflow.watch().rare.probe() != Instant::FAR_FUTURE {
-            subflow.watch_mut().rare.set_probe(Instant::FAR_FUTURE);
+        if subflow.liveness().slow_timers.path_probe() != Instant::FAR_FUTURE {
+            subflow.liveness_mut().slow_timers.set_path_probe(Instant::FAR_FUTURE);
             subflow.sender_mut().revive(now, &self.congestion.paths[id]);
         }
     }
@@ -293,8 +293,8 @@ impl Connection {
         }
         // Only news tells: an old segment with options may come after the first without.
         subflow.scheduling_mut().options_stripped &= !segment.options.has_mptcp();
-        subflow.record_mut().tally.bytes_acked += advanced;
-        if let Some(lead) = self.choice.data_ack_leads.on_acknowledged(now, id, subflow.sender().board.una)
+        subflow.record_mut().stats.bytes_acked += advanced;
+        if let Some(lead) = self.data_ack_leads.on_acknowledged(now, id, subflow.sender().board.una)
             && lead.0 == subflow.record().id
         {
             self.congestion.paths[id].model.lead = lead.1;
@@ -313,7 +313,8 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         subflow.wants_fin()
             && subflow.sender().is_idle()
-            && subflow.fin_acknowledged(now, self.negotiation.is_multipath() || self.fate.closed().is_some())
+            && subflow
+                .fin_acknowledged(now, self.negotiation.is_multipath() || self.lifecycle.closed().is_some())
     }
 
     /// Mechanism M4: a path whose round-trip time has grown by its own queue gets no larger window

@@ -29,7 +29,7 @@ impl Connection {
                 // RFC 8684 section 3.3.8: version 1 speaks of the subflow that it comes on, and has no address id.
                 MptcpOption::Prio(prio)
                     if self.negotiation.version() == Version::V1 && prio.address_id.is_some() => {}
-                MptcpOption::Prio(prio) => self.subflows[id].ends_mut().peer_backup = prio.backup,
+                MptcpOption::Prio(prio) => self.subflows[id].addresses_mut().peer_backup = prio.backup,
                 MptcpOption::Fail(_) => self.on_mp_fail(now, id)?,
                 MptcpOption::FastClose(key) => {
                     if *key == self.negotiation.local().value {
@@ -68,7 +68,7 @@ impl Connection {
             checksum,
         });
         let subflow = &mut self.subflows[id];
-        let start = subflow.opening().first_received;
+        let start = subflow.handshake().first_received;
         let next = subflow.receiver().next();
         self.recv.set_wide_numbers(self.recv.has_wide_numbers() || in_order);
         subflow

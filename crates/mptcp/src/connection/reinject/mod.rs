@@ -2,12 +2,13 @@
 
 pub(crate) mod opportunistic;
 pub(crate) mod penalization;
+pub(crate) mod state;
 
 use std::cmp::Ordering;
 
 use crate::connection::Connection;
 use crate::connection::stream::send_buffer::carrier;
-use crate::connection::transmit::candidates::kind;
+use crate::connection::transmit::candidates::usability;
 use crate::subflow::Subflow;
 
 impl Connection {
@@ -24,7 +25,7 @@ impl Connection {
         }
         self.subflows[id].scheduling_mut().reinjected = true;
         // What another working subflow carries too will come that way.
-        self.send.buffer.request_reinjection_of(carrier(id), self.working() & !carrier(id));
+        self.send.request_reinjection_of(carrier(id), self.working() & !carrier(id));
     }
 
     /// The subflow is dead: what no living one carries goes to the others.
@@ -33,16 +34,16 @@ impl Connection {
         let subflow = &self.subflows[id];
         // A join that failed carried nothing. Linux sends all again even then, on a subflow whose peer may just have fallen back
         // and takes it for what follows.
-        let unused = subflow.record().tally.data_segments_sent == 0;
-        if unused && (!queues || !subflow.opening().was_open) {
+        let unused = subflow.record().stats.data_segments_sent == 0;
+        if unused && (!queues || !subflow.handshake().was_open) {
             return;
         }
         self.subflows[id].backlog_mut().clear();
         if self.config.linux_stack.reinjects_late() && self.is_multipath() {
-            self.send.buffer.forget_carrier(id);
+            self.send.forget_carrier(id);
             return self.reinject_all();
         }
-        self.send.buffer.abandon(id);
+        self.send.abandon(id);
     }
 
     /// A new subflow can carry what those in a stall could give to nobody.
@@ -59,7 +60,7 @@ impl Connection {
         }
         if stalled != 0 {
             // In one walk, however many there are.
-            self.send.buffer.request_reinjection_of(stalled, self.working() & !stalled);
+            self.send.request_reinjection_of(stalled, self.working() & !stalled);
         }
     }
 
@@ -74,8 +75,8 @@ impl Connection {
     fn usable(&self) -> u64 {
         let (mut least, mut usable) = (u8::MAX, 0);
         for (id, subflow) in self.subflows.iter().enumerate().filter(|(_, s)| s.can_send()) {
-            match kind(subflow).cmp(&least) {
-                Ordering::Less => (least, usable) = (kind(subflow), carrier(id)),
+            match usability(subflow).cmp(&least) {
+                Ordering::Less => (least, usable) = (usability(subflow), carrier(id)),
                 Ordering::Equal => usable |= carrier(id),
                 Ordering::Greater => {}
             }
@@ -87,8 +88,8 @@ impl Connection {
     /// subflows that have yet to acknowledge it themselves. Twice in one subflow's stream it would be
     /// twice in the byte stream of a peer that has fallen back (RFC 8684 section 3.7).
     pub(crate) fn reinject_oldest(&mut self) {
-        let Some(chunk) = self.send.buffer.head() else { return };
-        let start = chunk.start;
+        let Some(chunk) = self.send.head() else { return };
+        let start = chunk.start();
         let permit = |slot: usize, s: &Subflow| {
             chunk.carried_by(slot)
                 && chunk.end_on(s.record().id).is_some_and(|end| end > s.sender().board.una)
@@ -96,12 +97,12 @@ impl Connection {
         let outstanding = self.subflows.iter().enumerate().filter(|(slot, s)| permit(*slot, s));
         let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
         let usable = self.usable();
-        if let Some(chunk) = self.send.buffer.head_mut() {
+        if let Some(chunk) = self.send.head_mut() {
             // First on those that have not carried it: the answer may be lost on its way back.
-            if usable & !chunk.carriers == 0 {
-                chunk.carriers = carriers;
+            if usable & !chunk.carriers() == 0 {
+                chunk.set_carriers(carriers);
             }
         }
-        self.send.buffer.request_reinjection(start);
+        self.send.request_reinjection(start);
     }
 }

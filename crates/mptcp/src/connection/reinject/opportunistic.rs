@@ -70,25 +70,25 @@ impl Connection {
             self.subflows[fast].scheduling().reinjection_scan;
         let again = now.since(at) >= (round / 4).max(MIN_SCAN_INTERVAL) || overdue <= now;
         let (from, at) = if again { (0, now) } else { (to, at) };
-        let mut looked = from.max(self.send.buffer.una());
+        let mut looked = from.max(self.send.una());
         if again {
             (overdue, latest) = (Instant::FAR_FUTURE, now);
         }
-        let in_order = self.send.writer.waits();
+        let in_order = self.writer.is_blocked();
         let mut found: Option<(Instant, bool, u64)> = None;
-        for chunk in self.send.buffer.in_flight_from(looked).take(CHUNKS_PER_SCAN) {
+        for chunk in self.send.in_flight_from(looked).take(CHUNKS_PER_SCAN) {
             if chunk.carried_by(fast) {
                 looked = chunk.end();
                 continue;
             }
             let DeliveryEstimate { due, lost, repaired } = self.expected(now, chunk);
             let due = if lost <= now { Instant::FAR_FUTURE } else { due };
-            let copy = chunk.carriers & !copies == 0 && repaired > comes;
+            let copy = chunk.carriers() & !copies == 0 && repaired > comes;
             let before = if in_order { latest.max(comes) } else { comes };
             let late = due > before + worth;
             let time = if late { due } else { repaired };
             if (late || copy) && found.is_none_or(|(last, ..)| time > last) {
-                found = Some((time, late, chunk.start));
+                found = Some((time, late, chunk.start()));
                 if in_order {
                     break;
                 }
@@ -97,19 +97,19 @@ impl Connection {
             overdue = if lost <= now { overdue } else { overdue.min(lost) };
         }
         if found.is_some() && !in_order {
-            looked = from.max(self.send.buffer.una());
+            looked = from.max(self.send.una());
         }
         self.subflows[fast].scheduling_mut().reinjection_scan =
             ScanPosition { to: looked, at, overdue, latest };
         let Some((_, late, start)) = found else {
-            self.timers.pace = self.timers.pace.min(overdue);
+            self.timers.wake_at(overdue);
             return None;
         };
-        let length = self.send.buffer.chunk_at(start).map_or(0, |chunk| chunk.payload.len() as u64);
-        if late || self.send.writer.is_closed() {
-            self.send.opportunistic += length;
+        let length = self.send.chunk_at(start).map_or(0, |chunk| chunk.payload().len() as u64);
+        if late || self.writer.is_closed() {
+            self.reinjection.on_opportunistic(length);
         } else {
-            self.send.copied += length;
+            self.reinjection.on_speculative(length);
         }
         Some(start)
     }
@@ -117,9 +117,9 @@ impl Connection {
     /// The subflows, one bit each, of whose data `fast` may carry a copy before it is late, for it has nothing better to do. A subflow that repairs
     /// its own losses, or whose window is beyond what its path holds, carries nothing that may not be needed.
     fn speculative_sources(&self, now: Instant, fast: usize) -> u64 {
-        let (sender, writer) = (self.subflows[fast].sender(), &self.send.writer);
+        let (sender, writer) = (self.subflows[fast].sender(), &self.writer);
         let early = self.config.mechanisms.opportunistic_rule == OpportunisticRule::Speculative;
-        if !early || sender.state != Recovery::Open || self.send.buffer.unsent() > 0 || writer.waits() {
+        if !early || sender.state != Recovery::Open || self.send.unsent() > 0 || writer.is_blocked() {
             return 0;
         }
         let path = self.estimate(now, fast);
@@ -148,7 +148,7 @@ impl Connection {
     fn expected(&self, now: Instant, chunk: &Chunk) -> DeliveryEstimate {
         let never = Instant::FAR_FUTURE;
         let mut best = DeliveryEstimate { due: never, lost: never, repaired: never };
-        let mut carriers = chunk.carriers;
+        let mut carriers = chunk.carriers();
         while carriers != 0 {
             let id = carriers.trailing_zeros() as usize;
             carriers &= carriers - 1;

@@ -17,9 +17,9 @@ impl Connection {
         if !mechanisms.opportunistic_retransmission && !mechanisms.penalisation {
             return None;
         }
-        let head = self.send.buffer.head()?;
-        let (start, length, tried) = (head.start, head.payload.len() as u64, head.carried_by(fast));
-        let carriers = head.carriers;
+        let head = self.send.head()?;
+        let (start, length, tried) = (head.start(), head.payload().len() as u64, head.carried_by(fast));
+        let carriers = head.carriers();
         let slow = (0..self.subflows.len())
             .find(|&id| id != fast && carriers & carrier(id) != 0 && !self.subflows[id].is_closed())?;
         let srtt = |id: usize| self.congestion.paths[id].srtt.unwrap_or(Duration::ZERO);
@@ -34,7 +34,7 @@ impl Connection {
         if !mechanisms.opportunistic_retransmission || !first_rule || tried || !worth {
             return None;
         }
-        self.send.opportunistic += length;
+        self.reinjection.on_opportunistic(length);
         Some(start)
     }
 
@@ -56,7 +56,7 @@ impl Connection {
             *last = Some(now);
             let before = self.congestion.paths[slow].cwnd;
             self.congestion.penalise(slow, rule);
-            if self.watch.is_some() {
+            if self.observer.is_some() {
                 self.observe_penalty(now, slow, fast, before);
             }
         }

@@ -1,4 +1,5 @@
+pub(crate) mod buffer_limit;
 pub(crate) mod recv;
-pub(crate) mod send;
 pub(crate) mod send_buffer;
 pub(crate) mod write;
+pub(crate) mod writer;

@@ -15,7 +15,8 @@
 use bytes::{Buf, Bytes};
 use mptcp_clock::{Duration, Instant};
 
-use crate::connection::linux::window::{Allowance, INITIAL_BUFFER, LEAST, LinuxWindow};
+use crate::connection::linux::window::LinuxWindow;
+use crate::connection::stream::buffer_limit::{BufferLimit, INITIAL_BUFFER, LEAST};
 use crate::memory::{Inserted, Reassembly, Unread, most_pieces};
 
 /// What became of data.
@@ -33,7 +34,7 @@ pub(crate) enum Placed {
 /// Dynamic right-sizing (mechanism M3): the buffer follows twice what the application takes in a
 /// round trip, so that it never limits a path that could go faster.
 #[derive(Clone, Copy, Debug)]
-struct Tuning {
+struct ReceiveTuning {
     since: Instant,
     from: u64,
     /// Paths that there were at the same time, at most.
@@ -51,12 +52,12 @@ pub(crate) struct RecvStream {
     /// What may be used now, bytes.
     buffer: u64,
     largest_buffer: u64,
-    allowance: Allowance,
+    limit: BufferLimit,
     /// Largest offset ever offered; it never moves left (RFC 9293 section 3.8.6).
     edge: u64,
     negotiated_mss: u64,
     mss: u64,
-    tuning: Option<Tuning>,
+    tuning: Option<ReceiveTuning>,
     /// The window that was said last.
     advertised: u64,
     /// The end of that window, in a shortage of memory and until the first window behind it is said.
@@ -81,11 +82,11 @@ impl RecvStream {
             fin: None,
             buffer: start,
             largest_buffer: buffer,
-            allowance: Allowance::new(start),
+            limit: BufferLimit::new(start),
             edge: start,
             negotiated_mss: 536,
             mss: mss.into(),
-            tuning: autotuning.then_some(Tuning { since: Instant::ZERO, from: 0, paths: 1 }),
+            tuning: autotuning.then_some(ReceiveTuning { since: Instant::ZERO, from: 0, paths: 1 }),
             advertised: 0,
             shrunk: None,
             linux: None,
@@ -127,7 +128,7 @@ impl RecvStream {
     }
 
     /// The stream of a TCP ends here, unless it has ended.
-    pub(crate) fn end_here(&mut self) {
+    pub(crate) fn end_at_received(&mut self) {
         self.fin.get_or_insert(self.next);
     }
 
@@ -141,7 +142,7 @@ impl RecvStream {
     /// The stream ends at `offset`, a DATA_FIN says. The last one that can be true counts, until it is reached: one that lies
     /// beyond what was offered is none (RFC 8684 section 3.3.3).
     pub(crate) fn end_at(&mut self, offset: u64) {
-        if !self.finished() && offset >= self.next && offset <= self.farthest() {
+        if !self.finished() && offset >= self.next && offset <= self.right_edge() {
             self.fin = Some(offset);
         }
     }
@@ -154,15 +155,15 @@ impl RecvStream {
     /// Offset behind the last byte that may be kept out of order. A sender whose subflows have different news of the window counts
     /// an older window from a newer DATA_ACK, as Linux where an acknowledgement repeats the last one (net/ipv4/tcp_input.c,
     /// `tcp_may_update_window`): what it sends beyond the edge is at most what the window shrank by, the unread bytes.
-    pub(crate) fn farthest(&self) -> u64 {
+    pub(crate) fn right_edge(&self) -> u64 {
         let read = self.next.saturating_sub(self.ready.bytes());
-        self.edge.max(read + 2 * self.allowance.wanted())
+        self.edge.max(read + 2 * self.limit.wanted())
     }
 
     /// Whether data that was not offered has no place. Linux keeps what is next as long as there is space, and nothing else.
     #[cold]
     fn drops(&self, start: u64, end: u64) -> bool {
-        if self.linux.is_some() { start > self.next || self.excess(end) > 0 } else { end > self.farthest() }
+        if self.linux.is_some() { start > self.next || self.excess(end) > 0 } else { end > self.right_edge() }
     }
 
     /// By how much what ends at `end` lies beyond that, bytes.
@@ -302,7 +303,7 @@ impl RecvStream {
 impl RecvStream {
     /// Nobody reads before [`Self::reader_came`]: until then a first window is enough.
     pub(crate) fn await_reader(&mut self) {
-        self.allowance.waits = true;
+        self.limit.set_unaccepted();
         self.apply();
         if self.advertised == 0 && self.linux.is_none() {
             // Nothing was offered yet.
@@ -313,9 +314,9 @@ impl RecvStream {
     /// An application has accepted the connection. Returns whether the peer is to be told of a larger window, because the one it knows
     /// is a shortage's.
     pub(crate) fn reader_came(&mut self) -> bool {
-        let waited = std::mem::take(&mut self.allowance.waits);
+        let waited = self.limit.take_unaccepted();
         self.apply();
-        waited && self.told().saturating_sub(self.next) < LEAST / 2 && self.needs_window_update()
+        waited && self.advertised_edge().saturating_sub(self.next) < LEAST / 2 && self.needs_window_update()
     }
 
     /// The endpoint has too little memory for all its connections, or enough again. Returns whether the peer is to be told of a larger
@@ -324,21 +325,21 @@ impl RecvStream {
         if short {
             self.shrunk.get_or_insert(self.edge);
         }
-        self.allowance.set_memory_pressure(short);
+        self.limit.set_memory_pressure(short);
         self.apply();
         !short && self.needs_window_update()
     }
 
     fn apply(&mut self) {
         if self.linux.is_none() {
-            self.buffer = self.allowance.buffer();
+            self.buffer = self.limit.buffer();
         }
     }
 
     /// The largest window that may have been offered, bytes.
     #[inline]
     pub(crate) fn largest_window(&self) -> u64 {
-        self.buffer.max(self.allowance.wanted())
+        self.buffer.max(self.limit.wanted())
     }
 
     /// Bytes that wait in order or out of order.
@@ -349,7 +350,7 @@ impl RecvStream {
 
     /// Whether the endpoint is short of memory.
     pub(crate) fn is_under_memory_pressure(&self) -> bool {
-        self.allowance.is_under_memory_pressure()
+        self.limit.is_under_memory_pressure()
     }
 
     /// Whether data at `start` was offered and has a place, as nearly all has.
@@ -382,7 +383,7 @@ impl RecvStream {
         }
         match end {
             Some(end) if start.is_none_or(|start| start <= self.next) => self.excess(end) == 0,
-            Some(end) => end <= self.farthest() && self.early.is_available(),
+            Some(end) => end <= self.right_edge() && self.early.is_available(),
             None => true,
         }
     }
@@ -401,7 +402,7 @@ impl RecvStream {
     /// Whether the missing data may be behind payload that a subflow refuses for want of memory. While no application reads, the peer
     /// waits for a window instead.
     pub(crate) fn may_be_stuck(&self) -> bool {
-        self.is_under_memory_pressure() && !self.allowance.waits
+        self.is_under_memory_pressure() && !self.limit.is_unaccepted()
     }
 }
 
@@ -424,7 +425,7 @@ impl RecvStream {
     /// The end of the window to offer in a shortage of memory, or of the first one behind it.
     #[cold]
     fn shrunk_edge(&mut self) -> u64 {
-        self.shrunk = self.allowance.is_under_memory_pressure().then(|| self.edge.min(self.shortage_edge()));
+        self.shrunk = self.limit.is_under_memory_pressure().then(|| self.edge.min(self.shortage_edge()));
         self.shrunk.unwrap_or(self.edge)
     }
 
@@ -444,14 +445,14 @@ impl RecvStream {
 
     /// Whether reading has opened the window so far that the peer should hear of it now.
     pub(crate) fn needs_window_update(&self) -> bool {
-        let told = self.told();
+        let told = self.advertised_edge();
         let offered = told.saturating_sub(self.next);
         if offered >= self.buffer / 2 {
             // As nearly always.
             return false;
         }
         let open = self.next + self.open();
-        let open = if self.allowance.is_under_memory_pressure() {
+        let open = if self.limit.is_under_memory_pressure() {
             open.min(self.shortage_edge())
         } else {
             open.max(self.edge)
@@ -461,7 +462,7 @@ impl RecvStream {
 
     /// The end of the window that was said last.
     #[inline]
-    pub(crate) fn told(&self) -> u64 {
+    pub(crate) fn advertised_edge(&self) -> u64 {
         self.shrunk.unwrap_or(self.edge)
     }
 
@@ -470,7 +471,7 @@ impl RecvStream {
     /// `tcp_select_window` with ICSK_ACK_NOMEM).
     #[cold]
     pub(crate) fn shortage_edge(&self) -> u64 {
-        let buffer = self.buffer.min(self.allowance.buffer());
+        let buffer = self.buffer.min(self.limit.buffer());
         self.next + buffer.saturating_sub(self.ready.bytes())
     }
 }
@@ -482,8 +483,8 @@ impl RecvStream {
         let Some(tuning) = self.tuning.as_mut().filter(|_| self.linux.is_none()) else { return };
         let more = paths.saturating_sub(tuning.paths);
         tuning.paths += more;
-        let wanted = (self.allowance.wanted() + more * INITIAL_BUFFER).min(self.largest_buffer);
-        self.buffer = self.allowance.want(wanted);
+        let wanted = (self.limit.wanted() + more * INITIAL_BUFFER).min(self.largest_buffer);
+        self.buffer = self.limit.want(wanted);
     }
 
     /// Mechanism M3: called when the application has read; `rtt` is the longest of all paths.
@@ -502,7 +503,7 @@ impl RecvStream {
         (tuning.since, tuning.from) = (now, self.next - self.ready.bytes());
         // Twice the rate seen, and room for the next doubling of slow start.
         let wanted = (2 * taken + 16 * self.negotiated_mss).min(self.largest_buffer);
-        self.buffer = self.allowance.want(wanted.max(self.allowance.wanted()));
+        self.buffer = self.limit.want(wanted.max(self.limit.wanted()));
     }
 }
 

@@ -56,6 +56,8 @@ pub(crate) struct SendBuffer {
     edge: u64,
     /// The largest window the peer ever offered, bytes.
     largest_window: u64,
+    /// The size that autotuning (M3) gave the buffer last, bytes.
+    tuned: u64,
 }
 
 impl SendBuffer {
@@ -72,12 +74,21 @@ impl SendBuffer {
         self.unsent.push_back(WrittenData { buffer: data.clone(), length });
     }
 
+    /// The size that autotuning (M3) gave the buffer last, bytes; 0 before.
+    pub(crate) fn tuned(&self) -> u64 {
+        self.tuned
+    }
+
+    pub(crate) fn set_tuned(&mut self, bytes: u64) {
+        self.tuned = bytes;
+    }
+
     /// Where writes end.
-    pub(crate) fn ends(&self) -> &WriteEnds {
+    pub(crate) fn write_ends(&self) -> &WriteEnds {
         &self.ends
     }
 
-    pub(crate) fn ends_mut(&mut self) -> &mut WriteEnds {
+    pub(crate) fn write_ends_mut(&mut self) -> &mut WriteEnds {
         &mut self.ends
     }
 
@@ -367,14 +378,14 @@ impl SendBuffer {
 /// Data given to at least one subflow and not yet acknowledged at the data level.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk {
-    pub start: u64,
-    pub payload: Bytes,
+    start: u64,
+    payload: Bytes,
     /// The subflows that carried it, one bit each.
-    pub carriers: u64,
+    carriers: u64,
     /// Queued to be carried by another subflow.
-    pub queued: bool,
+    queued: bool,
     /// Where it was put first.
-    put: SubflowMapping,
+    first_mapping: SubflowMapping,
     /// Where it was put after that.
     later_mappings: Vec<SubflowMapping>,
 }
@@ -389,38 +400,65 @@ pub(crate) struct SubflowMapping {
 
 impl Chunk {
     /// Data that is given to a first subflow.
-    pub(crate) fn new(start: u64, payload: Bytes, put: SubflowMapping) -> Self {
-        let carriers = carrier(put.subflow.slot());
-        Self { start, payload, carriers, queued: false, put, later_mappings: Vec::new() }
+    pub(crate) fn new(start: u64, payload: Bytes, first_mapping: SubflowMapping) -> Self {
+        let carriers = carrier(first_mapping.subflow.slot());
+        Self { start, payload, carriers, queued: false, first_mapping, later_mappings: Vec::new() }
+    }
+
+    /// Stream offset of its first byte.
+    pub(crate) fn start(&self) -> u64 {
+        self.start
+    }
+
+    pub(crate) fn payload(&self) -> &Bytes {
+        &self.payload
+    }
+
+    /// The subflows that carried it, one bit for each slot.
+    pub(crate) fn carriers(&self) -> u64 {
+        self.carriers
+    }
+
+    pub(crate) fn set_carriers(&mut self, carriers: u64) {
+        self.carriers = carriers;
+    }
+
+    /// Whether another subflow is to carry it.
+    pub(crate) fn is_queued(&self) -> bool {
+        self.queued
+    }
+
+    pub(crate) fn set_queued(&mut self, queued: bool) {
+        self.queued = queued;
     }
 
     /// It is given to a further subflow.
-    pub(crate) fn put(&mut self, put: SubflowMapping) {
+    pub(crate) fn map_to(&mut self, mapping: SubflowMapping) {
         self.queued = false;
-        self.carriers |= carrier(put.subflow.slot());
-        self.later_mappings.retain(|other| other.subflow != put.subflow);
-        self.later_mappings.push(put);
+        self.carriers |= carrier(mapping.subflow.slot());
+        self.later_mappings.retain(|other| other.subflow != mapping.subflow);
+        self.later_mappings.push(mapping);
     }
 
     /// The subflow that it was given to first.
     pub(crate) fn first_subflow(&self) -> SubflowId {
-        self.put.subflow
+        self.first_mapping.subflow
     }
 
     /// Subflow offset behind its last byte, where it was put last on a subflow.
     pub(crate) fn end_on(&self, subflow: SubflowId) -> Option<u64> {
-        let first = Some(&self.put);
+        let first = Some(&self.first_mapping);
         if self.later_mappings.is_empty() {
-            return first.filter(|put| put.subflow == subflow).map(|put| put.end);
+            return first.filter(|mapping| mapping.subflow == subflow).map(|mapping| mapping.end);
         }
         let mut all = self.later_mappings.iter().chain(first);
-        all.find(|put| put.subflow == subflow).map(|put| put.end)
+        all.find(|mapping| mapping.subflow == subflow).map(|mapping| mapping.end)
     }
 
     /// A part of `length` bytes was cut off behind it.
     pub(crate) fn shorten(&mut self, length: u64) {
-        let all = self.later_mappings.iter_mut().chain(std::iter::once(&mut self.put));
-        all.for_each(|put| put.end = put.end.saturating_sub(length));
+        let all = self.later_mappings.iter_mut().chain(std::iter::once(&mut self.first_mapping));
+        all.for_each(|mapping| mapping.end = mapping.end.saturating_sub(length));
     }
 
     pub(crate) fn end(&self) -> u64 {

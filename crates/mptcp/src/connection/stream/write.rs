@@ -28,18 +28,18 @@ impl Connection {
     /// Writes as much of `data` as the send buffer has room for, without copying; returns how many
     /// bytes that was. After 0, [`crate::EventKind::Writable`] says when to try again.
     pub(crate) fn write(&mut self, data: &Bytes, flags: WriteFlags) -> usize {
-        if self.send.writer.is_closed() || self.fate.closed().is_some() {
+        if self.writer.is_closed() || self.lifecycle.closed().is_some() {
             return 0;
         }
         let taken = (data.len() as u64).min(self.writable()) as usize;
         let all = taken == data.len();
-        self.send.writer.set_blocked(!all);
+        self.writer.set_blocked(!all);
         // As Linux: a writer that has to wait holds nothing back meanwhile.
         let more = flags.more && all;
-        self.send.writer.set_more(more);
+        self.writer.set_more(more);
         if taken > 0 {
-            let start = self.send.buffer.written();
-            self.send.buffer.write(data, taken);
+            let start = self.send.written();
+            self.send.write(data, taken);
             self.note_end_of_write(start, more, flags.end_of_record && all);
         }
         taken
@@ -49,29 +49,29 @@ impl Connection {
     pub(crate) fn put_back(&mut self, data: Bytes) {
         let length = data.len() as u64;
         let habit = self.config.linux_compat.push_where_writes_end;
-        let buffer = &mut self.send.buffer;
-        buffer.ends_mut().shift(length);
+        let buffer = &mut self.send;
+        buffer.write_ends_mut().shift(length);
         // What was put back before ends where this does, or behind it.
         if habit && buffer.unsent() == 0 {
             let end = buffer.written() + length;
-            buffer.ends_mut().note(end, end, end, false);
+            buffer.write_ends_mut().note(end, end, end, false);
         }
         buffer.put_back(data);
     }
 
     /// What waits because more was to follow waits no longer.
     pub(crate) fn end_more(&mut self) {
-        self.send.writer.set_more(false);
-        if self.config.linux_compat.push_where_writes_end && self.send.buffer.unsent() > 0 {
-            let (at, next) = (self.send.buffer.written(), self.send.buffer.next());
-            self.send.buffer.ends_mut().note(at, at, next, false);
+        self.writer.set_more(false);
+        if self.config.linux_compat.push_where_writes_end && self.send.unsent() > 0 {
+            let (at, next) = (self.send.written(), self.send.next());
+            self.send.write_ends_mut().note(at, at, next, false);
         }
     }
 
     /// The largest window that the peer has ever offered, bytes.
     #[must_use]
     pub fn largest_window(&self) -> u64 {
-        self.send.buffer.largest_window()
+        self.send.largest_window()
     }
 
     #[inline]
@@ -80,12 +80,12 @@ impl Connection {
         if !habit && !record {
             return;
         }
-        let buffer = &mut self.send.buffer;
+        let buffer = &mut self.send;
         let (at, next, largest) = (buffer.written(), buffer.next(), buffer.largest_window());
         // Linux's forced_push: whatever follows, a peer is not left without for more than half of its window.
-        let forced = at > buffer.ends().pushed() + largest / 2;
+        let forced = at > buffer.write_ends().pushed() + largest / 2;
         if record || !more || forced {
-            buffer.ends_mut().note(start, at, next, record);
+            buffer.write_ends_mut().note(start, at, next, record);
         }
     }
 
@@ -100,33 +100,33 @@ impl Connection {
         let large = if self.config.linux_compat.push_where_writes_end {
             length > self.congestion.paths[slot].mss
         } else {
-            self.send.buffer.unsent() == 0
+            self.send.unsent() == 0
         };
-        large || self.send.buffer.ends().has(end)
+        large || self.send.write_ends().has(end)
     }
 }
 
 impl Connection {
     /// Somebody waits for room in the send buffer.
     pub(crate) fn await_writable(&mut self) {
-        self.send.writer.set_blocked(true);
+        self.writer.set_blocked(true);
     }
 
     /// Tells a writer that waits of the room there is.
     #[inline(always)]
     pub(crate) fn wake_writer(&mut self, now: Instant) {
-        if self.send.writer.waits() && !self.must_wait_for_space() {
+        if self.writer.is_blocked() && !self.must_wait_for_space() {
             let buffer = self.send_buffer();
-            self.send.tuned = buffer;
-            let unsent = self.send.buffer.unsent();
+            self.send.set_tuned(buffer);
+            let unsent = self.send.unsent();
             // `sk_stream_write_space` (net/core/stream.c).
             let patient = self.config.linux_stack.buffer_memory;
-            let room = if patient { buffer.saturating_sub(self.held()) } else { self.room(buffer) };
+            let room = if patient { buffer.saturating_sub(self.held()) } else { self.send_space(buffer) };
             // As Linux: where little may wait, half of it has to be gone.
             let early = self.config.notsent_lowat.is_some_and(|most| unsent * 2 >= most);
-            if !early && self.send.writer.wake(unsent, room, buffer, patient) {
-                self.send.writer.note_woken(now);
-                self.fate.pending.note(EventKind::Writable);
+            if !early && self.writer.wake(unsent, room, buffer, patient) {
+                self.writer.note_woken(now);
+                self.lifecycle.note(EventKind::Writable);
             }
         }
     }
@@ -136,22 +136,22 @@ impl Connection {
     fn must_wait_for_space(&self) -> bool {
         let size = self.config.send_buffer;
         let fixed = !self.config.linux_stack.buffer_memory && !self.config.mechanisms.autotuning;
-        fixed && self.send.writer.needs_more(self.send.buffer.unsent(), self.send.buffer.held(), size)
+        fixed && self.writer.stays_blocked(self.send.unsent(), self.send.held(), size)
     }
 
     /// Room in the send buffer, bytes.
     pub(crate) fn writable(&self) -> u64 {
-        self.room(self.send_buffer())
+        self.send_space(self.send_buffer())
     }
 
     #[inline(always)]
-    fn room(&self, buffer: u64) -> u64 {
+    fn send_space(&self, buffer: u64) -> u64 {
         let room = if self.config.linux_stack.buffer_memory {
             self.linux_send_space(buffer)
         } else {
-            buffer.saturating_sub(self.send.buffer.held())
+            buffer.saturating_sub(self.send.held())
         };
-        let waiting = self.send.buffer.unsent();
+        let waiting = self.send.unsent();
         self.config.notsent_lowat.map_or(room, |most| room.min(most.saturating_sub(waiting)))
     }
 
@@ -162,15 +162,15 @@ impl Connection {
         if room == 0 || !self.negotiation.is_multipath() {
             return room;
         }
-        let end = (self.send.buffer.una() + buffer).next_multiple_of(FRAGMENT);
-        end - self.send.buffer.written()
+        let end = (self.send.una() + buffer).next_multiple_of(FRAGMENT);
+        end - self.send.written()
     }
 
     /// What is written takes so much of the send buffer: of memory, in a TCP of Linux's; the data level of Linux's Multipath TCP
     /// counts bytes.
     #[inline(never)]
     fn held(&self) -> u64 {
-        let buffer = &self.send.buffer;
+        let buffer = &self.send;
         match self.congestion.paths.first() {
             Some(path) if self.config.linux_stack.buffer_memory && self.negotiation.is_plain() => {
                 send_memory(buffer.unsent(), buffer.next() - buffer.una(), path.mss)
@@ -200,7 +200,7 @@ impl Connection {
             }
         }
         let wanted = (2.0 * rate * longest.as_secs_f64()) as u64;
-        let kept = if self.config.mechanisms.shrink_send_buffer { 0 } else { self.send.tuned };
+        let kept = if self.config.mechanisms.shrink_send_buffer { 0 } else { self.send.tuned() };
         wanted.max(65_536).max(kept).min(self.config.send_buffer)
     }
 
@@ -213,7 +213,7 @@ impl Connection {
             return most;
         }
         if let Some(path) = self.congestion.paths.first().filter(|_| self.negotiation.is_plain()) {
-            return tuned_send_memory(path.cwnd, path.mss).max(self.send.tuned).min(most);
+            return tuned_send_memory(path.cwnd, path.mss).max(self.send.tuned()).min(most);
         }
         let live = self.subflows.iter().filter(|subflow| !subflow.is_closed());
         live.map(|subflow| subflow.backlog().memory().min(most)).sum::<u64>().max(16_384)
@@ -224,14 +224,14 @@ impl Connection {
     pub(crate) fn peer_holds_early_data(&self) -> bool {
         let boards = self.subflows.iter().map(|subflow| &subflow.sender().board);
         let outstanding: u64 = boards.filter(|board| board.una > 0).map(|board| board.next - board.una).sum();
-        self.negotiation.is_multipath() && self.send.buffer.next() - self.send.buffer.una() > outstanding
+        self.negotiation.is_multipath() && self.send.next() - self.send.una() > outstanding
     }
 
     /// Why nothing is left to send: the application, or a send buffer full of data in flight. When
     /// the windows have no room either, a larger buffer would not help.
     #[inline(never)]
     pub(crate) fn writer_limit(&self, room: bool) -> Limit {
-        if !self.send.writer.waits() {
+        if !self.writer.is_blocked() {
             Limit::Application
         } else if !room {
             Limit::CongestionWindow

@@ -29,7 +29,7 @@ impl Connection {
     pub(crate) fn set_user_timeout(&mut self, timeout: Option<Duration>) {
         let timeout = user_timeout_within_limits(timeout);
         self.config.user_timeout = timeout;
-        self.subflows.iter_mut().for_each(|subflow| subflow.watch_mut().user_timeout = timeout);
+        self.subflows.iter_mut().for_each(|subflow| subflow.liveness_mut().user_timeout = timeout);
     }
 
     /// How often a SYN may go again.
@@ -44,16 +44,14 @@ impl Connection {
 
     /// Sets what the state after a round of sending calls for.
     pub(crate) fn arm(&mut self, now: Instant, window_closed: bool) {
-        let writer = &mut self.send.writer;
-        if self.send.buffer.unsent() == 0 {
+        let writer = &mut self.writer;
+        if self.send.unsent() == 0 {
             writer.set_pushing(false);
-            self.timers.cork = Instant::FAR_FUTURE;
-        } else if self.send.writer.holds_back()
-            && !self.send.writer.is_pushing()
-            && self.timers.cork == Instant::FAR_FUTURE
+            self.timers.disarm_cork();
+        } else if self.writer.is_corked_or_more() && !self.writer.is_pushing() && !self.timers.is_cork_armed()
         {
             let wait = self.longest_rto().max(CORK_TIMEOUT);
-            self.timers.cork = now + wait;
+            self.timers.arm_cork(now + wait);
         }
         if window_closed && self.subflows.iter().all(|subflow| subflow.sender().is_idle()) {
             let wait = self.longest_rto();
@@ -62,7 +60,7 @@ impl Connection {
             self.timers.disarm_probe();
         }
         if self.negotiation.is_multipath() {
-            if self.send.buffer.nothing_in_flight() {
+            if self.send.nothing_in_flight() {
                 self.timers.disarm_data();
             } else if !self.timers.waits_for_data() {
                 self.arm_data_timer(now);
@@ -87,13 +85,13 @@ impl Connection {
         } else {
             self.longest_rto() * (1 << tries)
         };
-        self.timers.arm_data_fin(now + wait.min(LINGER_TIMEOUT), self.send.buffer.una());
+        self.timers.arm_data_fin(now + wait.min(LINGER_TIMEOUT), self.send.una());
     }
 
     /// The DATA_FIN need not go, or not again.
     pub(crate) fn disarm_data_fin(&mut self) {
         self.timers.disarm_data_fin();
-        self.send.fin.forget_due();
+        self.data_fin.forget_due();
     }
 
     fn longest_rto(&self) -> Duration {

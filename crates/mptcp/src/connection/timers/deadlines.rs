@@ -12,7 +12,7 @@ pub(crate) struct Timers {
     probe_backoff: u32,
     /// Probes, and timeouts of the data level, since the peer was heard last.
     unanswered: u32,
-    pub probe_wanted: bool,
+    probe_wanted: bool,
     /// When data was acknowledged last at the data level.
     progressed: Instant,
     /// No acknowledgement at the data level.
@@ -25,18 +25,18 @@ pub(crate) struct Timers {
     data_fin_tries: u32,
     /// What was acknowledged at the data level when the timer of the DATA_FIN was set.
     data_fin_una: u64,
-    pub data_fin_wanted: bool,
+    data_fin_wanted: bool,
     /// No subflow is left.
     orphan: Instant,
     announcements: Instant,
     /// A path that failed may be tried again.
     rejoin: Instant,
     /// The first of these three and of the DATA_FIN's, which change rarely.
-    rare: Instant,
+    slow_timers: Instant,
     /// A paced subflow may send again, or M1 looks again for what is overdue.
-    pub pace: Instant,
+    wake: Instant,
     /// What is corked has waited long enough.
-    pub cork: Instant,
+    cork: Instant,
     /// When the peer was first asked for its closed window.
     probing_since: Option<Instant>,
 }
@@ -59,8 +59,8 @@ impl Default for Timers {
             orphan: Instant::FAR_FUTURE,
             announcements: Instant::FAR_FUTURE,
             rejoin: Instant::FAR_FUTURE,
-            rare: Instant::FAR_FUTURE,
-            pace: Instant::FAR_FUTURE,
+            slow_timers: Instant::FAR_FUTURE,
+            wake: Instant::FAR_FUTURE,
             cork: Instant::FAR_FUTURE,
             probing_since: None,
         }
@@ -70,13 +70,70 @@ impl Default for Timers {
 impl Timers {
     /// The first of them.
     pub(crate) fn earliest(&self) -> Instant {
-        self.probe.min(self.data).min(self.rare).min(self.pace).min(self.cork)
+        self.probe.min(self.data).min(self.slow_timers).min(self.wake).min(self.cork)
     }
 
     /// One of those that change rarely has changed.
     #[cold]
-    fn note_rare(&mut self) {
-        self.rare = self.data_fin.min(self.orphan).min(self.announcements).min(self.rejoin);
+    fn update_slow_timers(&mut self) {
+        self.slow_timers = self.data_fin.min(self.orphan).min(self.announcements).min(self.rejoin);
+    }
+
+    /// Calls the connection again no later than `at`: a paced subflow may send then, or the scheduler or M1 looks again.
+    #[inline]
+    pub(crate) fn wake_at(&mut self, at: Instant) {
+        self.wake = self.wake.min(at);
+    }
+
+    /// Whether that time has come.
+    pub(crate) fn take_wake(&mut self, now: Instant) -> bool {
+        let due = self.wake <= now;
+        if due {
+            self.wake = Instant::FAR_FUTURE;
+        }
+        due
+    }
+
+    /// Small segments that are corked are sent at `at` at the latest.
+    pub(crate) fn arm_cork(&mut self, at: Instant) {
+        self.cork = at;
+    }
+
+    pub(crate) fn disarm_cork(&mut self) {
+        self.cork = Instant::FAR_FUTURE;
+    }
+
+    pub(crate) fn is_cork_armed(&self) -> bool {
+        self.cork != Instant::FAR_FUTURE
+    }
+
+    /// Whether corked segments have waited long enough.
+    pub(crate) fn take_cork(&mut self, now: Instant) -> bool {
+        let due = self.cork <= now;
+        if due {
+            self.cork = Instant::FAR_FUTURE;
+        }
+        due
+    }
+
+    /// Whether a window probe is to be sent.
+    #[inline]
+    pub(crate) fn is_probe_wanted(&self) -> bool {
+        self.probe_wanted
+    }
+
+    /// The same; the probe is sent now.
+    pub(crate) fn take_probe_wanted(&mut self) -> bool {
+        std::mem::take(&mut self.probe_wanted)
+    }
+
+    /// Whether the DATA_FIN is to be retransmitted.
+    pub(crate) fn is_data_fin_wanted(&self) -> bool {
+        self.data_fin_wanted
+    }
+
+    pub(crate) fn on_data_fin_sent(&mut self) {
+        self.data_fin_wanted = false;
     }
 
     /// When addresses are announced again.
@@ -86,7 +143,7 @@ impl Timers {
 
     pub(crate) fn announce_at(&mut self, at: Instant) {
         self.announcements = at;
-        self.note_rare();
+        self.update_slow_timers();
     }
 
     /// When a path that failed is tried again.
@@ -96,7 +153,7 @@ impl Timers {
 
     pub(crate) fn rejoin_at(&mut self, at: Instant) {
         self.rejoin = at;
-        self.note_rare();
+        self.update_slow_timers();
     }
 
     /// The peer acknowledged new data: the wait begins anew when there is more to wait for.
@@ -225,7 +282,7 @@ impl Timers {
         if due {
             self.data_fin = Instant::FAR_FUTURE;
             self.data_fin_wanted = true;
-            self.note_rare();
+            self.update_slow_timers();
         }
         due
     }
@@ -235,13 +292,13 @@ impl Timers {
         self.data_fin_tries += 1;
         self.data_fin_una = una;
         self.data_fin = at;
-        self.note_rare();
+        self.update_slow_timers();
     }
 
     pub(crate) fn disarm_data_fin(&mut self) {
         self.data_fin = Instant::FAR_FUTURE;
         self.data_fin_wanted = false;
-        self.note_rare();
+        self.update_slow_timers();
     }
 
     /// What was acknowledged at the data level when the DATA_FIN went last.
@@ -254,18 +311,18 @@ impl Timers {
         let due = self.orphan <= now;
         if due {
             self.orphan = Instant::FAR_FUTURE;
-            self.note_rare();
+            self.update_slow_timers();
         }
         due
     }
 
     pub(crate) fn orphaned(&mut self, at: Instant) {
         self.orphan = self.orphan.min(at);
-        self.note_rare();
+        self.update_slow_timers();
     }
 
     pub(crate) fn adopted(&mut self) {
         self.orphan = Instant::FAR_FUTURE;
-        self.note_rare();
+        self.update_slow_timers();
     }
 }

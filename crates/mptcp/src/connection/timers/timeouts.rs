@@ -4,7 +4,7 @@ use mptcp_clock::Instant;
 
 use crate::connection::Connection;
 use crate::connection::close::{Outcome, SubflowError};
-use crate::connection::stream::send::ReceiptQuery;
+use crate::connection::reinject::state::ReceiptQuery;
 use crate::event::CloseReason;
 use crate::subflow::{Control, SubflowCloseReason};
 
@@ -22,13 +22,10 @@ impl Connection {
                 self.end_subflow(now, id, error);
             }
         }
-        if self.timers.pace <= now {
-            self.timers.pace = Instant::FAR_FUTURE;
-        }
-        if self.timers.cork <= now {
-            self.timers.cork = Instant::FAR_FUTURE;
+        self.timers.take_wake(now);
+        if self.timers.take_cork(now) {
             self.end_more();
-            self.send.writer.set_pushing(true);
+            self.writer.set_pushing(true);
         }
         if self.timers.take_probe(now) {
             self.fall_back_if_stripped(now);
@@ -53,7 +50,7 @@ impl Connection {
                     self.arm_data_timer(now);
                 }
             } else if self.timers.note_unanswered(u32::from(asked)) > MAX_TIMEOUTS
-                || self.timers.note_question(self.send.receipt_query == ReceiptQuery::Asked) > MAX_TIMEOUTS
+                || self.timers.note_question(self.reinjection.query() == ReceiptQuery::Asked) > MAX_TIMEOUTS
             {
                 // Each subflow has had its data acknowledged, or cannot send. Nobody says anything any more, or nothing of the data though
                 // it was asked: R2 of RFC 9293 section 3.8.3 at the data level.
@@ -67,7 +64,7 @@ impl Connection {
         }
         if self.timers.process_data_fin(now) {
             // While data are acknowledged it has only to wait for them.
-            if self.send.buffer.una() == self.timers.data_fin_una() {
+            if self.send.una() == self.timers.data_fin_una() {
                 self.fall_back_if_stripped(now);
             }
             if self.timers.data_fin_tries() > MAX_TIMEOUTS && self.negotiation.is_multipath() {
@@ -83,11 +80,13 @@ impl Connection {
             self.consult_path_manager(now);
         }
         let orphaned = self.timers.take_orphan(now);
-        if orphaned && self.subflows.iter().all(|subflow| subflow.is_closed()) && self.fate.closed().is_none()
+        if orphaned
+            && self.subflows.iter().all(|subflow| subflow.is_closed())
+            && self.lifecycle.closed().is_none()
         {
             self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
         }
-        if self.watch.is_some() {
+        if self.observer.is_some() {
             self.observe(now);
         }
     }
@@ -97,14 +96,14 @@ impl Connection {
         if subflow.is_closed() || subflow.deadline() > now {
             return Ok(());
         }
-        if subflow.watch().rare.opening() <= now {
+        if subflow.liveness().slow_timers.handshake() <= now {
             self.on_handshake_timeout(now, id)?;
         }
         let subflow = &mut self.subflows[id];
         if subflow.receiver().deadline() <= now {
             subflow.receiver_mut().on_deadline();
         }
-        if subflow.watch().rare.keep() <= now {
+        if subflow.liveness().slow_timers.keepalive() <= now {
             self.ask_whether_alive(now, id)?;
         }
         let subflow = &mut self.subflows[id];
@@ -112,9 +111,12 @@ impl Connection {
             // RFC 9293 section 3.10.8: the peer is not told.
             return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
-        if subflow.watch().rare.probe() <= now {
+        if subflow.liveness().slow_timers.path_probe() <= now {
             let pause = self.config.linux_stack.failed_path_probe;
-            subflow.watch_mut().rare.set_probe(pause.map_or(Instant::FAR_FUTURE, |pause| now + pause));
+            subflow
+                .liveness_mut()
+                .slow_timers
+                .set_path_probe(pause.map_or(Instant::FAR_FUTURE, |pause| now + pause));
             subflow.set_control(Some(Control::Probe));
         }
         if subflow.sender().deadline() > now {
@@ -131,9 +133,8 @@ impl Connection {
         // What it has waited for longest has arrived, some other way it seems, and no more is written: who does not even
         // acknowledge that is not waited for as long.
         let first = self.subflows[id].sender().board.queue.front();
-        let arrived =
-            first.is_some_and(|sent| sent.data + sent.payload.len() as u64 <= self.send.buffer.una());
-        let needless = self.negotiation.is_multipath() && self.send.writer.is_closed() && arrived;
+        let arrived = first.is_some_and(|sent| sent.data + sent.payload.len() as u64 <= self.send.una());
+        let needless = self.negotiation.is_multipath() && self.writer.is_closed() && arrived;
         let most = if needless { MAX_TIMEOUTS_AFTER_DATA_ACK } else { MAX_TIMEOUTS };
         let subflow = &mut self.subflows[id];
         if subflow.sender().timeout.consecutive() > most {
@@ -146,18 +147,18 @@ impl Connection {
     fn ask_whether_alive(&mut self, now: Instant, id: usize) -> Outcome {
         let subflow = &mut self.subflows[id];
         let Some(keepalive) = self.config.keepalive.filter(|_| subflow.is_synchronised()) else {
-            subflow.watch_mut().rare.set_keep(Instant::FAR_FUTURE);
+            subflow.liveness_mut().slow_timers.set_keepalive(Instant::FAR_FUTURE);
             return Ok(());
         };
-        if subflow.watch().kept >= keepalive.probes {
+        if subflow.liveness().kept >= keepalive.probes {
             return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
         // What is in flight is its own question.
         if subflow.sender().is_idle() {
-            subflow.watch_mut().kept += 1;
+            subflow.liveness_mut().kept += 1;
             subflow.set_control(Some(Control::Probe));
         }
-        subflow.watch_mut().rare.set_keep(now + keepalive.interval);
+        subflow.liveness_mut().slow_timers.set_keepalive(now + keepalive.interval);
         Ok(())
     }
 
@@ -173,8 +174,8 @@ impl Connection {
             .any(|(other, s)| other != id && s.can_send() && !s.sender().in_loss());
         let subflow = &mut self.subflows[id];
         let silent = subflow.sender().timeout.consecutive() >= UNRESPONSIVE_TIMEOUTS && subflow.can_send();
-        if silent && others && subflow.watch().rare.probe() == Instant::FAR_FUTURE {
-            subflow.watch_mut().rare.set_probe(now + pause);
+        if silent && others && subflow.liveness().slow_timers.path_probe() == Instant::FAR_FUTURE {
+            subflow.liveness_mut().slow_timers.set_path_probe(now + pause);
         }
     }
 }

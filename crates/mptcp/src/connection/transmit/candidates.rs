@@ -35,7 +35,7 @@ fn add_candidate(found: &mut Vec<Candidate>) {
 }
 
 /// What was found out of a subflow already.
-struct Known {
+struct CandidateState {
     now: Instant,
     in_flight: u64,
     is_available: bool,
@@ -45,7 +45,13 @@ struct Known {
 
 /// Writes what a scheduler sees of a subflow into its place.
 #[inline(always)]
-fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, known: &Known) {
+fn update_candidate(
+    place: &mut Candidate,
+    slot: usize,
+    subflow: &Subflow,
+    path: &PathState,
+    known: &CandidateState,
+) {
     let board = &subflow.sender().board;
     place.subflow = slot;
     place.id = subflow.record().id;
@@ -65,13 +71,13 @@ fn see(place: &mut Candidate, slot: usize, subflow: &Subflow, path: &PathState, 
 
 #[inline]
 fn is_backup(subflow: &Subflow) -> bool {
-    subflow.ends().peer_backup | subflow.ends().backup
+    subflow.addresses().peer_backup | subflow.addresses().backup
 }
 
 /// Backup or not (RFC 8684 section 3.3.8), then on probation or not, then in timeout or not: of the subflows that can send, those
 /// of the least kind may carry data.
 #[inline(always)]
-pub(crate) fn kind(subflow: &Subflow) -> u8 {
+pub(crate) fn usability(subflow: &Subflow) -> u8 {
     let (in_loss, probation) = (subflow.sender().in_loss(), subflow.scheduling().probation.is_some());
     4 * u8::from(in_loss) + 2 * u8::from(probation) + u8::from(is_backup(subflow))
 }
@@ -81,14 +87,14 @@ impl Connection {
     pub(crate) fn candidate(&self, now: Instant, id: usize) -> Candidate {
         let subflow = &self.subflows[id];
         let mut candidate = Candidate::new(id, Duration::ZERO, 0, 0);
-        let known = Known {
+        let known = CandidateState {
             now,
             in_flight: subflow.sender().in_flight(),
             is_available: true,
             locally_limited: false,
             backup: is_backup(subflow),
         };
-        see(&mut candidate, id, subflow, &self.congestion.paths[id], &known);
+        update_candidate(&mut candidate, id, subflow, &self.congestion.paths[id], &known);
         candidate
     }
 
@@ -104,7 +110,7 @@ impl Connection {
         let permit = SendPermit::of(self);
         let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
         if let Some(until) = permit.paced_until(now, subflow, path) {
-            self.timers.pace = self.timers.pace.min(until);
+            self.timers.wake_at(until);
             return false;
         }
         permit.have_room(subflow, path, subflow.sender().in_flight())
@@ -114,9 +120,9 @@ impl Connection {
     /// the windows have room for.
     #[inline(always)]
     pub(crate) fn segment_size(&self, id: usize, mss: u64) -> u64 {
-        let (unsent, next) = (self.send.buffer.unsent(), self.send.buffer.next());
+        let (unsent, next) = (self.send.unsent(), self.send.next());
         // No segment crosses the end of a record.
-        let unsent = self.send.buffer.ends().record_behind(next).map_or(unsent, |end| unsent.min(end - next));
+        let unsent = self.send.write_ends().record_behind(next).map_or(unsent, |end| unsent.min(end - next));
         let largest = self.subflows[id].negotiated().gso_max;
         if unsent <= mss || largest <= mss {
             return unsent.min(mss);
@@ -129,13 +135,13 @@ impl Connection {
         let path = &self.congestion.paths[id];
         let largest = paced_row(path, largest);
         let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
-        let open = self.send.buffer.window_space();
+        let open = self.send.window_space();
         let most = largest.min(room).min(open);
         if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
     }
 
     /// Whether any congestion window has room.
-    pub(crate) fn any_room(&self) -> bool {
+    pub(crate) fn has_open_window(&self) -> bool {
         let windows = self.subflows.iter().zip(&self.congestion.paths);
         windows
             .filter(|(subflow, _)| subflow.can_send())
@@ -159,8 +165,8 @@ impl Connection {
         // Places are used again: what stands in them is written over.
         let mut count = 0;
         let permit = SendPermit::of(self);
-        let (next, una) = (self.send.buffer.next(), self.send.buffer.una());
-        let tail = !self.send.writer.waits();
+        let (next, una) = (self.send.next(), self.send.una());
+        let tail = !self.writer.is_blocked();
         let (mut segments, mut bytes) = (0, 0);
         let mut best = u8::MAX;
         let mut paths = self.congestion.paths.iter();
@@ -177,45 +183,51 @@ impl Connection {
             if !subflow.can_send() {
                 continue;
             }
-            let kind = kind(subflow);
-            if kind > best {
+            let usability = usability(subflow);
+            if usability > best {
                 continue;
             }
-            if kind < best {
-                best = kind;
+            if usability < best {
+                best = usability;
                 count = 0;
             }
             let in_flight = subflow.sender().in_flight();
             let paced = permit.paced_until(now, subflow, path);
             if let Some(until) = paced {
-                self.timers.pace = self.timers.pace.min(until);
+                self.timers.wake_at(until);
             }
             let locally_limited = paced.is_some() || permit.is_queue_full(path);
             let is_available = !locally_limited && permit.have_window(subflow, path, in_flight);
-            if count == self.choice.candidates.len() {
-                add_candidate(&mut self.choice.candidates);
+            if count == self.scheduler.candidates().len() {
+                add_candidate(self.scheduler.candidates_mut());
             }
-            let Some(place) = self.choice.candidates.get_mut(count) else { break };
+            let Some(place) = self.scheduler.candidates_mut().get_mut(count) else { break };
             count += 1;
             let backup = is_backup(subflow);
-            see(place, slot, subflow, path, &Known { now, in_flight, is_available, locally_limited, backup });
+            update_candidate(
+                place,
+                slot,
+                subflow,
+                path,
+                &CandidateState { now, in_flight, is_available, locally_limited, backup },
+            );
             if tail {
                 place.path.loss = path.loss(now);
             }
         }
-        self.choice.candidates.truncate(count);
-        self.choice.held = (segments, bytes);
+        self.scheduler.candidates_mut().truncate(count);
+        self.scheduler.set_outstanding(segments, bytes);
         if self.is_crowded() {
-            self.choice.candidates.iter_mut().for_each(|candidate| candidate.is_available = false);
+            self.scheduler.block_all();
         }
     }
 
     /// The same when all that has happened since is that new data went on the subflow in the slot `sent`. Returns whether any has room.
     #[inline(always)]
     pub(crate) fn refresh_candidates(&mut self, now: Instant) -> bool {
-        let (permit, sent) = (SendPermit::of(self), self.choice.sent);
+        let (permit, sent) = (SendPermit::of(self), self.scheduler.last_sent());
         let mut open = false;
-        for candidate in &mut self.choice.candidates {
+        for candidate in self.scheduler.candidates_mut() {
             let subflow = &self.subflows[candidate.subflow];
             let path = &self.congestion.paths[candidate.subflow];
             if candidate.subflow != sent && !permit.depend_on_unsent(subflow, path) {
@@ -225,7 +237,7 @@ impl Connection {
             let in_flight = subflow.sender().in_flight();
             let paced = permit.paced_until(now, subflow, path);
             if let Some(until) = paced {
-                self.timers.pace = self.timers.pace.min(until);
+                self.timers.wake_at(until);
             }
             candidate.in_flight = in_flight;
             candidate.path.own_queue = path.own_queue(now, in_flight, candidate.path.rate);
@@ -238,7 +250,7 @@ impl Connection {
             open |= candidate.is_available;
         }
         if self.is_crowded() {
-            self.choice.candidates.iter_mut().for_each(|candidate| candidate.is_available = false);
+            self.scheduler.block_all();
             return false;
         }
         open
@@ -251,10 +263,10 @@ impl Connection {
         let permit = SendPermit::of(self);
         let (subflow, path) = self.subflows.first().zip(self.congestion.paths.first())?;
         let board = &subflow.sender().board;
-        self.choice.held = (board.queue.len(), board.next - board.una);
+        self.scheduler.set_outstanding(board.queue.len(), board.next - board.una);
         let paced = permit.paced_until(now, subflow, path);
         if let Some(until) = paced {
-            self.timers.pace = self.timers.pace.min(until);
+            self.timers.wake_at(until);
         }
         let held = paced.is_some() || permit.is_queue_full(path);
         let open = permit.have_window(subflow, path, board.in_flight()) && !self.is_crowded();
@@ -269,10 +281,10 @@ impl Connection {
     /// what the send buffer accounts for. Data that has arrived otherwise leaves that buffer, and not the subflow.
     #[inline]
     fn is_crowded(&self) -> bool {
-        let (segments, bytes) = self.choice.held;
+        let (segments, bytes) = self.scheduler.outstanding();
         let most = 2 * self.config.send_buffer;
         segments >= most_segments(self.config.send_buffer)
-            || bytes > most && !(self.choice.duplicates && bytes <= self.max_reinjected())
+            || bytes > most && !(self.scheduler.is_redundant() && bytes <= self.max_reinjected())
     }
 
     /// Bytes that subflows may hold when each has all data.
@@ -346,10 +358,10 @@ impl SendPermit {
     #[inline]
     pub(crate) fn of(connection: &Connection) -> Self {
         Self {
-            unsent: connection.send.buffer.unsent(),
+            unsent: connection.send.unsent(),
             small_queues: connection.config.small_queues,
             pacing: connection.config.pacing,
-            option: if connection.send.writer.is_closed() { connection.last_allowance() } else { 0 },
+            option: if connection.writer.is_closed() { connection.last_allowance() } else { 0 },
         }
     }
 
@@ -420,9 +432,9 @@ impl Connection {
     /// there, so that it is new data and no more than that.
     #[cold]
     fn last_allowance(&self) -> u64 {
-        let buffer = &self.send.buffer;
+        let buffer = &self.send;
         let queues = self.config.linux_stack.subflow_queues;
-        let alone = buffer.first_reinjection().is_none() && !self.choice.duplicates && !queues;
+        let alone = buffer.first_reinjection().is_none() && !self.scheduler.is_redundant() && !queues;
         let fits = buffer.unsent() <= buffer.window_space();
         if alone && fits && !self.negotiation.is_plain() { DSS_SPACE } else { 0 }
     }

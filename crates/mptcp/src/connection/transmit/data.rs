@@ -32,8 +32,8 @@ impl Connection {
     /// New data, or data that another subflow did not get through.
     #[inline(always)]
     pub(crate) fn transmit_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let (seen, fresh) = (self.choice.seen.take() == Some(now), std::mem::take(&mut self.choice.fresh));
-        if self.send.buffer.written() == 0 && !self.send.writer.is_closed() {
+        let (seen, fresh) = self.scheduler.take_validity(now);
+        if self.send.written() == 0 && !self.writer.is_closed() {
             // A pure receiver has nothing to weigh.
             return None;
         }
@@ -49,7 +49,7 @@ impl Connection {
         fresh: bool,
         out: &mut Segment,
     ) -> Option<usize> {
-        if self.send.buffer.unsent() == 0 && self.send.buffer.nothing_in_flight() {
+        if self.send.unsent() == 0 && self.send.nothing_in_flight() {
             return self.on_nothing_written(now);
         }
         if self.is_single_path() {
@@ -57,13 +57,13 @@ impl Connection {
             if !(seen && fresh)
                 && let Some(limit) = self.single_path_limit(now)
             {
-                return self.rest(now, limit, false);
+                return self.on_blocked(now, limit, false);
             }
             if let Some(sent) = self.transmit_single_path(now, out) {
                 return Some(sent);
             }
         }
-        if !seen || self.choice.candidates.is_empty() {
+        if !seen || self.scheduler.candidates().is_empty() {
             self.find_candidates(now);
         } else if !fresh {
             self.refresh_stale_candidate(now);
@@ -73,9 +73,9 @@ impl Connection {
 
     /// Does what needs the candidates and may change the connection.
     pub(crate) fn with_candidates<T>(&mut self, act: impl FnOnce(&mut Self, &[Candidate]) -> T) -> T {
-        let candidates = std::mem::take(&mut self.choice.candidates);
+        let candidates = self.scheduler.take_candidates();
         let result = act(self, &candidates);
-        self.choice.candidates = candidates;
+        self.scheduler.restore_candidates(candidates);
         result
     }
 
@@ -84,10 +84,10 @@ impl Connection {
     #[inline]
     pub(crate) fn is_single_path(&self) -> bool {
         let [subflow] = &self.subflows[..] else { return false };
-        self.send.buffer.unsent() > 0
-            && self.send.buffer.first_reinjection().is_none()
-            && self.watch.is_none()
-            && !self.choice.duplicates
+        self.send.unsent() > 0
+            && self.send.first_reinjection().is_none()
+            && self.observer.is_none()
+            && !self.scheduler.is_redundant()
             && subflow.can_send()
             && subflow.scheduling().probation.is_none()
             && !subflow.mtu().is_known()
@@ -101,14 +101,13 @@ impl Connection {
         let size = self.segment_size(0, mss);
         let idle = self.subflows.first()?.sender().is_idle();
         if idle
-            || self.send.buffer.next() + size > self.send.buffer.edge()
+            || self.send.next() + size > self.send.edge()
             || self.waits_for_full_segment(now, 0, size, mss)
         {
             return None;
         }
         let sent = self.send_new(now, 0, size, out);
-        (self.choice.seen, self.choice.sent) = (Some(now), sent);
-        self.choice.candidates.clear();
+        self.scheduler.on_single_path_sent(now, sent);
         Some(sent)
     }
 
@@ -119,10 +118,10 @@ impl Connection {
     }
 
     fn transmit_on(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        if self.choice.candidates.is_empty() {
-            return self.rest(now, Limit::Idle, false);
+        if self.scheduler.candidates().is_empty() {
+            return self.on_blocked(now, Limit::Idle, false);
         }
-        if self.send.buffer.first_reinjection().is_some()
+        if self.send.first_reinjection().is_some()
             && let Some(sent) = self.transmit_reinjection(now, out)
         {
             return Some(sent);
@@ -133,26 +132,26 @@ impl Connection {
         {
             return self.reinject_on(now, start, id, out);
         }
-        if self.choice.duplicates
+        if self.scheduler.is_redundant()
             && let Some(sent) = self.transmit_redundant(now, out)
         {
             return Some(sent);
         }
-        if self.send.buffer.unsent() == 0 {
+        if self.send.unsent() == 0 {
             return self.on_no_new_data(now, out);
         }
         let chosen = self.choose(now);
-        let chosen = chosen.or_else(|| self.fallback_when_idle(&self.choice.candidates));
+        let chosen = chosen.or_else(|| self.fallback_when_idle(self.scheduler.candidates()));
         let Some(chosen) = chosen else {
-            let candidates = &self.choice.candidates;
+            let candidates = self.scheduler.candidates();
             let open = candidates.iter().any(|c| c.is_available);
             let limit = if open { Limit::Scheduler } else { self.blocked_limit(now, candidates) };
             if open {
                 self.schedule_retry(now);
             }
-            return self.rest(now, limit, false);
+            return self.on_blocked(now, limit, false);
         };
-        let Candidate { subflow: id, mss, in_flight, .. } = self.choice.candidates[chosen];
+        let Candidate { subflow: id, mss, in_flight, .. } = self.scheduler.candidates()[chosen];
         if in_flight == 0 && self.subflows[id].sender().is_idle() {
             self.restart_from_idle(now, id);
         }
@@ -164,24 +163,22 @@ impl Connection {
             return Some(id);
         }
         let size = self.segment_size(id, mss);
-        if self.send.buffer.next() + size > self.send.buffer.edge() {
+        if self.send.next() + size > self.send.edge() {
             return self.on_closed_window(now, id, size, out);
         }
         if self.waits_for_full_segment(now, id, size, mss) {
             return self.on_no_new_data(now, out);
         }
-        let before = self.send.buffer.next();
+        let before = self.send.next();
         let sent = self.send_new(now, id, size, out);
-        (self.choice.seen, self.choice.sent) = (Some(now), id);
-        self.choice.held.0 += 1;
-        self.choice.held.1 += self.send.buffer.next() - before;
+        self.scheduler.on_chosen_sent(now, id, self.send.next() - before);
         Some(sent)
     }
 
     /// Asks the scheduler, where there is anything to be chosen.
     #[inline(always)]
     pub(crate) fn choose(&mut self, now: Instant) -> Option<usize> {
-        let candidates = &self.choice.candidates[..];
+        let candidates = self.scheduler.candidates();
         if let [only] = candidates {
             return only.is_available.then_some(0);
         }
@@ -190,16 +187,16 @@ impl Connection {
 
     #[inline(never)]
     fn choose_among(&mut self, now: Instant) -> Option<usize> {
-        self.with_candidates(|own, candidates| own.choice.scheduler.choose(&own.view(now, candidates)))
+        self.with_candidates(|own, candidates| own.scheduler.choose(&own.view(now, candidates)))
     }
 
     pub(crate) fn view<'a>(&self, now: Instant, candidates: &'a [Candidate]) -> SendView<'a> {
-        let outgoing = &self.send.buffer;
+        let outgoing = &self.send;
         SendView {
             now,
             candidates,
             unsent: outgoing.unsent(),
-            writer_blocked: self.send.writer.waits(),
+            writer_blocked: self.writer.is_blocked(),
             in_flight: outgoing.next() - outgoing.una(),
             window_space: outgoing.window_space(),
             send_buffer: self.send_buffer(),
@@ -209,14 +206,14 @@ impl Connection {
     /// A scheduler that waits is asked again when a subflow should have answered; where one is overdue, after as long again.
     #[inline(never)]
     fn schedule_retry(&mut self, now: Instant) {
-        for candidate in self.choice.candidates.iter().filter(|candidate| candidate.in_flight > 0) {
+        for candidate in self.scheduler.candidates().iter().filter(|candidate| candidate.in_flight > 0) {
             let Some(oldest) = self.subflows[candidate.subflow].sender().board.queue.front() else {
                 continue;
             };
             let due =
                 oldest.sent_at + self.congestion.paths[candidate.subflow].ack_time_bound(candidate.in_flight);
             let late = candidate.path.overdue.max(SHORTEST_WAIT);
-            self.timers.pace = self.timers.pace.min(if due > now { due } else { now + late });
+            self.timers.wake_at(if due > now { due } else { now + late });
         }
     }
 
@@ -235,8 +232,8 @@ impl Connection {
     #[inline(never)]
     fn on_no_new_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         if let Some(chosen) = self.choose(now) {
-            let fast = self.choice.candidates[chosen].subflow;
-            if let Some(start) = self.on_window_blocked(now, fast, self.send.writer.waits()) {
+            let fast = self.scheduler.candidates()[chosen].subflow;
+            if let Some(start) = self.on_window_blocked(now, fast, self.writer.is_blocked()) {
                 return self.reinject_on(now, start, fast, out);
             }
         }
@@ -245,17 +242,17 @@ impl Connection {
         {
             return self.reinject_on(now, start, id, out);
         }
-        let open = self.choice.candidates.iter().any(|c| c.is_available);
-        self.rest(now, self.writer_limit(open), false)
+        let open = self.scheduler.candidates().iter().any(|c| c.is_available);
+        self.on_blocked(now, self.writer_limit(open), false)
     }
 
     /// The window has no room for a full segment.
     #[inline(never)]
     fn on_closed_window(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> Option<usize> {
-        let open = self.send.buffer.window_space();
+        let open = self.send.window_space();
         // RFC 9293 section 3.8.6.2.1 (MUST-38): a part is sent when it is half of the largest window, or when the override timeout has
         // passed, which is the window probe's.
-        if open > 0 && open >= self.send.buffer.largest_window() / 2 {
+        if open > 0 && open >= self.send.largest_window() / 2 {
             return Some(self.send_unscheduled(now, id, open.min(size), out));
         }
         if let Some(start) = self.on_window_blocked(now, id, true) {
@@ -267,7 +264,7 @@ impl Connection {
             return self.reinject_on(now, start, id, out);
         }
         let limit = if self.peer_holds_early_data() { Limit::HeadOfLine } else { Limit::ReceiveWindow };
-        self.rest(now, limit, true)
+        self.on_blocked(now, limit, true)
     }
 
     /// Carries the oldest requested chunk on a subflow that has not carried it yet.
@@ -279,12 +276,12 @@ impl Connection {
 
     /// The oldest requested chunk, and the subflow that has not carried it yet and is to; it is no longer requested then.
     pub(crate) fn next_reinjection(&mut self, candidates: &[Candidate]) -> Option<(u64, usize)> {
-        while let Some(start) = self.send.buffer.first_reinjection() {
-            let una = self.send.buffer.una();
+        while let Some(start) = self.send.first_reinjection() {
+            let una = self.send.una();
             let Some(chunk) =
-                self.send.buffer.chunk_at(start).filter(|chunk| chunk.queued && chunk.end() > una)
+                self.send.chunk_at(start).filter(|chunk| chunk.is_queued() && chunk.end() > una)
             else {
-                self.send.buffer.pop_reinjection();
+                self.send.pop_reinjection();
                 continue;
             };
             // A working subflow that has yet to get it through will do so by its own retransmissions;
@@ -296,15 +293,15 @@ impl Connection {
             let mut carriers = candidates.iter().filter(|c| chunk.carried_by(c.subflow));
             let settled = carriers.any(on_its_way) || candidates.iter().all(|c| chunk.carried_by(c.subflow));
             if settled {
-                chunk.queued = false;
-                self.send.buffer.pop_reinjection();
+                chunk.set_queued(false);
+                self.send.pop_reinjection();
                 continue;
             }
             // Not where options are eaten: a peer that has fallen back would take it for what follows.
             let fresh = candidates.iter().filter(|c| c.is_available && !chunk.carried_by(c.subflow));
             let fresh = fresh.filter(|c| !self.subflows[c.subflow].scheduling().options_stripped);
             let id = fresh.min_by_key(|c| c.srtt)?.subflow;
-            self.send.buffer.pop_reinjection();
+            self.send.pop_reinjection();
             return Some((start, id));
         }
         None
@@ -313,37 +310,36 @@ impl Connection {
     /// Puts the chunk at `start` on a further subflow: as much of it as fits into one segment there.
     #[inline(never)]
     fn reinject_on(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
-        self.send.buffer.split(start, self.largest_payload(id));
+        self.send.split(start, self.largest_payload(id));
         let (subflow, next) = (self.subflow_id(id), self.subflows[id].sender().board.next);
-        let chunk = self.send.buffer.chunk_at(start)?;
-        chunk.put(SubflowMapping { subflow, end: next + chunk.payload.len() as u64 });
-        let (data, payload) = (chunk.start, chunk.payload.clone());
-        self.choice.data_ack_leads.forget();
-        self.send.reinjected += payload.len() as u64;
-        self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
+        let chunk = self.send.chunk_at(start)?;
+        chunk.map_to(SubflowMapping { subflow, end: next + chunk.payload().len() as u64 });
+        let (data, payload) = (chunk.start(), chunk.payload().clone());
+        self.data_ack_leads.forget();
+        self.reinjection.on_reinjected(payload.len() as u64);
+        self.subflows[id].record_mut().stats.bytes_reinjected += payload.len() as u64;
         Some(self.send_reinjection(now, id, data, payload, out))
     }
 
     /// The redundant scheduler: the first chunk that some subflow with room has not carried.
     #[inline(never)]
     fn transmit_redundant(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        for at in 0..self.choice.candidates.len() {
-            let Candidate { subflow: id, is_available: true, .. } = self.choice.candidates[at] else {
+        for at in 0..self.scheduler.candidates().len() {
+            let Candidate { subflow: id, is_available: true, .. } = self.scheduler.candidates()[at] else {
                 continue;
             };
-            let Some(start) =
-                self.send.buffer.first_not_on(id, &mut self.subflows[id].scheduling_mut().duplicated)
+            let Some(start) = self.send.first_not_on(id, &mut self.subflows[id].scheduling_mut().duplicated)
             else {
                 continue;
             };
-            self.send.buffer.split(start, self.largest_payload(id));
+            self.send.split(start, self.largest_payload(id));
             let (subflow, next) = (self.subflow_id(id), self.subflows[id].sender().board.next);
-            let Some(chunk) = self.send.buffer.chunk_at(start) else { continue };
-            let queued = chunk.queued;
-            chunk.put(SubflowMapping { subflow, end: next + chunk.payload.len() as u64 });
-            chunk.queued = queued;
-            let (data, payload) = (chunk.start, chunk.payload.clone());
-            self.subflows[id].record_mut().tally.bytes_reinjected += payload.len() as u64;
+            let Some(chunk) = self.send.chunk_at(start) else { continue };
+            let queued = chunk.is_queued();
+            chunk.map_to(SubflowMapping { subflow, end: next + chunk.payload().len() as u64 });
+            chunk.set_queued(queued);
+            let (data, payload) = (chunk.start(), chunk.payload().clone());
+            self.subflows[id].record_mut().stats.bytes_reinjected += payload.len() as u64;
             return Some(self.send_reinjection(now, id, data, payload, out));
         }
         None
@@ -367,8 +363,8 @@ impl Connection {
     }
 
     /// Nothing more to send now.
-    pub(crate) fn rest(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
-        self.choice.limits.note(now, limit);
+    pub(crate) fn on_blocked(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
+        self.limits.note(now, limit);
         self.congestion.on_rest();
         if self.congestion.needs_samples() {
             self.note_full_windows();
@@ -380,12 +376,12 @@ impl Connection {
 
     /// All that was written was sent and acknowledged.
     pub(crate) fn on_nothing_written(&mut self, now: Instant) -> Option<usize> {
-        let over = self.fate.closed().is_some() || self.congestion.paths.is_empty();
-        let limit = if over { Limit::Idle } else { self.writer_limit(self.any_room()) };
-        self.rest(now, limit, false);
-        if self.send.writer.is_closed() {
+        let over = self.lifecycle.closed().is_some() || self.congestion.paths.is_empty();
+        let limit = if over { Limit::Idle } else { self.writer_limit(self.has_open_window()) };
+        self.on_blocked(now, limit, false);
+        if self.writer.is_closed() {
             // What a finished stream leaves to TIME-WAIT and to the other direction is no wait for the application.
-            self.choice.limits.note(now, Limit::Idle);
+            self.limits.note(now, Limit::Idle);
         }
         None
     }
@@ -395,7 +391,7 @@ impl Connection {
     #[cold]
     fn note_idle_windows(&mut self, now: Instant, limit: Limit) {
         // The peer may hold early data while all that was written is under way, or while its window is full.
-        let permit = limit == Limit::HeadOfLine && self.send.buffer.unsent() == 0;
+        let permit = limit == Limit::HeadOfLine && self.send.unsent() == 0;
         if !permit && !matches!(limit, Limit::Application | Limit::SendBuffer | Limit::Scheduler) {
             return;
         }
@@ -409,13 +405,15 @@ impl Connection {
     fn restart_after_idle(&mut self, now: Instant, id: usize) {
         let sender = self.subflows[id].sender();
         let rto = sender.timeout.after(&self.congestion.paths[id]);
-        let Some(silence) = sender.last_sent.map(|at| now.since(at)).filter(|silence| *silence > rto) else {
+        let Some(stale_state) =
+            sender.last_sent.map(|at| now.since(at)).filter(|stale_state| *stale_state > rto)
+        else {
             return;
         };
         let path = &mut self.congestion.paths[id];
         path.ssthresh = path.ssthresh.max(path.cwnd / 4 * 3);
         let least = (path.mss * u64::from(self.config.initial_window)).min(path.cwnd);
-        let mut left = silence - rto;
+        let mut left = stale_state - rto;
         while !left.is_zero() && path.cwnd > least {
             path.cwnd /= 2;
             left = left - left.min(rto);
@@ -429,35 +427,35 @@ impl Connection {
     /// has changed then. Who observes is asked, and tells why nothing goes.
     #[inline]
     pub(crate) fn would_block(&mut self, now: Instant) -> bool {
-        let simple = self.choice.seen == Some(now)
-            && self.watch.is_none()
-            && self.send.buffer.unsent() > 0
-            && self.send.buffer.first_reinjection().is_none()
-            && !self.choice.duplicates
-            && !self.send.writer.is_closed()
-            && self.fate.closed().is_none()
-            && self.signals.is_empty()
-            && !self.timers.probe_wanted;
+        let simple = self.scheduler.is_valid(now)
+            && self.observer.is_none()
+            && self.send.unsent() > 0
+            && self.send.first_reinjection().is_none()
+            && !self.scheduler.is_redundant()
+            && !self.writer.is_closed()
+            && self.lifecycle.closed().is_none()
+            && self.pending_options.is_empty()
+            && !self.timers.is_probe_wanted();
         simple && self.is_out_of_room(now)
     }
 
     /// Looks at the candidates again; where none has room, it rests.
     #[inline]
     fn is_out_of_room(&mut self, now: Instant) -> bool {
-        self.choice.fresh = true;
-        if self.choice.candidates.is_empty() {
+        self.scheduler.set_refreshed();
+        if self.scheduler.candidates().is_empty() {
             // There is one subflow, of which none was made.
             let Some(limit) = self.single_path_limit(now) else { return false };
-            self.choice.seen = None;
-            self.rest(now, limit, false);
+            self.scheduler.invalidate();
+            self.on_blocked(now, limit, false);
             return true;
         }
         if self.refresh_candidates(now) {
             return false;
         }
-        self.choice.seen = None;
-        let limit = self.blocked_limit(now, &self.choice.candidates);
-        self.rest(now, limit, false);
+        self.scheduler.invalidate();
+        let limit = self.blocked_limit(now, self.scheduler.candidates());
+        self.on_blocked(now, limit, false);
         true
     }
 }

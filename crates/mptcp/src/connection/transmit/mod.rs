@@ -6,6 +6,7 @@ pub(crate) mod data;
 pub(crate) mod data_ack_lead;
 pub(crate) mod pacing;
 pub(crate) mod path_mtu;
+pub(crate) mod scheduler_state;
 pub(crate) mod segment;
 
 use bytes::Bytes;
@@ -15,7 +16,7 @@ use mptcp_wire::{Flags, MpTcpRst, MptcpOption, Options, Segment, Timestamps};
 
 use crate::config::Ecn;
 use crate::connection::Connection;
-use crate::connection::transmit::segment::Piece;
+use crate::connection::transmit::segment::SentRange;
 use crate::subflow::{Control, PendingSends, State, Subflow};
 
 impl Connection {
@@ -29,16 +30,16 @@ impl Connection {
         out: &mut Segment,
     ) -> Option<usize> {
         if disturbed {
-            self.choice.seen = None;
+            self.scheduler.invalidate();
         }
         if self.config.linux_compat.echo_before_join
-            && self.signals.address_first()
+            && self.pending_options.address_first()
             && let Some(sent) = self.transmit_signal(now, out)
         {
             return Some(sent);
         }
         // New data on a subflow that owed nothing leaves it so.
-        let due = if self.choice.seen == Some(now) { PendingSends::default() } else { self.due() };
+        let due = if self.scheduler.is_valid(now) { PendingSends::default() } else { self.due() };
         let owes = !due.is_empty();
         if owes
             && due.has(PendingSends::CONTROL)
@@ -61,12 +62,12 @@ impl Connection {
             if self.has_queues() { self.transmit_queued(now, out) } else { self.transmit_data(now, out) };
         if let Some(sent) = sent {
             if owes {
-                self.choice.seen = None;
+                self.scheduler.invalidate();
             }
             return Some(sent);
         }
         let ending =
-            self.send.writer.is_closed() || self.fate.closed().is_some() || due.has(PendingSends::FIN);
+            self.writer.is_closed() || self.lifecycle.closed().is_some() || due.has(PendingSends::FIN);
         if ending && let Some(sent) = self.transmit_fin(now, out) {
             return Some(sent);
         }
@@ -76,12 +77,12 @@ impl Connection {
     /// Whether nothing can be sent until something happens, nor has to be noted: one that only receives, and owes nothing.
     #[inline]
     pub(crate) fn is_silent(&self) -> bool {
-        self.send.buffer.written() == 0
-            && !self.send.writer.is_closed()
-            && self.fate.closed().is_none()
+        self.send.written() == 0
+            && !self.writer.is_closed()
+            && self.lifecycle.closed().is_none()
             && self.subflows.iter().all(Subflow::owes_nothing)
-            && self.signals.is_empty()
-            && !self.timers.probe_wanted
+            && self.pending_options.is_empty()
+            && !self.timers.is_probe_wanted()
     }
 
     /// What all subflows have waiting.
@@ -96,7 +97,7 @@ impl Connection {
         let waits = self.negotiation.client()
             && !self.negotiation.confirmed()
             && self.negotiation.is_multipath()
-            && self.send.buffer.next() == 0;
+            && self.send.next() == 0;
         waits
             && self
                 .subflows
@@ -123,7 +124,7 @@ impl Connection {
         let scale = self.window_scale();
         let subflow = &mut self.subflows[id];
         let segment = out;
-        segment.reset(subflow.ends().local, subflow.ends().remote);
+        segment.reset(subflow.addresses().local, subflow.addresses().remote);
         segment.options.mptcp.extend(options);
         match control {
             Control::Syn | Control::SynAck => {
@@ -134,11 +135,11 @@ impl Connection {
                     } else {
                         subflow.asking(self.config.ecn == Some(Ecn::On))
                     };
-                segment.sequence = subflow.opening().iss;
+                segment.sequence = subflow.handshake().iss;
                 segment.window = window;
                 segment.options.mss = Some(self.config.mss);
-                segment.options.fast_open.clone_from(&subflow.opening().cookie);
-                segment.options.fast_open_experimental = subflow.opening().cookie_experimental;
+                segment.options.fast_open.clone_from(&subflow.handshake().cookie);
+                segment.options.fast_open_experimental = subflow.handshake().cookie_experimental;
                 // An answer offers only what was offered (RFC 7323 section 1.3).
                 if !answering || subflow.clock().on {
                     let echo = if answering { subflow.clock().recent } else { 0 };
@@ -154,10 +155,10 @@ impl Connection {
                     .then_some(scale);
                 if answering {
                     segment.flags |= Flags::ACK;
-                    segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
-                } else if subflow.opening().attempts == 1 {
+                    segment.acknowledgment = subflow.handshake().irs + subflow.receiver().next() as u32;
+                } else if subflow.handshake().attempts == 1 {
                     // RFC 7413 section 4.2.1; when nothing answers, something may not like it.
-                    segment.payload = subflow.opening().syn_data.clone();
+                    segment.payload = subflow.handshake().syn_data.clone();
                 } else {
                     segment.options.fast_open = None;
                 }
@@ -176,7 +177,7 @@ impl Connection {
             Control::Reset { reason, fast_close, failed } => {
                 segment.flags = Flags::RST | Flags::ACK;
                 segment.sequence = subflow.sequence_at(subflow.sender().board.next.max(1));
-                segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
+                segment.acknowledgment = subflow.handshake().irs + subflow.receiver().next() as u32;
                 // RFC 7323 section 3.2.
                 segment.options.timestamps = subflow.timestamps_at(now);
                 if fast_close && let Some(remote) = self.negotiation.remote() {
@@ -190,7 +191,7 @@ impl Connection {
                 }
             }
         }
-        subflow.record_mut().tally.segments_sent += 1;
+        subflow.record_mut().stats.segments_sent += 1;
         Some(id)
     }
 
@@ -218,12 +219,12 @@ impl Connection {
             let path = &self.congestion.paths[id];
             if let Some(sent) = sender.retransmit(now, path, largest) {
                 let (whole, payload) = (sent.whole.clone(), sent.payload.clone());
-                let piece = Piece { start: sent.start, data: sent.data, whole, fin: sent.fin };
+                let piece = SentRange { start: sent.start, data: sent.data, whole, fin: sent.fin };
                 if self.subflows[id].sender().is_sampled() {
                     self.pace(now, id, payload.len() as u64);
                 }
                 self.repeated_segment(now, id, &piece, payload, out);
-                if self.watch.is_some() {
+                if self.observer.is_some() {
                     self.observe_repeated(now, id, piece.start, piece.data, out.payload.len());
                 }
                 return Some(id);
@@ -253,8 +254,8 @@ impl Connection {
         }
         let subflow = &self.subflows[id];
         let single = self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1;
-        let size = self.send.buffer.unsent().min(self.congestion.paths[id].mss);
-        let fits = size > 0 && self.send.buffer.next() + size <= self.send.buffer.edge();
+        let size = self.send.unsent().min(self.congestion.paths[id].mss);
+        let fits = size > 0 && self.send.next() + size <= self.send.edge();
         (single && fits && subflow.can_send()).then_some(size)
     }
 
@@ -277,12 +278,12 @@ impl Connection {
         due: PendingSends,
         out: &mut Segment,
     ) -> Option<usize> {
-        if !self.signals.is_empty()
+        if !self.pending_options.is_empty()
             && let Some(sent) = self.transmit_signal(now, out)
         {
             return Some(sent);
         }
-        if std::mem::take(&mut self.timers.probe_wanted)
+        if self.timers.take_probe_wanted()
             && let Some(sent) = self.transmit_window_probe(now, out)
         {
             return Some(sent);
@@ -304,7 +305,7 @@ impl Connection {
     fn acknowledge_before(&mut self, now: Instant, id: usize, before: u64, echoes: bool, out: &mut Segment) {
         self.bare_segment(now, id, out);
         let subflow = &mut self.subflows[id];
-        out.acknowledgment = subflow.opening().irs + before as u32;
+        out.acknowledgment = subflow.handshake().irs + before as u32;
         let others = out.flags.bits() & !Flags::ECE.bits();
         out.flags = Flags::from_bits(others | if echoes { Flags::ECE.bits() } else { 0 });
         subflow.receiver_mut().acknowledge_now();
@@ -327,16 +328,16 @@ impl Connection {
 
     /// Bytes of new data that fit into a window which is smaller than what waits for it.
     fn part_for_small_window(&self, id: usize) -> Option<u64> {
-        let size = self.segment_size(id, self.congestion.paths[id].mss).min(self.send.buffer.window_space());
+        let size = self.segment_size(id, self.congestion.paths[id].mss).min(self.send.window_space());
         (size > 0 && !self.has_queues() && self.subflows[id].can_send()).then_some(size)
     }
 
     #[cold]
     fn transmit_signal(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let usable =
-            |s: &Subflow| s.is_synchronised() && !s.opening().unconfirmed && s.state() != State::TimeWait;
+            |s: &Subflow| s.is_synchronised() && !s.handshake().unconfirmed && s.state() != State::TimeWait;
         let subflows = &self.subflows;
-        let (on, option) = self.signals.take(|on| match on {
+        let (on, option) = self.pending_options.take(|on| match on {
             Some(on) => subflows.slot(on).is_some_and(|slot| usable(&subflows[slot])),
             None => subflows.iter().any(usable),
         })?;

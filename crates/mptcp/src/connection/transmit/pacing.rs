@@ -50,7 +50,7 @@ impl Connection {
         let urgent = sender.wants_probe() && board.lost == 0 || sender.in_loss() && board.retransmitted == 0;
         let held = sender.is_sampled() && until > now && !urgent;
         if held {
-            self.timers.pace = self.timers.pace.min(until);
+            self.timers.wake_at(until);
         }
         held
     }
@@ -83,7 +83,7 @@ impl Connection {
     /// would tell.
     #[inline(never)]
     pub(crate) fn delay_last_segment(&mut self, now: Instant, id: usize) {
-        let (left, path) = (self.send.buffer.unsent(), &self.congestion.paths[id]);
+        let (left, path) = (self.send.unsent(), &self.congestion.paths[id]);
         if !(1..path.mss).contains(&left) || self.negotiation.is_plain() || path.pacing.is_some() {
             return;
         }
@@ -121,7 +121,7 @@ impl Connection {
                 return;
             }
             let ratio = if path.in_slow_start() { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
-            let probe = if self.send.writer.is_closed() { 1.0 } else { PROBE };
+            let probe = if self.writer.is_closed() { 1.0 } else { PROBE };
             // Where a round trip takes no time there is no line that would.
             let takes_time = path.min_rtt.is_some_and(|least| !least.is_zero());
             let line = path.model.delivery.line().filter(|_| takes_time).map(|line| (probe * line).max(1.0));
@@ -145,13 +145,13 @@ impl Connection {
     #[inline(always)]
     pub(crate) fn waits_for_full_segment(&self, now: Instant, id: usize, size: u64, mss: u64) -> bool {
         // A segment that a record ends, and others follow, waits for nothing.
-        if size >= mss || size < self.send.buffer.unsent() {
+        if size >= mss || size < self.send.unsent() {
             return false;
         }
-        let is_acknowledged = || self.send.buffer.next() == self.send.buffer.una();
+        let is_acknowledged = || self.send.next() == self.send.una();
         let nagle = self.config.nagle && !is_acknowledged() && self.nagle_blocks(now, id);
-        let waits = self.send.writer.holds_back() || nagle;
-        waits && !self.send.writer.is_closed() && !self.send.writer.is_pushing()
+        let waits = self.writer.is_corked_or_more() || nagle;
+        waits && !self.writer.is_closed() && !self.writer.is_pushing()
     }
 
     /// Whether there is data in flight that a small segment waits for: on any subflow, or on its own, where it is a stream's and was placed
@@ -159,7 +159,7 @@ impl Connection {
     /// subflow while another has none: a delayed acknowledgement of the last block's then holds up no other block.
     fn nagle_blocks(&self, now: Instant, id: usize) -> bool {
         let minshall = self.config.linux_compat.minshall;
-        if self.choice.scheduler.places_small_segments() && self.send.writer.streams(now) {
+        if self.scheduler.places_small_segments() && self.writer.is_app_limited(now) {
             let own = &self.subflows[id];
             return if minshall {
                 own.small_in_flight() > self.small_segment_allowance()
@@ -168,7 +168,7 @@ impl Connection {
             };
         }
         let busy = || self.subflows.iter().any(|subflow| !subflow.sender().is_idle());
-        (!minshall || self.send.buffer.small_in_flight()) && busy()
+        (!minshall || self.send.small_in_flight()) && busy()
     }
 
     /// How many small segments beyond one a subflow may have under way in place of another one.
@@ -179,10 +179,10 @@ impl Connection {
     /// Whether the application holds a small piece back, which Nagle's algorithm does not: a subflow of Linux's is given it, and may hold it
     /// back itself (net/mptcp/protocol.c, `mptcp_sendmsg_frag`).
     pub(crate) fn is_corked(&self, size: u64, mss: u64) -> bool {
-        let writer = &self.send.writer;
+        let writer = &self.writer;
         size < mss
-            && size >= self.send.buffer.unsent()
-            && writer.holds_back()
+            && size >= self.send.unsent()
+            && writer.is_corked_or_more()
             && !writer.is_closed()
             && !writer.is_pushing()
     }
@@ -190,15 +190,15 @@ impl Connection {
     /// Nagle's algorithm off or on; what waits goes when it is switched off, corked or not, as in Linux.
     pub(crate) fn set_nodelay(&mut self, nodelay: bool) {
         self.config.nagle = !nodelay;
-        let pushing = self.send.writer.is_pushing() || (nodelay && self.send.buffer.unsent() > 0);
-        self.send.writer.set_pushing(pushing);
+        let pushing = self.writer.is_pushing() || (nodelay && self.send.unsent() > 0);
+        self.writer.set_pushing(pushing);
     }
 
     /// Corked, small segments wait for more, for a limited time.
     pub(crate) fn set_cork(&mut self, corked: bool) {
-        self.send.writer.set_cork(corked);
+        self.writer.set_cork(corked);
         if !corked {
-            self.timers.cork = Instant::FAR_FUTURE;
+            self.timers.disarm_cork();
         }
     }
 
@@ -209,7 +209,7 @@ impl Connection {
         self.config.nagle
             && subflow.backlog().is_small(mss)
             && subflow.small_in_flight() > 0
-            && !self.send.writer.is_closed()
+            && !self.writer.is_closed()
     }
 
     /// Whether all that waits in queues is less than a segment, and waits for more of it.

@@ -34,7 +34,7 @@ impl Connection {
             0 => 0,
             payload => payload + options,
         };
-        let headers = if subflow.ends().local.is_ipv4() { 40 } else { 60 };
+        let headers = if subflow.addresses().local.is_ipv4() { 40 } else { 60 };
         let report = TooBigReport { size: size as u16, offset, sent_at: sent.sent_at, mtu, headers };
         match subflow.mtu_mut().on_too_big(now, report, proven as u16) {
             TooBig::Ignored => false,
@@ -102,8 +102,8 @@ impl Connection {
         let options = u64::from(self.negotiated_mss(id).min(subflow.mtu().limit())).saturating_sub(path.mss);
         let payload = u64::from(size).saturating_sub(options);
         let whole = payload + SEGMENTS_AFTER_PROBE * path.mss;
-        let fits = self.send.buffer.unsent() >= whole
-            && self.send.buffer.window_space() >= whole
+        let fits = self.send.unsent() >= whole
+            && self.send.window_space() >= whole
             && subflow.sender().in_flight() + whole <= path.cwnd;
         let calm = subflow.sender().may_probe_mtu() && path.cwnd >= PROBE_WINDOW * path.mss;
         (fits && calm && payload > path.mss).then_some(payload)
@@ -134,7 +134,7 @@ impl Connection {
         path.mss = mss;
         // A window of less than a segment would let nothing go, and nothing would end that.
         path.cwnd = path.cwnd.max(mss);
-        self.choice.seen = None;
+        self.scheduler.invalidate();
     }
 
     /// The largest segment that both ends want.
@@ -144,7 +144,7 @@ impl Connection {
 
     /// The longest packet that goes on a subflow, bytes: `tcpi_pmtu`.
     pub(crate) fn path_mtu_of(&self, subflow: &Subflow) -> u32 {
-        let headers = if subflow.ends().local.is_ipv4() { 40 } else { 60 };
+        let headers = if subflow.addresses().local.is_ipv4() { 40 } else { 60 };
         u32::from(subflow.peer_mss().min(self.config.mss).min(subflow.mtu().limit())) + headers
     }
 }

@@ -26,16 +26,16 @@ impl Connection {
         size: u64,
         out: &mut Segment,
     ) -> usize {
-        self.choice.sent = usize::MAX;
+        self.scheduler.on_unscheduled_sent();
         self.send_new(now, id, size, out)
     }
 
     #[inline(always)]
     pub(crate) fn send_new(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> usize {
-        let data = self.send.buffer.next();
+        let data = self.send.next();
         let mss = self.congestion.paths[id].mss;
-        let payload = self.send.buffer.cut(size, mss);
-        if (payload.len() as u64) < mss && self.send.buffer.note_small(data) {
+        let payload = self.send.cut(size, mss);
+        if (payload.len() as u64) < mss && self.send.note_small(data) {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
             self.subflows[id].backlog_mut().note_small(end);
         }
@@ -43,12 +43,12 @@ impl Connection {
         if !self.negotiation.is_plain() {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
             let put = SubflowMapping { subflow: self.subflow_id(id), end };
-            self.choice.data_ack_leads.watch(id, put.subflow, end, self.send.buffer.next());
-            self.send.buffer.send(Chunk::new(data, payload.clone(), put));
+            self.data_ack_leads.watch(id, put.subflow, end, self.send.next());
+            self.send.send(Chunk::new(data, payload.clone(), put));
         }
         let fin = self.config.linux_compat.fin_with_data && self.ends_with_data();
         let sent = self.put(now, id, data, payload, fin, out);
-        if self.send.writer.is_closed() && self.config.pacing {
+        if self.writer.is_closed() && self.config.pacing {
             self.delay_last_segment(now, id);
         }
         sent
@@ -57,7 +57,7 @@ impl Connection {
     /// Whether what was cut last is the end of a TCP's stream.
     #[cold]
     fn ends_with_data(&self) -> bool {
-        self.negotiation.is_plain() && self.send.writer.is_closed() && self.send.buffer.unsent() == 0
+        self.negotiation.is_plain() && self.writer.is_closed() && self.send.unsent() == 0
     }
 
     /// Puts stream data on a subflow as new subflow data.
@@ -74,7 +74,7 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         let start = subflow.sender().board.next;
         let capable = subflow.sender().marks.is_on();
-        let piece = Piece { start, data, whole: None, fin };
+        let piece = SentRange { start, data, whole: None, fin };
         subflow.sender_mut().send(now, data, payload.clone(), fin, &self.congestion.paths[id]);
         if fin {
             subflow.want_fin();
@@ -104,7 +104,7 @@ impl Connection {
 
 /// Where a piece of the stream stands that is put on a subflow.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct SentRange {
     pub start: u64,
     pub data: u64,
     /// The mapping that it is a part of, unless it has its own.
@@ -133,18 +133,18 @@ impl Connection {
             if !self.negotiation.confirmed()
                 && self.negotiation.client()
                 && self.is_initial(id)
-                && self.send.buffer.una() == 0
+                && self.send.una() == 0
             {
                 // The third ACK, or once more where the peer repeats its SYN/ACK: data with the keys may never arrive.
                 segment.options.mptcp.extend(self.capable_with_keys(None));
-            } else if self.subflows[id].opening().unconfirmed {
+            } else if self.subflows[id].handshake().unconfirmed {
                 segment.options.mptcp.extend(self.join_with_hmac(id));
             } else {
                 segment.options.dss =
                     Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
             }
         }
-        if let Some(number) = self.negotiation.tell_failure(known_as) {
+        if let Some(number) = self.negotiation.report_failure(known_as) {
             self.add_failure(number, segment);
         }
         if reports {
@@ -158,7 +158,7 @@ impl Connection {
     fn add_blocks(&self, id: usize, segment: &mut Segment) {
         let subflow = &self.subflows[id];
         let room = mptcp_wire::Options::SPACE.saturating_sub(segment.options.length());
-        let irs = subflow.opening().irs;
+        let irs = subflow.handshake().irs;
         for (left, right) in subflow.receiver().blocks(room.saturating_sub(4) / 8) {
             segment.options.sack.push((irs + left as u32, irs + right as u32));
         }
@@ -170,7 +170,7 @@ impl Connection {
         &mut self,
         now: Instant,
         id: usize,
-        piece: &Piece,
+        piece: &SentRange,
         payload: Bytes,
         segment: &mut Segment,
     ) {
@@ -192,8 +192,8 @@ impl Connection {
         }
         if length > 0 {
             subflow.receiver_mut().data_sent(now);
-            subflow.record_mut().tally.data_segments_sent += 1;
-            subflow.record_mut().tally.bytes_sent += length;
+            subflow.record_mut().stats.data_segments_sent += 1;
+            subflow.record_mut().stats.bytes_sent += length;
             if self.pushes(piece.data + length, length, id) {
                 segment.flags |= Flags::PSH;
             }
@@ -211,7 +211,7 @@ impl Connection {
         &mut self,
         now: Instant,
         id: usize,
-        piece: &Piece,
+        piece: &SentRange,
         payload: Bytes,
         segment: &mut Segment,
     ) {
@@ -219,10 +219,10 @@ impl Connection {
     }
 
     #[inline(always)]
-    pub(crate) fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &Piece) {
+    pub(crate) fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &SentRange) {
         let length = segment.payload.len() as u16;
         // RFC 8684 section 3.1; in version 0 the first data has a mapping as all other has.
-        let first = piece.start == self.subflows[id].opening().first_sent
+        let first = piece.start == self.subflows[id].handshake().first_sent
             && piece.data == 0
             && self.negotiation.client()
             && self.negotiation.version() == Version::V1;
@@ -248,7 +248,7 @@ impl Connection {
 
     /// The keys, and the mapping with them.
     #[cold]
-    fn add_keys(&self, segment: &mut Segment, piece: &Piece) {
+    fn add_keys(&self, segment: &mut Segment, piece: &SentRange) {
         let payload = piece.whole.as_ref().map_or(&segment.payload, |whole| &whole.payload);
         let length = payload.len() as u16;
         let checksum = self.dss_checksum(0, 1, length, payload);
@@ -257,7 +257,7 @@ impl Connection {
 
     /// RFC 8684 section 3.7: length 0 says that all that follows maps one to one.
     #[cold]
-    pub(crate) fn add_infinite_mapping(&self, segment: &mut Segment, piece: &Piece) {
+    pub(crate) fn add_infinite_mapping(&self, segment: &mut Segment, piece: &SentRange) {
         let mapping = Mapping {
             sequence: DataSequence::Wide(self.negotiation.local().at(piece.data)),
             subflow_sequence: piece.start as u32,
@@ -320,11 +320,11 @@ impl Connection {
 #[inline(always)]
 fn fill_header(subflow: &mut Subflow, now: Instant, window: u64, segment: &mut Segment) {
     subflow.window_mut().advertised = window;
-    subflow.record_mut().tally.segments_sent += 1;
-    segment.reset(subflow.ends().local, subflow.ends().remote);
+    subflow.record_mut().stats.segments_sent += 1;
+    segment.reset(subflow.addresses().local, subflow.addresses().remote);
     // RFC 3168 section 6.1.3: every acknowledgement says it.
     segment.flags = if subflow.echo().is_on() { Flags::ACK | Flags::ECE } else { Flags::ACK };
-    segment.acknowledgment = subflow.opening().irs + subflow.receiver().next() as u32;
+    segment.acknowledgment = subflow.handshake().irs + subflow.receiver().next() as u32;
     segment.window = (window >> subflow.negotiated().receive_scale).min(65_535) as u16;
     segment.options.timestamps = subflow.timestamps_at(now);
 }

@@ -178,11 +178,11 @@ impl Sender {
     /// Whether marks count from here on.
     pub(crate) fn begin_marks(&mut self, on: bool) {
         self.marks.begin(on);
-        self.watch();
+        self.liveness();
     }
 
     /// Says anew whether acknowledgements say more than usual.
-    fn watch(&mut self) {
+    fn liveness(&mut self) {
         self.watchful = self.marks.is_on() || self.mtu_probe != MtuProbe::None;
     }
 

@@ -51,7 +51,7 @@ impl Sender {
     pub(crate) fn mtu_probe_sent(&mut self, payload: u64, size: u16) {
         let end = self.board.next;
         self.mtu_probe = MtuProbe::SentSegment { start: end - payload, end, size };
-        self.watch();
+        self.liveness();
     }
 
     /// The payload of the one that is out.
@@ -72,7 +72,7 @@ impl Sender {
         match self.mtu_probe {
             MtuProbe::Arrived { .. } | MtuProbe::Lost { .. } => {
                 let outcome = std::mem::take(&mut self.mtu_probe);
-                self.watch();
+                self.liveness();
                 outcome
             }
             other => other,

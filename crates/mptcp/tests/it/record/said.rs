@@ -102,7 +102,7 @@ fn connection(part: Part, info: &ConnectionInfo) -> String {
 
 /// A subflow.
 fn subflow(part: Part, info: &SubflowInfo) -> String {
-    let tally = &info.tally;
+    let tally = &info.stats;
     Line::default()
         .add("opened", info.opened_at)
         .add("closed", info.closed_at)
@@ -156,7 +156,7 @@ pub fn short(info: &ConnectionInfo) -> String {
     let one = |s: &SubflowInfo| {
         format!(
             "{} {:?}/{:?} {:?} {} {} {}",
-            s.cwnd, s.ssthresh, s.srtt, s.recovery, s.in_flight, s.retransmissions, s.tally.bytes_sent
+            s.cwnd, s.ssthresh, s.srtt, s.recovery, s.in_flight, s.retransmissions, s.stats.bytes_sent
         )
         .replace("None", "-")
         .replace("Some(", "")

@@ -239,7 +239,7 @@ impl World {
             let mut quiet = true;
             for side in [CLIENT, SERVER] {
                 let (sends, tells) = (self.ends[side].wants_transmit(), self.ends[side].has_events());
-                assert_eq!(self.ends[side].has_news(), sends || tells);
+                assert_eq!(self.ends[side].has_application_events(), sends || tells);
                 while let Some(sent) = self.ends[side].poll_transmit(self.now) {
                     assert!(sends, "a driver would not have asked for segments");
                     quiet = false;

@@ -13,9 +13,14 @@ fn at(n: u64) -> Instant {
 }
 
 /// A path of 1 MB/s and 100 ms: 100 kB.
-fn known(mode: Mode) -> (Path, PathState) {
-    let mut path =
-        Path { mode, shortest: Some(ms(100)), shortest_at: at(1000), measured: true, ..Path::default() };
+fn known(mode: Mode) -> (PathMemory, PathState) {
+    let mut path = PathMemory {
+        mode,
+        shortest: Some(ms(100)),
+        shortest_at: at(1000),
+        measured: true,
+        ..PathMemory::default()
+    };
     path.rates.take(RATE_ROUNDS, 0, 1e6);
     let mut state = PathState::new(MSS, 10);
     (state.srtt, state.min_rtt) = (Some(ms(100)), Some(ms(100)));
@@ -44,7 +49,7 @@ fn what_may_be_under_way_is_the_product_and_what_is_put_together() {
 
 #[test]
 fn each_mode_has_its_gain() {
-    let gain = |mode, phase| Path { mode, phase, ..Path::default() }.pacing_gain();
+    let gain = |mode, phase| PathMemory { mode, phase, ..PathMemory::default() }.pacing_gain();
     assert_eq!(gain(Mode::Startup, 0), 2.885);
     assert!((gain(Mode::Drain, 0) - 0.3466).abs() < 1e-4);
     assert_eq!(gain(Mode::ProbeRtt, 0), 1.0);
@@ -54,7 +59,7 @@ fn each_mode_has_its_gain() {
 /// Section 4.1.1: a round is over when something arrives that left after its begin; little to send lowers no rate.
 #[test]
 fn rates_count_by_rounds_and_not_when_there_was_little_to_send() {
-    let mut path = Path::default();
+    let mut path = PathMemory::default();
     let mut take = |before, in_all, rate, app_limited| {
         path.update_rate(&Sample {
             delivered_before: Some(before),
@@ -84,7 +89,7 @@ fn rates_count_by_rounds_and_not_when_there_was_little_to_send() {
 #[test]
 fn the_pipe_is_full_when_the_rate_no_longer_grows() {
     let full = |rates: &[f64], app_limited| {
-        let mut path = Path { round_start: true, ..Path::default() };
+        let mut path = PathMemory { round_start: true, ..PathMemory::default() };
         rates.iter().position(|&rate| {
             path.rounds += 1;
             path.rates.take(RATE_ROUNDS, path.rounds, rate);
@@ -99,7 +104,7 @@ fn the_pipe_is_full_when_the_rate_no_longer_grows() {
         "a quarter begins anew"
     );
     assert_eq!(full(&[100.0; 20], true), None);
-    let mut path = Path { round_start: false, ..Path::default() };
+    let mut path = PathMemory { round_start: false, ..PathMemory::default() };
     (0..20).for_each(|_| path.check_full(&Sample::default()));
     assert!(!path.full && path.full_rounds == 0);
 }
@@ -109,7 +114,7 @@ fn the_pipe_is_full_when_the_rate_no_longer_grows() {
 fn a_phase_lasts_a_round_trip_and_the_first_two_look_at_what_is_under_way() {
     let over = |phase, waited: u64, newly_lost, in_flight_before| {
         let (path, state) = known(Mode::ProbeBw);
-        let path = Path { phase, phase_at: at(2000), ..path };
+        let path = PathMemory { phase, phase_at: at(2000), ..path };
         path.is_phase_over(&state, &Sample { newly_lost, in_flight_before, ..sample(2000 + waited) })
     };
     // Up: for a round trip, until 125 kB and 5 kB are under way or something is lost.
@@ -133,7 +138,7 @@ fn a_phase_lasts_a_round_trip_and_the_first_two_look_at_what_is_under_way() {
 fn the_cycle_begins_anywhere_but_with_draining() {
     let (mut jitter, mut seen) = (JitterRng::default(), [0; CYCLE.len()]);
     for number in 0..700 {
-        let mut path = Path::default();
+        let mut path = PathMemory::default();
         path.enter_probe_bw(at(number * 7), &mut jitter);
         assert_eq!((path.mode, path.phase_at), (Mode::ProbeBw, at(number * 7)));
         seen[path.phase] += 1;
@@ -205,7 +210,7 @@ fn the_pace_rises_until_the_pipe_is_full_and_then_follows() {
     assert_eq!(state.pacing, Some(495_000.0));
     // The first: the window in a round trip, times 2.885; in a millisecond where none is known.
     let (_, mut state) = known(Mode::Startup);
-    let mut fresh = Path::default();
+    let mut fresh = PathMemory::default();
     fresh.begin_pace(&mut state);
     assert!(fresh.measured && (state.pacing.unwrap_or(0.0) - 0.99 * 2.885 * 100_000.0).abs() < 1e-6);
     state.srtt = None;

@@ -5,7 +5,7 @@
 use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::controllers::bbr3::model;
-use crate::congestion::controllers::bbr3::path::{Acks, Path};
+use crate::congestion::controllers::bbr3::path::{Acks, PathMemory};
 use crate::congestion::controllers::bbr3::state::{BETA, LOSS_THRESHOLD, State};
 use crate::congestion::controllers::jitter::JitterRng;
 use crate::congestion::{Lost, PathState, Sample};
@@ -13,7 +13,7 @@ use crate::congestion::{Lost, PathState, Sample};
 /// Section 5.3.3.8: rounds after which it probes at the latest, so that Reno could live beside it.
 const RENO_ROUNDS: u64 = 63;
 
-impl Path {
+impl PathMemory {
     /// `StartProbeBW_DOWN`.
     pub(crate) fn go_down(&mut self, now: Instant, jitter: &mut JitterRng) {
         self.model.reset_signals();
@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn losses_of_a_probe_are_too_many_above_the_threshold() {
         let too_high = |is_probe, lost, selective| {
-            let mut path = Path::default();
+            let mut path = PathMemory::default();
             path.cycle.is_probe = is_probe;
             let lost = Lost {
                 now: Instant::ZERO,

@@ -16,7 +16,7 @@ pub(crate) mod state;
 use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::controllers::bbr::{MARGIN, NOMINAL};
-use crate::congestion::controllers::bbr3::path::Path;
+use crate::congestion::controllers::bbr3::path::PathMemory;
 use crate::congestion::controllers::bbr3::state::{INITIAL, LEAST, STARTUP_GAIN, State};
 use crate::congestion::controllers::jitter::JitterRng;
 use crate::congestion::controllers::pace::pace;
@@ -30,20 +30,20 @@ const DRAIN_ROUNDS: u64 = 3;
 /// BBRv3's memory of each path.
 #[derive(Clone, Debug, Default)]
 pub struct Bbr3 {
-    paths: Vec<Path>,
+    paths: Vec<PathMemory>,
     jitter: JitterRng,
 }
 
 impl Bbr3 {
-    fn path(&mut self, path: usize) -> &mut Path {
+    fn path(&mut self, path: usize) -> &mut PathMemory {
         if self.paths.len() <= path {
-            self.paths.resize(path + 1, Path::default());
+            self.paths.resize(path + 1, PathMemory::default());
         }
         &mut self.paths[path]
     }
 }
 
-impl Path {
+impl PathMemory {
     /// Section 5.3.1.3: too much was lost for a whole round of recovery.
     fn check_startup_losses(&mut self, state: &PathState, sample: &Sample) {
         if self.model.full_reached {
@@ -135,7 +135,7 @@ impl CongestionControl for Bbr3 {
 
     fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
         let own = self.path(path);
-        *own = Path::default();
+        *own = PathMemory::default();
         let state = &mut paths[path];
         (state.pacing, state.quantum, state.held_back) = (None, 0, false);
         if state.active {

@@ -5,7 +5,7 @@
 use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::controllers::bbr3::model::Model;
-use crate::congestion::controllers::bbr3::shortest::Shortest;
+use crate::congestion::controllers::bbr3::shortest::MinRttFilter;
 use crate::congestion::controllers::bbr3::state::{INITIAL, LEAST, State, Undo};
 use crate::congestion::{PathState, Repair};
 
@@ -37,11 +37,11 @@ pub(crate) struct Cycle {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Path {
+pub(crate) struct PathMemory {
     pub(crate) state: State,
     pub(crate) model: Model,
     pub(crate) cycle: Cycle,
-    pub(crate) shortest: Shortest,
+    pub(crate) shortest: MinRttFilter,
     pub(crate) drain_from: u64,
     /// Acknowledgements of this round that told of losses.
     pub(crate) startup_losses: u32,
@@ -55,7 +55,7 @@ pub(crate) struct Path {
     pub(crate) measured: bool,
 }
 
-impl Path {
+impl PathMemory {
     /// `BDPMultiple`, bytes.
     pub(crate) fn product(&self, state: &PathState, gain: f64) -> u64 {
         self.product_at(state, self.model.bw, gain)

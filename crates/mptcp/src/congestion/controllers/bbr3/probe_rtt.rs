@@ -4,7 +4,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::controllers::bbr3::path::Path;
+use crate::congestion::controllers::bbr3::path::PathMemory;
 use crate::congestion::controllers::bbr3::state::{LEAST, PROBE_RTT_WINDOW_GAIN, State};
 use crate::congestion::controllers::jitter::JitterRng;
 use crate::congestion::{PathState, Sample};
@@ -12,7 +12,7 @@ use crate::congestion::{PathState, Sample};
 /// BBR.ProbeRTTDuration.
 const DURATION: Duration = Duration::from_millis(200);
 
-impl Path {
+impl PathMemory {
     /// `ProbeRTTCwnd`.
     pub(crate) fn probe_rtt_window(&self, state: &PathState) -> u64 {
         self.product(state, PROBE_RTT_WINDOW_GAIN).max(LEAST * state.mss)

@@ -13,7 +13,7 @@ const INTERVAL: Duration = Duration::from_secs(5);
 const LASTS: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Shortest {
+pub(crate) struct MinRttFilter {
     /// Over ten seconds.
     pub(crate) min_rtt: Option<Duration>,
     at: Instant,
@@ -25,7 +25,7 @@ pub(crate) struct Shortest {
     pub(crate) round: bool,
 }
 
-impl Shortest {
+impl MinRttFilter {
     /// Begins with what the handshake showed.
     pub(crate) fn begin(&mut self, state: &PathState, now: Instant) {
         if self.min_rtt.is_none() {

@@ -183,12 +183,12 @@ fn data_beyond_an_end_says_that_it_was_none() {
     assert_eq!(place(&mut stream, 50, 51), Placed::Early);
     place(&mut stream, 0, 100);
     assert!(!stream.finished());
-    stream.end_here();
+    stream.end_at_received();
     assert!(stream.finished() && stream.next() == 101);
     let mut exact = self::stream(1_000, false);
     exact.end_at(100);
     place(&mut exact, 50, 50);
-    exact.end_here();
+    exact.end_at_received();
     assert_eq!(exact.fin, Some(100), "it has ended already");
 }
 

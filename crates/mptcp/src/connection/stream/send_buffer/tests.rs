@@ -143,7 +143,7 @@ fn a_segment_that_was_not_full_is_under_way_until_it_is_acknowledged() {
 #[test]
 fn what_nobody_carries_any_more_goes_again() {
     let mut buffer = under_way(&[1, 0, 1, 0, 1]);
-    buffer.chunk_at(200).expect("under way").put(put(0, 900));
+    buffer.chunk_at(200).expect("under way").map_to(put(0, 900));
     buffer.abandon(1);
     assert_eq!(again(&mut buffer), [0, 400]);
     // It is queued already.
@@ -157,7 +157,7 @@ fn what_nobody_carries_any_more_goes_again() {
 #[test]
 fn what_stalled_subflows_carry_and_none_that_works_is_given_to_others() {
     let mut buffer = under_way(&[0, 1, 2, 1]);
-    buffer.chunk_at(100).expect("under way").put(put(2, 900));
+    buffer.chunk_at(100).expect("under way").map_to(put(2, 900));
     buffer.request_reinjection_of(carrier(1) | carrier(0), carrier(2));
     assert_eq!(again(&mut buffer), [0, 300]);
     buffer.request_reinjection_of(carrier(1) | carrier(0), 0);
@@ -172,7 +172,7 @@ fn a_chunk_is_asked_for_again_once() {
     }
     buffer.request_reinjection(300);
     assert_eq!(again(&mut buffer), [0, 200], "by where it begins");
-    buffer.chunk_at(250).expect("under way").put(put(1, 5));
+    buffer.chunk_at(250).expect("under way").map_to(put(1, 5));
     buffer.request_reinjection(250);
     assert_eq!(again(&mut buffer), [200], "it was carried, and may be asked for anew");
     buffer.request_reinjection(0);
@@ -221,9 +221,9 @@ fn a_chunk_is_split_for_a_narrower_path() {
     assert_eq!(again(&mut buffer), [0, 60], "both wait");
     // On a second subflow it has a place of its own, and the last one counts.
     let chunk = buffer.chunk_at(100).expect("under way");
-    chunk.put(put(0, 500));
-    chunk.put(put(2, 700));
-    chunk.put(put(0, 800));
+    chunk.map_to(put(0, 500));
+    chunk.map_to(put(2, 700));
+    chunk.map_to(put(0, 800));
     assert_eq!([0, 1, 2, 3].map(|slot| chunk.end_on(subflow(slot))), [Some(800), Some(201), Some(700), None]);
     assert_eq!([0, 1, 2, 3].map(|slot| chunk.carried_by(slot)), [true, true, true, false]);
     assert_eq!(chunk.first_subflow(), subflow(1));

@@ -28,20 +28,20 @@ impl Endpoint {
                 connection.set_observer(now, id, observer, wanted);
             }
         }
-        self.hear(now, place);
+        self.handle_endpoint_event(now, place);
         self.enqueue(place);
         self.slots.id(place)
     }
 
     /// After anything that may have changed a connection: its events, readiness.
     #[inline(never)]
-    pub(crate) fn settle(&mut self, now: Instant, slot: u32) {
-        self.handle_here(now, slot, |_| true);
+    pub(crate) fn after_change(&mut self, now: Instant, slot: u32) {
+        self.change_connection(now, slot, |_| true);
     }
 
     /// The same after `handle`, which may change it, and returns whether what it holds may have changed.
     #[inline(always)]
-    pub(crate) fn handle_here(
+    pub(crate) fn change_connection(
         &mut self,
         now: Instant,
         slot: u32,
@@ -49,10 +49,10 @@ impl Endpoint {
     ) {
         let entry = self.slots.at(slot);
         let Some(connection) = entry.connection.as_deref_mut() else { return };
-        entry.disturbed = true;
+        entry.may_have_changed = true;
         let holds_other = handle(connection);
         if !connection.is_steady() {
-            self.settle_all(now, slot);
+            self.process_events(now, slot);
             return self.account(slot);
         }
         if !entry.eventful && !connection.pending().is_empty() {
@@ -72,8 +72,8 @@ impl Endpoint {
     }
 
     #[cold]
-    fn settle_all(&mut self, now: Instant, slot: u32) {
-        self.settle_news(now, slot);
+    fn process_events(&mut self, now: Instant, slot: u32) {
+        self.process_app_events(now, slot);
         let entry = self.slots.at(slot);
         let Some(connection) = entry.connection.as_deref() else { return };
         if connection.is_silent() {
@@ -84,11 +84,11 @@ impl Endpoint {
     }
 
     #[inline]
-    pub(crate) fn settle_quietly(&mut self, now: Instant, slot: u32) {
+    pub(crate) fn process_events_quietly(&mut self, now: Instant, slot: u32) {
         let entry = self.slots.at(slot);
         let Some(connection) = entry.connection.as_deref_mut() else { return };
         if !connection.is_steady() {
-            self.settle_news(now, slot);
+            self.process_app_events(now, slot);
         } else if !entry.eventful && !connection.pending().is_empty() {
             entry.eventful = true;
             self.eventful.push(slot);
@@ -96,8 +96,8 @@ impl Endpoint {
     }
 
     #[cold]
-    fn settle_news(&mut self, now: Instant, slot: u32) {
-        self.hear(now, slot);
+    fn process_app_events(&mut self, now: Instant, slot: u32) {
+        self.handle_endpoint_event(now, slot);
         let entry = self.slots.at(slot);
         let Some(connection) = entry.connection.as_mut() else { return };
         if !connection.pending().is_empty() && !entry.eventful {
@@ -127,7 +127,7 @@ impl Endpoint {
 
     /// Does what a connection has asked for.
     #[cold]
-    fn hear(&mut self, now: Instant, place: u32) {
+    fn handle_endpoint_event(&mut self, now: Instant, place: u32) {
         while let Some(connection) = self.slots.connection_at(place)
             && let Some(event) = connection.poll_endpoint_event()
         {
@@ -193,7 +193,7 @@ impl Endpoint {
         if held != entry.held {
             let before = std::mem::replace(&mut entry.held, held);
             if self.pool.change(before, held, self.bounds.receive_memory) {
-                self.tell_shortage();
+                self.notify_memory_pressure();
             }
         }
     }
@@ -202,7 +202,7 @@ impl Endpoint {
     pub(crate) fn release_memory(&mut self, place: u32) {
         let before = std::mem::take(&mut self.slots.at(place).held);
         if self.pool.change(before, 0, self.bounds.receive_memory) {
-            self.tell_shortage();
+            self.notify_memory_pressure();
         }
     }
 
@@ -212,12 +212,12 @@ impl Endpoint {
             self.count_memory(place);
         }
         if self.pool.reconsider(self.bounds.receive_memory) {
-            self.tell_shortage();
+            self.notify_memory_pressure();
         }
     }
 
     #[cold]
-    fn tell_shortage(&mut self) {
+    fn notify_memory_pressure(&mut self) {
         let short = self.pool.is_under_memory_pressure();
         self.counters.memory_shortages += u64::from(short);
         for place in 0..self.slots.count() {

@@ -4,41 +4,11 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::connection::stream::send_buffer::SendBuffer;
-
 /// Unsent bytes below which a waiting writer is woken for any room at all.
 const LOW_UNSENT: u64 = 16_384;
 
 /// A writer that has not waited for room for so long writes as it goes.
 const APP_LIMITED_AFTER: Duration = Duration::from_millis(200);
-
-#[derive(Debug, Default)]
-pub(crate) struct SendStream {
-    pub(crate) buffer: SendBuffer,
-    pub(crate) writer: Writer,
-    pub(crate) fin: DataFin,
-    /// The size that M3 last gave the buffer, bytes.
-    pub(crate) tuned: u64,
-    /// All that is under way from this offset of the stream on goes again, as Linux has it.
-    pub(crate) again: Option<u64>,
-    /// Data-level timeouts in a row, at most 255, since this offset was the first that was not acknowledged.
-    pub(crate) late: (u64, u8),
-    /// Bytes that a further subflow carried, and those of them that M1 gave it.
-    pub(crate) reinjected: u64,
-    pub(crate) opportunistic: u64,
-    /// Those of M1's that were copied before they were late.
-    pub(crate) copied: u64,
-    pub(crate) receipt_query: ReceiptQuery,
-}
-
-/// Whether the peer was asked if it lacks data that its only subflow has acknowledged, since some was acknowledged last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ReceiptQuery {
-    #[default]
-    None,
-    Asked,
-    Answered,
-}
 
 /// The application as a writer.
 #[derive(Debug, Default)]
@@ -64,7 +34,7 @@ impl Writer {
     }
 
     /// Whether it waits for room.
-    pub(crate) fn waits(&self) -> bool {
+    pub(crate) fn is_blocked(&self) -> bool {
         self.waits
     }
 
@@ -78,12 +48,12 @@ impl Writer {
 
     /// Whether it writes as it goes: it has not waited for room of late, and may go on.
     #[inline(always)]
-    pub(crate) fn streams(&self, now: Instant) -> bool {
-        !self.waits && self.has_settled(now)
+    pub(crate) fn is_app_limited(&self, now: Instant) -> bool {
+        !self.waits && self.is_unblocked_for_long(now)
     }
 
     #[cold]
-    fn has_settled(&self, now: Instant) -> bool {
+    fn is_unblocked_for_long(&self, now: Instant) -> bool {
         !self.closed && self.woken.is_none_or(|woken| now.since(woken) >= APP_LIMITED_AFTER)
     }
 
@@ -99,12 +69,12 @@ impl Writer {
 
     /// Whether one that waits is not told of the room that `held` bytes leave in a buffer.
     #[inline(always)]
-    pub(crate) fn needs_more(&self, unsent: u64, held: u64, buffer: u64) -> bool {
+    pub(crate) fn stays_blocked(&self, unsent: u64, held: u64, buffer: u64) -> bool {
         unsent >= LOW_UNSENT && buffer.saturating_sub(held) < buffer / 3
     }
 
     /// Small segments wait for more: it is corked, or has said so.
-    pub(crate) fn holds_back(&self) -> bool {
+    pub(crate) fn is_corked_or_more(&self) -> bool {
         self.corked || self.more
     }
 

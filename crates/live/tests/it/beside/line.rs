@@ -1,6 +1,7 @@
-//! The scripted link between the stack under test and its peer. A script decides about each segment by content and order.
+//! The line between the stack under test and its peer: a script says of each segment, by content and order, what becomes of it.
 //!
-//! Owns the capture at the stack under test: sent packets before the script acts, received packets afterwards.
+//! Owns the capture, taken where the stack under test stands: what it sends before the script has seen it, what it gets
+//! afterwards.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -13,54 +14,54 @@ use mptcp_wire::{Checksum, Codepoint, Flags, Packet, Segment, Seq};
 use super::seen::{Ledger, Seen};
 use crate::laboratory::Port;
 
-/// One-way delay.
+/// From one end to the other.
 const DELAY: Duration = Duration::from_millis(20);
-/// Spacing of data packets to the peer: 30 Mb/s.
+/// Between two packets with data to the peer: 30 Mb/s.
 const SPACING: Duration = Duration::from_micros(400);
-/// Spacing of data packets from the peer: 8 Mb/s, so that a driver reads them one by one.
+/// From the peer: 8 Mb/s, so that a driver that reads what is there finds one at a time.
 const SPACING_BACK: Duration = Duration::from_micros(1_500);
-/// Shorter packets take no time.
+/// Packets of fewer bytes take no time.
 const BARE: usize = 200;
-/// Interval of polling the ports, small compared with the RTT.
+/// Between two looks at the ports: little beside the round trip.
 const PAUSE: Duration = Duration::from_micros(250);
 
-/// The action of a script on a segment.
-pub enum Action {
+/// What becomes of a segment.
+pub enum Fate {
     Pass,
     Drop,
-    /// Delivered after this number of other packets of its direction.
+    /// It goes after so many others of its way.
     Behind(u32),
     Twice,
-    /// Delayed by this time, without delaying others.
+    /// It takes so much longer, and so does nothing else.
     Late(Duration),
-    /// Replaced by an edited segment.
+    /// Another goes in its place.
     Becomes(fn(&mut Segment)),
-    /// Too long: a router reports this MTU by ICMP.
+    /// It is too long: a router says what fits, as it stands in ICMP.
     TooLong(u16),
-    /// The sender gets a RST of the peer, with this offset from the expected number.
+    /// Who sent it gets a RST in the peer's name, so far from the number that is expected.
     Reset(u32),
 }
 
-/// A script, which decides by the content of a segment.
-pub type Script = fn(&Seen) -> Action;
+/// A script: every decision is by what the segment is.
+pub type Script = fn(&Seen) -> Fate;
 
-/// A captured segment.
+/// A segment where the stack under test stands.
 pub struct Record {
     pub at: Instant,
     pub seen: Seen,
 }
 
-/// One direction of a path.
+/// A way of a path.
 #[derive(Default)]
 struct Queue {
     due: VecDeque<(Instant, Bytes)>,
     behind: Vec<(u32, Bytes)>,
-    /// The time at which the link is free.
+    /// When the line is free again.
     free: Option<Instant>,
 }
 
 impl Queue {
-    /// Delivers a packet at `due`, or when the link is free.
+    /// The packet arrives then, or when the line has room for it.
     fn put(&mut self, due: Instant, packet: Bytes, spacing: Duration) {
         let due = self.free.map_or(due, |free| due.max(free));
         let takes = if packet.len() > BARE { spacing } else { Duration::ZERO };
@@ -80,14 +81,14 @@ impl Queue {
     }
 }
 
-/// The paths, each between a port of the stack under test and a port of its peer.
-pub struct Link {
+/// The paths between two ports each: the stack under test, its peer.
+pub struct Line {
     pub paths: Vec<(Port, Port)>,
     pub script: Option<Script>,
 }
 
-impl Link {
-    /// Forwards packets until `stop`; returns the capture, and whether the script acted.
+impl Line {
+    /// Carries packets until `stop`; returns what the stack under test sent and got, and whether the script did anything.
     pub fn carry(&self, stop: &AtomicBool) -> (Vec<Record>, bool) {
         let (mut records, mut acted) = (Vec::new(), false);
         let (mut sent, mut got) = (Ledger::default(), Ledger::default());
@@ -100,11 +101,11 @@ impl Link {
                     let from = if forth { near } else { far };
                     while let Some(bytes) = from.take(&mut buffer) {
                         let now = Instant::now();
-                        // Only TCP packets reach the script.
+                        // Others than TCP are none of the script's.
                         let Ok(packet) = Packet::parse(&bytes) else { continue };
                         let seen = sent.look(forth, path, &packet.segment);
-                        let fate = self.script.map_or(Action::Pass, |script| script(&seen));
-                        acted |= !matches!(fate, Action::Pass);
+                        let fate = self.script.map_or(Fate::Pass, |script| script(&seen));
+                        acted |= !matches!(fate, Fate::Pass);
                         if forth {
                             got.look(true, path, &packet.segment);
                             records.push(Record { at: now, seen });
@@ -115,7 +116,7 @@ impl Link {
                 for forth in [true, false] {
                     let to = if forth { far } else { near };
                     let queue = &mut queues[index][usize::from(forth)].due;
-                    // Other packets may overtake a delayed one.
+                    // What is late lets others past.
                     let now = Instant::now();
                     while let Some(at) = queue.iter().position(|(due, _)| *due <= now) {
                         let Some((_, bytes)) = queue.remove(at) else { break };
@@ -134,7 +135,7 @@ impl Link {
 
     fn decide(
         &self,
-        fate: Action,
+        fate: Fate,
         mut packet: Packet,
         bytes: Bytes,
         now: Instant,
@@ -145,25 +146,25 @@ impl Link {
         let (way, back) = (usize::from(forth), usize::from(!forth));
         let spacing = if forth { SPACING } else { SPACING_BACK };
         match fate {
-            Action::Pass => queues[way].push(due, bytes, spacing),
-            Action::Drop => {}
-            Action::Behind(places) => queues[way].behind.push((places, bytes)),
-            Action::Twice => {
+            Fate::Pass => queues[way].push(due, bytes, spacing),
+            Fate::Drop => {}
+            Fate::Behind(places) => queues[way].behind.push((places, bytes)),
+            Fate::Twice => {
                 queues[way].push(due, bytes.clone(), spacing);
                 queues[way].push(due, bytes, spacing);
             }
-            Action::Late(more) => queues[way].due.push_back((due + more, bytes)),
-            Action::Becomes(edit) => {
+            Fate::Late(more) => queues[way].due.push_back((due + more, bytes)),
+            Fate::Becomes(edit) => {
                 edit(&mut packet.segment);
                 queues[way].push(due, emit(&packet), spacing);
             }
-            Action::TooLong(mtu) => {
-                // The router is at the far end of the link.
+            Fate::TooLong(mtu) => {
+                // The router stands where the line ends.
                 if mtu > 0 {
                     queues[back].push(due + DELAY, too_long(&packet.segment, &bytes, mtu), spacing);
                 }
             }
-            Action::Reset(off) => {
+            Fate::Reset(off) => {
                 let segment = &packet.segment;
                 let mut reset = Segment::new(segment.destination, segment.source);
                 reset.flags = Flags::RST;
@@ -186,7 +187,7 @@ fn emit(packet: &Packet) -> Bytes {
 /// "Fragmentation needed" (RFC 792, RFC 1191 section 4) about a packet of IPv4.
 fn too_long(segment: &Segment, about: &Bytes, mtu: u16) -> Bytes {
     let (IpAddr::V4(host), IpAddr::V4(router)) = (segment.source.ip(), segment.destination.ip()) else {
-        unreachable!("the links carry IPv4");
+        unreachable!("the lines here carry IPv4");
     };
     let quoted = &about[..about.len().min(28 + 40)];
     let mut message = vec![3, 4, 0, 0, 0, 0];
@@ -219,28 +220,28 @@ pub mod edits {
         }
     }
 
-    /// A device without ECN clears the field.
+    /// Who does not know ECN clears it.
     pub fn bleach(segment: &mut Segment) {
         segment.ecn = Codepoint::NotEct;
     }
 
-    /// A middlebox removes MPTCP options.
+    /// A middlebox takes MPTCP away.
     pub fn strip_mptcp(segment: &mut Segment) {
         segment.options.dss = None;
         segment.options.mptcp.clear();
     }
 
-    /// A middlebox removes SACK-permitted.
+    /// And selective acknowledgements.
     pub fn strip_sack(segment: &mut Segment) {
         segment.options.sack_permitted = false;
     }
 
-    /// A middlebox removes timestamps.
+    /// And timestamps.
     pub fn strip_timestamps(segment: &mut Segment) {
         segment.options.timestamps = None;
     }
 
-    /// A middlebox changes a byte and corrects the TCP checksum.
+    /// A middlebox changes a byte, and repairs TCP's checksum.
     pub fn alter(segment: &mut Segment) {
         let mut payload = segment.payload.to_vec();
         if let Some(byte) = payload.first_mut() {
@@ -249,7 +250,7 @@ pub mod edits {
         segment.payload = Bytes::from(payload);
     }
 
-    /// An acknowledgement of unsent data (RFC 5961 section 5.2).
+    /// An acknowledgement of what was never sent (RFC 5961 section 5.2).
     pub fn acknowledge_the_future(segment: &mut Segment) {
         segment.acknowledgment = Seq::new(segment.acknowledgment.value().wrapping_add(1 << 24));
     }

@@ -1,0 +1,148 @@
+//! The scheduler of a connection and the candidates it chose from last.
+//!
+//! Owns the candidate list, whose allocation is reused, and says how long that list stays valid. Never looks at a subflow.
+
+use mptcp_clock::Instant;
+
+use crate::scheduler::{Candidate, Scheduler, SendView};
+
+/// The scheduler and the state of its last choice.
+#[derive(Debug)]
+pub(crate) struct SchedulerState {
+    scheduler: Box<dyn Scheduler>,
+    is_redundant: bool,
+    /// The subflows that could send when the list was made.
+    candidates: Vec<Candidate>,
+    /// When the list was made. `None` once anything but new data on `last_sent` has happened since.
+    valid_at: Option<Instant>,
+    /// The slot that new data was sent on last; `usize::MAX` if the scheduler did not choose it.
+    last_sent: usize,
+    /// Whether the entry of `last_sent` was updated after that segment.
+    is_refreshed: bool,
+    /// Segments and bytes in the retransmission queues of all subflows.
+    outstanding: (usize, u64),
+}
+
+impl SchedulerState {
+    pub(crate) fn new(scheduler: Box<dyn Scheduler>) -> Self {
+        Self {
+            is_redundant: scheduler.duplicates(),
+            scheduler,
+            candidates: Vec::new(),
+            valid_at: None,
+            last_sent: 0,
+            is_refreshed: false,
+            outstanding: (0, 0),
+        }
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        self.scheduler.name()
+    }
+
+    /// Whether every subflow carries all data.
+    #[inline]
+    pub(crate) fn is_redundant(&self) -> bool {
+        self.is_redundant
+    }
+
+    /// Bytes that the subflow chosen last may take as one burst ([`Scheduler::burst`]).
+    pub(crate) fn burst(&self) -> u64 {
+        self.scheduler.burst()
+    }
+
+    /// See [`Scheduler::places_small_segments`].
+    pub(crate) fn places_small_segments(&self) -> bool {
+        self.scheduler.places_small_segments()
+    }
+
+    pub(crate) fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
+        self.scheduler.choose(view)
+    }
+
+    #[inline]
+    pub(crate) fn candidates(&self) -> &[Candidate] {
+        &self.candidates
+    }
+
+    #[inline]
+    pub(crate) fn candidates_mut(&mut self) -> &mut Vec<Candidate> {
+        &mut self.candidates
+    }
+
+    /// Moves the list out while the connection changes; [`Self::restore_candidates`] brings it back.
+    #[inline]
+    pub(crate) fn take_candidates(&mut self) -> Vec<Candidate> {
+        std::mem::take(&mut self.candidates)
+    }
+
+    #[inline]
+    pub(crate) fn restore_candidates(&mut self, candidates: Vec<Candidate>) {
+        self.candidates = candidates;
+    }
+
+    /// Whether the list was made at `now`, and only new data on one subflow has changed it.
+    #[inline]
+    pub(crate) fn is_valid(&self, now: Instant) -> bool {
+        self.valid_at == Some(now)
+    }
+
+    /// Whether the list is valid, and whether the entry of the last segment's subflow is up to date. Resets both.
+    #[inline]
+    pub(crate) fn take_validity(&mut self, now: Instant) -> (bool, bool) {
+        (self.valid_at.take() == Some(now), std::mem::take(&mut self.is_refreshed))
+    }
+
+    /// The list must be made again.
+    #[inline]
+    pub(crate) fn invalidate(&mut self) {
+        self.valid_at = None;
+    }
+
+    /// New data of `bytes` was sent on the chosen subflow in `slot`; the list stays valid.
+    #[inline]
+    pub(crate) fn on_chosen_sent(&mut self, now: Instant, slot: usize, bytes: u64) {
+        (self.valid_at, self.last_sent) = (Some(now), slot);
+        self.outstanding.0 += 1;
+        self.outstanding.1 += bytes;
+    }
+
+    /// New data was sent on the only subflow, for which no list was made.
+    #[inline]
+    pub(crate) fn on_single_path_sent(&mut self, now: Instant, slot: usize) {
+        (self.valid_at, self.last_sent) = (Some(now), slot);
+        self.candidates.clear();
+    }
+
+    /// New data was sent on a subflow that the scheduler did not choose.
+    pub(crate) fn on_unscheduled_sent(&mut self) {
+        self.last_sent = usize::MAX;
+    }
+
+    /// The slot that the scheduler's last segment was sent on.
+    #[inline]
+    pub(crate) fn last_sent(&self) -> usize {
+        self.last_sent
+    }
+
+    #[inline]
+    pub(crate) fn set_refreshed(&mut self) {
+        self.is_refreshed = true;
+    }
+
+    /// Segments and bytes in the retransmission queues of all subflows, as long as the list is valid.
+    #[inline]
+    pub(crate) fn outstanding(&self) -> (usize, u64) {
+        self.outstanding
+    }
+
+    #[inline]
+    pub(crate) fn set_outstanding(&mut self, segments: usize, bytes: u64) {
+        self.outstanding = (segments, bytes);
+    }
+
+    /// No candidate may send.
+    pub(crate) fn block_all(&mut self) {
+        self.candidates.iter_mut().for_each(|candidate| candidate.is_available = false);
+    }
+}
