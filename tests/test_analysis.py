@@ -154,11 +154,11 @@ def test_merging_keeps_every_row_and_tells_runs_apart(two_paths: Scenario, tmp_p
         merging.merge([tmp_path / "a"], tmp_path / "all")
 
 
-def test_gathering_by_something_long(two_paths: Scenario, tmp_path: Path) -> None:
+def test_grouping_by_something_long(two_paths: Scenario, tmp_path: Path) -> None:
     """File systems take names of 255 bytes; those that differ late stay apart."""
     for end in ("one", "two"):
         two_paths.vary({"duration": "2s", "description": "ü" * 240 + " " + end}).run().save(tmp_path / end)
-    groups = merging.gather([tmp_path / "one", tmp_path / "two"], ["description"], tmp_path / "out")
+    groups = merging.group([tmp_path / "one", tmp_path / "two"], ["description"], tmp_path / "out")
     names = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert len(groups) == len(names) == 2
     assert sorted(merging.group_directories(groups).values()) == names
@@ -168,18 +168,18 @@ def test_gathering_by_something_long(two_paths: Scenario, tmp_path: Path) -> Non
     assert len(slug("x" * 101)) == 107
 
 
-def test_gathering_by_scenario_and_controller(two_paths: Scenario, tmp_path: Path) -> None:
+def test_grouping_by_scenario_and_controller(two_paths: Scenario, tmp_path: Path) -> None:
     two_paths.run(1).save(tmp_path / "a")
     two_paths.run(2).save(tmp_path / "b")
     two_paths.vary({"flows.bulk.congestion": "reno"}).run(1).save(tmp_path / "c")
     everything = [tmp_path / name for name in "abc"]
-    by_scenario = merging.gather(everything, ["scenario"], tmp_path / "scenarios")
+    by_scenario = merging.group(everything, ["scenario"], tmp_path / "scenarios")
     assert [len(members) for members in by_scenario.values()] == [2, 1]
-    by_controller = merging.gather(everything, ["congestion"], tmp_path / "controllers")
+    by_controller = merging.group(everything, ["congestion"], tmp_path / "controllers")
     assert by_controller == {"lia": [str(everything[0]), str(everything[1])], "reno": [str(everything[2])]}
     assert len(result_reader.load(tmp_path / "controllers" / "lia")) == 2
     with pytest.raises(BadResult, match="no radio cells"):
-        merging.gather(everything, ["channel"], tmp_path / "channels")
+        merging.group(everything, ["channel"], tmp_path / "channels")
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,13 @@ import pytest
 
 from conftest import BROKEN, ROOT, Cli
 from mptcplab import _core
+from mptcplab.cli.main import RENAMED
 from mptcplab.results.model import arrow_tables, tables
 from mptcplab.results.text import glossary, summary
 
 COMMANDS = (
-    "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "gather", "bench", "schema",
-    "events", "links", "send", "receive", "info", "why", "example", "study", "emulate", "validate",
+    "list", "reproduce", "run", "sweep", "analyse", "plot", "cdf", "select", "merge", "group", "bench", "schema",
+    "events", "link-stats", "send", "receive", "info", "why", "example", "study", "emulate", "validate",
 )  # fmt: skip
 
 
@@ -212,3 +213,10 @@ def test_ctrl_c_keeps_what_was_finished(scenario_file: Path, tmp_path: Path) -> 
     kept = pq.read_table(tmp_path / "out" / "flows.parquet")["seed"].to_pylist()
     assert kept == sorted(kept)
     assert len(kept) >= 2
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_a_former_name_of_a_command_works_and_names_the_new_one(cli: Cli, old: str, new: str) -> None:
+    done = cli(old, "--help")
+    assert done.stdout == cli(new, "--help").stdout
+    assert done.stderr == f"mptcplab: {old} is now called {new}; the old name will be removed in the next release\n"

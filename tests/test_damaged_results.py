@@ -20,7 +20,7 @@ from conftest import TWO_PATHS, Cli
 from mptcplab import Scenario
 from mptcplab.results.read import result_files
 from mptcplab.results.read.result_reader import load
-from mptcplab.results.write.merging import gather, merge
+from mptcplab.results.write.merging import group, merge
 from mptcplab.stats import analysis
 from mptcplab.util.user_input import BadResult
 
@@ -53,7 +53,7 @@ def use(where: Path) -> str:
         lambda: [(run.controllers(), run.warmup, [run.bit_rate(path) for path in run.paths]) for run in load(where)],
         lambda: [run.channel(path) for run in load(where) for path in run.paths],
         lambda: merge([where], where.parent / "merged"),
-        lambda: gather([where], ["scenario", "congestion", "direction"], where.parent / "groups"),
+        lambda: group([where], ["scenario", "congestion", "direction"], where.parent / "groups"),
     ):
         try:
             read()
@@ -91,7 +91,7 @@ def test_what_is_wrong_is_said(cli: Cli, damaged: Path, file: str, content: byte
         ["analyse", "bad"],
         ["plot", "bad"],
         ["cdf", "bad:wifi"],
-        ["links", "bad"],
+        ["link-stats", "bad"],
         ["merge", "bad", "--output", "all"],
     )
     for arguments in commands:

@@ -28,12 +28,12 @@ def fabric(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_links_of_a_fat_tree_by_layer(cli: Cli, fabric: Path) -> None:
-    found = json.loads(cli("links", str(fabric), "--by-layer", "--json").stdout)
+    found = json.loads(cli("link-stats", str(fabric), "--by-layer", "--json").stdout)
     assert [row["layer"] for row in found] == LAYERS
     assert all(row["directions"] == 16 and row["unused"] == 0 and row["least"] > 0.2 for row in found)
     assert all(0.7 < row["mean"] <= row["most"] < 1.01 for row in found)
-    text = cli("links", str(fabric), "--by-layer").stdout
-    assert text.splitlines()[0].split() == ["layer", "links", "unused", "MB", "least", "mean", "most", "drops"]
+    text = cli("link-stats", str(fabric), "--by-layer").stdout
+    assert text.splitlines()[0].split() == ["layer", "links", "unused", "MB", "min", "mean", "max", "drops"]
     assert len(text.splitlines()) == 7
 
 
@@ -43,10 +43,13 @@ def test_links_one_by_one_and_by_seed(cli: Cli, fabric: Path) -> None:
     assert first != second
     by_layer = {one.layer: one for one in layers(first)}
     assert sum(one.sent_bytes for one in by_layer.values()) == sum(one.sent_bytes for one in first)
-    text = cli("links", str(fabric)).stdout
+    text = cli("link-stats", str(fabric)).stdout
     assert "agg-1-1-core-1" in text
     assert len(text.splitlines()) == 97
-    assert "there is no run with seed 9 (there are: 1, 2)" in cli("links", str(fabric), "--seed", "9", expect=2).stderr
+    assert (
+        "there is no run with seed 9 (there are: 1, 2)"
+        in cli("link-stats", str(fabric), "--seed", "9", expect=2).stderr
+    )
 
 
 def test_kinds_of_nodes() -> None:
@@ -92,7 +95,7 @@ def test_the_page_of_fabrics_says_what_the_example_gives(cli: Cli, tmp_path: Pat
     assert [line for line in shown.splitlines() if line] == own
     target = tmp_path / "results"
     Scenario.load(example).runs([1]).save(target)
-    table = cli("links", str(target), "--by-layer").stdout.strip()
+    table = cli("link-stats", str(target), "--by-layer").stdout.strip()
     assert table in page, f"the page has other figures than\n{table}"
 
 
@@ -103,6 +106,6 @@ def test_damaged_tables_of_links_are_refused(cli: Cli, fabric: Path, tmp_path: P
     whole = (tmp_path / "bad" / "links.parquet").read_bytes()
     for part in (0, 10, len(whole) // 2, len(whole) - 3):
         (tmp_path / "bad" / "links.parquet").write_bytes(whole[:part])
-        said = cli("links", "bad", expect=2).stderr
+        said = cli("link-stats", "bad", expect=2).stderr
         assert "bad/links.parquet: damaged" in said, part
         assert len(said.splitlines()) == 1

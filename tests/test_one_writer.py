@@ -45,7 +45,7 @@ WRITERS = (
     ("sweep", "two.toml", "--vary", "paths.wifi.loss=0%,1%", "--output", "out", "--quiet"),
     ("merge", "good", "--output", "out"),
     ("study", "cs244-rcvbuf/C1", "--output", "out"),
-    ("interrupt", "two.toml", "--every", "1s", "--output", "out"),
+    ("udp-interference", "two.toml", "--every", "1s", "--output", "out"),
     ("reproduce", "--quick", "--quiet", "cs244-rcvbuf", "--output", "out"),
 )
 

@@ -96,23 +96,23 @@ def test_select_by_path_and_by_channel(cli: Cli, results: Path) -> None:
     assert "there are: 11" in cli("select", "both", "--channel", "6", expect=2).stderr
 
 
-def test_merge_and_gather(cli: Cli, results: Path) -> None:
+def test_merge_and_group(cli: Cli, results: Path) -> None:
     assert "4 runs of 3 results" in cli("merge", "both", "alone", "seeds", "--output", "all").stdout
     assert "seed 3" in cli("analyse", "all").stdout
     found = json.loads(
-        cli("gather", "both", "alone", "seeds", "--by", "congestion", "--output", "groups", "--json").stdout
+        cli("group", "both", "alone", "seeds", "--by", "congestion", "--output", "groups", "--json").stdout
     )
     assert [(row["group"], row["results"]) for row in found] == [("lia", ["both", "seeds"]), ("reno", ["alone"])]
     assert (results / "groups" / "lia" / "samples.parquet").is_file()
 
 
-def test_gather_by_any_key_of_the_scenarios(cli: Cli, results: Path) -> None:
-    found = json.loads(cli("gather", "both", "alone", "--by", "flows.*.transport", "--output", "g", "--json").stdout)
+def test_group_by_any_key_of_the_scenarios(cli: Cli, results: Path) -> None:
+    found = json.loads(cli("group", "both", "alone", "--by", "flows.*.transport", "--output", "g", "--json").stdout)
     assert [row["group"] for row in found] == ["transport mptcp", "transport tcp"]
-    by_word = json.loads(cli("gather", "both", "alone", "--by", "duration,seed", "--output", "h", "--json").stdout)
+    by_word = json.loads(cli("group", "both", "alone", "--by", "duration,seed", "--output", "h", "--json").stdout)
     assert [row["group"] for row in by_word] == ["duration 6s, seed 1", "duration 3s, seed 1"]
     assert (results / "h" / "duration-3s-seed-1" / "samples.parquet").is_file()
-    error = cli("gather", "both", "--by", "paths.wifi.los", "--output", "i", expect=2).stderr
+    error = cli("group", "both", "--by", "paths.wifi.los", "--output", "i", expect=2).stderr
     assert "did you mean paths.wifi.loss?" in error
     assert "flows.bulk.rcvbuf" in error
 
@@ -155,7 +155,7 @@ def test_merge_never_holds_a_table_whole(results: Path, monkeypatch: pytest.Monk
         (["select", "both", "--path", "wify"], "did you mean wifi?"),
         (["merge", "both", "nothing", "--output", "all"], "nothing: no such directory"),
         (["merge", "both", "--output", "both"], "itself"),
-        (["gather", "both", "--by", "chanel", "--output", "g"], "did you mean channel?"),
+        (["group", "both", "--by", "chanel", "--output", "g"], "did you mean channel?"),
     ],
 )
 def test_what_cannot_be_used_is_said(cli: Cli, results: Path, arguments: list[str], says: str) -> None:

@@ -248,7 +248,7 @@ def test_names_with_a_colon(cli: Cli, scenario_file: Path, tmp_path: Path, name:
     """A relative name is a directory, and no place on the net that Arrow would look for."""
     cli("run", scenario_file, "--output", name, "--quiet")
     cli("analyse", name, "--means")
-    cli("links", name)
+    cli("link-stats", name)
     cli("merge", name, "--output", f"{name}-both")
     cli("sweep", scenario_file, "--vary", "paths.wifi.loss=0%,1%", "--output", f"{name}-sweep", "--quiet")
     assert (tmp_path / f"{name}-both" / "flows.parquet").is_file()

@@ -133,11 +133,11 @@ LONG = "x" * 50_000
         ["sweep", "two.toml", "--vary", "paths.wifi.loss=1%", "--metric", LONG], ["plot", LONG],
         ["sweep", "two.toml", "--vary", "paths.wifi.loss=1%,2%", "--compare", f"a={LONG}"],
         ["study", LONG], ["study", f"cs244-rcvbuf/{LONG}"], ["reproduce", LONG], ["example", LONG],
-        ["interrupt", "two.toml", "--steady", LONG], ["interrupt", "two.toml", "--every", LONG],
+        ["udp-interference", "two.toml", "--steady", LONG], ["udp-interference", "two.toml", "--every", LONG],
         ["verify", LONG], ["verify", "two.toml", "--most", LONG], ["why", "two.toml", "--flow", LONG],
         ["survey", "--kind", LONG], ["survey", "--policy", LONG], ["emulate", LONG], ["send", LONG, "two.toml"],
-        ["receive", "--listen", LONG], ["host", LONG], ["bench", LONG], ["cdf", f"{LONG}:wifi"], ["links", LONG],
-        ["merge", LONG, "--output", "out"], ["gather", LONG, "--by", LONG, "--output", "out"], ["completion", LONG],
+        ["receive", "--listen", LONG], ["host", LONG], ["bench", LONG], ["cdf", f"{LONG}:wifi"], ["link-stats", LONG],
+        ["merge", LONG, "--output", "out"], ["group", LONG, "--by", LONG, "--output", "out"], ["completion", LONG],
         ["run", " ".join(["many words"] * 5000)], ["plot", "two.toml", "--size", LONG],
     ],
     ids=lambda arguments: " ".join(word[:20] for word in arguments),
@@ -162,7 +162,7 @@ def test_times_are_written_without_an_exponent(seconds: float, text: str) -> Non
 
 
 def test_an_interrupt_test_that_is_too_short_is_the_option_s_fault(cli: Cli, scenario_file: Path) -> None:
-    said = cli("interrupt", scenario_file, "--every", "1ns", expect=2).stderr
+    said = cli("udp-interference", scenario_file, "--every", "1ns", expect=2).stderr
     assert said == "mptcplab: a period of 1ns is too short; it must be at least 10ms\n"
 
 

@@ -87,6 +87,19 @@ def _commands() -> list[plugins.Command]:
     return [*COMMANDS, *added.values()]
 
 
+RENAMED = {"gather": "group", "interrupt": "udp-interference", "links": "link-stats"}
+"""Former names of commands, which work for one release."""
+
+
+def _with_new_name(arguments: Sequence[str]) -> Sequence[str]:
+    """The same arguments with the present name of the command; a former name prints a warning."""
+    if not arguments or arguments[0] not in RENAMED:
+        return arguments
+    old, new = arguments[0], RENAMED[arguments[0]]
+    print(f"mptcplab: {old} is now called {new}; the old name will be removed in the next release", file=sys.stderr)
+    return [new, *arguments[1:]]
+
+
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace | None:
     """What was given; None where nothing was, and what there is has been said."""
     if arguments:
@@ -106,7 +119,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; returns the exit code."""
     _write_anything()
     try:
-        given = _parsed(sys.argv[1:] if arguments is None else arguments)
+        given = _parsed(_with_new_name(sys.argv[1:] if arguments is None else arguments))
         if given is None:
             return 0
         code: int = given.execute(given)

@@ -1,6 +1,6 @@
-"""What `mptcplab` without a command says: what there is, in the order in which people need it.
+"""The page that `mptcplab` prints without a command: first steps, and the commands by task.
 
-Owns the groups and the first steps. The sentences of the commands are their own.
+Owns the groups. The descriptions are those of the commands.
 """
 
 from __future__ import annotations
@@ -10,32 +10,32 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 
 GROUPS: Sequence[tuple[str, Sequence[str]]] = (
-    ("A scenario of yours", ("example", "run", "why", "sweep", "survey", "schema")),
-    ("What came out", ("plot", "cdf", "analyse", "events", "links", "select", "merge", "gather")),
-    ("Published studies", ("list", "study", "reproduce")),
-    ("Real packets", ("info", "kernel", "emulate", "validate", "send", "receive", "verify", "interrupt", "bench")),
+    ("Simulate a scenario", ("example", "run", "why", "sweep", "survey", "udp-interference", "schema")),
+    ("Look at results", ("plot", "cdf", "analyse", "events", "link-stats", "select", "merge", "group")),
+    ("Reproduce published studies", ("list", "study", "reproduce")),
+    ("Send real packets", ("info", "kernel", "emulate", "validate", "send", "receive", "verify", "bench")),
 )
 
 FIRST = """\
 Multipath TCP that you can run, study and change.
 
 First steps:
-  mptcplab example > two.toml         a scenario of two networks, to run and to change
-  mptcplab run two.toml               what happened, and what held each path back
-  mptcplab why two.toml               is it faster than the best path alone, and if not, why
-  mptcplab reproduce --quick          a look at the experiments of five sources, in half a minute
+  mptcplab example > two.toml         write an example scenario with two paths
+  mptcplab run two.toml               simulate it, and print rates and limiting factors
+  mptcplab why two.toml               compare it with plain TCP, and test changes
+  mptcplab reproduce --quick          check five published studies in half a minute
 """
 
 LAST = """\
-mptcplab COMMAND --help says what each takes, with an example.
+mptcplab COMMAND --help prints the options and an example.
 """
 
 
 def overview(commands: Mapping[str, str], width: int | None = None) -> str:
-    """The page; `commands` are names with what they do. Those in no group stand last."""
+    """The page; `commands` are names with descriptions. Commands without a group come last."""
     width = shutil.get_terminal_size((100, 24)).columns if width is None else width
     known = {name for _, names in GROUPS for name in names}
-    groups = [*GROUPS, ("More", [name for name in commands if name not in known])]
+    groups = [*GROUPS, ("Other", [name for name in commands if name not in known])]
     parts = [FIRST]
     for title, names in groups:
         there = [name for name in names if name in commands]
@@ -49,6 +49,6 @@ def _lines(rows: Iterable[tuple[str, str]], width: int) -> Iterable[str]:
         yield from textwrap.wrap(
             said.replace("%%", "%"),
             max(40, min(width, 110)),
-            initial_indent=f"  {name:<10}  ",
-            subsequent_indent=" " * 14,
+            initial_indent=f"  {name:<16}  ",
+            subsequent_indent=" " * 20,
         )

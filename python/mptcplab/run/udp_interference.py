@@ -1,7 +1,7 @@
-"""The UDP interrupt test of the UCL study (2013, section 3.2.4): one interface always sends, another now and then.
+"""The UDP interference test of the UCL study (2013, section 3.2.4).
 
-Owns how a scenario becomes such a test, and what each interface carries while one sends and while both do. Runs
-nothing. UDP, so that nothing but the medium limits what is carried.
+One interface sends UDP all the time, a second one in every other period. UDP makes the medium the only limit. Owns the
+scenario of such a test and the rates of both interfaces. Never runs a scenario.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ TOGGLED = "toggled"
 MOST_PERIODS = 2000
 LEAST_PERIOD_S = 0.01
 SETTLED = 0.1
-"""This share of each period is left out after a change."""
+"""Share of each period that is excluded after a change."""
 
 
 @dataclass(frozen=True)
-class Interrupted:
+class Interference:
     """Mean Mb/s of payload that arrived over each interface."""
 
     alone: float
-    """Over the steady interface while it alone sends."""
+    """Rate over the steady interface while it sends alone."""
     steady: float
-    """The same while both send."""
+    """Rate over the steady interface while both send."""
     toggled: float
-    """Over the other while both send."""
+    """Rate over the other interface while both send."""
     lost_alone: float
-    """Share of the frames that were given up after all repetitions, while one sends."""
+    """Share of frames that were dropped after all retries, while one interface sends."""
     lost_both: float
-    """The same while both send."""
+    """Share of frames that were dropped after all retries, while both send."""
 
     @property
     def total(self) -> float:
@@ -51,12 +51,12 @@ class Interrupted:
 
     @property
     def ratio(self) -> float:
-        """What both carry together, over what one carries alone."""
+        """Total rate of both interfaces relative to the steady interface alone."""
         return self.total / self.alone if self.alone else math.nan
 
     @property
     def share(self) -> float:
-        """The steady interface's part of what both carry, 0 to 1."""
+        """Share of the steady interface in the total rate, 0 to 1."""
         return self.steady / self.total if self.total else math.nan
 
 
@@ -72,21 +72,21 @@ def interfaces(scenario: Scenario) -> tuple[str, list[str]]:
 
 
 def pair(scenario: Scenario, steady: str | None = None, toggle: str | None = None) -> tuple[str, str]:
-    """The interface that always sends, and the other; by default the first two of the host that opens the first flow.
+    """The steady and the toggled interface; by default the first two of the host that opens the first flow.
 
     Raises `BadResult` for interfaces that do not exist.
     """
     who, found = interfaces(scenario)
     if len(found) < 2:
-        raise BadResult(f"{scenario.name}: {who} has fewer than two interfaces, so none can interrupt the other")
+        raise BadResult(f"{scenario.name}: {who} has fewer than two interfaces; the test needs two")
     first = choose(steady, found, "interface") if steady else next(name for name in found if name != toggle)
     other = choose(toggle, found, "interface") if toggle else next(name for name in found if name != first)
     if first == other:
-        raise BadResult(f"{first} cannot interrupt itself; name two interfaces: {', '.join(found)}")
+        raise BadResult(f"{first} is given twice; name two interfaces: {', '.join(found)}")
     return first, other
 
 
-def interrupt(  # noqa: PLR0913, RUF100 - what a person can ask for
+def interference_test(  # noqa: PLR0913, RUF100 - one parameter for each option
     scenario: Scenario,
     steady: str | None = None,
     toggle: str | None = None,
@@ -95,10 +95,10 @@ def interrupt(  # noqa: PLR0913, RUF100 - what a person can ask for
     duration: float | None = None,
     direction: Literal["upload", "download"] = "upload",
 ) -> Scenario:
-    """The scenario with UDP in place of its flows: over `steady` always, over `toggle` every second period.
+    """The scenario with UDP instead of its flows: over `steady` all the time, over `toggle` in every second period.
 
-    The interfaces are those of `pair`; the test lasts four periods of `every` seconds if nothing else is said. Raises
-    `BadResult` where the second interface would never send.
+    Without `duration`, the test lasts four periods of `every` seconds. Raises `BadResult` if the second interface would
+    never send.
     """
     first, other = pair(scenario, steady, toggle)
     who, _ = interfaces(scenario)
@@ -106,10 +106,10 @@ def interrupt(  # noqa: PLR0913, RUF100 - what a person can ask for
         raise BadResult(f"a period of {time_text(every)} is too short; it must be at least {time_text(LEAST_PERIOD_S)}")
     length = duration or 4 * every
     if length <= every:
-        raise BadResult(f"{length:g} s end before {other} sends for the first time, after {every:g} s")
+        raise BadResult(f"a test of {length:g} s ends before {other} starts to send, at {every:g} s")
     if length / every > MOST_PERIODS:
         raise BadResult(
-            f"{length:g} s are {length / every:.0f} periods of {every:g} s, and more than {MOST_PERIODS} are too many"
+            f"{length:g} s are {length / every:.0f} periods of {every:g} s; at most {MOST_PERIODS} are allowed"
         )
     table = tomllib.loads(scenario.to_toml())
     peer = next(iter(table["flows"].values())).get("to", "server")
@@ -121,16 +121,21 @@ def interrupt(  # noqa: PLR0913, RUF100 - what a person can ask for
         flows[f"{TOGGLED}-{at}"] = common | {"paths": [other], "start": time_text(start)} | ends
     for key in ("events", "filters"):
         table.pop(key, None)
-    table |= {"flows": flows, "duration": time_text(length), "warmup": "0s", "name": f"{scenario.name}, interrupted"}
+    table |= {
+        "flows": flows,
+        "duration": time_text(length),
+        "warmup": "0s",
+        "name": f"{scenario.name}, UDP interference",
+    }
     return Scenario.parse(to_toml(table), scenario.name)
 
 
-def measure(run: Run, every: float) -> Interrupted:
-    """What a run of `interrupt` carried."""
+def measure(run: Run, every: float) -> Interference:
+    """The rates of a run of `interference_test`."""
     bursts = [name for name in run.flow_names if name.startswith(f"{TOGGLED}-")]
     times, steady = run.series("goodput", flow=STEADY)
     toggled = np.sum([_at(times, *run.series("goodput", flow=name)) for name in bursts], axis=0)
-    # A sample tells of the time before it.
+    # A sample covers the time before it.
     place = (times - 1e-9) / every
     late = place % 1 > SETTLED
     both = (place.astype(int) % 2 == 1) & late
@@ -139,7 +144,7 @@ def measure(run: Run, every: float) -> Interrupted:
     lost = np.sum([_failed(run, name, times) for name in names], axis=0)
     bits = 8 * 1472 / float(np.median(np.diff(times)))
     sent = (steady + toggled) / bits + lost
-    return Interrupted(
+    return Interference(
         alone=float(steady[alone].mean()) / 1e6,
         steady=float(steady[both].mean()) / 1e6,
         toggled=float(toggled[both].mean()) / 1e6,
@@ -149,7 +154,7 @@ def measure(run: Run, every: float) -> Interrupted:
 
 
 def over_time(run: Run) -> tuple[Any, Sequence[Any]]:
-    """Times, and Mb/s over the steady and the other interface."""
+    """Times, and the rates of the steady and the toggled interface, Mb/s."""
     times, steady = run.series("goodput", flow=STEADY)
     bursts = [name for name in run.flow_names if name.startswith(f"{TOGGLED}-")]
     toggled = np.sum([_at(times, *run.series("goodput", flow=name)) for name in bursts], axis=0)
@@ -157,7 +162,7 @@ def over_time(run: Run) -> tuple[Any, Sequence[Any]]:
 
 
 def plot(run: Run) -> Figure:
-    """What each interface carries over time, and both together."""
+    """The rate of each interface and their total over time."""
     from mptcplab.plots import figure_style
 
     times, (steady, toggled) = over_time(run)
@@ -165,7 +170,7 @@ def plot(run: Run) -> Figure:
     with figure_style.house_style():
         figure, (axes,) = figure_style.new_figure(width=7.6)
         figure_style.curve(axes, times, steady, f"{names[0]}, always on", figure_style.LOOKS["mptcp"])
-        figure_style.curve(axes, times, toggled, f"{names[1]}, now and then", figure_style.LOOKS["wifi"])
+        figure_style.curve(axes, times, toggled, f"{names[1]}, every second period", figure_style.LOOKS["wifi"])
         figure_style.curve(axes, times, steady + toggled, "sum", figure_style.LOOKS["sum"], markers=1)
         top = 1.3 * float((steady + toggled).max())
         figure_style.finish(axes, x="time [s]", y="throughput [Mb/s]", title=run.name, legend=None, top=top)
@@ -174,7 +179,7 @@ def plot(run: Run) -> Figure:
 
 
 def _at(times: Any, own: Any, values: Any) -> Any:
-    """A series on other times; 0 where it has no sample."""
+    """The series at other times; 0 without a sample."""
     found = np.zeros(len(times))
     found[np.searchsorted(times, own - 1e-9)] = values
     return found

@@ -1,7 +1,7 @@
-//! Every middlebox against both versions of Multipath TCP: the data arrive intact, over MPTCP or TCP; only who
-//! changes the payload may damage it, and then the summary says so. Never stuck: what does not arrive is reported.
+//! Every middlebox with both versions of MPTCP. The data arrives intact over MPTCP or TCP. Only a box that changes the
+//! payload may damage it, and then the summary reports it. No transfer gets stuck.
 //!
-//! The table of outcomes is docs/reference/middlebox-outcomes.md: `UPDATE=1 cargo test -p mptcp-lab --test it middleboxes::` writes it anew.
+//! `UPDATE=1 cargo test -p mptcp-lab --test it middleboxes::` writes docs/reference/middlebox-outcomes.md.
 
 use crate::boxes::page::{self, Cell};
 use crate::boxes::{self, CASES, PLACES, VERSIONS, Variant, run, simulate};
@@ -10,14 +10,14 @@ use mptcp_lab::world::World;
 
 const FILE: &str = "../../docs/reference/middlebox-outcomes.md";
 
-/// What may be said of a transfer; the page pins which.
+/// Asserts the outcomes that any transfer may have. The page has the exact ones.
 fn judge(case: &str, place: &str, variant: Variant, outcome: &boxes::Outcome) {
     let what = format!("{case} on {place}, {variant:?}: {outcome:?}");
     let rewrites = case.starts_with("rewrite-payload");
-    // The one way to damage: no checksum, or nothing left but TCP, which has never promised more.
+    // Data can be damaged only without a checksum, or over TCP.
     assert!(outcome.intact || rewrites && (!variant.checksum || !outcome.multipath), "{what}");
     assert!(outcome.closed, "stuck: {what}");
-    // With a box that breaks mappings on every path no subflow is left.
+    // If a box breaks mappings on every path, no subflow is left.
     let breaks = rewrites || case == "coalesce";
     assert!(outcome.finished || breaks && place == "both", "{what}");
     assert_eq!(outcome.reason.is_some(), !outcome.multipath, "{what}");
@@ -46,7 +46,7 @@ fn every_box_in_every_place() {
     let before = std::fs::read_to_string(FILE).unwrap_or_default();
     assert!(
         now == before,
-        "the outcomes changed; if they should have, UPDATE=1 writes docs/reference/middlebox-outcomes.md anew"
+        "the outcomes changed; if that is intended, UPDATE=1 writes docs/reference/middlebox-outcomes.md"
     );
 }
 

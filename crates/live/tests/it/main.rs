@@ -2,7 +2,6 @@
 //!
 //! How many run beside each other, and which run alone: `laboratory/turns.rs`.
 
-mod beside;
 mod controllers;
 mod downloads;
 mod driver;
@@ -17,6 +16,7 @@ mod kernel;
 mod laboratory;
 mod leaks;
 mod linux;
+mod linux_comparison;
 mod marks;
 mod matrix;
 mod outages;

@@ -1,4 +1,4 @@
-"""`mptcplab links`: what each link of a run carried, and how evenly."""
+"""`mptcplab link-stats`: bytes, utilisation and drops of each link of a run."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ if TYPE_CHECKING:
 
     from mptcplab.results.read.link_utilisation import Layer, Load
 
-NAME = "links"
-HELP = "say what each link of a run carried, each alone or by layers of a fabric"
-EXAMPLE = "mptcplab links results --by-layer"
+NAME = "link-stats"
+HELP = "print bytes, utilisation and drops of each link of a run"
+EXAMPLE = "mptcplab link-stats results --by-layer"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
-    parser.add_argument("result", type=Path, metavar="RUN", help="what mptcplab run --output wrote")
-    parser.add_argument("--seed", type=natural, metavar="N", help="which run of several (default: the first)")
+    parser.add_argument("result", type=Path, metavar="RUN", help="a result of mptcplab run --output")
+    parser.add_argument("--seed", type=natural, metavar="N", help="seed of the run (default: the first)")
     parser.add_argument(
-        "--by-layer", action="store_true", help="links between the same kinds of nodes together, as edge -> agg"
+        "--by-layer", action="store_true", help="group links by the types of their nodes, such as edge -> agg"
     )
-    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Reads and tells."""
+    """Reads the result and prints the table."""
     from mptcplab.results.read.link_utilisation import layers, loads
 
     found = loads(given.result, given.seed)
@@ -57,7 +57,7 @@ def _links(found: Sequence[Load]) -> str:
 
 def _layers(together: Sequence[Layer]) -> str:
     width = max((len(one.layer) for one in together), default=5)
-    columns = f"{'MB':>9}  {'least':>6}  {'mean':>6}  {'most':>6}  {'drops':>7}"
+    columns = f"{'MB':>9}  {'min':>6}  {'mean':>6}  {'max':>6}  {'drops':>7}"
     lines = [f"{'layer':<{width}}  {'links':>5}  {'unused':>6}  {columns}"]
     lines += [
         f"{one.layer:<{width}}  {one.directions:>5}  {one.unused:>6}  {one.sent_bytes / 1e6:>9.1f}"

@@ -1,4 +1,4 @@
-"""`mptcplab interrupt`: one interface always sends UDP, another now and then (mp-int)."""
+"""`mptcplab udp-interference`: UDP over one interface, and over a second one in every other period (mp-int)."""
 
 from __future__ import annotations
 
@@ -14,47 +14,47 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mptcplab.results.run import Runs
-    from mptcplab.run.udp_interference import Interrupted
+    from mptcplab.run.udp_interference import Interference
 
-NAME = "interrupt"
-HELP = "send UDP over one interface always and over another now and then, and say what each carries"
-EXAMPLE = "mptcplab interrupt wifi.toml --steady wlan0 --toggle wlan1 --every 30s --output results"
+NAME = "udp-interference"
+HELP = "measure how UDP on one interface slows UDP on another"
+EXAMPLE = "mptcplab udp-interference wifi.toml --steady wlan0 --toggle wlan1 --every 30s --output results"
 
 PERIOD_S = 30.0
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="a scenario file; its flows and events are ignored")
+    parser.add_argument("--steady", metavar="P", help="interface that sends all the time (default: the client's first)")
+    parser.add_argument("--toggle", metavar="P", help="interface that stops and starts (default: the client's second)")
     parser.add_argument(
-        "file", type=Path, metavar="FILE", help="a scenario file; its flows and events are left out, its networks stay"
-    )
-    parser.add_argument("--steady", metavar="P", help="the interface that always sends (default: the client's first)")
-    parser.add_argument("--toggle", metavar="P", help="the one that stops and starts (default: the client's second)")
-    parser.add_argument(
-        "--every", type=duration, default=PERIOD_S, metavar="TIME", help="the time between two changes (default: 30s)"
+        "--every", type=duration, default=PERIOD_S, metavar="TIME", help="time between two changes (default: 30s)"
     )
     parser.add_argument(
-        "--duration", type=duration, metavar="TIME", help="how long in all (default: four times as long)"
+        "--duration", type=duration, metavar="TIME", help="length of the test (default: four times --every)"
     )
     parser.add_argument(
-        "--direction", choices=("upload", "download"), default="upload", help="who sends (default: upload)"
+        "--direction", choices=("upload", "download"), default="upload", help="direction of the data (default: upload)"
     )
-    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
-    parser.add_argument("--seeds", type=positive, default=1, metavar="N", help="how many seeds (default: 1)")
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="first seed (default: 1)")
+    parser.add_argument("--seeds", type=positive, default=1, metavar="N", help="number of seeds (default: 1)")
     add_workers(parser)
-    parser.add_argument("--output", type=Path, metavar="DIR", help="write scenario, seeds, Parquet and a figure there")
-    parser.add_argument("--json", action="store_true", help="print the numbers as JSON, one entry for each seed")
-    parser.add_argument("--quiet", action="store_true", help="no progress")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="write scenario, seeds, Parquet and a figure to DIR")
+    parser.add_argument("--json", action="store_true", help="print the results as JSON, one entry per seed")
+    parser.add_argument("--quiet", action="store_true", help="print no progress")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Makes the test, runs it and tells what it found."""
-    from mptcplab.run.udp_interference import interrupt, measure, pair
+    """Builds the test, runs it and prints the rates."""
+    from mptcplab.run.udp_interference import interference_test, measure, pair
     from mptcplab.scenario.definition import Scenario
 
     scenario = Scenario.load(given.file)
     steady, toggled = pair(scenario, given.steady, given.toggle)
-    test = interrupt(scenario, steady, toggled, every=given.every, duration=given.duration, direction=given.direction)
+    test = interference_test(
+        scenario, steady, toggled, every=given.every, duration=given.duration, direction=given.direction
+    )
     seeds = all_seeds(given)
     check_runs(test, len(seeds))
     if given.output:
@@ -69,7 +69,7 @@ def execute(given: argparse.Namespace) -> int:
     if given.json:
         print_json([_entry(one, seed, steady, toggled) for seed, one in zip(seeds, found, strict=True)])
         return 0
-    _tell(found, scenario.name, steady, toggled)
+    _print(found, scenario.name, steady, toggled)
     if given.output:
         print(f"written to {given.output}/")
     return 0
@@ -83,11 +83,11 @@ def _save(runs: Runs, given: argparse.Namespace) -> None:
     runs.save(given.output)
     figure = plot(runs[0])
     lines, dots = figure_style.both(figure)
-    write_bytes(given.output / "interrupt.png", dots)
-    write_bytes(given.output / "interrupt.svg", lines)
+    write_bytes(given.output / "udp-interference.png", dots)
+    write_bytes(given.output / "udp-interference.svg", lines)
 
 
-def _entry(one: Interrupted, seed: int, steady: str, toggled: str) -> dict[str, Any]:
+def _entry(one: Interference, seed: int, steady: str, toggled: str) -> dict[str, Any]:
     return {
         "seed": seed,
         "steady": steady,
@@ -100,16 +100,17 @@ def _entry(one: Interrupted, seed: int, steady: str, toggled: str) -> dict[str, 
     }
 
 
-def _tell(found: Sequence[Interrupted], name: str, steady: str, toggled: str) -> None:
+def _print(found: Sequence[Interference], name: str, steady: str, toggled: str) -> None:
     from mptcplab.stats.statistics import estimate
 
     def mean(what: str, scale: float = 1.0) -> str:
         return str(estimate(scale * float(getattr(one, what)) for one in found))
 
-    many = f", {len(found)} seeds; means and 95 % intervals" if len(found) > 1 else ""
-    print(f"{name}: UDP over {steady} always, over {toggled} every second period{many}")
-    print(f"  {steady} alone: {mean('alone')} Mb/s; frames given up: {mean('lost_alone', 100)} %")
+    many = f", {len(found)} seeds; means and 95% intervals" if len(found) > 1 else ""
+    print(f"{name}: UDP over {steady} all the time, over {toggled} in every second period{many}")
+    print(f"  {steady} alone: {mean('alone')} Mb/s; frames dropped after all retries: {mean('lost_alone', 100)}%")
     print(
-        f"  both: {mean('total')} Mb/s, {mean('ratio')} times as much; {steady} {mean('steady')} Mb/s "
-        f"({mean('share', 100)} %), {toggled} {mean('toggled')} Mb/s; frames given up: {mean('lost_both', 100)} %"
+        f"  both: {mean('total')} Mb/s, {mean('ratio')} times the rate of {steady} alone; "
+        f"{steady} {mean('steady')} Mb/s ({mean('share', 100)}%), {toggled} {mean('toggled')} Mb/s; "
+        f"frames dropped after all retries: {mean('lost_both', 100)}%"
     )

@@ -155,7 +155,7 @@ def page() -> str:
         "Every table starts with `run` (name of the scenario), `seed` and `variant` (name of the sweep point or "
         "baseline).\n",
         "In a sweep, `flows`, `paths`, `links` and `blocks` end with a column for each key of `--vary`, such as "
-        "`paths.lte.loss`. `merge` and `gather` keep these columns. Their values are:\n",
+        "`paths.lte.loss`. `merge` and `group` keep these columns. Their values are:\n",
         "- quantities: numbers in their base unit, which is bit/s, seconds, bytes, packets (`53p`), metres, or 0.01 "
         "for 1%; `unlimited` is infinite,",
         "- counts: integers,",

@@ -80,7 +80,7 @@ def _merge(directories: Sequence[str | Path], target: Path, written: list[Path])
     return [_who(row) for row in described]
 
 
-def gather(directories: Sequence[str | Path], by: Sequence[str], output: str | Path) -> dict[str, list[str]]:
+def group(directories: Sequence[str | Path], by: Sequence[str], output: str | Path) -> dict[str, list[str]]:
     """Merges each group of results that are alike in all of `by` into a directory of its own below `output`.
 
     Returns the names of the groups and their members. `by` are keys of `RELATIONS`, `seed` and `variant`, or keys of
@@ -188,7 +188,7 @@ RELATIONS: dict[str, Callable[[SavedRun], str]] = {
     "congestion": _controllers,
     "direction": _direction,
 }
-"""By what results can be gathered, beside the keys of their scenarios."""
+"""Values other than scenario keys that can define a group."""
 _OF_RUN = ("seed", "variant")
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mptcplab.plots import figure_style
-from mptcplab.run.udp_interference import Interrupted, interrupt, measure, over_time
+from mptcplab.run.udp_interference import Interference, interference_test, measure, over_time
 from mptcplab.stats.statistics import Interval, difference, interval
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Picture, Point
 from mptcplab.studies.ucl_wifi.network import NAME, Channels, Setup, interface
@@ -41,15 +41,15 @@ class _Interrupt(Experiment):
         for model, (interference, cell) in MODELS.items():
             scenario = Setup(self.channels, singles=(), interference=interference, cell=cell).scenario()
             for direction in DIRECTIONS if model == MAIN else DIRECTIONS[:1]:
-                one = interrupt(scenario, interface("1"), interface("2"), every=every, direction=direction)
+                one = interference_test(scenario, interface("1"), interface("2"), every=every, direction=direction)
                 for seed in effort.seeds(2, 5, 10, beside=(model, direction) != (MAIN, "upload")):
                     yield Point((model, direction), one, seed)
 
-    def _found(self, measured: Measured, effort: Effort) -> dict[tuple[str, str], list[Interrupted]]:
+    def _found(self, measured: Measured, effort: Effort) -> dict[tuple[str, str], list[Interference]]:
         keys = [(model, way) for model in MODELS for way in (DIRECTIONS if model == MAIN else DIRECTIONS[:1])]
         return {key: [measure(run, _every(effort)) for run in measured.runs(*key)] for key in keys}
 
-    def _total(self, fact: str, found: Mapping[tuple[str, str], list[Interrupted]], low: float, high: float) -> Fact:
+    def _total(self, fact: str, found: Mapping[tuple[str, str], list[Interference]], low: float, high: float) -> Fact:
         gain = "a gain, not twice" if low > 1 else "less than one alone"
         return self._judged(
             fact,
@@ -117,7 +117,7 @@ class Apart(_Interrupt):
     """Figure 1."""
 
     name = "E1"
-    title = "UDP interrupt test on channels 1 and 11"
+    title = "UDP interference test on channels 1 and 11"
     channels = "apart"
     setup = (
         "One client with two interfaces sends UDP as fast as it can, over the first always, over the second every "
@@ -147,7 +147,7 @@ class Same(_Interrupt):
     """Figure 2."""
 
     name = "E2"
-    title = "UDP interrupt test on one channel"
+    title = "UDP interference test on one channel"
     channels = "same"
     setup = (
         "As E1, with both networks on channel 1. In the preset they hear one transmission of twenty of each other, so "
@@ -182,9 +182,9 @@ def _label(key: tuple[str, str]) -> str:
     return f"{WORDS[key[0]]}, {'uplink' if key[1] == 'upload' else 'downlink'}"
 
 
-def _mean(found: Mapping[tuple[str, str], list[Interrupted]], key: tuple[str, str], what: str) -> Interval:
+def _mean(found: Mapping[tuple[str, str], list[Interference]], key: tuple[str, str], what: str) -> Interval:
     return interval(float(getattr(one, what)) for one in found[key])
 
 
-def _more(runs: Sequence[Interrupted]) -> Interval:
+def _more(runs: Sequence[Interference]) -> Interval:
     return difference([one.lost_both for one in runs], [10 * one.lost_alone for one in runs], paired=True)

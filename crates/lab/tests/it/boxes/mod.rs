@@ -1,4 +1,4 @@
-//! A transfer through a middlebox in every place, and what became of it.
+//! A transfer through a middlebox in every place, and its outcome.
 
 pub mod page;
 
@@ -9,7 +9,7 @@ use mptcp_lab::world::World;
 /// Bytes of each transfer.
 const SIZE: u64 = 1_000_000;
 
-/// A middlebox, and what the page says of it.
+/// A middlebox, its keys, and its text on the page.
 pub struct Case {
     pub name: &'static str,
     pub keys: &'static str,
@@ -20,20 +20,21 @@ pub const CASES: &[Case] = &[
     Case {
         name: "nat",
         keys: "kind = \"nat\"",
-        what: "Another address and port towards the server. Joins find their connection by its token, not by addresses, so \
-               nothing changes while the mapping lives. When it is forgotten, the server does not know the new port \
-               and resets the subflow; if there is another, the connection goes on.",
+        what: "The box changes the client's address and port. A join identifies its connection by the token, so \
+               nothing changes while the mapping lives. When the mapping expires, the server does not know the new \
+               port and resets the subflow. Another subflow keeps the connection alive.",
     },
     Case {
         name: "rewrite-sequence",
         keys: "kind = \"rewrite-sequence\"",
-        what: "An offset on sequence numbers. Mappings count from the SYN of their subflow, so the offset does not \
-               show.",
+        what: "The box adds an offset to sequence numbers. Mappings are relative to the SYN of their subflow, so \
+               the offset has no effect.",
     },
     Case {
         name: "strip-options from SYNs",
         keys: "kind = \"strip-options\"\nfrom = [\"syn\"]",
-        what: "No MP_CAPABLE on the first path: both ends speak TCP. No MP_JOIN on another: its subflow never opens.",
+        what: "Without MP_CAPABLE on the first path, both ends use TCP. Without MP_JOIN on another path, its \
+               subflow never opens.",
     },
     Case {
         name: "strip-options from SYN/ACKs",
@@ -44,72 +45,76 @@ pub const CASES: &[Case] = &[
     Case {
         name: "strip-options from data",
         keys: "kind = \"strip-options\"\nfrom = [\"data\"]",
-        what: "The handshake succeeds, and the first data have no mapping. Alone, the subflow goes on as TCP; \
-               a joined one is reset.",
+        what: "The handshake succeeds, and the first data has no mapping. A single subflow continues as TCP. A \
+               joined subflow is reset.",
     },
     Case {
         name: "strip-options from everything but SYNs",
         keys: "kind = \"strip-options\"\nfrom = [\"data\", \"ack\"]",
-        what: "The third ACK tells the server, and the server's first segment the client.",
+        what: "The third ACK shows the loss to the server, and the first segment of the server shows it to the \
+               client.",
     },
     Case {
         name: "strip-options, unknown ones",
         keys: "kind = \"strip-options\"\noptions = \"unknown\"",
-        what: "All that a box of old does not know, from all segments: as from SYNs.",
+        what: "The box removes every option that is unknown to old devices from all segments. The outcomes are \
+               those of SYNs without options.",
     },
     Case {
         name: "split",
         keys: "kind = \"split\"\nsize = \"500B\"",
-        what: "Each part has the mapping of the whole, which says where it belongs.",
+        what: "Each part carries the mapping of the whole segment, so its place in the stream is known.",
     },
     Case {
         name: "coalesce",
         keys: "kind = \"coalesce\"",
-        what: "The mapping of the second segment is lost. Its payload cannot be placed: alone, the connection goes on as \
-               TCP; with several subflows the one concerned is reset. For uploads the box stands behind the \
-               line, where segments are further apart than it waits, and finds only the short last one to join; \
-               with such a box on both paths both subflows are reset for it, and the connection ends.",
+        what: "The mapping of the second segment is lost, and its payload has no place in the stream. A single \
+               subflow continues as TCP. One of several subflows is reset. In uploads, the box is behind the link, \
+               where segments are further apart than it waits, and it joins only the short last one. With such a \
+               box on both paths, both subflows are reset, and the connection ends.",
     },
     Case {
         name: "early-ack",
         keys: "kind = \"early-ack\"",
-        what: "The proxy's acknowledgements have no options. When one of them is the first that a server gets for its \
-               data, the server takes the path for one that removes options, and falls back. Data count as arrived only by \
-               the data acknowledgement of the peer, so what the proxy still holds is never forgotten.",
+        what: "The acknowledgements of the proxy have no options. If one of them is the first acknowledgement of \
+               the server's data, the server assumes a path that removes options, and falls back. Only a data \
+               acknowledgement confirms delivery, so the sender keeps the data that the proxy holds.",
     },
     Case {
         name: "rewrite-payload",
         keys: "kind = \"rewrite-payload\"",
-        what: "Other bytes, of the same number. Only the DSS checksum tells: without it the changed data are delivered. \
-               With it a subflow that is alone goes on as TCP, with what the gateway wrote; one of several is \
-               reset and its data go again elsewhere; when the last one is reset the connection ends.",
+        what: "The box replaces bytes and keeps their number. Only the DSS checksum detects this. Without it, the \
+               changed data is delivered. With it, a single subflow continues as TCP with the changed data. One of \
+               several subflows is reset, and its data is sent on another one. When the last subflow is reset, the \
+               connection ends.",
     },
     Case {
         name: "rewrite-payload, longer",
         keys: "kind = \"rewrite-payload\"\ngrow = \"3B\"",
-        what: "More bytes than were sent: mappings no longer fit. Without the checksum the data are shifted before \
-               that shows.",
+        what: "The box adds bytes, so mappings no longer fit. Without the checksum, shifted data is delivered \
+               before that shows.",
     },
     Case {
         name: "bleach-ecn",
         keys: "kind = \"bleach-ecn\"",
-        what: "Between ends that speak ECN. What they send is marked no more, and queues drop it as they drop everything else.",
+        what: "Both ends use ECN. The box clears the ECN field, so queues drop these packets instead of marking \
+               them.",
     },
     Case {
         name: "mark-ecn",
         keys: "kind = \"mark-ecn\"",
-        what: "Between ends that speak ECN, everything that may be marked is. The window of such a path falls to two segments; \
-               where that changes nothing for eight round trips, its marks are heeded no more. A short transfer may be over \
-               before the path carries its part.",
+        what: "Both ends use ECN, and the box marks every ECN-capable packet. The window of such a path falls to \
+               two segments. If that changes nothing for eight RTTs, the marks are ignored. A short transfer can \
+               end before the path carries its part.",
     },
     Case {
         name: "mark-ecn, SYNs too",
         keys: "kind = \"mark-ecn\"\ncapable = false",
-        what: "The same from the first SYN on. A SYN that is marked was meddled with: its subflow goes on without ECN.",
+        what: "The box also marks SYNs. A marked SYN was changed on the path, so its subflow continues without ECN.",
     },
 ];
 
-/// Which paths there are, and which of them have the box.
+/// The title of a place, its paths, and the paths with the box.
 pub type Place = (&'static str, &'static [&'static str], &'static [&'static str]);
 
 pub const PLACES: [Place; 4] = [
@@ -121,7 +126,7 @@ pub const PLACES: [Place; 4] = [
 
 pub const VERSIONS: [&str; 2] = ["v0", "v1"];
 
-/// What varies beside the version and the place.
+/// The variants of each version and place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
     pub checksum: bool,
@@ -135,16 +140,16 @@ impl Variant {
     }
 }
 
-/// What became of a transfer.
+/// The outcome of a transfer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     pub multipath: bool,
-    /// Every byte that arrived was right.
+    /// Every received byte was correct.
     pub intact: bool,
     pub finished: bool,
-    /// It is over, whatever the reason.
+    /// The connection ended, for any reason.
     pub closed: bool,
-    /// The paths with a box carried their part of the data.
+    /// The paths with a box carried at least a seventh of the data.
     pub used: bool,
     pub reason: Option<&'static str>,
 }
@@ -163,7 +168,7 @@ impl Outcome {
         }
     }
 
-    /// In words.
+    /// The outcome as text.
     pub fn text(&self) -> String {
         let reason = self.reason.map_or(String::new(), |reason| format!(": {reason}"));
         match (self.finished, self.multipath, self.intact) {

@@ -15,7 +15,7 @@ This page lists the rules of RFCs that scripts of segments test in virtual time.
 - Each script is a file in [crates/mptcp/scripts](../../crates/mptcp/scripts/README.md), and its name is linked.
 - A rule that the stack does not implement is *unsupported*. Its script must fail, and the test reports a script that passes.
 - The scripts test the protocol on one host. [conformance.md](../contributing/conformance.md) has the scripts of packetdrill, and
-  [beside-linux.md](../research/beside-linux.md) compares the stack with Linux.
+  [linux-comparison.md](../research/linux-comparison.md) compares the stack with Linux.
 - `UPDATE=1 cargo test -p mptcp --test it scripts::` writes this page.
 
 ";

@@ -1,4 +1,4 @@
-"""The UDP interrupt test, and what is done with the results of cells."""
+"""The UDP interference test, and what is done with the results of cells."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conftest import ROOT, Cli
 from mptcplab import Scenario
 from mptcplab.results.read.result_reader import SavedRun
 from mptcplab.results.write.merging import channel_relation
-from mptcplab.run.udp_interference import interfaces, interrupt, measure, pair
+from mptcplab.run.udp_interference import interfaces, interference_test, measure, pair
 from mptcplab.util.user_input import BadResult
 
 WIFI = ROOT / "docs" / "examples" / "wifi.toml"
@@ -37,7 +37,7 @@ def test_radios_disturb_each_other_as_the_preset_says(
     changed = wifi.vary(
         {"cells.south.channel": channel} | ({"cells.south.standard": "802.11a"} if channel > 14 else {})
     )
-    found = measure(interrupt(changed, every=5, direction=direction).run(), 5)
+    found = measure(interference_test(changed, every=5, direction=direction).run(), 5)
     if channel > 14:
         assert found.steady == pytest.approx(found.alone, rel=0.02)
         return
@@ -52,42 +52,42 @@ def test_which_interfaces(wifi: Scenario, two_paths: Scenario) -> None:
     assert pair(wifi) == ("wlan0", "wlan1")
     assert pair(wifi, toggle="wlan0") == ("wlan1", "wlan0")
     assert pair(two_paths, "3g") == ("3g", "wifi")
-    for wrong, says in ((("wlan0", "wlan0"), "cannot interrupt itself"), (("wlan7", None), "did you mean")):
+    for wrong, says in ((("wlan0", "wlan0"), "is given twice"), (("wlan7", None), "did you mean")):
         with pytest.raises(BadResult, match=says):
             pair(wifi, *wrong)
 
 
 def test_over_wires_nothing_is_lost_to_the_other(two_paths: Scenario) -> None:
-    found = measure(interrupt(two_paths, "wifi", "3g", every=5).run(), 5)
+    found = measure(interference_test(two_paths, "wifi", "3g", every=5).run(), 5)
     assert found.steady == pytest.approx(found.alone, rel=0.02)
     assert (found.lost_alone, found.lost_both) == (0, 0)
     assert found.toggled == pytest.approx(2 * 1472 / 1514, rel=0.02)
 
 
 def test_the_second_interface_sends_every_second_period(wifi: Scenario) -> None:
-    test = interrupt(wifi, every=4, duration=14)
+    test = interference_test(wifi, every=4, duration=14)
     assert test.duration == 14
     assert test.flows == ["steady", "toggled-1", "toggled-2"]
     text = test.to_toml()
     assert 'start = "12s"' in text
     assert 'start = "4s"' in text
-    with pytest.raises(BadResult, match="before wlan1 sends"):
-        interrupt(wifi, every=4, duration=4)
+    with pytest.raises(BadResult, match="before wlan1 starts to send"):
+        interference_test(wifi, every=4, duration=4)
 
 
 def test_the_command(cli: Cli, tmp_path: Path) -> None:
-    text = cli("interrupt", WIFI, "--every", "3s", "--output", "out").stdout
-    assert "times as much" in text
-    assert (tmp_path / "out" / "interrupt.png").is_file()
-    (row,) = json.loads(cli("interrupt", WIFI, "--steady", "wlan1", "--every", "3s", "--json", "--quiet").stdout)
+    text = cli("udp-interference", WIFI, "--every", "3s", "--output", "out").stdout
+    assert "times the rate of wlan0 alone" in text
+    assert (tmp_path / "out" / "udp-interference.png").is_file()
+    (row,) = json.loads(cli("udp-interference", WIFI, "--steady", "wlan1", "--every", "3s", "--json", "--quiet").stdout)
     assert (row["steady"], row["toggled"]) == ("wlan1", "wlan0")
     assert row["both_mbps"]["total"] == pytest.approx(row["both_mbps"]["wlan0"] + row["both_mbps"]["wlan1"])
     assert row["total_over_alone"] == pytest.approx(row["both_mbps"]["total"] / row["alone_mbps"])
-    assert "2 seeds" in cli("interrupt", WIFI, "--every", "2s", "--seeds", "2").stdout
+    assert "2 seeds" in cli("udp-interference", WIFI, "--every", "2s", "--seeds", "2").stdout
     cli("plot", "out", "--metric", "throughput,mac_drops", "--output", "a.svg")
     assert "wlan0" in cli("cdf", "out:wlan0", "out:total").stdout
     assert "channel 11" in cli("select", "out", "--channel", "11").stdout
-    assert "did you mean wlan1?" in cli("interrupt", WIFI, "--steady", "wlan9", expect=2).stderr
+    assert "did you mean wlan1?" in cli("udp-interference", WIFI, "--steady", "wlan9", expect=2).stderr
 
 
 def test_interfaces_of_cells_have_channels(wifi: Scenario, cli: Cli, tmp_path: Path) -> None:
@@ -110,14 +110,14 @@ def test_interfaces_of_cells_have_channels(wifi: Scenario, cli: Cli, tmp_path: P
         "channel 1", "channel 11", "channel 36"
     ]  # fmt: skip
     assert text.count("apart") == 4
-    gathered = cli("gather", "apart", "same", "cross", "--by", "channel", "--output", "groups").stdout
-    assert "cross band: cross" in gathered
+    grouped = cli("group", "apart", "same", "cross", "--by", "channel", "--output", "groups").stdout
+    assert "cross band: cross" in grouped
     assert (tmp_path / "groups" / "same-channel" / "samples.parquet").is_file()
 
 
 def test_the_guide_shows_what_the_command_prints(cli: Cli) -> None:
     text = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
-    command = "interrupt docs/examples/wifi.toml --steady wlan0 --toggle wlan1 --every 10s"
+    command = "udp-interference docs/examples/wifi.toml --steady wlan0 --toggle wlan1 --every 10s"
     shown = text.split(f"$ mptcplab {command}\n")[1].split("```")[0]
     arguments = [str(WIFI) if word.endswith(".toml") else word for word in command.split()]
     assert cli(*arguments).stdout == shown

@@ -1,6 +1,6 @@
-//! A situation played once: the stack under test opens a connection to a peer of Linux's over the scripted line.
+//! Plays a situation once: the stack under test opens a connection to a Linux peer over the scripted link.
 //!
-//! Owns namespaces, sockets and what the applications do.
+//! Owns the namespaces, the sockets and the applications.
 
 use std::io;
 use std::net::{IpAddr, TcpStream};
@@ -14,75 +14,75 @@ use mptcp_live::scheduler::Linux as LinuxScheduler;
 use mptcp_live::{Config, Driver, Interface, MptcpStream, Pipe};
 
 use super::events::{Events, Reader};
-use super::line::{Line, Script};
+use super::link::{Link, Script};
 use crate::laboratory::{
     End, Namespace, Port, Protocol, at, connect_by, linux, ours, pattern, reset_on_close, use_congestion,
 };
 
-/// Bytes of a segment that a play counts in.
+/// Bytes per segment.
 const SEGMENT: usize = 1_448;
-/// The longest that an application waits for the other.
+/// Maximum time that an application waits for the other.
 const PATIENCE: Duration = Duration::from_secs(9);
-/// Afterwards, for the last acknowledgement.
+/// Time for the last acknowledgement.
 const AFTERWARDS: Duration = Duration::from_millis(150);
-/// Before a close that is to be no part of what is looked at, milliseconds.
+/// Pause before a close that the comparison ignores, ms.
 const QUIET: u64 = 400;
 /// CONFIG_HZ of the kernel.
 const HERTZ: u32 = 250;
-/// Of Linux's at both ends.
+/// Congestion controller of the Linux ends.
 const CONGESTION: &str = "cubic";
 
-/// What a situation changes of our configuration.
+/// Changes the configuration of mptcplab for a situation.
 pub type Configure = fn(&mut Config);
 
-/// Whose stack is looked at.
+/// The stack under test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Who {
+pub enum Stack {
     Linux,
-    Ours,
+    Mptcplab,
 }
 
-/// What the applications do; counts are of segments, times of milliseconds.
+/// The actions of the applications; counts in segments, times in milliseconds.
 #[derive(Clone, Copy)]
 pub enum Play {
     /// The stack under test sends, and closes.
     Send(usize),
-    /// It sends, waits, sends again, and closes when all is long over.
+    /// It sends, waits, sends more, and closes later.
     Pause(usize, u64, usize),
     /// It sends, waits and closes.
     CloseLater(usize, u64),
-    /// It sends to somebody with a small buffer who reads late.
+    /// It sends to a slow reader with a small buffer.
     SlowReader(usize, u64),
     /// It receives.
     Receive(usize),
-    /// It sends, and goes away without a close.
+    /// It sends and aborts.
     Abort(usize),
 }
 
-/// One of the table's.
+/// A situation.
 #[derive(Clone, Copy)]
 pub struct Situation {
     pub name: &'static str,
-    /// What happens, as a sentence.
-    pub told: &'static str,
+    /// The event of the situation, as a sentence.
+    pub description: &'static str,
     pub protocol: Protocol,
     pub paths: u8,
     pub play: Play,
-    /// None leaves everything as it is.
+    /// `None` forwards all packets unchanged.
     pub script: Option<Script>,
-    /// For both of Linux's.
+    /// Sysctls of both Linux ends.
     pub sysctls: &'static [(&'static str, &'static str)],
-    /// For ours, where the sysctls say something to Linux.
+    /// Configuration of mptcplab, corresponding to the sysctls.
     pub config: Configure,
-    /// What the endpoint of the second path is for Linux (ip-mptcp(8)).
+    /// Flags of the Linux endpoint on the second path (ip-mptcp(8)).
     pub endpoint: &'static str,
 }
 
 impl Situation {
-    pub const fn undisturbed_tcp(name: &'static str, told: &'static str, play: Play) -> Self {
+    pub const fn undisturbed_tcp(name: &'static str, description: &'static str, play: Play) -> Self {
         Self {
             name,
-            told,
+            description,
             protocol: Protocol::Tcp,
             paths: 1,
             play,
@@ -93,16 +93,16 @@ impl Situation {
         }
     }
 
-    pub const fn undisturbed_mptcp(name: &'static str, told: &'static str, play: Play) -> Self {
-        Self { protocol: Protocol::Mptcp, ..Self::undisturbed_tcp(name, told, play) }
+    pub const fn undisturbed_mptcp(name: &'static str, description: &'static str, play: Play) -> Self {
+        Self { protocol: Protocol::Mptcp, ..Self::undisturbed_tcp(name, description, play) }
     }
 
-    pub const fn tcp(name: &'static str, told: &'static str, play: Play, script: Script) -> Self {
-        Self { script: Some(script), ..Self::undisturbed_tcp(name, told, play) }
+    pub const fn tcp(name: &'static str, description: &'static str, play: Play, script: Script) -> Self {
+        Self { script: Some(script), ..Self::undisturbed_tcp(name, description, play) }
     }
 
-    pub const fn mptcp(name: &'static str, told: &'static str, play: Play, script: Script) -> Self {
-        Self { protocol: Protocol::Mptcp, ..Self::tcp(name, told, play, script) }
+    pub const fn mptcp(name: &'static str, description: &'static str, play: Play, script: Script) -> Self {
+        Self { protocol: Protocol::Mptcp, ..Self::tcp(name, description, play, script) }
     }
 
     pub const fn two_paths(self) -> Self {
@@ -117,8 +117,8 @@ impl Situation {
         Self { endpoint, config, ..self }
     }
 
-    /// What a program of ours would say to be like Linux; the driver adds what it always has on real packets.
-    fn our_config(&self) -> Config {
+    /// The configuration of mptcplab that corresponds to Linux. The driver adds its defaults for real packets.
+    fn mptcplab_config(&self) -> Config {
         let multipath = self.protocol == Protocol::Mptcp;
         let mut config = Config {
             multipath,
@@ -135,7 +135,7 @@ impl Situation {
     }
 }
 
-/// A namespace of Linux's as the situation wants it.
+/// A namespace with the sysctls of the situation.
 fn namespace(situation: &Situation) -> Namespace {
     let namespace = Namespace::bare().unwrap();
     for (key, value) in situation.sysctls {
@@ -148,12 +148,12 @@ fn namespace(situation: &Situation) -> Namespace {
 fn set_buffer(socket: &impl AsRawFd, option: libc::c_int, bytes: libc::c_int) {
     let length = size_of_val(&bytes) as libc::socklen_t;
     let place = (&raw const bytes).cast();
-    // SAFETY: the descriptor is open, and the value is as long as is said.
+    // SAFETY: the descriptor is open, and `length` is the size of the value.
     let set = unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, option, place, length) };
     assert_eq!(set, 0, "{}", io::Error::last_os_error());
 }
 
-/// Reads to the end or an error, and says how many bytes came and which of the two it was.
+/// Reads to the end or an error; returns the number of bytes and the error.
 fn read_all(end: &impl End) -> String {
     let (mut count, mut buffer) = (0, vec![0; 1 << 16]);
     loop {
@@ -169,7 +169,7 @@ fn wait(milliseconds: u64) {
     std::thread::sleep(Duration::from_millis(milliseconds));
 }
 
-/// The peer's application; returns what it says of the end.
+/// The application of the peer; returns its end.
 fn answer(play: Play, stream: &TcpStream) -> String {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     match play {
@@ -183,7 +183,7 @@ fn answer(play: Play, stream: &TcpStream) -> String {
     read_all(stream)
 }
 
-/// The application under test; what fails is seen at the peer.
+/// The application of the stack under test; returns its end.
 fn act(play: Play, end: &impl End) -> String {
     let send = |count: usize| end.send_all(&pattern(count * SEGMENT));
     let sent = match play {
@@ -207,14 +207,14 @@ fn act(play: Play, end: &impl End) -> String {
     if let Err(error) = sent {
         return format!("0 bytes, then {}", error.kind());
     }
-    // The driver's thread has sent by then what the window allows.
+    // By then, the thread of the driver has filled the window.
     wait(5);
     let _ = end.half_close();
     read_all(end)
 }
 
-/// Plays it; the events are those of `who`.
-pub fn play(situation: &Situation, who: Who) -> Events {
+/// Plays the situation; returns the events of `stack`.
+pub fn play(situation: &Situation, stack: Stack) -> Events {
     let there = namespace(situation);
     let far: Vec<_> =
         (1..=situation.paths).map(|path| Port::device(&there, &format!("line{path}"), linux(path))).collect();
@@ -224,15 +224,15 @@ pub fn play(situation: &Situation, who: Who) -> Events {
         set_buffer(&listener, libc::SO_RCVBUF, 8_192);
     }
     let remote = at(linux(1));
-    match who {
-        Who::Linux => {
+    match stack {
+        Stack::Linux => {
             let here = namespace(situation);
             let near = (1..=situation.paths).map(|path| second_device(&here, situation, path));
-            let line = Line { paths: near.zip(far).collect(), script: situation.script };
-            on(&line, situation, &listener, || {
+            let link = Link { paths: near.zip(far).collect(), script: situation.script };
+            on(&link, situation, &listener, || {
                 let stream = here.run(|| connect_by(remote, situation.protocol, CONGESTION))?;
                 stream.set_read_timeout(Some(PATIENCE))?;
-                // As much as ours has, so that the applications are done with writing at the same time.
+                // The size of mptcplab's buffer, so that both applications finish writing at the same time.
                 set_buffer(&stream, libc::SO_SNDBUFFORCE, 2 << 20);
                 if matches!(situation.play, Play::Abort(_)) {
                     reset_on_close(&stream);
@@ -240,7 +240,7 @@ pub fn play(situation: &Situation, who: Who) -> Events {
                 Ok(act(situation.play, &stream))
             })
         }
-        Who::Ours => {
+        Stack::Mptcplab => {
             let (mut interfaces, mut near) = (Vec::new(), Vec::new());
             for path in 1..=situation.paths {
                 let (end, other) = Pipe::pair(&format!("line{path}"), 1_500).unwrap();
@@ -249,9 +249,9 @@ pub fn play(situation: &Situation, who: Who) -> Events {
             }
             let driver = Driver::start(interfaces).unwrap();
             let paths = near.into_iter().map(Port::Pipe).zip(far).collect();
-            let line = Line { paths, script: situation.script };
-            on(&line, situation, &listener, || {
-                let stream = MptcpStream::connect(&driver, remote, situation.our_config())?;
+            let link = Link { paths, script: situation.script };
+            on(&link, situation, &listener, || {
+                let stream = MptcpStream::connect(&driver, remote, situation.mptcplab_config())?;
                 stream.set_read_timeout(Some(PATIENCE))?;
                 let end = act(situation.play, &stream);
                 if matches!(situation.play, Play::Abort(_)) {
@@ -263,7 +263,7 @@ pub fn play(situation: &Situation, who: Who) -> Events {
     }
 }
 
-/// A device of the Linux under test; the second one's packets go out by it.
+/// A device of the Linux under test. The second device has its own routing table.
 fn second_device(here: &Namespace, situation: &Situation, path: u8) -> Port {
     let name = format!("line{path}");
     let address: IpAddr = ours(path);
@@ -276,29 +276,29 @@ fn second_device(here: &Namespace, situation: &Situation, path: u8) -> Port {
     port
 }
 
-/// Both applications while the line runs.
+/// Runs both applications and the link.
 fn on(
-    line: &Line,
+    link: &Link,
     situation: &Situation,
     listener: &std::net::TcpListener,
     work: impl FnOnce() -> io::Result<String>,
 ) -> Events {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
-        let carrying = scope.spawn(|| line.carry(&stop));
-        let (told, peer) = std::sync::mpsc::channel();
+        let carrying = scope.spawn(|| link.carry(&stop));
+        let (result, peer) = std::sync::mpsc::channel();
         let copy = listener.try_clone().unwrap();
         let play = situation.play;
-        // It may wait for a connection that never comes.
+        // It may wait for ever if no connection arrives.
         std::thread::spawn(move || {
-            let _ = copy.accept().map(|(stream, _)| told.send(answer(play, &stream)));
+            let _ = copy.accept().map(|(stream, _)| result.send(answer(play, &stream)));
         });
         let here = work().unwrap_or_else(|error| format!("no connection: {}", error.kind()));
         let there = peer.recv_timeout(PATIENCE).unwrap_or_else(|_| "nothing".to_owned());
         std::thread::sleep(AFTERWARDS);
         stop.store(true, Ordering::Relaxed);
         let (records, acted) = carrying.join().unwrap();
-        assert!(acted || line.script.is_none(), "{}: the script found nothing to act on", situation.name);
-        Reader::read(&records, format!("peer got {there}, we {here}"))
+        assert!(acted || link.script.is_none(), "{}: the script never acted", situation.name);
+        Reader::read(&records, format!("peer received {there}, stack {here}"))
     })
 }

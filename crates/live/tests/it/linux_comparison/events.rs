@@ -1,34 +1,34 @@
-//! What a stack did, as a list of events, and the rule by which two lists are compared.
+//! The events of a stack, and the rule that compares two lists of events.
 //!
-//! An event has what was sent, by content, and why: an answer (something came within a third of the round trip before) or a
-//! timer, whose time has classes as wide as a doubling. Compared event by event: handshakes with their options, retransmissions,
-//! reinjections on another path, probes, acknowledgements with SACK, DSACK or ECE, CWR, options of MPTCP, FIN, RST, and the length of
-//! what is sent at once at the beginning and after a pause. How far new data has come at each of them is compared too, as the pace:
-//! further apart than [`PACE`] it is a difference. Of acknowledgements in a row whose SACK grows the last one counts, and the paths
-//! of a connection are compared one by one. Why the FIN of a subflow of Multipath TCP goes is not compared. Left out: plain acknowledgements, PSH, numbers that are random, times beyond their class.
+//! An event has a content and a cause. The cause is an answer (a packet arrived within a third of the RTT before) or a timer,
+//! whose idle time has classes that double. Compared are handshakes with their options, retransmissions, reinjections, probes,
+//! acknowledgements with SACK, DSACK or ECE, CWR, MPTCP options, FIN, RST, and bursts at the start and after a pause. The
+//! progress of new data at each event is the pace; a difference of more than [`PACE`] segments counts. Of several growing
+//! SACKs the last one counts. Paths are compared separately. The cause of the FIN of an MPTCP subflow is not compared, nor are
+//! plain acknowledgements, PSH, random numbers and times within a class.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use mptcp_wire::{Flags, MpJoin, MptcpOption, Segment};
 
-use super::line::Record;
+use super::link::Record;
 use super::seen::{Kind, Seen};
 
-/// What came so long ago at most is what is answered.
+/// A packet that arrived within this time is the cause of an answer.
 const ANSWER: Duration = Duration::from_millis(13);
-/// Segments that the pace may differ by at an event.
+/// Maximum difference of the pace at an event, in segments.
 const PACE: u64 = 2;
 
-/// Why a segment went.
+/// The cause of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
     Answer,
-    /// After silence of such a class: 0 is less than a round trip and a half, then 2 round trips, the RTO and its doublings.
+    /// A timer, with the class of the idle time: 0 is less than 1.5 RTT, then 2 RTT, the RTO and its doublings.
     Timer(u8),
 }
 
-/// Upper ends of the classes of silence, ms: the round trip is 40 ms, and the least RTO 200 ms beyond.
+/// Upper ends of the classes of idle time, ms. The RTT is 40 ms, and the minimum RTO is 200 ms longer.
 const CLASSES: [u64; 7] = [65, 150, 360, 720, 1_440, 2_880, 5_760];
 const NAMES: [&str; 8] = ["<1.5 RTT", "2 RTT", "RTO", "2 RTO", "4 RTO", "8 RTO", "16 RTO", "later"];
 
@@ -42,16 +42,16 @@ impl Cause {
     }
 }
 
-/// What is compared.
+/// The content of an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum What {
-    /// By its name alone.
+    /// A segment that is compared by its name.
     Named(String),
-    /// Data again: segments of the stream from and to.
-    Again(u64, u64),
-    /// Data of the connection on another path as well.
+    /// Retransmitted segments of the stream, first and last.
+    Retransmitted(u64, u64),
+    /// Segments that are sent on another path as well, first and last.
     Reinjected(u64, u64),
-    /// New data at once, at the beginning or after silence: so many.
+    /// A number of new segments at once, at the start or after an idle period.
     Burst(u64),
 }
 
@@ -64,11 +64,11 @@ struct Event {
     pace: u64,
 }
 
-/// What one run showed.
+/// The events of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Events {
     list: Vec<Event>,
-    /// How it ended for both applications.
+    /// The end for both applications.
     pub end: String,
 }
 
@@ -109,8 +109,8 @@ fn names(segment: &Segment) -> String {
     text
 }
 
-/// What a segment without new data says beyond "I have it".
-fn told(seen: &Seen) -> String {
+/// The content of a segment without new data.
+fn control_text(seen: &Seen) -> String {
     let flags = seen.segment.flags;
     let mut text = names(&seen.segment);
     if seen.dsack {
@@ -139,13 +139,13 @@ fn both(one: &str, other: &str, begin: &str) -> bool {
 /// Reads a capture.
 pub struct Reader {
     list: Vec<Event>,
-    /// Of each path: when something came, when something went, when new data went.
+    /// For each path: the times of the last received and the last sent packet.
     times: [(Option<Instant>, Option<Instant>); 4],
     pace: u64,
-    /// Of each path: a burst that goes on.
+    /// For each path: whether a burst continues.
     burst: [bool; 4],
     last_ece: bool,
-    /// A DSS has gone.
+    /// A DSS was sent.
     multipath: bool,
 }
 
@@ -190,7 +190,7 @@ impl Reader {
     fn what(&mut self, seen: &Seen, cause: Cause) -> Vec<What> {
         let flags = seen.segment.flags;
         let mut all = Vec::new();
-        let named = |name: &str| What::Named(format!("{name}{}", told(seen)));
+        let named = |name: &str| What::Named(format!("{name}{}", control_text(seen)));
         let ece = flags.contains(Flags::ECE) && !flags.syn();
         match seen.kind {
             Kind::Syn | Kind::SynAck => {
@@ -203,7 +203,7 @@ impl Reader {
                 if flags.contains(Flags::CWR) {
                     all.push(What::Named("CWR".into()));
                 }
-                // Data brings the DATA_FIN wherever nothing else is left to send.
+                // The last data carries the DATA_FIN.
                 let others = names(&seen.segment).replace(" DATA_FIN", "");
                 if !others.is_empty() {
                     all.push(What::Named(others.trim().to_owned()));
@@ -211,7 +211,7 @@ impl Reader {
                 let first = self.pace == 0;
                 let timed = cause != Cause::Answer;
                 if seen.old {
-                    all.push(What::Again(seen.number, seen.number));
+                    all.push(What::Retransmitted(seen.number, seen.number));
                     self.burst[usize::from(seen.path)] = false;
                 } else if seen.carried {
                     all.push(What::Reinjected(seen.number, seen.number));
@@ -223,7 +223,7 @@ impl Reader {
                 }
             }
             Kind::Ack => {
-                let says = if seen.probe { " probe".to_owned() } else { told(seen) };
+                let says = if seen.probe { " probe".to_owned() } else { control_text(seen) };
                 if ece != self.last_ece || !(says.is_empty() || says == " ECE") {
                     all.push(What::Named(format!("ACK{says}")));
                 }
@@ -235,9 +235,9 @@ impl Reader {
         all
     }
 
-    /// Puts an event behind the others; what goes on is one, and so are parts of a segment that go soon after each other.
+    /// Appends an event. Consecutive segments are one event, and so are parts of a segment.
     fn add(&mut self, path: u8, cause: Cause, soon: bool, what: What) {
-        // Linux closes subflows from a work queue, when it gets to it.
+        // Linux closes subflows from a work queue.
         let closes = self.multipath && what == What::Named("FIN".into());
         let cause = if closes { Cause::Answer } else { cause };
         let answers = cause == Cause::Answer;
@@ -247,7 +247,7 @@ impl Reader {
             && answers
         {
             match (&mut last.what, &what) {
-                (What::Again(_, to), What::Again(next, end))
+                (What::Retransmitted(_, to), What::Retransmitted(next, end))
                 | (What::Reinjected(_, to), What::Reinjected(next, end))
                     if *next == *to + 1 || (*next == *to && soon) =>
                 {
@@ -279,25 +279,25 @@ impl Event {
         }
         let _ = match &self.what {
             What::Named(name) => write!(text, "{name}"),
-            What::Again(from, to) => write!(text, "again {}", range(*from, *to)),
-            What::Reinjected(from, to) => write!(text, "also {}", range(*from, *to)),
-            What::Burst(count) => write!(text, "{count} at once"),
+            What::Retransmitted(from, to) => write!(text, "retransmit {}", range(*from, *to)),
+            What::Reinjected(from, to) => write!(text, "reinject {}", range(*from, *to)),
+            What::Burst(count) => write!(text, "burst of {count}"),
         };
         text
     }
 }
 
-/// What two lists have in common.
+/// The result of comparing two lists.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Equal,
-    /// The same events, with new data at another pace.
+    /// Equal events with another progress of new data.
     Pace,
     Different,
 }
 
 impl Events {
-    /// Beside another run's.
+    /// Compares with the events of another run.
     pub fn compare(&self, other: &Self) -> Verdict {
         let same = |a: &Event, b: &Event| (a.path, a.cause, &a.what) == (b.path, b.cause, &b.what);
         let (mine, others) = (self.by_path(), other.by_path());
@@ -317,7 +317,7 @@ impl Events {
         events
     }
 
-    /// On one line; with how far new data had come before each event where `paced`.
+    /// The events on one line; with the progress of new data if `paced`.
     pub fn show(&self, paced: bool) -> String {
         let (mut text, mut pace, mut path) = (String::new(), 0, 1);
         let mut events = self.by_path().into_iter().peekable();
@@ -328,10 +328,10 @@ impl Events {
             }
             if event.path != path {
                 path = event.path;
-                let _ = write!(text, "**path {path}:** ");
+                let _ = write!(text, "path {path}: ");
             }
             if paced && event.pace > pace {
-                let _ = write!(text, "to {}; ", event.pace);
+                let _ = write!(text, "data to {}; ", event.pace);
                 pace = event.pace;
             }
             let _ = match times {

@@ -1,16 +1,16 @@
-//! The table: what happens to a connection of Multipath TCP.
+//! The situations of MPTCP connections.
 
-use super::line::Fate::{self, *};
-use super::line::edits;
+use super::link::Action::{self, *};
+use super::link::edits;
 use super::seen::{Kind, Seen};
 use super::stage::Play::*;
 use super::stage::Situation;
 
-fn drop_if(condition: bool) -> Fate {
+fn drop_if(condition: bool) -> Action {
     if condition { Drop } else { Pass }
 }
 
-fn become_if(condition: bool, edit: fn(&mut mptcp_wire::Segment)) -> Fate {
+fn become_if(condition: bool, edit: fn(&mut mptcp_wire::Segment)) -> Action {
     if condition { Becomes(edit) } else { Pass }
 }
 
@@ -24,9 +24,9 @@ fn syn(seen: &Seen, path: u8) -> bool {
 
 const SUMS: &[(&str, &str)] = &[("net.mptcp.checksum_enabled", "1")];
 
-/// All of Multipath TCP.
+/// All situations of MPTCP.
 pub const MPTCP: &[Situation] = &[
-    Situation::undisturbed_mptcp("mp-plain", "One path, and nothing is lost", CloseLater(40, 650)),
+    Situation::undisturbed_mptcp("mp-plain", "One path without losses", CloseLater(40, 650)),
     Situation::undisturbed_mptcp(
         "mp-close",
         "The application closes while data waits for the window",
@@ -35,12 +35,12 @@ pub const MPTCP: &[Situation] = &[
     Situation::mptcp("mp-one-lost", "One path; segment 15 is lost", CloseLater(60, 700), |s| {
         drop_if(first(s, 15))
     }),
-    Situation::mptcp("mp-syn-stripped", "A middlebox takes the options from the SYN", Send(10), |s| {
+    Situation::mptcp("mp-syn-stripped", "A middlebox removes the options of the SYN", Send(10), |s| {
         become_if(syn(s, 1), edits::strip_mptcp)
     }),
     Situation::mptcp(
         "mp-syn-ack-stripped",
-        "A middlebox takes the options from the SYN/ACK",
+        "A middlebox removes the options of the SYN/ACK",
         Send(10),
         |s| become_if(!s.forth && s.kind == Kind::SynAck, edits::strip_mptcp),
     ),
@@ -52,13 +52,13 @@ pub const MPTCP: &[Situation] = &[
     }),
     Situation::mptcp(
         "mp-data-stripped",
-        "A middlebox takes the options from all that follows the handshake",
+        "A middlebox removes the options of all segments after the handshake",
         CloseLater(20, 400),
         |s| become_if(s.kind == Kind::Data || s.kind == Kind::Ack, edits::strip_mptcp),
     ),
     Situation::mptcp(
         "mp-altered",
-        "With checksums: a middlebox changes a byte of segment 15",
+        "With checksums, a middlebox changes a byte of segment 15",
         CloseLater(60, 1_000),
         |s| become_if(first(s, 15), edits::alter),
     )
@@ -67,7 +67,7 @@ pub const MPTCP: &[Situation] = &[
         let fin = s.segment.options.dss.is_some_and(|dss| dss.data_fin);
         drop_if(s.forth && fin && s.data_fins <= 4)
     }),
-    Situation::undisturbed_mptcp("mp-abort", "The application goes away after five segments", Abort(5)),
+    Situation::undisturbed_mptcp("mp-abort", "The application aborts after five segments", Abort(5)),
     Situation::undisturbed_mptcp("mp-two-paths", "Two paths", Pause(1, 300, 60)).two_paths(),
     Situation::mptcp("mp-join-lost", "The SYN of the join is lost", Pause(1, 1_500, 10), |s| {
         drop_if(syn(s, 2) && s.copy == 1)
@@ -79,7 +79,7 @@ pub const MPTCP: &[Situation] = &[
     .two_paths(),
     Situation::mptcp(
         "mp-join-stripped",
-        "A middlebox takes the options from the join",
+        "A middlebox removes the options of the join",
         Pause(1, 600, 10),
         |s| become_if(s.path == 2 && s.kind == Kind::Syn, edits::strip_mptcp),
     )
@@ -93,7 +93,7 @@ pub const MPTCP: &[Situation] = &[
         .endpoint("subflow backup", |config| config.backups = vec![mptcp_live::InterfaceId(1)]),
     Situation::mptcp(
         "mp-silent-path",
-        "The second path goes silent when the burst begins",
+        "The second path drops all data from the start of the burst",
         Pause(1, 300, 60),
         |s| drop_if(s.path == 2 && (s.kind == Kind::Data || (!s.forth && s.number > 1))),
     )

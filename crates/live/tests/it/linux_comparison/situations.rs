@@ -1,21 +1,21 @@
-//! The table: what happens to a connection of TCP. Scripts say it by content and order.
+//! The situations of TCP connections.
 
 use std::time::Duration;
 
 use mptcp_live::{Ecn, MtuProbing};
 
-use super::line::Fate::{self, *};
-use super::line::edits;
+use super::link::Action::{self, *};
+use super::link::edits;
 use super::seen::{Kind, Seen};
 use super::stage::Play::*;
 use super::stage::Situation;
 
-/// Whether it is data of the stack under test of such a number, for the first time.
+/// Whether it is the first copy of these data segments of the stack under test.
 fn first(seen: &Seen, numbers: std::ops::RangeInclusive<u64>) -> bool {
     seen.forth && seen.kind == Kind::Data && seen.copy == 1 && numbers.contains(&seen.number)
 }
 
-/// The same of its peer.
+/// Whether it is the first copy of these data segments of its peer.
 fn theirs(seen: &Seen, numbers: std::ops::RangeInclusive<u64>) -> bool {
     !seen.forth && seen.kind == Kind::Data && seen.copy == 1 && numbers.contains(&seen.number)
 }
@@ -28,17 +28,17 @@ fn kind(seen: &Seen, forth: bool, kind: Kind) -> bool {
     seen.forth == forth && seen.kind == kind
 }
 
-fn drop_if(condition: bool) -> Fate {
+fn drop_if(condition: bool) -> Action {
     if condition { Drop } else { Pass }
 }
 
-fn become_if(condition: bool, edit: fn(&mut mptcp_wire::Segment)) -> Fate {
+fn become_if(condition: bool, edit: fn(&mut mptcp_wire::Segment)) -> Action {
     if condition { Becomes(edit) } else { Pass }
 }
 
 const ECN: &[(&str, &str)] = &[("net.ipv4.tcp_ecn", "1")];
 
-/// All of TCP.
+/// All situations of TCP.
 pub const TCP: &[Situation] = &[
     Situation::undisturbed_tcp("plain", "Nothing is lost", Send(40)),
     Situation::tcp("one-lost", "Segment 15 is lost", Send(60), |s| drop_if(first(s, 15..=15))),
@@ -49,10 +49,12 @@ pub const TCP: &[Situation] = &[
     Situation::tcp("three-lost", "Segments 12, 15 and 18 are lost", Send(60), |s| {
         drop_if(first(s, 12..=12) || first(s, 15..=15) || first(s, 18..=18))
     }),
-    Situation::tcp("five-in-a-row", "Segments 12 to 16 are lost", Send(60), |s| drop_if(first(s, 12..=16))),
+    Situation::tcp("five-consecutive", "Segments 12 to 16 are lost", Send(60), |s| {
+        drop_if(first(s, 12..=16))
+    }),
     Situation::tcp(
         "two-of-five",
-        "Of five segments 2 and 3 are lost (limited transmit has nothing to send)",
+        "Segments 2 and 3 of five are lost (limited transmit has nothing to send)",
         Send(5),
         |s| drop_if(first(s, 2..=3)),
     ),
@@ -63,8 +65,10 @@ pub const TCP: &[Situation] = &[
     Situation::tcp("only-segment", "The only segment is lost", CloseLater(1, 600), |s| {
         drop_if(first(s, 1..=1))
     }),
-    Situation::tcp("first-window", "The whole first window is lost", Send(20), |s| drop_if(first(s, 1..=10))),
-    Situation::tcp("second-window", "The whole second window is lost", Send(60), |s| {
+    Situation::tcp("first-window", "The complete first window is lost", Send(20), |s| {
+        drop_if(first(s, 1..=10))
+    }),
+    Situation::tcp("second-window", "The complete second window is lost", Send(60), |s| {
         drop_if(first(s, 11..=30))
     }),
     Situation::tcp("ack-lost", "The second acknowledgement is lost", Send(40), |s| {
@@ -73,24 +77,24 @@ pub const TCP: &[Situation] = &[
     Situation::tcp("acks-lost", "All acknowledgements of the first window are lost", Send(10), |s| {
         drop_if(ack(s) && !s.repaired)
     }),
-    Situation::tcp("two-late", "Segment 15 comes two places later", Send(40), |s| {
+    Situation::tcp("two-late", "Segment 15 arrives two places later", Send(40), |s| {
         if first(s, 15..=15) { Behind(2) } else { Pass }
     }),
-    Situation::tcp("eight-late", "Segment 12 comes eight places later", Send(60), |s| {
+    Situation::tcp("eight-late", "Segment 12 arrives eight places later", Send(60), |s| {
         if first(s, 12..=12) { Behind(8) } else { Pass }
     }),
-    Situation::tcp("acks-late", "The second acknowledgement comes two places later", Send(40), |s| {
+    Situation::tcp("acks-late", "The second acknowledgement arrives two places later", Send(40), |s| {
         if ack(s) && s.number == 2 { Behind(2) } else { Pass }
     }),
     Situation::tcp(
         "twice",
-        "Segment 5 comes twice",
+        "Segment 5 arrives twice",
         Send(40),
         |s| if first(s, 5..=5) { Twice } else { Pass },
     ),
     Situation::tcp(
         "flight-delayed",
-        "The second window takes 450 ms longer: a timeout that was not needed",
+        "The second window takes 450 ms longer, which causes a spurious timeout",
         Send(60),
         |s| {
             if first(s, 11..=30) { Late(Duration::from_millis(450)) } else { Pass }
@@ -123,10 +127,10 @@ pub const TCP: &[Situation] = &[
     Situation::tcp("third-ack-lost", "The third ACK is lost", Send(10), |s| {
         drop_if(kind(s, true, Kind::Ack) && s.number == 1)
     }),
-    Situation::tcp("fin-lost", "The FIN, alone, is lost", CloseLater(5, 200), |s| {
+    Situation::tcp("fin-lost", "The FIN without data is lost", CloseLater(5, 200), |s| {
         drop_if(kind(s, true, Kind::Fin) && s.copy == 1)
     }),
-    Situation::tcp("their-fin-twice", "The peer's FIN comes twice", Send(5), |s| {
+    Situation::tcp("their-fin-twice", "The FIN of the peer arrives twice", Send(5), |s| {
         if kind(s, false, Kind::Fin) && s.copy == 1 { Twice } else { Pass }
     }),
     Situation::tcp("reset", "The peer resets after segment 15", Send(60), |s| {
@@ -134,18 +138,18 @@ pub const TCP: &[Situation] = &[
     }),
     Situation::tcp(
         "blind-reset",
-        "A RST with a number within the window, not at its edge (RFC 5961)",
+        "A RST has a number within the window, not the expected one (RFC 5961)",
         Send(40),
         |s| {
             if first(s, 15..=15) { Reset(1_000) } else { Pass }
         },
     ),
-    Situation::tcp("future-ack", "An acknowledgement of what was never sent", Send(40), |s| {
+    Situation::tcp("future-ack", "An acknowledgement covers unsent data", Send(40), |s| {
         become_if(ack(s) && s.number == 4, edits::acknowledge_the_future)
     }),
     Situation::tcp("marked", "Segment 15 is marked", Send(60), |s| become_if(first(s, 15..=15), edits::mark))
         .set(ECN, |config| config.ecn = Some(Ecn::On)),
-    Situation::tcp("marked-all", "The whole second window is marked", Send(60), |s| {
+    Situation::tcp("marked-all", "The complete second window is marked", Send(60), |s| {
         become_if(first(s, 11..=30), edits::mark)
     })
     .set(ECN, |config| config.ecn = Some(Ecn::On)),
@@ -159,7 +163,7 @@ pub const TCP: &[Situation] = &[
     .set(ECN, |config| config.ecn = Some(Ecn::On)),
     Situation::tcp(
         "bleached",
-        "ECN is agreed on and cleared on the way; segment 15 is lost",
+        "The path clears the negotiated ECN field; segment 15 is lost",
         Send(60),
         |s| {
             if first(s, 15..=15) { Drop } else { become_if(s.forth, edits::bleach) }
@@ -167,44 +171,52 @@ pub const TCP: &[Situation] = &[
     )
     .set(ECN, |config| config.ecn = Some(Ecn::On)),
     Situation::tcp(
-        "mtu-told",
-        "From segment 11 on, what is longer than 1300 bytes is dropped, and ICMP says so",
+        "mtu-reported",
+        "From segment 11 on, the path drops packets above 1300 bytes and reports it by ICMP",
         Send(40),
         |s| {
             if s.forth && s.number > 10 && s.length > 1_248 { TooLong(1_300) } else { Pass }
         },
     ),
-    Situation::tcp("mtu-silent", "The same without ICMP, with tcp_mtu_probing=1", Send(20), |s| {
+    Situation::tcp("mtu-silent", "The path drops them without ICMP, with tcp_mtu_probing=1", Send(20), |s| {
         if s.forth && s.number > 10 && s.length > 1_248 { TooLong(0) } else { Pass }
     })
     .set(&[("net.ipv4.tcp_mtu_probing", "1")], |config| config.mtu_probing = MtuProbing::BlackHole),
-    Situation::undisturbed_tcp("idle", "A second of silence before 40 segments more", Pause(40, 1_000, 40)),
+    Situation::undisturbed_tcp("idle", "40 more segments follow after an idle second", Pause(40, 1_000, 40)),
     Situation::undisturbed_tcp(
         "short-idle",
-        "Less than the RTO of silence before 40 segments more",
+        "40 more segments follow after an idle time below the RTO",
         Pause(40, 220, 40),
     ),
     Situation::undisturbed_tcp(
         "zero-window",
-        "The reader waits 1.5 s, and the window closes",
+        "The reader waits for 1.5 s, and the window closes",
         SlowReader(60, 1_500),
     ),
-    Situation::tcp("update-lost", "The update that opens the window is lost", SlowReader(60, 1_000), |s| {
+    Situation::tcp("update-lost", "The window update is lost", SlowReader(60, 1_000), |s| {
         drop_if(!s.forth && s.opens && s.copy == 1)
     }),
-    Situation::tcp("receive-lost", "It receives; segment 15 is lost", Receive(40), |s| {
+    Situation::tcp("receive-lost", "The stack receives; segment 15 is lost", Receive(40), |s| {
         drop_if(theirs(s, 15..=15))
     }),
-    Situation::tcp("receive-two-holes", "It receives; segments 13 and 16 are lost", Receive(40), |s| {
-        drop_if(theirs(s, 13..=13) || theirs(s, 16..=16))
-    }),
-    Situation::tcp("receive-late", "It receives; segment 15 comes two places later", Receive(40), |s| {
-        if theirs(s, 15..=15) { Behind(2) } else { Pass }
-    }),
-    Situation::tcp("receive-twice", "It receives; segment 5 comes twice", Receive(40), |s| {
+    Situation::tcp(
+        "receive-two-holes",
+        "The stack receives; segments 13 and 16 are lost",
+        Receive(40),
+        |s| drop_if(theirs(s, 13..=13) || theirs(s, 16..=16)),
+    ),
+    Situation::tcp(
+        "receive-late",
+        "The stack receives; segment 15 arrives two places later",
+        Receive(40),
+        |s| {
+            if theirs(s, 15..=15) { Behind(2) } else { Pass }
+        },
+    ),
+    Situation::tcp("receive-twice", "The stack receives; segment 5 arrives twice", Receive(40), |s| {
         if theirs(s, 5..=5) { Twice } else { Pass }
     }),
-    Situation::tcp("receive-marked", "It receives; segment 15 is marked", Receive(60), |s| {
+    Situation::tcp("receive-marked", "The stack receives; segment 15 is marked", Receive(60), |s| {
         become_if(theirs(s, 15..=15), edits::mark)
     })
     .set(ECN, |config| config.ecn = Some(Ecn::On)),

@@ -1,13 +1,13 @@
-//! What a segment on the line is, by content: which data, for which time, which of the acknowledgements.
+//! Names a segment on the link by its content: the number of the data or acknowledgement, and of the copy.
 //!
-//! Owns the numbers: data counts in segments of the first one's size, from 1, so that both stacks' events have the same names.
+//! Owns the numbers. Data counts in segments of the size of the first one, from 1, so that both stacks have the same names.
 
 use std::collections::{HashMap, HashSet};
 
 use mptcp_wire::crypto::Version;
 use mptcp_wire::{DataSequence, Flags, MptcpOption, Segment, Seq};
 
-/// What kind of segment it is.
+/// The type of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Syn,
@@ -23,40 +23,40 @@ pub enum Kind {
 /// A segment as scripts and events name it.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// From the stack under test to its peer.
+    /// Sent by the stack under test.
     pub forth: bool,
     /// From 1.
     pub path: u8,
     pub kind: Kind,
-    /// Of data the segment's place in the stream, of acknowledgements how many came before on this way of this path, plus 1.
+    /// For data, the place in the stream; for acknowledgements, the number in this direction of this path. Both from 1.
     pub number: u64,
-    /// How often it has come by on this path, this time counted; for acknowledgements 1.
+    /// The number of copies on this path so far, including this one; 1 for acknowledgements.
     pub copy: u64,
     /// Its first byte was sent before, on any path.
     pub carried: bool,
     /// Its first byte was sent before on this path.
     pub old: bool,
-    /// It has no data, and a number from before the next: it only asks for an answer.
+    /// A window or keepalive probe: no data, and a number below the next one.
     pub probe: bool,
-    /// The stack under test has sent something again on this path.
+    /// The stack under test has retransmitted data on this path.
     pub repaired: bool,
-    /// Segments with DATA_FIN of this way of this path, this one counted.
+    /// The number of segments with DATA_FIN in this direction of this path, including this one.
     pub data_fins: u64,
     /// Bytes of payload.
     pub length: usize,
-    /// The window was closed, and this opens it.
+    /// This segment opens a closed window.
     pub opens: bool,
-    /// Blocks of SACK by segment numbers, the ends included; the first one may be a report of a duplicate.
+    /// SACK blocks by segment numbers, including the ends. The first one may be a D-SACK.
     pub sack: Vec<(u64, u64)>,
     pub dsack: bool,
     pub segment: Segment,
 }
 
-/// One way of one path.
+/// One direction of a path.
 #[derive(Default)]
 struct Way {
     iss: Seq,
-    /// Bytes of stream that were sent, from the first.
+    /// The end of the sent bytes of the subflow.
     highest: u64,
     copies: HashMap<(Kind, u64), u64>,
     acks: u64,
@@ -64,17 +64,17 @@ struct Way {
     closed: bool,
 }
 
-/// Both ways of all paths.
+/// Both directions of all paths.
 #[derive(Default)]
 pub struct Ledger {
     ways: HashMap<(bool, u8), Way>,
-    /// Bytes of the first data segment of a way.
+    /// Size of the first data segment of a direction.
     units: HashMap<bool, u64>,
-    /// The data sequence number of the first byte of a way.
+    /// The data sequence number of the first byte of a direction.
     origins: HashMap<bool, u64>,
-    /// Bytes of a way's stream that were sent on any path.
+    /// The bytes of a stream that were sent on any path.
     carried: HashMap<bool, Vec<bool>>,
-    /// Paths on which something went again.
+    /// Paths with retransmissions.
     repaired: HashSet<u8>,
 }
 
@@ -83,7 +83,7 @@ impl Ledger {
         self.units.get(&forth).copied().unwrap_or(1_448)
     }
 
-    /// The byte of the connection's stream that a segment begins with, if it says so.
+    /// The place of the segment in the stream of the connection, if it has a mapping.
     fn place(&self, forth: bool, segment: &Segment, iss: Seq) -> Option<u64> {
         let origin = *self.origins.get(&forth)?;
         let mapping = segment.options.dss.and_then(|dss| dss.mapping).filter(|mapping| mapping.length > 0);
@@ -101,7 +101,7 @@ impl Ledger {
         }
     }
 
-    /// Takes down a segment.
+    /// Records a segment.
     pub fn look(&mut self, forth: bool, path: u8, segment: &Segment) -> Seen {
         let flags = segment.flags;
         for option in &segment.options.mptcp {
@@ -130,7 +130,7 @@ impl Ledger {
         let iss = {
             let way = self.ways.entry((forth, path)).or_default();
             if flags.syn() && way.iss != segment.sequence {
-                // A further try of a join is another subflow.
+                // A repeated join is another subflow.
                 *way = Way { iss: segment.sequence, ..Way::default() };
             }
             way.iss
@@ -196,7 +196,7 @@ impl Ledger {
         }
     }
 
-    /// Takes down bytes of the stream; returns whether the first of them was sent before.
+    /// Records bytes of the stream; returns whether the first one was sent before.
     fn carry(&mut self, forth: bool, place: usize, length: usize) -> bool {
         let bytes = self.carried.entry(forth).or_default();
         if bytes.len() < place + length {

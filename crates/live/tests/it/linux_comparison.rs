@@ -1,14 +1,14 @@
-//! Linux and we in the same situations: a line does by content and order what a script says, each stack sends over it to the same
-//! peer of Linux's, and what was sent is compared event by event.
+//! Linux and mptcplab in the same situations. Each stack sends over a scripted link to the same Linux peer, and its packets
+//! are compared event by event.
 //!
-//! A handful run always; all of them write docs/research/beside-linux.md (`tools/beside-linux`). SITUATIONS names some of them, BESIDE_PAGE
-//! the page.
+//! Five situations always run. `tools/compare-linux` runs all and writes docs/research/linux-comparison.md. The environment
+//! variable SITUATIONS names some of them, COMPARISON_PAGE the page.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod events;
-mod line;
+mod link;
 mod multipath;
 mod page;
 mod reasons;
@@ -22,17 +22,17 @@ use std::time::Duration;
 
 use crate::laboratory::{LIMIT, Namespace, alone};
 use events::Verdict;
-use page::{Found, Outcome, Runs, page};
+use page::{Finding, Outcome, Runs, page};
 use reasons::reason;
-use stage::{Configure, Situation, Who, play};
+use stage::{Configure, Situation, Stack, play};
 
 /// Runs of each stack.
 const RUNS: usize = 5;
-/// So many times [`RUNS`] at most, until something is alike.
+/// Maximum number of sets of [`RUNS`] runs, until both stacks have a list in common.
 const SETS: usize = 6;
-/// Situations beside each other: each is nearly always silent.
+/// Situations at once. Each is idle nearly all the time.
 const SITES: usize = 4;
-/// The longest that all of them may take.
+/// Time limit for all situations.
 const PATIENCE: Duration = Duration::from_secs(3_600);
 
 fn all() -> impl Iterator<Item = &'static Situation> {
@@ -44,11 +44,11 @@ fn named(name: &str) -> &'static Situation {
 }
 
 fn outcome(situation: &'static Situation, count: usize) -> Outcome {
-    let runs = |who| Runs::new((0..count).map(|_| play(situation, who)).collect());
-    Outcome { situation, linux: runs(Who::Linux), ours: runs(Who::Ours) }
+    let runs = |stack| Runs::new((0..count).map(|_| play(situation, stack)).collect());
+    Outcome { situation, linux: runs(Stack::Linux), mptcplab: runs(Stack::Mptcplab) }
 }
 
-/// What comes of these situations, some beside each other; in their order.
+/// Plays these situations, several at once; returns the outcomes in their order.
 fn outcomes(situations: &[&'static Situation], count: usize) -> Vec<Outcome> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {
@@ -67,27 +67,27 @@ fn outcomes(situations: &[&'static Situation], count: usize) -> Vec<Outcome> {
 }
 
 fn print(outcome: &Outcome) {
-    println!("{}: {:?}", outcome.situation.name, outcome.found());
-    if outcome.found() == Found::Equal && !reason(outcome.situation.name).is_empty() {
-        println!("  it has an explanation (beside/reasons.rs) that is not needed");
+    println!("{}: {:?}", outcome.situation.name, outcome.finding());
+    if outcome.finding() == Finding::Equal && !reason(outcome.situation.name).is_empty() {
+        println!("  its explanation (linux_comparison/reasons.rs) is not needed");
     }
-    for (who, runs) in [("Linux", &outcome.linux), ("ours ", &outcome.ours)] {
+    for (stack, runs) in [("Linux", &outcome.linux), ("mptcplab", &outcome.mptcplab)] {
         let (events, alike) = runs.commonest();
-        println!("  {who} ({alike} alike): {}", events.show(true));
+        println!("  {stack} ({alike} alike): {}", events.show(true));
     }
 }
 
-/// Loss in the middle and at the end, a mark, received data with a hole, and Multipath TCP.
+/// Loss in the middle and at the end, a mark, received data with gaps, and MPTCP.
 #[test]
-fn a_handful_is_as_in_linux() {
+fn five_situations_equal_linux() {
     alone(LIMIT, || {
         if Namespace::bare().is_none() {
             return;
         }
         let some = ["one-lost", "tail", "marked-all", "receive-two-holes", "mp-plain"].map(named);
-        for once in outcomes(&some, 1).iter().filter(|once| once.found() != Found::Equal) {
-            // A busy machine lets packets gather before either stack sees them: then lists vary. What both do is seen of both
-            // now and then; what one never does, never.
+        for once in outcomes(&some, 1).iter().filter(|once| once.finding() != Finding::Equal) {
+            // On a busy machine, packets gather before a stack reads them, and the lists vary. Lists that both stacks can
+            // have appear for both after some runs.
             let mut all = outcome(once.situation, RUNS);
             for _ in 1..SETS {
                 if all.overlaps() {
@@ -96,13 +96,12 @@ fn a_handful_is_as_in_linux() {
                 all.add(outcome(once.situation, RUNS));
             }
             print(&all);
-            assert!(all.overlaps(), "{}: never alike", once.situation.name);
+            assert!(all.overlaps(), "{}: no list in common", once.situation.name);
         }
     });
 }
 
-/// The rule can come out the other way: a stack that begins with four segments, one that does not see that
-/// a retransmission is lost, one that knows no ECN.
+/// The comparison finds planted differences: an initial window of four segments, no RACK, and no ECN.
 #[test]
 fn a_planted_difference_is_noticed() {
     alone(LIMIT, || {
@@ -116,17 +115,17 @@ fn a_planted_difference_is_noticed() {
         ];
         for (name, config) in planted {
             let right = named(name);
-            let linux = play(right, Who::Linux);
-            let wrong = play(&Situation { config, ..*right }, Who::Ours);
+            let linux = play(right, Stack::Linux);
+            let wrong = play(&Situation { config, ..*right }, Stack::Mptcplab);
             assert_eq!(linux.compare(&wrong), Verdict::Different, "{name}: {}", wrong.show(true));
             let both =
-                Outcome { situation: right, linux: Runs::new(vec![linux]), ours: Runs::new(vec![wrong]) };
+                Outcome { situation: right, linux: Runs::new(vec![linux]), mptcplab: Runs::new(vec![wrong]) };
             assert!(!both.overlaps(), "{name}");
         }
     });
 }
 
-#[ignore = "takes minutes; tools/beside-linux"]
+#[ignore = "takes minutes; tools/compare-linux"]
 #[test]
 fn all_situations() {
     alone(PATIENCE, || {
@@ -138,17 +137,17 @@ fn all_situations() {
         let unknown: Vec<_> = wanted.iter().filter(|name| all().all(|s| s.name != **name)).collect();
         assert!(
             unknown.is_empty(),
-            "no situations: {unknown:?}; docs/research/beside-linux.md has their names"
+            "unknown situations: {unknown:?}; docs/research/linux-comparison.md lists their names"
         );
         let some: Vec<_> = all().filter(|s| wanted.is_empty() || wanted.contains(&s.name)).collect();
         let outcomes = outcomes(&some, RUNS);
         outcomes.iter().for_each(print);
         let known = std::fs::read_to_string(concat!(
             env!("CARGO_MANIFEST_DIR"),
-            "/../../docs/research/beside-linux.md"
+            "/../../docs/research/linux-comparison.md"
         ))
         .unwrap();
-        if let Ok(path) = std::env::var("BESIDE_PAGE") {
+        if let Ok(path) = std::env::var("COMPARISON_PAGE") {
             let kernel = std::fs::read_to_string("/proc/sys/kernel/osrelease").unwrap();
             let kernel = kernel.split('-').next().unwrap().trim();
             std::fs::write(path, page(&outcomes, kernel)).unwrap();

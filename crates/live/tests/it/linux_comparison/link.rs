@@ -1,7 +1,6 @@
-//! The line between the stack under test and its peer: a script says of each segment, by content and order, what becomes of it.
+//! The scripted link between the stack under test and its peer. A script decides about each segment by content and order.
 //!
-//! Owns the capture, taken where the stack under test stands: what it sends before the script has seen it, what it gets
-//! afterwards.
+//! Owns the capture at the stack under test: sent packets before the script acts, received packets afterwards.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -14,54 +13,54 @@ use mptcp_wire::{Checksum, Codepoint, Flags, Packet, Segment, Seq};
 use super::seen::{Ledger, Seen};
 use crate::laboratory::Port;
 
-/// From one end to the other.
+/// One-way delay.
 const DELAY: Duration = Duration::from_millis(20);
-/// Between two packets with data to the peer: 30 Mb/s.
+/// Spacing of data packets to the peer: 30 Mb/s.
 const SPACING: Duration = Duration::from_micros(400);
-/// From the peer: 8 Mb/s, so that a driver that reads what is there finds one at a time.
+/// Spacing of data packets from the peer: 8 Mb/s, so that a driver reads them one by one.
 const SPACING_BACK: Duration = Duration::from_micros(1_500);
-/// Packets of fewer bytes take no time.
+/// Shorter packets take no time.
 const BARE: usize = 200;
-/// Between two looks at the ports: little beside the round trip.
+/// Interval of polling the ports, small compared with the RTT.
 const PAUSE: Duration = Duration::from_micros(250);
 
-/// What becomes of a segment.
-pub enum Fate {
+/// The action of a script on a segment.
+pub enum Action {
     Pass,
     Drop,
-    /// It goes after so many others of its way.
+    /// Delivered after this number of other packets of its direction.
     Behind(u32),
     Twice,
-    /// It takes so much longer, and so does nothing else.
+    /// Delayed by this time, without delaying others.
     Late(Duration),
-    /// Another goes in its place.
+    /// Replaced by an edited segment.
     Becomes(fn(&mut Segment)),
-    /// It is too long: a router says what fits, as it stands in ICMP.
+    /// Too long: a router reports this MTU by ICMP.
     TooLong(u16),
-    /// Who sent it gets a RST in the peer's name, so far from the number that is expected.
+    /// The sender gets a RST of the peer, with this offset from the expected number.
     Reset(u32),
 }
 
-/// A script: every decision is by what the segment is.
-pub type Script = fn(&Seen) -> Fate;
+/// A script, which decides by the content of a segment.
+pub type Script = fn(&Seen) -> Action;
 
-/// A segment where the stack under test stands.
+/// A captured segment.
 pub struct Record {
     pub at: Instant,
     pub seen: Seen,
 }
 
-/// A way of a path.
+/// One direction of a path.
 #[derive(Default)]
 struct Queue {
     due: VecDeque<(Instant, Bytes)>,
     behind: Vec<(u32, Bytes)>,
-    /// When the line is free again.
+    /// The time at which the link is free.
     free: Option<Instant>,
 }
 
 impl Queue {
-    /// The packet arrives then, or when the line has room for it.
+    /// Delivers a packet at `due`, or when the link is free.
     fn put(&mut self, due: Instant, packet: Bytes, spacing: Duration) {
         let due = self.free.map_or(due, |free| due.max(free));
         let takes = if packet.len() > BARE { spacing } else { Duration::ZERO };
@@ -81,14 +80,14 @@ impl Queue {
     }
 }
 
-/// The paths between two ports each: the stack under test, its peer.
-pub struct Line {
+/// The paths, each between a port of the stack under test and a port of its peer.
+pub struct Link {
     pub paths: Vec<(Port, Port)>,
     pub script: Option<Script>,
 }
 
-impl Line {
-    /// Carries packets until `stop`; returns what the stack under test sent and got, and whether the script did anything.
+impl Link {
+    /// Forwards packets until `stop`; returns the capture, and whether the script acted.
     pub fn carry(&self, stop: &AtomicBool) -> (Vec<Record>, bool) {
         let (mut records, mut acted) = (Vec::new(), false);
         let (mut sent, mut got) = (Ledger::default(), Ledger::default());
@@ -101,11 +100,11 @@ impl Line {
                     let from = if forth { near } else { far };
                     while let Some(bytes) = from.take(&mut buffer) {
                         let now = Instant::now();
-                        // Others than TCP are none of the script's.
+                        // Only TCP packets reach the script.
                         let Ok(packet) = Packet::parse(&bytes) else { continue };
                         let seen = sent.look(forth, path, &packet.segment);
-                        let fate = self.script.map_or(Fate::Pass, |script| script(&seen));
-                        acted |= !matches!(fate, Fate::Pass);
+                        let fate = self.script.map_or(Action::Pass, |script| script(&seen));
+                        acted |= !matches!(fate, Action::Pass);
                         if forth {
                             got.look(true, path, &packet.segment);
                             records.push(Record { at: now, seen });
@@ -116,7 +115,7 @@ impl Line {
                 for forth in [true, false] {
                     let to = if forth { far } else { near };
                     let queue = &mut queues[index][usize::from(forth)].due;
-                    // What is late lets others past.
+                    // Other packets may overtake a delayed one.
                     let now = Instant::now();
                     while let Some(at) = queue.iter().position(|(due, _)| *due <= now) {
                         let Some((_, bytes)) = queue.remove(at) else { break };
@@ -135,7 +134,7 @@ impl Line {
 
     fn decide(
         &self,
-        fate: Fate,
+        fate: Action,
         mut packet: Packet,
         bytes: Bytes,
         now: Instant,
@@ -146,25 +145,25 @@ impl Line {
         let (way, back) = (usize::from(forth), usize::from(!forth));
         let spacing = if forth { SPACING } else { SPACING_BACK };
         match fate {
-            Fate::Pass => queues[way].push(due, bytes, spacing),
-            Fate::Drop => {}
-            Fate::Behind(places) => queues[way].behind.push((places, bytes)),
-            Fate::Twice => {
+            Action::Pass => queues[way].push(due, bytes, spacing),
+            Action::Drop => {}
+            Action::Behind(places) => queues[way].behind.push((places, bytes)),
+            Action::Twice => {
                 queues[way].push(due, bytes.clone(), spacing);
                 queues[way].push(due, bytes, spacing);
             }
-            Fate::Late(more) => queues[way].due.push_back((due + more, bytes)),
-            Fate::Becomes(edit) => {
+            Action::Late(more) => queues[way].due.push_back((due + more, bytes)),
+            Action::Becomes(edit) => {
                 edit(&mut packet.segment);
                 queues[way].push(due, emit(&packet), spacing);
             }
-            Fate::TooLong(mtu) => {
-                // The router stands where the line ends.
+            Action::TooLong(mtu) => {
+                // The router is at the far end of the link.
                 if mtu > 0 {
                     queues[back].push(due + DELAY, too_long(&packet.segment, &bytes, mtu), spacing);
                 }
             }
-            Fate::Reset(off) => {
+            Action::Reset(off) => {
                 let segment = &packet.segment;
                 let mut reset = Segment::new(segment.destination, segment.source);
                 reset.flags = Flags::RST;
@@ -187,7 +186,7 @@ fn emit(packet: &Packet) -> Bytes {
 /// "Fragmentation needed" (RFC 792, RFC 1191 section 4) about a packet of IPv4.
 fn too_long(segment: &Segment, about: &Bytes, mtu: u16) -> Bytes {
     let (IpAddr::V4(host), IpAddr::V4(router)) = (segment.source.ip(), segment.destination.ip()) else {
-        unreachable!("the lines here carry IPv4");
+        unreachable!("the links carry IPv4");
     };
     let quoted = &about[..about.len().min(28 + 40)];
     let mut message = vec![3, 4, 0, 0, 0, 0];
@@ -220,28 +219,28 @@ pub mod edits {
         }
     }
 
-    /// Who does not know ECN clears it.
+    /// A device without ECN clears the field.
     pub fn bleach(segment: &mut Segment) {
         segment.ecn = Codepoint::NotEct;
     }
 
-    /// A middlebox takes MPTCP away.
+    /// A middlebox removes MPTCP options.
     pub fn strip_mptcp(segment: &mut Segment) {
         segment.options.dss = None;
         segment.options.mptcp.clear();
     }
 
-    /// And selective acknowledgements.
+    /// A middlebox removes SACK-permitted.
     pub fn strip_sack(segment: &mut Segment) {
         segment.options.sack_permitted = false;
     }
 
-    /// And timestamps.
+    /// A middlebox removes timestamps.
     pub fn strip_timestamps(segment: &mut Segment) {
         segment.options.timestamps = None;
     }
 
-    /// A middlebox changes a byte, and repairs TCP's checksum.
+    /// A middlebox changes a byte and corrects the TCP checksum.
     pub fn alter(segment: &mut Segment) {
         let mut payload = segment.payload.to_vec();
         if let Some(byte) = payload.first_mut() {
@@ -250,7 +249,7 @@ pub mod edits {
         segment.payload = Bytes::from(payload);
     }
 
-    /// An acknowledgement of what was never sent (RFC 5961 section 5.2).
+    /// An acknowledgement of unsent data (RFC 5961 section 5.2).
     pub fn acknowledge_the_future(segment: &mut Segment) {
         segment.acknowledgment = Seq::new(segment.acknowledgment.value().wrapping_add(1 << 24));
     }
