@@ -1,5 +1,5 @@
-//! A hostile peer that knows the keys, an application that does anything, and time: a host keeps its budgets of memory and
-//! work, talks no nonsense, and holds nothing when all is over. What the bytes mean: `crates/hostile/src/arena`.
+//! A hostile peer that knows the keys, and an arbitrary application, over time. The host keeps its budgets of memory and
+//! work, sends only valid segments, and holds nothing at the end. `crates/hostile/src/arena` defines the bytes.
 #![no_main]
 
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use libfuzzer_sys::fuzz_target;
 use mptcp_hostile::arena;
 use mptcp_hostile::budget::Budget;
 
-/// `HOSTILE_RELAX` says what is not judged, so that one fault does not hide the others.
+/// `HOSTILE_RELAX` disables budgets, so that one fault does not hide others.
 static BUDGET: LazyLock<Budget> = LazyLock::new(Budget::from_environment);
 
 fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-//! Options: see crates/wire/tests/it/fuzzed.
+//! Parses and writes options: see crates/wire/tests/it/fuzzed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

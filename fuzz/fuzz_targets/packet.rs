@@ -1,4 +1,4 @@
-//! Packets: see crates/wire/tests/it/fuzzed.
+//! Parses and writes packets: see crates/wire/tests/it/fuzzed.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
