@@ -1,4 +1,4 @@
-//! Scripts that are wrong are noticed: in what they expect, and in how they are written.
+//! Wrong scripts are detected: wrong expectations, and wrong syntax.
 
 use crate::script;
 
@@ -17,12 +17,12 @@ write 100
        = state established
 ";
 
-/// What is said of a script.
+/// The message for a script.
 fn fault_of(text: &str) -> String {
     script::run("wrong.txt", text).err().unwrap_or_default()
 }
 
-/// What is said of the script above with one change.
+/// The message for [`RIGHT`] with one change.
 fn changed(from: &str, to: &str) -> String {
     assert!(RIGHT.contains(from), "{from}");
     fault_of(&RIGHT.replacen(from, to, 1))
@@ -53,14 +53,14 @@ fn other_flags_are_noticed() {
 
 #[test]
 fn another_time_is_noticed() {
-    assert_says(&changed("       > PSH+ACK", "+1ms   > PSH+ACK"), 9, "it came at 100ms, not at 101ms");
+    assert_says(&changed("       > PSH+ACK", "+1ms   > PSH+ACK"), 9, "sent at 100ms, not at 101ms");
     assert_eq!(changed("       > PSH+ACK", "+1ms~1ms > PSH+ACK"), "");
 }
 
 #[test]
 fn a_segment_that_is_not_expected_is_noticed() {
     let fault = changed("       > PSH+ACK seq 1 ack 1 len 100\n", "");
-    assert_says(&fault, 9, "the host sent what the script does not expect");
+    assert_says(&fault, 9, "the host sent unexpected segments");
     let fault = fault_of(&RIGHT.replace("       > ACK seq 101 ack 1 sack(1001-2001)\n", ""));
     assert_says(&fault, 11, "before the script ends");
 }
@@ -68,13 +68,13 @@ fn a_segment_that_is_not_expected_is_noticed() {
 #[test]
 fn a_segment_that_does_not_come_is_noticed() {
     let fault = changed("       = state", "       > ACK seq 101 ack 1\n       = state");
-    assert_says(&fault, 12, "nothing came, not even in 300s; expected: ACK seq 101 ack 1");
+    assert_says(&fault, 12, "the host sent nothing within 300s; expected: ACK seq 101 ack 1");
 }
 
 #[test]
 fn other_options_are_noticed() {
     assert_says(&changed("mss(1460)", "mss(1461)"), 6, "mss is `1460`, not `1461`");
-    assert_says(&changed("mss(1460) sackok", "mss(1460)"), 6, "sackok is there and not expected");
+    assert_says(&changed("mss(1460) sackok", "mss(1460)"), 6, "sackok is not expected");
     assert_says(&changed("mss(1460) sackok", "mss(1460) sackok wscale(7)"), 6, "wscale(7) is missing");
     assert_says(&changed("sack(1001-2001)", "sack(1001-2000)"), 11, "sack is `1001-2001`");
 }
@@ -91,7 +91,7 @@ fn wrong_payload_is_noticed() {
     assert_says(&fault_of(&text), 12, "byte 0 of the stream");
 }
 
-/// HMACs are computed from keys and nonces that the script does not have: a peer with another key is noticed.
+/// HMACs depend on keys and nonces that the script omits. A peer with another key is detected.
 #[test]
 fn a_wrong_hmac_is_noticed() {
     let text = "rfc 8684 3.2\nrule Something.\nstack mptcp\nbegin multipath-data\n\
@@ -113,18 +113,18 @@ fn what_cannot_be_read_is_an_error_with_its_place() {
     for (from, to, line, what) in [
         ("rfc 9293 3.5\n", "", 1, "the head lacks `rfc`"),
         ("rule Something.\n", "\n", 1, "the head lacks `rule`"),
-        ("stack tcp", "stack udp", 3, "a stack is tcp, mptcp or linux, not `udp`"),
-        ("listen\n", "listne\n", 4, "`listne` is no call"),
-        ("listen\n", "set rakc off\n", 4, "there is no setting `rakc`"),
-        ("< SYN seq 0", "< SIN seq 0", 5, "`SIN` is no flag"),
-        ("< SYN seq 0", "< SYN", 5, "lacks its sequence number"),
-        ("< ACK seq 1 ack 1\n", "< ACK seq 1\n", 7, "acknowledges something"),
-        ("mss(1000)", "mms(1000)", 5, "`mms` is no part of a segment"),
-        ("mss(1000)", "mss(1000", 5, "lacks its `)`"),
-        ("mss(1000)", "mss(many)", 5, "the MSS is a number, not `many`"),
-        ("+100ms", "+100", 7, "`100` is no time"),
-        ("+50ms ", "@50ms ", 10, "50ms is past: it is 100ms here"),
-        ("= state", "= colour", 12, "there is no fact `colour`"),
+        ("stack tcp", "stack udp", 3, "stack = `udp`: must be tcp, mptcp or linux"),
+        ("listen\n", "listne\n", 4, "unknown call `listne`"),
+        ("listen\n", "set rakc off\n", 4, "unknown setting `rakc`"),
+        ("< SYN seq 0", "< SIN seq 0", 5, "unknown flag `SIN`"),
+        ("< SYN seq 0", "< SYN", 5, "the sequence number is missing"),
+        ("< ACK seq 1 ack 1\n", "< ACK seq 1\n", 7, "ACK requires `ack NUMBER`"),
+        ("mss(1000)", "mms(1000)", 5, "unknown word `mms` in a segment"),
+        ("mss(1000)", "mss(1000", 5, "`)` is missing"),
+        ("mss(1000)", "mss(many)", 5, "= `many`: must be a number"),
+        ("+100ms", "+100", 7, "`100`: expected a time"),
+        ("+50ms ", "@50ms ", 10, "50ms has passed; the time is 100ms"),
+        ("= state", "= colour", 12, "unknown fact `colour`"),
         ("write 100", "begin nowhere", 8, "nowhere.txt"),
     ] {
         assert_says(&changed(from, to), line, what);

@@ -1,6 +1,6 @@
-//! What applications and administrators do in scripts.
+//! The calls of applications and administrators in scripts.
 //!
-//! Owns the words for calls and what each does to the endpoint.
+//! Owns the names of calls, and applies them to the endpoint.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -20,7 +20,7 @@ pub struct Application {
 }
 
 impl Application {
-    /// Does what a line says; the words are one or more.
+    /// Performs the call of a line; `words` is not empty.
     pub fn call(
         &mut self,
         host: &mut Host,
@@ -81,7 +81,7 @@ impl Application {
             ["join", from, to] => {
                 let from = host.interface(address(from)?)?;
                 if !host.endpoint.open_subflow(now, host.id()?, from, socket(to)?) {
-                    return Err("the endpoint opens no such subflow".into());
+                    return Err("the endpoint did not open this subflow".into());
                 }
             }
             ["close_subflow", name] => {
@@ -96,12 +96,12 @@ impl Application {
                     "down" => InterfaceChange::Down,
                     "backup" => InterfaceChange::Backup(true),
                     "regular" => InterfaceChange::Backup(false),
-                    _ => return Err(format!("a link goes up, down, backup or regular, not `{change}`")),
+                    _ => return Err(format!("link = `{change}`: must be up, down, backup or regular")),
                 };
                 host.endpoint.handle_interface(now, interface, change);
             }
             ["icmp", error, "seq", seq, believed] => self.icmp(host, peer, error, seq, believed)?,
-            _ => return Err(format!("`{}` is no call that scripts know", words.join(" "))),
+            _ => return Err(format!("unknown call `{}`", words.join(" "))),
         }
         host.collect()
     }
@@ -145,7 +145,7 @@ impl Application {
         if taken == expected {
             Ok(())
         } else {
-            Err(format!("the endpoint took {taken} bytes, not {expected}"))
+            Err(format!("the endpoint accepted {taken} bytes, not {expected}"))
         }
     }
 
@@ -158,12 +158,12 @@ impl Application {
             found.extend_from_slice(&data);
         }
         if found.len() != length {
-            return Err(format!("{} bytes were read, not {length}", found.len()));
+            return Err(format!("read {} bytes, not {length}", found.len()));
         }
         let wrong =
             |(at, byte): (usize, &u8)| *byte != byte_at(self.read + at as u64) ^ if junk { 0xff } else { 0 };
         if let Some(at) = found.iter().enumerate().position(wrong) {
-            return Err(format!("byte {} of the stream is not what was sent there", self.read + at as u64));
+            return Err(format!("byte {} of the stream differs from the sent one", self.read + at as u64));
         }
         self.read += length as u64;
         Ok(())
@@ -204,9 +204,9 @@ impl Application {
 }
 
 fn address(text: &str) -> Result<IpAddr, String> {
-    text.parse().map_err(|_| format!("`{text}` is no address"))
+    text.parse().map_err(|_| format!("`{text}`: expected an address"))
 }
 
 fn socket(text: &str) -> Result<SocketAddr, String> {
-    text.parse().map_err(|_| format!("`{text}` is no address with a port, as 192.0.2.1:1000"))
+    text.parse().map_err(|_| format!("`{text}`: expected an address with a port, such as 192.0.2.1:1000"))
 }

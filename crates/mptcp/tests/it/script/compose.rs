@@ -1,6 +1,6 @@
-//! Segments of the peer, made of what a script says.
+//! Composes the segments of the peer from lines of a script.
 //!
-//! Owns the values that a script leaves out: keys, tokens, HMACs, checksums, payload.
+//! Owns the values that a script omits: keys, tokens, HMACs, checksums, payload.
 
 use mptcp_wire::crypto::add_address_hmac;
 use mptcp_wire::{
@@ -13,7 +13,7 @@ use super::peer::{Peer, stream};
 use super::text::number;
 
 impl Peer {
-    /// The segment that a line behind `<` means.
+    /// The segment of a line behind `<`.
     pub fn compose(&mut self, pattern: &Pattern) -> Result<Segment, String> {
         let at = self.flow(pattern.flow.as_deref());
         if pattern.fresh {
@@ -98,7 +98,7 @@ impl Peer {
                 let byte =
                     |at: usize| digits.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
                 let bytes: Option<Vec<_>> = (0..digits.len()).step_by(2).map(byte).collect();
-                let bytes = bytes.ok_or_else(|| format!("`{text}` is no row of bytes"))?;
+                let bytes = bytes.ok_or_else(|| format!("`{text}`: expected hexadecimal bytes"))?;
                 Cookie::try_from(bytes.as_slice()).map_err(|_| "a cookie has 16 bytes at most".into())
             }
         }
@@ -139,7 +139,7 @@ impl Peer {
             "mp_join" => self.join(option, at, segment.flags)?,
             "add_addr" => {
                 let address = option.get("addr").ok_or("add_addr lacks addr=ADDRESS")?;
-                let address = address.parse().map_err(|_| format!("`{address}` is no address"))?;
+                let address = address.parse().map_err(|_| format!("`{address}`: expected an address"))?;
                 let (id, port) = (option.number("id")?.unwrap_or(1), option.number("port")?);
                 let echo = option.has("echo");
                 let hmac = add_address_hmac(self.key, host_key, id, address, port);
@@ -181,15 +181,15 @@ impl Peer {
         });
         let version = option.number("v")?.unwrap_or(self.version.number());
         let flags = option.get("flags").unwrap_or("01");
-        let flags =
-            u8::from_str_radix(flags, 16).map_err(|_| format!("`{flags}` is no byte in two digits"))?;
+        let flags = u8::from_str_radix(flags, 16)
+            .map_err(|_| format!("`{flags}`: expected two hexadecimal digits"))?;
         let own = Some(self.key);
         let (sender_key, receiver_key) = match form {
             "syn" if version == 0 => (own, None),
             "syn" => (None, None),
             "synack" => (own, None),
             "ack" | "data" => (own, Some(host.ok_or("the host's key was not seen yet")?)),
-            _ => return Err(format!("`{form}` is no form of MP_CAPABLE: syn, synack, ack, data")),
+            _ => return Err(format!("form = `{form}`: must be syn, synack, ack or data")),
         };
         let length: Option<u16> = option.number("dlen")?;
         let data = length.filter(|_| form == "data").map(|length| {
@@ -224,7 +224,7 @@ impl Peer {
     }
 }
 
-/// A relative number as it stands in a header.
+/// A relative number as a header field.
 pub fn shift(base: Seq, by: Option<i64>) -> Seq {
     base + by.unwrap_or(0) as u32
 }

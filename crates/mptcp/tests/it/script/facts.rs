@@ -1,6 +1,6 @@
-//! What scripts may ask of the state of the stack.
+//! The facts about the stack that scripts can check.
 //!
-//! Owns the names of facts and how their values are written.
+//! Owns the names of facts and the format of their values.
 
 use mptcp::{ConnectionInfo, Mode, Recovery, SubflowInfo, SubflowState};
 
@@ -21,7 +21,7 @@ pub fn check(host: &mut Host, peer: &mut Peer, words: &[String]) -> Result<(), S
         ["no", "event", rest @ ..] => {
             let name = rest.join(" ");
             let told = host.events.contains(&name);
-            return if told { Err(format!("the event {name} was told")) } else { Ok(()) };
+            return if told { Err(format!("the event {name} occurred")) } else { Ok(()) };
         }
         _ => {}
     }
@@ -35,7 +35,7 @@ pub fn check(host: &mut Host, peer: &mut Peer, words: &[String]) -> Result<(), S
 
 fn event(host: &mut Host, name: &str) -> Result<(), String> {
     let Some(at) = host.events.iter().position(|event| event == name) else {
-        return Err(format!("the event {name} was not told; told were: {}", host.events.join(", ")));
+        return Err(format!("the event {name} did not occur; events: {}", host.events.join(", ")));
     };
     host.events.remove(at);
     Ok(())
@@ -58,8 +58,8 @@ fn value(host: &Host, subflow: Option<&SubflowInfo>, name: &str) -> Result<Strin
     {
         return Ok(value);
     }
-    let subflow = subflow.ok_or_else(|| format!("there is no fact `{name}`, or no subflow to have it"))?;
-    of_subflow(subflow, name).ok_or_else(|| format!("there is no fact `{name}`"))
+    let subflow = subflow.ok_or_else(|| format!("unknown fact `{name}`, or no subflow"))?;
+    of_subflow(subflow, name).ok_or_else(|| format!("unknown fact `{name}`"))
 }
 
 fn of_connection(info: &ConnectionInfo, name: &str) -> Option<String> {
@@ -133,7 +133,7 @@ fn of_subflow(info: &SubflowInfo, name: &str) -> Option<String> {
     })
 }
 
-/// A state by its name in RFC 9293, in small letters.
+/// A state by its name in RFC 9293, in lower case.
 fn state(state: SubflowState) -> &'static str {
     match state {
         SubflowState::SynSent => "syn-sent",

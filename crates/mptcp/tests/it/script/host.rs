@@ -1,7 +1,7 @@
 //! The endpoint under a script, in virtual time.
 //!
-//! Owns the clock, what the endpoint has sent and the script has not looked at yet, and its events. Every segment goes
-//! through bytes in both directions, so that nothing passes here that a wire would not carry.
+//! Owns the clock, the sent segments that the script has not compared yet, and the events. Every segment is written to bytes
+//! and parsed in both directions, as on a wire.
 
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -12,19 +12,19 @@ use mptcp_wire::{Packet, Segment};
 
 use super::peer::{Flow, HOST};
 
-/// When scripts begin.
+/// The start time of scripts.
 const BEGIN: Instant = Instant::from_nanos(1_000_000_000);
-/// More segments than any script expects at once.
+/// Maximum number of pending segments.
 const MOST: usize = 10_000;
 
 pub struct Host {
     pub endpoint: Endpoint,
     pub interfaces: Vec<(IpAddr, InterfaceId)>,
     now: Instant,
-    /// What was sent, and when.
+    /// The sent segments with their times.
     pub sent: VecDeque<(Duration, Segment)>,
     pub events: Vec<String>,
-    /// The connection that calls are about.
+    /// The connection of the calls.
     pub connection: Option<ConnectionId>,
 }
 
@@ -52,39 +52,41 @@ impl Host {
         found.map(|(_, interface)| *interface).ok_or_else(|| format!("the host has no interface {address}"))
     }
 
-    /// The time on the endpoint's clock.
+    /// The time of the endpoint.
     pub fn now(&self) -> Instant {
         self.now
     }
 
-    /// Time since the script began.
+    /// The time since the start of the script.
     pub fn elapsed(&self) -> Duration {
         self.now.since(BEGIN)
     }
 
-    /// Hands a segment of the peer's over.
+    /// Passes a segment of the peer to the endpoint.
     pub fn receive(&mut self, segment: Segment) -> Result<(), String> {
         let mut bytes = Vec::new();
-        Packet::new(segment).emit(&mut bytes).map_err(|error| format!("no wire carries this: {error}"))?;
+        Packet::new(segment)
+            .emit(&mut bytes)
+            .map_err(|error| format!("the segment cannot be written: {error}"))?;
         let packet =
-            Packet::parse(&bytes.into()).map_err(|error| format!("nobody can read this: {error}"))?;
+            Packet::parse(&bytes.into()).map_err(|error| format!("the segment cannot be parsed: {error}"))?;
         let interface = self.interface(packet.segment.destination.ip())?;
         self.endpoint.handle_segment(self.now, interface, packet.segment);
         self.collect()
     }
 
-    /// Takes what the endpoint has to say.
+    /// Collects the segments and events of the endpoint.
     pub fn collect(&mut self) -> Result<(), String> {
         while let Some(transmit) = self.endpoint.poll_transmit(self.now) {
             let mut bytes = Vec::new();
             Packet::new(transmit.segment)
                 .emit(&mut bytes)
-                .map_err(|error| format!("the host sent what no wire carries: {error}"))?;
+                .map_err(|error| format!("the host sent a segment that cannot be written: {error}"))?;
             let packet = Packet::parse(&bytes.into())
-                .map_err(|error| format!("the host sent what nobody can read: {error}"))?;
+                .map_err(|error| format!("the host sent a segment that cannot be parsed: {error}"))?;
             self.sent.push_back((self.elapsed(), packet.segment));
             if self.sent.len() > MOST {
-                return Err(format!("the host sends without end: {MOST} segments, and more to come"));
+                return Err(format!("the host sent more than {MOST} segments"));
             }
         }
         while let Some(event) = self.endpoint.poll_event() {
@@ -96,7 +98,7 @@ impl Host {
         Ok(())
     }
 
-    /// Lets time pass, timers at the end of it included.
+    /// Advances the time, and runs the timers that are due.
     pub fn pass_until(&mut self, time: Duration) -> Result<(), String> {
         let end = BEGIN + time;
         let mut timers = 0;
@@ -106,7 +108,7 @@ impl Host {
             self.collect()?;
             timers += 1;
             if timers > 10 * MOST {
-                return Err("the host wants to be called without end".into());
+                return Err("the timers of the host never stop".into());
             }
         }
         self.now = self.now.max(end);
@@ -121,7 +123,7 @@ impl Host {
         self.endpoint.info(self.now, self.connection?)
     }
 
-    /// The subflow between the ends of a flow, the youngest where there were several.
+    /// The subflow between the ends of a flow, the youngest of several.
     pub fn subflow(&self, flow: &Flow) -> Option<SubflowInfo> {
         let of_flow = |subflow: &SubflowInfo| subflow.local == flow.host && subflow.remote == flow.peer;
         let infos = self.endpoint.connections().filter_map(|id| self.endpoint.info(self.now, id));

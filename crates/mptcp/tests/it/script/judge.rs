@@ -1,7 +1,7 @@
-//! Segments of the host, in the words of scripts.
+//! Describes the segments of the host in the format of scripts.
 //!
-//! Owns the judgement of what only the stack knows: keys, tokens, HMACs, checksums and payload that are right are not
-//! spoken of, and wrong ones are `wrong`. Learns the host's numbers from what it says first.
+//! Owns the checks of keys, tokens, HMACs, checksums and payload. Right values are omitted, wrong ones are `wrong`. Learns
+//! the numbers of the host from its first segments.
 
 use mptcp_wire::crypto::add_address_hmac;
 use mptcp_wire::{AddAddress, Checksum, DataSequence, Dss, MpCapable, MpJoin, MptcpOption, Segment, Seq};
@@ -10,8 +10,7 @@ use super::pattern::{Opt, Pattern};
 use super::peer::{Peer, stream};
 
 impl Peer {
-    /// What a script would call the segment, sent so many milliseconds after the script began; a flow that is new gets
-    /// the name that is expected.
+    /// The description of a segment that was sent at this time [ms]. A new flow gets the expected name.
     pub fn judge(&mut self, segment: &Segment, milliseconds: u64, expected: Option<&str>) -> Pattern {
         let at = self.flow_of(segment.source, segment.destination, expected);
         if segment.flags.syn() {
@@ -56,7 +55,7 @@ impl Peer {
         }
     }
 
-    /// Whether the payload is what the application wrote, where it can be told.
+    /// Whether the payload is the data of the application, if its place is known.
     fn carries_the_stream(&self, segment: &Segment, seq: i64) -> bool {
         let mut place = seq - 1 + i64::from(segment.flags.syn());
         match segment.options.dss {
@@ -64,7 +63,7 @@ impl Peer {
                 let first = mapping.sequence.expand(self.host_first()).wrapping_sub(self.host_first());
                 place = first as i64 - 1 + seq - i64::from(mapping.subflow_sequence);
             }
-            // The mapping came before.
+            // An earlier segment had the mapping.
             Some(_) => return true,
             None => {}
         }

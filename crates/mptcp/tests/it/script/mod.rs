@@ -1,8 +1,8 @@
 //! Packet scripts: the rules of RFCs, as segments in and out in virtual time.
 //!
-//! A script is a text file under `scripts/`, and `scripts/README.md` says how one is written. Here is what runs them over an
-//! endpoint, without a kernel and without a clock: `text` reads lines, `pattern` segments, `stage` plays them in order on a
-//! `host`, against a `peer` whose segments `compose` makes, and `judge` puts what the host says into the same words.
+//! A script is a text file under `scripts/`, in the format of `scripts/README.md`. `text` reads its lines and `pattern` its
+//! segments. `stage` plays the lines in order on a `host`, in virtual time. `compose` makes the segments of the `peer`, and
+//! `judge` describes those of the host in the same format.
 
 mod calls;
 mod compose;
@@ -21,12 +21,12 @@ use std::path::{Path, PathBuf};
 
 pub use stage::{Head, Script};
 
-/// Where the scripts lie.
+/// The directory of the scripts.
 pub fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts")
 }
 
-/// The scripts of a directory below, by name; the path of each is relative to [`directory`].
+/// The scripts of a subdirectory, sorted; paths are relative to [`directory`].
 pub fn scripts_of(name: &str) -> Vec<(String, String)> {
     let directory = directory().join(name);
     let entries =
@@ -43,7 +43,7 @@ pub fn scripts_of(name: &str) -> Vec<(String, String)> {
     found
 }
 
-/// What the head of a script says.
+/// The head of a script.
 pub fn head(name: &str, text: &str) -> Result<Head, String> {
     let script = Script::parse(name, text, &directory().join("begin")).map_err(|fault| fault.to_string())?;
     Ok(script.head)

@@ -1,7 +1,7 @@
-//! A segment as scripts write it.
+//! The format of a segment in scripts.
 //!
-//! Owns the words, their defaults, and the comparison of what was expected with what came. Numbers are relative to the
-//! initial sequence numbers; what only the stack knows (keys, HMACs) was judged before, see `peer`.
+//! Owns the names, their defaults, and the comparison of expected and received segments. Numbers are relative to the initial
+//! sequence numbers. `judge` checks keys and HMACs before.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -41,14 +41,14 @@ const OPTIONS: [(&str, bool); 16] = [
     ("mp_tcprst", true),
     ("none", false),
 ];
-/// Arguments that are compared only where the script has them.
+/// Arguments that are compared only if the script has them.
 const IF_ASKED: [(&str, &str); 5] =
     [("ts", ""), ("tfo", ""), ("dss", "ackw"), ("dss", "dsnw"), ("mp_capable", "flags")];
-/// What an argument is where it is not written.
+/// The default of an argument.
 const DEFAULTS: [(&str, &str, &str); 4] =
     [("mp_join", "id", "0"), ("mp_tcprst", "flags", "0"), ("add_addr", "id", "1"), ("mp_capable", "v", "1")];
 
-/// An option with its arguments; those without a name stand under the empty one.
+/// An option with its arguments. An argument without a name has the empty name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opt {
     pub name: String,
@@ -87,7 +87,7 @@ impl Opt {
         let Some((_, named)) = OPTIONS.iter().find(|(known, _)| *known == name) else {
             let known: Vec<_> = OPTIONS.iter().map(|(name, _)| *name).collect();
             return Err(format!(
-                "`{name}` is no part of a segment and no option; options: {}",
+                "unknown word `{name}` in a segment; options: {}",
                 known.join(", ")
             ));
         };
@@ -112,7 +112,7 @@ impl Opt {
             .map(|(_, _, value)| *value)
     }
 
-    /// What is different in one that came, in words.
+    /// The difference to a received option, as text.
     fn differences(&self, came: &Self) -> Vec<String> {
         let keys: std::collections::BTreeSet<_> =
             self.arguments.keys().chain(came.arguments.keys()).collect();
@@ -131,7 +131,7 @@ impl Opt {
     }
 }
 
-/// Whether a value is the one; `*` is any, also of the parts that a `/` parts.
+/// Whether a value matches; `*` matches any value or any part between `/`.
 fn matches(wanted: Option<&str>, is: Option<&str>) -> bool {
     match (wanted, is) {
         (Some("*"), _) => true,
@@ -159,28 +159,28 @@ impl fmt::Display for Opt {
 /// A segment.
 #[derive(Clone, Debug, Default)]
 pub struct Pattern {
-    /// Name of its subflow; None is the first one.
+    /// The name of its subflow; `None` for the first one.
     pub flow: Option<String>,
     pub flags: Flags,
-    /// None is any.
+    /// `None` matches any number.
     pub seq: Option<i64>,
-    /// None is any, or none without the flag.
+    /// `None` matches any number, or the absence of the flag.
     pub ack: Option<i64>,
-    /// As it stands in the header; compared where it is written.
+    /// The field of the header; compared if the script has it.
     pub win: Option<u16>,
     pub len: u32,
     pub urg: u16,
     /// The ECN field of its IP header.
     pub ecn: Codepoint,
-    /// The payload is not that of the stream.
+    /// The payload differs from the stream.
     pub junk: bool,
-    /// A SYN of a new connection between old ports.
+    /// A SYN of a new connection on old ports.
     pub fresh: bool,
     pub options: Vec<Opt>,
 }
 
 impl Pattern {
-    /// From the words behind `<` or `>`.
+    /// Parses the words behind `<` or `>`.
     pub fn parse(words: &[String]) -> Result<Self, String> {
         let mut pattern = Self { seq: Some(0), ..Self::default() };
         let mut words = words.iter().map(String::as_str).peekable();
@@ -192,7 +192,7 @@ impl Pattern {
         for flag in flags.split('+').filter(|flag| *flag != "NONE") {
             let known = FLAGS.iter().find(|(name, _)| *name == flag);
             let (_, bit) = known.ok_or_else(|| {
-                format!("`{flag}` is no flag; SYN, ACK, FIN, RST, PSH, URG, ECE, CWR, NONE are")
+                format!("unknown flag `{flag}`; expected SYN, ACK, FIN, RST, PSH, URG, ECE, CWR or NONE")
             })?;
             pattern.flags |= *bit;
         }
@@ -217,16 +217,16 @@ impl Pattern {
             }
         }
         if pattern.flags.ack() && !seen.contains(&"ack") {
-            return Err("with the flag ACK it acknowledges something: `ack NUMBER`".into());
+            return Err("ACK requires `ack NUMBER`".into());
         }
         if !seen.contains(&"seq") {
-            return Err("it lacks its sequence number: `seq NUMBER`, 0 for the SYN".into());
+            return Err("the sequence number is missing: `seq NUMBER`, 0 for a SYN".into());
         }
         pattern.complete();
         Ok(pattern)
     }
 
-    /// What a DSS leaves out: it maps the payload that it comes with.
+    /// Completes a DSS, which maps the payload of its segment by default.
     fn complete(&mut self) {
         let (seq, len) = (self.seq.unwrap_or(0), self.len);
         for option in self.options.iter_mut().filter(|option| option.name == "dss" && option.has("dsn")) {
@@ -243,7 +243,7 @@ impl Pattern {
         }
     }
 
-    /// What is different in a segment that came; nothing when it is the one.
+    /// The differences to a received segment; empty if it matches.
     pub fn differences(&self, came: &Self) -> Vec<String> {
         let mut found = Vec::new();
         let mut compare = |what: &str, wanted: String, is: String| {
@@ -280,7 +280,7 @@ impl Pattern {
             };
             found.extend(option.differences(&others.remove(at)));
         }
-        found.extend(others.iter().map(|other| format!("{other} is there and not expected")));
+        found.extend(others.iter().map(|other| format!("{other} is not expected")));
         found
     }
 }

@@ -1,6 +1,6 @@
-//! The peer that a script plays: what it knows of both sides, and the numbers that follow from it.
+//! The peer of a script: the values of both sides, and the numbers that follow from them.
 //!
-//! Owns addresses, initial sequence numbers, keys and nonces. Segments are made in `compose` and judged in `judge`.
+//! Owns addresses, initial sequence numbers, keys and nonces. `compose` makes segments, and `judge` checks them.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,24 +9,24 @@ use mptcp_wire::{Cookie, Seq};
 
 use super::text::number;
 
-/// The address of the host where a script says nothing else.
+/// The default address of the host.
 pub const HOST: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(10, 0, 0, 1));
-/// That of the peer.
+/// The default address of the peer.
 pub const PEER: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1));
-/// Where the peer's ports begin.
+/// The first port of the peer.
 const FIRST_PORT: u16 = 1000;
 
-/// A subflow as the peer sees it.
+/// A subflow from the view of the peer.
 #[derive(Clone, Debug)]
 pub struct Flow {
-    /// None is the first one.
+    /// `None` for the first one.
     pub name: Option<String>,
     pub peer: SocketAddr,
     pub host: SocketAddr,
-    /// The host's initial sequence number, once it was seen.
+    /// The initial sequence number of the host, if known.
     pub iss: Option<Seq>,
     pub host_nonce: u32,
-    /// What the host's timestamp clock showed here when the script began.
+    /// The timestamp clock of the host at the start of the script.
     pub clock: Option<u32>,
 }
 
@@ -36,13 +36,13 @@ pub struct Peer {
     pub isn: Seq,
     pub key: u64,
     pub nonce: u32,
-    /// Its window where a line says nothing of it.
+    /// The default window.
     pub window: u16,
     pub version: Version,
     pub flows: Vec<Flow>,
-    /// The host's key, once it was seen.
+    /// The key of the host, if known.
     pub host_key: Option<u64>,
-    /// The last cookie that the host gave.
+    /// The last cookie of the host.
     pub given: Option<Cookie>,
 }
 
@@ -72,7 +72,11 @@ impl Peer {
             "version" => {
                 self.version = if number::<u8>(key, value)? == 0 { Version::V0 } else { Version::V1 };
             }
-            _ => return Err(format!("a peer has no `{key}`; it has isn, key, nonce, version, window")),
+            _ => {
+                return Err(format!(
+                    "unknown key `{key}` of a peer; expected isn, key, nonce, version or window"
+                ));
+            }
         }
         Ok(())
     }
@@ -81,11 +85,11 @@ impl Peer {
     pub fn declare(&mut self, name: &str, peer: &str, host: &str) -> Result<(), String> {
         let address = |text: &str| {
             text.parse::<SocketAddr>()
-                .map_err(|_| format!("`{text}` is no address with a port, as 10.0.0.1:80"))
+                .map_err(|_| format!("`{text}`: expected an address with a port, such as 10.0.0.1:80"))
         };
         let name = Some(name).filter(|name| *name != "first").map(str::to_owned);
         if self.flows.iter().any(|flow| flow.name == name) {
-            return Err(format!("flow {name:?} exists"));
+            return Err(format!("flow {name:?} already exists"));
         }
         self.flows.push(Flow {
             name,
@@ -98,7 +102,7 @@ impl Peer {
         Ok(())
     }
 
-    /// The flow of that name; a new one leads from the peer's next port to the host's port 80.
+    /// The flow of this name. A new flow leads from the next port of the peer to port 80 of the host.
     pub fn flow(&mut self, name: Option<&str>) -> usize {
         if let Some(at) = self.flows.iter().position(|flow| flow.name.as_deref() == name) {
             return at;
@@ -115,7 +119,7 @@ impl Peer {
         self.flows.len() - 1
     }
 
-    /// The flow between two addresses; one that nobody has named gets the name that is expected.
+    /// The flow between two addresses. An unnamed flow gets the expected name.
     pub fn flow_of(&mut self, host: SocketAddr, peer: SocketAddr, expected: Option<&str>) -> usize {
         if let Some(at) = self.flows.iter().position(|flow| flow.peer == peer && flow.host == host) {
             return at;
@@ -126,23 +130,23 @@ impl Peer {
         self.flows.len() - 1
     }
 
-    /// The initial data sequence number of the peer's stream; the first byte is the next one.
+    /// The initial data sequence number of the peer. The first byte has the next number.
     pub fn first(&self) -> u64 {
         self.version.digest(self.key).initial_sequence
     }
 
-    /// That of the host's; 0 as long as its key is unknown.
+    /// The initial data sequence number of the host; 0 if its key is unknown.
     pub fn host_first(&self) -> u64 {
         self.host_key.map_or(0, |key| self.version.digest(key).initial_sequence)
     }
 }
 
-/// The byte of a stream at an offset: both sides send the same, so that a script need not say what.
+/// The byte of a stream at an offset. Both sides send the same stream.
 pub fn byte_at(offset: u64) -> u8 {
     (offset % 251) as u8
 }
 
-/// So many bytes of the stream.
+/// Bytes of the stream.
 pub fn stream(offset: u64, length: u64) -> Vec<u8> {
     (offset..offset + length).map(byte_at).collect()
 }

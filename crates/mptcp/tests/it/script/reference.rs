@@ -112,7 +112,7 @@ fn chapter(page: &mut String, rfc: u32, scripts: &[(String, Head)]) {
     }
 }
 
-/// Sections in the order of their numbers; appendices, which have letters, come last.
+/// The key that sorts sections by number, and appendices last.
 fn sections(text: &str) -> Vec<u32> {
     text.split('.').map(|number| number.parse().unwrap_or(u32::MAX)).collect()
 }

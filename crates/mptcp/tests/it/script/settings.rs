@@ -1,6 +1,6 @@
-//! The settings of the stack, by the names that `Config` has for them.
+//! The settings of the stack, by their names in `Config`.
 //!
-//! Owns the way from `set KEY VALUE` to a `Config`.
+//! Applies `set KEY VALUE` to a `Config`.
 
 use mptcp::policy::Policies;
 use mptcp::{
@@ -10,16 +10,16 @@ use mptcp::{
 
 use super::text::{duration, number, switch};
 
-/// The key of Fast Open cookies where scripts have any.
+/// The key of Fast Open cookies.
 const COOKIE_KEY: [u64; 2] = [11, 12];
 
-/// `stack NAME`: what a script begins with.
+/// `stack NAME`: the initial configuration.
 pub fn stack(name: &str) -> Result<Config, String> {
     match name {
         "tcp" => Ok(Config::tcp()),
         "mptcp" => Ok(Config::default()),
         "linux" => Ok(Config { linux_compat: LinuxCompat::LINUX, ..Config::default() }),
-        _ => Err(format!("a stack is tcp, mptcp or linux, not `{name}`")),
+        _ => Err(format!("stack = `{name}`: must be tcp, mptcp or linux")),
     }
 }
 
@@ -46,7 +46,7 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
                 "off" => Ecn::Off,
                 "passive" => Ecn::Passive,
                 "on" => Ecn::On,
-                _ => return Err(format!("ecn is off, passive or on, not `{value}`")),
+                _ => return Err(format!("ecn = `{value}`: must be off, passive or on")),
             });
         }
         "restart_after_idle" => config.restart_after_idle = Some(switch(value)?),
@@ -55,7 +55,7 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
                 "off" => MtuProbing::Off,
                 "blackhole" => MtuProbing::BlackHole,
                 "on" => MtuProbing::On,
-                _ => return Err(format!("mtu_probing is off, blackhole or on, not `{value}`")),
+                _ => return Err(format!("mtu_probing = `{value}`: must be off, blackhole or on")),
             };
         }
         "abe" => config.abe = switch(value)?,
@@ -64,7 +64,7 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
                 "standard" => SlowStart::Standard,
                 "hystart++" => SlowStart::HyStartPlusPlus,
                 "hystart" => SlowStart::HyStart,
-                _ => return Err(format!("slow start is standard, hystart++ or hystart, not `{value}`")),
+                _ => return Err(format!("slow_start = `{value}`: must be standard, hystart++ or hystart")),
             }
         }
         "byte_counting" => config.byte_counting = switch(value)?,
@@ -91,7 +91,7 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
         }
         "announce" => {
             let (id, address) = value.split_once('=').ok_or("an announcement is written ID=ADDRESS")?;
-            let address = address.parse().map_err(|_| format!("`{address}` is no address"))?;
+            let address = address.parse().map_err(|_| format!("`{address}`: expected an address"))?;
             let announced = Announced { id: number("an address id", id)?, address };
             config.announce.get_or_insert_default().push(announced);
         }
@@ -99,14 +99,14 @@ pub fn set(config: &mut Config, key: &str, value: &str) -> Result<(), String> {
             let cookies = match value {
                 "cookies" => true,
                 "anything" => false,
-                _ => return Err(format!("fast_open is `cookies` or `anything`, not `{value}`")),
+                _ => return Err(format!("fast_open = `{value}`: must be cookies or anything")),
             };
             config.fast_open = Some(ServerFastOpen { key: COOKIE_KEY, old_key: None, cookies });
         }
         "congestion" => config.congestion = policy(Policies::default().congestion.find(value))?,
         "scheduler" => config.scheduler = policy(Policies::default().schedulers.find(value))?,
         "path_manager" => config.path_manager = policy(Policies::default().path_managers.find(value))?,
-        _ => return Err(format!("there is no setting `{key}`; the names are those of `mptcp::Config`")),
+        _ => return Err(format!("unknown setting `{key}`; the names are those of `mptcp::Config`")),
     }
     Ok(())
 }
@@ -125,7 +125,7 @@ fn mechanism(config: &mut Config, key: &str, value: &str) -> Result<(), String> 
                 "sooner" => OpportunisticRule::AllBeneficial,
                 "early" => OpportunisticRule::Speculative,
                 _ => {
-                    return Err(format!("an opportunistic rule is original, sooner or early, not `{value}`"));
+                    return Err(format!("opportunistic_rule = `{value}`: must be original, sooner or early"));
                 }
             };
         }
@@ -136,10 +136,10 @@ fn mechanism(config: &mut Config, key: &str, value: &str) -> Result<(), String> 
             mechanisms.penalty_rule = match value {
                 "original" => PenaltyRule::Original,
                 "later" => PenaltyRule::Later,
-                _ => return Err(format!("a penalty rule is original or later, not `{value}`")),
+                _ => return Err(format!("penalty_rule = `{value}`: must be original or later")),
             };
         }
-        _ => return Err(format!("there is no mechanism `{key}`")),
+        _ => return Err(format!("unknown mechanism `{key}`")),
     }
     Ok(())
 }
@@ -159,6 +159,6 @@ fn habit<'a>(habits: &'a mut LinuxCompat, key: &str) -> Result<&'a mut bool, Str
         "steady_join_ack" => &mut habits.steady_join_ack,
         "window_use_by_round" => &mut habits.cwnd_limited_per_round,
         "pingpong" => &mut habits.pingpong,
-        _ => return Err(format!("Linux has no habit `{key}` here")),
+        _ => return Err(format!("unknown key `{key}` of linux_compat")),
     })
 }

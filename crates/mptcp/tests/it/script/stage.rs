@@ -1,7 +1,7 @@
-//! A script runs: its lines in order, in virtual time.
+//! Plays the lines of a script in order, in virtual time.
 //!
-//! Owns the order of time: timers that are due come before a line of the same moment, and whatever the host sends has to
-//! stand in the script before the peer or the application acts again. Nothing here reads a clock.
+//! Owns the order of events. Timers run before a line of the same time. The script must list every segment of the host before
+//! the next input or call. Never reads a clock.
 
 use std::path::{Path, PathBuf};
 
@@ -16,16 +16,16 @@ use super::peer::Peer;
 use super::settings;
 use super::text::{Fault, Line, Place, When, read, show};
 
-/// How long is waited for a segment that did not come, to say what came in its place.
+/// Waiting time for a missing segment, to report the segment that is sent instead.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// How many segments that were not expected are shown.
+/// Maximum number of unexpected segments in a message.
 const SHOWN: usize = 12;
 
-/// What the head of a script says.
+/// The head of a script.
 #[derive(Clone, Debug, Default)]
 pub struct Head {
-    /// Numbers of the RFC and its section.
+    /// The number of the RFC.
     pub rfc: String,
     pub section: String,
     /// The rule, in one or two sentences.
@@ -34,12 +34,12 @@ pub struct Head {
     pub unsupported: Option<String>,
 }
 
-/// A script and where others lie that it begins with.
+/// A script, and the directory of its beginnings.
 #[derive(Debug)]
 pub struct Script {
     pub head: Head,
     lines: Vec<Line>,
-    /// Directory of the beginnings.
+    /// The directory of the beginnings.
     begins: PathBuf,
 }
 
@@ -48,13 +48,13 @@ struct Stage {
     peer: Peer,
     application: Application,
     config: Option<Config>,
-    /// Something happened: settings come too late.
+    /// A line has run, so settings are refused.
     begun: bool,
     time: Duration,
 }
 
 impl Script {
-    /// Reads a script; `name` stands in what is said of it.
+    /// Parses a script; `name` is for messages.
     pub fn parse(name: &str, text: &str, begins: &Path) -> Result<Self, Fault> {
         let mut head = Head::default();
         let mut lines = Vec::new();
@@ -66,7 +66,9 @@ impl Script {
                 "rfc" if line.words.len() == 3 => {
                     (head.rfc, head.section) = (line.words[1].clone(), line.words[2].clone());
                 }
-                "rfc" => return Err(line.place.fault("an RFC and its section: `rfc 9293 3.5`")),
+                "rfc" => {
+                    return Err(line.place.fault("expected an RFC and its section, such as `rfc 9293 3.5`"));
+                }
                 "rule" => head.rule = rest(),
                 "unsupported" => head.unsupported = Some(rest()),
                 _ => lines.push(line),
@@ -80,7 +82,7 @@ impl Script {
         Ok(Self { head, lines, begins: begins.into() })
     }
 
-    /// Runs it to its end.
+    /// Runs the script to its end.
     pub fn run(&self) -> Result<(), Fault> {
         let mut stage = Stage {
             host: Host::new(),
@@ -103,7 +105,7 @@ impl Stage {
         for line in lines {
             if line.words[0] == "begin" {
                 let [_, name] = line.words.as_slice() else {
-                    return Err(line.place.fault("one beginning: `begin NAME`"));
+                    return Err(line.place.fault("expected `begin NAME`"));
                 };
                 let file = begins.join(format!("{name}.txt"));
                 let text = std::fs::read_to_string(&file)
@@ -134,7 +136,8 @@ impl Stage {
             ["peer", key, value] => return self.peer.set(key, value).map_err(say),
             ["flow", name, peer, host] => return self.peer.declare(name, peer, host).map_err(say),
             ["interface", address, rest @ ..] => {
-                let address = address.parse().map_err(|_| say(format!("`{address}` is no address")))?;
+                let address =
+                    address.parse().map_err(|_| say(format!("`{address}`: expected an address")))?;
                 self.host.add_interface(address, *rest == ["backup"]);
                 return Ok(());
             }
@@ -144,7 +147,7 @@ impl Stage {
         self.time = match line.when {
             When::After(span) => self.time + span,
             When::At(time) if time < self.time => {
-                return Err(say(format!("{} is past: it is {} here", show(time), show(self.time))));
+                return Err(say(format!("{} has passed; the time is {}", show(time), show(self.time))));
             }
             When::At(time) => time,
         };
@@ -174,12 +177,12 @@ impl Stage {
         }
     }
 
-    /// The next segment of the host has to be this one, now.
+    /// Expects this segment as the next one of the host, at this time.
     fn expect(&mut self, line: &Line) -> Result<(), Fault> {
         let say = |what: String| line.place.fault(what);
         let expected = Pattern::parse(&line.words[1..]).map_err(say)?;
         if self.host.sent.is_empty() {
-            // What comes instead helps whoever reads.
+            // The segment that is sent instead explains the failure.
             let end = self.time + PATIENCE;
             while self.host.sent.is_empty()
                 && let Some(at) = self.host.endpoint.poll_timeout()
@@ -191,29 +194,32 @@ impl Stage {
             }
         }
         let Some((at, segment)) = self.host.sent.pop_front() else {
-            return Err(say(format!("nothing came, not even in {}; expected: {expected}", show(PATIENCE))));
+            return Err(say(format!(
+                "the host sent nothing within {}; expected: {expected}",
+                show(PATIENCE)
+            )));
         };
         let came = self.peer.judge(&segment, at.as_millis(), expected.flow.as_deref());
         let mut differences = expected.differences(&came);
         if at.abs_diff(self.time) > line.tolerance {
-            differences.push(format!("it came at {}, not at {}", show(at), show(self.time)));
+            differences.push(format!("sent at {}, not at {}", show(at), show(self.time)));
         }
         if differences.is_empty() {
             return Ok(());
         }
         let list = differences.join("; ");
         let more = self.describe_sent();
-        Err(say(format!("{list}\n  expected > {expected}\n  came     > {came}{more}")))
+        Err(say(format!("{list}\n  expected > {expected}\n  sent     > {came}{more}")))
     }
 
-    /// Nothing may have been sent that the script has not.
+    /// Fails if the host has sent a segment that the script lacks.
     fn expect_quiet(&mut self, place: &Place, before: &str) -> Result<(), Fault> {
         let came = self.describe_sent();
-        let what = format!("before {before}, the host sent what the script does not expect:{came}");
+        let what = format!("before {before}, the host sent unexpected segments:{came}");
         if came.is_empty() { Ok(()) } else { Err(place.fault(what)) }
     }
 
-    /// What was sent and not looked at yet, the first segments of it, one on a line.
+    /// The first sent segments that the script has not compared, one per line.
     fn describe_sent(&mut self) -> String {
         let first: Vec<_> = self.host.sent.iter().take(SHOWN).cloned().collect();
         let lines = first.iter().map(|(at, segment)| {

@@ -1,10 +1,10 @@
-//! The table of states: what comes in each of them, what is answered, and which state follows.
+//! The table of states: segments, answers and next states.
 //!
-//! Owns the form of `scripts/states.txt`, and makes a script of each of its lines.
+//! Owns the format of `scripts/states.txt`, and makes a script of each line.
 
 use super::{Script, directory};
 
-/// The states of RFC 9293, in the order in which tables have them, with {rcv}, {una} and {snd}.
+/// The states of RFC 9293 in the order of the tables, with {rcv}, {una} and {snd}.
 pub const STATES: [(&str, [i64; 3]); 11] = [
     ("closed", [1, 1, 1]),
     ("listen", [1, 1, 1]),
@@ -19,10 +19,10 @@ pub const STATES: [(&str, [i64; 3]); 11] = [
     ("time-wait", [2, 2, 2]),
 ];
 
-/// A segment, and its line for each state.
+/// A segment with its rows.
 #[derive(Debug, Default)]
 pub struct Event {
-    /// In words.
+    /// The title of the table.
     pub name: String,
     pub segment: String,
     pub rfc: String,
@@ -30,15 +30,15 @@ pub struct Event {
     pub rows: Vec<Row>,
 }
 
-/// What follows in one state.
+/// The answer in one state.
 #[derive(Debug)]
 pub struct Row {
     pub line: usize,
     pub state: String,
-    /// None is silence.
+    /// `None` for no answer.
     pub answer: Option<String>,
     pub after: String,
-    /// Why the stack does otherwise.
+    /// The reason why the stack differs.
     pub unsupported: Option<String>,
 }
 
@@ -58,7 +58,7 @@ pub fn table() -> Vec<Event> {
                 (event.rfc, event.section) = (rfc.into(), section.into());
             }
             (_, Some(event)) => event.rows.push(row(number + 1, line)),
-            (_, None) => panic!("states.txt:{}: a line before the first `segment`", number + 1),
+            (_, None) => panic!("states.txt:{}: expected `segment` before this line", number + 1),
         }
     }
     events
@@ -93,7 +93,8 @@ pub fn fill(text: &str, numbers: [i64; 3]) -> String {
 /// Runs a line; the error says how the stack differs.
 pub fn run(event: &Event, row: &Row) -> Result<(), String> {
     let numbers = STATES.iter().find(|(name, _)| *name == row.state);
-    let (_, numbers) = numbers.ok_or_else(|| format!("states.txt:{}: no state `{}`", row.line, row.state))?;
+    let (_, numbers) =
+        numbers.ok_or_else(|| format!("states.txt:{}: unknown state `{}`", row.line, row.state))?;
     let mut text = format!("rfc {} {}\nrule {}\nstack tcp\n", event.rfc, event.section, event.name);
     text += &format!("begin state-{}\n< {}\n", row.state, fill(&event.segment, *numbers));
     if let Some(answer) = &row.answer {

@@ -1,6 +1,6 @@
-//! The text of scripts: lines, words, numbers, times, and what is said of wrong ones.
+//! Parses the text of scripts: lines, words, numbers and times.
 //!
-//! Owns the way from a file to words with their place. Never knows what a word means.
+//! Owns the words of a file with their places. Never interprets a word.
 
 use std::fmt;
 use std::rc::Rc;
@@ -14,7 +14,7 @@ pub struct Place {
     pub line: usize,
 }
 
-/// What is wrong with a script, or with the stack that it looks at.
+/// A fault of a script, or of the stack under test.
 #[derive(Clone, Debug)]
 pub struct Fault {
     place: Place,
@@ -33,27 +33,27 @@ impl fmt::Display for Fault {
     }
 }
 
-/// When a line happens.
+/// The time of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// After the line before it.
+    /// Relative to the previous line.
     After(Duration),
-    /// After the begin of the script.
+    /// Relative to the start of the script.
     At(Duration),
 }
 
-/// A line that says something.
+/// A line with words.
 #[derive(Clone, Debug)]
 pub struct Line {
     pub place: Place,
     pub when: When,
-    /// How much earlier or later a segment may come.
+    /// The tolerance of the time.
     pub tolerance: Duration,
     /// At least one.
     pub words: Vec<String>,
 }
 
-/// Reads the lines of a file; empty ones and comments are left out.
+/// Reads the lines of a file, without empty ones and comments.
 pub fn read(file: &str, text: &str) -> Result<Vec<Line>, Fault> {
     let file: Rc<str> = file.into();
     let mut lines = Vec::new();
@@ -71,7 +71,7 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Line>, Fault> {
             tolerance = duration(slack).map_err(|what| place.fault(what))?;
             when = if first.starts_with('@') { When::At(time) } else { When::After(time) };
             if words.is_empty() {
-                return Err(place.fault("a time, and nothing that happens then (`wait` lets it pass)"));
+                return Err(place.fault("expected a line after the time; `wait` only waits"));
             }
         }
         if !words.is_empty() {
@@ -81,13 +81,13 @@ pub fn read(file: &str, text: &str) -> Result<Vec<Line>, Fault> {
     Ok(lines)
 }
 
-/// Words are parted by blanks, but not inside of parentheses.
+/// Splits at blanks outside of parentheses.
 fn split(text: &str) -> Result<Vec<String>, String> {
     let (mut words, mut word, mut depth) = (Vec::new(), String::new(), 0);
     for letter in text.chars() {
         match letter {
             '(' => depth += 1,
-            ')' if depth == 0 => return Err("a `)` without its `(`".into()),
+            ')' if depth == 0 => return Err("`)` without `(`".into()),
             ')' => depth -= 1,
             _ => {}
         }
@@ -98,7 +98,7 @@ fn split(text: &str) -> Result<Vec<String>, String> {
         }
     }
     if depth > 0 {
-        return Err(format!("`{word}` lacks its `)`"));
+        return Err(format!("`{word}`: `)` is missing"));
     }
     words.extend(Some(word).filter(|word| !word.is_empty()));
     Ok(words)
@@ -114,13 +114,14 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         "ms" => 1e6,
         "s" => 1e9,
         "min" => 60e9,
-        _ => return Err(format!("`{text}` is no time: a number and ns, us, ms, s or min")),
+        _ => return Err(format!("`{text}`: expected a time: a number with ns, us, ms, s or min")),
     };
-    let number: f64 = number.parse().map_err(|_| format!("`{text}` is no time: `{number}` is no number"))?;
+    let number: f64 =
+        number.parse().map_err(|_| format!("`{text}`: expected a time: `{number}` must be a number"))?;
     Ok(Duration::from_nanos((number * nanos).round() as u64))
 }
 
-/// A time as scripts write it.
+/// Formats a time.
 pub fn show(time: Duration) -> String {
     let nanos = time.as_nanos();
     for (unit, name) in [(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")] {
@@ -134,9 +135,9 @@ pub fn show(time: Duration) -> String {
     format!("{nanos}ns")
 }
 
-/// A number, or what it should be.
+/// Parses a number; `what` names it in the message.
 pub fn number<T: std::str::FromStr>(what: &str, text: &str) -> Result<T, String> {
-    text.parse().map_err(|_| format!("{what} is a number, not `{text}`"))
+    text.parse().map_err(|_| format!("{what} = `{text}`: must be a number"))
 }
 
 /// `on` or `off`.
@@ -144,6 +145,6 @@ pub fn switch(text: &str) -> Result<bool, String> {
     match text {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err(format!("on or off, not `{text}`")),
+        _ => Err(format!("`{text}`: must be on or off")),
     }
 }
