@@ -86,10 +86,7 @@ impl Opt {
         };
         let Some((_, named)) = OPTIONS.iter().find(|(known, _)| *known == name) else {
             let known: Vec<_> = OPTIONS.iter().map(|(name, _)| *name).collect();
-            return Err(format!(
-                "unknown word `{name}` in a segment; options: {}",
-                known.join(", ")
-            ));
+            return Err(format!("unknown word `{name}` in a segment; options: {}", known.join(", ")));
         };
         let mut option = Self::new(name);
         if !named {
