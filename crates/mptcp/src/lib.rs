@@ -30,6 +30,7 @@
 #![forbid(unsafe_code)]
 
 mod bounds;
+mod built_in;
 mod config;
 mod config_ends;
 pub mod congestion;

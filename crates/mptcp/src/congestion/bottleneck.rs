@@ -8,7 +8,8 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::control::PathState;
+use crate::path::Path;
+use crate::path::PerPath;
 
 /// Delays that differ by less than this say nothing.
 const NOISE: Duration = Duration::from_micros(500);
@@ -71,7 +72,7 @@ struct Queue {
 
 impl Queue {
     /// Until when its window counts as used.
-    fn in_use_until(&self, state: &PathState) -> Instant {
+    fn in_use_until(&self, state: &Path) -> Instant {
         self.full + (state.srtt.unwrap_or_default() * UNUSED).max(MIN_UNUSED)
     }
 
@@ -85,7 +86,7 @@ impl Queue {
 /// The evidence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bottlenecks {
-    queues: Vec<Queue>,
+    queues: PerPath<Queue>,
     /// Those whose windows are not used, one bit each.
     unused: u64,
     /// Until then no other one can be.
@@ -112,15 +113,12 @@ impl Bottlenecks {
         if path >= PATHS {
             return None;
         }
-        if self.queues.len() <= path {
-            self.queues.resize(path + 1, Queue::default());
-        }
-        self.queues.get_mut(path)
+        Some(self.queues.at(path))
     }
 
     /// The window of `path` was full when what is acknowledged now was sent.
     #[inline]
-    pub(crate) fn on_full(&mut self, paths: &[PathState], path: usize, now: Instant) {
+    pub(crate) fn on_full(&mut self, paths: &[Path], path: usize, now: Instant) {
         let Some(queue) = self.queue(path) else { return };
         queue.full = now;
         if self.unused != 0 || now > self.in_use_until {
@@ -130,7 +128,7 @@ impl Bottlenecks {
 
     /// Which windows are not used, and until when that is sure of those that are.
     #[inline(never)]
-    fn find_unused(&mut self, paths: &[PathState], now: Instant) {
+    fn find_unused(&mut self, paths: &[Path], now: Instant) {
         (self.unused, self.in_use_until) = (0, Instant::FAR_FUTURE);
         for (at, (queue, state)) in self.queues.iter().zip(paths).enumerate() {
             let until = queue.in_use_until(state);
@@ -143,7 +141,7 @@ impl Bottlenecks {
     }
 
     /// An acknowledgement of `bytes` came on `path`.
-    pub(crate) fn on_sample(&mut self, paths: &[PathState], path: usize, now: Instant, bytes: u64) {
+    pub(crate) fn on_sample(&mut self, paths: &[Path], path: usize, now: Instant, bytes: u64) {
         let state = &paths[path];
         let (Some(latest), Some(least), Some(srtt)) = (state.latest_rtt, state.min_rtt, state.srtt) else {
             return;
@@ -192,7 +190,7 @@ impl Bottlenecks {
         // It is looked at anew when a window is full next.
         self.unused &= !(1_u64.checked_shl(path as u32).unwrap_or(0));
         self.in_use_until = Instant::ZERO;
-        for queue in &mut self.queues {
+        for queue in self.queues.iter_mut() {
             if let Some(evidence) = queue.separate.get_mut(path) {
                 *evidence = 0;
                 queue.before[path] = Delays::default();

@@ -2,54 +2,9 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::local::LocalQueue;
 use crate::congestion::marks::{Echoed, Mark};
 use crate::congestion::sample::{Lost, Sample};
-use crate::path::{PRIOR_RATE, PathEstimate, PathModel};
-
-/// How long a peer may delay the acknowledgement of one segment: WCDelAckT of RFC 8985 section 7.2.
-const DELAYED_ACK: Duration = Duration::from_millis(200);
-
-/// The congestion state of one path. Windows count payload bytes.
-#[derive(Clone, Debug, Default)]
-pub struct PathState {
-    /// Congestion window, bytes.
-    pub cwnd: u64,
-    /// Slow start threshold, bytes.
-    pub ssthresh: u64,
-    /// Payload bytes of a full segment.
-    pub mss: u64,
-    /// Smoothed round-trip time, once measured.
-    pub srtt: Option<Duration>,
-    /// Variation of the round-trip time (RFC 6298's RTTVAR).
-    pub rttvar: Duration,
-    /// Latest sample of the round-trip time.
-    pub latest_rtt: Option<Duration>,
-    /// The last four, in turn; zero before them.
-    pub last_rtts: [Duration; 4],
-    /// How many samples there were.
-    pub samples: u64,
-    /// Smallest round-trip time seen.
-    pub min_rtt: Option<Duration>,
-    /// Bytes sent and not yet acknowledged.
-    pub unacked: u64,
-    /// Estimates of the path beyond its round trips.
-    pub model: PathModel,
-    /// The queue of this host's own interface.
-    pub local: LocalQueue,
-    /// The most bytes a second that the path may send; None for no limit but the window.
-    pub pacing: Option<f64>,
-    /// Bytes that may leave in a row at that rate, so that a driver need not wake for each segment; at least one segment does.
-    pub quantum: u64,
-    /// A controller that works by samples keeps less under way than the path could carry: samples of it say so.
-    pub held_back: bool,
-    /// Whether the path carries data now; a coupled algorithm leaves the others out.
-    pub active: bool,
-    /// Growth owed but not yet a whole byte.
-    pub credit: f64,
-    /// Slow start grows at a quarter of its speed (conservative slow start, RFC 9406 section 4.2).
-    pub conservative: bool,
-}
+use crate::path::Path;
 
 /// What an acknowledgement said.
 #[derive(Clone, Copy, Debug)]
@@ -66,7 +21,7 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     fn name(&self) -> &'static str;
 
     /// New data was acknowledged on `path`, whether or not its window was full; comes before `on_ack`.
-    fn on_progress(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_progress(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         let _ = (paths, path, acked);
     }
 
@@ -76,28 +31,28 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     }
 
     /// New data was acknowledged on `path` while its window was full.
-    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked);
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked);
 
     /// The local queue of `path` let go of a packet; `paths[path].local` says what is left.
-    fn on_departed(&mut self, paths: &mut [PathState], path: usize, now: Instant) {
+    fn on_departed(&mut self, paths: &mut [Path], path: usize, now: Instant) {
         let _ = (paths, path, now);
     }
 
     /// Data was lost on `path`; called once for each congestion event. Returns the new `ssthresh`
     /// in bytes. Halves the window unless overridden (RFC 5681 equation 4).
-    fn on_loss(&mut self, paths: &mut [PathState], path: usize, now: Instant) -> u64 {
+    fn on_loss(&mut self, paths: &mut [Path], path: usize, now: Instant) -> u64 {
         let _ = now;
         (paths[path].cwnd / 2).max(2 * paths[path].mss)
     }
 
     /// Data was marked on `path`; called once for each congestion event that no loss told before. Returns the new `ssthresh` in
     /// bytes. As a loss unless overridden (RFC 3168 section 6.1.2).
-    fn on_mark(&mut self, paths: &mut [PathState], path: usize, mark: Mark) -> u64 {
+    fn on_mark(&mut self, paths: &mut [Path], path: usize, mark: Mark) -> u64 {
         self.on_loss(paths, path, mark.now)
     }
 
     /// An acknowledgement came on `path`, whose peer tells of marks; comes before `on_mark` and `on_ack`.
-    fn on_echo(&mut self, paths: &mut [PathState], path: usize, echoed: Echoed) {
+    fn on_echo(&mut self, paths: &mut [Path], path: usize, echoed: Echoed) {
         let _ = (paths, path, echoed);
     }
 
@@ -115,190 +70,35 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     }
 
     /// An acknowledgement came on `path`; the last that is called for it. For those that work by samples.
-    fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
+    fn on_sample(&mut self, paths: &mut [Path], path: usize, sample: &Sample) {
         let _ = (paths, path, sample);
     }
 
     /// A segment of `path` was found lost; comes after `on_loss` and `on_timeout`, and before `on_sample`. For those that work
     /// by samples.
-    fn on_lost(&mut self, paths: &mut [PathState], path: usize, lost: &Lost) {
+    fn on_lost(&mut self, paths: &mut [Path], path: usize, lost: &Lost) {
         let _ = (paths, path, lost);
     }
 
     /// New data is about to leave on `path`, where nothing was under way and nothing was sent for `idle`.
-    fn on_restart(&mut self, paths: &mut [PathState], path: usize, now: Instant, idle: Duration) {
+    fn on_restart(&mut self, paths: &mut [Path], path: usize, now: Instant, idle: Duration) {
         let _ = (paths, path, now, idle);
     }
 
     /// Nothing was lost: the last `on_loss` was in vain, and window and threshold are what they were. `delivered` is all that
     /// has arrived, where it works by samples, and 0 elsewhere.
-    fn on_undo(&mut self, paths: &mut [PathState], path: usize, delivered: u64) {
+    fn on_undo(&mut self, paths: &mut [Path], path: usize, delivered: u64) {
         let _ = (paths, path, delivered);
     }
 
     /// The retransmission timer of `path` ran out; comes after `on_loss`, if that comes at all.
-    fn on_timeout(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_timeout(&mut self, paths: &mut [Path], path: usize) {
         let _ = (paths, path);
     }
 
     /// A path begins or ends; `paths[path].active` says which. After its end the index may get another path, so
     /// that nothing may be remembered.
-    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_path_change(&mut self, paths: &mut [Path], path: usize) {
         let _ = (paths, path);
     }
 }
-
-impl PathState {
-    /// A path with an initial window of `segments` segments.
-    pub(crate) fn new(mss: u64, segments: u32) -> Self {
-        Self { cwnd: mss * u64::from(segments), ssthresh: u64::MAX, mss, ..Self::default() }
-    }
-
-    /// A segment that was sent once took `rtt` (Karn): RFC 6298 sections 2.2 and 2.3.
-    pub(crate) fn sample(&mut self, rtt: Duration) {
-        self.last_rtts[self.samples as usize % 4] = rtt;
-        self.latest_rtt = Some(rtt);
-        self.samples += 1;
-        self.min_rtt = Some(self.min_rtt.map_or(rtt, |min| min.min(rtt)));
-        match self.srtt {
-            None => {
-                self.srtt = Some(rtt);
-                self.rttvar = rtt / 2;
-            }
-            Some(srtt) => {
-                self.rttvar = (self.rttvar * 3 + srtt.abs_diff(rtt)) / 4;
-                self.srtt = Some((srtt * 7 + rtt) / 8);
-            }
-        }
-    }
-
-    /// Bottleneck rate, bytes of payload a second: what bursts and whole round trips showed. In slow start without a queue it is at least what the
-    /// window carries, because what was measured is of a smaller one.
-    #[must_use]
-    pub fn rate(&self) -> f64 {
-        let (Some(measured), Some(round)) = (self.model.delivery.bottleneck(), self.srtt) else {
-            return PRIOR_RATE;
-        };
-        if self.ramps() { measured.max(self.cwnd as f64 / round.as_secs_f64().max(1e-6)) } else { measured }
-    }
-
-    /// Whether the window doubles in each round trip, and the latest one shows no queue.
-    fn ramps(&self) -> bool {
-        let least = self.min_rtt.unwrap_or_default();
-        self.in_slow_start() && self.latest_rtt.is_some_and(|latest| latest <= least + least / 8)
-    }
-
-    /// How long a packet that leaves now waits behind those of this path: the virtual queue, or less where that much is no longer in flight.
-    #[inline]
-    pub(crate) fn own_queue(&self, now: Instant, in_flight: u64, rate: f64) -> Duration {
-        let wait = self.model.queue.wait(now);
-        if wait.is_zero() { wait } else { wait.min(Duration::from_secs_f64(in_flight as f64 / rate)) }
-    }
-
-    /// How long an answer may take: as far beyond the smoothed RTT as samples vary (RFC 6298 section 2.3), or as segments may be reordered (RFC 8985
-    /// section 6.2). A peer may delay the answer to one segment alone.
-    pub(crate) fn ack_time_bound(&self, in_flight: u64) -> Duration {
-        let delayed = if in_flight < 2 * self.mss { DELAYED_ACK } else { Duration::ZERO };
-        self.srtt.unwrap_or_default() + (self.rttvar * 4).max(self.min_rtt.unwrap_or_default() / 4) + delayed
-    }
-
-    /// Whether a queue stands at the bottleneck, whoever filled it.
-    pub(crate) fn is_queue_standing(&self) -> bool {
-        self.model.standing.is_longer_than(Duration::ZERO)
-    }
-
-    /// Whether a queue of other flows stands there.
-    pub(crate) fn is_cross_queue_standing(&self) -> bool {
-        self.model.standing.is_longer_than(self.model.queue.longest())
-    }
-
-    /// Whether more is in flight than the last congestive loss left of the window: the next one is near.
-    pub(crate) fn is_probing(&self, in_flight: u64) -> bool {
-        in_flight + self.mss > self.ssthresh && !self.model.losses.last_is_random()
-    }
-
-    /// Probability that a segment is lost, 0 to 1.
-    pub(crate) fn loss(&self, now: Instant) -> f64 {
-        self.model
-            .losses
-            .interval(now, self.mss)
-            .map_or(0.0, |interval| (self.mss as f64 / interval.max(1.0)).min(1.0))
-    }
-
-    /// New data leaves, bytes.
-    #[inline]
-    pub(crate) fn on_sent(&mut self, now: Instant, bytes: u64) {
-        let time = Duration::from_secs_f64(bytes as f64 / self.rate());
-        self.model.queue.on_sent(now, time, self.srtt.unwrap_or_default());
-    }
-
-    /// The estimates at `now`, with `in_flight` bytes in flight, the oldest of which were sent at `oldest`.
-    pub(crate) fn estimate(&self, now: Instant, in_flight: u64, oldest: Option<Instant>) -> PathEstimate {
-        let base_rtt = self.min_rtt.unwrap_or_default();
-        let rate = self.rate();
-        // The answer to one segment alone says how long the peer delays acknowledgements (RFC 9293 section 3.8.6.3).
-        let alone = in_flight < 2 * self.mss;
-        let own_queue = self.own_queue(now, in_flight, rate);
-        let cross_queue = if alone {
-            Duration::ZERO
-        } else {
-            self.recent_min_rtt() - (base_rtt + self.model.queue.longest())
-        };
-        let expected = self.ack_time_bound(in_flight);
-        let overdue = oldest.map_or(Duration::ZERO, |oldest| now.since(oldest) - expected);
-        let found = self.model.delivery.burst_rate().is_some() || !self.in_slow_start();
-        let most = if found { rate } else { f64::INFINITY };
-        let lead = self.model.lead;
-        PathEstimate {
-            rttvar: self.rttvar,
-            base_rtt,
-            rate,
-            most,
-            own_queue,
-            cross_queue,
-            overdue,
-            lead,
-            loss: 0.0,
-            is_probing: self.is_probing(in_flight),
-        }
-    }
-
-    /// The least of the last four samples of the round-trip time; zero before the first.
-    pub(crate) fn recent_min_rtt(&self) -> Duration {
-        self.last_rtts.into_iter().filter(|rtt| !rtt.is_zero()).min().unwrap_or_default()
-    }
-
-    /// Whether the window grows exponentially.
-    #[must_use]
-    pub fn in_slow_start(&self) -> bool {
-        self.cwnd < self.ssthresh
-    }
-
-    /// Slow start (RFC 5681 section 3.1, counting bytes as RFC 3465): grows by what was
-    /// acknowledged up to the threshold; returns the bytes left for congestion avoidance.
-    pub fn slow_start(&mut self, bytes: u64) -> u64 {
-        // RFC 9406 section 4.2: CSS_GROWTH_DIVISOR.
-        let bytes = if self.conservative { bytes / 4 } else { bytes };
-        let grown = (self.cwnd + bytes).min(self.ssthresh.max(self.cwnd));
-        let used = grown - self.cwnd;
-        self.cwnd = grown;
-        bytes - used
-    }
-
-    /// Adds `bytes` of growth, keeping the fraction; a negative growth stops at two segments.
-    pub fn grow(&mut self, bytes: f64) {
-        self.credit += bytes;
-        if self.credit >= 1.0 {
-            let whole = self.credit as u64;
-            self.cwnd += whole;
-            self.credit -= whole as f64;
-        } else if self.credit <= -1.0 {
-            let whole = self.credit.ceil();
-            self.cwnd = self.cwnd.saturating_sub((-whole) as u64).max(self.cwnd.min(2 * self.mss));
-            self.credit -= whole;
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -12,7 +12,8 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::{Acked, CongestionControl, Echoed, Lost, Mark, PathState, Sample};
+use crate::congestion::{Acked, CongestionControl, Echoed, Lost, Mark, Path, Sample};
+use crate::path::PerPath;
 
 /// Work that may wait in the local queue; RFC 8289 section 4.2 argues for this value.
 const TARGET: Duration = Duration::from_millis(5);
@@ -53,29 +54,26 @@ impl Default for PathMemory {
 #[derive(Debug)]
 pub struct Linked {
     inner: Box<dyn CongestionControl>,
-    paths: Vec<PathMemory>,
+    paths: PerPath<PathMemory>,
 }
 
 impl Linked {
     /// Puts the rule around `inner`.
     #[must_use]
     pub fn new(inner: Box<dyn CongestionControl>) -> Self {
-        Self { inner, paths: Vec::new() }
+        Self { inner, paths: PerPath::default() }
     }
 
     fn own(&mut self, path: usize) -> &mut PathMemory {
-        if self.paths.len() <= path {
-            self.paths.resize(path + 1, PathMemory::default());
-        }
-        &mut self.paths[path]
+        self.paths.at(path)
     }
 
     /// Lets the algorithm see and set its own pace, and leaves the lesser one.
     fn ask(
         &mut self,
-        paths: &mut [PathState],
+        paths: &mut [Path],
         path: usize,
-        receipt_query: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]),
+        receipt_query: impl FnOnce(&mut dyn CongestionControl, &mut [Path]),
     ) {
         paths[path].pacing = self.own(path).asked;
         receipt_query(&mut *self.inner, paths);
@@ -93,7 +91,7 @@ impl CongestionControl for Linked {
         self.inner.name()
     }
 
-    fn on_progress(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_progress(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         let (own, state) = (self.own(path), &mut paths[path]);
         own.shortest = own.shortest.min(state.local.bytes);
         if let (true, Some(rtt)) = (acked.now >= own.ends, state.srtt) {
@@ -112,13 +110,13 @@ impl CongestionControl for Linked {
         self.ask(paths, path, |inner, paths| inner.on_progress(paths, path, acked));
     }
 
-    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         if !self.own(path).over {
             self.ask(paths, path, |inner, paths| inner.on_ack(paths, path, acked));
         }
     }
 
-    fn on_departed(&mut self, paths: &mut [PathState], path: usize, now: Instant) {
+    fn on_departed(&mut self, paths: &mut [Path], path: usize, now: Instant) {
         let own = self.own(path);
         own.shortest = own.shortest.min(paths[path].local.bytes);
         if let Some(contention) = paths[path].local.contention() {
@@ -132,15 +130,15 @@ impl CongestionControl for Linked {
         self.ask(paths, path, |inner, paths| inner.on_departed(paths, path, now));
     }
 
-    fn on_loss(&mut self, paths: &mut [PathState], path: usize, now: Instant) -> u64 {
+    fn on_loss(&mut self, paths: &mut [Path], path: usize, now: Instant) -> u64 {
         self.inner.on_loss(paths, path, now)
     }
 
-    fn on_mark(&mut self, paths: &mut [PathState], path: usize, mark: Mark) -> u64 {
+    fn on_mark(&mut self, paths: &mut [Path], path: usize, mark: Mark) -> u64 {
         self.inner.on_mark(paths, path, mark)
     }
 
-    fn on_echo(&mut self, paths: &mut [PathState], path: usize, echoed: Echoed) {
+    fn on_echo(&mut self, paths: &mut [Path], path: usize, echoed: Echoed) {
         self.inner.on_echo(paths, path, echoed);
     }
 
@@ -152,27 +150,27 @@ impl CongestionControl for Linked {
         self.inner.needs_samples()
     }
 
-    fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
+    fn on_sample(&mut self, paths: &mut [Path], path: usize, sample: &Sample) {
         self.ask(paths, path, |inner, paths| inner.on_sample(paths, path, sample));
     }
 
-    fn on_lost(&mut self, paths: &mut [PathState], path: usize, lost: &Lost) {
+    fn on_lost(&mut self, paths: &mut [Path], path: usize, lost: &Lost) {
         self.inner.on_lost(paths, path, lost);
     }
 
-    fn on_restart(&mut self, paths: &mut [PathState], path: usize, now: Instant, idle: Duration) {
+    fn on_restart(&mut self, paths: &mut [Path], path: usize, now: Instant, idle: Duration) {
         self.ask(paths, path, |inner, paths| inner.on_restart(paths, path, now, idle));
     }
 
-    fn on_undo(&mut self, paths: &mut [PathState], path: usize, delivered: u64) {
+    fn on_undo(&mut self, paths: &mut [Path], path: usize, delivered: u64) {
         self.inner.on_undo(paths, path, delivered);
     }
 
-    fn on_timeout(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_timeout(&mut self, paths: &mut [Path], path: usize) {
         self.inner.on_timeout(paths, path);
     }
 
-    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_path_change(&mut self, paths: &mut [Path], path: usize) {
         if !paths[path].active {
             *self.own(path) = PathMemory::default();
         }

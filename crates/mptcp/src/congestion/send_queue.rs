@@ -5,7 +5,8 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::{Acked, CongestionControl, Echoed, Lost, Mark, PathState, Sample};
+use crate::congestion::{Acked, CongestionControl, Echoed, Lost, Mark, Path, Sample};
+use crate::path::PerPath;
 
 /// What "the send queue" is. The report means the packets that wait in this host, and measured what
 /// `ss` shows, which counts what is under way too (its section 4.7.3).
@@ -30,7 +31,7 @@ impl SendQueueRule {
     /// Puts the rule around `inner`.
     #[must_use]
     pub fn around(self, inner: Box<dyn CongestionControl>) -> Box<dyn CongestionControl> {
-        let published = |inner, reading| Box::new(Published { inner, reading, paths: Vec::new() });
+        let published = |inner, reading| Box::new(Published { inner, reading, paths: PerPath::default() });
         match self {
             Self::Published => published(inner, Reading::Local),
             Self::Unacked => published(inner, Reading::Unacked),
@@ -50,7 +51,7 @@ struct PathMemory {
 struct Published {
     inner: Box<dyn CongestionControl>,
     reading: Reading,
-    paths: Vec<PathMemory>,
+    paths: PerPath<PathMemory>,
 }
 
 impl CongestionControl for Published {
@@ -58,11 +59,8 @@ impl CongestionControl for Published {
         self.inner.name()
     }
 
-    fn on_progress(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
-        if self.paths.len() <= path {
-            self.paths.resize(path + 1, PathMemory::default());
-        }
-        let (own, state) = (&mut self.paths[path], &mut paths[path]);
+    fn on_progress(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
+        let (own, state) = (self.paths.at(path), &mut paths[path]);
         let queue = match self.reading {
             Reading::Local => state.local.bytes,
             Reading::Unacked => state.unacked,
@@ -86,21 +84,21 @@ impl CongestionControl for Published {
     }
 
     /// An acknowledgement that took from the window does not also add to it.
-    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         if !self.paths.get(path).is_some_and(|own| own.over) {
             self.inner.on_ack(paths, path, acked);
         }
     }
 
-    fn on_loss(&mut self, paths: &mut [PathState], path: usize, now: Instant) -> u64 {
+    fn on_loss(&mut self, paths: &mut [Path], path: usize, now: Instant) -> u64 {
         self.inner.on_loss(paths, path, now)
     }
 
-    fn on_mark(&mut self, paths: &mut [PathState], path: usize, mark: Mark) -> u64 {
+    fn on_mark(&mut self, paths: &mut [Path], path: usize, mark: Mark) -> u64 {
         self.inner.on_mark(paths, path, mark)
     }
 
-    fn on_echo(&mut self, paths: &mut [PathState], path: usize, echoed: Echoed) {
+    fn on_echo(&mut self, paths: &mut [Path], path: usize, echoed: Echoed) {
         self.inner.on_echo(paths, path, echoed);
     }
 
@@ -112,27 +110,27 @@ impl CongestionControl for Published {
         self.inner.needs_samples()
     }
 
-    fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
+    fn on_sample(&mut self, paths: &mut [Path], path: usize, sample: &Sample) {
         self.inner.on_sample(paths, path, sample);
     }
 
-    fn on_lost(&mut self, paths: &mut [PathState], path: usize, lost: &Lost) {
+    fn on_lost(&mut self, paths: &mut [Path], path: usize, lost: &Lost) {
         self.inner.on_lost(paths, path, lost);
     }
 
-    fn on_restart(&mut self, paths: &mut [PathState], path: usize, now: Instant, idle: Duration) {
+    fn on_restart(&mut self, paths: &mut [Path], path: usize, now: Instant, idle: Duration) {
         self.inner.on_restart(paths, path, now, idle);
     }
 
-    fn on_undo(&mut self, paths: &mut [PathState], path: usize, delivered: u64) {
+    fn on_undo(&mut self, paths: &mut [Path], path: usize, delivered: u64) {
         self.inner.on_undo(paths, path, delivered);
     }
 
-    fn on_timeout(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_timeout(&mut self, paths: &mut [Path], path: usize) {
         self.inner.on_timeout(paths, path);
     }
 
-    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_path_change(&mut self, paths: &mut [Path], path: usize) {
         if let Some(own) = self.paths.get_mut(path).filter(|_| !paths[path].active) {
             *own = PathMemory::default();
         }

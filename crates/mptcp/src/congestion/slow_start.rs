@@ -5,7 +5,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::control::PathState;
+use crate::path::Path;
 
 /// When slow start ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -49,7 +49,7 @@ pub(crate) struct Round {
 
 /// The rounds of one path.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Watch {
+pub(crate) struct SlowStartRound {
     /// The round is over when this is acknowledged.
     end: u64,
     started: Instant,
@@ -67,7 +67,7 @@ pub(crate) struct Watch {
 
 impl SlowStart {
     /// What of an acknowledgement slow start takes.
-    pub(crate) fn counted(self, state: &PathState, bytes: u64) -> u64 {
+    pub(crate) fn counted(self, state: &Path, bytes: u64) -> u64 {
         match self {
             // RFC 9406 section 4.2: min(N, L * SMSS). What acknowledgements clock is not paced here.
             Self::HyStartPlusPlus if state.ssthresh == u64::MAX => bytes.min(MAX_SEGMENTS * state.mss),
@@ -76,7 +76,7 @@ impl SlowStart {
     }
 
     /// Data was acknowledged on a path that is in slow start.
-    pub(crate) fn watch(self, watch: &mut Watch, state: &mut PathState, round: Round) {
+    pub(crate) fn watch(self, watch: &mut SlowStartRound, state: &mut Path, round: Round) {
         match self {
             Self::Standard => {}
             // RFC 9406 section 4.3: only before anything was lost.
@@ -87,7 +87,7 @@ impl SlowStart {
     }
 }
 
-impl Watch {
+impl SlowStartRound {
     /// Begins a round.
     fn begin(&mut self, round: Round) {
         *self = Self {
@@ -110,7 +110,7 @@ impl Watch {
     }
 
     /// RFC 9406 section 4.2.
-    fn plus_plus(&mut self, state: &mut PathState, round: Round) {
+    fn plus_plus(&mut self, state: &mut Path, round: Round) {
         if round.una >= self.end {
             self.begin(round);
             self.rounds += u32::from(state.conservative);
@@ -130,7 +130,7 @@ impl Watch {
         }
     }
 
-    fn linux(&mut self, state: &mut PathState, round: Round) {
+    fn linux(&mut self, state: &mut Path, round: Round) {
         // A round is over when something behind it is acknowledged (`hystart_update`, net/ipv4/tcp_cubic.c), by which time more was
         // sent than at its end.
         if round.una > self.end {
@@ -166,10 +166,10 @@ mod tests {
     }
 
     /// A path of 100 ms under Linux's rule that has acknowledged `count` segments, `gap` apart, of `rtt` each.
-    fn round(segments: u32, count: u64, gap: Duration, rtt: Duration) -> PathState {
-        let mut state = PathState::new(MSS, segments);
+    fn round(segments: u32, count: u64, gap: Duration, rtt: Duration) -> Path {
+        let mut state = Path::new(MSS, segments);
         state.min_rtt = Some(ms(100));
-        let mut watch = Watch::default();
+        let mut watch = SlowStartRound::default();
         for at in 0..count {
             let now = Instant::ZERO + ms(1000) + gap * at;
             let round = Round { now, una: 1 + at * MSS, next: 1 + count * MSS, rtt: Some(rtt) };
@@ -194,9 +194,9 @@ mod tests {
 
     #[test]
     fn linux_ends_a_round_behind_its_end() {
-        let mut state = PathState::new(MSS, 16);
+        let mut state = Path::new(MSS, 16);
         state.min_rtt = Some(ms(100));
-        let mut watch = Watch::default();
+        let mut watch = SlowStartRound::default();
         let mut ends = |una, next| {
             let round = Round { now: Instant::ZERO, una, next, rtt: Some(ms(100)) };
             SlowStart::HyStart.watch(&mut watch, &mut state, round);
@@ -214,8 +214,8 @@ mod tests {
 
     /// HyStart++ over rounds of so many acknowledgements of a segment with these round trips; the state after each round.
     fn plus_plus(rounds: &[(u64, u64)]) -> Vec<(bool, bool)> {
-        let mut state = PathState::new(MSS, 10);
-        let (mut watch, mut una, mut now) = (Watch::default(), 0, Instant::ZERO);
+        let mut state = Path::new(MSS, 10);
+        let (mut watch, mut una, mut now) = (SlowStartRound::default(), 0, Instant::ZERO);
         let mut seen = Vec::new();
         for &(count, rtt) in rounds {
             let next = una + count * MSS;
@@ -262,15 +262,15 @@ mod tests {
     /// RFC 9406 section 4.2: L is 8 segments where nothing paces.
     #[test]
     fn one_acknowledgement_adds_eight_segments_at_most_before_the_first_loss() {
-        let mut state = PathState::new(MSS, 10);
-        let counted = |rule: SlowStart, state: &PathState, bytes| rule.counted(state, bytes);
+        let mut state = Path::new(MSS, 10);
+        let counted = |rule: SlowStart, state: &Path, bytes| rule.counted(state, bytes);
         assert_eq!(counted(SlowStart::HyStartPlusPlus, &state, 8 * MSS), 8 * MSS);
         assert_eq!(counted(SlowStart::HyStartPlusPlus, &state, 9 * MSS), 8 * MSS);
         assert_eq!(counted(SlowStart::Standard, &state, 9 * MSS), 9 * MSS);
         (state.ssthresh, state.conservative) = (20 * MSS, true);
         assert_eq!(counted(SlowStart::HyStartPlusPlus, &state, 9 * MSS), 9 * MSS);
         let round = Round { now: Instant::ZERO, una: 0, next: 1, rtt: None };
-        SlowStart::HyStartPlusPlus.watch(&mut Watch::default(), &mut state, round);
+        SlowStart::HyStartPlusPlus.watch(&mut SlowStartRound::default(), &mut state, round);
         assert!(!state.conservative, "after a loss it is as ever");
     }
 }

@@ -7,7 +7,7 @@
 
 use mptcp_clock::Instant;
 
-use crate::congestion::control::PathState;
+use crate::path::Path;
 
 /// Round trips in which the rate is looked at: that of the recovery, and that of what was sent in it.
 const LOOK: u64 = 3;
@@ -32,7 +32,7 @@ pub(crate) struct Westwood {
 
 impl Westwood {
     /// The first loss on `path`, before anything is lowered.
-    pub(crate) fn begin(&mut self, path: usize, state: &PathState, now: Instant) {
+    pub(crate) fn begin(&mut self, path: usize, state: &Path, now: Instant) {
         self.forget(path);
         let until = now + state.srtt.unwrap_or_default() * LOOK;
         let drained = state.model.delivery.drained(state.cwnd / PART).unwrap_or_default();
@@ -41,14 +41,14 @@ impl Westwood {
 
     /// Data has arrived: raises the threshold to what the path delivers.
     #[inline]
-    pub(crate) fn raise(&mut self, path: usize, state: &mut PathState, now: Instant) {
+    pub(crate) fn raise(&mut self, path: usize, state: &mut Path, now: Instant) {
         if !self.looks.is_empty() {
             self.look(path, state, now);
         }
     }
 
     #[cold]
-    fn look(&mut self, path: usize, state: &mut PathState, now: Instant) {
+    fn look(&mut self, path: usize, state: &mut Path, now: Instant) {
         self.looks.retain(|look| now < look.until);
         let Some(look) = self.looks.iter().find(|look| look.path == path) else { return };
         if let (Some(rate), Some(rtt)) = (state.model.delivery.rate(), state.min_rtt) {
@@ -76,8 +76,8 @@ mod tests {
     }
 
     /// A path of 100 ms that delivers a megabyte a second, whose window of `cwnd` was lost from and halved.
-    fn halved(cwnd: u64) -> (Westwood, PathState) {
-        let mut state = PathState::new(1_000, 10);
+    fn halved(cwnd: u64) -> (Westwood, Path) {
+        let mut state = Path::new(1_000, 10);
         state.sample(Duration::from_millis(100));
         state.cwnd = cwnd;
         let mut westwood = Westwood::default();
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn what_came_out_of_the_queue_before_the_loss_was_found_counts_too() {
         for (window, threshold) in [(90_000, 80_000), (200_000, 100_000)] {
-            let mut state = PathState::new(1_000, 10);
+            let mut state = Path::new(1_000, 10);
             state.sample(Duration::from_millis(100));
             (state.cwnd, state.ssthresh) = (window, window / 2);
             for (time, rtt) in (0..31).zip([100].into_iter().chain([150; 30])) {

@@ -11,14 +11,15 @@
 use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::bottleneck::Bottlenecks;
-use crate::congestion::control::{Acked, CongestionControl, PathState};
-use crate::congestion::local::Departure;
+use crate::congestion::control::{Acked, CongestionControl};
 use crate::congestion::marks::{Echoed, Mark};
 use crate::congestion::sample::{Lost, Sample};
 use crate::congestion::send_queue::SendQueueRule;
-use crate::congestion::slow_start::{Round, SlowStart, Watch};
+use crate::congestion::slow_start::{Round, SlowStart, SlowStartRound};
 use crate::congestion::westwood::Westwood;
 use crate::path::Arrived;
+use crate::path::Departure;
+use crate::path::{Path, PerPath};
 
 /// How M2 penalises. The rule changed between the kernel of the paper and later ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -48,7 +49,7 @@ pub enum CouplingScope {
 #[derive(Debug)]
 pub struct Congestion {
     /// One entry for each place of a subflow, in their order.
-    pub paths: Vec<PathState>,
+    pub paths: Vec<Path>,
     pub(crate) algorithm: Box<dyn CongestionControl>,
     /// How often the windows had their chance to be filled.
     send_opportunities: u64,
@@ -59,7 +60,7 @@ pub struct Congestion {
     byte_counting: bool,
     slow_start: SlowStart,
     /// The rounds of each path, in the order of `paths`.
-    rounds: Vec<Watch>,
+    rounds: PerPath<SlowStartRound>,
     penalties: u64,
     /// Marks get the factors of RFC 8511.
     pub(crate) gentle_marks: bool,
@@ -86,7 +87,7 @@ impl Congestion {
             send_queue_rule: rule,
             byte_counting,
             slow_start,
-            rounds: Vec::new(),
+            rounds: PerPath::default(),
             penalties: 0,
             gentle_marks: false,
             bottlenecks: (scope == CouplingScope::Shared).then(Bottlenecks::default),
@@ -121,15 +122,14 @@ impl Congestion {
 
     /// Adds a path with an initial window of `segments` segments; returns its index.
     pub(crate) fn add_path(&mut self, mss: u64, segments: u32) -> usize {
-        self.paths.push(PathState::new(mss, segments));
-        self.rounds.push(Watch::default());
+        self.paths.push(Path::new(mss, segments));
         self.paths.len() - 1
     }
 
     pub(crate) fn set_active(&mut self, path: usize, active: bool) {
         if self.paths[path].active != active {
             self.paths[path].active = active;
-            self.rounds[path] = Watch::default();
+            *self.rounds.at(path) = SlowStartRound::default();
             if let Some(bottlenecks) = &mut self.bottlenecks {
                 bottlenecks.forget(path);
             }
@@ -147,7 +147,7 @@ impl Congestion {
     pub(crate) fn on_progress(&mut self, path: usize, acked: Acked, round: Round) {
         let state = &mut self.paths[path];
         if self.slow_start != SlowStart::Standard && state.in_slow_start() {
-            self.slow_start.watch(&mut self.rounds[path], state, round);
+            self.slow_start.watch(self.rounds.at(path), state, round);
         }
         if let Some(bottlenecks) = self.bottlenecks.as_mut().filter(|_| self.paths.len() > 1) {
             bottlenecks.on_sample(&self.paths, path, acked.now, acked.bytes);
@@ -161,7 +161,7 @@ impl Congestion {
     pub(crate) fn ask<T>(
         &mut self,
         path: usize,
-        receipt_query: impl FnOnce(&mut dyn CongestionControl, &mut [PathState]) -> T,
+        receipt_query: impl FnOnce(&mut dyn CongestionControl, &mut [Path]) -> T,
     ) -> T {
         let separate = self.bottlenecks.as_ref().map_or(0, |bottlenecks| bottlenecks.separate_from(path));
         if separate == 0 {

@@ -3,17 +3,23 @@
 //! Owns every estimate of a path. The subflow feeds it; schedulers, reinjection, pacing, congestion control and observers read it.
 
 mod estimate;
+mod local_queue;
 mod losses;
+mod per_path;
 mod queue;
 mod rate;
+mod state;
 
 use mptcp_clock::Duration;
 
 pub use crate::path::estimate::PathEstimate;
+pub use crate::path::local_queue::{Departure, LocalQueue};
 pub use crate::path::losses::Losses;
+pub(crate) use crate::path::per_path::PerPath;
 pub(crate) use crate::path::queue::{OwnQueue, Standing};
 pub(crate) use crate::path::rate::Arrived;
 pub use crate::path::rate::DeliveryRate;
+pub use crate::path::state::Path;
 
 /// The estimates of one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -13,7 +13,6 @@ pub use crate::policy::factory::Factory;
 pub use crate::policy::parameters::{ParameterError, Parameters, Value};
 pub use crate::policy::registry::{Entry, Registry, UnknownPolicy};
 use crate::scheduler::Scheduler;
-use crate::{congestion, path_manager, scheduler};
 
 /// All that can be named; [`Policies::default`] has the built-in ones, and [`Registry::register`] adds to them.
 ///
@@ -48,14 +47,4 @@ pub struct Policies {
     pub schedulers: Registry<dyn Scheduler>,
     /// Path managers.
     pub path_managers: Registry<dyn PathManager>,
-}
-
-impl Default for Policies {
-    fn default() -> Self {
-        Self {
-            congestion: congestion::built_in(),
-            schedulers: scheduler::built_in(),
-            path_managers: path_manager::built_in(),
-        }
-    }
 }

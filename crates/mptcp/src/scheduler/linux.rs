@@ -5,13 +5,14 @@
 
 use crate::ids::SubflowId;
 use crate::linux_stack::BURST;
+use crate::path::PerPath;
 use crate::scheduler::{Candidate, Scheduler, SendView};
 
 /// The subflow that would have sent first what it holds: bytes over pace. When that one's buffer is full, nobody gets more.
 #[derive(Clone, Debug, Default)]
 pub struct Linux {
     /// Bytes a second, smoothed over what a subflow was given: `avg_pacing_rate`.
-    paces: Vec<Option<(SubflowId, u64)>>,
+    paces: PerPath<Option<(SubflowId, u64)>>,
     burst: u64,
 }
 
@@ -32,10 +33,7 @@ impl Linux {
     /// The pace of a candidate, which begins as what it is now.
     fn pace(&mut self, candidate: &Candidate) -> Option<&mut u64> {
         let (place, id) = (candidate.subflow, candidate.id);
-        if self.paces.len() <= place {
-            self.paces.resize(place + 1, None);
-        }
-        let known = &mut self.paces[place];
+        let known = self.paces.at(place);
         if known.is_none_or(|(whose, rate)| whose != id || rate == 0) {
             *known = pace(candidate).filter(|&rate| rate > 0).map(|rate| (id, rate));
         }

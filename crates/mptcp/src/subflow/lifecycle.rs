@@ -7,7 +7,7 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Options, Segment};
 
 use crate::config::Config;
-use crate::congestion::PathState;
+use crate::congestion::Path;
 use crate::subflow::parts::{DEFAULT_MSS, DEFAULT_MSS_6};
 use crate::subflow::state::{State, SubflowCloseReason};
 use crate::subflow::{Control, Subflow};
@@ -72,7 +72,7 @@ impl Subflow {
     }
 
     /// Both SYNs are acknowledged; how long that took goes to its path.
-    pub(crate) fn establish(&mut self, now: Instant, answer: &Segment, rack: bool, path: &mut PathState) {
+    pub(crate) fn establish(&mut self, now: Instant, answer: &Segment, rack: bool, path: &mut Path) {
         self.state = State::Established;
         self.liveness.slow_timers.set_handshake(Instant::FAR_FUTURE);
         self.pending_control.control = None;

@@ -5,7 +5,7 @@
 
 use mptcp_clock::Duration;
 
-use crate::congestion::PathState;
+use crate::congestion::Path;
 
 /// RFC 6298 section 2.1: before the first sample.
 const INITIAL_RTO: Duration = Duration::from_secs(1);
@@ -63,7 +63,7 @@ impl RetransmissionTimeout {
 
     /// Timeout without backoff. As in Linux the minimum bounds the variance term, not the sum, so
     /// that a path of 200 ms does not time out at its own round-trip time.
-    pub(crate) fn base(&self, path: &PathState) -> Duration {
+    pub(crate) fn base(&self, path: &Path) -> Duration {
         match path.srtt {
             None => self.first,
             Some(srtt) => (srtt + (path.rttvar * 4).max(self.min)).min(MAX_RTO),
@@ -71,7 +71,7 @@ impl RetransmissionTimeout {
     }
 
     /// The timeout to arm now.
-    pub(crate) fn after(&self, path: &PathState) -> Duration {
+    pub(crate) fn after(&self, path: &Path) -> Duration {
         (self.base(path) * (1 << self.backoff)).min(MAX_RTO)
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use mptcp_clock::{Duration, Instant};
 
 use crate::config::SpuriousLoss;
-use crate::congestion::PathState;
+use crate::congestion::Path;
 use crate::subflow::receiver::Range;
 
 /// Segments sent again of which duplicates are waited for; with more than that none are.
@@ -65,7 +65,7 @@ impl Spurious {
     }
 
     /// The window is about to be reduced.
-    pub(crate) fn remember(&mut self, path: &PathState) {
+    pub(crate) fn remember(&mut self, path: &Path) {
         self.trial = Trial::None;
         self.before = (self.settings.undo || self.settings.frto).then(|| Before {
             cwnd: path.cwnd,

@@ -1,7 +1,7 @@
 //! What an algorithm does to a window at one acknowledgement, loss or mark, by the formula of its paper and numbers computed by hand.
 
 use mptcp::congestion::{
-    Acked, Balia, CongestionControl, Cubic, Dctcp, Echoed, Lia, Mark, Olia, PathState, Reno, Tuned, WVegas,
+    Acked, Balia, CongestionControl, Cubic, Dctcp, Echoed, Lia, Mark, Olia, Path, Reno, Tuned, WVegas,
 };
 use mptcp_clock::{Duration, Instant};
 
@@ -12,19 +12,19 @@ fn ms(n: u64) -> Instant {
 }
 
 /// Beyond slow start.
-fn path(segments: u64, rtt_ms: u64) -> PathState {
-    PathState {
+fn path(segments: u64, rtt_ms: u64) -> Path {
+    Path {
         cwnd: segments * MSS,
         ssthresh: MSS,
         mss: MSS,
         srtt: Some(Duration::from_millis(rtt_ms)),
         active: true,
-        ..PathState::default()
+        ..Path::default()
     }
 }
 
 /// 100 kB/s and 400 kB/s.
-fn two() -> Vec<PathState> {
+fn two() -> Vec<Path> {
     vec![path(10, 100), path(20, 50)]
 }
 
@@ -33,7 +33,7 @@ fn acked(bytes: u64) -> Acked {
 }
 
 /// By how many bytes the window of `path` grows when a segment is acknowledged; it has to be this.
-fn grows(algorithm: &mut dyn CongestionControl, paths: &[PathState], path: usize, expected: f64) {
+fn grows(algorithm: &mut dyn CongestionControl, paths: &[Path], path: usize, expected: f64) {
     let mut paths = paths.to_vec();
     let before = paths.clone();
     algorithm.on_ack(&mut paths, path, acked(MSS));
@@ -214,7 +214,7 @@ fn cubic_after(losses: &[u64], seconds: u64) -> f64 {
 fn cubic_knows_nothing_of_a_path_that_ended() {
     for (active, expected) in [(true, 90.0 / 17.0), (false, 10.0)] {
         let mut cubic = Cubic::default();
-        let mut paths = [PathState { active, ..path(1000, 100) }];
+        let mut paths = [Path { active, ..path(1000, 100) }];
         cubic.on_loss(&mut paths, 0, ms(0));
         cubic.on_path_change(&mut paths, 0);
         grows(&mut cubic, &[path(100, 100)], 0, expected);
@@ -259,7 +259,7 @@ fn dctcp_loses_half_of_the_share_that_was_marked() {
     assert_eq!(cut(&mut dctcp), (64_000.0_f64 * (1.0 - 0.917_968_75 / 2.0)) as u64);
     assert!(dctcp.needs_marks());
     assert_eq!(dctcp.on_mark(&mut [path(2, 100)], 0, mark), 2 * MSS);
-    let mut ended = [PathState { active: false, ..path(64, 100) }];
+    let mut ended = [Path { active: false, ..path(64, 100) }];
     dctcp.on_path_change(&mut ended, 0);
     assert_eq!(cut(&mut dctcp), 32_000, "a new path knows nothing");
 }
@@ -267,13 +267,13 @@ fn dctcp_loses_half_of_the_share_that_was_marked() {
 /// wVegas over a path of 100 ms: an epoch of four acknowledgements with this round trip; the window afterwards, segments.
 struct Vegas {
     wvegas: WVegas,
-    paths: Vec<PathState>,
+    paths: Vec<Path>,
     now: u64,
 }
 
 impl Vegas {
     fn new(segments: u64, ssthresh: u64) -> Self {
-        let state = PathState {
+        let state = Path {
             ssthresh: ssthresh.saturating_mul(MSS),
             min_rtt: Some(Duration::from_millis(100)),
             ..path(segments, 100)
@@ -350,7 +350,7 @@ fn wvegas_drains_a_queue_that_has_doubled() {
 fn wvegas_weighs_paths_by_their_rates() {
     let window = |other: u64| {
         let mut vegas = Vegas::new(30, 1);
-        vegas.paths.push(PathState { min_rtt: Some(Duration::from_millis(100)), ..path(other, 100) });
+        vegas.paths.push(Path { min_rtt: Some(Duration::from_millis(100)), ..path(other, 100) });
         vegas.paths[1].latest_rtt = Some(Duration::from_millis(125));
         for at in [2100, 2200, 2300, 4000] {
             vegas.wvegas.on_progress(&mut vegas.paths, 1, Acked { now: ms(at), bytes: MSS });

@@ -3,10 +3,10 @@
 //! Owns the records that `bpf/host.c` reads and writes. What the kernel makes of them is in `tests/test_kernel_policies.py`.
 
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Path as FilePath, PathBuf};
 use std::process::{Command, Stdio};
 
-use mptcp::congestion::{Acked, Balia, CongestionControl, Lia, Olia, PathState};
+use mptcp::congestion::{Acked, Balia, CongestionControl, Lia, Olia, Path};
 use mptcp_clock::{Duration, Instant, Rng};
 
 const STEPS: usize = 1_000_000;
@@ -68,13 +68,13 @@ impl Step {
         }
     }
 
-    fn states(&self) -> Vec<PathState> {
-        let state = |&(cwnd, srtt, _): &(u32, u32, u64)| PathState {
+    fn states(&self) -> Vec<Path> {
+        let state = |&(cwnd, srtt, _): &(u32, u32, u64)| Path {
             cwnd: u64::from(cwnd) * u64::from(self.mss),
             mss: u64::from(self.mss),
             srtt: Some(Duration::from_micros(u64::from(srtt))),
             active: true,
-            ..PathState::default()
+            ..Path::default()
         };
         self.paths.iter().map(state).collect()
     }
@@ -113,8 +113,8 @@ impl Answer {
 
 /// Compiled so that what C does not define ends it; `name` is the test's.
 fn compiled(name: &str) -> PathBuf {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../python/mptcplab/bpf/host.c");
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bpf-{name}-{}", std::process::id()));
+    let source = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../python/mptcplab/bpf/host.c");
+    let program = FilePath::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bpf-{name}-{}", std::process::id()));
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let done = Command::new(&compiler)
         .args([

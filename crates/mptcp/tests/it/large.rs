@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use crate::pair::{Fate, Pair, frames, pattern};
 use bytes::Bytes;
-use mptcp::congestion::{Acked, CongestionControl, PathState, Sample};
+use mptcp::congestion::{Acked, CongestionControl, Path, Sample};
 use mptcp::{Config, InterfaceId};
 use mptcp_clock::Duration;
 use mptcp_wire::{Mapping, Segment};
@@ -116,9 +116,9 @@ impl CongestionControl for Rows {
         true
     }
 
-    fn on_ack(&mut self, _paths: &mut [PathState], _path: usize, _acked: Acked) {}
+    fn on_ack(&mut self, _paths: &mut [Path], _path: usize, _acked: Acked) {}
 
-    fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
+    fn on_sample(&mut self, paths: &mut [Path], path: usize, sample: &Sample) {
         let state = &mut paths[path];
         (state.cwnd, state.quantum, state.pacing) = (100 * state.mss, 2 * state.mss, Some(1e8));
         // The first path cuts none.

@@ -2,15 +2,15 @@
 
 use crate::pair::Pair;
 use bytes::Bytes;
-use mptcp::congestion::{Acked, Bbr, CongestionControl, Departure, Lia, LocalQueue, PathState, Reno, WVegas};
+use mptcp::congestion::{Acked, Bbr, CongestionControl, Departure, Lia, LocalQueue, Path, Reno, WVegas};
 use mptcp::{Config, InterfaceId, SendQueueRule};
 use mptcp_clock::{Duration, Instant};
 
 const MSS: u64 = 1000;
 const RTT: Duration = Duration::from_millis(20);
 
-fn path(segments: u64) -> PathState {
-    PathState {
+fn path(segments: u64) -> Path {
+    Path {
         cwnd: segments * MSS,
         ssthresh: MSS,
         mss: MSS,
@@ -19,7 +19,7 @@ fn path(segments: u64) -> PathState {
         latest_rtt: Some(RTT),
         min_rtt: Some(RTT),
         active: true,
-        ..PathState::default()
+        ..Path::default()
     }
 }
 
@@ -32,7 +32,7 @@ fn queue(bytes: u64, service_us: u64, alone_us: u64) -> LocalQueue {
 /// A round trip of acknowledgements, one for each segment.
 fn round_trip(
     algorithm: &mut dyn CongestionControl,
-    paths: &mut [PathState],
+    paths: &mut [Path],
     at: usize,
     from: Instant,
 ) -> Instant {
@@ -222,11 +222,11 @@ impl CongestionControl for Paced {
         "paced"
     }
 
-    fn on_ack(&mut self, paths: &mut [PathState], path: usize, _acked: Acked) {
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, _acked: Acked) {
         paths[path].cwnd = 1_000_000;
     }
 
-    fn on_progress(&mut self, paths: &mut [PathState], path: usize, _acked: Acked) {
+    fn on_progress(&mut self, paths: &mut [Path], path: usize, _acked: Acked) {
         paths[path].pacing = Some(self.0);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use bytes::Bytes;
 use mptcp::Config;
-use mptcp::congestion::{Acked, CongestionControl, PathState, Sample};
+use mptcp::congestion::{Acked, CongestionControl, Path, Sample};
 use mptcp_clock::{Duration, Instant};
 
 use crate::pair::{Fate, Pair};
@@ -29,14 +29,14 @@ impl CongestionControl for Fixed {
         true
     }
 
-    fn on_ack(&mut self, _paths: &mut [PathState], _path: usize, _acked: Acked) {}
+    fn on_ack(&mut self, _paths: &mut [Path], _path: usize, _acked: Acked) {}
 
-    fn on_sample(&mut self, paths: &mut [PathState], path: usize, _sample: &Sample) {
+    fn on_sample(&mut self, paths: &mut [Path], path: usize, _sample: &Sample) {
         let state = &mut paths[path];
         (state.cwnd, state.pacing) = (self.segments * state.mss, Some(self.pace));
     }
 
-    fn on_restart(&mut self, _paths: &mut [PathState], _path: usize, _now: Instant, _idle: Duration) {
+    fn on_restart(&mut self, _paths: &mut [Path], _path: usize, _now: Instant, _idle: Duration) {
         self.restarts.fetch_add(1, Relaxed);
     }
 }

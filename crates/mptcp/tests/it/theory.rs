@@ -2,7 +2,7 @@
 
 use crate::pair::{Fate, Pair};
 use bytes::Bytes;
-use mptcp::congestion::{Acked, Balia, CongestionControl, Cubic, Lia, Olia, PathState, Reno};
+use mptcp::congestion::{Acked, Balia, CongestionControl, Cubic, Lia, Olia, Path, Reno};
 use mptcp::policy::Factory;
 use mptcp::{Config, SubflowInfo};
 use mptcp_clock::{Duration, Instant};
@@ -16,22 +16,22 @@ type Link = (f64, u64);
 const CASES: [&[Link]; 4] =
     [&[(1e-3, 100), (1e-3, 100)], &[(1e-2, 20), (1e-3, 150)], &[(1e-3, 20), (4e-3, 20)], &[(1e-3, 100)]];
 
-fn path(segments: u64, rtt_ms: u64) -> PathState {
-    PathState {
+fn path(segments: u64, rtt_ms: u64) -> Path {
+    Path {
         cwnd: segments * MSS,
         ssthresh: MSS,
         mss: MSS,
         srtt: Some(Duration::from_millis(rtt_ms)),
         min_rtt: Some(Duration::from_millis(rtt_ms)),
         active: true,
-        ..PathState::default()
+        ..Path::default()
     }
 }
 
 /// Packets a second on each path where the mean increase and the mean decrease cancel: each packet is
 /// acknowledged, and takes the share `p` of half the window with it.
 fn equilibrium(algorithm: &mut dyn CongestionControl, links: &[Link]) -> Vec<f64> {
-    let mut paths: Vec<PathState> = links.iter().map(|&(_, rtt)| path(10, rtt)).collect();
+    let mut paths: Vec<Path> = links.iter().map(|&(_, rtt)| path(10, rtt)).collect();
     let mut owed = vec![0.0; links.len()];
     let mut due: Vec<f64> = links.iter().map(|&(_, rtt)| rtt as f64 / 1e3).collect();
     let mut packets = vec![0_u64; links.len()];

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mptcp_lab::Registry;
-use mptcp_lab::mptcp::congestion::{Acked, CongestionControl, Lost, PathState, Sample};
+use mptcp_lab::mptcp::congestion::{Acked, CongestionControl, Lost, Path, Sample};
 use mptcp_lab::scenario::Draft;
 
 use super::*;
@@ -26,15 +26,15 @@ impl CongestionControl for Steady {
         true
     }
 
-    fn on_ack(&mut self, _paths: &mut [PathState], _path: usize, _acked: Acked) {
+    fn on_ack(&mut self, _paths: &mut [Path], _path: usize, _acked: Acked) {
         unreachable!("windows are its own");
     }
 
-    fn on_lost(&mut self, _paths: &mut [PathState], _path: usize, lost: &Lost) {
+    fn on_lost(&mut self, _paths: &mut [Path], _path: usize, lost: &Lost) {
         self.lost += lost.bytes;
     }
 
-    fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
+    fn on_sample(&mut self, paths: &mut [Path], path: usize, sample: &Sample) {
         if sample.delivered_before.is_some_and(|before| before >= self.round_end) {
             (self.rounds, self.round_end) = (self.rounds + 1, sample.delivered_in_all);
         }

@@ -11,14 +11,14 @@ fn at(n: u64) -> Instant {
 }
 
 /// Paths of 20 ms whose queues last had these delays, in ms.
-fn paths(delays: &[u64]) -> Vec<PathState> {
-    let path = |&delay: &u64| PathState {
+fn paths(delays: &[u64]) -> Vec<Path> {
+    let path = |&delay: &u64| Path {
         mss: 1000,
         min_rtt: Some(ms(20)),
         latest_rtt: Some(ms(20 + delay)),
         srtt: Some(ms(20 + delay)),
         active: true,
-        ..PathState::default()
+        ..Path::default()
     };
     delays.iter().map(path).collect()
 }

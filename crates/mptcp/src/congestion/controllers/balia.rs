@@ -2,7 +2,7 @@
 
 use mptcp_clock::Instant;
 
-use crate::congestion::{Acked, CongestionControl, PathState};
+use crate::congestion::{Acked, CongestionControl, Path};
 
 /// BALIA: between LIA's friendliness and OLIA's responsiveness.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ impl CongestionControl for Balia {
         false
     }
 
-    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         let mut left = acked.bytes;
         if paths[path].in_slow_start() {
             left = paths[path].slow_start(left);
@@ -40,7 +40,7 @@ impl CongestionControl for Balia {
         state.grow(left as f64 * mss * growth);
     }
 
-    fn on_loss(&mut self, paths: &mut [PathState], path: usize, _now: Instant) -> u64 {
+    fn on_loss(&mut self, paths: &mut [Path], path: usize, _now: Instant) -> u64 {
         let (_, best) = rates(paths);
         let state = &paths[path];
         let alpha = rate(state).filter(|&own| own > 0.0).map_or(1.0, |own| best / own);
@@ -50,12 +50,12 @@ impl CongestionControl for Balia {
     }
 }
 
-fn rate(state: &PathState) -> Option<f64> {
+fn rate(state: &Path) -> Option<f64> {
     Some(state.cwnd as f64 / state.srtt?.as_secs_f64().max(1e-6))
 }
 
 /// The sum and the largest of the rates of the active paths, bytes a second.
-fn rates(paths: &[PathState]) -> (f64, f64) {
+fn rates(paths: &[Path]) -> (f64, f64) {
     let active = paths.iter().filter(|state| state.active).filter_map(rate);
     active.fold((0.0, 0.0), |(sum, best), rate| (sum + rate, rate.max(best)))
 }

@@ -10,7 +10,8 @@ use mptcp_clock::{Duration, Instant};
 use crate::congestion::controllers::jitter::JitterRng;
 use crate::congestion::controllers::pace::pace;
 use crate::congestion::controllers::windowed_max::WindowedMax;
-use crate::congestion::{Acked, CongestionControl, Mark, PathState, Repair, Sample};
+use crate::congestion::{Acked, CongestionControl, Mark, Path, Repair, Sample};
+use crate::path::PerPath;
 
 /// 2 / ln 2: the least gain with which the rate doubles in each round trip (draft section 4.2.1).
 const HIGH_GAIN: f64 = 2.885;
@@ -76,22 +77,19 @@ struct PathMemory {
 /// BBR's memory of each path.
 #[derive(Clone, Debug, Default)]
 pub struct Bbr {
-    paths: Vec<PathMemory>,
+    paths: PerPath<PathMemory>,
     jitter: JitterRng,
 }
 
 impl Bbr {
     fn path(&mut self, path: usize) -> &mut PathMemory {
-        if self.paths.len() <= path {
-            self.paths.resize(path + 1, PathMemory::default());
-        }
-        &mut self.paths[path]
+        self.paths.at(path)
     }
 }
 
 impl PathMemory {
     /// Rate times round trip times `gain`, with room for what is put together on the way (draft section 4.2.3.2).
-    fn inflight(&self, state: &PathState, gain: f64) -> u64 {
+    fn inflight(&self, state: &Path, gain: f64) -> u64 {
         let Some(shortest) = self.shortest else { return 10 * state.mss };
         let product = (self.rates.get() * shortest.as_secs_f64() * gain).ceil() as u64;
         // Linux's `bbr_quantization_budget`: three quanta, and in the first phase of a cycle two segments.
@@ -124,7 +122,7 @@ impl PathMemory {
     }
 
     /// Draft section 4.2.3.1: whether a phase of the cycle is over.
-    fn is_phase_over(&self, state: &PathState, sample: &Sample) -> bool {
+    fn is_phase_over(&self, state: &Path, sample: &Sample) -> bool {
         let whole = self.shortest.is_none_or(|shortest| sample.now.since(self.phase_at) > shortest);
         let gain = CYCLE[self.phase];
         if gain > 1.0 {
@@ -158,7 +156,7 @@ impl PathMemory {
         self.phase_at = now;
     }
 
-    fn leave_probe_rtt(&mut self, state: &mut PathState, now: Instant, jitter: &mut JitterRng) {
+    fn leave_probe_rtt(&mut self, state: &mut Path, now: Instant, jitter: &mut JitterRng) {
         self.shortest_at = now;
         state.cwnd = state.cwnd.max(self.prior);
         state.held_back = false;
@@ -169,13 +167,13 @@ impl PathMemory {
         }
     }
 
-    fn save_window(&mut self, state: &PathState) {
+    fn save_window(&mut self, state: &Path) {
         let good = self.repair == Repair::None && self.mode != Mode::ProbeRtt;
         self.prior = if good { state.cwnd } else { self.prior.max(state.cwnd) };
     }
 
     /// Draft sections 4.1.2 and 4.2.4.
-    fn update_shortest(&mut self, state: &mut PathState, sample: &Sample, jitter: &mut JitterRng) {
+    fn update_shortest(&mut self, state: &mut Path, sample: &Sample, jitter: &mut JitterRng) {
         let expired = sample.now > self.shortest_at + SHORTEST_LASTS;
         if let Some(rtt) = sample.rtt
             && (expired || self.shortest.is_none_or(|shortest| rtt < shortest))
@@ -205,7 +203,7 @@ impl PathMemory {
         self.restarts &= sample.delivered == 0;
     }
 
-    fn set_pace(&mut self, state: &mut PathState, gain: f64) {
+    fn set_pace(&mut self, state: &mut Path, gain: f64) {
         if !self.measured && state.srtt.is_some() {
             self.begin_pace(state);
         }
@@ -216,14 +214,14 @@ impl PathMemory {
     }
 
     /// What an initial window would be in a round trip, times the gain.
-    fn begin_pace(&mut self, state: &mut PathState) {
+    fn begin_pace(&mut self, state: &mut Path) {
         self.measured = state.srtt.is_some();
         let rtt = state.srtt.unwrap_or(NOMINAL).as_secs_f64().max(1e-6);
         pace(state, HIGH_GAIN * MARGIN * state.cwnd as f64 / rtt);
     }
 
     /// Draft section 4.2.3.4: what repairs make of the window, and whether nothing else does.
-    fn modulate(&mut self, state: &mut PathState, sample: &Sample) -> bool {
+    fn modulate(&mut self, state: &mut Path, sample: &Sample) -> bool {
         let before = std::mem::replace(&mut self.repair, sample.repair);
         state.cwnd = state.cwnd.saturating_sub(sample.newly_lost).max(state.mss);
         let kept = sample.in_flight + sample.newly_delivered;
@@ -241,7 +239,7 @@ impl PathMemory {
     }
 
     /// Draft section 4.2.3.
-    fn set_window(&mut self, state: &mut PathState, sample: &Sample) {
+    fn set_window(&mut self, state: &mut Path, sample: &Sample) {
         let gain = match self.mode {
             Mode::Startup | Mode::Drain => HIGH_GAIN,
             Mode::ProbeBw => WINDOW_GAIN,
@@ -271,7 +269,7 @@ impl CongestionControl for Bbr {
         true
     }
 
-    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_path_change(&mut self, paths: &mut [Path], path: usize) {
         let own = self.path(path);
         *own = PathMemory::default();
         let state = &mut paths[path];
@@ -281,9 +279,9 @@ impl CongestionControl for Bbr {
         }
     }
 
-    fn on_ack(&mut self, _paths: &mut [PathState], _path: usize, _acked: Acked) {}
+    fn on_ack(&mut self, _paths: &mut [Path], _path: usize, _acked: Acked) {}
 
-    fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
+    fn on_sample(&mut self, paths: &mut [Path], path: usize, sample: &Sample) {
         self.path(path);
         let (own, state, jitter) = (&mut self.paths[path], &mut paths[path], &mut self.jitter);
         if own.shortest.is_none() {
@@ -305,30 +303,30 @@ impl CongestionControl for Bbr {
         own.set_window(state, sample);
     }
 
-    fn on_loss(&mut self, paths: &mut [PathState], path: usize, _now: Instant) -> u64 {
+    fn on_loss(&mut self, paths: &mut [Path], path: usize, _now: Instant) -> u64 {
         self.path(path).save_window(&paths[path]);
         paths[path].ssthresh
     }
 
     /// Marks say nothing to it; but no `on_loss` comes where losses follow them in the same round trip. Linux too saves the
     /// window where it enters CWR.
-    fn on_mark(&mut self, paths: &mut [PathState], path: usize, _mark: Mark) -> u64 {
+    fn on_mark(&mut self, paths: &mut [Path], path: usize, _mark: Mark) -> u64 {
         self.path(path).save_window(&paths[path]);
         paths[path].ssthresh
     }
 
-    fn on_timeout(&mut self, _paths: &mut [PathState], path: usize) {
+    fn on_timeout(&mut self, _paths: &mut [Path], path: usize) {
         let own = self.path(path);
         (own.repair, own.full_rate, own.conserves) = (Repair::Timeout, 0.0, false);
     }
 
-    fn on_undo(&mut self, _paths: &mut [PathState], path: usize, _delivered: u64) {
+    fn on_undo(&mut self, _paths: &mut [Path], path: usize, _delivered: u64) {
         let own = self.path(path);
         (own.full_rate, own.full_rounds) = (0.0, 0);
     }
 
     /// Draft section 4.2.4: a pause has drained the queue as PROBE_RTT would have.
-    fn on_restart(&mut self, paths: &mut [PathState], path: usize, now: Instant, _idle: Duration) {
+    fn on_restart(&mut self, paths: &mut [Path], path: usize, now: Instant, _idle: Duration) {
         self.path(path);
         let (own, state, jitter) = (&mut self.paths[path], &mut paths[path], &mut self.jitter);
         own.restarts = true;

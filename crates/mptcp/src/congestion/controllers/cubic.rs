@@ -2,7 +2,8 @@
 
 use mptcp_clock::Instant;
 
-use crate::congestion::{Acked, CongestionControl, Mark, PathState};
+use crate::congestion::{Acked, CongestionControl, Mark, Path};
+use crate::path::PerPath;
 
 /// RFC 9438 section 4.6: the window keeps this part on loss.
 const BETA: f64 = 0.7;
@@ -29,15 +30,12 @@ struct Epoch {
 /// CUBIC's memory of each path.
 #[derive(Clone, Debug, Default)]
 pub struct Cubic {
-    epochs: Vec<Epoch>,
+    epochs: PerPath<Epoch>,
 }
 
 impl Cubic {
     fn epoch(&mut self, path: usize) -> &mut Epoch {
-        if self.epochs.len() <= path {
-            self.epochs.resize(path + 1, Epoch::default());
-        }
-        &mut self.epochs[path]
+        self.epochs.at(path)
     }
 }
 
@@ -46,7 +44,7 @@ impl CongestionControl for Cubic {
         "cubic"
     }
 
-    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_path_change(&mut self, paths: &mut [Path], path: usize) {
         if !paths[path].active {
             *self.epoch(path) = Epoch::default();
         }
@@ -56,7 +54,7 @@ impl CongestionControl for Cubic {
         false
     }
 
-    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         let state = &mut paths[path];
         let mut left = acked.bytes;
         if state.in_slow_start() {
@@ -97,7 +95,7 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn on_loss(&mut self, paths: &mut [PathState], path: usize, _now: Instant) -> u64 {
+    fn on_loss(&mut self, paths: &mut [Path], path: usize, _now: Instant) -> u64 {
         let state = &paths[path];
         let cwnd = state.cwnd as f64 / state.mss as f64;
         let epoch = self.epoch(path);
@@ -108,7 +106,7 @@ impl CongestionControl for Cubic {
         ((state.cwnd as f64 * BETA) as u64).max(2 * state.mss)
     }
 
-    fn on_mark(&mut self, paths: &mut [PathState], path: usize, mark: Mark) -> u64 {
+    fn on_mark(&mut self, paths: &mut [Path], path: usize, mark: Mark) -> u64 {
         let ssthresh = self.on_loss(paths, path, mark.now);
         if !mark.gentle {
             return ssthresh;
@@ -117,7 +115,7 @@ impl CongestionControl for Cubic {
         ((state.cwnd as f64 * BETA_MARK) as u64).max(2 * state.mss)
     }
 
-    fn on_timeout(&mut self, _paths: &mut [PathState], path: usize) {
+    fn on_timeout(&mut self, _paths: &mut [Path], path: usize) {
         let epoch = self.epoch(path);
         (epoch.start, epoch.timed_out) = (None, true);
     }

@@ -3,7 +3,8 @@
 //! Owns the estimate of how much that is. Peers have to tell of each marked segment (RFC 8257 section 3.2), and queues to mark
 //! above a threshold; growth and the answer to losses are Reno's.
 
-use crate::congestion::{Acked, CongestionControl, Echoed, Mark, PathState, Reno};
+use crate::congestion::{Acked, CongestionControl, Echoed, Mark, Path, Reno};
+use crate::path::PerPath;
 
 /// RFC 8257 section 4.2: the weight of a new observation.
 const G: f64 = 1.0 / 16.0;
@@ -29,15 +30,12 @@ impl Default for PathMemory {
 /// DCTCP's memory of each path.
 #[derive(Clone, Debug, Default)]
 pub struct Dctcp {
-    paths: Vec<PathMemory>,
+    paths: PerPath<PathMemory>,
 }
 
 impl Dctcp {
     fn path(&mut self, path: usize) -> &mut PathMemory {
-        if self.paths.len() <= path {
-            self.paths.resize(path + 1, PathMemory::default());
-        }
-        &mut self.paths[path]
+        self.paths.at(path)
     }
 }
 
@@ -46,11 +44,11 @@ impl CongestionControl for Dctcp {
         "dctcp"
     }
 
-    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         Reno.on_ack(paths, path, acked);
     }
 
-    fn on_echo(&mut self, _paths: &mut [PathState], path: usize, echoed: Echoed) {
+    fn on_echo(&mut self, _paths: &mut [Path], path: usize, echoed: Echoed) {
         let own = self.path(path);
         // RFC 8257 section 3.3, steps 1 to 3.
         own.acked += echoed.bytes;
@@ -67,7 +65,7 @@ impl CongestionControl for Dctcp {
         (own.acked, own.marked, own.end) = (0, 0, echoed.next);
     }
 
-    fn on_mark(&mut self, paths: &mut [PathState], path: usize, _mark: Mark) -> u64 {
+    fn on_mark(&mut self, paths: &mut [Path], path: usize, _mark: Mark) -> u64 {
         let alpha = self.path(path).alpha;
         let state = &paths[path];
         // RFC 8257 section 3.3, step 9.
@@ -78,7 +76,7 @@ impl CongestionControl for Dctcp {
         true
     }
 
-    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_path_change(&mut self, paths: &mut [Path], path: usize) {
         if !paths[path].active {
             *self.path(path) = PathMemory::default();
         }

@@ -1,6 +1,6 @@
 //! Linked increases (RFC 6356): the total takes no more than one TCP would on the best path.
 
-use crate::congestion::{Acked, CongestionControl, PathState};
+use crate::congestion::{Acked, CongestionControl, Path};
 
 /// RFC 6356. Slow start and the decrease are Reno's; only the increase is coupled.
 #[derive(Clone, Copy, Debug)]
@@ -15,13 +15,13 @@ impl CongestionControl for Lia {
         false
     }
 
-    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         coupled_increase(paths, path, acked, 1.0);
     }
 }
 
 /// The increase of RFC 6356, with alpha times `scale`.
-pub(crate) fn coupled_increase(paths: &mut [PathState], path: usize, acked: Acked, scale: f64) {
+pub(crate) fn coupled_increase(paths: &mut [Path], path: usize, acked: Acked, scale: f64) {
     let mut left = acked.bytes;
     if paths[path].in_slow_start() {
         left = paths[path].slow_start(left);
@@ -38,7 +38,7 @@ pub(crate) fn coupled_increase(paths: &mut [PathState], path: usize, acked: Acke
 
 /// alpha / cwnd_total, per byte (RFC 6356 section 4, equation 1 divided by cwnd_total):
 /// max(cwnd_i / rtt_i^2) / (sum of cwnd_i / rtt_i)^2. None while no path has a round-trip time.
-fn aggressiveness(paths: &[PathState]) -> Option<f64> {
+fn aggressiveness(paths: &[Path]) -> Option<f64> {
     let mut best = 0.0_f64;
     let mut sum = 0.0_f64;
     for state in paths.iter().filter(|state| state.active) {

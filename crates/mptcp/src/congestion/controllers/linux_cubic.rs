@@ -6,7 +6,8 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::{Acked, CongestionControl, PathState};
+use crate::congestion::{Acked, CongestionControl, Path};
+use crate::path::PerPath;
 
 /// `beta` over `BICTCP_BETA_SCALE`: what a loss leaves of the window.
 const BETA: u64 = 717;
@@ -55,7 +56,7 @@ struct PathMemory {
 pub struct LinuxCubic {
     /// Ticks a second: the kernel's `CONFIG_HZ`.
     hertz: u64,
-    paths: Vec<PathMemory>,
+    paths: PerPath<PathMemory>,
 }
 
 impl Default for LinuxCubic {
@@ -68,14 +69,11 @@ impl LinuxCubic {
     /// As a kernel computes it whose clock ticks so many times a second.
     #[must_use]
     pub fn new(hertz: u32) -> Self {
-        Self { hertz: u64::from(hertz.clamp(1, 1_000_000)), paths: Vec::new() }
+        Self { hertz: u64::from(hertz.clamp(1, 1_000_000)), paths: PerPath::default() }
     }
 
     fn path(&mut self, path: usize) -> &mut PathMemory {
-        if self.paths.len() <= path {
-            self.paths.resize(path + 1, PathMemory::default());
-        }
-        &mut self.paths[path]
+        self.paths.at(path)
     }
 
     fn tick(&self, now: Instant) -> u64 {
@@ -152,14 +150,14 @@ impl CongestionControl for LinuxCubic {
         "cubic"
     }
 
-    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_path_change(&mut self, paths: &mut [Path], path: usize) {
         if !paths[path].active {
             *self.path(path) = PathMemory::default();
         }
     }
 
     /// `cubictcp_acked`: round trips of the first second after a reduction say nothing of the path's shortest.
-    fn on_progress(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_progress(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         let (tick, hertz) = (self.tick(acked.now), self.hertz);
         let own = self.path(path);
         if own.epoch.is_some_and(|epoch| tick.saturating_sub(epoch) < hertz) {
@@ -169,7 +167,7 @@ impl CongestionControl for LinuxCubic {
         own.shortest = own.shortest.map_or(latest, |least| latest.map(|latest| latest.min(least)));
     }
 
-    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         let (tick, hertz) = (self.tick(acked.now), self.hertz);
         let state = &mut paths[path];
         let mss = state.mss.max(1);
@@ -188,7 +186,7 @@ impl CongestionControl for LinuxCubic {
     }
 
     /// `cubictcp_recalc_ssthresh`.
-    fn on_loss(&mut self, paths: &mut [PathState], path: usize, _now: Instant) -> u64 {
+    fn on_loss(&mut self, paths: &mut [Path], path: usize, _now: Instant) -> u64 {
         let mss = paths[path].mss.max(1);
         let cwnd = paths[path].cwnd / mss;
         let own = self.path(path);
@@ -200,13 +198,13 @@ impl CongestionControl for LinuxCubic {
     }
 
     /// `cubictcp_state`: after a timeout nothing is remembered.
-    fn on_timeout(&mut self, _paths: &mut [PathState], path: usize) {
+    fn on_timeout(&mut self, _paths: &mut [Path], path: usize) {
         let own = self.path(path);
         *own = PathMemory { part: own.part, ..PathMemory::default() };
     }
 
     /// `cubictcp_cwnd_event`: time without data does not count on the curve.
-    fn on_restart(&mut self, _paths: &mut [PathState], path: usize, now: Instant, idle: Duration) {
+    fn on_restart(&mut self, _paths: &mut [Path], path: usize, now: Instant, idle: Duration) {
         let (tick, hertz) = (self.tick(now), self.hertz);
         let own = self.path(path);
         own.epoch = own.epoch.map(|epoch| (epoch + ticks(idle, hertz)).min(tick));

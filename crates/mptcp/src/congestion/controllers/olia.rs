@@ -2,7 +2,8 @@
 
 use mptcp_clock::Instant;
 
-use crate::congestion::{Acked, CongestionControl, PathState};
+use crate::congestion::{Acked, CongestionControl, Path};
+use crate::path::PerPath;
 
 /// Bytes acknowledged between losses on one path.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,20 +17,17 @@ struct Interval {
 /// OLIA: Pareto-optimal resource pooling, with a shift of window from the largest paths to the best.
 #[derive(Clone, Debug, Default)]
 pub struct Olia {
-    intervals: Vec<Interval>,
+    intervals: PerPath<Interval>,
 }
 
 impl Olia {
     fn interval(&mut self, path: usize) -> &mut Interval {
-        if self.intervals.len() <= path {
-            self.intervals.resize(path + 1, Interval::default());
-        }
-        &mut self.intervals[path]
+        self.intervals.at(path)
     }
 
     /// The square of the rate that TCP would have on a path, up to a factor: the longer interval
     /// between losses over the square of the round-trip time (section IV of the paper).
-    fn quality(&self, paths: &[PathState], path: usize) -> Option<f64> {
+    fn quality(&self, paths: &[Path], path: usize) -> Option<f64> {
         let interval = self.intervals.get(path).copied().unwrap_or_default();
         let rtt = paths[path].srtt?.as_secs_f64().max(1e-6);
         Some(interval.current.max(interval.previous) as f64 / (rtt * rtt))
@@ -37,7 +35,7 @@ impl Olia {
 
     /// `alpha_r`: what the best paths gain that do not have the largest window, and what those with the
     /// largest window give.
-    fn shift(&self, paths: &[PathState], path: usize) -> f64 {
+    fn shift(&self, paths: &[Path], path: usize) -> f64 {
         let window = |at: usize| paths[at].cwnd / paths[at].mss.max(1);
         let active = || (0..paths.len()).filter(|&at| paths[at].active && paths[at].srtt.is_some());
         let largest = active().map(window).max().unwrap_or(0);
@@ -64,17 +62,17 @@ impl CongestionControl for Olia {
         "olia"
     }
 
-    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_path_change(&mut self, paths: &mut [Path], path: usize) {
         if !paths[path].active {
             *self.interval(path) = Interval::default();
         }
     }
 
-    fn on_progress(&mut self, _paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_progress(&mut self, _paths: &mut [Path], path: usize, acked: Acked) {
         self.interval(path).current += acked.bytes;
     }
 
-    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         let mut left = acked.bytes;
         if paths[path].in_slow_start() {
             left = paths[path].slow_start(left);
@@ -101,7 +99,7 @@ impl CongestionControl for Olia {
         state.grow(left as f64 * mss * growth);
     }
 
-    fn on_loss(&mut self, paths: &mut [PathState], path: usize, _now: Instant) -> u64 {
+    fn on_loss(&mut self, paths: &mut [Path], path: usize, _now: Instant) -> u64 {
         let interval = self.interval(path);
         *interval = Interval { current: 0, previous: interval.current };
         (paths[path].cwnd / 2).max(2 * paths[path].mss)

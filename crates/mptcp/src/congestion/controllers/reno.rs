@@ -1,6 +1,6 @@
 //! NewReno's window (RFC 5681 section 3.1), on each path by itself.
 
-use crate::congestion::{Acked, CongestionControl, Mark, PathState};
+use crate::congestion::{Acked, CongestionControl, Mark, Path};
 
 /// RFC 8511 section 4.1: the window keeps this part on a mark.
 const BETA_MARK: f64 = 0.8;
@@ -18,7 +18,7 @@ impl CongestionControl for Reno {
         false
     }
 
-    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         let state = &mut paths[path];
         let mut left = acked.bytes;
         if state.in_slow_start() {
@@ -30,7 +30,7 @@ impl CongestionControl for Reno {
         }
     }
 
-    fn on_mark(&mut self, paths: &mut [PathState], path: usize, mark: Mark) -> u64 {
+    fn on_mark(&mut self, paths: &mut [Path], path: usize, mark: Mark) -> u64 {
         if !mark.gentle {
             return self.on_loss(paths, path, mark.now);
         }

@@ -3,7 +3,7 @@
 use mptcp_clock::Instant;
 
 use crate::congestion::controllers::lia::coupled_increase;
-use crate::congestion::{Acked, CongestionControl, Mark, PathState, Reno};
+use crate::congestion::{Acked, CongestionControl, Mark, Path, Reno};
 
 /// What a loss leaves of the window in RFC 5681 (equation 4).
 pub(crate) const BETA: f64 = 0.5;
@@ -40,17 +40,17 @@ impl CongestionControl for Tuned {
         false
     }
 
-    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         let Some(scale) = self.alpha_scale else { return Reno.on_ack(paths, path, acked) };
         coupled_increase(paths, path, acked, scale);
     }
 
-    fn on_loss(&mut self, paths: &mut [PathState], path: usize, _now: Instant) -> u64 {
+    fn on_loss(&mut self, paths: &mut [Path], path: usize, _now: Instant) -> u64 {
         let state = &paths[path];
         ((state.cwnd as f64 * self.beta) as u64).max(2 * state.mss)
     }
 
-    fn on_mark(&mut self, paths: &mut [PathState], path: usize, mark: Mark) -> u64 {
+    fn on_mark(&mut self, paths: &mut [Path], path: usize, mark: Mark) -> u64 {
         if self.alpha_scale.is_none() && mark.gentle {
             return Reno.on_mark(paths, path, mark);
         }

@@ -3,7 +3,8 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::{Acked, CongestionControl, PathState};
+use crate::congestion::{Acked, CongestionControl, Path};
+use crate::path::PerPath;
 
 /// Segments that the whole connection keeps queued.
 const TOTAL_ALPHA: f64 = 10.0;
@@ -42,19 +43,16 @@ impl Default for PathMemory {
 /// wVegas's memory of each path.
 #[derive(Clone, Debug, Default)]
 pub struct WVegas {
-    paths: Vec<PathMemory>,
+    paths: PerPath<PathMemory>,
 }
 
 impl WVegas {
     fn path(&mut self, path: usize) -> &mut PathMemory {
-        if self.paths.len() <= path {
-            self.paths.resize(path + 1, PathMemory::default());
-        }
-        &mut self.paths[path]
+        self.paths.at(path)
     }
 
     /// One round trip is over: moves the window by at most a segment, or drains the queue.
-    fn adjust(&mut self, state: &mut PathState, path: usize, rtt: Duration, base: Duration) {
+    fn adjust(&mut self, state: &mut Path, path: usize, rtt: Duration, base: Duration) {
         let total: f64 = self.paths.iter().map(|path| path.rate).sum();
         let own = &mut self.paths[path];
         let (rtt_s, base_s) = (rtt.as_secs_f64().max(1e-9), base.as_secs_f64());
@@ -97,7 +95,7 @@ impl CongestionControl for WVegas {
         "wvegas"
     }
 
-    fn on_progress(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_progress(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         let state = &mut paths[path];
         let (Some(rtt), Some(base)) = (state.latest_rtt, state.min_rtt) else { return };
         let own = self.path(path);
@@ -118,13 +116,13 @@ impl CongestionControl for WVegas {
         }
     }
 
-    fn on_ack(&mut self, paths: &mut [PathState], path: usize, acked: Acked) {
+    fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         if paths[path].in_slow_start() {
             paths[path].slow_start(acked.bytes);
         }
     }
 
-    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_path_change(&mut self, paths: &mut [Path], path: usize) {
         if !paths[path].active {
             *self.path(path) = PathMemory::default();
         }

@@ -23,7 +23,7 @@ use mptcp_wire::crypto::Version;
 use mptcp_wire::{MpCapable, MpJoin, MptcpOption, ResetReason, Segment};
 use subtle::ConstantTimeEq;
 
-use crate::congestion::PathState;
+use crate::congestion::Path;
 use crate::connection::close::{Outcome, SubflowError};
 use crate::connection::handshake::options::{CAPABLE_SYNS, capable, join};
 use crate::connection::{Connection, EndpointEvent};
@@ -398,7 +398,7 @@ impl Connection {
         };
         let past = self.subflow_info(id);
         self.subflows.replace(id, subflow, past, &mut self.lifecycle);
-        self.congestion.paths[id] = PathState::new(mss, self.config.initial_window);
+        self.congestion.paths[id] = Path::new(mss, self.config.initial_window);
         id
     }
 }

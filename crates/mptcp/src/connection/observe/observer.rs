@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::PathState;
+use crate::congestion::Path;
 use crate::connection::handshake::negotiation::Mode;
 use crate::connection::observe::limits::Limit;
 use crate::event::CloseReason;
@@ -43,7 +43,7 @@ pub(crate) struct SubflowSnapshot {
 }
 
 impl SubflowSnapshot {
-    fn first(now: Instant, place: Place, subflow: &Subflow, path: &PathState) -> Self {
+    fn first(now: Instant, place: Place, subflow: &Subflow, path: &Path) -> Self {
         Self {
             place,
             state: subflow.state(),
@@ -167,7 +167,7 @@ impl ObserverState {
     }
 
     /// Takes the first snapshot of the subflow in a slot; a subflow that had the slot before is past.
-    fn begin(&mut self, now: Instant, slot: usize, subflow: &Subflow, path: &PathState) {
+    fn begin(&mut self, now: Instant, slot: usize, subflow: &Subflow, path: &Path) {
         let place = place_of(subflow);
         match self.subflows.get(slot) {
             None => self.subflows.push(SubflowSnapshot::first(now, place, subflow, path)),
@@ -180,7 +180,7 @@ impl ObserverState {
     }
 
     /// Reports the changes of one subflow since its last snapshot, and takes a new one.
-    pub(crate) fn update_subflow(&mut self, now: Instant, slot: usize, subflow: &Subflow, path: &PathState) {
+    pub(crate) fn update_subflow(&mut self, now: Instant, slot: usize, subflow: &Subflow, path: &Path) {
         self.begin(now, slot, subflow, path);
         let sender = subflow.sender();
         let (board, in_flight) = (&sender.board, sender.in_flight());
@@ -271,7 +271,7 @@ impl ObserverState {
     }
 
     /// M2 halved the window of the subflow in a slot, which was `before`.
-    pub(crate) fn on_penalty(&mut self, slot: usize, before: u64, path: &PathState) {
+    pub(crate) fn on_penalty(&mut self, slot: usize, before: u64, path: &Path) {
         if let Some(seen) = self.subflows.get_mut(slot) {
             seen.penalised = Some(PenaltyRecord::again(seen.penalised, before));
             (seen.cwnd, seen.ssthresh) = (path.cwnd, path.ssthresh);
@@ -374,6 +374,6 @@ fn place_of(subflow: &Subflow) -> Place {
     Place { subflow: subflow.record().id, local: addresses.local, remote: addresses.remote }
 }
 
-pub(crate) fn threshold(path: &PathState) -> Option<u64> {
+pub(crate) fn threshold(path: &Path) -> Option<u64> {
     (path.ssthresh < u64::MAX).then_some(path.ssthresh)
 }

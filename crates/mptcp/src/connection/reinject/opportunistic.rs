@@ -134,7 +134,7 @@ impl Connection {
         if self.congestion.paths[fast].is_cross_queue_standing() {
             return 0;
         }
-        let lossy = |&(id, path): &(usize, &crate::congestion::PathState)| {
+        let lossy = |&(id, path): &(usize, &crate::congestion::Path)| {
             let interval = path.model.losses.arrives_without(now, path.mss).max(1.0);
             let mut estimate = self.estimate(now, id);
             estimate.loss = (path.mss as f64 / interval).min(1.0);

@@ -8,7 +8,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::{Departure, PathState};
+use crate::congestion::{Departure, Path};
 use crate::connection::Connection;
 use crate::connection::observe::limits::Limit;
 use crate::ids::SubflowId;
@@ -49,7 +49,7 @@ fn update_candidate(
     place: &mut Candidate,
     slot: usize,
     subflow: &Subflow,
-    path: &PathState,
+    path: &Path,
     known: &CandidateState,
 ) {
     let board = &subflow.sender().board;
@@ -367,20 +367,20 @@ impl SendPermit {
 
     /// Whether what is unsent decides for subflows that nothing went on, too.
     #[inline]
-    pub(crate) fn depend_on_unsent(&self, subflow: &Subflow, path: &PathState) -> bool {
+    pub(crate) fn depend_on_unsent(&self, subflow: &Subflow, path: &Path) -> bool {
         subflow.negotiated().gso_max > 0 || self.option > 0 && self.unsent < path.mss
     }
 
     /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
     #[inline]
-    pub(crate) fn is_queue_full(&self, path: &PathState) -> bool {
+    pub(crate) fn is_queue_full(&self, path: &Path) -> bool {
         self.small_queues.is_some_and(|limit| path.local.bytes >= limit.max(2 * path.mss))
     }
 
     /// Whether the window of a subflow has room: for a frame, or on a device that cuts segments for a quarter of the window, so
     /// that a few large segments are under way and not many small ones; but for no more than leaves in one row.
     #[inline]
-    pub(crate) fn has_window(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
+    pub(crate) fn has_window(&self, subflow: &Subflow, path: &Path, in_flight: u64) -> bool {
         let (largest, mss) = (subflow.negotiated().gso_max, path.mss);
         let one = if largest <= mss {
             mss
@@ -393,7 +393,7 @@ impl SendPermit {
     /// Whether all that is left is less than a segment, and TCP, whose segments carry more for want of a DSS option, would have
     /// sent it along with what this window holds.
     #[inline]
-    fn is_last(&self, path: &PathState, in_flight: u64) -> bool {
+    fn is_last(&self, path: &Path, in_flight: u64) -> bool {
         let (left, mss) = (self.unsent, path.mss);
         self.option > 0
             && (1..mss).contains(&left)
@@ -402,19 +402,19 @@ impl SendPermit {
 
     /// Whether the window has room, or a probe goes beyond it.
     #[inline]
-    pub(crate) fn have_window(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
+    pub(crate) fn have_window(&self, subflow: &Subflow, path: &Path, in_flight: u64) -> bool {
         self.has_window(subflow, path, in_flight) || subflow.sender().wants_probe()
     }
 
     /// Whether its interface's queue has room too.
     #[inline]
-    pub(crate) fn have_room(&self, subflow: &Subflow, path: &PathState, in_flight: u64) -> bool {
+    pub(crate) fn have_room(&self, subflow: &Subflow, path: &Path, in_flight: u64) -> bool {
         self.have_window(subflow, path, in_flight) && !self.is_queue_full(path)
     }
 
     /// The time until which a path is held back, if it is.
     #[inline]
-    pub(crate) fn paced_until(&self, now: Instant, subflow: &Subflow, path: &PathState) -> Option<Instant> {
+    pub(crate) fn paced_until(&self, now: Instant, subflow: &Subflow, path: &Path) -> Option<Instant> {
         // A controller that no longer asks for a pace holds nobody back.
         let paces = self.pacing || path.pacing.is_some();
         paces.then(|| subflow.scheduling().held_until).filter(|&until| until > now)
@@ -423,7 +423,7 @@ impl SendPermit {
 
 /// As much of `large` as leaves in a row: what a controller paces goes in its rows.
 #[inline]
-pub(crate) fn paced_row(path: &PathState, large: u64) -> u64 {
+pub(crate) fn paced_row(path: &Path, large: u64) -> u64 {
     if path.pacing.is_some() { large.min(path.quantum.max(path.mss)) } else { large }
 }
 

@@ -7,6 +7,7 @@
 use mptcp_clock::{Duration, Instant};
 
 use crate::ids::SubflowId;
+use crate::path::PerPath;
 
 /// A new sample counts for one part in so many.
 const SMOOTHING: u64 = 4;
@@ -23,23 +24,29 @@ struct Watched {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Path {
+struct PathLead {
     id: SubflowId,
     watched: Option<Watched>,
     lead: Option<Duration>,
 }
 
+impl Default for PathLead {
+    fn default() -> Self {
+        Self { id: SubflowId::new(0, 0), watched: None, lead: None }
+    }
+}
+
 /// All subflows, by their slots.
 #[derive(Debug)]
 pub(crate) struct DataAckLeads {
-    paths: Vec<Path>,
+    paths: PerPath<PathLead>,
     /// The first offset of the connection's stream that is waited for.
     next: u64,
 }
 
 impl Default for DataAckLeads {
     fn default() -> Self {
-        Self { paths: Vec::new(), next: u64::MAX }
+        Self { paths: PerPath::default(), next: u64::MAX }
     }
 }
 
@@ -60,13 +67,9 @@ impl DataAckLeads {
 
     #[inline(never)]
     fn begin(&mut self, slot: usize, id: SubflowId, watched: Watched) {
-        let fresh = Path { id, watched: None, lead: None };
-        if self.paths.len() <= slot {
-            self.paths.resize(slot + 1, fresh);
-        }
-        let path = &mut self.paths[slot];
+        let path = self.paths.at(slot);
         if path.id != id {
-            *path = fresh;
+            *path = PathLead { id, ..PathLead::default() };
         }
         path.watched = Some(watched);
         self.next = self.next.min(watched.data_end);

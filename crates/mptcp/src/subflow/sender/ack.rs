@@ -9,7 +9,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::{Acked, Congestion, PathState, Round};
+use crate::congestion::{Acked, Congestion, Path, Round};
 use crate::path::Arrived;
 use crate::subflow::sender::{Ack, Recovery, Sender};
 
@@ -109,7 +109,7 @@ impl Sender {
     /// Whether the window was used, where `is_cwnd_limited` bytes were under way before the acknowledgement at hand. RFC 9293 says nothing of it,
     /// RFC 7661 section 4.4 does: a window that is not used does not grow.
     #[inline]
-    fn uses_window(&self, path: &PathState, is_cwnd_limited: u64) -> bool {
+    fn uses_window(&self, path: &Path, is_cwnd_limited: u64) -> bool {
         match &self.round {
             Some(round) => round.is_used(path),
             None if path.in_slow_start() => path.cwnd < 2 * is_cwnd_limited,
@@ -196,7 +196,7 @@ impl Sender {
 /// The line of a path that gets a few segments now and then, of which none tells how fast it is: what one acknowledgement says, if all
 /// that it is for left at once, and the latest of it took `rtt`, the oldest `all`.
 #[cold]
-fn update_bottleneck_rate(state: &mut PathState, bytes: u64, rtt: Duration, all: Duration) {
+fn update_bottleneck_rate(state: &mut Path, bytes: u64, rtt: Duration, all: Duration) {
     let Some(least) = state.min_rtt else { return };
     if bytes >= 2 * state.mss && all <= rtt + least / 16 {
         state.model.delivery.on_one(bytes, rtt - least);

@@ -2,13 +2,13 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::PathState;
+use crate::congestion::Path;
 use crate::subflow::sender::{Ack, DUPLICATE_THRESHOLD, Recovery, Sender};
 
 impl Sender {
     /// RFC 2018, RFC 2883: returns whether a duplicate was reported.
     #[inline(never)]
-    pub(crate) fn take_blocks(&mut self, ack: &Ack<'_>, path: &PathState) -> bool {
+    pub(crate) fn take_blocks(&mut self, ack: &Ack<'_>, path: &Path) -> bool {
         let mut duplicate = false;
         let trial_point = self.trial_point();
         for (i, &(left, right)) in ack.blocks.iter().enumerate() {
@@ -100,7 +100,7 @@ impl Sender {
     }
 
     #[inline(always)]
-    pub(crate) fn detect(&mut self, ack: &Ack<'_>, advanced: u64, path: &PathState) -> bool {
+    pub(crate) fn detect(&mut self, ack: &Ack<'_>, advanced: u64, path: &Path) -> bool {
         if let Some(rack) = &mut self.rack {
             let quiet = self.board.sacked == 0 && self.board.lost == 0 && self.board.retransmitted == 0;
             if quiet && !rack.overtook(self.board.queue.front()) {

@@ -30,7 +30,7 @@ mod send;
 use mptcp_clock::{Duration, Instant};
 
 use crate::config::SpuriousLoss;
-use crate::congestion::{Congestion, Echoed, Lost, PathState, Repair};
+use crate::congestion::{Congestion, Echoed, Lost, Path, Repair};
 use crate::observe::Detection;
 use crate::subflow::clock::TimestampEcho;
 use crate::subflow::delivery_rate::Rates;
@@ -363,7 +363,7 @@ impl Sender {
     }
 
     /// There is less to send than the window has room for: the draft's `CheckIfApplicationLimited`.
-    pub(crate) fn note_idle_window(&mut self, path: &PathState) {
+    pub(crate) fn note_idle_window(&mut self, path: &Path) {
         let room = self.in_flight() + path.mss <= path.cwnd;
         if room && self.board.lost <= self.board.retransmitted {
             self.note_limited();
@@ -411,7 +411,7 @@ impl RoundUse {
         }
     }
 
-    pub(crate) fn is_used(&self, path: &PathState) -> bool {
+    pub(crate) fn is_used(&self, path: &Path) -> bool {
         self.full || path.in_slow_start() && path.cwnd < 2 * self.most
     }
 }

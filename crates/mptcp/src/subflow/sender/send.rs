@@ -5,7 +5,7 @@
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::{Congestion, PathState};
+use crate::congestion::{Congestion, Path};
 use crate::subflow::mtu_probe::MtuProbe;
 use crate::subflow::scoreboard::{Scoreboard, SentSegment};
 use crate::subflow::sender::{Ack, Recovery, Sender, WORST_DELAYED_ACK};
@@ -13,7 +13,7 @@ use crate::subflow::sender::{Ack, Recovery, Sender, WORST_DELAYED_ACK};
 impl Sender {
     /// Sends new data: the caller has checked the window.
     #[inline(always)]
-    pub(crate) fn send(&mut self, now: Instant, data: u64, payload: Bytes, fin: bool, path: &PathState) {
+    pub(crate) fn send(&mut self, now: Instant, data: u64, payload: Bytes, fin: bool, path: &Path) {
         let start = self.board.next;
         let sent = SentSegment {
             start,
@@ -47,13 +47,8 @@ impl Sender {
 
     /// The next segment to retransmit, if the window allows it. Of a large one, as many frames as the window has room for,
     /// where the device cuts `largest` bytes into frames; else one.
-    pub(crate) fn retransmit(
-        &mut self,
-        now: Instant,
-        path: &PathState,
-        largest: u64,
-    ) -> Option<&SentSegment> {
-        let PathState { cwnd, mss, .. } = *path;
+    pub(crate) fn retransmit(&mut self, now: Instant, path: &Path, largest: u64) -> Option<&SentSegment> {
+        let Path { cwnd, mss, .. } = *path;
         let room = cwnd.saturating_sub(self.in_flight());
         let held = self.spurious.tries_new_data();
         let at = if self.board.lost > 0 && room > 0 && !held { self.board.next_lost() } else { None };
@@ -91,7 +86,7 @@ impl Sender {
 impl Sender {
     /// Sets the timers after something was sent or acknowledged.
     #[inline(always)]
-    pub(crate) fn arm(&mut self, now: Instant, restart: bool, path: &PathState) {
+    pub(crate) fn arm(&mut self, now: Instant, restart: bool, path: &Path) {
         if self.board.queue.is_empty() {
             self.rto_deadline = Instant::FAR_FUTURE;
             self.probe_deadline = Instant::FAR_FUTURE;
@@ -106,7 +101,7 @@ impl Sender {
 
     /// RFC 8985 section 7.2.
     #[inline(always)]
-    fn probe_time(&self, now: Instant, path: &PathState) -> Option<Instant> {
+    fn probe_time(&self, now: Instant, path: &Path) -> Option<Instant> {
         self.rack.as_ref()?;
         if !matches!(self.state, Recovery::Open | Recovery::Cwr { .. })
             || self.probe.is_some()
@@ -121,7 +116,7 @@ impl Sender {
     }
 
     /// The peer is about to be told something that it answers at once: no acknowledgement of what is in flight is delayed.
-    pub(crate) fn expect_answer(&mut self, now: Instant, path: &PathState) {
+    pub(crate) fn expect_answer(&mut self, now: Instant, path: &Path) {
         self.answered = self.board.next;
         self.arm(now, false, path);
     }
@@ -170,7 +165,7 @@ impl Sender {
 
     /// The peer was heard on a path that had gone silent: what is outstanding goes at once, without
     /// waiting for the doubled timeout.
-    pub(crate) fn revive(&mut self, now: Instant, path: &PathState) {
+    pub(crate) fn revive(&mut self, now: Instant, path: &Path) {
         self.timeout.reset_backoff();
         if self.in_loss() {
             // The timeout has told what there is to tell.

@@ -14,7 +14,7 @@ use mptcp_clock::{Duration, Instant};
 
 use super::{Ack, Range, Recovery, Sender, Spurious, SpuriousLoss};
 use crate::congestion::{
-    Acked, Bbr, Congestion, CongestionControl, CouplingScope, Lost, PathState, Reno, Sample, SlowStart,
+    Acked, Bbr, Congestion, CongestionControl, CouplingScope, Lost, Path, Reno, Sample, SlowStart,
 };
 
 const MSS: u64 = 1000;
@@ -253,13 +253,13 @@ impl CongestionControl for Told {
         true
     }
 
-    fn on_ack(&mut self, _paths: &mut [PathState], _path: usize, _acked: Acked) {}
+    fn on_ack(&mut self, _paths: &mut [Path], _path: usize, _acked: Acked) {}
 
-    fn on_lost(&mut self, _paths: &mut [PathState], _path: usize, lost: &Lost) {
+    fn on_lost(&mut self, _paths: &mut [Path], _path: usize, lost: &Lost) {
         self.0.fetch_add(lost.bytes, Relaxed);
     }
 
-    fn on_sample(&mut self, _paths: &mut [PathState], _path: usize, sample: &Sample) {
+    fn on_sample(&mut self, _paths: &mut [Path], _path: usize, sample: &Sample) {
         self.0.fetch_add(sample.newly_lost, Relaxed);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use mptcp::congestion::{CongestionControl, Lost, PathState, Repair, Sample};
+use mptcp::congestion::{CongestionControl, Lost, Path, Repair, Sample};
 use mptcp_clock::{Duration, Instant};
 
 pub const MSS: u64 = 1000;
@@ -33,7 +33,7 @@ pub struct Entry {
 
 pub struct Line {
     controller: Box<dyn CongestionControl>,
-    paths: Vec<PathState>,
+    paths: Vec<Path>,
     rate: f64,
     rtt: Duration,
     queue: u64,
@@ -60,14 +60,14 @@ pub struct Line {
 
 impl Line {
     pub fn new(controller: Box<dyn CongestionControl>, rate: f64, rtt: Duration, queue: u64) -> Self {
-        let state = PathState {
+        let state = Path {
             cwnd: 10 * MSS,
             ssthresh: u64::MAX,
             mss: MSS,
             srtt: Some(rtt),
             min_rtt: Some(rtt),
             active: true,
-            ..PathState::default()
+            ..Path::default()
         };
         let start = Instant::ZERO;
         let mut line = Self {
@@ -97,7 +97,7 @@ impl Line {
         line
     }
 
-    pub fn state(&self) -> &PathState {
+    pub fn state(&self) -> &Path {
         &self.paths[0]
     }
 

@@ -13,7 +13,7 @@ fn at(n: u64) -> Instant {
 }
 
 /// A path of 1 MB/s and 100 ms: 100 kB.
-fn known(mode: Mode) -> (PathMemory, PathState) {
+fn known(mode: Mode) -> (PathMemory, Path) {
     let mut path = PathMemory {
         mode,
         shortest: Some(ms(100)),
@@ -22,7 +22,7 @@ fn known(mode: Mode) -> (PathMemory, PathState) {
         ..PathMemory::default()
     };
     path.rates.take(RATE_ROUNDS, 0, 1e6);
-    let mut state = PathState::new(MSS, 10);
+    let mut state = Path::new(MSS, 10);
     (state.srtt, state.min_rtt) = (Some(ms(100)), Some(ms(100)));
     (path, state)
 }

@@ -8,7 +8,7 @@ use crate::congestion::controllers::bbr3::model;
 use crate::congestion::controllers::bbr3::path::{Acks, PathMemory};
 use crate::congestion::controllers::bbr3::state::{BETA, LOSS_THRESHOLD, State};
 use crate::congestion::controllers::jitter::JitterRng;
-use crate::congestion::{Lost, PathState, Sample};
+use crate::congestion::{Lost, Path, Sample};
 
 /// Section 5.3.3.8: rounds after which it probes at the latest, so that Reno could live beside it.
 const RENO_ROUNDS: u64 = 63;
@@ -43,7 +43,7 @@ impl PathMemory {
     }
 
     /// `StartProbeBW_UP`.
-    fn go_up(&mut self, state: &PathState, sample: &Sample) {
+    fn go_up(&mut self, state: &Path, sample: &Sample) {
         self.cycle.is_probe = true;
         self.cycle.acks = Acks::Starting;
         self.model.start_round();
@@ -53,7 +53,7 @@ impl PathMemory {
     }
 
     /// `UpdateProbeBWCyclePhase`.
-    pub(crate) fn update_cycle(&mut self, state: &PathState, sample: &Sample, jitter: &mut JitterRng) {
+    pub(crate) fn update_cycle(&mut self, state: &Path, sample: &Sample, jitter: &mut JitterRng) {
         if !self.model.full_reached || self.adapt_long(state, sample) {
             return;
         }
@@ -71,20 +71,20 @@ impl PathMemory {
     }
 
     /// `IsTimeToProbeBW`.
-    fn is_time_to_probe(&self, state: &PathState, sample: &Sample) -> bool {
+    fn is_time_to_probe(&self, state: &Path, sample: &Sample) -> bool {
         let reno = (self.target(state) / state.mss.max(1)).clamp(1, RENO_ROUNDS);
         sample.now > self.cycle.since + self.cycle.wait || self.cycle.rounds_since_probe >= reno
     }
 
     /// `IsTimeToCruise`: by the greatest rate, whatever losses leave of it for now.
-    fn is_time_to_cruise(&self, state: &PathState, sample: &Sample) -> bool {
+    fn is_time_to_cruise(&self, state: &Path, sample: &Sample) -> bool {
         let product = self.product_at(state, self.model.max_bw(), 1.0);
         sample.in_flight <= self.model.with_headroom(state)
             && sample.in_flight <= self.with_budget(state, product)
     }
 
     /// `IsTimeToGoDown`.
-    fn is_time_to_go_down(&mut self, state: &PathState, sample: &Sample) -> bool {
+    fn is_time_to_go_down(&mut self, state: &Path, sample: &Sample) -> bool {
         let long = self.model.inflight_long;
         if self.cycle.was_too_high && sample.in_flight >= long {
             // Section 5.3.3.6: last time it was too much.
@@ -99,7 +99,7 @@ impl PathMemory {
     }
 
     /// `AdaptLongTermModel`; returns whether it has decided what comes next.
-    fn adapt_long(&mut self, state: &PathState, sample: &Sample) -> bool {
+    fn adapt_long(&mut self, state: &Path, sample: &Sample) -> bool {
         if self.cycle.acks == Acks::Starting && self.model.round_start {
             self.cycle.acks = Acks::Feedback;
         }
@@ -128,14 +128,14 @@ impl PathMemory {
     }
 
     /// `RaiseInflightLongtermSlope`.
-    fn raise_slope(&mut self, state: &PathState) {
+    fn raise_slope(&mut self, state: &Path) {
         let growth = 1_u64 << self.cycle.up_rounds;
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(30);
         self.cycle.per_segment = (state.cwnd / growth).max(state.mss).max(1);
     }
 
     /// `ProbeInflightLongtermUpward`.
-    fn raise_long(&mut self, state: &PathState, sample: &Sample) {
+    fn raise_long(&mut self, state: &Path, sample: &Sample) {
         if !sample.window_limited || state.cwnd < self.model.inflight_long || self.cycle.per_segment == 0 {
             return;
         }
@@ -149,7 +149,7 @@ impl PathMemory {
     }
 
     /// `HandleLostPacket`.
-    pub(crate) fn on_lost(&mut self, state: &PathState, lost: &Lost, jitter: &mut JitterRng) {
+    pub(crate) fn on_lost(&mut self, state: &Path, lost: &Lost, jitter: &mut JitterRng) {
         self.model.delivered = lost.delivered_in_all;
         let first = self.model.note_loss(lost.delivered_in_all);
         if first && !self.undo_waits {
@@ -161,7 +161,7 @@ impl PathMemory {
     }
 
     /// `HandleInflightTooHigh`.
-    fn on_too_high(&mut self, state: &PathState, lost: &Lost, jitter: &mut JitterRng) {
+    fn on_too_high(&mut self, state: &Path, lost: &Lost, jitter: &mut JitterRng) {
         self.cycle.was_too_high = true;
         self.cycle.is_probe = false;
         if !lost.app_limited {
@@ -218,7 +218,7 @@ mod tests {
                 app_limited: false,
                 selective,
             };
-            path.on_lost(&PathState::new(1_000, 100), &lost, &mut JitterRng::default());
+            path.on_lost(&Path::new(1_000, 100), &lost, &mut JitterRng::default());
             assert_eq!(path.cycle.is_probe, is_probe && !path.cycle.was_too_high, "a probe is judged once");
             path.cycle.was_too_high
         };

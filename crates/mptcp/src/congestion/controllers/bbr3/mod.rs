@@ -20,7 +20,8 @@ use crate::congestion::controllers::bbr3::path::PathMemory;
 use crate::congestion::controllers::bbr3::state::{INITIAL, LEAST, STARTUP_GAIN, State};
 use crate::congestion::controllers::jitter::JitterRng;
 use crate::congestion::controllers::pace::pace;
-use crate::congestion::{Acked, CongestionControl, Lost, Mark, PathState, Repair, Sample};
+use crate::congestion::{Acked, CongestionControl, Lost, Mark, Path, Repair, Sample};
+use crate::path::PerPath;
 
 /// BBRStartupFullLossCnt. Counted as Linux does, by acknowledgements that tell of losses, not by gaps.
 const STARTUP_LOSSES: u32 = 6;
@@ -30,22 +31,19 @@ const DRAIN_ROUNDS: u64 = 3;
 /// BBRv3's memory of each path.
 #[derive(Clone, Debug, Default)]
 pub struct Bbr3 {
-    paths: Vec<PathMemory>,
+    paths: PerPath<PathMemory>,
     jitter: JitterRng,
 }
 
 impl Bbr3 {
     fn path(&mut self, path: usize) -> &mut PathMemory {
-        if self.paths.len() <= path {
-            self.paths.resize(path + 1, PathMemory::default());
-        }
-        &mut self.paths[path]
+        self.paths.at(path)
     }
 }
 
 impl PathMemory {
     /// Section 5.3.1.3: too much was lost for a whole round of recovery.
-    fn check_startup_losses(&mut self, state: &PathState, sample: &Sample) {
+    fn check_startup_losses(&mut self, state: &Path, sample: &Sample) {
         if self.model.full_reached {
             return;
         }
@@ -69,7 +67,7 @@ impl PathMemory {
     }
 
     /// Sections 5.3.1 and 5.3.2.
-    fn leave_startup(&mut self, state: &PathState, sample: &Sample, jitter: &mut JitterRng) {
+    fn leave_startup(&mut self, state: &Path, sample: &Sample, jitter: &mut JitterRng) {
         self.check_startup_losses(state, sample);
         if self.state == State::Startup && self.model.full_reached {
             (self.state, self.drain_from) = (State::Drain, self.model.rounds);
@@ -83,7 +81,7 @@ impl PathMemory {
     }
 
     /// Section 5.6.2.
-    fn set_pace(&mut self, state: &mut PathState, gain: f64) {
+    fn set_pace(&mut self, state: &mut Path, gain: f64) {
         if !self.measured && state.srtt.is_some() {
             self.begin_pace(state);
         }
@@ -94,14 +92,14 @@ impl PathMemory {
     }
 
     /// `InitPacingRate`.
-    fn begin_pace(&mut self, state: &mut PathState) {
+    fn begin_pace(&mut self, state: &mut Path) {
         self.measured = state.srtt.is_some();
         let rtt = state.srtt.unwrap_or(NOMINAL).as_secs_f64().max(1e-6);
         pace(state, STARTUP_GAIN * state.cwnd as f64 / rtt);
     }
 
     /// Section 5.6.4.6.
-    fn set_window(&mut self, state: &mut PathState, sample: &Sample) {
+    fn set_window(&mut self, state: &mut Path, sample: &Sample) {
         let most = self.product(state, self.state.window_gain()) + self.model.extra_acked();
         let most = self.with_budget(state, most);
         if self.model.full_reached {
@@ -133,7 +131,7 @@ impl CongestionControl for Bbr3 {
         true
     }
 
-    fn on_path_change(&mut self, paths: &mut [PathState], path: usize) {
+    fn on_path_change(&mut self, paths: &mut [Path], path: usize) {
         let own = self.path(path);
         *own = PathMemory::default();
         let state = &mut paths[path];
@@ -143,10 +141,10 @@ impl CongestionControl for Bbr3 {
         }
     }
 
-    fn on_ack(&mut self, _paths: &mut [PathState], _path: usize, _acked: Acked) {}
+    fn on_ack(&mut self, _paths: &mut [Path], _path: usize, _acked: Acked) {}
 
     /// `UpdateOnACK`, section 5.2.3.
-    fn on_sample(&mut self, paths: &mut [PathState], path: usize, sample: &Sample) {
+    fn on_sample(&mut self, paths: &mut [Path], path: usize, sample: &Sample) {
         self.path(path);
         let (own, state, jitter) = (&mut self.paths[path], &mut paths[path], &mut self.jitter);
         let before = std::mem::replace(&mut own.repair, sample.repair);
@@ -172,13 +170,13 @@ impl CongestionControl for Bbr3 {
         own.set_window(state, sample);
     }
 
-    fn on_lost(&mut self, paths: &mut [PathState], path: usize, lost: &Lost) {
+    fn on_lost(&mut self, paths: &mut [Path], path: usize, lost: &Lost) {
         self.path(path);
         self.paths[path].on_lost(&paths[path], lost, &mut self.jitter);
     }
 
     /// `OnEnterFastRecovery`; `OnEnterRTO`.
-    fn on_loss(&mut self, paths: &mut [PathState], path: usize, _now: Instant) -> u64 {
+    fn on_loss(&mut self, paths: &mut [Path], path: usize, _now: Instant) -> u64 {
         let own = self.path(path);
         own.save_state(&paths[path]);
         own.undo_waits = true;
@@ -186,17 +184,17 @@ impl CongestionControl for Bbr3 {
     }
 
     /// No `on_loss` comes where losses follow marks in the same round trip.
-    fn on_mark(&mut self, paths: &mut [PathState], path: usize, _mark: Mark) -> u64 {
+    fn on_mark(&mut self, paths: &mut [Path], path: usize, _mark: Mark) -> u64 {
         self.path(path).save_window(&paths[path]);
         paths[path].ssthresh
     }
 
-    fn on_timeout(&mut self, _paths: &mut [PathState], path: usize) {
+    fn on_timeout(&mut self, _paths: &mut [Path], path: usize) {
         self.path(path).repair = Repair::Timeout;
     }
 
     /// `HandleSpuriousLossDetection`, section 5.5.11.2.
-    fn on_undo(&mut self, paths: &mut [PathState], path: usize, delivered: u64) {
+    fn on_undo(&mut self, paths: &mut [Path], path: usize, delivered: u64) {
         let own = self.path(path);
         // A round that begins now counts from here.
         own.model.delivered = delivered;
@@ -217,7 +215,7 @@ impl CongestionControl for Bbr3 {
     }
 
     /// `HandleRestartFromIdle`, section 5.4.1.
-    fn on_restart(&mut self, paths: &mut [PathState], path: usize, now: Instant, _idle: Duration) {
+    fn on_restart(&mut self, paths: &mut [Path], path: usize, now: Instant, _idle: Duration) {
         self.path(path);
         let (own, state, jitter) = (&mut self.paths[path], &mut paths[path], &mut self.jitter);
         own.restarts = true;

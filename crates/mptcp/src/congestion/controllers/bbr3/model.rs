@@ -7,7 +7,7 @@ use mptcp_clock::Instant;
 
 use crate::congestion::controllers::bbr3::state::{BETA, HEADROOM, LEAST, LOSS_THRESHOLD, Undo};
 use crate::congestion::controllers::windowed_max::WindowedMax;
-use crate::congestion::{PathState, Sample};
+use crate::congestion::{Path, Sample};
 
 /// The rate has to grow by a quarter, or the pipe is full after three rounds.
 const GROWTH: f64 = 1.25;
@@ -122,7 +122,7 @@ impl Model {
     }
 
     /// `AdaptLowerBoundsFromCongestion`, once a round.
-    pub(crate) fn adapt_lower_bounds(&mut self, state: &PathState, accelerates: bool) {
+    pub(crate) fn adapt_lower_bounds(&mut self, state: &Path, accelerates: bool) {
         if std::mem::take(&mut self.loss_in_round) && !accelerates {
             if self.bw_short.is_infinite() {
                 self.bw_short = self.max_bw();
@@ -187,7 +187,7 @@ impl Model {
     }
 
     /// `InflightWithHeadroom`.
-    pub(crate) fn with_headroom(&self, state: &PathState) -> u64 {
+    pub(crate) fn with_headroom(&self, state: &Path) -> u64 {
         if self.inflight_long == u64::MAX {
             return u64::MAX;
         }
@@ -196,7 +196,7 @@ impl Model {
     }
 
     /// `UpdateACKAggregation`, section 5.5.9.
-    pub(crate) fn update_aggregation(&mut self, state: &PathState, sample: &Sample) {
+    pub(crate) fn update_aggregation(&mut self, state: &Path, sample: &Sample) {
         let mut expected = (self.bw * sample.now.since(self.extra_from).as_secs_f64()) as u64;
         if self.extra_delivered <= expected {
             (self.extra_delivered, self.extra_from, expected) = (0, sample.now, 0);

@@ -7,7 +7,7 @@ use mptcp_clock::{Duration, Instant};
 use crate::congestion::controllers::bbr3::model::Model;
 use crate::congestion::controllers::bbr3::shortest::MinRttFilter;
 use crate::congestion::controllers::bbr3::state::{INITIAL, LEAST, State, Undo};
-use crate::congestion::{PathState, Repair};
+use crate::congestion::{Path, Repair};
 
 /// What the acknowledgements that come speak of: `ack_phase`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,12 +57,12 @@ pub(crate) struct PathMemory {
 
 impl PathMemory {
     /// `BDPMultiple`, bytes.
-    pub(crate) fn product(&self, state: &PathState, gain: f64) -> u64 {
+    pub(crate) fn product(&self, state: &Path, gain: f64) -> u64 {
         self.product_at(state, self.model.bw, gain)
     }
 
     /// The same for another rate than that of the model.
-    pub(crate) fn product_at(&self, state: &PathState, rate: f64, gain: f64) -> u64 {
+    pub(crate) fn product_at(&self, state: &Path, rate: f64, gain: f64) -> u64 {
         match self.shortest.min_rtt {
             None => INITIAL * state.mss,
             Some(shortest) => (rate * shortest.as_secs_f64() * gain) as u64,
@@ -70,34 +70,34 @@ impl PathMemory {
     }
 
     /// `QuantizationBudget`: what is put together on the way needs room.
-    pub(crate) fn with_budget(&self, state: &PathState, inflight: u64) -> u64 {
+    pub(crate) fn with_budget(&self, state: &Path, inflight: u64) -> u64 {
         let inflight = inflight.max(3 * state.quantum).max(LEAST * state.mss);
         inflight + if self.state == State::Up { 2 * state.mss } else { 0 }
     }
 
     /// `Inflight`.
-    pub(crate) fn inflight(&self, state: &PathState, gain: f64) -> u64 {
+    pub(crate) fn inflight(&self, state: &Path, gain: f64) -> u64 {
         self.with_budget(state, self.product(state, gain))
     }
 
     /// `TargetInflight`.
-    pub(crate) fn target(&self, state: &PathState) -> u64 {
+    pub(crate) fn target(&self, state: &Path) -> u64 {
         self.product(state, 1.0).min(state.cwnd)
     }
 
     /// `SaveCwnd`.
-    pub(crate) fn save_window(&mut self, state: &PathState) {
+    pub(crate) fn save_window(&mut self, state: &Path) {
         let good = self.repair == Repair::None && self.state != State::ProbeRtt;
         self.prior = if good { state.cwnd } else { self.prior.max(state.cwnd) };
     }
 
     /// `RestoreCwnd`.
-    pub(crate) fn restore_window(&self, state: &mut PathState) {
+    pub(crate) fn restore_window(&self, state: &mut Path) {
         state.cwnd = state.cwnd.max(self.prior);
     }
 
     /// `SaveStateUponLoss`.
-    pub(crate) fn save_state(&mut self, state: &PathState) {
+    pub(crate) fn save_state(&mut self, state: &Path) {
         self.save_window(state);
         self.undo = Undo {
             state: None,

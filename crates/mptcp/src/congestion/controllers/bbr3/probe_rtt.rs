@@ -7,19 +7,19 @@ use mptcp_clock::{Duration, Instant};
 use crate::congestion::controllers::bbr3::path::PathMemory;
 use crate::congestion::controllers::bbr3::state::{LEAST, PROBE_RTT_WINDOW_GAIN, State};
 use crate::congestion::controllers::jitter::JitterRng;
-use crate::congestion::{PathState, Sample};
+use crate::congestion::{Path, Sample};
 
 /// BBR.ProbeRTTDuration.
 const DURATION: Duration = Duration::from_millis(200);
 
 impl PathMemory {
     /// `ProbeRTTCwnd`.
-    pub(crate) fn probe_rtt_window(&self, state: &PathState) -> u64 {
+    pub(crate) fn probe_rtt_window(&self, state: &Path) -> u64 {
         self.product(state, PROBE_RTT_WINDOW_GAIN).max(LEAST * state.mss)
     }
 
     /// `UpdateMinRTT` and `CheckProbeRTT`.
-    pub(crate) fn update_shortest(&mut self, state: &mut PathState, sample: &Sample, jitter: &mut JitterRng) {
+    pub(crate) fn update_shortest(&mut self, state: &mut Path, sample: &Sample, jitter: &mut JitterRng) {
         let expired = self.shortest.update(sample);
         if expired && !self.restarts && self.state != State::ProbeRtt {
             self.save_window(state);
@@ -44,12 +44,7 @@ impl PathMemory {
     }
 
     /// `CheckProbeRTTDone` and `ExitProbeRTT`.
-    pub(crate) fn check_probe_rtt_done(
-        &mut self,
-        state: &mut PathState,
-        now: Instant,
-        jitter: &mut JitterRng,
-    ) {
+    pub(crate) fn check_probe_rtt_done(&mut self, state: &mut Path, now: Instant, jitter: &mut JitterRng) {
         if self.shortest.ends.is_none_or(|ends| now <= ends) {
             return;
         }

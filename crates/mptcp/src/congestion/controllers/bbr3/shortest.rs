@@ -5,7 +5,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::congestion::{PathState, Sample};
+use crate::congestion::{Path, Sample};
 
 /// BBR.ProbeRTTInterval.
 const INTERVAL: Duration = Duration::from_secs(5);
@@ -27,7 +27,7 @@ pub(crate) struct MinRttFilter {
 
 impl MinRttFilter {
     /// Begins with what the handshake showed.
-    pub(crate) fn begin(&mut self, state: &PathState, now: Instant) {
+    pub(crate) fn begin(&mut self, state: &Path, now: Instant) {
         if self.min_rtt.is_none() {
             (self.min_rtt, self.probe) = (state.min_rtt, state.min_rtt);
             (self.at, self.probe_at) = (now, now);

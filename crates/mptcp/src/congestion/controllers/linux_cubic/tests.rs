@@ -7,14 +7,14 @@ const MSS: u64 = 1000;
 /// A path of 100 ms under Linux's CUBIC with ticks of a millisecond.
 struct Bench {
     cubic: LinuxCubic,
-    paths: Vec<PathState>,
+    paths: Vec<Path>,
     now: Instant,
     rtt: Duration,
 }
 
 impl Bench {
     fn new(hertz: u32, segments: u32) -> Self {
-        let mut state = PathState::new(MSS, segments);
+        let mut state = Path::new(MSS, segments);
         state.sample(Duration::from_millis(100));
         state.ssthresh = state.cwnd;
         let now = Instant::ZERO + Duration::from_secs(10);

@@ -1,8 +1,7 @@
 use super::*;
 
 fn paced(rate: f64, srtt_ms: Option<u64>) -> (Option<f64>, u64) {
-    let mut state =
-        PathState { mss: 1_000, srtt: srtt_ms.map(Duration::from_millis), ..PathState::default() };
+    let mut state = Path { mss: 1_000, srtt: srtt_ms.map(Duration::from_millis), ..Path::default() };
     pace(&mut state, rate);
     (state.pacing, state.quantum)
 }

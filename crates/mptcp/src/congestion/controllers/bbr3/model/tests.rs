@@ -12,8 +12,8 @@ fn sample(before: u64, in_all: u64, rate: f64) -> Sample {
     }
 }
 
-fn state(cwnd: u64) -> PathState {
-    PathState { cwnd, mss: 1_000, ..PathState::default() }
+fn state(cwnd: u64) -> Path {
+    Path { cwnd, mss: 1_000, ..Path::default() }
 }
 
 #[test]

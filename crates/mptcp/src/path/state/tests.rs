@@ -11,7 +11,7 @@ fn ms(n: u64) -> Duration {
 /// RFC 6298 sections 2.2 and 2.3: R/2 at first, then a quarter and an eighth.
 #[test]
 fn round_trips_are_smoothed() {
-    let mut state = PathState::new(MSS, 10);
+    let mut state = Path::new(MSS, 10);
     assert_eq!((state.cwnd, state.in_slow_start(), state.srtt), (10 * MSS, true, None));
     state.sample(ms(100));
     assert_eq!((state.srtt, state.rttvar), (Some(ms(100)), ms(50)));
@@ -33,7 +33,7 @@ fn round_trips_are_smoothed() {
 #[test]
 fn slow_start_grows_by_what_was_acknowledged_up_to_the_threshold() {
     let grown = |cwnd, ssthresh, conservative, bytes| {
-        let mut state = PathState { cwnd, ssthresh, mss: MSS, conservative, ..PathState::default() };
+        let mut state = Path { cwnd, ssthresh, mss: MSS, conservative, ..Path::default() };
         let left = state.slow_start(bytes);
         (state.cwnd, left)
     };
@@ -43,13 +43,13 @@ fn slow_start_grows_by_what_was_acknowledged_up_to_the_threshold() {
     assert_eq!(grown(10_000, 9_000, false, 3_000), (10_000, 3_000), "a threshold below takes nothing away");
     assert_eq!(grown(10_000, u64::MAX, true, 4_000), (11_000, 0));
     assert_eq!(grown(10_000, 10_500, true, 4_000), (10_500, 500));
-    let at = |cwnd| PathState { cwnd, ssthresh: 10, ..PathState::default() }.in_slow_start();
+    let at = |cwnd| Path { cwnd, ssthresh: 10, ..Path::default() }.in_slow_start();
     assert_eq!([9, 10, 11].map(at), [true, false, false]);
 }
 
 #[test]
 fn growth_is_whole_bytes_and_the_rest_is_kept() {
-    let mut state = PathState { cwnd: 10_000, mss: MSS, ..PathState::default() };
+    let mut state = Path { cwnd: 10_000, mss: MSS, ..Path::default() };
     let mut grow = |bytes: f64| {
         state.grow(bytes);
         (state.cwnd, state.credit)
@@ -71,7 +71,7 @@ fn growth_is_whole_bytes_and_the_rest_is_kept() {
 /// The answer to one segment alone says how long the peer delays it; what RTTs show beyond the path's own queue is a queue of others.
 #[test]
 fn an_estimate_tells_the_own_queue_from_that_of_others() {
-    let mut state = PathState::new(MSS, 10);
+    let mut state = Path::new(MSS, 10);
     state.sample(ms(100));
     assert_eq!(state.rate(), PRIOR_RATE, "nothing was measured");
     // Ten segments take 80 ms at the prior rate.
@@ -93,7 +93,7 @@ fn an_estimate_tells_the_own_queue_from_that_of_others() {
 
 #[test]
 fn what_is_not_answered_in_time_is_overdue() {
-    let mut state = PathState::new(MSS, 10);
+    let mut state = Path::new(MSS, 10);
     (0..100).for_each(|_| state.sample(ms(100)));
     let sent = Instant::ZERO + ms(1_000);
     let overdue = |after| state.estimate(sent + ms(after), 10 * MSS, Some(sent)).overdue;
@@ -103,7 +103,7 @@ fn what_is_not_answered_in_time_is_overdue() {
 
 #[test]
 fn a_window_beyond_what_the_last_congestive_loss_left_probes() {
-    let mut state = PathState::new(MSS, 10);
+    let mut state = Path::new(MSS, 10);
     assert!(!state.is_probing(9 * MSS), "it has not lost");
     state.ssthresh = 5 * MSS;
     state.model.losses.on_loss(Instant::ZERO, false);

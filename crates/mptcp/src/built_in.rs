@@ -1,0 +1,106 @@
+//! The built-in policies, by name.
+//!
+//! Adding a policy takes its own file and one line here. Scenario files, commands, reference pages and Python learn its name and its
+//! description from this list.
+
+use crate::congestion::controllers::tuned::BETA;
+use crate::congestion::{
+    Balia, Bbr, Bbr3, CongestionControl, Cubic, Dctcp, Lia, LinuxCubic, Olia, Reno, Tuned, WVegas,
+};
+use crate::path_manager::{FullMesh, NdiffPorts, PathManager};
+use crate::policy::{Factory, ParameterError, Parameters, Policies, Registry};
+use crate::scheduler::{Linux, MaxRtt, MinRtt, OnTime, Redundant, RoundRobin, Scheduler};
+
+/// Subflows of `ndiffports` in all, at most.
+const MAX_PORTS: u64 = 8;
+
+impl Default for Policies {
+    fn default() -> Self {
+        Self { congestion: congestion(), schedulers: schedulers(), path_managers: path_managers() }
+    }
+}
+
+/// The built-in algorithms.
+fn congestion() -> Registry<dyn CongestionControl> {
+    Registry::new("congestion controller")
+        .with("reno", "NewReno on each subflow by itself (RFC 5681); `beta`: the part of the window that a loss leaves (0.5)", |values| {
+            let beta = beta(values)?;
+            Ok(if beta == BETA { Reno.into() } else { Tuned::reno(beta).into() })
+        })
+        .with(
+            "cubic",
+            "CUBIC on each subflow by itself (RFC 9438); `as = \"linux\"`: as the kernel computes it, at `hertz` ticks a second",
+            cubic,
+        )
+        .with("lia", "Linked increases over all subflows (RFC 6356); `alpha_scale` multiplies alpha (1), `beta` as in reno", lia)
+        .with("olia", "Opportunistic linked increases (Khalili et al., CoNEXT 2012)", |_| {
+            Ok(Olia::default().into())
+        })
+        .with("balia", "Balanced linked adaptation (Peng et al., 2016)", |_| Ok(Balia.into()))
+        .with("wvegas", "Weighted Vegas, which answers to delay (Cao et al., ICNP 2012)", |_| {
+            Ok(WVegas::default().into())
+        })
+        .with("dctcp", "DCTCP on each subflow by itself, which answers to marks (RFC 8257)", |_| {
+            Ok(Dctcp::default().into())
+        })
+        .with("bbr", "BBR version 1 on each subflow by itself (Cardwell et al., 2016)", |_| Ok(Bbr::default().into()))
+        .with("bbr3", "BBR version 3 on each subflow by itself (draft-ietf-ccwg-bbr)", |_| Ok(Bbr3::default().into()))
+}
+
+/// `alpha_scale`, 0.01 to 100, and `beta`. RFC 6356's own are LIA itself.
+fn lia(values: &mut Parameters) -> Result<Factory<dyn CongestionControl>, ParameterError> {
+    let scale = values.number("alpha_scale", 1.0, 0.01..=100.0)?;
+    let beta = beta(values)?;
+    Ok(if (scale, beta) == (1.0, BETA) { Lia.into() } else { Tuned::lia(scale, beta).into() })
+}
+
+/// `beta`, the part of the window that a loss leaves, 0.05 to 0.95.
+fn beta(values: &mut Parameters) -> Result<f64, ParameterError> {
+    values.number("beta", BETA, 0.05..=0.95)
+}
+
+/// `as`, `"rfc9438"` or `"linux"`, and for the latter `hertz`, 1 to 1000.
+fn cubic(values: &mut Parameters) -> Result<Factory<dyn CongestionControl>, ParameterError> {
+    match values.text("as")?.as_deref() {
+        None | Some("rfc9438") => Ok(Cubic::default().into()),
+        Some("linux") => Ok(LinuxCubic::new(values.count("hertz", 1000, 1..=1000)? as u32).into()),
+        Some(_) => {
+            Err(ParameterError { key: "as".into(), problem: "\"rfc9438\" or \"linux\" is wanted".into() })
+        }
+    }
+}
+
+/// The built-in schedulers.
+fn schedulers() -> Registry<dyn Scheduler> {
+    Registry::new("scheduler")
+        .with(
+            "ontime",
+            "The path on which data arrives first, and slower paths only where that holds up nobody",
+            |_| Ok(OnTime::default().into()),
+        )
+        .with("minrtt", "Lowest round-trip time first, as long as its window has room", |_| Ok(MinRtt.into()))
+        .with("maxrtt", "Highest round-trip time first: the opposite of minrtt, for experiments", |_| {
+            Ok(MaxRtt.into())
+        })
+        .with("linux", "Linux's: bursts of 64 KiB for the subflow whose queue would be empty first", |_| {
+            Ok(Linux::default().into())
+        })
+        .with("roundrobin", "One segment each in turn", |_| Ok(RoundRobin::default().into()))
+        .with("redundant", "Everything on every subflow", |_| Ok(Redundant.into()))
+}
+
+/// The built-in path managers.
+fn path_managers() -> Registry<dyn PathManager> {
+    Registry::new("path manager")
+        .with("fullmesh", "A subflow between each address of ours and each of the peer's", |_| {
+            Ok(FullMesh.into())
+        })
+        .with(
+            "ndiffports",
+            "Several subflows between the same two addresses, with different ports",
+            |parameters| {
+                let subflows = parameters.count("subflows", 2, 1..=MAX_PORTS)?;
+                Ok(NdiffPorts { subflows: subflows as u8 }.into())
+            },
+        )
+}

@@ -1,0 +1,33 @@
+//! A value for each path of a connection, indexed by the slot of its subflow.
+
+use std::ops::{Deref, DerefMut};
+
+/// One `T` for each path. A path that was never written to has the default.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PerPath<T>(Vec<T>);
+
+impl<T: Clone + Default> PerPath<T> {
+    /// The value of a path.
+    #[inline]
+    pub(crate) fn at(&mut self, path: usize) -> &mut T {
+        if self.0.len() <= path {
+            self.0.resize(path + 1, T::default());
+        }
+        &mut self.0[path]
+    }
+}
+
+/// The values up to the last path that was written to.
+impl<T> Deref for PerPath<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for PerPath<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+}
