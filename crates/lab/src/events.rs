@@ -1,22 +1,22 @@
-//! Which events of a run are kept, and what a table of them is.
+//! The event table of a run, and the filter that selects its rows.
 //!
-//! Owns the names of what the network tells beside what the protocol does, and the reading of filters that people write.
+//! Owns the names of network events, which complete those of the protocol, and the parsing of filters.
 
 use mptcp::observe::{Columns, Kind, Kinds};
 use mptcp_clock::Instant;
 use netsim::{Cause, Happening};
 
-/// What the network tells of frames.
+/// The type of a network event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameKind {
-    /// A frame never arrived.
+    /// A frame was dropped.
     Drop,
     /// A queue marked a frame.
     Mark,
 }
 
 impl FrameKind {
-    /// Both.
+    /// All types.
     pub const ALL: [Self; 2] = [Self::Drop, Self::Mark];
 
     /// The name that filters and tables use.
@@ -28,33 +28,33 @@ impl FrameKind {
         }
     }
 
-    /// What it says, for people.
+    /// A description for the reference page.
     #[must_use]
     pub const fn says(self) -> &'static str {
         match self {
-            Self::Drop => "A frame never arrived; `host` is the node in whose queue or on whose line it was",
-            Self::Mark => "A queue marked a frame; `host` is its node",
+            Self::Drop => "A frame was dropped; `host` is the node that held or sent it",
+            Self::Mark => "A queue marked a frame; `host` is the node of the queue",
         }
     }
 }
 
-/// Which events are kept.
+/// The selection of recorded events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filter {
-    /// Kinds of the protocol.
+    /// Protocol events, by type.
     pub kinds: Kinds,
-    /// Frames that are dropped.
+    /// Whether dropped frames are recorded.
     pub drops: bool,
-    /// Frames that are marked.
+    /// Whether marked frames are recorded.
     pub marks: bool,
-    /// From this time on.
+    /// Start of the recorded interval.
     pub from: Instant,
-    /// Up to this time, itself left out.
+    /// End of the recorded interval, exclusive.
     pub until: Instant,
 }
 
 impl Filter {
-    /// No events: what holds paths back is measured all the same.
+    /// Records no events. The limits of paths are still measured.
     pub const NONE: Self = Self {
         kinds: Kinds::NONE,
         drops: false,
@@ -63,16 +63,16 @@ impl Filter {
         until: Instant::FAR_FUTURE,
     };
 
-    /// Whether an event of the protocol is among them.
+    /// Whether a protocol event is recorded.
     #[must_use]
     pub fn has(&self, at: Instant, kind: Kind) -> bool {
         self.kinds.has(kind) && at >= self.from && at < self.until
     }
 
-    /// The kinds of these names; `all` is every kind.
+    /// A filter for the named types; `all` selects every type.
     ///
     /// # Errors
-    /// The name that is none.
+    /// Returns the first unknown name.
     pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut filter = Self::NONE;
         for name in names {
@@ -90,7 +90,7 @@ impl Filter {
     }
 }
 
-/// Names, what they say, and the columns that their numbers stand in.
+/// All types of events: name, description, and columns.
 #[must_use]
 pub fn kinds() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let fields = |kind: &Kind| kind.fields().iter().map(|field| field.name()).collect();
@@ -98,16 +98,16 @@ pub fn kinds() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     protocol.chain(FrameKind::ALL.map(|kind| (kind.name(), kind.says(), vec!["bytes"]))).collect()
 }
 
-/// The events of a run.
+/// The recorded events of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Events {
-    /// Names that the column `host` counts into.
+    /// Host names, which the column `host` indexes.
     pub hosts: Vec<String>,
-    /// The rows, by time.
+    /// The rows, ordered by time.
     pub columns: Columns,
 }
 
-/// A word for what happened to a frame.
+/// The name of a frame event or its cause.
 pub(crate) fn word(what: Happening) -> &'static str {
     match what {
         Happening::Marked => "marked",

@@ -1,6 +1,6 @@
-//! What a run gave, as plain columns.
+//! The results of a run: samples as columns, and summaries of flows, paths and links.
 //!
-//! Owns the shape of results. Never runs anything, never computes a statistic.
+//! Owns the layout of results. Never runs a simulation, never computes statistics across runs.
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{Counters, LineUse};
@@ -8,57 +8,56 @@ use netsim::{Counters, LineUse};
 use crate::events::Events;
 use crate::scenario::Link;
 
-/// A metric with its unit; the names are those of `tcp_info` and `mptcp_info` where they have one.
+/// A metric of the samples. Names follow `tcp_info` and `mptcp_info` where possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Metric {
-    /// Payload bits per second that the sender put on a path, retransmissions and reinjections
-    /// included; over all paths on the row without a path.
+    /// Payload that the sender sends on a path, including retransmissions and reinjections, bit/s. The row
+    /// without a path has the sum of all paths.
     Throughput,
-    /// Payload bits per second acknowledged on a path; in order at the receiving application on the
-    /// row without a path.
+    /// Acknowledged payload of a path, bit/s. The row without a path has the data that the receiving
+    /// application reads in order.
     Goodput,
-    /// Congestion window.
+    /// Congestion window, bytes.
     Cwnd,
-    /// Slow start threshold; missing in the first slow start.
+    /// Slow start threshold, bytes; missing before the first loss.
     Ssthresh,
-    /// Smoothed round-trip time.
+    /// Smoothed RTT, s.
     Srtt,
-    /// Round-trip time variation.
+    /// RTT variation, s.
     Rttvar,
     /// Bytes in flight.
     InFlight,
-    /// Segments sent again so far.
+    /// Retransmitted segments, cumulative.
     Retransmits,
     /// Bytes written and not yet acknowledged at the data level.
     SendQueue,
-    /// The receive window beyond the last data-level acknowledgement.
+    /// Receive window beyond the last DATA_ACK, bytes.
     ReceiveWindow,
-    /// Bytes that wait out of order: at the receiver's data level, or on a path at its subflow level.
+    /// Bytes buffered out of order: at the data level of the receiver, or at the subflow level on a path.
     OutOfOrder,
-    /// Bytes carried again by another subflow so far.
+    /// Bytes reinjected on another subflow, cumulative.
     Reinjected,
-    /// Frame bits per second that a link put on the line from its first end to its second: what a tool
-    /// like bwm-ng reads at the sending interface, headers and retransmissions included.
+    /// Frame bits per second that a link transmits from its first end, including headers and retransmissions,
+    /// as bwm-ng reads them at the sending interface.
     InterfaceThroughput,
-    /// Frame bits per second that came out of a link at its first end.
+    /// Frame bits per second that a link delivers to its first end.
     InterfaceReceived,
-    /// Bytes of a path's packets that wait in the sending host's own interface; where the host is told of
-    /// departures from it.
+    /// Bytes of a path in the queue of the local interface. Only if the host is notified of departures.
     LocalQueue,
-    /// Frames that a wireless link sent again so far.
+    /// Frames that a wireless link retransmitted, cumulative.
     MacRetries,
-    /// Frames that a wireless link gave up so far.
+    /// Frames that a wireless link dropped after the last retry, cumulative.
     MacDrops,
-    /// The rate on the air of the host's next frame.
+    /// PHY rate of the next frame of the host, bit/s.
     PhyRate,
-    /// Bytes that wait in a link's queue.
+    /// Bytes in the queue of a link.
     Queue,
-    /// Frames dropped by a link's queue so far.
+    /// Frames that the queue of a link dropped, cumulative.
     QueueDrops,
-    /// Frames lost at random so far.
+    /// Frames lost at random, cumulative.
     RandomLosses,
-    /// Frames marked by a link's queue so far; of links that mark.
+    /// Frames that the queue of a link marked, cumulative. Only for links that mark.
     QueueMarks,
 }
 
@@ -119,18 +118,18 @@ impl Metric {
     }
 }
 
-/// Samples in columns of equal length.
+/// Samples as columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Samples {
-    /// Seconds since the start of the run: the end of the sampling interval.
+    /// End of the sampling interval, s since the start of the run.
     pub time: Vec<f64>,
-    /// Index into [`Measurements::flow_names`]; its length for a link's own samples.
+    /// Index into [`Measurements::flow_names`]; equal to its length for samples of links.
     pub flow: Vec<u16>,
-    /// Index into [`Measurements::path_names`]; its length for a sample over all paths.
+    /// Index into [`Measurements::path_names`]; equal to its length for samples over all paths.
     pub path: Vec<u16>,
-    /// The metric, as its place in [`Metric::ALL`].
+    /// Index into [`Metric::ALL`].
     pub metric: Vec<u8>,
-    /// The value in the metric's unit.
+    /// The value, in the unit of the metric.
     pub value: Vec<f64>,
 }
 
@@ -145,93 +144,96 @@ impl Samples {
     }
 }
 
-/// A block of application-limited traffic that arrived whole.
+/// A completely received block of application-limited traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// When the application had it ready.
+    /// Time at which the application wrote it.
     pub written_at: Instant,
-    /// Until its last byte was read.
+    /// Time from writing until the receiver read the last byte.
     pub latency: Duration,
 }
 
-/// A path of a flow over the whole run.
+/// Summary of one path of a flow. Counters exclude the warm-up.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PathSummary {
     /// Name of the path.
     pub path: String,
-    /// Subflows that used it.
+    /// Number of subflows that used the path.
     pub subflows: u32,
-    /// Payload bytes sent after the warm-up, with everything sent again.
+    /// Payload bytes sent, including retransmissions.
     pub bytes_sent: u64,
-    /// Payload bytes that arrived at the receiver over this path after the warm-up, duplicates included.
+    /// Payload bytes that arrived over this path, including duplicates.
     pub bytes_arrived: u64,
-    /// Payload bytes acknowledged after the warm-up.
+    /// Acknowledged payload bytes.
     pub bytes_acked: u64,
-    /// Segments sent again after the warm-up.
+    /// Retransmitted segments.
     pub retransmits: u64,
-    /// Retransmission timeouts after the warm-up.
+    /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Bytes carried after the warm-up that another subflow carried first.
+    /// Bytes sent on this path after another subflow sent them first.
     pub reinjected: u64,
-    /// Mean of the sampled smoothed round-trip times after the warm-up, seconds; NaN without any.
+    /// Mean of the sampled smoothed RTT, s; NaN without samples.
     pub mean_srtt: f64,
-    /// What the path's capacity went to over the flow's life without the warm-up, as the links know it: shares by cause that add up
-    /// to 1. Empty in runs that are not observed, and where nodes spread frames over several routes.
+    /// Shares of the path capacity by use or cause of loss, as the links know them. They add up to 1. Empty
+    /// in runs without an observer, and if nodes spread frames over several routes.
     pub limits: Vec<(&'static str, f64)>,
-    /// Share of the flow's life after the warm-up that each reason held the path back, as the sender saw it; only of runs that are observed.
+    /// Share of time for which each reason blocked the path, as the sender sees it. Only in observed runs.
     pub sender_limits: Vec<(&'static str, f64)>,
-    /// What the slowest link of the path could carry on average after the warm-up, bit/s of frames. `None` where no link has a rate
-    /// of its own, and in runs that are not observed.
+    /// Mean capacity of the bottleneck link, bit/s of frames. `None` if no link has a rate, and in runs
+    /// without an observer.
     pub capacity: Option<f64>,
-    /// The same with each link at the highest rate that it has in the run, and never down.
+    /// As `capacity`, with each link up and at its highest rate of the run.
     pub best_capacity: Option<f64>,
-    /// Mean delay to the receiver and back without queues, with jitter, s; only of runs that are observed.
+    /// Mean RTT without queues but with jitter, s. Only in observed runs.
     pub base_rtt: Option<f64>,
-    /// Mean time that acknowledgements of this path waited in the queues of their links, s; only of runs that are observed, and not
-    /// known of wireless and recorded links, nor behind middleboxes.
+    /// Mean queueing delay of acknowledgements, s. `None` for wireless and recorded links, behind
+    /// middleboxes, and in runs without an observer.
     pub ack_wait: Option<f64>,
-    /// The link and its direction in whose queue they waited longest, as in `lte forward`.
+    /// The link and direction with the longest queueing delay of acknowledgements, such as `lte forward`.
     pub ack_queue: Option<String>,
-    /// Mean time over the life of the flow that its data waited in the queues of the path, s; known where `ack_wait` is.
+    /// Mean queueing delay of data, s. Known if `ack_wait` is.
     pub queue_wait: Option<f64>,
-    /// The flow uses it while its other paths do not work; only of runs that are observed.
+    /// Whether the flow uses the path only while its other paths do not work. Only in observed runs.
     pub is_backup: bool,
-    /// The link and its direction in whose queue the data waited longest.
+    /// The link and direction with the longest queueing delay of data.
     pub queue_at: Option<String>,
-    /// By cause: the link, or the middlebox, where it was found; only of runs that are observed.
+    /// The link or middlebox of each cause. Only in observed runs.
     pub places: Vec<(&'static str, String)>,
-    /// Share of the flow's life in which the other paths waited for older data on this one.
+    /// Share of time for which the other paths waited for older data on this path.
     pub blamed: f64,
-    /// Shares by cause of the longest time in which nothing arrived at the application, as this path spent it; they add up to 1. Empty where that time is short, and in runs that are not observed.
+    /// Shares by cause of the longest interval without data at the application, for this path. They add up to
+    /// 1. Empty for short intervals and in runs without an observer.
     pub silence: Vec<(&'static str, f64)>,
-    /// Frames of the flow that were dropped on this path in the whole run, in both directions; only of runs that are observed.
+    /// Dropped frames of the flow on this path, in both directions and over the whole run. Only in observed
+    /// runs.
     pub drops: Option<PathDrops>,
 }
 
-/// Frames that links dropped, by cause.
+/// Number of frames that links dropped, by cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PathDrops {
-    /// Lost at random, damaged, or given up by a wireless MAC.
+    /// Random loss, corruption, and frames that a wireless MAC gave up.
     pub random: u64,
-    /// Dropped by a queue or its discipline.
+    /// Drops by a queue or its discipline.
     pub queue: u64,
-    /// Offered to a link that was down, or held by one that went down.
+    /// Frames offered to, or held by, a link that was down.
     pub down: u64,
-    /// Dropped by a filter of the scenario.
+    /// Drops by a filter of the scenario.
     pub filter: u64,
 }
 
-/// A path that no subflow ever used.
+/// A path that no subflow used.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AbsentPath {
-    /// Its name.
+    /// Name of the path.
     pub path: String,
-    /// Highest rate of its slowest link, bit/s of frames; `None` where no link has a rate of its own, and in runs that are not
-    /// observed.
+    /// Highest rate of the bottleneck link, bit/s of frames. `None` if no link has a rate, and in runs
+    /// without an observer.
     pub best_capacity: Option<f64>,
-    /// Share of the flow's life in which a link of it was down; 0 in runs that are not observed.
+    /// Share of the lifetime of the flow for which a link of the path was down; 0 in runs without an
+    /// observer.
     pub down: f64,
-    /// The middleboxes on its links, as in `m (strip-options)`; empty in runs that are not observed.
+    /// The middleboxes on its links, such as `m (strip-options)`; empty in runs without an observer.
     pub middleboxes: Vec<String>,
 }
 
@@ -243,105 +245,109 @@ impl AbsentPath {
     }
 }
 
-/// Multipath TCP was given up for TCP (RFC 8684 section 3.7).
+/// A fallback from MPTCP to TCP (RFC 8684 section 3.7).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fallback {
-    /// Seconds since the start of the run: when the first end fell back.
+    /// Time at which the first end fell back, s since the start of the run.
     pub at: f64,
-    /// The path that goes on as TCP.
+    /// The path that continues as TCP.
     pub path: String,
-    /// What showed that the network does not carry Multipath TCP, in words.
+    /// The observation that caused the fallback.
     pub reason: &'static str,
 }
 
-/// A flow over the whole run.
+/// Summary of one flow. Counters exclude the warm-up unless stated otherwise.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowSummary {
     /// Name of the flow.
     pub flow: String,
-    /// Whether it spoke Multipath TCP to the end.
+    /// Whether the connection still used MPTCP at its end.
     pub multipath: bool,
-    /// Multipath TCP was given up for TCP.
+    /// The fallback to TCP, if any.
     pub fallback: Option<Fallback>,
-    /// Bytes read in order after the warm-up.
+    /// Bytes read in order.
     pub bytes_received: u64,
     /// Bytes read in order over the whole run.
     pub bytes_received_total: u64,
-    /// Bytes that arrived for the first time after the warm-up, in order or not; `None` where the receiver does not tell.
-    /// `bytes_received` also has those that had arrived before it ended and waited for older ones.
+    /// Bytes that arrived for the first time, in order or not. `None` if the receiver does not report them.
+    /// Unlike `bytes_received`, excludes data that arrived out of order during the warm-up.
     pub unique_bytes_arrived: Option<u64>,
-    /// Seconds over which `bytes_received` counts: from the end of the warm-up, or of the handshake if
-    /// that was later, to the end of the run or of the transfer.
+    /// Duration to which `bytes_received` refers, s. It starts after the warm-up and the handshake, and stops
+    /// at the end of the run or transfer.
     pub measured: f64,
-    /// Seconds before those, after the warm-up and since the start of the flow: in its handshake.
+    /// Time in the handshake after the warm-up and the start of the flow, s.
     pub waited: f64,
-    /// Goodput after the warm-up, bit/s.
+    /// Goodput, bit/s.
     pub goodput: f64,
-    /// Payload put on all paths after the warm-up, bit/s.
+    /// Payload sent on all paths, bit/s.
     pub throughput: f64,
-    /// Whether every byte that arrived was the right one in the right place.
+    /// Whether all received bytes were correct.
     pub intact: bool,
-    /// Seconds from the start of the flow to the end of the transfer, once it was complete.
+    /// Time from the start of the flow to the end of the transfer, s. `None` if it is incomplete.
     pub completion: Option<f64>,
-    /// Seconds from the start of the flow until data could be sent.
+    /// Time from the start of the flow until it could send data, s.
     pub handshake: Option<f64>,
-    /// The longest time in which nothing arrived although the application waited for data, s; zero for applications that cannot
-    /// tell, and for datagrams.
+    /// Longest interval without new data for a waiting application, s; 0 for applications that cannot tell,
+    /// and for datagrams.
     pub longest_silence: f64,
-    /// When that began, seconds since the start of the run.
+    /// Start of that interval, s since the start of the run.
     pub longest_silence_at: f64,
-    /// How the connection ended, if it did.
+    /// The way in which the connection ended, if it did.
     pub closed: Option<String>,
-    /// Bytes given to a further subflow after the warm-up, or with Linux's queues to the same one again; Linux counts them when it
-    /// queues them, and sends none that is acknowledged before its turn.
+    /// Bytes reinjected on another subflow. With the queues of Linux, also those reinjected on the same
+    /// subflow. Linux counts bytes when it queues them, and skips those that are acknowledged before their
+    /// turn.
     pub reinjected: u64,
-    /// The part that M1 asked for.
+    /// The part of `reinjected` due to M1.
     pub opportunistic: u64,
-    /// Times that M2 halved a window in the whole run: one that was halved in the warm-up stays small after it.
+    /// Window reductions by M2 over the whole run, since a reduction during the warm-up affects the time
+    /// after it.
     pub penalties: u64,
-    /// Bytes that arrived more than once at the data level after the warm-up; `None` where nobody counts them by flow, as in Linux.
+    /// Bytes that arrived more than once at the data level. `None` if they are not counted per flow, as in
+    /// Linux.
     pub duplicates: Option<u64>,
-    /// Payload bit/s that the links of all its paths could carry on average after the warm-up: the least capacity of a set of links
-    /// of which each path crosses one. `None` where that is not known of a path.
+    /// Mean payload capacity of the links of all paths, bit/s: the minimum over all cuts of links. `None` if
+    /// it is unknown for a path.
     pub capacity: Option<f64>,
-    /// The same with each link at the highest rate that it has in the run, and never down.
+    /// As `capacity`, with each link up and at its highest rate of the run.
     pub best_capacity: Option<f64>,
-    /// Its receive buffer, bytes.
+    /// Receive buffer, bytes.
     pub receive_buffer: u64,
-    /// Its send buffer, bytes.
+    /// Send buffer, bytes.
     pub send_buffer: u64,
-    /// Share of the time in which full buffers held the connection back: the send buffer alone, the receive window alone, or both;
-    /// only of runs that are observed.
+    /// Shares of time for which full buffers limited the connection: only the send buffer, only the receive
+    /// window, or both. Only in observed runs.
     pub full_buffers: Vec<(&'static str, f64)>,
-    /// Share of the time after the handshake under each limit, by name; sums to 1.
+    /// Shares of time after the handshake under each limit. They add up to 1.
     pub limits: Vec<(&'static str, f64)>,
     /// The paths that it used.
     pub paths: Vec<PathSummary>,
-    /// Those of its paths over which no subflow ever came, where one might have.
+    /// Its paths that no subflow joined, although one could have.
     pub never_joined: Vec<AbsentPath>,
     /// Its blocks, in order.
     pub blocks: Vec<Block>,
-    /// Seconds from when a block was ready, or a datagram was sent, until it was read: what half of them, 95% and 99% took at most.
-    /// Of those that were ready after the warm-up; `None` without any.
+    /// Delay of blocks or datagrams from writing to reading, s: median, 95th and 99th percentile. `None`
+    /// without any after the warm-up.
     pub latency: Option<[f64; 3]>,
-    /// Share of the blocks or datagrams, or of the file, that took longer than the deadline of the flow; `None` without one.
+    /// Share of blocks or datagrams, or of the file, beyond the deadline of the flow. `None` without a
+    /// deadline.
     pub late: Option<f64>,
-    /// Datagrams that were sent after the warm-up and never arrived, as a share; only of a flow of datagrams.
+    /// Share of lost datagrams. Only for UDP flows.
     pub datagram_loss: Option<f64>,
-    /// Interarrival jitter of datagrams at the end, s (RFC 3550 section 6.4.1); only of a flow of datagrams.
+    /// Interarrival jitter at the end of the run, s (RFC 3550 section 6.4.1). Only for UDP flows.
     pub jitter: Option<f64>,
 }
 
 /// Loss and delay of the datagrams of a flow.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DatagramSummary {
-    /// Share that never arrived.
+    /// Share of lost datagrams.
     pub loss: f64,
-    /// Delay, s: what half of them, 95% and 99% took at most; `None` where none arrived.
+    /// Delay, s: median, 95th and 99th percentile. `None` without arrivals.
     pub latency: Option<[f64; 3]>,
     /// Interarrival jitter at the end, s.
     pub jitter: Option<f64>,
-    /// Share that arrived later than the deadline or never; `None` without one.
+    /// Share of datagrams that were lost or arrived after the deadline. `None` without a deadline.
     pub late: Option<f64>,
 }
 
@@ -356,43 +362,43 @@ pub fn quantiles(mut values: Vec<Duration>) -> Option<[f64; 3]> {
     Some([0.5, 0.95, 0.99].map(|share| values[rank(share) - 1].as_secs_f64()))
 }
 
-/// A link direction over the whole run.
+/// Summary of one direction of a link over the whole run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSummary {
     /// Name of the link.
     pub link: String,
     /// `forward` or `backward`.
     pub direction: &'static str,
-    /// Frames that came to the queue.
+    /// Frames that arrived at the queue.
     pub offered_frames: u64,
-    /// Frames that left on the line.
+    /// Transmitted frames.
     pub sent_frames: u64,
-    /// Bytes that left on the line.
+    /// Transmitted bytes.
     pub sent_bytes: u64,
-    /// Frames dropped by the full queue.
+    /// Frames that the full queue dropped.
     pub queue_drops: u64,
     /// Frames lost at random.
     pub random_losses: u64,
-    /// Frames that a wireless MAC sent again, each time.
+    /// Retransmissions by a wireless MAC.
     pub mac_retries: u64,
-    /// Frames that it gave up.
+    /// Frames that a wireless MAC dropped after the last retry.
     pub mac_drops: u64,
-    /// The longest queue, bytes.
+    /// Maximum queue length, bytes.
     pub longest_queue: u64,
-    /// Share of the run in which a frame was waiting or in service.
+    /// Share of the run for which a frame was queued or in service.
     pub busy: f64,
-    /// What it could carry on average over the run, bit/s of frames; `None` where it has no rate of its own.
+    /// Mean capacity over the run, bit/s of frames. `None` without a rate.
     pub capacity: Option<f64>,
-    /// Frames marked by the queue; of links that mark.
+    /// Frames that the queue marked. Only for links that mark.
     pub queue_marks: Option<u64>,
-    /// Frames that came out twice; of links that double or damage frames.
+    /// Frames delivered twice. Only for links that duplicate or corrupt frames.
     pub duplicated: Option<u64>,
-    /// Frames that came out with a wrong bit; of links that double or damage frames.
+    /// Frames delivered with a bit error. Only for links that duplicate or corrupt frames.
     pub corrupted: Option<u64>,
 }
 
 impl LinkSummary {
-    /// Of one direction of a link, by what it counted and how it was used over so many seconds.
+    /// The summary of one direction of a link, from its counters and its use over a duration in seconds.
     #[must_use]
     pub fn of(
         link: &Link,
@@ -422,7 +428,7 @@ impl LinkSummary {
     }
 }
 
-/// Everything measured in one run.
+/// All results of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measurements {
     /// Names of the flows.
@@ -431,14 +437,14 @@ pub struct Measurements {
     pub path_names: Vec<String>,
     /// The time series.
     pub samples: Samples,
-    /// A summary of each flow.
+    /// Summaries of the flows.
     pub flows: Vec<FlowSummary>,
-    /// A summary of each link direction.
+    /// Summaries of the link directions.
     pub links: Vec<LinkSummary>,
-    /// Seconds after the warm-up.
+    /// Duration after the warm-up, s.
     pub measured: f64,
-    /// Data segments that reached a host.
+    /// Number of data segments that reached a host.
     pub data_packets: u64,
-    /// The events that were kept; only of runs that are observed.
+    /// The recorded events. Only in observed runs.
     pub events: Option<Events>,
 }

@@ -68,7 +68,7 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
         ),
         Kind::built_in(
             "fq_codel",
-            "FQ-CoDel (RFC 8290), a row for each subflow: limit, flows, target, interval, quantum, ecn, ce_threshold.",
+            "FQ-CoDel (RFC 8290) with one sub-queue per subflow hash: limit, flows, target, interval, quantum, ecn, ce_threshold.",
             &[],
             |keys| {
                 let usual = FqCoDel::default();
@@ -85,7 +85,7 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
         ),
         Kind::built_in(
             "pie",
-            "PIE (RFC 8033): limit, target, tupdate, alpha and beta (sixteenths of 1/s), ecn.",
+            "PIE (RFC 8033): limit, target, tupdate, alpha and beta (in 1/16 s^-1), ecn.",
             &[],
             |keys| {
                 let usual = Pie::default();
@@ -103,15 +103,15 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
         ),
         Kind::built_in(
             "red",
-            "RED (Floyd and Jacobson 1993): limit (needed), min, max, avpkt, burst, probability, ecn, harddrop, gentle. As \
-             tc's: max is a quarter of limit, min a third of max, burst (2 min + max) / (3 avpkt).",
+            "RED (Floyd and Jacobson 1993): limit (required), min, max, avpkt, burst, probability, ecn, harddrop, gentle. \
+             Defaults as in tc: max = limit / 4, min = max / 3, burst = (2 min + max) / (3 avpkt).",
             &[],
             red,
         ),
         Kind::built_in(
             "dualpi2",
-            "DualPI2 (RFC 9332) for scalable flows beside others: limit, target, tupdate, max_rtt, coupling_factor, step_thresh, \
-             classic_protection, any_ect (ECT(0) counts as scalable too, as DCTCP sends it).",
+            "DualPI2 (RFC 9332): limit, target, tupdate, max_rtt, coupling_factor, step_thresh, classic_protection, any_ect \
+             (treats ECT(0) as scalable too, as DCTCP sends it).",
             &[],
             |keys| {
                 let usual = DualPi2::default();
@@ -135,7 +135,7 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
         ),
         Kind::built_in(
             "drr",
-            "Deficit round robin, work-conserving: by (flow, port), quantum, limit of each row.",
+            "Deficit round robin: by (flow, port), quantum, limit (per sub-queue).",
             &[],
             |keys| {
                 let (by, limit) = (by(keys)?, limit(keys, QueueLimit::Packets(1000))?);
@@ -145,7 +145,7 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
         ),
         Kind::built_in(
             "round_robin",
-            "One packet in turn, work-conserving: by (flow, port), limit of each row.",
+            "Round robin by packets: by (flow, port), limit (per sub-queue).",
             &[],
             |keys| {
                 let (by, limit) = (by(keys)?, limit(keys, QueueLimit::Packets(1000))?);
@@ -155,16 +155,16 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
         ),
         Kind::built_in(
             "prio",
-            "Strict priority: bands (lists of flows, the first goes first; all others are last), limit of each band.",
+            "Strict priority: bands (lists of flows, highest priority first; other flows have the lowest), limit (per band).",
             &[],
             prio,
         ),
-        Kind::built_in("tbf", "A shaper: rate, burst (both needed), limit of what waits.", &[], |keys| {
+        Kind::built_in("tbf", "Token bucket shaper: rate and burst (both required), limit.", &[], |keys| {
             bucket(keys, Excess::Waits)
         }),
         Kind::built_in(
             "police",
-            "A policer, which drops what comes too fast: rate, burst (both needed), limit.",
+            "Token bucket policer, which drops excess packets: rate and burst (both required), limit.",
             &[],
             |keys| bucket(keys, Excess::Drops),
         ),

@@ -26,11 +26,11 @@ mod policies;
 pub(crate) type LossMaker = Arc<dyn Fn() -> Box<dyn LossModel> + Send + Sync>;
 
 /// Keys that take any loss model.
-const LOSS_KEYS: &str = "Another loss model, instead of `loss` and `gilbert_elliott`.";
+const LOSS_KEYS: &str = "A registered loss model, instead of `loss` and `gilbert_elliott`.";
 /// Keys that take any queue discipline.
-const QUEUE_KEYS: &str = "A discipline with its keys.";
+const QUEUE_KEYS: &str = "A queue discipline with its keys.";
 /// Keys that take any application.
-const APPLICATION_KEYS: &str = "What the sender writes, instead of `bulk`, `bytes` or `blocks`.";
+const APPLICATION_KEYS: &str = "A registered application, instead of `bulk`, `bytes` or `blocks`.";
 
 /// Why a kind cannot be registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -12,12 +12,12 @@ use crate::scenario::names::Side;
 
 const KEYS: &[Key] = &[Key::of::<bool>(
     "flags",
-    "bleach-ecn: clear ECE and CWR of TCP headers too, so that nobody agrees on it. Default: false.",
+    "bleach-ecn: also clears ECE and CWR in TCP headers, which prevents ECN negotiation. Default: false.",
 )];
 
 /// What the registry knows of it.
 pub(crate) fn kind() -> Kind<Maker> {
-    let about = "Clears the ECN field of packets.";
+    let about = "Clears the ECN field of IP headers.";
     Kind::built_in("bleach-ecn", about, KEYS, |keys| {
         let flags = keys.flag("flags", false)?;
         Ok(maker(move |site| BleachEcn { way: site.way, flags }))

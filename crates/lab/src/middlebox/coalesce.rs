@@ -12,12 +12,14 @@ use crate::scenario::kinds::{Key, Kind};
 use crate::scenario::names::Side;
 use crate::scenario::units::Span;
 
-const KEYS: &[Key] =
-    &[Key::of::<Span>("wait", "coalesce: how long a segment waits for the next. Default: 1ms.")];
+const KEYS: &[Key] = &[Key::of::<Span>(
+    "wait",
+    "coalesce: maximum time for which a segment waits for the next. Default: 1ms.",
+)];
 
 /// What the registry knows of it.
 pub(crate) fn kind() -> Kind<Maker> {
-    let about = "Joins two segments, and keeps the options of the first.";
+    let about = "Merges two segments, and keeps the options of the first.";
     Kind::built_in("coalesce", about, KEYS, |keys| {
         let wait = keys.positive_time("wait", Duration::from_millis(1))?;
         Ok(maker(move |site| Coalesce::new(site.way, wait)))

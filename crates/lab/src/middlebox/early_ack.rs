@@ -16,12 +16,12 @@ use crate::scenario::units::Size;
 
 const KEYS: &[Key] = &[Key::of::<Size>(
     "buffer",
-    "early-ack: how much it holds for a connection, acknowledged by itself alone. Default: 64KB.",
+    "early-ack: maximum data per connection that only the middlebox has acknowledged. Default: 64KB.",
 )];
 
 /// What the registry knows of it.
 pub(crate) fn kind() -> Kind<Maker> {
-    let about = "Acknowledges data before the receiver does, and sends again what is lost behind it.";
+    let about = "Acknowledges data before the receiver does, and retransmits data that is lost behind it.";
     Kind::built_in("early-ack", about, KEYS, |keys| {
         let buffer = keys.positive_size("buffer", 64 << 10)?;
         Ok(maker(move |site| EarlyAck::new(site.way, buffer)))

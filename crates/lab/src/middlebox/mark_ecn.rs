@@ -11,11 +11,11 @@ use crate::scenario::kinds::{Key, Kind};
 use crate::scenario::names::Side;
 
 const KEYS: &[Key] =
-    &[Key::of::<bool>("capable", "mark-ecn: only packets that are ECN-capable. Default: true.")];
+    &[Key::of::<bool>("capable", "mark-ecn: marks only ECN-capable packets. Default: true.")];
 
 /// What the registry knows of it.
 pub(crate) fn kind() -> Kind<Maker> {
-    let about = "Marks every packet as if there were congestion.";
+    let about = "Marks every packet with CE, without congestion.";
     Kind::built_in("mark-ecn", about, KEYS, |keys| {
         let capable = keys.flag("capable", true)?;
         Ok(maker(move |site| MarkEcn { way: site.way, capable }))

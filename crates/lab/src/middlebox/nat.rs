@@ -15,12 +15,12 @@ use crate::scenario::units::Span;
 
 const KEYS: &[Key] = &[Key::of::<Span>(
     "timeout",
-    "nat: a mapping that nothing uses for so long is forgotten. Default: 124min, the least that RFC 5382\nallows.",
+    "nat: idle time after which a mapping is removed. Default: 124min, the minimum of RFC 5382.",
 )];
 
 /// What the registry knows of it.
 pub(crate) fn kind() -> Kind<Maker> {
-    let about = "Translates addresses and ports; a mapping that nothing uses for a time is forgotten.";
+    let about = "Translates addresses and ports, and removes idle mappings.";
     Kind::built_in("nat", about, KEYS, |keys| {
         if keys.has("direction") {
             let problem = "must not be set for nat: the first end of the path is its inside";

@@ -14,16 +14,16 @@ use crate::scenario::names::Side;
 use crate::scenario::units::Size;
 
 const KEYS: &[Key] = &[
-    Key::of::<Size>("every", "rewrite-payload: one change in so much of a stream. Default: 64KB."),
+    Key::of::<Size>("every", "rewrite-payload: bytes of the stream per change. Default: 64KB."),
     Key::of::<Size>(
         "grow",
-        "rewrite-payload: how many bytes a change puts in, 0 to 64; 0B changes a byte. Default: 0B.",
+        "rewrite-payload: bytes that a change inserts, 0B to 64B; 0B modifies one byte instead. Default: 0B.",
     ),
 ];
 
 /// What the registry knows of it.
 pub(crate) fn kind() -> Kind<Maker> {
-    let about = "Changes the payload and its length, as application-level gateways do.";
+    let about = "Modifies the payload and its length, as application-level gateways do.";
     Kind::built_in("rewrite-payload", about, KEYS, |keys| {
         let every = keys.positive_size("every", 64 << 10)?;
         let grow = keys.size("grow", 0)?;

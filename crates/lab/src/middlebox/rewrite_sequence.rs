@@ -12,7 +12,7 @@ use crate::scenario::names::Side;
 
 /// What the registry knows of it.
 pub(crate) fn kind() -> Kind<Maker> {
-    let about = "Adds an offset to sequence numbers, another for each connection.";
+    let about = "Adds a different offset to the sequence numbers of each connection.";
     Kind::built_in("rewrite-sequence", about, &[], |_| {
         Ok(maker(|site| RewriteSequence::new(site.way, site.random)))
     })

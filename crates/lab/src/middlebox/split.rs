@@ -11,11 +11,12 @@ use crate::scenario::kinds::{Key, Kind};
 use crate::scenario::names::Side;
 use crate::scenario::units::Size;
 
-const KEYS: &[Key] = &[Key::of::<Size>("size", "split: the most payload of a part. Default: 536B.")];
+const KEYS: &[Key] =
+    &[Key::of::<Size>("size", "split: maximum payload of a part, at least 1B. Default: 536B.")];
 
 /// What the registry knows of it.
 pub(crate) fn kind() -> Kind<Maker> {
-    let about = "Cuts segments, and copies the options to each part.";
+    let about = "Splits segments, and copies the options to each part.";
     Kind::built_in("split", about, KEYS, |keys| {
         let size = keys.positive_size("size", 536)?;
         Ok(maker(move |site| Split::new(site.way, size as usize)))

@@ -11,10 +11,10 @@ use crate::scenario::kinds::{Key, Kind};
 use crate::scenario::names::{SegmentKind, Side, Stripped};
 
 const KEYS: &[Key] = &[
-    Key::of::<Stripped>("options", "strip-options: which options. Default: mptcp."),
+    Key::of::<Stripped>("options", "strip-options: the options to remove. Default: mptcp."),
     Key::of::<Vec<SegmentKind>>(
         "from",
-        "strip-options: from which segments, of syn, syn-ack, data, ack. Default: all.",
+        "strip-options: the types of segments: syn, syn-ack, data, ack. Default: all.",
     ),
 ];
 

@@ -61,246 +61,267 @@ pub use policy::PolicyValue;
 pub use queue::QueueValue;
 
 table! {
-    /// A scenario.
+    /// A simulation: a network, its flows, and the events of one run.
     ScenarioFile {
-        /// What to call it. Default: the name of the file.
+        /// Name of the scenario. Default: the name of the file.
         name: String,
-        /// A sentence about it.
+        /// One sentence that describes the scenario.
         description: String,
-        /// How long it runs. Needed.
+        /// Virtual time of one run, above 0s. Required.
         duration: Span,
-        /// How much of the beginning the summaries leave out. Default: 0s.
+        /// Time at the start of a run that summaries exclude, below `duration`. Default: 0s.
         warmup: Span,
-        /// The time between two samples. Default: 100ms.
+        /// Interval between two samples, above 0s. Default: 100ms.
         sample: Span,
-        /// Whether it ends before its duration, as soon as all files (flows with `bytes`) have arrived and who sent them knows.
+        /// Ends the run early, once each sender has acknowledgements for all its files (flows with `bytes`).
         /// Default: false.
         until_done: bool,
-        /// Files to build on, relative to this one. Tables merge key by key, later files win over earlier
-        /// ones, and this file wins over all; arrays are replaced whole.
+        /// Files that this scenario extends; their paths are relative to this file. Tables merge key by key.
+        /// Later files override earlier ones, and this file overrides all of them. Arrays are replaced as a
+        /// whole.
         include: Vec<String>,
-        /// Values for all flows that do not say otherwise.
+        /// Keys for all flows; a key in a flow overrides them.
         defaults: FlowTable,
-        /// Disjoint paths between the host `client`, with one interface for each, and the host `server`.
+        /// Disjoint paths between the hosts `client` and `server`. The client has one interface per path.
         paths: IndexMap<String, PathTable>,
-        /// Links of a general topology. The hosts are the names in `from` and `to` of the flows (and `client`
-        /// and `server`, if there are paths); all other names are routers.
+        /// Links of a general topology. Nodes that `from` or `to` of a flow names are hosts, as are `client`
+        /// and `server` if there are paths. All other nodes are routers.
         links: IndexMap<String, LinkTable>,
-        /// A whole network of one kind, beside what `links` says.
+        /// A generated network, in addition to `links`.
         topology: TopologyTable,
-        /// What routers do with several ways of equally many hops. Default: first; ecmp with a `topology`.
+        /// The choice of a router among paths of equal hop count. Default: first; ecmp with a `topology`.
         routing: Routing,
-        /// Explicit ways.
+        /// Explicit routes, which override `routing`.
         routes: Vec<RouteTable>,
-        /// Hosts that pass on what is not for them. Default: none does; all hosts of a bcube do.
+        /// Hosts that forward packets of other hosts. Default: none; all hosts of a bcube.
         relays: Vec<String>,
-        /// Access points, each with a channel.
+        /// WiFi cells: an access point and its channel.
         cells: IndexMap<String, CellTable>,
-        /// Wireless interfaces of hosts: each is a path from its host to the access point of its cell.
+        /// WiFi interfaces of hosts. Each is a path from its host to the access point of its cell.
         stations: IndexMap<String, StationTable>,
-        /// Other people's stations: they contend, and what they send goes nowhere.
+        /// Groups of competing WiFi stations. They contend for the channel, and the network discards their
+        /// frames.
         background: IndexMap<String, BackgroundTable>,
-        /// How cells on different channels disturb each other. Default: ideal.
+        /// The model of interference between cells on different channels. Default: ideal.
         interference: Interference,
-        /// How two cells disturb each other, instead.
+        /// Interference between pairs of cells, instead of `interference`.
         coupling: Vec<CouplingTable>,
-        /// The connections.
+        /// The flows: MPTCP and TCP connections, and UDP streams.
         flows: IndexMap<String, FlowTable>,
-        /// What changes during the run.
+        /// Changes to the network during the run.
         events: Vec<EventTable>,
-        /// Extra delay and loss for chosen subflows.
+        /// Extra delay and loss for selected subflows.
         filters: Vec<FilterTable>,
-        /// Boxes on the way that change what passes.
+        /// Middleboxes on paths and links, which modify segments.
         middleboxes: IndexMap<String, MiddleboxTable>,
-        /// Chance in its hosts.
+        /// Random delays in hosts, which make runs with different seeds independent.
         jitter: JitterTable,
-        /// How much it may ask for.
+        /// Limits on the size of a run.
         limits: LimitsTable,
     }
 }
 
 table! {
-    /// A connection.
+    /// A flow: one connection, or a UDP stream.
     FlowTable {
-        /// The host that opens it. Default: client.
+        /// The host that opens the connection. Default: client.
         from: String,
-        /// The host that accepts it. Default: server.
+        /// The host that accepts the connection. Default: server.
         to: String,
-        /// Instead of `from` and `to`: as many flows as the `topology` has hosts, NAME-1 from h1 and so on; each host sends to
-        /// another one and hears from one. This number chooses the permutation.
+        /// Creates one flow per host of the `topology`, instead of `from` and `to`. Each host sends to one
+        /// other host and receives from one. The flows are called NAME-1 and so on, from h1. The number
+        /// selects the permutation.
         permutation: u32,
-        /// Who sends the data. Default: upload.
+        /// The direction of the data. Default: upload.
         direction: DataDirection,
-        /// The transport. Default: mptcp.
+        /// The transport protocol. Default: mptcp.
         transport: Transport,
-        /// The version of Multipath TCP. Default: v1.
+        /// The version of MPTCP. Default: v1.
         version: Version,
-        /// Whose Multipath TCP and TCP it is: what keys that are not written mean. Default: mptcplab.
+        /// The implementation whose defaults apply to all keys that are not set. Default: mptcplab.
         stack: Stack,
-        /// The paths, or links of the host `from`, that it may use; a tcp flow uses the first. Default: all
-        /// that lead to `to`.
+        /// The paths, or links of the host `from`, that the flow may use. A tcp flow uses the first one.
+        /// Default: all that lead to `to`.
         paths: Vec<String>,
         /// The congestion controller. Default: lia for mptcp, reno for tcp.
         congestion: PolicyValue,
-        /// Which paths a coupled controller sees as one. Default: shared.
+        /// The paths that a coupled congestion controller couples. Default: shared.
         coupled: Coupled,
-        /// A sign of congestion from this host's own queue. Default: off.
+        /// A congestion signal from the queue of the sending host. Default: off.
         send_queue_rule: SendQueueRule,
-        /// Which subflow sends the next bytes. Default: ontime.
+        /// The scheduler, which selects the subflow for the next data. Default: ontime.
         scheduler: PolicyValue,
-        /// Which subflows are opened. Default: fullmesh.
+        /// The path manager, which selects the subflows to open. Default: fullmesh.
         path_manager: PolicyValue,
-        /// How many subflows ndiffports opens, 1 to 8. Default: 2.
+        /// Number of subflows that ndiffports opens, 1 to 8. Default: 2.
         subflows: u32,
-        /// The paths that are used only when no other works.
+        /// Paths whose subflows have backup priority: MPTCP uses them only while no other subflow works.
         backup: Vec<String>,
-        /// M1: when the receive window or the send buffer is full, send again what blocks it. Default: true.
+        /// Reinjects blocking data when the receive window or the send buffer is full (mechanism M1).
+        /// Default: true.
         opportunistic_retransmission: bool,
-        /// The rule of M1. Default: early.
+        /// The data that M1 reinjects. Default: early.
         opportunistic: Opportunistic,
-        /// M2: halve the window of the subflow that filled the receive window. Default: false.
+        /// Halves the congestion window of the subflow that filled the receive window (mechanism M2).
+        /// Default: false.
         penalisation: bool,
         /// The rule of M2. Default: original.
         penalty: Penalty,
-        /// M3: buffers grow with need, up to `rcvbuf` and `sndbuf`. Default: false.
+        /// Grows the buffers on demand, up to `rcvbuf` and `sndbuf` (mechanism M3). Default: false.
         autotuning: bool,
-        /// With `autotuning` the send buffer becomes smaller again when the congestion windows do; Linux's never does. Default: false.
+        /// With `autotuning`, shrinks the send buffer with the congestion windows. Linux never shrinks it.
+        /// Default: false.
         sndbuf_shrinks: bool,
-        /// With `autotuning` the receive buffer begins with 128 KiB for each path; else with 128 KiB for all, as Linux's. Default: true.
+        /// With `autotuning`, starts the receive buffer at 128 KiB per path. If false, it starts at 128 KiB
+        /// in total, as in Linux. Default: true.
         rcvbuf_by_path: bool,
-        /// M4: keep the congestion window from filling queues beyond need. Default: false.
+        /// Limits the congestion window so that it does not fill queues unnecessarily (mechanism M4).
+        /// Default: false.
         cwnd_capping: bool,
-        /// The receive buffer of the connection. Default: 6291456B, as Linux.
+        /// The receive buffer of the connection. Default: 6291456B, as in Linux.
         rcvbuf: Size,
-        /// The send buffer of the connection. Default: 4194304B, as Linux; 212992B for udp.
+        /// The send buffer of the connection. Default: 4194304B, as in Linux; 212992B for udp.
         sndbuf: Size,
-        /// The largest segment in bytes, as the MSS option says it, 88 to 65495. Default: what fits the
-        /// path's mtu.
+        /// The maximum segment size that the MSS option announces, 88 to 65495 bytes. Default: the largest
+        /// that fits the mtu of the path.
         mss: u32,
-        /// Each subflow has a queue, which is given data ahead of its window as far as the send buffer has room, as in Linux
-        /// (net/mptcp/protocol.c, __mptcp_push_pending); M1 and M2 do nothing then. Default: false; true with stack linux.
+        /// Gives each subflow a send queue, which the scheduler fills ahead of the window as far as the send
+        /// buffer allows. M1 and M2 are inactive then (Linux: __mptcp_push_pending in net/mptcp/protocol.c).
+        /// Default: false; true with stack linux.
         subflow_queues: bool,
-        /// `rcvbuf` and `sndbuf` are what Linux calls SO_RCVBUF and SO_SNDBUF, or the limits of tcp_rmem and tcp_wmem with `autotuning`:
-        /// memory, from which windows follow (net/mptcp/protocol.h, __mptcp_space). Default: false; true with stack linux.
+        /// Counts `rcvbuf` and `sndbuf` as memory, from which the windows follow, as for SO_RCVBUF and
+        /// SO_SNDBUF in Linux. With `autotuning` they correspond to the limits of tcp_rmem and tcp_wmem
+        /// (__mptcp_space in net/mptcp/protocol.h). Default: false; true with stack linux.
         buffer_memory: bool,
-        /// When data goes again on another subflow. Default: timeout; data_level with stack linux.
-        reinjection: Reinjection,
-        /// The peer's window is what the TCP of each subflow keeps of it, as in Linux (net/mptcp/options.c, ack_update_msk): after
-        /// a loss more may be sent than was offered, which the peer drops. Needs reinjection data_level. Default: false; true with
+        /// The event after which a stalled subflow's data is reinjected. Default: timeout; data_level with
         /// stack linux.
+        reinjection: Reinjection,
+        /// Tracks the receive window of the peer per subflow, as in Linux (ack_update_msk in
+        /// net/mptcp/options.c). After a loss, the sender may exceed the offered window, and the peer drops
+        /// the excess. Requires reinjection data_level. Default: false; true with stack linux.
         windows_by_subflow: bool,
-        /// How often a silent path is asked whether it is back, while others work; 0s is never. Default: 1s; 0s with stack linux.
+        /// Interval between two probes of a failed path while other paths work; 0s disables probes. Default:
+        /// 1s; 0s with stack linux.
         failed_path_probe: Span,
-        /// DATA_ACKs of 8 bytes, as Linux sends them (net/mptcp/options.c). Default: false; true with stack linux.
+        /// Sends DATA_ACKs of 8 bytes, as in Linux (net/mptcp/options.c). Default: false; true with stack
+        /// linux.
         wide_data_acks: bool,
-        /// When an address that nobody has confirmed is announced again, as Linux's net.mptcp.add_addr_timeout. Default: 3s; 120s
-        /// with stack linux.
+        /// Time after which an ADD_ADDR without echo is retransmitted, as net.mptcp.add_addr_timeout in
+        /// Linux. Default: 3s; 120s with stack linux.
         add_addr_timeout: Span,
-        /// For how long connections of a host open as TCP once a SYN was answered only without MP_CAPABLE, as Linux's
-        /// net.mptcp.blackhole_timeout; 0s is never. Default: 0s; 3600s with stack linux.
+        /// Time for which a host opens plain TCP connections after a path dropped SYNs with MP_CAPABLE, as
+        /// net.mptcp.blackhole_timeout in Linux; 0s disables it. Default: 0s; 3600s with stack linux.
         blackhole_timeout: Span,
-        /// TCP small queues: no new data while this much of a subflow waits in this host's interface, as Linux's
-        /// tcp_limit_output_bytes. Default: no limit.
+        /// Maximum data of a subflow in the interface queue of the host (TCP small queues,
+        /// tcp_limit_output_bytes in Linux). Default: no limit.
         small_queues: Size,
-        /// When slow start ends. Default: standard.
+        /// The rule that ends slow start. Default: standard.
         slow_start: SlowStart,
-        /// Spread what a full window held back over a round trip, at Linux's internal pace. Default: true for mptcp, false for
-        /// tcp.
+        /// Spreads data that a full window held back over one RTT, at the rate of Linux's internal pacing.
+        /// Default: true for mptcp, false for tcp.
         pacing: bool,
-        /// Selective acknowledgements. Default: true.
+        /// Selective acknowledgements (RFC 2018). Default: true.
         sack: bool,
-        /// TCP timestamps. Default: true.
+        /// TCP timestamps (RFC 7323). Default: true.
         timestamps: bool,
-        /// Congestion windows grow by acknowledged bytes, as in Linux since 4.0; by acknowledgements, as
-        /// before, if false. Default: true.
+        /// Grows congestion windows by acknowledged bytes, as in Linux since 4.0. If false, they grow by the
+        /// number of acknowledgements. Default: true.
         byte_counting: bool,
-        /// RACK-TLP loss detection. Default: true.
+        /// RACK-TLP loss detection (RFC 8985). Default: true.
         rack: bool,
-        /// F-RTO (RFC 5682): after a timeout, new data shows whether it was one, and if not the window comes back, as Linux's
-        /// tcp_frto. Default: true.
+        /// F-RTO (RFC 5682): detects spurious timeouts with new data and undoes their window reduction, as
+        /// tcp_frto in Linux. Default: true.
         frto: bool,
-        /// Take a reduction of the window back when timestamps or reports of duplicates show that nothing was lost (RFC 4015,
-        /// 3522, 3708), as Linux does. Default: true.
+        /// Undoes a window reduction when timestamps or duplicate reports show that the loss was spurious
+        /// (RFC 4015, 3522, 3708), as in Linux. Default: true.
         undo: bool,
-        /// Explicit congestion notification (RFC 3168). Default: off; on with a controller that works by marks, as dctcp does.
+        /// Explicit congestion notification (RFC 3168). Default: off; on with a controller that needs marks,
+        /// such as dctcp.
         ecn: Ecn,
-        /// NewReno and CUBIC give less way to a mark than to a loss (RFC 8511). Default: false.
+        /// NewReno and CUBIC reduce the window less after an ECN mark than after a loss (RFC 8511). Default:
+        /// false.
         abe: bool,
-        /// A window that was not used for a timeout begins anew (RFC 5681), as Linux's tcp_slow_start_after_idle. Default: false.
+        /// Restarts from the initial window after an idle time of one retransmission timeout (RFC 5681), as
+        /// tcp_slow_start_after_idle in Linux. Default: false.
         restart_after_idle: bool,
-        /// A window is in use where it was full in the round, or, in slow start, where more than half of it was under way in the round, as
-        /// Linux has it (net/ipv4/tcp_output.c, tcp_cwnd_validate). Default: false, by what is under way now; true with stack linux.
+        /// Determines per round whether the congestion window limits the flow, as in Linux (tcp_cwnd_validate
+        /// in net/ipv4/tcp_output.c). The window is a limit if it was full during the round. In slow start,
+        /// more than half of it is enough. If false, only the current data in flight counts. Default: false;
+        /// true with stack linux.
         cwnd_limited_per_round: bool,
-        /// How segments find out what a path carries. Default: off.
+        /// Packetization layer path MTU discovery (RFC 4821). Default: off.
         mtu_probing: MtuProbing,
-        /// Delayed acknowledgements. Default: true.
+        /// Delayed acknowledgements (RFC 1122). Default: true.
         delayed_ack: bool,
-        /// The Nagle algorithm. Default: true.
+        /// The Nagle algorithm (RFC 896). Default: true.
         nagle: bool,
-        /// With nagle: what is less than a segment waits for what is less than a segment and in flight, as hosts have it
-        /// (draft-minshall-nagle-01; Linux: tcp_minshall_check). Default: true; else for all that is in flight (RFC 9293 section 3.7.4).
+        /// With `nagle`, a small segment waits only for other small segments in flight
+        /// (draft-minshall-nagle-01; tcp_minshall_check in Linux). If false, it waits for all data in flight
+        /// (RFC 9293 section 3.7.4). Default: true.
         minshall: bool,
-        /// The least retransmission timeout. Default: 200ms, as Linux.
+        /// The minimum retransmission timeout. Default: 200ms, as in Linux.
         min_rto: Span,
-        /// How long data may stay unacknowledged before a subflow ends, as Linux's TCP_USER_TIMEOUT. Default: no limit.
+        /// Time after which a subflow with unacknowledged data ends, as TCP_USER_TIMEOUT in Linux. Default:
+        /// no limit.
         user_timeout: Span,
-        /// How much may wait unsent in the send buffer, as Linux's TCP_NOTSENT_LOWAT. Default: what sndbuf holds.
+        /// Maximum unsent data in the send buffer, as TCP_NOTSENT_LOWAT in Linux. Default: `sndbuf`.
         notsent_lowat: Size,
-        /// The initial congestion window in segments, 1 to 1000. Default: 10.
+        /// The initial congestion window, 1 to 1000 segments. Default: 10.
         initial_window: u32,
-        /// The slow start threshold of each subflow at the start: what tcp_metrics remember of an earlier
+        /// The initial slow start threshold of each subflow, as tcp_metrics keeps it from an earlier
         /// connection. Default: none.
         ssthresh: Size,
         /// The DSS checksum. Default: false.
         checksum: bool,
-        /// Send as fast as the network takes it, to the end. The default traffic.
+        /// Sends at the maximum rate until the end of the run. This is the default traffic.
         bulk: bool,
-        /// Send this much and close.
+        /// Sends a file of this size, then closes the connection.
         bytes: Size,
-        /// Send blocks of this size, each timed.
+        /// Sends blocks of this size and measures the delay of each.
         blocks: Size,
-        /// How fast the application writes blocks or sends datagrams. Default: unlimited.
+        /// Rate at which the application writes blocks or sends datagrams. Default: unlimited.
         rate: LineRate,
-        /// The payload of a datagram. Default: 1472B.
+        /// Payload of a UDP datagram, 1B to 65507B. Default: 1472B.
         datagram: Size,
-        /// udp: the mean time for which it sends at `rate`, before it pauses; both times are drawn, exponentially. Default: always.
+        /// Mean duration of an on period of a udp flow. On and off periods are exponentially distributed.
+        /// Default: always on.
         on: Span,
-        /// udp: the mean time of a pause. Needed with `on`.
+        /// Mean duration of an off period of a udp flow. Required with `on`.
         off: Span,
-        /// Later than this after it was ready, a block or a datagram is late; a file is late when it is complete later than this after
-        /// the start. Datagrams that never arrive are late. Default: nothing is late.
+        /// Maximum delay of a block or datagram, or completion time of a file, that is not late. Lost
+        /// datagrams count as late. Default: none.
         deadline: Span,
-        /// When the connection is opened. Default: 0s.
+        /// Time at which the connection is opened. Default: 0s.
         start: Span,
-        /// When the application stops writing. Default: the end of the run.
+        /// Time at which the application stops writing. Default: the end of the run.
         stop: Span,
-        /// How many such flows there are, 1 to 10000; they are called NAME-1, NAME-2 and so on. Default: 1.
+        /// Number of copies of this flow, 1 to 10000. They are called NAME-1, NAME-2 and so on. Default: 1.
         count: u32,
-        /// The time between the starts of two copies. Default: 0s.
+        /// Time between the starts of two copies. Default: 0s.
         stagger: Span,
-        /// Also run plain TCP over each of its paths alone, to compare. Default: false.
+        /// Also runs plain TCP over each path of the flow, for comparison. Default: false.
         baselines: bool,
     } kind application;
 }
 
 table! {
-    /// A change at a time.
+    /// A change to the network at a given time.
     EventTable {
-        /// When. Needed.
+        /// Time of the change. Required.
         at: Span,
         /// The path that changes.
         path: String,
         /// The link that changes.
         link: String,
-        /// The wireless interface that changes.
+        /// The station that changes.
         station: String,
-        /// The middlebox that comes or goes.
+        /// The middlebox that is switched on or off.
         middlebox: String,
         /// The direction that changes. Default: both.
         direction: Side,
-        /// The new values. Needed.
+        /// The new values. Required.
         set: SetTable,
-        /// How a path goes down or comes back. Default: admin; blackhole for one direction alone.
+        /// The way in which a path goes down or comes up. Default: admin; blackhole for a single direction.
         how: DownMode,
     }
 }
@@ -308,44 +329,45 @@ table! {
 table! {
     /// The new values of an event.
     SetTable {
-        /// Up, or down: everything that the path holds is lost.
+        /// Up or down. All frames in a path are lost when it goes down.
         up: bool,
-        /// The line rate; the frame in service sends its remaining bits at the new rate.
+        /// The link rate. The frame in service sends its remaining bits at the new rate.
         rate: LineRate,
-        /// Propagation delay, one way.
+        /// One-way propagation delay.
         delay: Span,
-        /// Random loss.
+        /// Random frame loss.
         loss: Percent,
-        /// The queue limit. What is already queued stays.
+        /// The queue limit. Queued frames stay.
         queue: QueueSize,
-        /// The longest IP packet that gets through, in bytes.
+        /// The largest IP packet that passes, in bytes.
         path_mtu: u32,
-        /// Jitter.
+        /// Maximum deviation of the delay.
         jitter: Span,
-        /// Where a wireless interface is now.
+        /// Distance of a station from the access point.
         distance: Distance,
-        /// Whether a middlebox is there. One that comes knows nothing of what passed before; what one holds is
-        /// lost when it goes.
+        /// Whether a middlebox is active. An activated middlebox starts without state. Deactivation drops the
+        /// segments that it holds.
         on: bool,
     }
 }
 
 table! {
-    /// Extra delay and loss for chosen subflows, before the queue of a path or link, as dummynet on a bridge.
+    /// Extra delay and loss for selected subflows before the queue of a path or link, as dummynet on a bridge
+    /// adds them.
     FilterTable {
-        /// The path on which it stands.
+        /// The path with the filter.
         path: String,
-        /// The link on which it stands.
+        /// The link with the filter.
         link: String,
-        /// The wireless interface on which it stands.
+        /// The station with the filter.
         station: String,
-        /// The direction on which it stands. Default: both.
+        /// The direction with the filter. Default: both.
         direction: Side,
-        /// The flows it matches. Default: all.
+        /// The flows that match. Default: all.
         flows: Vec<String>,
-        /// The subflows it matches, by the path, or link of the host `from`, that they use. Default: all.
+        /// The paths, or links of the host `from`, whose subflows match. Default: all.
         paths: Vec<String>,
-        /// Extra delay, one way. Default: 0s.
+        /// Extra one-way delay. Default: 0s.
         delay: Span,
         /// Extra loss. Default: 0%.
         loss: Percent,

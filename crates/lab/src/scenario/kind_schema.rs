@@ -1,4 +1,4 @@
-//! What the JSON Schema says of the kinds of a registry.
+//! Adds the names of a registry to the JSON Schema.
 
 use mptcp::policy;
 use serde_json::{Map, Value, json};
@@ -6,12 +6,15 @@ use serde_json::{Map, Value, json};
 use super::kinds::Kinds;
 use super::schema::{generator, tidy};
 
-/// Puts the middleboxes in: their names, the keys of the built-in ones, and a table for the keys of the others.
+/// Adds the middleboxes: their names, the keys of the built-in ones, and a table for the keys of registered ones.
 pub(crate) fn add_middleboxes<M>(schema: &mut Value, kinds: &Kinds<M>) {
     let place = schema.pointer_mut("/properties/middleboxes/additionalProperties/properties");
     let Some(properties) = place.and_then(Value::as_object_mut) else { return };
     if let Some(Value::Object(kind)) = properties.get_mut("kind") {
-        *kind = choice("What it does. Needed.", kinds.all().map(|kind| (&*kind.name, &*kind.about)));
+        *kind = choice(
+            "The function of the middlebox. Required.",
+            kinds.all().map(|kind| (&*kind.name, &*kind.about)),
+        );
     }
     let mut generator = generator();
     for key in kinds.all().flat_map(|kind| kind.keys) {
@@ -23,19 +26,19 @@ pub(crate) fn add_middleboxes<M>(schema: &mut Value, kinds: &Kinds<M>) {
         properties.insert(key.name.to_owned(), own);
     }
     if kinds.registered().next().is_some() {
-        let about = "The keys of a kind that does not come with mptcplab.";
+        let about = "Keys of a kind from another crate.";
         let open = json!({ "type": "object", "additionalProperties": true, "description": about });
         properties.insert("parameters".to_owned(), open);
     }
 }
 
-/// Puts a key in at each of `places` whose value is a table of a kind, where there is any kind.
+/// Adds `key`, whose value is a table with `kind`, at each of `places`; does nothing for an empty registry.
 pub(crate) fn add_kinds<M>(schema: &mut Value, places: &[&str], key: &str, about: &str, kinds: &Kinds<M>) {
     if kinds.all().next().is_none() {
         return;
     }
     let names = kinds.all().map(|kind| (&*kind.name, &*kind.about));
-    let kind = choice("Which. Its keys stand beside it. Needed.", names);
+    let kind = choice("The name; its keys are in the same table. Required.", names);
     let table = json!({
         "type": "object", "properties": { "kind": kind }, "additionalProperties": true, "description": about
     });
@@ -46,10 +49,10 @@ pub(crate) fn add_kinds<M>(schema: &mut Value, places: &[&str], key: &str, about
     }
 }
 
-/// Lets the value at `key` of each of `places` be a table of a kind, beside what it may be already.
+/// Also allows a table with `kind` as the value of `key` at each of `places`.
 pub(crate) fn add_form<M>(schema: &mut Value, places: &[&str], key: &str, about: &str, kinds: &Kinds<M>) {
     let names = kinds.all().map(|kind| (&*kind.name, &*kind.about));
-    let kind = choice("Which. Its keys stand beside it. Needed.", names);
+    let kind = choice("The name; its keys are in the same table. Required.", names);
     let table = json!({
         "type": "object", "properties": { "kind": kind }, "required": ["kind"], "additionalProperties": true,
         "description": about
@@ -57,7 +60,7 @@ pub(crate) fn add_form<M>(schema: &mut Value, places: &[&str], key: &str, about:
     for place in places {
         let property = schema.pointer_mut(&format!("{place}/{key}")).and_then(Value::as_object_mut);
         let Some(property) = property else { continue };
-        // What stands there is a form of its own; its words stay with the key.
+        // The existing schema becomes one form; its description stays with the key.
         let mut plain = property.clone();
         let about = plain.shift_remove("description");
         property.clear();
@@ -66,7 +69,7 @@ pub(crate) fn add_form<M>(schema: &mut Value, places: &[&str], key: &str, about:
     }
 }
 
-/// Puts the names of policies in at `key` of each of `places`: alone, or as the kind of a table with values.
+/// Allows the names of policies as the value of `key` at each of `places`, and as `kind` in a table with parameters.
 pub(crate) fn add_policies<T: ?Sized>(
     schema: &mut Value,
     places: &[&str],
@@ -74,10 +77,10 @@ pub(crate) fn add_policies<T: ?Sized>(
     policies: &policy::Registry<T>,
 ) {
     let names = || policies.entries().iter().map(|entry| (entry.name(), entry.about()));
-    let kind = choice("Which. Its values stand beside it. Needed.", names());
+    let kind = choice("The name; its parameters are in the same table. Required.", names());
     let table = json!({
         "type": "object", "properties": { "kind": kind }, "additionalProperties": true,
-        "description": "One with values."
+        "description": "A policy with parameters."
     });
     for place in places {
         let property = schema.pointer_mut(&format!("{place}/{key}")).and_then(Value::as_object_mut);
@@ -92,7 +95,7 @@ pub(crate) fn add_policies<T: ?Sized>(
     }
 }
 
-/// One of several names.
+/// A schema for one of several names.
 fn choice<'a>(about: &str, names: impl Iterator<Item = (&'a str, &'a str)>) -> Map<String, Value> {
     let one = |(name, about)| json!({ "type": "string", "const": name, "description": about });
     let names: Vec<Value> = names.map(one).collect();

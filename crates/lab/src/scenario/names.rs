@@ -34,53 +34,54 @@ macro_rules! names {
 }
 
 names! {
-    /// A sign of congestion from this host's own queue, around any congestion controller.
+    /// A congestion signal from the queue of the sending host, independent of the congestion controller.
     SendQueueRule {
-        /// None.
+        /// No signal.
         Off = "off",
-        /// The rule of the UCL report (2013, section 4.4), the queue being what waits in this host.
+        /// The rule of the UCL report (2013, section 4.4). The queue is the data in the interface of the
+        /// host.
         Published = "published",
-        /// The same, the queue being what `ss` shows: all that is not acknowledged.
+        /// The rule of the UCL report with all unacknowledged data as the queue, as `ss` shows it.
         Unacked = "unacked",
-        /// Linked pacing: what mptcplab proposes instead (docs/research/send-queue-rule.md).
+        /// Linked pacing, the proposal of mptcplab (docs/research/send-queue-rule.md).
         Linked = "linked",
     }
 }
 
 names! {
-    /// Explicit congestion notification: who asks for it.
+    /// Negotiation of explicit congestion notification.
     Ecn {
-        /// Nobody, and who asks is refused.
+        /// Neither requests nor accepts ECN.
         Off = "off",
-        /// Nobody, but who asks gets it: what Linux does by default.
+        /// Accepts ECN but does not request it, the default of Linux.
         Passive = "passive",
-        /// Whoever opens a connection or a subflow.
+        /// Requests and accepts ECN.
         On = "on",
     }
 }
 
 names! {
-    /// Whether segments find out by themselves what a path carries (RFC 4821), as Linux's tcp_mtu_probing.
+    /// Packetization layer path MTU discovery (RFC 4821), as tcp_mtu_probing in Linux.
     MtuProbing {
-        /// They do not; what routers say counts in any case.
+        /// No probes. ICMP errors still reduce the segment size.
         Off = "off",
-        /// They shrink when nothing arrives, again and again, and grow from there.
+        /// Reduces the segment size after repeated timeouts, then probes upwards.
         BlackHole = "blackhole",
-        /// They begin small, and grow to what arrives.
+        /// Starts with small segments and probes upwards.
         On = "on",
     }
 }
 
 names! {
-    /// The generation of a cell.
+    /// The WiFi standard of a cell.
     Standard {
-        /// 802.11b: 11 Mb/s at 2.4 GHz.
+        /// 11 Mb/s at 2.4 GHz.
         B = "802.11b",
-        /// 802.11a: 54 Mb/s at 5 GHz.
+        /// 54 Mb/s at 5 GHz.
         A = "802.11a",
-        /// 802.11g: 54 Mb/s at 2.4 GHz.
+        /// 54 Mb/s at 2.4 GHz.
         G = "802.11g",
-        /// 802.11n: 20 MHz, with aggregation.
+        /// 20 MHz channels with aggregation, at 2.4 or 5 GHz.
         N = "802.11n",
     }
 }
@@ -90,128 +91,133 @@ names! {
     Slot {
         /// 9 us.
         Short = "short",
-        /// 20 us, as beside 802.11b stations.
+        /// 20 us, which 802.11b stations require.
         Long = "long",
     }
 }
 
 names! {
-    /// How a wireless interface queue drops.
+    /// The drop policy of a WiFi interface queue.
     Discipline {
-        /// What does not fit.
+        /// Drops frames that arrive at a full queue.
         Droptail = "droptail",
-        /// CoDel (RFC 8289), with its usual 5 ms and 100 ms.
+        /// CoDel (RFC 8289) with target 5 ms and interval 100 ms.
         Codel = "codel",
     }
 }
 
 names! {
-    /// How cells on different channels disturb each other.
+    /// The model of interference between cells.
     Interference {
-        /// Cells on one channel share it perfectly; channels five apart, and other bands, do not meet.
+        /// Cells on one channel share it without hidden stations. Cells five or more channels apart, or in
+        /// different bands, do not interfere.
         Ideal = "ideal",
-        /// Calibrated by the measurements of the UCL report (2013, section 4.1).
+        /// Calibrated on the measurements of the UCL report (2013, section 4.1).
         Ucl = "ucl",
     }
 }
 
 names! {
-    /// Which paths a coupled congestion controller sees as one.
+    /// The paths that a coupled congestion controller couples.
     Coupled {
-        /// All paths of the connection, as RFC 6356 has it.
+        /// All paths of the connection, as in RFC 6356.
         All = "all",
-        /// Those that may share a bottleneck, as far as the delays of their queues tell.
+        /// Paths that may share a bottleneck, according to the delays of their queues.
         Shared = "shared",
     }
 }
 
 names! {
-    /// When slow start ends.
+    /// The rule that ends slow start.
     SlowStart {
-        /// At the threshold, or at a loss.
+        /// At the slow start threshold or a loss.
         Standard = "standard",
-        /// HyStart++ (RFC 9406): it slows down where delays grow, and ends five rounds later.
+        /// HyStart++ (RFC 9406): growth slows down when delays grow, and ends five rounds later.
         HyStartPlusPlus = "hystart++",
-        /// HyStart as in Linux's CUBIC: it ends where delays grow, or acknowledgements come without a gap for half a round trip.
+        /// HyStart of CUBIC in Linux: slow start ends when delays grow, or when an ACK train lasts for half
+        /// an RTT.
         HyStart = "hystart",
     }
 }
 
 names! {
-    /// What M1 sends again when the window is full.
+    /// The data that opportunistic retransmission (M1) reinjects.
     Opportunistic {
-        /// The rule of mptcp.org kernels: the oldest segment, once, where the subflow that has it is slower by far.
+        /// Rule of mptcp.org kernels: the oldest segment, once, if its subflow is much slower.
         Original = "original",
-        /// All that would come sooner this way than by the subflow that has it.
+        /// All data that would arrive earlier than on its current subflow.
         Sooner = "sooner",
-        /// That, and where a path has nothing else to do, what others carry and may have lost, before it is late.
+        /// As "sooner". In addition, an idle path reinjects data of other paths that may be lost, before it
+        /// is late.
         Early = "early",
     }
 }
 
 names! {
-    /// How M2 penalises a slow subflow.
+    /// The rule by which M2 penalises a slow subflow.
     Penalty {
-        /// The rule of the paper and of the kernels of 2012 and 2013: once in a round trip of the slow
-        /// subflow, which leaves slow start.
+        /// Rule of the NSDI 2012 paper and of the kernels of 2012 and 2013: once per RTT of the slow subflow,
+        /// which leaves slow start.
         Original = "original",
-        /// The rule of mptcp.org kernels since 0.89: once in a round trip of the fast subflow; slow
-        /// start goes on.
+        /// Rule of mptcp.org kernels since 0.89: once per RTT of the fast subflow. The slow subflow stays in
+        /// slow start.
         Later = "later",
     }
 }
 
 names! {
-    /// Whose stack a flow runs: what the keys mean that it does not say.
+    /// The implementation whose defaults apply to a flow.
     Stack {
-        /// This one's.
+        /// The defaults of mptcplab.
         Mptcplab = "mptcplab",
-        /// Linux's, 6.12 to 6.18: `scheduler`, `congestion`, `slow_start`, `ecn`, `restart_after_idle`, `cwnd_limited_per_round`, `pacing`,
-        /// `opportunistic_retransmission` and what follows `subflow_queues` are as in its kernel. Each can be said otherwise.
+        /// The defaults of Linux 6.12 to 6.18. They affect `scheduler`, `congestion`, `slow_start`, `ecn`,
+        /// `restart_after_idle`, `cwnd_limited_per_round`, `pacing`, `opportunistic_retransmission`, and the
+        /// keys from `subflow_queues` to `blackhole_timeout`. Each key can be overridden.
         Linux = "linux",
     }
 }
 
 names! {
-    /// When data that a subflow does not get through goes on another one.
+    /// The event after which data of a stalled subflow is reinjected.
     Reinjection {
-        /// When the subflow times out: all of it.
+        /// A retransmission timeout of the subflow. All its data is reinjected.
         Timeout = "timeout",
-        /// As in Linux (net/mptcp/protocol.c, __mptcp_retrans): a fragment of 32 KiB, each time that nothing was acknowledged at
-        /// the data level for the longest timeout of the subflows, on one that has nothing to send. All of it when a subflow
-        /// ends, or has been silent for net.mptcp.stale_loss_cnt such times. Needs `subflow_queues`.
+        /// The data-level timer of Linux (__mptcp_retrans in net/mptcp/protocol.c), which expires without
+        /// DATA_ACK progress for the longest RTO of the subflows. It reinjects 32 KiB on a subflow with an
+        /// empty queue. All data is reinjected when a subflow ends, or is stale for net.mptcp.stale_loss_cnt
+        /// expiries. Requires `subflow_queues`.
         DataLevel = "data_level",
     }
 }
 
 names! {
-    /// The transport.
+    /// The transport protocol.
     Transport {
         /// Multipath TCP.
         Mptcp = "mptcp",
         /// Plain TCP over one path.
         Tcp = "tcp",
-        /// Datagrams over one path, with no congestion control: at `rate`, or as fast as they go.
+        /// UDP datagrams over one path without congestion control, at `rate` or at the maximum rate.
         Udp = "udp",
     }
 }
 
 names! {
-    /// The version of Multipath TCP.
+    /// The version of MPTCP.
     Version {
-        /// RFC 6824, as the kernels of the published studies spoke it.
+        /// RFC 6824, which the kernels of the published studies use.
         V0 = "v0",
-        /// RFC 8684, as Linux speaks it.
+        /// RFC 8684, which Linux uses.
         V1 = "v1",
     }
 }
 
 names! {
-    /// Who sends the data of a flow.
+    /// The sender of the data of a flow.
     DataDirection {
-        /// The host that opened the connection.
+        /// The host that opens the connection sends.
         Upload = "upload",
-        /// The host that accepted it.
+        /// The host that accepts the connection sends.
         Download = "download",
     }
 }
@@ -221,87 +227,94 @@ names! {
     Side {
         /// From the client to the server; on a link, from the first end to the second.
         Forward = "forward",
-        /// The other way.
+        /// From the server to the client; on a link, from the second end to the first.
         Backward = "backward",
     }
 }
 
 names! {
-    /// Which options a middlebox removes.
+    /// The TCP options that a middlebox removes.
     Stripped {
-        /// Those of Multipath TCP.
+        /// MPTCP options.
         Mptcp = "mptcp",
-        /// All of kinds above 8, timestamps.
+        /// All options with a kind above 8 (timestamps).
         Unknown = "unknown",
     }
 }
 
 names! {
-    /// Segments, by what options they may carry.
+    /// The type of a segment.
     SegmentKind {
-        /// The SYN of who opens.
+        /// SYN.
         Syn = "syn",
-        /// The SYN/ACK.
+        /// SYN/ACK.
         SynAck = "syn-ack",
         /// Segments with payload.
         Data = "data",
-        /// All others.
+        /// All other segments.
         Ack = "ack",
     }
 }
 
 names! {
-    /// How a path goes down or comes back.
+    /// The way in which a path goes down or comes up.
     DownMode {
-        /// The host is told: its address goes and comes.
+        /// The host is notified: its address is removed or added.
         Admin = "admin",
-        /// Nobody is told: packets just vanish.
+        /// No host is notified. The path drops all packets.
         Blackhole = "blackhole",
-        /// Its host may no longer use it for Multipath TCP, or may again, as with `ip mptcp endpoint`; the link works.
+        /// The MPTCP endpoint of the host is removed or added, as with `ip mptcp endpoint`. The link keeps
+        /// working.
         Endpoint = "endpoint",
-        /// Its host has no route over it any more: what it would send is lost, its subflows live, and what comes arrives.
+        /// The host loses or regains its route. Packets that it sends are lost, its subflows stay open, and
+        /// it still receives packets.
         Route = "route",
     }
 }
 
 names! {
-    /// Published values of a Gilbert-Elliott model.
+    /// Published parameters of the Gilbert-Elliott model.
     LossPreset {
-        /// Air to ground and by satellite, the lower end of what was measured: bursts of 12 frames, 13 % lost (Michel 2023).
+        /// In-flight Internet over satellite and air-to-ground links, long bursts: 12 frames, 13% loss
+        /// (Michel 2023).
         InFlightLong = "in_flight_long",
-        /// The upper end: bursts of 2 frames, 12 % lost.
+        /// In-flight Internet over satellite and air-to-ground links, short bursts: 2 frames, 12% loss
+        /// (Michel 2023).
         InFlightShort = "in_flight_short",
-        /// An IP backbone: 0.1 % lost, in periods of 166 frames that lose 45 % (Hasslinger and Hohlfeld 2008).
+        /// IP backbone: 0.1% loss, in periods of 166 frames with 45% loss (Hasslinger and Hohlfeld 2008).
         Backbone = "backbone",
-        /// Across the Atlantic in 1992, packets 8 ms apart: 23 % lost, 60 % after a lost one (Bolot 1993).
+        /// INRIA to Maryland, 1992, packets every 8 ms: 23% loss, 60% after a lost packet (Bolot 1993).
         InriaMaryland = "inria_maryland",
-        /// Across the Atlantic around 2000, 30 ms apart: 0.47 % lost, 14.9 % after a lost one (Jiang and Schulzrinne 2000, trace 1).
+        /// Columbia to GMD, about 2000, packets every 30 ms: 0.47% loss, 14.9% after a lost packet (Jiang and
+        /// Schulzrinne 2000, trace 1).
         ColumbiaGmd = "columbia_gmd",
-        /// Inside the United States around 2000, 30 ms apart: 9 % lost, 33 % after a lost one (the same, trace 2).
+        /// Columbia to UMass, about 2000, packets every 30 ms: 9% loss, 33% after a lost packet (Jiang and
+        /// Schulzrinne 2000, trace 2).
         ColumbiaUmass = "columbia_umass",
-        /// Across the United States around 2000, 30 ms apart: 2.82 % lost, 44.1 % after a lost one (the same, trace 4).
+        /// UCSC to UMass, about 2000, packets every 30 ms: 2.82% loss, 44.1% after a lost packet (Jiang and
+        /// Schulzrinne 2000, trace 4).
         UcscUmass = "ucsc_umass",
     }
 }
 
 names! {
-    /// A network of one line.
+    /// The type of a generated network.
     TopologyKind {
-        /// The k-ary fat tree of Al-Fares, Loukissas and Vahdat (SIGCOMM 2008).
+        /// k-ary fat tree (Al-Fares, Loukissas and Vahdat, SIGCOMM 2008).
         FatTree = "fat_tree",
-        /// BCube of Guo et al. (SIGCOMM 2009): hosts with several ports pass on what is not for them.
+        /// BCube (Guo et al., SIGCOMM 2009). Its hosts have several ports and forward packets.
         Bcube = "bcube",
     }
 }
 
 names! {
-    /// What a node does with several ways of equally many hops.
+    /// The choice of a node among paths of equal hop count.
     Routing {
-        /// It takes the one by the link that was written first.
+        /// The path over the link that the scenario defines first.
         First = "first",
-        /// One way for each subflow and direction, by a hash that differs from node to node (RFC 2992).
+        /// One path per subflow and direction, by a hash that differs between nodes (RFC 2992).
         Ecmp = "ecmp",
-        /// Another way for each packet, by chance.
+        /// A random path for each packet.
         Spray = "spray",
     }
 }

@@ -8,33 +8,35 @@ use super::super::units::Span;
 use super::links::DirectionTable;
 
 table! {
-    /// A whole network: its links are made as if they stood under `links`, its hosts are called h1, h2 and so on.
+    /// A generated network. Its hosts are called h1, h2 and so on, and its links work as those under `links`.
     TopologyTable {
-        /// Which. Needed.
+        /// The type of network. Required.
         kind: TopologyKind,
-        /// fat_tree: the ports of a switch, even, 2 to 10. bcube: the number of the last level, 0 to 6. Needed.
+        /// fat_tree: number of ports per switch, even, 2 to 10. bcube: number of the last level, 0 to 6.
+        /// Required.
         k: u32,
-        /// bcube: the ports of a switch, 2 to 128. Needed there.
+        /// bcube: number of ports per switch, 2 to 128. Required for a bcube.
         n: u32,
-        /// What is different on the links of hosts, in both directions: a table with the keys of a direction.
+        /// Keys that differ on the links of hosts, in both directions.
         hosts: DirectionTable,
-        /// Twice the delay of a link, instead of `delay`: half goes to each direction.
+        /// Round-trip propagation delay of each link, instead of `delay`. Each direction gets half of it.
         rtt: Span,
-        /// The largest IP packet in bytes, 68 to 65535. Default: 1500.
+        /// The largest IP packet, 68 to 65535 bytes. Default: 1500.
         mtu: u32,
     } with both: DirectionTable;
 }
 
 table! {
-    /// The way of chosen frames, whatever routing says.
+    /// An explicit route of selected packets, which overrides `routing`.
     RouteTable {
-        /// The host that sends them. Default: client.
+        /// The host that sends the packets. Default: client.
         from: String,
-        /// The host for which they are. Default: server.
+        /// The host that receives the packets. Default: server.
         to: String,
-        /// The flows between the two that go this way. Default: all whose path begins, or for its opener ends, with this route.
+        /// The flows between both hosts that use this route. Default: all flows whose path is the first link
+        /// of the route, or the last link for packets towards the opener.
         flows: Vec<String>,
-        /// The links in their order. Needed.
+        /// The links of the route, in order. Required.
         links: Vec<String>,
     }
 }

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 use super::super::units::Span;
 
 table! {
-    /// Chance by seed in hosts that would otherwise do the same in every run, so that seeds are repetitions and intervals are
-    /// intervals. `0s` turns either off.
+    /// Random delays in hosts, so that runs with different seeds are independent repetitions. `0s` disables a
+    /// delay.
     JitterTable {
-        /// Each flow opens its connection later than `start` says, by up to this, and by no more than a hundredth of the time
-        /// that is left for it. Default: 10ms.
+        /// Maximum random delay of the start of each flow. It never exceeds 1% of the remaining run time. At
+        /// most 1s. Default: 10ms.
         start: Span,
-        /// A host takes up to so long for each frame that it gets, without changing their order. Not on the kernel, whose hosts
-        /// take their own time. Default: 20us.
+        /// Maximum random processing time of a received frame in a host, which keeps the order of frames.
+        /// Kernel hosts ignore it. Default: 20us.
         processing: Span,
     }
 }

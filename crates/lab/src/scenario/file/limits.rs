@@ -6,27 +6,27 @@ use serde::{Deserialize, Serialize};
 use super::super::units::Size;
 
 table! {
-    /// What a scenario may ask for. It is estimated before anything runs, and what is above a limit is refused; a run
-    /// that goes beyond its estimate ends with an error. Raise a limit for what you really mean.
+    /// Limits on the size of a run. A scenario whose estimate exceeds a limit is refused. A run that exceeds
+    /// a limit ends with an error.
     LimitsTable {
-        /// Paths, links and stations. Default: 1000.
+        /// Number of paths, links and stations, at most 60000. Default: 1000.
         links: u64,
-        /// Connections, copies counted, at most 60000. Default: 10000.
+        /// Number of flows including copies, at most 60000. Default: 10000.
         flows: u64,
-        /// Stations of the background, over all cells. Default: 1000.
+        /// Number of background stations in all cells. Default: 1000.
         stations: u64,
-        /// Rows of samples in a run. Default: 20000000.
+        /// Rows of samples per run. Default: 20000000.
         samples: u64,
-        /// Blocks that a run times. Default: 10000000.
+        /// Number of measured blocks per run. Default: 10000000.
         blocks: u64,
-        /// Events in a run: what frames, timers and media do. A second of one core makes some million.
-        /// Default: 4000000000.
+        /// Number of simulator events per run. One core processes some millions per second. Default:
+        /// 4000000000.
         events: u64,
-        /// Rows of traced events in a run; what comes beyond is counted and not kept. Default: 5000000.
+        /// Rows of traced events per run. Further events are counted but not stored. Default: 5000000.
         trace: u64,
-        /// Runs of one command: seeds, points of a sweep, baselines. Default: 100000.
+        /// Number of runs per command, over all seeds, sweep points and baselines. Default: 100000.
         runs: u64,
-        /// Memory of a run, and of the results of all runs of one command. Default: 4GB.
+        /// Memory of one run, and of the results of all runs of one command. Default: 4GB.
         memory: Size,
     }
 }

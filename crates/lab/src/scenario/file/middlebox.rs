@@ -7,20 +7,21 @@ use serde::{Deserialize, Serialize};
 use super::super::names::Side;
 
 table! {
-    /// A box that meddles with TCP, at the second end of a path or link (the server's end of a path, the access
-    /// point of a station). What each does to Multipath TCP: docs/reference/middlebox-outcomes.md.
+    /// A middlebox at the second end of a path or link: the server end of a path, or the access point of a
+    /// station. Effects on MPTCP: docs/reference/middlebox-outcomes.md.
     MiddleboxTable {
-        /// What it does. Needed.
+        /// The function of the middlebox. Required.
         kind: String,
-        /// The path on which it stands.
+        /// The path with the middlebox.
         path: String,
-        /// The link on which it stands.
+        /// The link with the middlebox.
         link: String,
-        /// The wireless interface on which it stands.
+        /// The station with the middlebox.
         station: String,
-        /// The direction in which it meddles; not for nat, whose inside is the first end. Default: both.
+        /// The direction that the middlebox modifies. Not for nat, whose inside is the first end. Default:
+        /// both.
         direction: Side,
-        /// Whether it is there at the start; events switch it. Default: true.
+        /// Whether the middlebox is active at the start. Events can change this. Default: true.
         on: bool,
     } and own: IndexMap<String, toml::Value>;
 }

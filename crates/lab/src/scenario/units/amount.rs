@@ -136,7 +136,7 @@ written_as_string!(
     LineRate,
     "rate",
     ["8Mbit", "100kbit", "unlimited"],
-    "A rate: bit, kbit, Mbit, Gbit, Tbit (decimal, as in tc), or \"unlimited\"."
+    "A rate in bit, kbit, Mbit, Gbit or Tbit per second (decimal, as in tc), or \"unlimited\"."
 );
 
 /// A share in percent, 0 to 100.
@@ -195,4 +195,4 @@ impl fmt::Display for Percent {
     }
 }
 
-written_as_string!(Percent, "percent", ["3%", "0.1%"], "A share in percent, from 0% to 100%.");
+written_as_string!(Percent, "percent", ["3%", "0.1%"], "A percentage, 0% to 100%.");

@@ -60,4 +60,4 @@ impl fmt::Display for Distance {
     }
 }
 
-written_as_string!(Distance, "distance", ["3m", "60cm"], "A length: m, cm.");
+written_as_string!(Distance, "distance", ["3m", "60cm"], "A length in m or cm.");

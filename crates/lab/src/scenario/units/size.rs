@@ -76,7 +76,7 @@ written_as_string!(
     Size,
     "size",
     ["200KB", "15MB", "1500B"],
-    "Data: B, kB (1000 B), KB or KiB (1024 B, as sysctl counts), MB (10^6 B), MiB (2^20 B), GB, GiB."
+    "A size in B, kB (1000 B), KB or KiB (1024 B, as in sysctl), MB (10^6 B), MiB (2^20 B), GB or GiB."
 );
 
 /// The limit of a queue.
@@ -156,5 +156,5 @@ written_as_string!(
     QueueSize,
     "queue",
     ["53p", "80kB", "80ms", "unlimited"],
-    "A queue limit: packets (p), data (as a size), the time the line needs for it (as a time), or unlimited."
+    "A queue limit in packets (p), as a size, as a time at the link rate, or \"unlimited\"."
 );

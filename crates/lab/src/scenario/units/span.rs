@@ -91,7 +91,7 @@ impl fmt::Display for Span {
     }
 }
 
-written_as_string!(Span, "time", ["10ms", "1.5s", "10min"], "A time: ns, us, ms, s, min or h.");
+written_as_string!(Span, "time", ["10ms", "1.5s", "10min"], "A time in ns, us, ms, s, min or h.");
 
 /// Where in a recording a run begins: a time, or `random`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,4 +128,4 @@ impl fmt::Display for TraceStart {
     }
 }
 
-written_as_string!(TraceStart, "start", ["12s", "random"], "A time, or \"random\": drawn by the seed.");
+written_as_string!(TraceStart, "start", ["12s", "random"], "A time, or \"random\", which the seed selects.");
