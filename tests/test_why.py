@@ -256,7 +256,7 @@ def test_no_more_is_named_than_is_missing(window: str) -> None:
         "scheduler": "minrtt",
         "opportunistic_retransmission": False,
         "penalisation": False,
-        "coupled": "all",
+        "coupling_scope": "all",
     }
     small: dict[str, str | bool] = {"rcvbuf": window, "sndbuf": window}
     keys = {f"flows.download.{key}": value for key, value in {**rules, **small}.items()}

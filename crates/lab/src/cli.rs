@@ -50,6 +50,9 @@ pub fn run_file(
     for (key, value) in values {
         draft.set(key, value)?;
     }
+    for deprecation in draft.deprecations() {
+        eprintln!("warning: {deprecation}");
+    }
     let scenario = draft.finish()?;
     let mut world = World::new(&scenario, seed).map_err(RunError::from)?;
     world.observe(Filter::NONE);

@@ -1,19 +1,19 @@
-//! What a flow of a scenario tells its connection, in the simulator and on real packets.
+//! The configuration of a connection from a flow of a scenario, for the simulator and for real packets.
 
-use mptcp::{Config, CouplingScope, InterfaceId, OpportunisticRule, PenaltyRule, SpuriousLoss};
+use mptcp::{Config, InterfaceId, SpuriousLoss};
 
 use crate::scenario::names::{
-    Coupled, Ecn, MtuProbing, Opportunistic, Penalty, Reinjection, SendQueueRule, SlowStart, Transport,
-    Version,
+    CouplingScope, Ecn, MtuProbing, OpportunisticRule, PenaltyRule, Reinjection, SendQueueRule, SlowStart,
+    Transport, Version,
 };
 use crate::scenario::{Flow, MOST_SUBFLOWS, Scenario};
 
-/// TCP and IPv4 headers without options, bytes: what the MSS leaves out of the MTU.
+/// TCP and IPv4 headers without options, bytes: the difference between MTU and MSS.
 const HEADERS: u32 = 40;
 
-/// The configuration of the end that opens: `interface` gives the one that stands for a path, if the host has it.
+/// The configuration of the end that opens the connection. `interface` maps a path to an interface of the host, if there is one.
 ///
-/// What accepts has the same without `interfaces` and `backups`.
+/// The accepting end uses the same without `interfaces` and `backups`.
 #[must_use]
 pub fn flow_config(
     scenario: &Scenario,
@@ -31,9 +31,9 @@ pub fn flow_config(
         },
         checksum: flow.checksum,
         congestion: flow.congestion.make().clone(),
-        coupling: match flow.coupled {
-            Coupled::All => CouplingScope::All,
-            Coupled::Shared => CouplingScope::Shared,
+        coupling: match flow.coupling_scope {
+            CouplingScope::All => mptcp::CouplingScope::All,
+            CouplingScope::Shared => mptcp::CouplingScope::Shared,
         },
         send_queue_rule: match flow.send_queue_rule {
             SendQueueRule::Off => None,
@@ -45,15 +45,15 @@ pub fn flow_config(
         path_manager: flow.path_manager.make().clone(),
         mechanisms: mptcp::Mechanisms {
             opportunistic_retransmission: flow.mechanisms.opportunistic_retransmission,
-            opportunistic_rule: match flow.mechanisms.opportunistic {
-                Opportunistic::Original => OpportunisticRule::Original,
-                Opportunistic::Sooner => OpportunisticRule::AllBeneficial,
-                Opportunistic::Early => OpportunisticRule::Speculative,
+            opportunistic_rule: match flow.mechanisms.opportunistic_rule {
+                OpportunisticRule::Original => mptcp::OpportunisticRule::Original,
+                OpportunisticRule::AllBeneficial => mptcp::OpportunisticRule::AllBeneficial,
+                OpportunisticRule::Speculative => mptcp::OpportunisticRule::Speculative,
             },
             penalisation: flow.mechanisms.penalisation,
-            penalty_rule: match flow.mechanisms.penalty {
-                Penalty::Original => PenaltyRule::Original,
-                Penalty::Later => PenaltyRule::Later,
+            penalty_rule: match flow.mechanisms.penalty_rule {
+                PenaltyRule::Original => mptcp::PenaltyRule::Original,
+                PenaltyRule::Kernel089 => mptcp::PenaltyRule::Later,
             },
             autotuning: flow.mechanisms.autotuning,
             shrink_send_buffer: flow.mechanisms.sndbuf_shrinks,
@@ -89,7 +89,7 @@ pub fn flow_config(
         sack: flow.tcp.sack,
         timestamps: flow.tcp.timestamps,
         rack: flow.tcp.rack,
-        spurious_loss: Some(SpuriousLoss { undo: flow.tcp.undo, frto: flow.tcp.frto }),
+        spurious_loss: Some(SpuriousLoss { undo: flow.tcp.undo_spurious_loss, frto: flow.tcp.frto }),
         user_timeout: flow.tcp.user_timeout,
         notsent_lowat: flow.tcp.notsent_lowat,
         byte_counting: flow.tcp.byte_counting,

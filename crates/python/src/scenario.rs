@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use mptcp_lab::Registry;
 use mptcp_lab::scenario as lab;
 use pyo3::create_exception;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyFutureWarning, PyValueError};
 use pyo3::prelude::*;
 
 create_exception!(
@@ -40,7 +40,12 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    fn checked(draft: lab::Draft) -> PyResult<Self> {
+    /// Checks a draft, and warns of its deprecated names except the first `known`.
+    fn checked(py: Python<'_>, draft: lab::Draft, known: usize) -> PyResult<Self> {
+        for deprecation in &draft.deprecations()[known..] {
+            let message = std::ffi::CString::new(deprecation.to_string())?;
+            PyErr::warn(py, &py.get_type::<PyFutureWarning>(), &message, 1)?;
+        }
         let inner = draft.finish().map_err(|e| error(&e))?;
         Ok(Self { draft: Arc::new(draft), inner: Arc::new(inner) })
     }
@@ -50,31 +55,32 @@ impl Scenario {
 impl Scenario {
     /// Reads a TOML file.
     #[staticmethod]
-    fn load(path: std::path::PathBuf) -> PyResult<Self> {
-        Self::checked(lab::Draft::load_with(path, &registry()).map_err(|e| error(&e))?)
+    fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {
+        Self::checked(py, lab::Draft::load_with(path, &registry()).map_err(|e| error(&e))?, 0)
     }
 
     /// Reads TOML text; `name` is what errors call it.
     #[staticmethod]
     #[pyo3(signature = (text, name = "scenario"))]
-    fn parse(text: &str, name: &str) -> PyResult<Self> {
-        Self::checked(lab::Draft::parse_with(text, name, &registry()).map_err(|e| error(&e))?)
+    fn parse(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
+        Self::checked(py, lab::Draft::parse_with(text, name, &registry()).map_err(|e| error(&e))?, 0)
     }
 
     /// Takes TOML text that a program made: errors name `name` and the key, and no line.
     #[staticmethod]
-    fn built(text: &str, name: &str) -> PyResult<Self> {
-        Self::checked(lab::Draft::built_with(text, name, &registry()).map_err(|e| error(&e))?)
+    fn built(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
+        Self::checked(py, lab::Draft::built_with(text, name, &registry()).map_err(|e| error(&e))?, 0)
     }
 
     /// A copy with other values: pairs of a dotted key and a value as TOML would have it; `origin` is what errors call them.
     #[pyo3(signature = (values, origin = "--set"))]
-    fn with_values(&self, values: Vec<(String, String)>, origin: &str) -> PyResult<Self> {
+    fn with_values(&self, py: Python<'_>, values: Vec<(String, String)>, origin: &str) -> PyResult<Self> {
         let mut draft = lab::Draft::clone(&self.draft);
+        let known = draft.deprecations().len();
         for (key, value) in values {
             draft.set_by(origin, &key, &value).map_err(|e| error(&e))?;
         }
-        Self::checked(draft)
+        Self::checked(py, draft, known)
     }
 
     /// The scenario as it runs, every default filled in.

@@ -11,6 +11,7 @@ import argparse
 import io
 import os
 import sys
+import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -118,6 +119,7 @@ def _parsed(arguments: Sequence[str]) -> argparse.Namespace | None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command; returns the exit code."""
     _write_anything()
+    warnings.showwarning = _print_warning
     try:
         given = _parsed(_with_new_name(sys.argv[1:] if arguments is None else arguments))
         if given is None:
@@ -141,6 +143,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     finally:
         release()
     return code
+
+
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Prints a warning as one line."""
+    print(f"mptcplab: warning: {message}", file=sys.stderr)
 
 
 def _explain(error: BaseException) -> tuple[int, str]:

@@ -78,7 +78,7 @@ def _penalised(table: Table) -> None:
 
 def _recovery(table: Table) -> None:
     for flow in _flows(table):
-        flow |= {"sack": False, "rack": False, "frto": False, "undo": False}
+        flow |= {"sack": False, "rack": False, "frto": False, "undo_spurious_loss": False}
 
 
 def _queue(table: Table) -> None:

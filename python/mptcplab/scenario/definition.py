@@ -30,9 +30,9 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 HISTORICAL: dict[str, str | bool] = {
     "scheduler": "minrtt",
-    "opportunistic": "original",
+    "opportunistic_rule": "original",
     "penalisation": True,
-    "coupled": "all",
+    "coupling_scope": "all",
     "pacing": False,
     "sndbuf_shrinks": True,
     "rcvbuf_by_path": False,
@@ -137,15 +137,15 @@ class Flow:
     paths: Sequence[str] | None = None
     congestion: str | Mapping[str, Any] | None = None
     """A name, or `{"kind": NAME, ...}` with values for it; so are `scheduler` and `path_manager`."""
-    coupled: Literal["all", "shared"] | None = None
+    coupling_scope: Literal["all", "shared"] | None = None
     scheduler: str | Mapping[str, Any] | None = None
     path_manager: str | Mapping[str, Any] | None = None
     subflows: int | None = None
     backup: Sequence[str] | None = None
     opportunistic_retransmission: bool | None = None
-    opportunistic: Literal["original", "sooner", "early"] | None = None
+    opportunistic_rule: Literal["original", "all_beneficial", "speculative"] | None = None
     penalisation: bool | None = None
-    penalty: Literal["original", "later"] | None = None
+    penalty_rule: Literal["original", "kernel_0.89"] | None = None
     autotuning: bool | None = None
     sndbuf_shrinks: bool | None = None
     rcvbuf_by_path: bool | None = None
@@ -158,7 +158,7 @@ class Flow:
     buffer_memory: bool | None = None
     reinjection: Literal["timeout", "data_level"] | None = None
     windows_by_subflow: bool | None = None
-    silent_path_probe: str | None = None
+    failed_path_probe: str | None = None
     wide_data_acks: bool | None = None
     add_addr_timeout: str | None = None
     blackhole_timeout: str | None = None
@@ -182,7 +182,7 @@ class Flow:
     byte_counting: bool | None = None
     rack: bool | None = None
     frto: bool | None = None
-    undo: bool | None = None
+    undo_spurious_loss: bool | None = None
     delayed_ack: bool | None = None
     nagle: bool | None = None
     minshall: bool | None = None
@@ -193,7 +193,7 @@ class Flow:
     ecn: Literal["off", "passive", "on"] | None = None
     abe: bool | None = None
     restart_after_idle: bool | None = None
-    window_use_by_round: bool | None = None
+    cwnd_limited_per_round: bool | None = None
     mtu_probing: Literal["off", "blackhole", "on"] | None = None
     start: str | None = None
     stop: str | None = None

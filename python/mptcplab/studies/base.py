@@ -298,7 +298,7 @@ class Study:
         return frozenset(fact for assumption in self.assumptions for fact in assumption.after or ())
 
 
-RECOVERY: dict[str, bool] = {"rack": True, "frto": True, "undo": True}
+RECOVERY: dict[str, bool] = {"rack": True, "frto": True, "undo_spurious_loss": True}
 """One loss detection for the kernels of all studies. Linux before 4.4 had no RACK, but found a lost retransmission by
 forward acknowledgements (tcp_mark_lost_retrans in net/ipv4/tcp_input.c), and the tail of a window by early retransmit
 (3.5) and loss probes (3.10): RACK-TLP stands for these. F-RTO (tcp_frto = 2) and undo were on."""

@@ -42,7 +42,7 @@ def draw(seed: int, number: int) -> Scenario:
     flow: dict[str, Any] = {
         "scheduler": str(chance.choice(["ontime", "minrtt", "roundrobin", "redundant"])),
         "congestion": str(chance.choice(["lia", "olia", "balia", "cubic", "reno", "bbr"])),
-        "coupled": str(chance.choice(["all", "shared"])),
+        "coupling_scope": str(chance.choice(["all", "shared"])),
         "rcvbuf": f"{_between(chance, 30e3, 8e6):.0f}B",
         "sndbuf": f"{_between(chance, 30e3, 8e6):.0f}B",
         "penalisation": bool(chance.random() < 0.3),

@@ -158,7 +158,7 @@ def _coupling(draw: _Draw, number: int) -> Planted:
     """One growth for four paths that share nothing: each recovers from a loss four times as slowly."""
     names = ("wifi", "lte", "dsl", "satellite")
     paths = {name: draw.line((15e6, 40e6), (60e-3, 150e-3), (0.2, 0.5)) for name in names}
-    flow = {"congestion": str(draw.chance.choice(["lia", "olia", "balia"])), "coupled": "all"}
+    flow = {"congestion": str(draw.chance.choice(["lia", "olia", "balia"])), "coupling_scope": "all"}
     return Planted(number, "coupling", None, _scenario(paths, flow), _scenario(paths, {"congestion": "reno"}))
 
 
@@ -230,10 +230,10 @@ def _penalty(draw: _Draw, number: int) -> Planted:
     flow = {
         "scheduler": "minrtt",
         "opportunistic_retransmission": True,
-        "opportunistic": "original",
+        "opportunistic_rule": "original",
         "rcvbuf": f"{draw.between(300, 900):.0f}kB",
     }
-    with_it = {"penalisation": True, "penalty": "original"}
+    with_it = {"penalisation": True, "penalty_rule": "original"}
     return Planted(
         number, "penalty", slow, _scenario(paths, flow | with_it), _scenario(paths, flow | {"penalisation": False})
     )

@@ -47,8 +47,8 @@ def changes(flow: dict[str, Any], least: float = 0.0) -> list[tuple[str | None, 
             else ("copies", {"opportunistic_retransmission": False})
         )
     if rule in COUPLED:
-        if flow["coupled"] == "all":
-            found.append(("coupling", {"coupled": "shared"}))
+        if flow["coupling_scope"] == "all":
+            found.append(("coupling", {"coupling_scope": "shared"}))
         found.append(("coupling", {"congestion": "reno"}))
     if flow.get("nagle") and ("blocks" in flow or flow.get("deadline")):
         found.append(("nagle", {"nagle": False}))

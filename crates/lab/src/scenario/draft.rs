@@ -9,12 +9,13 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 use serde::Deserialize as _;
 
+use super::deprecated::Deprecation;
 use super::error::{Place, ScenarioError, listed, said, shown, suggestion};
 use super::fabrics::Made;
 use super::file::ScenarioFile;
 use super::model::Scenario;
 use super::tree::{Content, Node};
-use super::{check, fabrics, files, keys, nearest_key, resolve};
+use super::{check, deprecated, fabrics, files, keys, nearest_key, resolve};
 use crate::registry::Registry;
 
 /// Parts of the longest key, as `paths.wifi.forward.gilbert_elliott.p`, and some more for what is wrong.
@@ -34,6 +35,7 @@ pub struct Draft {
     name: String,
     /// What it may name.
     registry: Arc<Registry>,
+    deprecations: Vec<Deprecation>,
 }
 
 impl Draft {
@@ -52,7 +54,8 @@ impl Draft {
     pub fn load_with(path: impl AsRef<Path>, registry: &Arc<Registry>) -> Result<Self, ScenarioError> {
         let path = path.as_ref();
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
-        Ok(Self { tree: files::load(path)?, name, registry: registry.clone() })
+        let (tree, deprecations) = files::load(path)?;
+        Ok(Self { tree, name, registry: registry.clone(), deprecations })
     }
 
     /// Takes a scenario from a text; `name` stands for the file in messages. Its includes are relative
@@ -69,9 +72,9 @@ impl Draft {
     /// # Errors
     /// As [`Self::load`].
     pub fn parse_with(text: &str, name: &str, registry: &Arc<Registry>) -> Result<Self, ScenarioError> {
-        let tree = files::parse(text, name)?;
+        let (tree, deprecations) = files::parse(text, name)?;
         let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
-        Ok(Self { name: stem.into_owned(), tree, registry: registry.clone() })
+        Ok(Self { name: stem.into_owned(), tree, registry: registry.clone(), deprecations })
     }
 
     /// A scenario that a program wrote as text: messages name no line, for nobody has seen the lines.
@@ -81,6 +84,7 @@ impl Draft {
     pub fn built_with(text: &str, name: &str, registry: &Arc<Registry>) -> Result<Self, ScenarioError> {
         let mut draft = Self::parse_with(text, name, registry).map_err(ScenarioError::without_line)?;
         draft.tree.forget_lines(&name.into());
+        draft.deprecations.iter_mut().for_each(|found| found.place.line = None);
         Ok(Self { name: name.to_owned(), ..draft })
     }
 
@@ -108,6 +112,12 @@ impl Draft {
             let problem = format!("has {parts} parts, but keys have at most {DEEPEST}");
             return refused(&problem);
         }
+        let translated = deprecated::translate_key(key);
+        if let Some((_, new)) = &translated {
+            let place = Place { file: file.clone(), line: None };
+            self.deprecations.push(Deprecation { place, written: shown(key), new });
+        }
+        let key = translated.as_ref().map_or(key, |(key, _)| key.as_str());
         if let Some(meant) = nearest_key::nearest(&self.tree, self.registry.json_schema(), key) {
             return refused(&format!("there is no such key; did you mean {meant:?}?"));
         }
@@ -120,7 +130,15 @@ impl Draft {
         for path in paths {
             self.set_one(&file, &path.iter().map(String::as_str).collect::<Vec<_>>(), value, &made)?;
         }
+        // The value may be an old name, or a table with old keys.
+        self.deprecations.extend(deprecated::translate(&mut self.tree));
         Ok(())
+    }
+
+    /// The uses of deprecated names so far, in order.
+    #[must_use]
+    pub fn deprecations(&self) -> &[Deprecation] {
+        &self.deprecations
     }
 
     fn set_one(

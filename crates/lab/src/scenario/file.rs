@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::names::{
-    Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, Reinjection,
-    Routing, SendQueueRule, Side, SlowStart, Stack, Transport, Version,
+    CouplingScope, DataDirection, DownMode, Ecn, Interference, MtuProbing, OpportunisticRule, PenaltyRule,
+    Reinjection, Routing, SendQueueRule, Side, SlowStart, Stack, Transport, Version,
 };
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span};
 
@@ -146,7 +146,7 @@ table! {
         /// The congestion controller. Default: lia for mptcp, reno for tcp.
         congestion: PolicyValue,
         /// The paths that a coupled congestion controller couples. Default: shared.
-        coupled: Coupled,
+        coupling_scope: CouplingScope,
         /// A congestion signal from the queue of the sending host. Default: off.
         send_queue_rule: SendQueueRule,
         /// The scheduler, which selects the subflow for the next data. Default: ontime.
@@ -160,13 +160,13 @@ table! {
         /// Reinjects blocking data when the receive window or the send buffer is full (mechanism M1).
         /// Default: true.
         opportunistic_retransmission: bool,
-        /// The data that M1 reinjects. Default: early.
-        opportunistic: Opportunistic,
+        /// The data that M1 reinjects. Default: speculative.
+        opportunistic_rule: OpportunisticRule,
         /// Halves the congestion window of the subflow that filled the receive window (mechanism M2).
         /// Default: false.
         penalisation: bool,
         /// The rule of M2. Default: original.
-        penalty: Penalty,
+        penalty_rule: PenaltyRule,
         /// Grows the buffers on demand, up to `rcvbuf` and `sndbuf` (mechanism M3). Default: false.
         autotuning: bool,
         /// With `autotuning`, shrinks the send buffer with the congestion windows. Linux never shrinks it.
@@ -234,7 +234,7 @@ table! {
         frto: bool,
         /// Undoes a window reduction when timestamps or duplicate reports show that the loss was spurious
         /// (RFC 4015, 3522, 3708), as in Linux. Default: true.
-        undo: bool,
+        undo_spurious_loss: bool,
         /// Explicit congestion notification (RFC 3168). Default: off; on with a controller that needs marks,
         /// such as dctcp.
         ecn: Ecn,

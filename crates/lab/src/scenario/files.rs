@@ -7,6 +7,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::deprecated::{self, Deprecation};
 use super::error::{Place, ScenarioError, nearest, shown};
 use super::regular;
 use super::tree::{Content, Node};
@@ -20,14 +21,22 @@ const INCLUDES: usize = 128;
 /// Names of a directory that are looked at for one that was meant.
 const LISTED: usize = 10_000;
 
-/// Reads a scenario file and all that it includes.
-pub(super) fn load(path: &Path) -> Result<Node, ScenarioError> {
-    Reader::default().read(path, None)
+/// A merged scenario, and the deprecated names in its files.
+type Merged = (Node, Vec<Deprecation>);
+
+/// Reads a scenario file and all files that it includes.
+pub(super) fn load(path: &Path) -> Result<Merged, ScenarioError> {
+    let mut reader = Reader::default();
+    let tree = reader.read(path, None)?;
+    Ok((tree, reader.deprecations))
 }
 
-/// The same for a text; what it includes is relative to the working directory.
-pub(super) fn parse(text: &str, name: &str) -> Result<Node, ScenarioError> {
-    Reader::default().include(Node::parse(text, &name.into())?, Path::new(""))
+/// Parses a text. Its includes are relative to the working directory.
+pub(super) fn parse(text: &str, name: &str) -> Result<Merged, ScenarioError> {
+    let mut reader = Reader::default();
+    let tree = Node::parse(text, &name.into())?;
+    let tree = reader.include(tree, Path::new(""))?;
+    Ok((tree, reader.deprecations))
 }
 
 /// `; did you mean "two.toml"?` for a file that is missing, where its directory has one of a similar name.
@@ -63,6 +72,7 @@ struct Reader {
     done: HashMap<PathBuf, Node>,
     bytes: u64,
     includes: usize,
+    deprecations: Vec<Deprecation>,
 }
 
 impl Reader {
@@ -99,6 +109,7 @@ impl Reader {
 
     /// Puts a tree over the files it includes.
     fn include(&mut self, mut tree: Node, folder: &Path) -> Result<Node, ScenarioError> {
+        self.deprecations.extend(deprecated::translate(&mut tree));
         let Content::Table(table) = &mut tree.content else { return Ok(tree) };
         let Some(list) = table.shift_remove("include") else { return Ok(tree) };
         let malformed = || ScenarioError::Value {

@@ -11,6 +11,7 @@
 
 mod air;
 mod check;
+pub mod deprecated;
 mod draft;
 mod drawn;
 pub(crate) mod error;

@@ -8,8 +8,8 @@ use netsim::QueueLimit;
 
 use super::kinds::Chosen;
 use super::names::{
-    Coupled, DataDirection, DownMode, Ecn, Interference, MtuProbing, Opportunistic, Penalty, Reinjection,
-    Routing, SendQueueRule, SlowStart, Transport, Version,
+    CouplingScope, DataDirection, DownMode, Ecn, Interference, MtuProbing, OpportunisticRule, PenaltyRule,
+    Reinjection, Routing, SendQueueRule, SlowStart, Transport, Version,
 };
 use super::policies::Policy;
 use crate::application::Maker;
@@ -99,7 +99,7 @@ pub struct Flow {
     /// The congestion controller.
     pub congestion: Policy<dyn CongestionControl>,
     /// Which paths it sees as one.
-    pub coupled: Coupled,
+    pub coupling_scope: CouplingScope,
     /// The rule around it.
     pub send_queue_rule: SendQueueRule,
     /// The scheduler.
@@ -161,11 +161,11 @@ pub struct Mechanisms {
     /// M1.
     pub opportunistic_retransmission: bool,
     /// The rule of M1.
-    pub opportunistic: Opportunistic,
+    pub opportunistic_rule: OpportunisticRule,
     /// M2.
     pub penalisation: bool,
     /// The rule of M2.
-    pub penalty: Penalty,
+    pub penalty_rule: PenaltyRule,
     /// M3.
     pub autotuning: bool,
     /// With M3 the send buffer shrinks, too.
@@ -223,7 +223,7 @@ pub struct Tcp {
     /// F-RTO.
     pub frto: bool,
     /// Reductions of the window are taken back when nothing was lost.
-    pub undo: bool,
+    pub undo_spurious_loss: bool,
     /// Explicit congestion notification.
     pub ecn: Ecn,
     /// Marks weigh less than losses.

@@ -119,7 +119,7 @@ names! {
 
 names! {
     /// The paths that a coupled congestion controller couples.
-    Coupled {
+    CouplingScope {
         /// All paths of the connection, as in RFC 6356.
         All = "all",
         /// Paths that may share a bottleneck, according to the delays of their queues.
@@ -142,26 +142,26 @@ names! {
 
 names! {
     /// The data that opportunistic retransmission (M1) reinjects.
-    Opportunistic {
+    OpportunisticRule {
         /// Rule of mptcp.org kernels: the oldest segment, once, if its subflow is much slower.
         Original = "original",
         /// All data that would arrive earlier than on its current subflow.
-        Sooner = "sooner",
-        /// As "sooner". In addition, an idle path reinjects data of other paths that may be lost, before it
+        AllBeneficial = "all_beneficial",
+        /// As "all_beneficial". In addition, an idle path reinjects data of other paths that may be lost, before it
         /// is late.
-        Early = "early",
+        Speculative = "speculative",
     }
 }
 
 names! {
     /// The rule by which M2 penalises a slow subflow.
-    Penalty {
+    PenaltyRule {
         /// Rule of the NSDI 2012 paper and of the kernels of 2012 and 2013: once per RTT of the slow subflow,
         /// which leaves slow start.
         Original = "original",
         /// Rule of mptcp.org kernels since 0.89: once per RTT of the fast subflow. The slow subflow stays in
         /// slow start.
-        Later = "later",
+        Kernel089 = "kernel_0.89",
     }
 }
 

@@ -36,14 +36,14 @@ fn it_is_a_preset_of_keys_and_each_of_them_can_be_said() {
     let flow = &scenario(EVEN, "").flows[0];
     assert_eq!((flow.congestion.kind(), flow.scheduler.kind()), ("cubic", "linux"));
     assert_eq!((flow.tcp.slow_start, flow.tcp.ecn), (SlowStart::HyStart, Ecn::Passive));
-    assert!(flow.tcp.frto && flow.tcp.undo && flow.tcp.restart_after_idle && !flow.tcp.pacing);
+    assert!(flow.tcp.frto && flow.tcp.undo_spurious_loss && flow.tcp.restart_after_idle && !flow.tcp.pacing);
     assert!(flow.waiting.subflow_queues && flow.waiting.buffer_memory && flow.waiting.wide_data_acks);
     assert!(flow.waiting.windows_by_subflow && flow.tcp.cwnd_limited_per_round);
     assert_eq!((flow.waiting.reinjection, flow.waiting.failed_path_probe), (Reinjection::DataLevel, None));
     assert!(!flow.mechanisms.opportunistic_retransmission);
-    let flow = &scenario(EVEN, "congestion = \"reno\"\nfrto = false\nsilent_path_probe = \"2s\"\n").flows[0];
+    let flow = &scenario(EVEN, "congestion = \"reno\"\nfrto = false\nfailed_path_probe = \"2s\"\n").flows[0];
     assert_eq!((flow.congestion.kind(), flow.tcp.slow_start), ("reno", SlowStart::Standard));
-    assert!(!flow.tcp.frto && flow.tcp.undo && flow.waiting.failed_path_probe.is_some());
+    assert!(!flow.tcp.frto && flow.tcp.undo_spurious_loss && flow.waiting.failed_path_probe.is_some());
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod captures;
 mod changes;
 mod competition;
 mod dctcp;
+mod deprecated;
 mod events;
 mod examples;
 mod fabrics;

@@ -101,7 +101,7 @@ fn a_window_that_fills_a_queue_elsewhere_does_not_slow_the_growth_of_a_lossy_pat
     let paths = [(50_200, 285_000, "1530p", ""), (96_300, 9_000, "89p", "loss = \"0.03%\"")];
     let (both, best) = against_best(&paths, "autotuning = true", "");
     assert!(both > 0.95 * best, "{both:.1} of {best:.1} Mb/s");
-    let (coupled, _) = against_best(&paths, "autotuning = true", "coupled = \"all\"");
+    let (coupled, _) = against_best(&paths, "autotuning = true", "coupling_scope = \"all\"");
     assert!(coupled < 0.9 * both, "coupled {coupled:.1}, by bottleneck {both:.1} Mb/s");
 }
 
@@ -110,7 +110,7 @@ fn a_path_that_loses_many_times_more_than_another_shares_no_bottleneck_with_it()
     let paths = [(42_400, 233_000, "372p", "loss = \"0.02%\""), (38_500, 17_000, "22p", "loss = \"0.48%\"")];
     let (both, best) = against_best(&paths, &buffers(483_000), "");
     assert!(both > 1.1 * best, "{both:.1} of {best:.1} Mb/s");
-    let (coupled, _) = against_best(&paths, &buffers(483_000), "coupled = \"all\"");
+    let (coupled, _) = against_best(&paths, &buffers(483_000), "coupling_scope = \"all\"");
     assert!(coupled < 0.9 * both, "coupled {coupled:.1}, by losses {both:.1} Mb/s");
 }
 

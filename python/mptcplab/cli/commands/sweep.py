@@ -142,7 +142,7 @@ def _once(compare: list[str] | None) -> str | None:
     return compare[0] if compare else None
 
 
-_CHOICES = ("scheduler", "opportunistic_retransmission", "opportunistic", "penalisation", "penalty")
+_CHOICES = ("scheduler", "opportunistic_retransmission", "opportunistic_rule", "penalisation", "penalty_rule")
 """Keys that decide only where a flow has a choice."""
 
 

@@ -48,9 +48,9 @@ FULL_MSS = 1460
 
 Stack = Literal["two packets", "128 KB", "original M2"]
 STACKS: Mapping[Stack, Mapping[str, Any]] = {
-    "two packets": RECOVERY | {"small_queues": "3KB", "penalty": "later"},
-    "128 KB": LINUX_2013 | {"small_queues": "128KB", "penalty": "later"},
-    "original M2": LINUX_2013 | {"penalty": "original"},
+    "two packets": RECOVERY | {"small_queues": "3KB", "penalty_rule": "kernel_0.89"},
+    "128 KB": LINUX_2013 | {"small_queues": "128KB", "penalty_rule": "kernel_0.89"},
+    "original M2": LINUX_2013 | {"penalty_rule": "original"},
 }
 """TCP small queues hold two packets of a subflow since Linux 3.19 and held 128 KB before; windows grow by bytes since
 4.0, and M2 has its later rule since MPTCP 0.89. The last has none of that, as MPTCP 0.86 on Linux 3.5.

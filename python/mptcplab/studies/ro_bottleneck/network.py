@@ -90,7 +90,7 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
             "from": "mptcp-client",
             "transport": "mptcp",
             "congestion": variant.controller,
-            "penalty": "later",
+            "penalty_rule": "kernel_0.89",
             **stack,
         },
         "tcp": {"from": "tcp-client", "transport": "tcp", "congestion": "reno", **stack},

@@ -13,7 +13,7 @@ use crate::scenario::error::{ScenarioError, listed, suggestion};
 use crate::scenario::file::{FlowTable, ScenarioFile};
 use crate::scenario::model::{Flow, Limits, Link, LinkKind, Mechanisms, Tcp};
 use crate::scenario::names::{
-    DataDirection, MtuProbing, Opportunistic, Penalty, SendQueueRule, Transport, Version,
+    DataDirection, MtuProbing, OpportunisticRule, PenaltyRule, SendQueueRule, Transport, Version,
 };
 use crate::scenario::reach::Reach;
 use crate::scenario::units::{Size, Span};
@@ -140,15 +140,15 @@ fn one(
         paths,
         backup,
         congestion: policies::congestion(context, name, &defaults.congestion(table))?,
-        coupled: table.coupled.unwrap_or(defaults.coupled()),
+        coupling_scope: table.coupling_scope.unwrap_or(defaults.coupling_scope()),
         send_queue_rule: table.send_queue_rule.unwrap_or(SendQueueRule::Off),
         scheduler: policies::scheduler(context, name, table, defaults.scheduler())?,
         path_manager: policies::path_manager(context, name, table)?,
         mechanisms: Mechanisms {
             opportunistic_retransmission: table.opportunistic_retransmission.unwrap_or(!defaults.linux),
-            opportunistic: table.opportunistic.unwrap_or(Opportunistic::Early),
+            opportunistic_rule: table.opportunistic_rule.unwrap_or(OpportunisticRule::Speculative),
             penalisation: table.penalisation.unwrap_or(false),
-            penalty: table.penalty.unwrap_or(Penalty::Original),
+            penalty_rule: table.penalty_rule.unwrap_or(PenaltyRule::Original),
             autotuning: table.autotuning.unwrap_or(false),
             sndbuf_shrinks: table.sndbuf_shrinks.unwrap_or(false),
             rcvbuf_by_path: table.rcvbuf_by_path.unwrap_or(!defaults.linux),
@@ -204,7 +204,7 @@ fn tcp(
         byte_counting: table.byte_counting.unwrap_or(true),
         rack: table.rack.unwrap_or(true),
         frto: table.frto.unwrap_or(true),
-        undo: table.undo.unwrap_or(true),
+        undo_spurious_loss: table.undo_spurious_loss.unwrap_or(true),
         ecn: table.ecn.unwrap_or(defaults.ecn()),
         abe: table.abe.unwrap_or(false),
         restart_after_idle: table.restart_after_idle.unwrap_or(defaults.linux),

@@ -8,7 +8,7 @@ use super::context::Context;
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{FlowTable, PolicyValue};
 use crate::scenario::model::Waiting;
-use crate::scenario::names::{Coupled, Ecn, Reinjection, SlowStart, Stack, Transport};
+use crate::scenario::names::{CouplingScope, Ecn, Reinjection, SlowStart, Stack, Transport};
 
 /// How often a silent path is asked, and when an announcement goes again, where nobody says.
 pub(in crate::scenario) const PROBE: Duration = Duration::from_secs(1);
@@ -64,8 +64,8 @@ impl Defaults {
     }
 
     /// Linux knows nothing of bottlenecks, nor of what they say of a first slow start.
-    pub(super) fn coupled(&self) -> Coupled {
-        if self.linux { Coupled::All } else { Coupled::Shared }
+    pub(super) fn coupling_scope(&self) -> CouplingScope {
+        if self.linux { CouplingScope::All } else { CouplingScope::Shared }
     }
 
     /// HyStart is CUBIC's (net/ipv4/tcp_cubic.c).
