@@ -23,28 +23,28 @@ impl Default for Policies {
 /// The built-in algorithms.
 fn congestion() -> Registry<dyn CongestionControl> {
     Registry::new("congestion controller")
-        .with("reno", "NewReno on each subflow by itself (RFC 5681); `beta`: the part of the window that a loss leaves (0.5)", |values| {
+        .with("reno", "NewReno (RFC 5681), independent per subflow; `beta`: window after a loss as a fraction (0.5)", |values| {
             let beta = beta(values)?;
             Ok(if beta == BETA { Reno.into() } else { Tuned::reno(beta).into() })
         })
         .with(
             "cubic",
-            "CUBIC on each subflow by itself (RFC 9438); `as = \"linux\"`: as the kernel computes it, at `hertz` ticks a second",
+            "CUBIC (RFC 9438), independent per subflow; `as = \"linux\"`: kernel arithmetic with `hertz` ticks per second",
             cubic,
         )
-        .with("lia", "Linked increases over all subflows (RFC 6356); `alpha_scale` multiplies alpha (1), `beta` as in reno", lia)
-        .with("olia", "Opportunistic linked increases (Khalili et al., CoNEXT 2012)", |_| {
+        .with("lia", "Linked increases, coupled (RFC 6356); `alpha_scale` multiplies alpha (1), `beta` as in reno", lia)
+        .with("olia", "Opportunistic linked increases, coupled (Khalili et al., CoNEXT 2012)", |_| {
             Ok(Olia::default().into())
         })
-        .with("balia", "Balanced linked adaptation (Peng et al., 2016)", |_| Ok(Balia.into()))
-        .with("wvegas", "Weighted Vegas, which answers to delay (Cao et al., ICNP 2012)", |_| {
+        .with("balia", "Balanced linked adaptation, coupled (Peng et al., 2016)", |_| Ok(Balia.into()))
+        .with("wvegas", "Weighted Vegas, coupled and delay-based (Cao et al., ICNP 2012)", |_| {
             Ok(WVegas::default().into())
         })
-        .with("dctcp", "DCTCP on each subflow by itself, which answers to marks (RFC 8257)", |_| {
+        .with("dctcp", "DCTCP (RFC 8257), independent per subflow, which reacts to ECN marks", |_| {
             Ok(Dctcp::default().into())
         })
-        .with("bbr", "BBR version 1 on each subflow by itself (Cardwell et al., 2016)", |_| Ok(Bbr::default().into()))
-        .with("bbr3", "BBR version 3 on each subflow by itself (draft-ietf-ccwg-bbr)", |_| Ok(Bbr3::default().into()))
+        .with("bbr", "BBR version 1 (Cardwell et al., 2016), independent per subflow", |_| Ok(Bbr::default().into()))
+        .with("bbr3", "BBR version 3 (draft-ietf-ccwg-bbr), independent per subflow", |_| Ok(Bbr3::default().into()))
 }
 
 /// `alpha_scale`, 0.01 to 100, and `beta`. RFC 6356's own are LIA itself.
@@ -75,29 +75,31 @@ fn schedulers() -> Registry<dyn Scheduler> {
     Registry::new("scheduler")
         .with(
             "ontime",
-            "The path on which data arrives first, and slower paths only where that holds up nobody",
+            "Path with the earliest arrival first; slower paths only if they delay no other data",
             |_| Ok(OnTime::default().into()),
         )
-        .with("minrtt", "Lowest round-trip time first, as long as its window has room", |_| Ok(MinRtt.into()))
-        .with("maxrtt", "Highest round-trip time first: the opposite of minrtt, for experiments", |_| {
+        .with("minrtt", "Subflow with the lowest RTT first, while its congestion window is open", |_| {
+            Ok(MinRtt.into())
+        })
+        .with("maxrtt", "Subflow with the highest RTT first, the opposite of minrtt, for experiments", |_| {
             Ok(MaxRtt.into())
         })
-        .with("linux", "Linux's: bursts of 64 KiB for the subflow whose queue would be empty first", |_| {
-            Ok(Linux::default().into())
-        })
-        .with("roundrobin", "One segment each in turn", |_| Ok(RoundRobin::default().into()))
-        .with("redundant", "Everything on every subflow", |_| Ok(Redundant.into()))
+        .with(
+            "linux",
+            "The scheduler of Linux: bursts of 64 KiB to the subflow whose queue would drain first",
+            |_| Ok(Linux::default().into()),
+        )
+        .with("roundrobin", "One segment per subflow in turn", |_| Ok(RoundRobin::default().into()))
+        .with("redundant", "All data on every subflow", |_| Ok(Redundant.into()))
 }
 
 /// The built-in path managers.
 fn path_managers() -> Registry<dyn PathManager> {
     Registry::new("path manager")
-        .with("fullmesh", "A subflow between each address of ours and each of the peer's", |_| {
-            Ok(FullMesh.into())
-        })
+        .with("fullmesh", "One subflow between each local and each remote address", |_| Ok(FullMesh.into()))
         .with(
             "ndiffports",
-            "Several subflows between the same two addresses, with different ports",
+            "Several subflows between the same addresses, with different ports",
             |parameters| {
                 let subflows = parameters.count("subflows", 2, 1..=MAX_PORTS)?;
                 Ok(NdiffPorts { subflows: subflows as u8 }.into())

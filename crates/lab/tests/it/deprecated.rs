@@ -60,10 +60,7 @@ fn overrides_and_defaults_accept_old_names() {
     let mut plain = draft("");
     plain.set("flows.*.{undo,frto}", "false").expect("both keys exist");
     assert_eq!(finished(&plain), finished(&draft("undo_spurious_loss = false\nfrto = false")));
-    assert_eq!(
-        warnings(&plain),
-        ["--set: flows.*.{undo,frto}: deprecated name; use undo_spurious_loss"]
-    );
+    assert_eq!(warnings(&plain), ["--set: flows.*.{undo,frto}: deprecated name; use undo_spurious_loss"]);
     let mut plain = draft("");
     plain.set("defaults", "{ opportunistic = \"early\" }").expect("a table");
     assert_eq!(warnings(&plain).len(), 2, "{:?}", warnings(&plain));
