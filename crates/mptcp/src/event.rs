@@ -74,56 +74,21 @@ pub enum CloseReason {
     TimedOut,
 }
 
-/// Events not yet polled.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct PendingEvents {
-    /// One bit for each kind, by its place in the order in which they are told.
-    kinds: u8,
-    fell_back: Option<FallbackReason>,
-    closed: Option<CloseReason>,
-}
-
-impl PendingEvents {
-    #[inline]
-    pub(crate) fn is_empty(&self) -> bool {
-        self.kinds == 0
-    }
-
-    /// It has happened.
-    pub(crate) fn note(&mut self, kind: EventKind) {
-        let place = match kind {
-            EventKind::Accepted => 0,
-            EventKind::Connected => 1,
-            EventKind::FellBack(reason) => {
-                self.fell_back = Some(reason);
-                2
-            }
-            EventKind::Subflows => 3,
-            EventKind::Readable => 4,
-            EventKind::Writable => 5,
-            EventKind::Finished => 6,
-            EventKind::Closed(how) => {
-                self.closed = Some(how);
-                7
-            }
-        };
-        self.kinds |= 1 << place;
-    }
-
-    /// The next event in the order of their meaning.
-    pub(crate) fn take(&mut self) -> Option<EventKind> {
-        let place = self.kinds.trailing_zeros();
-        self.kinds &= self.kinds.wrapping_sub(1);
-        match place {
-            0 => Some(EventKind::Accepted),
-            1 => Some(EventKind::Connected),
-            2 => self.fell_back.map(EventKind::FellBack),
-            3 => Some(EventKind::Subflows),
-            4 => Some(EventKind::Readable),
-            5 => Some(EventKind::Writable),
-            6 => Some(EventKind::Finished),
-            7 => self.closed.map(EventKind::Closed),
-            _ => None,
-        }
-    }
+/// Why a subflow is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubflowCloseReason {
+    /// Both sides sent a FIN.
+    Finished,
+    /// The peer reset it.
+    ResetByPeer(Option<ResetReason>),
+    /// We reset it.
+    ResetByUs(Option<ResetReason>),
+    /// Nothing came back for too long.
+    TimedOut,
+    /// The network says that nobody is there (ICMP, before the handshake was over).
+    Unreachable,
+    /// Its interface or address went away.
+    InterfaceGone,
+    /// The connection ended.
+    ConnectionEnded,
 }

@@ -61,11 +61,6 @@ impl LinuxStack {
         if self.buffer_memory { linux_window_scale(asked, tunes) } else { window_scale_for(asked) }
     }
 
-    /// Whether windows are what subflows keep of them.
-    pub(crate) fn keeps_windows(&self) -> bool {
-        self.windows_by_subflow && self.reinjects_late()
-    }
-
     /// Whether data goes again by the data level's timer: it takes the queues for that.
     pub(crate) fn reinjects_late(&self) -> bool {
         self.data_level_timer && self.subflow_queues

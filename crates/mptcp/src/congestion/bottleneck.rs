@@ -8,8 +8,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use crate::path::Path;
-use crate::path::PerPath;
+use crate::path::{Path, PerPath};
 
 /// Delays that differ by less than this say nothing.
 const NOISE: Duration = Duration::from_micros(500);

@@ -17,9 +17,7 @@ use crate::congestion::sample::{Lost, Sample};
 use crate::congestion::send_queue::SendQueueRule;
 use crate::congestion::slow_start::{Round, SlowStart, SlowStartRound};
 use crate::congestion::westwood::Westwood;
-use crate::path::Arrived;
-use crate::path::Departure;
-use crate::path::{Path, PerPath};
+use crate::path::{Arrived, Departure, Path, PerPath};
 
 /// How M2 penalises. The rule changed between the kernel of the paper and later ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -146,7 +144,7 @@ impl Congestion {
 
     pub(crate) fn on_progress(&mut self, path: usize, acked: Acked, round: Round) {
         let state = &mut self.paths[path];
-        if self.slow_start != SlowStart::Standard && state.in_slow_start() {
+        if !matches!(self.slow_start, SlowStart::Standard) && state.in_slow_start() {
             self.slow_start.watch(self.rounds.at(path), state, round);
         }
         if let Some(bottlenecks) = self.bottlenecks.as_mut().filter(|_| self.paths.len() > 1) {

@@ -18,11 +18,6 @@ impl Connection {
         self.subflows.iter().map(|subflow| subflow.record().id)
     }
 
-    /// The subflow in a place.
-    pub(crate) fn subflow_id(&self, slot: usize) -> SubflowId {
-        self.subflows[slot].record().id
-    }
-
     /// Payload of a full frame of a subflow, bytes.
     pub(crate) fn frame_payload(&self, id: SubflowId) -> Option<u64> {
         // A segment that tries a larger size is not cut: it is the last that was sent.
@@ -41,13 +36,6 @@ impl Connection {
     /// The interface of the subflow in a place.
     pub(crate) fn interface_of(&self, id: usize) -> InterfaceId {
         self.subflows.get(id).map_or(InterfaceId(0), |subflow| subflow.addresses().interface)
-    }
-
-    /// What the subflow in a place is known by, and where it leaves.
-    #[inline]
-    pub(crate) fn sent_by(&self, slot: usize) -> (SubflowId, InterfaceId) {
-        let subflow = &self.subflows[slot];
-        (subflow.record().id, subflow.addresses().interface)
     }
 
     /// What the connection knows of itself.

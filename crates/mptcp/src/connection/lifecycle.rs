@@ -8,7 +8,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use mptcp_wire::Cookie;
 
-use crate::event::{CloseReason, EventKind, PendingEvents};
+use crate::event::{CloseReason, EventKind, FallbackReason};
 use crate::ids::SubflowId;
 use crate::path_manager::Pair;
 
@@ -106,5 +106,59 @@ impl Lifecycle {
     /// No subflow is wanted any more.
     pub(crate) fn want_nothing(&mut self) {
         self.events.retain(|event| !matches!(event, EndpointEvent::Wanted(_)));
+    }
+}
+
+/// Events not yet polled.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PendingEvents {
+    /// One bit for each kind, by its place in the order in which they are told.
+    kinds: u8,
+    fell_back: Option<FallbackReason>,
+    closed: Option<CloseReason>,
+}
+
+impl PendingEvents {
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.kinds == 0
+    }
+
+    /// It has happened.
+    pub(crate) fn note(&mut self, kind: EventKind) {
+        let place = match kind {
+            EventKind::Accepted => 0,
+            EventKind::Connected => 1,
+            EventKind::FellBack(reason) => {
+                self.fell_back = Some(reason);
+                2
+            }
+            EventKind::Subflows => 3,
+            EventKind::Readable => 4,
+            EventKind::Writable => 5,
+            EventKind::Finished => 6,
+            EventKind::Closed(how) => {
+                self.closed = Some(how);
+                7
+            }
+        };
+        self.kinds |= 1 << place;
+    }
+
+    /// The next event in the order of their meaning.
+    pub(crate) fn take(&mut self) -> Option<EventKind> {
+        let place = self.kinds.trailing_zeros();
+        self.kinds &= self.kinds.wrapping_sub(1);
+        match place {
+            0 => Some(EventKind::Accepted),
+            1 => Some(EventKind::Connected),
+            2 => self.fell_back.map(EventKind::FellBack),
+            3 => Some(EventKind::Subflows),
+            4 => Some(EventKind::Readable),
+            5 => Some(EventKind::Writable),
+            6 => Some(EventKind::Finished),
+            7 => self.closed.map(EventKind::Closed),
+            _ => None,
+        }
     }
 }

@@ -7,6 +7,10 @@
 //! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `room`, `observing`; `writes`, `again`, `reinject`,
 //! `on_window_blocked`, `pacing`, `addresses`, `arm`, `segments`; `put`, `permit`; `close`, `candidates`; `reasons`; `progress`, `begin`; `fallback`, `admission`; `data`, `joins`; `handshake`,
 //! `signalled`; `input`, `transmit`, `finish`; `ahead`, `queues`; `output`, `timeouts`.
+//!
+//! Which payload is kept, before a subflow acknowledges it; and how much a connection holds.
+//!
+//! Owns the sums over the subflows. What follows from them is decided by the stream that the peer sends (`recv/keeping.rs`).
 
 mod addresses;
 mod close;
@@ -14,7 +18,6 @@ mod handshake;
 mod info;
 mod lifecycle;
 mod linux;
-mod memory;
 pub(crate) mod observe;
 mod receive;
 mod reinject;
@@ -36,8 +39,8 @@ pub(crate) use crate::connection::handshake::JoinRefusal;
 pub use crate::connection::handshake::negotiation::Mode;
 use crate::connection::handshake::negotiation::Negotiation;
 pub(crate) use crate::connection::handshake::options::{capable as capable_option, join as join_option};
-use crate::connection::lifecycle::Lifecycle;
 pub(crate) use crate::connection::lifecycle::{EndpointEvent, SubflowTuple};
+use crate::connection::lifecycle::{Lifecycle, PendingEvents};
 use crate::connection::observe::limits::LimitClock;
 use crate::connection::observe::observer::ObserverState;
 use crate::connection::reinject::state::ReinjectionState;
@@ -50,7 +53,9 @@ use crate::connection::subflows::SubflowSet;
 use crate::connection::timers::deadlines::Timers;
 use crate::connection::transmit::data_ack_lead::DataAckLeads;
 use crate::connection::transmit::scheduler_state::SchedulerState;
-use crate::event::{CloseReason, PendingEvents};
+use crate::event::CloseReason;
+use crate::ids::{InterfaceId, SubflowId};
+use crate::memory::most_segments;
 use crate::path_manager::LocalAddress;
 use crate::scheduler::Scheduler;
 use crate::subflow::Origin;
@@ -119,7 +124,7 @@ impl Connection {
             subflows: SubflowSet::default(),
             addresses: AddressManager::new(local, config.path_manager.build()),
             congestion,
-            scheduler: SchedulerState::new(config.scheduler.build()),
+            scheduler: SchedulerState::new(config.scheduler.build(), most_segments(config.send_buffer)),
             data_ack_leads: DataAckLeads::default(),
             limits: LimitClock::new(now),
             send: SendBuffer::default(),
@@ -260,7 +265,7 @@ impl Connection {
             }
         }
         if let Some(scheduler) = scheduler {
-            self.scheduler = SchedulerState::new(scheduler);
+            self.scheduler = SchedulerState::new(scheduler, most_segments(self.config.send_buffer));
             self.data_ack_leads = DataAckLeads::default();
             self.congestion.paths.iter_mut().for_each(|path| path.model.lead = Duration::ZERO);
         }
@@ -273,5 +278,117 @@ impl Connection {
 
     fn is_initial(&self, id: usize) -> bool {
         self.subflows[id].handshake().origin == Origin::Initial
+    }
+
+    /// What the subflow in a place is known by, and where it leaves.
+    #[inline]
+    pub(crate) fn sent_by(&self, slot: usize) -> (SubflowId, InterfaceId) {
+        let subflow = &self.subflows[slot];
+        (subflow.record().id, subflow.addresses().interface)
+    }
+
+    /// The subflow in a place.
+    pub(crate) fn subflow_id(&self, slot: usize) -> SubflowId {
+        self.subflows[slot].record().id
+    }
+
+    /// Whether data goes by way of queues: not in TCP, which has but one, unless something is left in it from before.
+    #[inline]
+    pub(crate) fn has_queues(&self) -> bool {
+        self.config.linux_stack.subflow_queues && self.fills_queues()
+    }
+
+    #[inline(never)]
+    fn fills_queues(&self) -> bool {
+        self.negotiation.is_multipath() || self.subflows.iter().any(|subflow| !subflow.backlog().is_empty())
+    }
+}
+
+/// What becomes of payload before a subflow acknowledges it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Admission {
+    Kept,
+    /// It is not acknowledged, and counts as lost.
+    Refused,
+    /// The subflow acknowledges it, and the stream does not keep it: "a receiver has the freedom to drop segments after acknowledgment
+    /// at the subflow level, for example, due to memory constraints" (RFC 8684 section 3.3.2). The peer keeps it until a DATA_ACK
+    /// covers it, and retransmits it at the data level.
+    Dropped,
+}
+
+impl Connection {
+    /// Bytes of received payload that wait: unread, out of order at either level, for a checksum or for the peer's keys.
+    #[inline]
+    pub(crate) fn waiting_bytes(&self) -> u64 {
+        let of_subflows = self.subflows.iter().map(|subflow| subflow.receiver().queue().bytes());
+        self.recv.waiting() + of_subflows.sum::<u64>() + self.rarely_waiting()
+    }
+
+    /// What waits for a checksum or for the peer's keys.
+    #[inline]
+    fn rarely_waiting(&self) -> u64 {
+        if self.negotiation.is_open() || self.negotiation.checksum() { self.waiting_for_checks() } else { 0 }
+    }
+
+    #[inline(never)]
+    fn waiting_for_checks(&self) -> u64 {
+        let waits = self
+            .subflows
+            .iter()
+            .map(|subflow| subflow.mapper().waiting() + subflow.handshake().early_data.bytes());
+        waits.sum()
+    }
+
+    /// Whether payload at an offset of a subflow is kept. What is not is not acknowledged: for the peer it is lost, and is
+    /// retransmitted after a timeout of the subflow. What a subflow acknowledges and the stream drops is retransmitted by the
+    /// data level alone, which Linux does one fragment at a time (net/mptcp/protocol.c, `__mptcp_retrans`).
+    #[cold]
+    pub(crate) fn admits(&mut self, now: Instant, id: usize, start: u64, length: u64) -> Admission {
+        let held = self.waiting_bytes();
+        let subflow = &mut self.subflows[id];
+        let (next, end) = (subflow.receiver().next(), start + length);
+        let first = start.max(next);
+        if end <= first {
+            return Admission::Kept;
+        }
+        let known = |offset| subflow.mapper().stream_offset(offset);
+        let (first, last) = (known(first), known(end - 1).map(|last| last + 1));
+        let is_next = start <= next;
+        if self.recv.admits((first, last), length, held, is_next) {
+            return Admission::Kept;
+        }
+        // In TCP the acknowledgement of the subflow is the stream's, and what it covers is kept.
+        let behind = self.negotiation.is_multipath() && first.is_some_and(|first| first > self.recv.next());
+        if is_next && behind && self.recv.may_be_stuck() {
+            let subflow = &mut self.subflows[id];
+            if subflow.receiver_mut().note_refusal(now, self.recv.next()) {
+                return Admission::Dropped;
+            }
+        }
+        Admission::Refused
+    }
+
+    /// The endpoint has too little memory for all its connections, or enough again. Returns whether the peer is to hear of a larger
+    /// window.
+    pub(crate) fn set_memory_pressure(&mut self, short: bool) -> bool {
+        let news = self.recv.set_memory_pressure(short);
+        if news {
+            self.acknowledge_everywhere();
+        }
+        news
+    }
+
+    /// It waits at a listener.
+    pub(crate) fn await_reader(&mut self) {
+        self.recv.await_reader();
+    }
+
+    /// An application has accepted it. Returns whether the peer is to hear of a larger window.
+    pub(crate) fn reader_came(&mut self) -> bool {
+        let news = self.recv.reader_came();
+        if news {
+            self.acknowledge_everywhere();
+        }
+        news
     }
 }

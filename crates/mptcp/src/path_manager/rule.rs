@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 
 use mptcp_clock::Instant;
 
+use crate::event::SubflowCloseReason;
 use crate::ids::InterfaceId;
-use crate::subflow::SubflowCloseReason;
 
 /// An address of ours that is up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -28,8 +28,6 @@ pub(crate) struct Backlog {
     bytes: u64,
     /// The send buffer that the subflow has, where it tunes itself, in bytes of memory.
     memory: u64,
-    /// Subflow offsets behind the last two small segments that were sent, the later first.
-    small_ends: [u64; 2],
     /// What was acknowledged on the subflow when its window began anew, and its pace before, bytes a second.
     pace: Option<(u64, u64)>,
     /// Bytes in the last buffer.
@@ -81,11 +79,6 @@ impl Backlog {
         self.bytes < mss && self.queue.len() == 1
     }
 
-    /// How many of the last two small segments end behind `una`.
-    pub(crate) fn small_behind(&self, una: u64) -> usize {
-        self.small_ends.iter().filter(|&&end| end > una).count()
-    }
-
     /// The pace before the window began anew, until more than `una` is acknowledged.
     pub(crate) fn pace(&self, una: u64) -> Option<f64> {
         self.pace.filter(|&(at, _)| at == una).map(|(_, pace)| pace as f64)
@@ -95,10 +88,6 @@ impl Backlog {
         if self.pace.is_none_or(|(at, _)| at != una) {
             self.pace = pace.map(|pace| (una, pace));
         }
-    }
-
-    pub(crate) fn note_small(&mut self, end: u64) {
-        self.small_ends = [end, self.small_ends[0]];
     }
 
     /// Puts it behind the others: what goes on where the last one ended goes into the same segment. Returns whether it began a buffer

@@ -7,20 +7,12 @@ use mptcp_wire::{Codepoint, Flags, Segment};
 
 use crate::config::Ecn;
 use crate::subflow::Subflow;
-use crate::subflow::ecn_echo::{Agreement, Echo};
+use crate::subflow::ecn_state::Agreement;
 
 /// Both flags that ask for it.
 const ASKS: u16 = Flags::ECE.bits() | Flags::CWR.bits();
 
 impl Subflow {
-    pub(crate) fn echo(&self) -> &Echo {
-        &self.echo
-    }
-
-    pub(crate) fn echo_mut(&mut self) -> &mut Echo {
-        &mut self.echo
-    }
-
     /// The flags of a SYN. One that has to be repeated asks for nothing: what carries it may drop what asks (RFC 3168 section
     /// 6.1.1.1). A host that has sent such a SYN is not capable (section 6.1.1), whatever the answer says.
     pub(crate) fn asking(&mut self, wanted: bool) -> Flags {

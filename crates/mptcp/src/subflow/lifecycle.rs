@@ -8,8 +8,8 @@ use mptcp_wire::{Options, Segment};
 
 use crate::config::Config;
 use crate::congestion::Path;
-use crate::subflow::parts::{DEFAULT_MSS, DEFAULT_MSS_6};
-use crate::subflow::state::{State, SubflowCloseReason};
+use crate::event::SubflowCloseReason;
+use crate::subflow::state::{DEFAULT_MSS, DEFAULT_MSS_6, State};
 use crate::subflow::{Control, Subflow};
 
 /// Longest option that a SYN/ACK of MPTCP has beside: MP_CAPABLE with a key, bytes.

@@ -12,50 +12,47 @@
 
 pub(crate) mod acceptance;
 pub(crate) mod backlog;
-mod clock;
 pub(crate) mod delivery_rate;
 mod early_data;
 pub(crate) mod ecn;
-mod ecn_echo;
+mod ecn_state;
 mod lifecycle;
+pub(crate) mod loss_state;
 pub(crate) mod mapping;
 pub(crate) mod mtu_probe;
-mod parts;
 pub(crate) mod path_mtu;
-mod rack;
 pub(crate) mod receiver;
-pub(crate) mod rto;
+mod scheduling;
 pub(crate) mod scoreboard;
 pub mod sender;
-mod spurious;
 mod state;
-mod timestamps;
 
 use std::net::SocketAddr;
 use std::ops::BitOr;
 
-use mptcp_clock::Instant;
-use mptcp_wire::{Flags, Segment, Seq};
+use mptcp_clock::{Duration, Instant};
+use mptcp_wire::{Flags, Segment, Seq, Timestamps};
 
 use crate::config::{Config, Keepalive};
+pub use crate::event::SubflowCloseReason;
 use crate::ids::InterfaceId;
 use crate::memory::most_segments;
 use crate::path_manager::Pair;
 use crate::subflow::backlog::Backlog;
-pub(crate) use crate::subflow::clock::timestamp_clock;
-use crate::subflow::ecn_echo::Echo;
+use crate::subflow::ecn_state::Echo;
 pub(crate) use crate::subflow::lifecycle::LINGER;
 use crate::subflow::mapping::Mapper;
-use crate::subflow::parts::{
-    HandshakeState, Liveness, Negotiated, PathAddresses, PeerWindow, PendingControl, Record, SchedulingState,
-    TimestampClock,
-};
-pub(crate) use crate::subflow::parts::{ScanPosition, StaleState};
 use crate::subflow::path_mtu::PathMtu;
 use crate::subflow::receiver::Receiver;
+use crate::subflow::scheduling::SchedulingState;
+pub(crate) use crate::subflow::scheduling::{ScanPosition, StaleState};
 use crate::subflow::sender::Sender;
-pub(crate) use crate::subflow::state::{Control, Origin, Probation};
-pub use crate::subflow::state::{State, SubflowCloseReason, SubflowStats};
+pub(crate) use crate::subflow::state::{Control, Origin, Probation, timestamp_clock};
+use crate::subflow::state::{
+    HandshakeState, Liveness, Negotiated, PathAddresses, PeerWindow, PendingControl, Record, TimestampClock,
+    TimestampEcho,
+};
+pub use crate::subflow::state::{State, SubflowStats};
 
 /// Timestamps option with its two NOPs, bytes.
 const TIMESTAMPS_SPACE: u64 = 12;
@@ -271,6 +268,56 @@ impl Subflow {
             self.sender.deadline().min(self.receiver.deadline()).min(self.liveness.slow_timers.first());
         if self.liveness.user_timeout.is_none() { usual } else { usual.min(self.user_deadline()) }
     }
+
+    /// The timestamp clock: milliseconds, RFC 7323 section 5.4.
+    pub(crate) fn timestamps_at(&self, now: Instant) -> Option<Timestamps> {
+        self.negotiated
+            .timestamps
+            .on
+            .then(|| Timestamps { value: self.clock_at(now), echo: self.negotiated.timestamps.recent })
+    }
+
+    /// Our clock.
+    pub(crate) fn clock_at(&self, now: Instant) -> u32 {
+        timestamp_clock(now, self.negotiated.timestamps.offset)
+    }
+
+    /// When the segment was sent that this echo answers.
+    pub(crate) fn echo_time(&self, segment: &Segment, now: Instant) -> Option<Instant> {
+        self.echo_on(segment)?.sent_at(now)
+    }
+
+    /// What a segment echoes.
+    #[inline]
+    pub(crate) fn echo_on(&self, segment: &Segment) -> Option<TimestampEcho> {
+        let timestamps = segment.options.timestamps.filter(|_| self.negotiated.timestamps.on)?;
+        Some(TimestampEcho { value: timestamps.echo, offset: self.negotiated.timestamps.offset })
+    }
+
+    /// RFC 7323 section 4.3: remembers the timestamp of a segment that covers the last
+    /// acknowledgement sent.
+    pub(crate) fn note_timestamp(&mut self, now: Instant, segment: &Segment, start: u64) {
+        if let Some(timestamps) = segment.options.timestamps.filter(|_| self.negotiated.timestamps.on)
+            && start <= self.window.last_ack_sent
+            && timestamps.value.wrapping_sub(self.negotiated.timestamps.recent) < 1 << 31
+        {
+            self.negotiated.timestamps.recent = timestamps.value;
+            self.negotiated.timestamps.recent_at = now;
+        }
+    }
+
+    /// Whether RFC 7323 section 5.5 says that the remembered timestamp is too old to count.
+    pub(crate) fn timestamp_expired(&self, now: Instant) -> bool {
+        now.since(self.negotiated.timestamps.recent_at) > Duration::from_secs(24 * 24 * 3600)
+    }
+
+    pub(crate) fn echo(&self) -> &Echo {
+        &self.echo
+    }
+
+    pub(crate) fn echo_mut(&mut self) -> &mut Echo {
+        &mut self.echo
+    }
 }
 
 impl Subflow {
@@ -324,7 +371,7 @@ impl Subflow {
 
     /// How many of its last two segments that were not full are under way.
     pub(crate) fn small_in_flight(&self) -> usize {
-        self.backlog.small_behind(self.sender.board.una)
+        self.sender.board.small_in_flight()
     }
 
     pub(crate) fn receiver(&self) -> &Receiver {

@@ -43,6 +43,8 @@ pub(crate) struct Scoreboard {
     pub settled: u64,
     /// What is remembered of each transmission, where the controller works by the rate at which they arrive.
     pub rates: Option<Box<Rates>>,
+    /// Offsets behind the last two segments that were smaller than the MSS, the latest first.
+    small_ends: [u64; 2],
 }
 
 impl Scoreboard {
@@ -348,6 +350,17 @@ impl Scoreboard {
     /// Position of the first lost segment that was not sent again.
     pub(crate) fn next_lost(&self) -> Option<usize> {
         self.waiting.first().map(|&start| self.position(start))
+    }
+
+    /// The segment that ends at the offset `end` is smaller than the MSS.
+    #[inline]
+    pub(crate) fn on_small_segment(&mut self, end: u64) {
+        self.small_ends = [end, self.small_ends[0]];
+    }
+
+    /// How many of the last two segments smaller than the MSS are in flight.
+    pub(crate) fn small_in_flight(&self) -> usize {
+        self.small_ends.iter().filter(|&&end| end > self.una).count()
     }
 }
 

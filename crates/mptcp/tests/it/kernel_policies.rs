@@ -114,7 +114,8 @@ impl Answer {
 /// Compiled so that what C does not define ends it; `name` is the test's.
 fn compiled(name: &str) -> PathBuf {
     let source = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../python/mptcplab/bpf/host.c");
-    let program = FilePath::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bpf-{name}-{}", std::process::id()));
+    let program =
+        FilePath::new(env!("CARGO_TARGET_TMPDIR")).join(format!("bpf-{name}-{}", std::process::id()));
     let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
     let done = Command::new(&compiler)
         .args([

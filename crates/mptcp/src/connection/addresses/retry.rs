@@ -8,9 +8,9 @@ use std::net::SocketAddr;
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::ResetReason;
 
+use crate::event::SubflowCloseReason;
 use crate::ids::InterfaceId;
 use crate::path_manager::Pair;
-use crate::subflow::SubflowCloseReason;
 
 /// The first wait before a further try; each one doubles it.
 const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);

@@ -6,7 +6,7 @@ use mptcp_wire::{MptcpOption, ResetReason, Segment};
 
 use crate::connection::Connection;
 use crate::connection::close::{Outcome, SubflowError};
-use crate::connection::reinject::state::ReceiptQuery;
+use crate::connection::handshake::negotiation::ReceiptQuery;
 use crate::connection::stream::recv::Placed;
 use crate::event::{EventKind, FallbackReason};
 use crate::subflow::Control;
@@ -160,7 +160,7 @@ impl Connection {
     /// would have new numbers of the subflow, and a peer from which a box hides their mapping takes them for what follows (RFC 8684
     /// section 3.7). An answer with a DATA_ACK shows that the data is missing there, and that options still pass.
     pub(crate) fn asks_before_repeating(&mut self) -> bool {
-        if self.reinjection.query() == ReceiptQuery::Answered || !self.may_fall_back(0, &[]) {
+        if self.negotiation.receipt_query() == ReceiptQuery::Answered || !self.may_fall_back(0, &[]) {
             return false;
         }
         let first = &mut self.subflows[0];
@@ -170,7 +170,7 @@ impl Connection {
         if outstanding || !first.can_send() {
             return false;
         }
-        self.reinjection.set_query(ReceiptQuery::Asked);
+        self.negotiation.set_receipt_query(ReceiptQuery::Asked);
         first.set_control(Some(Control::Probe));
         true
     }

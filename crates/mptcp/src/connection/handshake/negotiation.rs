@@ -39,6 +39,7 @@ struct Failure {
 
 #[derive(Debug)]
 pub(crate) struct Negotiation {
+    receipt_query: ReceiptQuery,
     client: bool,
     mode: Mode,
     /// What is spoken; the peer's offer may lower it.
@@ -60,6 +61,7 @@ impl Negotiation {
     /// With a key of ours; nonces come from `random`.
     pub(crate) fn new(client: bool, multipath: bool, version: Version, key: u64, random: Rng) -> Self {
         Self {
+            receipt_query: ReceiptQuery::default(),
             client,
             mode: if multipath { Mode::Negotiating } else { Mode::Plain },
             version,
@@ -182,6 +184,14 @@ impl Negotiation {
     pub(crate) fn nonce(&mut self) -> u32 {
         self.random.next_u32()
     }
+
+    pub(crate) fn receipt_query(&self) -> ReceiptQuery {
+        self.receipt_query
+    }
+
+    pub(crate) fn set_receipt_query(&mut self, query: ReceiptQuery) {
+        self.receipt_query = query;
+    }
 }
 
 /// A key and what follows from it.
@@ -210,4 +220,13 @@ impl Key {
         let offset = number.expand(self.at(near)).wrapping_sub(self.first);
         (offset < 1 << 62).then_some(offset)
     }
+}
+
+/// Whether the peer was asked if it lacks data that its only subflow has acknowledged, since the last DATA_ACK of new data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ReceiptQuery {
+    #[default]
+    None,
+    Asked,
+    Answered,
 }

@@ -15,17 +15,6 @@ use crate::scheduler::{Candidate, linux};
 use crate::subflow::backlog::Waiting;
 
 impl Connection {
-    /// Whether data goes by way of queues: not in TCP, which has but one, unless something is left in it from before.
-    #[inline]
-    pub(crate) fn has_queues(&self) -> bool {
-        self.config.linux_stack.subflow_queues && self.fills_queues()
-    }
-
-    #[inline(never)]
-    fn fills_queues(&self) -> bool {
-        self.negotiation.is_multipath() || self.subflows.iter().any(|subflow| !subflow.backlog().is_empty())
-    }
-
     /// New data by way of the queues.
     #[inline(never)]
     pub(crate) fn transmit_queued(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
@@ -108,7 +97,7 @@ impl Connection {
         let Waiting { data, payload, .. } = self.subflows[id].backlog_mut().pop(size)?;
         if (payload.len() as u64) < mss {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
-            self.subflows[id].backlog_mut().note_small(end);
+            self.subflows[id].sender_mut().board.on_small_segment(end);
         }
         self.wake_writer(now);
         Some(self.send_reinjection(now, id, data, payload, out))

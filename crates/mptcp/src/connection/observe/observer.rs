@@ -14,9 +14,8 @@ use crate::ids::{ConnectionId, SubflowId};
 use crate::observe::{
     Event, Observer, PathClock, PathLimit, PathReasons, Place, Record, Wanted, WindowChange,
 };
-use crate::subflow::State;
-use crate::subflow::Subflow;
 use crate::subflow::sender::Recovery;
+use crate::subflow::{State, Subflow};
 
 /// Subflows that lost their place and are remembered.
 const MAX_REMEMBERED: usize = 128;

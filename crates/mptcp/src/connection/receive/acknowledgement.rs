@@ -5,7 +5,7 @@
 use mptcp_clock::Instant;
 use mptcp_wire::{Dss, Segment};
 
-use crate::connection::reinject::state::ReceiptQuery;
+use crate::connection::handshake::negotiation::ReceiptQuery;
 use crate::connection::{Connection, Mode};
 
 /// Where a window stands: offsets of its segment, of what that acknowledges on its subflow, and of what at the data level.
@@ -34,8 +34,8 @@ impl Connection {
     pub(crate) fn acknowledge_data(&mut self, now: Instant, offset: u64) {
         if offset > self.send.una() {
             self.acknowledge_more(now, offset);
-        } else if self.reinjection.query() == ReceiptQuery::Asked {
-            self.reinjection.set_query(ReceiptQuery::Answered);
+        } else if self.negotiation.receipt_query() == ReceiptQuery::Asked {
+            self.negotiation.set_receipt_query(ReceiptQuery::Answered);
         }
     }
 
@@ -46,7 +46,7 @@ impl Connection {
         }
         self.data_ack_leads.on_data_acknowledged(now, offset);
         self.timers.data_progress(now);
-        self.reinjection.set_query(ReceiptQuery::None);
+        self.negotiation.set_receipt_query(ReceiptQuery::None);
         self.wake_writer(now);
         if self.negotiation.is_plain() {
             self.finish_if_done(now);
@@ -87,7 +87,10 @@ impl Connection {
         let window = match (start, ack) {
             // Where the peer's numbers begin is known after its SYN.
             (Some(start), Some(ack))
-                if !plain && self.config.linux_stack.keeps_windows() && !segment.flags.syn() =>
+                if !plain
+                    && self.config.linux_stack.windows_by_subflow
+                    && self.config.linux_stack.reinjects_late()
+                    && !segment.flags.syn() =>
             {
                 subflow.kept_window(start, ack, window)
             }

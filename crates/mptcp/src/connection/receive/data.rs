@@ -6,10 +6,9 @@ use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::{DataSequence, Mapping, ResetReason};
 
-use crate::connection::Connection;
 use crate::connection::close::{Outcome, SubflowError};
-use crate::connection::memory::Admission;
 use crate::connection::stream::recv::Placed;
+use crate::connection::{Admission, Connection};
 use crate::event::EventKind;
 use crate::memory::most_pieces;
 use crate::subflow::mapping::{MappingFault, ReceivedMapping, WireMapping};
@@ -196,23 +195,6 @@ impl Connection {
             Some(error) => self.on_mapping_fault(now, id, rest, error),
             None => Ok(()),
         }
-    }
-
-    /// In TCP, where an acknowledgement of the subflow is one of the stream, what lies beyond the window is cut off: it is not
-    /// acknowledged, and comes again (RFC 9293 section 3.10.7.4). Says whether anything was.
-    #[inline(always)]
-    pub(crate) fn trim_to_window(&mut self, id: usize, start: u64, payload: &mut Bytes) -> bool {
-        if !self.negotiation.is_plain() {
-            return false;
-        }
-        let subflow = &mut self.subflows[id];
-        let end = subflow.mapper().data_at(start + payload.len() as u64);
-        let over = end.map_or(0, |end| self.recv.excess(end));
-        if over > 0 {
-            payload.truncate(payload.len().saturating_sub(over as usize));
-            subflow.receiver_mut().acknowledge_now();
-        }
-        over > 0
     }
 
     /// Whether what waits out of order on all subflows may grow. The window is one for all of them (RFC 8684 section

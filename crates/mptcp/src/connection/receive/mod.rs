@@ -5,6 +5,7 @@ pub(crate) mod data;
 pub(crate) mod options;
 
 use arrayvec::ArrayVec;
+use bytes::Bytes;
 use mptcp_clock::Instant;
 use mptcp_wire::{Flags, MptcpOption, Segment};
 
@@ -351,5 +352,22 @@ impl Connection {
             return SubflowError::FastClose(Some(why));
         }
         SubflowError::Over(why)
+    }
+
+    /// In TCP, where an acknowledgement of the subflow is one of the stream, what lies beyond the window is cut off: it is not
+    /// acknowledged, and comes again (RFC 9293 section 3.10.7.4). Says whether anything was.
+    #[inline(always)]
+    pub(crate) fn trim_to_window(&mut self, id: usize, start: u64, payload: &mut Bytes) -> bool {
+        if !self.negotiation.is_plain() {
+            return false;
+        }
+        let subflow = &mut self.subflows[id];
+        let end = subflow.mapper().data_at(start + payload.len() as u64);
+        let over = end.map_or(0, |end| self.recv.excess(end));
+        if over > 0 {
+            payload.truncate(payload.len().saturating_sub(over as usize));
+            subflow.receiver_mut().acknowledge_now();
+        }
+        over > 0
     }
 }

@@ -2,15 +2,6 @@
 //!
 //! Owns how many bytes were reinjected and why, Linux's position in the retransmission queue, and the count of data-level timeouts.
 
-/// Whether the peer was asked if it lacks data that its only subflow has acknowledged, since the last DATA_ACK of new data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ReceiptQuery {
-    #[default]
-    None,
-    Asked,
-    Answered,
-}
-
 /// Reinjection state of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct ReinjectionState {
@@ -21,7 +12,6 @@ pub(crate) struct ReinjectionState {
     reinjected: u64,
     opportunistic: u64,
     speculative: u64,
-    query: ReceiptQuery,
 }
 
 impl ReinjectionState {
@@ -53,14 +43,6 @@ impl ReinjectionState {
     /// Bytes of M1 that were not late yet.
     pub(crate) fn speculative(&self) -> u64 {
         self.speculative
-    }
-
-    pub(crate) fn query(&self) -> ReceiptQuery {
-        self.query
-    }
-
-    pub(crate) fn set_query(&mut self, query: ReceiptQuery) {
-        self.query = query;
     }
 
     /// Where Linux's reinjection goes on.

@@ -1,4 +1,3 @@
-pub(crate) mod buffer_limit;
 pub(crate) mod recv;
 pub(crate) mod send_buffer;
 pub(crate) mod write;

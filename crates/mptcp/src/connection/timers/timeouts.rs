@@ -4,7 +4,7 @@ use mptcp_clock::Instant;
 
 use crate::connection::Connection;
 use crate::connection::close::{Outcome, SubflowError};
-use crate::connection::reinject::state::ReceiptQuery;
+use crate::connection::handshake::negotiation::ReceiptQuery;
 use crate::event::CloseReason;
 use crate::subflow::{Control, SubflowCloseReason};
 
@@ -50,7 +50,8 @@ impl Connection {
                     self.arm_data_timer(now);
                 }
             } else if self.timers.note_unanswered(u32::from(asked)) > MAX_TIMEOUTS
-                || self.timers.note_question(self.reinjection.query() == ReceiptQuery::Asked) > MAX_TIMEOUTS
+                || self.timers.note_question(self.negotiation.receipt_query() == ReceiptQuery::Asked)
+                    > MAX_TIMEOUTS
             {
                 // Each subflow has had its data acknowledged, or cannot send. Nobody says anything any more, or nothing of the data though
                 // it was asked: R2 of RFC 9293 section 3.8.3 at the data level.

@@ -12,7 +12,6 @@ use crate::congestion::{Departure, Path};
 use crate::connection::Connection;
 use crate::connection::observe::limits::Limit;
 use crate::ids::SubflowId;
-use crate::memory::most_segments;
 use crate::path::PathEstimate;
 use crate::scheduler::Candidate;
 use crate::subflow::{DSS_SPACE, Probation, Subflow};
@@ -283,7 +282,7 @@ impl Connection {
     fn is_crowded(&self) -> bool {
         let (segments, bytes) = self.scheduler.outstanding();
         let most = 2 * self.config.send_buffer;
-        segments >= most_segments(self.config.send_buffer)
+        segments >= self.scheduler.max_segments()
             || bytes > most && !(self.scheduler.is_redundant() && bytes <= self.max_reinjected())
     }
 

@@ -79,7 +79,7 @@ impl Connection {
                 mtu.on_probe_lost(now, size);
                 false
             }
-            MtuProbe::None | MtuProbe::SentSegment { .. } => mtu.raise(now, full),
+            MtuProbe::None | MtuProbe::Sent { .. } => mtu.raise(now, full),
         };
         if grows {
             self.apply_path_mtu(id);

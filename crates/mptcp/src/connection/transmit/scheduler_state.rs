@@ -21,10 +21,12 @@ pub(crate) struct SchedulerState {
     is_refreshed: bool,
     /// Segments and bytes in the retransmission queues of all subflows.
     outstanding: (usize, u64),
+    /// Segments that all subflows may have outstanding.
+    max_segments: usize,
 }
 
 impl SchedulerState {
-    pub(crate) fn new(scheduler: Box<dyn Scheduler>) -> Self {
+    pub(crate) fn new(scheduler: Box<dyn Scheduler>, max_segments: usize) -> Self {
         Self {
             is_redundant: scheduler.duplicates(),
             scheduler,
@@ -33,6 +35,7 @@ impl SchedulerState {
             last_sent: 0,
             is_refreshed: false,
             outstanding: (0, 0),
+            max_segments,
         }
     }
 
@@ -144,5 +147,11 @@ impl SchedulerState {
     /// No candidate may send.
     pub(crate) fn block_all(&mut self) {
         self.candidates.iter_mut().for_each(|candidate| candidate.is_available = false);
+    }
+
+    /// Segments that all subflows may have outstanding.
+    #[inline]
+    pub(crate) fn max_segments(&self) -> usize {
+        self.max_segments
     }
 }

@@ -37,7 +37,7 @@ impl Connection {
         let payload = self.send.cut(size, mss);
         if (payload.len() as u64) < mss && self.send.note_small(data) {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
-            self.subflows[id].backlog_mut().note_small(end);
+            self.subflows[id].sender_mut().board.on_small_segment(end);
         }
         self.wake_writer(now);
         if !self.negotiation.is_plain() {

@@ -23,23 +23,21 @@
 //! controller's affair.
 
 mod ack;
-pub(crate) mod loss_detection;
 pub(crate) mod mtu_probe;
-mod send;
 
+use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
 
 use crate::config::SpuriousLoss;
 use crate::congestion::{Congestion, Echoed, Lost, Path, Repair};
 use crate::observe::Detection;
-use crate::subflow::clock::TimestampEcho;
 use crate::subflow::delivery_rate::Rates;
+use crate::subflow::ecn_state::EcnSender;
+use crate::subflow::loss_state::{Rack, RetransmissionTimeout, Spurious};
 use crate::subflow::mtu_probe::MtuProbe;
-use crate::subflow::rack::Rack;
 use crate::subflow::receiver::Range;
-use crate::subflow::rto::RetransmissionTimeout;
-use crate::subflow::scoreboard::Scoreboard;
-use crate::subflow::spurious::Spurious;
+use crate::subflow::scoreboard::{Scoreboard, SentSegment};
+use crate::subflow::state::TimestampEcho;
 
 /// RFC 8985 section 7.2: how long the peer may delay an acknowledgement (Linux's maximum).
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
@@ -117,7 +115,7 @@ pub(crate) struct Sender {
     /// When data left last.
     pub last_sent: Option<Instant>,
     /// Marks are heeded, or a larger segment is out: acknowledgements say more than usual.
-    watchful: bool,
+    inspects_acks: bool,
     /// The most that was acknowledged at once since segments shrank, bytes.
     pub longest_acked: u64,
     pub retransmissions: u64,
@@ -153,7 +151,7 @@ impl Sender {
             is_cwnd_limited: (u64::MAX, 0),
             round: None,
             last_sent: None,
-            watchful: false,
+            inspects_acks: false,
             longest_acked: 0,
             retransmissions: 0,
             retransmitted_bytes: 0,
@@ -178,12 +176,12 @@ impl Sender {
     /// Whether marks count from here on.
     pub(crate) fn begin_marks(&mut self, on: bool) {
         self.marks.begin(on);
-        self.liveness();
+        self.update_ack_inspection();
     }
 
     /// Says anew whether acknowledgements say more than usual.
-    fn liveness(&mut self) {
-        self.watchful = self.marks.is_on() || self.mtu_probe != MtuProbe::None;
+    fn update_ack_inspection(&mut self) {
+        self.inspects_acks = self.marks.is_on() || self.mtu_probe != MtuProbe::None;
     }
 
     pub(crate) fn in_flight(&self) -> u64 {
@@ -286,6 +284,118 @@ impl Sender {
         // The first retransmission always leaves.
         let send = if self.prr_out == 0 || hole { send.max(state.mss) } else { send };
         state.cwnd = (pipe + send).max(state.mss);
+    }
+
+    /// Sends new data: the caller has checked the window.
+    #[inline(always)]
+    pub(crate) fn send(&mut self, now: Instant, data: u64, payload: Bytes, fin: bool, path: &Path) {
+        let start = self.board.next;
+        let sent = SentSegment {
+            start,
+            data,
+            payload,
+            whole: None,
+            sent_at: now,
+            first_sent_at: now,
+            fin,
+            sacked: false,
+            lost: false,
+            retransmitted: false,
+            ever_retransmitted: false,
+        };
+        self.prr_out += sent.length();
+        self.last_sent = Some(now);
+        self.is_cwnd_limited.0 = u64::MAX;
+        self.spurious.on_new_data();
+        let end = sent.end();
+        self.board.push(sent);
+        self.note_sent(now, start, end, false);
+        if let Some(round) = &mut self.round {
+            let full = self.board.in_flight() + path.mss > path.cwnd;
+            round.note(self.board.una, self.board.next, full);
+        }
+        if std::mem::take(&mut self.probe_wanted) {
+            self.probe = Some((self.board.next, false));
+        }
+        self.arm(now, self.rto_deadline == Instant::FAR_FUTURE, path);
+    }
+
+    /// The next segment to retransmit, if the window allows it. Of a large one, as many frames as the window has room for,
+    /// where the device cuts `largest` bytes into frames; else one.
+    pub(crate) fn retransmit(&mut self, now: Instant, path: &Path, largest: u64) -> Option<&SentSegment> {
+        let Path { cwnd, mss, .. } = *path;
+        let room = cwnd.saturating_sub(self.in_flight());
+        let held = self.spurious.tries_new_data();
+        let at = if self.board.lost > 0 && room > 0 && !held { self.board.next_lost() } else { None };
+        let at = match at {
+            Some(at) => {
+                self.board.split(at, (room.min(largest) / mss).max(1) * mss);
+                at
+            }
+            None if std::mem::take(&mut self.probe_wanted) => {
+                // RFC 8985 section 7.3: no new data was there for the probe, so the last segment.
+                let last = self.board.queue.iter().rposition(|sent| !sent.sacked)?;
+                self.probe = Some((self.board.next, true));
+                let before = (self.board.queue[last].payload.len() as u64).saturating_sub(1) / mss;
+                self.board.split(last, before * mss);
+                last + usize::from(before > 0)
+            }
+            None => return None,
+        };
+        self.board.mark_resent(at, now);
+        let (start, end) = (self.board.queue[at].start, self.board.queue[at].end());
+        self.note_sent(now, start, end, true);
+        self.last_sent = Some(now);
+        self.mtu_probe.on_retransmitted(start);
+        let length = end - start;
+        self.prr_out += length;
+        self.spurious.on_repeated(now, (start, end));
+        self.retransmissions += 1;
+        self.retransmitted_bytes += length;
+        // RFC 6298 section 5: the timer watches the oldest segment.
+        self.arm(now, at == 0 || self.rto_deadline == Instant::FAR_FUTURE, path);
+        self.board.queue.get(at)
+    }
+
+    /// Sets the timers after something was sent or acknowledged.
+    #[inline(always)]
+    pub(crate) fn arm(&mut self, now: Instant, restart: bool, path: &Path) {
+        if self.board.queue.is_empty() {
+            self.rto_deadline = Instant::FAR_FUTURE;
+            self.probe_deadline = Instant::FAR_FUTURE;
+            self.reorder_deadline = Instant::FAR_FUTURE;
+            return;
+        }
+        if restart {
+            self.rto_deadline = now + self.timeout.after(path);
+        }
+        self.probe_deadline = self.probe_time(now, path).unwrap_or(Instant::FAR_FUTURE);
+    }
+
+    /// RFC 8985 section 7.2.
+    #[inline(always)]
+    fn probe_time(&self, now: Instant, path: &Path) -> Option<Instant> {
+        self.rack.as_ref()?;
+        if !matches!(self.state, Recovery::Open | Recovery::Cwr { .. })
+            || self.probe.is_some()
+            || self.board.sacked > 0
+        {
+            return None;
+        }
+        let srtt = path.srtt?;
+        let delayed = self.board.queue.len() == 1 && self.answered != self.board.next;
+        let wait = srtt * 2 + if delayed { WORST_DELAYED_ACK } else { Duration::from_millis(2) };
+        Some((now + wait).min(self.rto_deadline))
+    }
+
+    /// The peer is about to be told something that it answers at once: no acknowledgement of what is in flight is delayed.
+    pub(crate) fn expect_answer(&mut self, now: Instant, path: &Path) {
+        self.answered = self.board.next;
+        self.arm(now, false, path);
+    }
+
+    pub(crate) fn deadline(&self) -> Instant {
+        self.rto_deadline.min(self.probe_deadline).min(self.reorder_deadline)
     }
 }
 
@@ -413,55 +523,6 @@ impl RoundUse {
 
     pub(crate) fn is_used(&self, path: &Path) -> bool {
         self.full || path.in_slow_start() && path.cwnd < 2 * self.most
-    }
-}
-
-/// Marks, as the one who is told of them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct EcnSender {
-    /// What is sent may be marked, and what the peer says of it counts.
-    on: bool,
-    /// The next new data says that the window was reduced.
-    reduced: bool,
-    /// An acknowledgement of new data spoke of no mark.
-    pub(crate) clean: bool,
-    /// Reductions at the smallest window before that.
-    pub(crate) in_vain: u8,
-    /// Bytes that were acknowledged by segments that spoke of marks.
-    pub(crate) delivered: u64,
-    /// Reductions because of marks.
-    pub(crate) reductions: u64,
-}
-
-impl EcnSender {
-    pub(crate) fn begin(&mut self, on: bool) {
-        self.on = on;
-    }
-
-    #[inline]
-    pub(crate) fn is_on(&self) -> bool {
-        self.on
-    }
-
-    /// Whether new data that leaves now is to say that the window was reduced; once for each time that it was.
-    #[inline]
-    pub(crate) fn take_reduced(&mut self) -> bool {
-        std::mem::take(&mut self.reduced)
-    }
-
-    /// What is sent is marked no more, and what the peer says counts no more.
-    pub(crate) fn end(&mut self) {
-        self.on = false;
-    }
-
-    /// The window was reduced, for whatever reason: the peer hears of it (RFC 3168 section 6.1.2).
-    pub(crate) fn on_reduced(&mut self) {
-        self.reduced = self.on;
-    }
-
-    /// It was not.
-    pub(crate) fn on_undone(&mut self) {
-        self.reduced = false;
     }
 }
 

@@ -9,7 +9,7 @@ impl Sender {
     /// Losses were found while one is out. Returns whether they count as congestion.
     #[cold]
     pub(crate) fn judge_losses(&mut self) -> bool {
-        let MtuProbe::SentSegment { start, end, size } = self.mtu_probe else { return true };
+        let MtuProbe::Sent { start, end, size } = self.mtu_probe else { return true };
         let at = self.board.position(start);
         let lost = self.board.queue.get(at).is_some_and(|sent| sent.start == start && sent.lost);
         if !lost {
@@ -27,18 +27,10 @@ impl Sender {
     /// Something has arrived while one is out.
     #[cold]
     pub(crate) fn judge_arrival(&mut self) {
-        if let MtuProbe::SentSegment { end, size, .. } = self.mtu_probe
+        if let MtuProbe::Sent { end, size, .. } = self.mtu_probe
             && self.board.una >= end
         {
             self.mtu_probe = MtuProbe::Arrived { size };
-        }
-    }
-
-    /// What begins at `start` goes again.
-    #[cold]
-    pub(crate) fn note_repeated_probe(&mut self, start: u64) {
-        if matches!(self.mtu_probe, MtuProbe::SentSegment { start: of, .. } if of == start) {
-            self.mtu_probe = MtuProbe::None;
         }
     }
 
@@ -50,21 +42,21 @@ impl Sender {
     /// One has left, of so much payload.
     pub(crate) fn mtu_probe_sent(&mut self, payload: u64, size: u16) {
         let end = self.board.next;
-        self.mtu_probe = MtuProbe::SentSegment { start: end - payload, end, size };
-        self.liveness();
+        self.mtu_probe = MtuProbe::Sent { start: end - payload, end, size };
+        self.update_ack_inspection();
     }
 
     /// The payload of the one that is out.
     pub(crate) fn mtu_probe_payload(&self) -> Option<u64> {
         match self.mtu_probe {
-            MtuProbe::SentSegment { start, end, .. } => Some(end - start),
+            MtuProbe::Sent { start, end, .. } => Some(end - start),
             _ => None,
         }
     }
 
     /// Whether nothing was sent after it.
     pub(crate) fn mtu_probe_is_last(&self) -> bool {
-        matches!(self.mtu_probe, MtuProbe::SentSegment { end, .. } if end == self.board.next)
+        matches!(self.mtu_probe, MtuProbe::Sent { end, .. } if end == self.board.next)
     }
 
     /// What became of it, once.
@@ -72,7 +64,7 @@ impl Sender {
         match self.mtu_probe {
             MtuProbe::Arrived { .. } | MtuProbe::Lost { .. } => {
                 let outcome = std::mem::take(&mut self.mtu_probe);
-                self.liveness();
+                self.update_ack_inspection();
                 outcome
             }
             other => other,

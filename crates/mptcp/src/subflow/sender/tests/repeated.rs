@@ -3,8 +3,8 @@
 use mptcp_clock::Duration;
 
 use super::{MSS, Rig};
-use crate::subflow::clock::TimestampEcho;
 use crate::subflow::sender::Ack;
+use crate::subflow::state::TimestampEcho;
 
 #[test]
 fn a_tail_that_is_older_than_what_was_repeated_is_lost_when_that_arrives() {
