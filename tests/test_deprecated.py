@@ -23,3 +23,10 @@ def test_the_module_warns() -> None:
     with pytest.warns(FutureWarning, match="flows.bulk.undo: deprecated name; use undo_spurious_loss"):
         old = Scenario.parse(TEXT)
     assert old.to_toml() == Scenario.parse(TEXT.replace("undo", "undo_spurious_loss")).to_toml()
+
+
+def test_old_types_of_events_warn(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "plain.toml").write_text(TEXT.replace("undo", "undo_spurious_loss"))
+    printed = cli("run", tmp_path / "plain.toml", "--trace", "limit", "--output", tmp_path / "out").stderr
+    assert "mptcplab: warning: --trace limit: deprecated name; use subflow_blocked" in printed
+    assert cli("events", tmp_path / "out", "--kind", "limit").stdout.count("subflow_blocked") > 0

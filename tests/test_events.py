@@ -91,7 +91,7 @@ def test_command_lists_counts_and_writes(cli: Cli, tmp_path: Path) -> None:
         (("events", "traced", "--picture", "sequenc"), "did you mean sequence"),
         (("events", "traced", "--picture", "sequence", "--output", "x.txt"), "must end with .png, .svg or .pdf"),
         (("events", "traced", "--output", "x.png"), "--output is for a picture"),
-        (("events", "traced", "--picture", "limits"), "trace them with --trace limit"),
+        (("events", "traced", "--picture", "limits"), "trace them with --trace subflow_blocked"),
     ],
 )
 def test_what_is_wrong_is_said(cli: Cli, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
@@ -137,7 +137,9 @@ DRAWN = {
 @pytest.mark.parametrize("flows", [1, 50])
 def test_pictures_of_one_and_of_fifty_flows(picture: str, flows: int) -> None:
     text = TRACED if flows == 1 else TRACED.replace("[flows.a]", "[flows.a]\ncount = 50")
-    run = TracedRun.of(Scenario.parse(text).run(trace="schedule,reinjection,retransmission,limit,option_in,option_out"))
+    run = TracedRun.of(
+        Scenario.parse(text).run(trace="schedule,reinjection,retransmission,subflow_blocked,option_in,option_out")
+    )
     figure = event_plots.draw(picture, run, Selection())
     assert figure_style.png(figure) == figure_style.png(event_plots.draw(picture, run, Selection()))
     # What is drawn is what was asked for: a flow, or a part of it, is another picture.
@@ -155,7 +157,9 @@ def test_pictures_of_four_hundred_pixels_lose_no_word(
     picture: str, flows: int, recwarn: pytest.WarningsRecorder
 ) -> None:
     text = TRACED if flows == 1 else TRACED.replace("[flows.a]", "[flows.a]\ncount = 50")
-    run = TracedRun.of(Scenario.parse(text).run(trace="schedule,reinjection,retransmission,limit,option_in,option_out"))
+    run = TracedRun.of(
+        Scenario.parse(text).run(trace="schedule,reinjection,retransmission,subflow_blocked,option_in,option_out")
+    )
     figure = event_plots.draw(picture, run, Selection(), (2.7, 3.4))
     with figure_style.house_style():
         figure.draw_without_rendering()
@@ -267,7 +271,7 @@ def test_jitter_is_not_taken_for_a_queue(jitter: str) -> None:
     assert (first.cause, first.path) == ("loss", "lte")
     assert first.share > 0.85
     [path] = row["paths"]
-    assert path["limits"]["capacity"] == pytest.approx(path["bytes_sent"] * 8 / row["measured_s"] / 100e6, rel=0.1)
+    assert path["limits"]["bottleneck"] == pytest.approx(path["bytes_sent"] * 8 / row["measured_s"] / 100e6, rel=0.1)
 
 
 def test_a_stall_is_a_sentence() -> None:
@@ -309,7 +313,7 @@ def test_blocks_have_percentiles_of_latency() -> None:
 
 def test_no_finding_names_a_path_that_is_none() -> None:
     for cause in reasons.WORDS:
-        if cause in ("capacity", "joining"):
+        if cause in ("bottleneck", "joining"):
             continue
         for path in ("lte", None):
             is_of_a_path = cause in (*reasons._OWN, "head_of_line") and cause not in ("scheduler", "penalty", "pacing")
@@ -352,7 +356,7 @@ def test_cross_traffic_is_that_of_the_link_where_frames_wait() -> None:
         """
     )
     [path] = scenario.run(trace=events.REASONS).flow("own")["paths"]
-    assert path["limits"]["capacity"] > 0.95, path
+    assert path["limits"]["bottleneck"] > 0.95, path
 
 
 STREAM = """

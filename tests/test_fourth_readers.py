@@ -119,7 +119,7 @@ def test_packets_larger_than_a_path_mtu_are_named_and_smaller_ones_are_tried(pat
 def test_a_path_mtu_of_which_the_sender_is_told_costs_nothing() -> None:
     limits = _limits(HOLE.format(mtu="path_mtu = 1300"), "b")
     assert limits["path_mtu"] == 0
-    assert limits["capacity"] > 0.5
+    assert limits["bottleneck"] > 0.5
 
 
 @pytest.mark.parametrize("buffer", ["16KB", "64KB"])
@@ -138,7 +138,7 @@ def test_segments_that_overtake_others_are_reordering(jitter: str, delay: str) -
     limits = _limits(text + "reorder = true\n" + TCP, "p")
     assert limits["reordering"] > 0.3
     assert limits["delay_change"] == 0
-    assert max(limits, key=lambda cause: limits[cause] * (cause != "capacity")) == "reordering"
+    assert max(limits, key=lambda cause: limits[cause] * (cause != "bottleneck")) == "reordering"
 
 
 def test_a_delay_that_changes_is_a_change_of_delay() -> None:
@@ -328,7 +328,7 @@ def test_a_link_carries_what_its_shaper_or_policer_lets_through(line: str, kind:
     assert path["best_capacity"] == pytest.approx(17.9e6)
     assert reasons.capacity(row) == pytest.approx(17.9e6 * 0.95, rel=0.03)
     carried = path["bytes_arrived"] * 8 / row["measured_s"] / (reasons.capacity(row) or math.nan)
-    assert path["limits"]["capacity"] == pytest.approx(carried, abs=0.03)
+    assert path["limits"]["bottleneck"] == pytest.approx(carried, abs=0.03)
     if kind == "police":
         assert path["limits"]["policer"] > 0.1
         assert path["limits"]["queue_overflow"] == 0

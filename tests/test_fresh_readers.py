@@ -302,8 +302,8 @@ def test_the_figure_of_why_is_a_mean_over_its_seeds() -> None:
     shown = mean_limits(answer)
     for path, limits in shown.items():
         each = [run.path(path, "download") for run in answer.runs]
-        shares = [one["limits"]["capacity"] for one in each if one is not None]
-        assert limits["capacity"] == pytest.approx(sum(shares) / 2)
+        shares = [one["limits"]["bottleneck"] for one in each if one is not None]
+        assert limits["bottleneck"] == pytest.approx(sum(shares) / 2)
     assert picture(answer).axes[1].get_xlabel() == "share of time [%]"
 
 

@@ -75,7 +75,7 @@ def test_a_run_in_python_knows_its_capacity_and_its_limits(tmp_path: Path) -> No
     assert (run.flow()["capacity"] or 0) > 20e6
     assert all(sum(path["limits"].values()) == pytest.approx(1) for path in run.flow()["paths"])
     run.save(tmp_path / "saved")
-    assert "limit_capacity" in pq.read_schema(tmp_path / "saved" / "paths.parquet").names
+    assert "limit_bottleneck" in pq.read_schema(tmp_path / "saved" / "paths.parquet").names
 
 
 @pytest.mark.usefixtures("call")

@@ -153,7 +153,7 @@ def test_the_air_that_other_stations_use_is_cross_traffic() -> None:
     part = shared["bytes_arrived"] / alone["bytes_arrived"]
     assert part < 0.6
     assert shared["limits"]["cross_traffic"] == pytest.approx(1 - part, abs=0.15)
-    assert shared["limits"]["capacity"] == pytest.approx(part, abs=0.15)
+    assert shared["limits"]["bottleneck"] == pytest.approx(part, abs=0.15)
 
 
 FAR = 'rate = "2Mbit"\ndelay = "75ms"\nqueue = "333p"\n'

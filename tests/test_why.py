@@ -211,7 +211,7 @@ def test_a_path_that_is_down_at_the_start_is_called_down() -> None:
     assert "before its handshake was complete" in said[1]
     never = OPERATOR.format(dsl="true", lte="false", path="dsl")
     assert "lte was down, which cost 100%" in Scenario.parse(never).run(trace=events.REASONS).summary()
-    assert first["limits"]["capacity"] > 0.95
+    assert first["limits"]["bottleneck"] > 0.95
 
 
 def test_a_long_handshake_is_said_and_no_middlebox_is_blamed() -> None:

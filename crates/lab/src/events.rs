@@ -38,6 +38,9 @@ impl FrameKind {
     }
 }
 
+/// Renamed types of events: old name, new name. The old names work for one release.
+pub const RENAMED_KINDS: &[(&str, &str)] = &[("block", "connection_blocked"), ("limit", "subflow_blocked")];
+
 /// The selection of recorded events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Filter {
@@ -76,6 +79,7 @@ impl Filter {
     pub fn named<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
         let mut filter = Self::NONE;
         for name in names {
+            let name = RENAMED_KINDS.iter().find(|(old, _)| *old == name).map_or(name, |(_, new)| new);
             match (Kind::named(name), name) {
                 (Some(kind), _) => filter.kinds = filter.kinds.with(kind),
                 (None, "drop") => filter.drops = true,
@@ -113,7 +117,7 @@ pub(crate) fn word(what: Happening) -> &'static str {
         Happening::Marked => "marked",
         Happening::Dropped(cause) => match cause {
             Cause::QueueFull => "queue_full",
-            Cause::Chance => "chance",
+            Cause::Chance => "random_loss",
             Cause::TooLong => "too_long",
             Cause::Down => "down",
             Cause::Filter => "filter",

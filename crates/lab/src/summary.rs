@@ -143,7 +143,7 @@ fn path_line(text: &mut String, path: &PathSummary, measured: f64, whole: u64) {
 /// What holds a path back, for people.
 fn words(name: &str) -> &str {
     match name {
-        "capacity" => "path capacity",
+        "bottleneck" => "path capacity",
         "cross_traffic" => "cross traffic",
         "lower_rate" => "a lower link rate",
         "down" => "a link that was down",

@@ -1,7 +1,7 @@
 //! Events as Python sees them: filters in, columns out.
 
 use mptcp_lab::Instant;
-use mptcp_lab::events::{Events, Filter, kinds};
+use mptcp_lab::events::{Events, Filter, RENAMED_KINDS, kinds};
 use mptcp_lab::mptcp::observe::{Columns, Field};
 use numpy::PyArray1;
 use pyo3::exceptions::PyValueError;
@@ -28,6 +28,12 @@ pub(crate) fn filter(trace: Option<Trace>) -> PyResult<Option<Filter>> {
 #[pyfunction]
 pub(crate) fn event_kinds() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     kinds()
+}
+
+/// Renamed types of events: old name, new name.
+#[pyfunction]
+pub(crate) fn renamed_event_kinds() -> Vec<(&'static str, &'static str)> {
+    RENAMED_KINDS.to_vec()
 }
 
 /// Columns of events: name, what it is.

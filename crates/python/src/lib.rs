@@ -48,6 +48,7 @@ pub fn fill(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(policies::policy_names, module)?)?;
     module.add_function(wrap_pyfunction!(results::metrics, module)?)?;
     module.add_function(wrap_pyfunction!(events::event_kinds, module)?)?;
+    module.add_function(wrap_pyfunction!(events::renamed_event_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(events::event_fields, module)?)?;
     module.add_function(wrap_pyfunction!(results::run, module)?)
 }

@@ -31,7 +31,7 @@ MOST_LANES = 12
 """Lanes in one picture; of more, the first."""
 
 LIMIT_LOOKS: dict[str, tuple[str, str]] = {
-    "capacity": ("#f2f2f2", ""),
+    "bottleneck": ("#f2f2f2", ""),
     "window": ("#d5e4f3", "..."),
     "loss": ("#d55e00", "///"),
     "head_of_line": ("#8a3ffc", "xxx"),
@@ -170,7 +170,7 @@ def _said(why: str) -> str:
 
 def limits(run: TracedRun, chosen: Selection) -> Figure:
     """What held each path back from one moment to the next."""
-    rows = rows_of(run, chosen, "limit")
+    rows = rows_of(run, chosen, "subflow_blocked")
     lanes = list(dict.fromkeys(zip(rows["flow"].to_pylist(), rows["path"].to_pylist(), strict=True)))
     flows = list(dict.fromkeys(flow for flow, _ in lanes))
     lanes.sort(key=lambda lane: flows.index(lane[0]))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Change = Callable[[Scenario], Scenario]
-HELD: Trace = (["limit"], 0.0, 1e9)
+HELD: Trace = (["subflow_blocked"], 0.0, 1e9)
 """What is kept of a run that is watched."""
 
 

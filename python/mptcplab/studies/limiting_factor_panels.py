@@ -35,7 +35,7 @@ NAMES: Mapping[str, str] = {
     "local_queue": "pacing or local queue",
     "congestion_window": "congestion windows",
 }
-"""As the key has them, in the order in which they are stacked; what `capacity` and `window` are of one path are the
+"""As the key has them, in the order in which they are stacked; what `bottleneck` and `window` are of one path are the
 congestion windows of all."""
 
 LOOKS: Mapping[str, tuple[str, str]] = {
@@ -147,7 +147,9 @@ def _shares(events: pa.Table, flow: str, path: str, end: float) -> dict[str, flo
     """What held a flow back on a path, as shares of the time from the first event on; empty where nobody watched."""
     import pyarrow.compute as pc
 
-    rows = events.filter((pc.field("kind") == "limit") & (pc.field("flow") == flow) & (pc.field("path") == path))
+    rows = events.filter(
+        (pc.field("kind") == "subflow_blocked") & (pc.field("flow") == flow) & (pc.field("path") == path)
+    )
     starts = rows["time_s"].to_pylist()
     shares: dict[str, float] = {}
     for what, start, stop in zip(rows["what"].to_pylist(), starts, [*starts[1:], end], strict=False):

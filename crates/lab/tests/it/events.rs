@@ -2,7 +2,7 @@
 //! `UPDATE=1 cargo test -p mptcp-lab --test it events::` writes the tables of docs/events.md anew.
 
 use mptcp_lab::Instant;
-use mptcp_lab::events::{Events, Filter, kinds};
+use mptcp_lab::events::{Events, Filter, RENAMED_KINDS, kinds};
 use mptcp_lab::measurements::Measurements;
 use mptcp_lab::mptcp::observe::{Field, PathLimit};
 use mptcp_lab::scenario::Scenario;
@@ -112,7 +112,7 @@ fn losses_retransmissions_and_drops_agree() {
     assert_eq!(count(&events, "retransmission", "again"), sum(|path| path.retransmits));
     assert_eq!(count(&events, "timeout", "retransmission"), sum(|path| path.timeouts));
     let lost: u64 = measured.links.iter().map(|link| link.random_losses).sum();
-    assert_eq!(count(&events, "drop", "chance"), lost as usize);
+    assert_eq!(count(&events, "drop", "random_loss"), lost as usize);
     let full: u64 = measured.links.iter().map(|link| link.queue_drops).sum();
     assert_eq!(count(&events, "drop", "queue_full"), full as usize);
     assert!(count(&events, "loss", "rack") > 5 && count(&events, "rtt", "sample") > 500);
@@ -146,7 +146,8 @@ fn reinjections_and_penalties_are_those_of_the_summary() {
     let text = "duration = \"6s\"\n[paths.wifi]\nrate = \"20Mbit\"\nrtt = \"20ms\"\nqueue = \"40p\"\n[paths.lte]\nrate = \"10Mbit\"\n\
                 rtt = \"150ms\"\n[flows.a]\nrcvbuf = \"300kB\"\nscheduler = \"minrtt\"\npenalisation = true\n\
                 opportunistic_retransmission = true\nopportunistic = \"original\"\npenalty = \"original\"\n";
-    let (measured, events) = traced(text, &["penalty", "reinjection", "block", "limit"]);
+    let (measured, events) =
+        traced(text, &["penalty", "reinjection", "connection_blocked", "subflow_blocked"]);
     let flow = &measured.flows[0];
     assert!(flow.penalties > 0 && flow.reinjected > 0, "{flow:?}");
     assert_eq!(count(&events, "penalty", "halved"), flow.penalties as usize);
@@ -249,6 +250,14 @@ fn marks_are_told_of() {
     assert!(marks > 0);
     assert_eq!(count(&events, "mark", "marked"), marks as usize);
     assert!(count(&events, "window", "marks") > 0);
+}
+
+#[test]
+fn old_names_of_types_select_the_new_ones() {
+    for (old, new) in RENAMED_KINDS {
+        let filter = |name| Filter::named([name]).expect("a type");
+        assert_eq!(filter(*old), filter(*new), "{old}");
+    }
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl Field {
             Self::Srtt => "srtt_s",
             Self::Rttvar => "rttvar_s",
             Self::Rto => "rto_s",
-            Self::InARow => "in_a_row",
+            Self::InARow => "consecutive",
             Self::Seq => "seq",
             Self::Offset => "offset",
             Self::Bytes => "bytes",
@@ -85,16 +85,16 @@ impl Field {
         match self {
             Self::Cwnd => "Congestion window, bytes",
             Self::Ssthresh => "Slow start threshold, bytes; missing in the first slow start",
-            Self::InFlight => "Bytes in flight on the subflow; with `block`, at the data level",
-            Self::Rtt => "The sample of the round-trip time",
-            Self::Srtt => "The smoothed round-trip time",
-            Self::Rttvar => "Its variation",
-            Self::Rto => "The retransmission timeout from here on, doubled already",
-            Self::InARow => "Timeouts in a row",
-            Self::Seq => "Offset in the subflow's stream; the SYN is 0",
-            Self::Offset => "Offset in the connection's stream, from 0",
-            Self::Bytes => "Bytes of payload; of frames, bytes on the wire",
-            Self::Unsent => "Bytes that were written and not sent",
+            Self::InFlight => "Bytes in flight on the subflow; for `connection_blocked`, at the data level",
+            Self::Rtt => "The sample of the RTT",
+            Self::Srtt => "The smoothed RTT",
+            Self::Rttvar => "The RTT variation",
+            Self::Rto => "The new retransmission timeout, after its backoff",
+            Self::InARow => "Consecutive timeouts",
+            Self::Seq => "Offset in the stream of the subflow; the SYN is 0",
+            Self::Offset => "Offset in the stream of the connection, from 0",
+            Self::Bytes => "Bytes of payload; for frames, bytes on the wire",
+            Self::Unsent => "Bytes written but not sent",
             Self::Number => "A number of the option: an address id, a version, a reason, 1 for backup",
             Self::DataSeq => "Data sequence number, as on the wire",
             Self::DataAck => "Data acknowledgement, as on the wire",
@@ -138,22 +138,22 @@ macro_rules! kinds {
 
 kinds! {
     Window "window" [Cwnd, Ssthresh, InFlight] "The congestion window or its threshold changed";
-    RoundTrip "rtt" [Rtt, Srtt, Rttvar] "A sample of the round-trip time";
-    Loss "loss" [Seq, Bytes, InFlight] "Segments were found lost; `what` says how";
-    Timeout "timeout" [Rto, InARow, InFlight] "The retransmission timer ran out";
-    Spurious "spurious" [Cwnd, Ssthresh] "Nothing was lost: a reduction of the window was taken back";
-    Retransmission "retransmission" [Offset, Bytes, Seq] "A segment went again on its own subflow";
-    Schedule "schedule" [Offset, Bytes, Seq] "New data went on a subflow; `what` says why on this one, `other` which was passed over";
-    Reinjection "reinjection" [Offset, Bytes, Seq] "Data went on a further subflow; `other` carried it first";
-    Penalty "penalty" [Cwnd, Ssthresh] "M2 halved a window; `other` is the subflow that was held up";
-    Block "block" [InFlight, Unsent] "Nothing more is sent from here on, and why; `other` is the subflow to blame";
-    Limit "limit" [Cwnd, InFlight] "What holds a subflow back from here on; `other` is the subflow to blame";
+    RoundTrip "rtt" [Rtt, Srtt, Rttvar] "A sample of the RTT";
+    Loss "loss" [Seq, Bytes, InFlight] "Segments were declared lost; `what` is the method";
+    Timeout "timeout" [Rto, InARow, InFlight] "The retransmission timer expired";
+    Spurious "spurious" [Cwnd, Ssthresh] "A loss was spurious, and the window reduction was undone";
+    Retransmission "retransmission" [Offset, Bytes, Seq] "A segment was retransmitted on its own subflow";
+    Schedule "schedule" [Offset, Bytes, Seq] "New data was sent on a subflow; `what` is the reason for this subflow, `other` a subflow that was not chosen";
+    Reinjection "reinjection" [Offset, Bytes, Seq] "Data was reinjected on another subflow; `other` sent it first";
+    Penalty "penalty" [Cwnd, Ssthresh] "M2 halved a window; `other` is the subflow that waited";
+    Block "connection_blocked" [InFlight, Unsent] "The connection stops sending; `what` is the reason, `other` the subflow that causes it";
+    Limit "subflow_blocked" [Cwnd, InFlight] "The limit of a subflow changed; `what` is the limit, `other` the subflow that causes it";
     Subflow "subflow" [] "A subflow changed its state";
-    Connection "connection" [] "The connection was settled, fell back or ended";
-    OptionIn "option_in" [Number] "An MPTCP option came, other than the DSS";
-    OptionOut "option_out" [Number] "An MPTCP option left, other than the DSS";
-    DssIn "dss_in" [DataSeq, Bytes, DataAck] "A DSS came";
-    DssOut "dss_out" [DataSeq, Bytes, DataAck] "A DSS left";
+    Connection "connection" [] "The connection was established, fell back or ended";
+    OptionIn "option_in" [Number] "An MPTCP option other than the DSS was received";
+    OptionOut "option_out" [Number] "An MPTCP option other than the DSS was sent";
+    DssIn "dss_in" [DataSeq, Bytes, DataAck] "A DSS was received";
+    DssOut "dss_out" [DataSeq, Bytes, DataAck] "A DSS was sent";
 }
 
 impl Kind {

@@ -70,7 +70,7 @@ impl PathLimit {
             Self::HeadOfLine => "head_of_line",
             Self::Scheduler => "scheduler",
             Self::Window => "window",
-            Self::Capacity => "capacity",
+            Self::Capacity => "bottleneck",
             Self::Loss => "loss",
             Self::Penalty => "penalty",
             Self::Pacing => "pacing",

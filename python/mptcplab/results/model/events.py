@@ -6,6 +6,7 @@ Owns how a person asks. The kinds and their numbers are the core's; the table is
 from __future__ import annotations
 
 import functools
+import warnings
 
 from mptcplab import _core
 from mptcplab.util.user_input import BadResult, choose
@@ -34,9 +35,18 @@ def fields() -> dict[str, str]:
     return dict(_core.event_fields())
 
 
+def current_kind(name: str, option: str) -> str:
+    """The new name of a renamed type of events, with a warning; other names unchanged."""
+    new = dict(_core.renamed_event_kinds()).get(name)
+    if new is None:
+        return name
+    warnings.warn(f"{option} {name}: deprecated name; use {new}", FutureWarning, stacklevel=2)
+    return new
+
+
 def trace(text: str, since: float = 0.0, until: float | None = None) -> Trace:
     """What `--trace` asks for: names of kinds, separated by commas, or `all`."""
-    names = [name.strip() for name in text.split(",")]
+    names = [current_kind(name.strip(), "--trace") for name in text.split(",")]
     for name in names:
         choose(name, [*kinds(), ALL_KINDS], "kind of events", "--trace")
     if until is not None and until <= since:

@@ -72,7 +72,8 @@ class TracedRun:
             mask = pc.and_(mask, pc.less(self.events["time_s"], chosen.until))
         if chosen.kinds is not None:
             kinds = [
-                choose(name.strip(), events.kinds(), "kind of events", "--kind") for name in chosen.kinds.split(",")
+                choose(events.current_kind(name.strip(), "--kind"), events.kinds(), "kind of events", "--kind")
+                for name in chosen.kinds.split(",")
             ]
             mask = pc.and_(mask, pc.is_in(self.events["kind"], pa.array(kinds)))
         for column, name in (("flow", chosen.flow), ("path", chosen.path), ("host", chosen.host)):

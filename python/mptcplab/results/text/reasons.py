@@ -38,7 +38,7 @@ NEVER_JOINED = 0.9
 """A path that had no subflow for this part of the time, and carried nothing, never joined."""
 
 WORDS = {
-    "capacity": "path capacity",
+    "bottleneck": "path capacity",
     "cross_traffic": "cross traffic",
     "lower_rate": "a lower link rate",
     "down": "a link that was down",
@@ -77,7 +77,7 @@ BUFFERS = ("receive_window", "send_buffer", "both_buffers")
 _IN_SILENCE = 0.1
 """What a path did for less than this part of a silence does not explain it."""
 _SILENT = {
-    "capacity": "{} carried what its queue held",
+    "bottleneck": "{} carried what its queue held",
     "cross_traffic": "{} carried other flows",
     "lower_rate": "{} had a lower link rate",
     "down": "{} was down",
@@ -181,7 +181,7 @@ def nominal(row: FlowRow, path: PathRow) -> float:
     """What a path could carry at its best, bit/s; of a link without a rate of its own, what it carried while busy."""
     if path["best_capacity"]:
         return path["best_capacity"]
-    busy = path.get("limits", {}).get("capacity", 0.0)
+    busy = path.get("limits", {}).get("bottleneck", 0.0)
     carried = path["bytes_arrived"] * 8 / row["measured_s"] if row["measured_s"] else 0.0
     return carried / busy if busy > 0 else 0.0
 

@@ -98,7 +98,7 @@ impl Cause {
     /// The name in tables.
     pub(in crate::world) const fn name(self) -> &'static str {
         match self {
-            Self::Capacity => "capacity",
+            Self::Capacity => "bottleneck",
             Self::CrossTraffic => "cross_traffic",
             Self::LowerRate => "lower_rate",
             Self::Down => "down",
