@@ -12,7 +12,7 @@ impl Observer for Tracing {
     fn observe(&self, record: &Record) {
         let kind = record.event.kind();
         let (what, numbers) = (record.event.values().what, record.event.numbers());
-        let (connection, subflow) = (record.connection.place(), record.place.subflow.number());
+        let (connection, subflow) = (record.connection.slot(), record.place.subflow.number());
         let (name, local) = (kind.name(), record.place.local);
         match kind {
             Kind::Window | Kind::RoundTrip | Kind::Schedule | Kind::DssIn | Kind::DssOut | Kind::Limit => {

@@ -1,22 +1,25 @@
-//! What strangers and peers may make an endpoint hold and do.
+//! Limits on the memory and work that peers and unknown hosts can cause.
 //!
-//! Owns the bounds that are settings, and what is used of them. docs/security.md has the whole table.
+//! Owns the limits that are settings, and the values in use. docs/security.md lists all limits.
 
 use mptcp_clock::Duration;
 
 use crate::rate_limiter::RateLimiter;
 
-/// Bounds of an endpoint.
+/// Limits of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EndpointBounds {
-    /// Answers to strangers that wait to be sent: resets, and SYN/ACKs with cookies. Beyond it there is no answer.
+    /// Maximum number of queued stateless replies: resets, and SYN/ACKs with SYN cookies. Further segments
+    /// get no reply.
     pub stray_answers: usize,
-    /// Resets for strangers, a second; as many may go at once.
+    /// Maximum rate of resets to unknown hosts, per second; also their maximum burst.
     pub resets_per_second: u32,
-    /// Received payload that waits in all connections together, bytes: unread, or out of order at either level. Beyond it a
-    /// connection that an application has accepted keeps up to 64 KiB in order and 64 KiB out of order, and any other nothing; the
-    /// rest is not acknowledged, and peers retransmit it. It lasts until three quarters are left. As Linux's `tcp_mem`. Default 256 MiB: 40 full buffers of the
-    /// default size.
+    /// Maximum received payload in all buffers of all connections, bytes, as Linux's `tcp_mem`. Default: 256
+    /// MiB, which is 40 full buffers of the default size.
+    ///
+    /// Above this limit, an accepted connection keeps up to 64 KiB in order and 64 KiB out of order, and any
+    /// other connection keeps nothing. Dropped data is not acknowledged, so peers retransmit it. The
+    /// restriction ends at three quarters of the limit.
     pub receive_memory: u64,
 }
 
@@ -27,52 +30,52 @@ impl Default for EndpointBounds {
 }
 
 impl EndpointBounds {
-    pub(crate) fn refusals(&self) -> RateLimiter {
+    pub(crate) fn reset_limiter(&self) -> RateLimiter {
         let rate = self.resets_per_second.max(1);
         RateLimiter::new(rate, Duration::from_nanos(1_000_000_000 / u64::from(rate)))
     }
 }
 
-/// What an endpoint holds.
+/// Use of the limited resources of an endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndpointUse {
-    /// Connections, those that are opening or ending among them.
+    /// Connections, including those that are opening or closing.
     pub connections: usize,
-    /// Received payload that waits in all of them, bytes: unread, or out of order at either level.
+    /// Received payload in all buffers, bytes: unread, or out of order at either level.
     pub receive_bytes: u64,
-    /// Handshakes at listeners that are not over.
+    /// Half-open handshakes at listeners.
     pub half_open: usize,
-    /// Connections that wait to be accepted.
+    /// Connections in accept queues.
     pub to_accept: usize,
-    /// Answers to strangers that wait to be sent.
+    /// Queued stateless replies.
     pub stray_answers: usize,
-    /// Joins that were answered though their connection has no place for them.
+    /// Entries in the table of join requests.
     pub join_requests: usize,
-    /// Entries of the queue of deadlines.
+    /// Entries in the heap of deadlines.
     pub deadlines: usize,
-    /// Cookies of TCP Fast Open that servers gave.
+    /// Cached TCP Fast Open cookies of servers.
     pub cookies: usize,
 }
 
-/// What a connection holds that others decide about.
+/// Use of the resources of a connection that a peer can influence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionUse {
-    /// Memory that received payload keeps alive, bytes: unread, or out of order at either level.
+    /// Memory kept by received payload, bytes: unread, or out of order at either level.
     pub receive_bytes: u64,
-    /// Pieces of payload out of order, at both levels.
+    /// Out-of-order pieces of payload, at both levels.
     pub pieces: usize,
-    /// Mappings that wait for their payload.
+    /// Mappings without their payload.
     pub mappings: usize,
-    /// Segments sent and not acknowledged, on all subflows.
+    /// Unacknowledged segments on all subflows.
     pub segments_in_flight: usize,
-    /// Options that wait to be sent.
+    /// Options waiting to be sent.
     pub signals: usize,
-    /// Joins that are not confirmed.
+    /// Joins whose handshake is unfinished.
     pub half_open_joins: usize,
-    /// Addresses of the peer.
+    /// Known addresses of the peer.
     pub remote_addresses: usize,
-    /// Pairs of addresses that wait to be tried again.
+    /// Address pairs waiting to be retried.
     pub failed: usize,
-    /// Places of subflows, the living and the dead.
+    /// Subflow slots in use, including those of ended subflows.
     pub subflows: usize,
 }

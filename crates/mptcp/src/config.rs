@@ -1,4 +1,6 @@
-//! What a connection is told before it starts.
+//! Settings of a connection, which are fixed before it starts.
+//!
+//! Owns the defaults. Never checks ranges: see `config_ends.rs`.
 
 use std::net::IpAddr;
 
@@ -14,211 +16,217 @@ use crate::path_manager::{FullMesh, PathManager};
 use crate::policy::Factory;
 use crate::scheduler::{MinRtt, OnTime, Scheduler};
 
-/// An address that the peer is told of, as Linux's `ip mptcp endpoint add ADDRESS id ID signal`.
+/// An address to announce, as Linux's `ip mptcp endpoint add ADDRESS id ID signal`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announced {
-    /// Address id, 1 to 255.
+    /// Address ID, 1 to 255.
     pub id: u8,
-    /// The address; of either family.
+    /// The address, IPv4 or IPv6.
     pub address: IpAddr,
 }
 
-/// Keepalive (RFC 9293 section 3.8.4), as Linux's TCP_KEEPIDLE, TCP_KEEPINTVL and TCP_KEEPCNT.
+/// Keepalive settings (RFC 9293 section 3.8.4): Linux's `TCP_KEEPIDLE`, `TCP_KEEPINTVL` and `TCP_KEEPCNT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Keepalive {
-    /// Silence after which the peer is asked.
+    /// Idle time before the first probe.
     pub idle: Duration,
-    /// Time from one question to the next.
+    /// Time between two probes.
     pub interval: Duration,
-    /// Questions without an answer after which a subflow ends.
+    /// Unanswered probes after which the subflow ends.
     pub probes: u32,
 }
 
 impl Default for Keepalive {
-    /// Linux's: two hours, 75 s, 9.
+    /// Linux's defaults: two hours, 75 s, 9 probes.
     fn default() -> Self {
         Self { idle: Duration::from_secs(7200), interval: Duration::from_secs(75), probes: 9 }
     }
 }
 
-/// Which reductions of a window are taken back when it turns out that nothing was lost. Each is a switch of its own.
+/// Detection of spurious losses, whose window reductions are undone. The switches are independent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpuriousLoss {
-    /// Those that timestamps (RFC 3522) or reports of duplicates (RFC 3708) show to be wrong: window and threshold come back
-    /// (RFC 4015), as in Linux. Without, reports that come when everything is acknowledged are not looked at, as the
-    /// simulator has had it: neither do they show that a tail loss probe was needless, nor widen the reordering window (RFC
-    /// 8985 sections 6.2 and 7.4).
+    /// Uses timestamps (RFC 3522) and duplicate SACKs (RFC 3708), and restores window and ssthresh (RFC 4015),
+    /// as in Linux. Off: duplicate SACKs are ignored once all data is acknowledged. They then neither show that
+    /// a tail loss probe was unnecessary nor widen the reordering window (RFC 8985 sections 6.2 and 7.4).
     pub undo: bool,
-    /// Timeouts that show themselves wrong when new data goes in place of what seems lost (F-RTO, RFC 5682): Linux's
+    /// Detects spurious timeouts by sending new data after the first retransmission: F-RTO (RFC 5682), Linux's
     /// `tcp_frto`.
     pub frto: bool,
 }
 
 impl SpuriousLoss {
-    /// As Linux has it: both.
+    /// Both, as in Linux.
     pub const LINUX: Self = Self { undo: true, frto: true };
 }
 
-/// Explicit congestion notification (RFC 3168), as Linux's `tcp_ecn`. Each subflow agrees on it by itself.
+/// Explicit Congestion Notification (RFC 3168), as Linux's `tcp_ecn`. Negotiated per subflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Ecn {
-    /// It is not spoken: Linux's 0.
+    /// Disabled: Linux's 0.
     #[default]
     Off,
-    /// Who asks gets it: 2, which is Linux's default.
+    /// Accepts ECN when the peer requests it: Linux's 2, its default.
     Passive,
-    /// SYNs ask for it too: 1.
+    /// Also requests ECN in SYNs: Linux's 1.
     On,
 }
 
-/// Whether segments find out by themselves what a path carries (RFC 4821), as Linux's `tcp_mtu_probing`. What routers say (RFC
-/// 1191, RFC 8201) counts in any case.
+/// Packetization Layer Path MTU Discovery (RFC 4821), as Linux's `tcp_mtu_probing`. ICMP messages (RFC 1191,
+/// RFC 8201) are used in every mode.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum MtuProbing {
-    /// They do not: 0, which is Linux's default.
+    /// Disabled: Linux's 0, its default.
     #[default]
     Off,
-    /// They shrink when nothing arrives, again and again, and grow from there: 1.
+    /// Enabled after a blackhole is detected: segments shrink while nothing is acknowledged, then probes
+    /// increase them. Linux's 1.
     BlackHole,
-    /// They begin small, and grow to what arrives: 2.
+    /// Starts with small segments, and increases them by probes: Linux's 2.
     On,
 }
 
-/// TCP Fast Open at a listener (RFC 7413).
+/// TCP Fast Open settings of a listener (RFC 7413).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerFastOpen {
-    /// The SipHash key that cookies are made with.
+    /// SipHash key of the cookies.
     pub key: [u64; 2],
-    /// The key before it, whose cookies still count.
+    /// Previous key, whose cookies are still accepted.
     pub old_key: Option<[u64; 2]>,
-    /// Take data from a SYN only with a valid cookie; without, from every SYN.
+    /// Whether data in a SYN needs a valid cookie. Off: data is accepted from every SYN.
     pub cookies: bool,
 }
 
-/// For peers that may be Linux. When a join comes while an application's call holds the connection, kernels (6.18 among
-/// them) adopt the subflow only when that call ends, and then take what came first on it for the next data of the stream,
-/// whatever its mapping says: the stream is corrupt, and without DSS checksums nobody sees it. So new subflows carry data
-/// only when nothing else does, for this time and until the peer has acknowledged data that was sent after it.
+/// Recommended [`Config::join_probation`] if the peer may be Linux.
+///
+/// When a join arrives while an application call holds the connection, Linux (including 6.18) adopts the
+/// subflow only after that call. It then takes the first data on the subflow as the next data of the stream,
+/// whatever its mapping. Without DSS checksums, nobody detects the corruption. During probation, a new
+/// subflow carries data only if no other can. Probation also continues until the peer has acknowledged data
+/// that was sent after this time.
 pub const JOIN_PROBATION: Duration = Duration::from_millis(20);
 
-/// Settings of one connection; what cannot work counts as [`Config::within_limits`] says. [`Config::default`] is meant never to be slower than its best path (docs/never-slower.md);
-/// [`Config::historical`] is Multipath TCP as its papers ran it.
+/// Settings of one connection. [`Config::within_limits`] corrects values outside of their ranges.
+///
+/// [`Config::default`] aims never to be slower than TCP on the best path. [`Config::historical`] reproduces
+/// the MPTCP of the early papers.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Offer and accept Multipath TCP; plain TCP otherwise.
+    /// Offers and accepts MPTCP. Off: plain TCP.
     pub multipath: bool,
-    /// The version that connections are opened with. [`Version::V0`] also accepts both, [`Version::V1`]
-    /// only itself (RFC 8684 section 3.1).
+    /// Version in the SYN of a new connection. A listener with [`Version::V0`] accepts both versions, one
+    /// with [`Version::V1`] only version 1 (RFC 8684 section 3.1).
     pub version: Version,
-    /// Require the DSS checksum (RFC 8684 section 3.3).
+    /// Requires DSS checksums (RFC 8684 section 3.3).
     pub checksum: bool,
-    /// Acknowledge data with 8-byte numbers by 8-byte numbers (RFC 8684 section 3.3.2), as Linux does. Without, four bytes
-    /// answer in any case: between hosts that read both they are enough, and leave room for segments and SACK blocks; so the
-    /// simulator's studies have had it.
+    /// Acknowledges 8-byte data sequence numbers with 8-byte numbers, as Linux (RFC 8684 section 3.3.2). Off:
+    /// always with 4 bytes, which leaves more option space for SACK blocks.
     pub wide_data_acks: bool,
     /// Congestion control over all subflows.
     pub congestion: Factory<dyn CongestionControl>,
-    /// Which paths it sees as one, where it couples them.
+    /// Which paths a coupled controller couples.
     pub coupling: CouplingScope,
-    /// A rule about this host's own queue around it; None for none.
+    /// Limit on the queue of the local interface, in addition to congestion control; `None` for none.
     pub send_queue_rule: Option<SendQueueRule>,
-    /// Which subflow sends next.
+    /// Scheduler.
     pub scheduler: Factory<dyn Scheduler>,
-    /// Which subflows there are.
+    /// Path manager.
     pub path_manager: Factory<dyn PathManager>,
-    /// M1 to M4.
+    /// Mechanisms M1 to M4.
     pub mechanisms: Mechanisms,
-    /// Receive buffer shared by all subflows, bytes; its size is the largest window.
+    /// Receive buffer of the connection, bytes; also the maximum receive window.
     pub receive_buffer: u64,
-    /// Payload that is handed to the endpoint is slices of blocks of this many bytes, as a driver makes them that reads
-    /// packets one behind the other; what waits longer is copied before it holds more memory than it is worth. 0 only where
-    /// each payload has memory of its own: then nothing is copied.
+    /// Size of the blocks of which payload passed to the endpoint is a slice, bytes. A driver that reads many
+    /// packets into one block sets this. Payload that stays long is copied before it keeps much more memory
+    /// than its size. 0: each payload has its own memory, and nothing is copied.
     pub receive_block: u64,
-    /// Send buffer: bytes written and not yet acknowledged at the data level.
+    /// Send buffer: the maximum of bytes written but not acknowledged at the data level.
     pub send_buffer: u64,
-    /// The MSS option we send: largest TCP payload with no options, bytes.
+    /// Value of the MSS option: maximum TCP payload without options, bytes.
     pub mss: u16,
-    /// Selective acknowledgements (RFC 2018); NewReno (RFC 6582) without.
+    /// Selective acknowledgements (RFC 2018). Off: NewReno (RFC 6582).
     pub sack: bool,
     /// Timestamps and PAWS (RFC 7323).
     pub timestamps: bool,
-    /// RACK-TLP (RFC 8985); three duplicates decide without. Needs `sack`.
+    /// RACK-TLP (RFC 8985); needs `sack`. Off: three duplicate acknowledgements mark a loss.
     pub rack: bool,
-    /// Reductions of the window that are taken back. None takes none back, and becomes [`SpuriousLoss::LINUX`] on real packets
-    /// (crate `live`).
+    /// Undoing of window reductions after spurious losses. `None` disables it; crate `live` then uses
+    /// [`SpuriousLoss::LINUX`].
     pub spurious_loss: Option<SpuriousLoss>,
-    /// A window that was not used for a timeout begins anew (RFC 5681 section 4.1), as Linux's `tcp_slow_start_after_idle`. None is
-    /// no, and becomes yes on real packets (crate `live`).
+    /// Resets the congestion window after an idle RTO (RFC 5681 section 4.1): Linux's
+    /// `tcp_slow_start_after_idle`. `None` disables it; crate `live` then enables it.
     pub restart_after_idle: Option<bool>,
-    /// Whether segments find out what a path carries.
+    /// Path MTU probing.
     pub mtu_probing: MtuProbing,
-    /// Marks in place of losses. None is off, and becomes [`Ecn::Passive`] on real packets (crate `live`); with a controller that
-    /// works by marks ([`crate::congestion::CongestionControl::needs_marks`]) it is on.
+    /// ECN mode. `None` is off; crate `live` then uses [`Ecn::Passive`]. A controller with
+    /// [`crate::congestion::CongestionControl::needs_marks`] always enables ECN.
     pub ecn: Option<Ecn>,
-    /// NewReno and CUBIC give less way to marks than to losses (Alternative Backoff with ECN, RFC 8511).
+    /// Reduces the window of NewReno and CUBIC less after an ECN mark than after a loss: Alternative Backoff
+    /// with ECN (RFC 8511).
     pub abe: bool,
-    /// Grow the window by the bytes an acknowledgement covers (RFC 3465, and Linux since 4.0); by at most
-    /// one segment's worth without (RFC 5681 section 3.1, and Linux before), so that delayed
-    /// acknowledgements halve the growth.
+    /// Increases the window by the acknowledged bytes (RFC 3465, Linux since 4.0). Off: by at most one
+    /// segment per acknowledgement (RFC 5681 section 3.1, earlier Linux), so delayed acknowledgements halve
+    /// the growth.
     pub byte_counting: bool,
-    /// Acknowledge every second segment (RFC 9293 section 3.8.6.3).
+    /// Acknowledges every second segment (RFC 9293 section 3.8.6.3).
     pub delayed_ack: bool,
-    /// Wait for a full segment while data is in flight (RFC 9293 section 3.7.4).
+    /// Nagle's algorithm: waits for a full segment while data is in flight (RFC 9293 section 3.7.4).
     pub nagle: bool,
-    /// Smallest variance term of the retransmission timeout, as Linux's `tcp_rto_min`.
+    /// Minimum of the variance term of the RTO: Linux's `tcp_rto_min`.
     pub min_rto: Duration,
     /// Initial congestion window, segments (RFC 6928).
     pub initial_window: u32,
-    /// Slow start threshold at the start, bytes: a route's metric, or what an earlier connection left, as
-    /// Linux's `ip route ... ssthresh` and tcp_metrics. None for none.
+    /// Initial ssthresh, bytes: the metric of a route or of an earlier connection, as Linux's `ip route ...
+    /// ssthresh` and tcp_metrics. `None` for no limit.
     pub initial_ssthresh: Option<u64>,
-    /// When slow start ends.
+    /// Exit condition of slow start.
     pub slow_start: SlowStart,
-    /// Spread what a full window of the peer or a full send buffer held back: where the congestion window has room for more than
-    /// ten segments they leave at Linux's internal pace, 2 windows a round trip in slow start, 1.2 after it. What
-    /// acknowledgements clock is not paced.
+    /// Paces data that a full receive window or send buffer had delayed. If the congestion window has space
+    /// for more than ten segments, these are sent at Linux's internal pacing rate: twice the window per RTT
+    /// in slow start, 1.2 times later. Data clocked by acknowledgements is not paced.
     pub pacing: bool,
-    /// Small queues, as Linux's `tcp_limit_output_bytes`: a subflow sends no new data while this many bytes
-    /// of its packets wait in the interface, beyond the two packets that it always may. None for no
-    /// limit; without effect on interfaces whose driver reports no departures.
+    /// TCP small queues: Linux's `tcp_limit_output_bytes`. A subflow sends no new data while this many bytes
+    /// of its packets are queued in the interface, except that two packets are always allowed. `None` for no
+    /// limit. No effect if the driver reports no departures.
     pub small_queues: Option<u64>,
-    /// Interfaces the connection may use; None is all.
+    /// Allowed interfaces; `None` for all.
     pub interfaces: Option<Vec<InterfaceId>>,
-    /// Interfaces whose subflows are used only when no other works (RFC 8684 section 3.3.8).
+    /// Interfaces whose subflows are backups (RFC 8684 section 3.3.8).
     pub backups: Vec<InterfaceId>,
-    /// Most subflows beside the first, on both sides; above 48 it counts as 48.
+    /// Maximum number of additional subflows, for both sides together; limited to 48.
     pub max_subflows: u8,
-    /// The peer may open further subflows to the address and port of the first one; without, flag C of MP_CAPABLE tells it
-    /// not to (RFC 8684 section 3.1), as Linux's `net.mptcp.allow_join_initial_addr_port` = 0.
+    /// Allows the peer to join to the address and port of the initial subflow. Off: flag C of MP_CAPABLE
+    /// forbids it (RFC 8684 section 3.1), as Linux's `net.mptcp.allow_join_initial_addr_port` = 0.
     pub join_initial_address: bool,
-    /// How long a subflow that we joined carries data only when no other can: see [`JOIN_PROBATION`]. None is no
-    /// probation, and becomes that constant on real packets (crate `live`).
+    /// Time during which a joined subflow carries data only if no other can; see [`JOIN_PROBATION`]. `None`
+    /// for no probation; crate `live` then uses that constant.
     pub join_probation: Option<Duration>,
-    /// Addresses to announce; None is those of the other interfaces that the connection may use.
+    /// Addresses to announce; `None` for those of the other allowed interfaces.
     pub announce: Option<Vec<Announced>>,
-    /// When an announcement that was not echoed goes again: Linux's `net.mptcp.add_addr_timeout`, which has 120 s;
-    /// ours is what a lossy path needs.
+    /// Retransmission interval of an announcement without echo: Linux's `net.mptcp.add_addr_timeout` (120 s
+    /// there). The default is shorter, for lossy paths.
     pub announce_timeout: Duration,
-    /// How long a connection lives without a subflow: Linux's `net.mptcp.close_timeout`.
+    /// Lifetime of a connection without a subflow: Linux's `net.mptcp.close_timeout`.
     pub close_timeout: Duration,
-    /// Ask peers that say nothing whether they are there, on each subflow; None does not, as is Linux's default.
+    /// Keepalive probes on each idle subflow; `None` disables them, as Linux does by default.
     pub keepalive: Option<Keepalive>,
-    /// How long data may stay unacknowledged, or unsent while the peer's window is closed, before a subflow ends (RFC 9293
-    /// section 3.9.1.8, Linux's TCP_USER_TIMEOUT); None for as long as there are retransmissions.
+    /// Maximum time that data stays unacknowledged, or unsent with a closed window, before the subflow ends:
+    /// Linux's `TCP_USER_TIMEOUT` (RFC 9293 section 3.9.1.8). `None`: until the retransmissions are used up.
     pub user_timeout: Option<Duration>,
-    /// Bytes that may wait unsent: beyond it nothing more is taken, and the application is woken when half of it is left
-    /// (Linux's TCP_NOTSENT_LOWAT). None for what the send buffer holds.
+    /// Maximum of unsent bytes: Linux's `TCP_NOTSENT_LOWAT`. At this limit, writes are refused, and the
+    /// application is notified at half of it. `None`: limited by the send buffer.
     pub notsent_lowat: Option<u64>,
-    /// How often a SYN without an answer goes again: Linux's `tcp_syn_retries`, with its default of 6, which is 127 s; RFC 9293
-    /// section 3.8.3 wants three minutes at least (MUST-23), which are 7. It holds for SYN/ACKs and the third ACK of joins too.
+    /// Maximum number of retransmissions of a SYN: Linux's `tcp_syn_retries`. Also applies to SYN/ACKs and to
+    /// the third ACK of a join. The default of 6, as in Linux, lasts 127 s; the 180 s of RFC 9293 section
+    /// 3.8.3 (MUST-23) need 7.
     pub syn_retries: u32,
-    /// A listener whose places are taken answers SYNs by cookies (RFC 4987 section 3.6), as Linux's `tcp_syncookies`.
+    /// Answers SYNs at a full listener with SYN cookies (RFC 4987 section 3.6): Linux's `tcp_syncookies`.
     pub syn_cookies: bool,
-    /// A listener takes data from SYNs; None does not.
+    /// TCP Fast Open of a listener; `None` ignores data in SYNs.
     pub fast_open: Option<ServerFastOpen>,
-    /// What Linux does where the RFCs leave a choice.
+    /// Linux's behaviour where the RFCs leave a choice.
     pub linux_compat: LinuxCompat,
-    /// How Linux handles data that waits, for simulations of it.
+    /// Linux's queues and memory accounting, for simulations of Linux.
     pub linux_stack: LinuxStack,
 }
 
@@ -283,8 +291,8 @@ impl Config {
         self.interfaces.as_ref().is_none_or(|allowed| allowed.contains(&interface))
     }
 
-    /// What the kernels of the papers did: the lowest round-trip time first, M1 and M2 by their first rules, all paths coupled,
-    /// no pacing.
+    /// The MPTCP of the early kernels: minimum RTT scheduler, original rules for M1 and M2, coupling of all
+    /// paths, no pacing.
     #[must_use]
     pub fn historical() -> Self {
         let mechanisms = Mechanisms {

@@ -1,58 +1,57 @@
-//! The ends of the ranges of settings: what is beyond them counts as the nearest value that works.
+//! Ranges of settings: a value outside of its range is replaced by the nearest valid one.
 //!
-//! Owns the limits. Every entry that takes a [`Config`] applies them once, so that nothing behind it meets a zero interval or a size that
-//! overflows.
+//! Owns the limits. Every function that takes a [`Config`] applies them once. Never reports an error.
 
 use mptcp_clock::Duration;
 
 use crate::config::{Config, Keepalive};
 
-/// The largest buffer, bytes: a thousand times the largest window that TCP can offer (RFC 7323 section 2.3), far from where sums
+/// Maximum buffer size, bytes: about 1000 times the maximum TCP window (RFC 7323 section 2.3), and safe from
 /// overflow.
-const LARGEST_BUFFER: u64 = 1 << 40;
-/// The shortest interval of a timer: the least clock granularity that RFC 7323 section 5.4 considers.
-const SHORTEST: Duration = Duration::from_millis(1);
+const MAX_BUFFER: u64 = 1 << 40;
+/// Minimum interval of a timer: the smallest clock granularity of RFC 7323 section 5.4.
+const MIN_INTERVAL: Duration = Duration::from_millis(1);
 
-/// The smallest MSS: all options and 8 bytes (Linux's `tcp_min_snd_mss`); the MSS counts payload with options here.
-const SMALLEST_MSS: u16 = 48;
-/// The largest MSS: that of the largest packet of IPv4 (RFC 6691 section 2).
-const LARGEST_MSS: u16 = 65_495;
+/// Minimum MSS: all options and 8 bytes, as Linux's `tcp_min_snd_mss`. The MSS includes options here.
+const MIN_MSS: u16 = 48;
+/// Maximum MSS: that of the largest IPv4 packet (RFC 6691 section 2).
+const MAX_MSS: u16 = 65_495;
 
-/// A user timeout of at least 1 ms; None for 0, which is none (Linux's TCP_USER_TIMEOUT).
+/// A user timeout of at least 1 ms; `None` for 0, as Linux's `TCP_USER_TIMEOUT`.
 pub(crate) fn user_timeout_within_limits(timeout: Option<Duration>) -> Option<Duration> {
-    timeout.filter(|timeout| !timeout.is_zero()).map(|timeout| timeout.max(SHORTEST))
+    timeout.filter(|timeout| !timeout.is_zero()).map(|timeout| timeout.max(MIN_INTERVAL))
 }
 
 impl Keepalive {
-    /// With an idle time and an interval of 1 ms at least, and one probe at least.
+    /// Raises the idle time and the interval to 1 ms, and the number of probes to 1.
     #[must_use]
     pub fn within_limits(self) -> Self {
         Self {
-            idle: self.idle.max(SHORTEST),
-            interval: self.interval.max(SHORTEST),
+            idle: self.idle.max(MIN_INTERVAL),
+            interval: self.interval.max(MIN_INTERVAL),
             probes: self.probes.max(1),
         }
     }
 }
 
 impl Config {
-    /// The settings with each value that cannot work replaced by the nearest one that does, as the endpoint applies it to every
-    /// configuration that it is given: buffers of 1 byte to 1 TiB, an initial window of one segment at least (RFC 5681 section 3.1),
-    /// timers of 1 ms at least, an MSS of 48 to 65,495 bytes. `notsent_lowat` and `user_timeout` of 0 are none, as in Linux.
+    /// Replaces each value outside of its range by the nearest valid one. Buffers are 1 byte to 1 TiB, the
+    /// initial window is at least one segment (RFC 5681 section 3.1), timers are at least 1 ms, and the MSS
+    /// is 48 to 65,495 bytes. A `notsent_lowat` or `user_timeout` of 0 becomes `None`, as in Linux.
     #[must_use]
     pub fn within_limits(mut self) -> Self {
-        self.receive_buffer = self.receive_buffer.clamp(1, LARGEST_BUFFER);
-        self.send_buffer = self.send_buffer.clamp(1, LARGEST_BUFFER);
-        self.receive_block = self.receive_block.min(LARGEST_BUFFER);
+        self.receive_buffer = self.receive_buffer.clamp(1, MAX_BUFFER);
+        self.send_buffer = self.send_buffer.clamp(1, MAX_BUFFER);
+        self.receive_block = self.receive_block.min(MAX_BUFFER);
         self.initial_window = self.initial_window.max(1);
-        self.notsent_lowat = self.notsent_lowat.filter(|&most| most > 0);
+        self.notsent_lowat = self.notsent_lowat.filter(|&limit| limit > 0);
         self.keepalive = self.keepalive.map(Keepalive::within_limits);
-        self.min_rto = self.min_rto.max(SHORTEST);
+        self.min_rto = self.min_rto.max(MIN_INTERVAL);
         self.user_timeout = user_timeout_within_limits(self.user_timeout);
-        self.mss = self.mss.clamp(SMALLEST_MSS, LARGEST_MSS);
-        self.announce_timeout = self.announce_timeout.max(SHORTEST);
+        self.mss = self.mss.clamp(MIN_MSS, MAX_MSS);
+        self.announce_timeout = self.announce_timeout.max(MIN_INTERVAL);
         let probe = &mut self.linux_stack.failed_path_probe;
-        *probe = probe.map(|pause| pause.max(SHORTEST));
+        *probe = probe.map(|pause| pause.max(MIN_INTERVAL));
         self
     }
 }

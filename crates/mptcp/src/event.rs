@@ -1,43 +1,45 @@
-//! What an endpoint reports.
+//! Events that an endpoint reports to the application.
+//!
+//! Owns the event types and the set of pending events. Never causes an event.
 
 use mptcp_wire::ResetReason;
 
 use crate::ids::ConnectionId;
 
-/// Something happened on a connection.
+/// An event of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Where.
+    /// The connection.
     pub connection: ConnectionId,
-    /// What.
+    /// The event type.
     pub kind: EventKind,
 }
 
-/// Kinds of events. Each is reported once until it is polled, however often it happened.
+/// Types of events. Each is reported once until it is polled, however often it occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// A listener accepted the connection; it can carry data.
+    /// A listener accepted the connection, which can now carry data.
     Accepted,
-    /// The connection that was opened here can carry data.
+    /// A connection opened by this endpoint can now carry data.
     Connected,
-    /// Data is there to be read.
+    /// Data can be read.
     Readable,
-    /// The send buffer has room again.
+    /// The send buffer has space again.
     Writable,
-    /// A subflow came or went.
+    /// A subflow was opened or closed.
     Subflows,
-    /// Multipath TCP was given up for plain TCP (RFC 8684 section 3.7).
+    /// The connection fell back to TCP (RFC 8684 section 3.7).
     FellBack(FallbackReason),
-    /// The peer has sent all it will send, and it is here.
+    /// The peer's stream has ended, and all of it has been received.
     Finished,
-    /// The connection is over.
+    /// The connection is closed.
     Closed(CloseReason),
 }
 
-/// What showed that the network does not carry Multipath TCP (RFC 8684 section 3.7).
+/// Cause of a fallback to TCP (RFC 8684 section 3.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FallbackReason {
-    /// Both sides sent a SYN, which only TCP does.
+    /// Both sides sent a SYN; MPTCP does not support simultaneous open.
     SimultaneousOpen,
     /// The SYN/ACK had no MP_CAPABLE: Linux's `MPCapableFallbackSYNACK`.
     SynAck,
@@ -45,50 +47,50 @@ pub enum FallbackReason {
     ThirdAck,
     /// The first segments after the handshake had no options: Linux's `MPCapableDataFallback`.
     FirstData,
-    /// Options came no more, and nothing was acknowledged at the data level.
+    /// MPTCP options stopped arriving, and nothing was acknowledged at the data level.
     Stripped,
-    /// Payload came that no mapping speaks of: Linux's `DSSNoMatchTCP`.
+    /// Payload without a mapping arrived: Linux's `DSSNoMatchTCP`.
     Unmapped,
     /// The DSS checksum did not match the payload: Linux's `DataCsumErr`.
     Checksum,
-    /// The peer said that a checksum did not match: Linux's `MPFailRx`.
+    /// The peer reported a checksum failure: Linux's `MPFailRx`.
     MpFail,
     /// The peer sent the infinite mapping: Linux's `InfiniteMapRx`.
     InfiniteMapping,
 }
 
-/// How a connection ended.
+/// Cause of the end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
-    /// Both streams ended in order.
+    /// Both directions were closed.
     Finished,
-    /// The peer refused it.
+    /// The peer refused the connection.
     Refused,
-    /// The peer reset it, with a reason if it gave one.
+    /// The peer reset the connection, with the reason if given.
     Reset(Option<ResetReason>),
-    /// We aborted it.
+    /// The local side aborted the connection.
     Aborted,
-    /// The network says that the peer cannot be reached: an ICMP error, before the handshake was over.
+    /// An ICMP error arrived during the handshake.
     Unreachable,
-    /// Nothing came back for too long, or no subflow was left for too long.
+    /// The peer did not respond in time, or no subflow existed for too long.
     TimedOut,
 }
 
-/// Why a subflow is over.
+/// Cause of the end of a subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubflowCloseReason {
     /// Both sides sent a FIN.
     Finished,
     /// The peer reset it.
     ResetByPeer(Option<ResetReason>),
-    /// We reset it.
+    /// The local side reset it.
     ResetByUs(Option<ResetReason>),
-    /// Nothing came back for too long.
+    /// The peer did not respond in time.
     TimedOut,
-    /// The network says that nobody is there (ICMP, before the handshake was over).
+    /// An ICMP error arrived during the handshake.
     Unreachable,
-    /// Its interface or address went away.
+    /// Its interface or address was removed.
     InterfaceGone,
-    /// The connection ended.
+    /// The connection was closed.
     ConnectionEnded,
 }

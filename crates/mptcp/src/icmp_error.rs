@@ -1,23 +1,23 @@
-//! What an ICMP error says of a segment.
+//! The ICMP errors that a TCP connection handles.
 
-/// Why a segment was not delivered.
+/// Reason why a segment was not delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum IcmpError {
-    /// No route leads to the network.
+    /// No route to the network.
     NetworkUnreachable,
-    /// The host does not answer on its link.
+    /// The host does not respond on its link.
     HostUnreachable,
-    /// The host has no TCP.
+    /// The host does not support TCP.
     ProtocolUnreachable,
-    /// Nobody listens there.
+    /// No socket listens on the port.
     PortUnreachable,
-    /// A filter said so.
+    /// A filter rejected the segment.
     Prohibited,
-    /// Its hop limit ran out.
+    /// The hop limit was exceeded.
     TimeExceeded,
-    /// It is too large for a link.
+    /// The packet exceeds the MTU of a link.
     TooBig {
-        /// The longest packet that the link carries, bytes; 0 from routers that do not say (RFC 1191 section 5).
+        /// MTU of the link, bytes; 0 if the router does not report it (RFC 1191 section 5).
         mtu: u32,
     },
 }

@@ -1,32 +1,32 @@
-//! What things are known by.
+//! Ids of interfaces, connections and subflows.
 
-/// An interface of an endpoint, numbered in the order of their addition.
+/// An interface of an endpoint; a number in the order of creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InterfaceId(pub u32);
 
-/// A connection of an endpoint. Never used again for another one.
+/// A connection of an endpoint. An id is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId {
-    pub(crate) place: u32,
+    pub(crate) slot: u32,
     pub(crate) generation: u32,
 }
 
 impl ConnectionId {
-    /// A small number that no two connections have at the same time, for tables.
+    /// The slot of the connection: an index for tables, unique among the open connections.
     #[must_use]
-    pub fn place(self) -> usize {
-        self.place as usize
+    pub fn slot(self) -> usize {
+        self.slot as usize
     }
 }
 
-/// A subflow of a connection. Never used again for another one.
+/// A subflow of a connection. An id is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SubflowId(u64);
 
 impl SubflowId {
-    /// Bits of the slot, so that a subflow is found without a search.
+    /// Number of bits for the slot.
     const SLOT: u32 = 6;
-    /// Subflows that a connection has slots for.
+    /// Number of subflow slots of a connection.
     pub(crate) const SLOTS: usize = 1 << Self::SLOT;
 
     pub(crate) const fn new(number: u64, slot: usize) -> Self {
@@ -34,13 +34,13 @@ impl SubflowId {
         Self(number << Self::SLOT | slot as u64)
     }
 
-    /// Which subflow of its connection it is, from 0 in the order in which they began.
+    /// Number of the subflow in its connection, in the order of creation, from 0.
     #[must_use]
     pub const fn number(self) -> u64 {
         self.0 >> Self::SLOT
     }
 
-    /// Where it stands in its connection, which a later one may get.
+    /// The slot of the subflow. It may be reused after the subflow has ended.
     pub(crate) const fn slot(self) -> usize {
         (self.0 & (Self::SLOTS as u64 - 1)) as usize
     }

@@ -1,8 +1,8 @@
 //! Multipath TCP (RFC 8684) without I/O.
 //!
-//! Owns the protocol: an [`Endpoint`] holds connections, a connection holds subflows, each subflow is
-//! a full TCP. The driver owns the clock, the randomness and the devices; it calls `handle_*` with
-//! what happened and does what `poll_*` says:
+//! Owns the protocol: an [`Endpoint`] has connections, a connection has subflows, and each subflow is a
+//! complete TCP. Never reads a clock or a device. The driver calls `handle_*` with each event, and does what
+//! `poll_*` returns:
 //!
 //! ```
 //! use mptcp::{Config, Endpoint, EventKind};
@@ -16,7 +16,7 @@
 //! let far = server.add_interface(server_address, false);
 //! server.listen(80, Config::default())?;
 //! let connection = client.connect(now, near, (server_address, 80).into(), Config::default())?;
-//! // A network without delay: what one side sends, the other has.
+//! // A network without delay delivers each segment at once.
 //! loop {
 //!     let forth = client.poll_transmit(now).map(|sent| server.handle_segment(now, far, sent.segment));
 //!     let back = server.poll_transmit(now).map(|sent| client.handle_segment(now, near, sent.segment));

@@ -1,48 +1,49 @@
-//! What Linux's kernel does where the RFCs leave a choice.
+//! Behaviour of Linux where the RFCs leave a choice.
 //!
-//! Owns the switches; the connection asks them where it acts.
+//! Owns the switches. Never acts on them: the connection does.
 
-/// Each is a switch of its own. The default, none, is what the simulator runs; [`LinuxCompat::LINUX`] is for peers
-/// that expect a kernel.
+/// Independent switches. By default all are off, as the simulator uses; [`LinuxCompat::LINUX`] suits peers
+/// that expect a Linux kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinuxCompat {
-    /// Announce addresses as soon as the peer's keys are here, not after its first DSS.
+    /// Announces addresses as soon as the peer's keys are known, not after its first DSS.
     pub early_announcements: bool,
-    /// Say nothing to the third ACK of a connection; without, a DSS follows after 40 ms if no data has brought one, so that
-    /// the peer may join an idle connection (RFC 8684 section 3.2).
+    /// Sends nothing in response to the third ACK. Off: a DSS follows after 40 ms if no data carried one, so
+    /// that the peer may join an idle connection (RFC 8684 section 3.2).
     pub quiet_after_handshake: bool,
-    /// Echo an announced address before the SYN of the join to it.
+    /// Echoes an announced address before the SYN of the join to it.
     pub echo_before_join: bool,
-    /// Acknowledge a DATA_FIN by a segment of its own before the FIN that follows from it, as older kernels do.
+    /// Acknowledges a DATA_FIN in a separate segment before the resulting FIN, as older kernels do.
     pub acknowledge_before_fin: bool,
-    /// Answer in TIME-WAIT as a TCP that has forgotten the connection, without MPTCP options.
+    /// Responds in TIME-WAIT like a TCP without the connection's state, that is without MPTCP options.
     pub plain_time_wait: bool,
-    /// Send a DATA_FIN on all subflows, not on the one that answers soonest.
+    /// Sends a DATA_FIN on all subflows. Off: on the subflow with the earliest response.
     pub data_fin_everywhere: bool,
-    /// Send a DATA_FIN again after the shortest retransmission timeout, that again, and then doubled; without, after
-    /// the longest timeout of the subflows.
+    /// Retransmits a DATA_FIN after the shortest RTO, once more after the same time, and then with doubled
+    /// intervals. Off: after the longest RTO of the subflows.
     pub quick_data_fin: bool,
-    /// Hold a small segment back only while another small one is in flight (Minshall's variant of Nagle's algorithm); without,
-    /// while anything is (RFC 9293 section 3.7.4).
+    /// Delays a partial segment only while another partial segment is in flight: Minshall's variant of
+    /// Nagle's algorithm. Off: while any data is in flight (RFC 9293 section 3.7.4).
     pub minshall: bool,
-    /// Push where a write of the application ended, also when that goes again, and segments that the device cuts into
-    /// several; without, whatever nothing waits behind (RFC 9293 section 3.9.1.2).
+    /// Sets PSH at the end of each application write, also in retransmissions, and in segments that the
+    /// device splits. Off: on the last segment in the queue (RFC 9293 section 3.9.1.2).
     pub push_where_writes_end: bool,
-    /// Where a TCP's stream has ended, its last data brings the FIN; without, that goes by itself.
+    /// Sends the FIN of a TCP stream with its last data. Off: in a separate segment.
     pub fin_with_data: bool,
-    /// Send the third ACK of a join again every two round trips; without, as RFC 6298 backs off.
+    /// Retransmits the third ACK of a join every two RTTs. Off: with the backoff of RFC 6298.
     pub steady_join_ack: bool,
-    /// A window grows where it was full in the round, and in slow start where twice the most that was under way in the round is more;
-    /// without, where that is so of what was under way before the acknowledgement (RFC 7661 section 4.4 leaves open how it is measured).
+    /// The window grows if it was full at any time of the round; in slow start, if twice the round's maximum
+    /// in flight exceeds the window. Off: if this holds for the data in flight before the acknowledgement.
+    /// RFC 7661 section 4.4 leaves the measurement open.
     pub cwnd_limited_per_round: bool,
-    /// Delay the acknowledgement of a request, so that the application's answer carries it, once the host has sent data within 40 ms
-    /// of receiving some (net/ipv4/tcp_output.c, `tcp_event_data_sent`: pingpong mode); without, the first 16 segments of a subflow are
-    /// acknowledged at once.
+    /// Delays the acknowledgement of a request, so that the application's response carries it, once the host
+    /// has sent data within 40 ms of receiving some: pingpong mode (net/ipv4/tcp_output.c,
+    /// `tcp_event_data_sent`). Off: the first 16 segments of a subflow are acknowledged at once.
     pub pingpong: bool,
 }
 
 impl LinuxCompat {
-    /// All of them.
+    /// All switches on.
     pub const LINUX: Self = Self {
         early_announcements: true,
         quiet_after_handshake: true,

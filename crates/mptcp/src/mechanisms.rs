@@ -1,39 +1,42 @@
-//! The mechanisms M1 to M4, and which rules they follow.
+//! The mechanisms M1 to M4 and their variants.
+//!
+//! Owns the switches. Never acts on them.
 
 use crate::congestion::PenaltyRule;
 
-/// Which data M1 sends again when the window is full.
+/// Variant of opportunistic retransmission (M1): which data it retransmits when the window is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OpportunisticRule {
-    /// The oldest segment, once, where the subflow that has it is slower by far or almost closed: the kernels of mptcp.org.
+    /// The oldest segment, once, if its subflow is much slower or almost closed: the mptcp.org kernels.
     Original,
-    /// In order of the stream all that would come sooner this way than by the subflow that has it.
+    /// All data that would arrive sooner than on its present subflow, in stream order.
     AllBeneficial,
-    /// That, and where a path has nothing else to do, what others carry and may have lost, before it is late: at the end of the data, and
-    /// while a window is full for paths that are far slower.
+    /// The same, and also data that may be lost, before it is late, if a path has nothing else to send. This
+    /// applies at the end of the data, and while much slower paths fill the window.
     #[default]
     Speculative,
 }
 
-/// The mechanisms of Raiciu et al. (NSDI 2012, section 4.2), each a switch of its own.
+/// The mechanisms of Raiciu et al. (NSDI 2012, section 4.2), each with its own switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mechanisms {
-    /// M1: when the window is full, resend its oldest data on a faster subflow.
+    /// M1: when the window is full, reinjects its oldest data on a faster subflow.
     pub opportunistic_retransmission: bool,
-    /// Which rule M1 follows.
+    /// Variant of M1.
     pub opportunistic_rule: OpportunisticRule,
-    /// M2: halve the window of the subflow that holds the window up. Off: schedulers that see the window do better.
+    /// M2: halves the congestion window of the subflow that blocks the connection-level window. Default: off,
+    /// because schedulers that consider the window perform better.
     pub penalisation: bool,
-    /// M3: buffers grow with what the paths need, up to the configured sizes.
+    /// M3: buffers grow to the size that the paths need, up to the configured size.
     pub autotuning: bool,
-    /// With M3 the send buffer becomes smaller again when windows do. Linux's never does (`tcp_sndbuf_expand`).
+    /// With M3, the send buffer also shrinks with the windows. Linux's never does (`tcp_sndbuf_expand`).
     pub shrink_send_buffer: bool,
-    /// With M3 the receive buffer begins with Linux's first size for each path, as those of plain TCP there would. Off: one such size for
-    /// all, as Linux.
+    /// With M3, the receive buffer starts with Linux's initial size per path, as separate TCP connections
+    /// would. Off: with one initial size, as Linux.
     pub receive_buffer_per_path: bool,
-    /// M4: cap the congestion window of a path whose queue has grown long.
+    /// M4: limits the congestion window of a path with a long queue.
     pub cwnd_capping: bool,
-    /// Which rule M2 follows.
+    /// Variant of M2.
     pub penalty_rule: PenaltyRule,
 }
 

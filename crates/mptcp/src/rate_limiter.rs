@@ -1,42 +1,42 @@
-//! How often something may be answered that costs its sender nothing.
+//! A token bucket, which limits responses that cost their sender nothing to trigger.
 //!
-//! Owns one allowance: so many answers at once, and a further one after each interval. Never decides what is
-//! answered.
+//! Owns one bucket. Never decides what is sent.
 
 use mptcp_clock::{Duration, Instant};
 
-/// An allowance of answers.
+/// A token bucket for responses.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RateLimiter {
     burst: u32,
     interval: Duration,
-    left: u32,
-    /// Up to when intervals have been counted.
+    tokens: u32,
+    /// Time until which tokens have been added.
     since: Instant,
 }
 
 impl RateLimiter {
-    /// `burst` answers at once, and one more after each `interval`.
+    /// Creates a full bucket of `burst` tokens, with one more after each `interval`.
     pub(crate) const fn new(burst: u32, interval: Duration) -> Self {
-        Self { burst, interval, left: burst, since: Instant::ZERO }
+        Self { burst, interval, tokens: burst, since: Instant::ZERO }
     }
 
-    /// Takes one, if there is one.
+    /// Takes a token; returns whether there was one.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         let passed = now.since(self.since).as_nanos() / self.interval.as_nanos().max(1);
         if passed > 0 {
-            self.left = self.left.saturating_add(passed.min(u64::from(self.burst)) as u32).min(self.burst);
-            // What is left of an interval counts for the next one, unless the allowance is full.
-            self.since = if self.left == self.burst { now } else { self.since + self.interval * passed };
+            self.tokens =
+                self.tokens.saturating_add(passed.min(u64::from(self.burst)) as u32).min(self.burst);
+            // A partial interval counts for the next token, unless the bucket is full.
+            self.since = if self.tokens == self.burst { now } else { self.since + self.interval * passed };
         }
-        let any = self.left > 0;
-        if any {
-            if self.left == self.burst {
+        let has_token = self.tokens > 0;
+        if has_token {
+            if self.tokens == self.burst {
                 self.since = now;
             }
-            self.left -= 1;
+            self.tokens -= 1;
         }
-        any
+        has_token
     }
 }
 
@@ -45,7 +45,7 @@ mod tests {
     use super::{Duration, Instant, RateLimiter};
 
     #[test]
-    fn a_burst_and_then_one_for_each_interval() {
+    fn burst_is_followed_by_one_token_per_interval() {
         let mut rate_limiter = RateLimiter::new(3, Duration::from_millis(10));
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         let taken = |rate_limiter: &mut RateLimiter, now, tries| {

@@ -46,11 +46,11 @@ impl Host {
 
     /// Which flow a connection belongs to.
     pub(super) fn flow_of(&self, connection: ConnectionId) -> Option<usize> {
-        self.flows.get(connection.place()).copied().flatten()
+        self.flows.get(connection.slot()).copied().flatten()
     }
 
     pub(super) fn own(&mut self, connection: ConnectionId, flow: usize) {
-        let at = connection.place();
+        let at = connection.slot();
         if self.flows.len() <= at {
             self.flows.resize(at + 1, None);
         }

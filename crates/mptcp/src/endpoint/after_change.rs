@@ -1,10 +1,7 @@
-//! After anything that may have changed a connection: what it asks of its endpoint, readiness, its end.
+//! Work after every change of a connection: its endpoint events, its slot in the queues, its memory and its
+//! end.
 //!
-//! Owns what is done for each of a connection's events. Never looks into a connection for what it did not say.
-//!
-//! What the connections hold is added up, and they are told when it is too much.
-//!
-//! Owns nothing: the sum is the pool's.
+//! Owns the dispatch of `EndpointEvent`s. Never inspects a connection beyond its public state.
 
 use mptcp_clock::Instant;
 
@@ -15,31 +12,32 @@ use crate::path_manager::Pair;
 use crate::subflow::Origin;
 
 impl Endpoint {
-    /// A connection begins.
+    /// Adds a new connection.
     pub(crate) fn insert(&mut self, now: Instant, mut connection: Connection) -> ConnectionId {
         if self.pool.is_under_memory_pressure() {
             connection.set_memory_pressure(true);
         }
-        let place = self.slots.insert(connection);
-        self.deadlines.add(place);
+        let slot = self.slots.insert(connection);
+        self.deadlines.add(slot);
         if let Some((observer, wanted)) = self.observer.clone() {
-            let id = self.slots.id(place);
-            if let Some(connection) = self.slots.connection_at(place) {
+            let id = self.slots.id(slot);
+            if let Some(connection) = self.slots.connection_at(slot) {
                 connection.set_observer(now, id, observer, wanted);
             }
         }
-        self.handle_endpoint_event(now, place);
-        self.enqueue(place);
-        self.slots.id(place)
+        self.handle_endpoint_event(now, slot);
+        self.enqueue(slot);
+        self.slots.id(slot)
     }
 
-    /// After anything that may have changed a connection: its events, readiness.
+    /// Updates queues, timers and memory after a connection has changed.
     #[inline(never)]
     pub(crate) fn after_change(&mut self, now: Instant, slot: u32) {
         self.change_connection(now, slot, |_| true);
     }
 
-    /// The same after `handle`, which may change it, and returns whether what it holds may have changed.
+    /// Calls `handle` on a connection, then updates queues and timers. `handle` returns whether the received
+    /// memory may have changed.
     #[inline(always)]
     pub(crate) fn change_connection(
         &mut self,
@@ -59,7 +57,7 @@ impl Endpoint {
             entry.eventful = true;
             self.eventful.push(slot);
         }
-        // One that has nothing to send need not be asked.
+        // A silent connection has nothing to send.
         if connection.is_silent() {
             self.deadlines.set(slot, connection.deadline());
         } else if !entry.ready {
@@ -84,7 +82,7 @@ impl Endpoint {
     }
 
     #[inline]
-    pub(crate) fn process_events_quietly(&mut self, now: Instant, slot: u32) {
+    pub(crate) fn process_events_if_any(&mut self, now: Instant, slot: u32) {
         let entry = self.slots.at(slot);
         let Some(connection) = entry.connection.as_deref_mut() else { return };
         if !connection.is_steady() {
@@ -104,56 +102,56 @@ impl Endpoint {
             entry.eventful = true;
             self.eventful.push(slot);
         }
-        self.forget_if_finished(slot);
+        self.remove_if_closed(slot);
     }
 
     #[inline]
-    fn forget_if_finished(&mut self, slot: u32) {
+    fn remove_if_closed(&mut self, slot: u32) {
         if self.slots.at(slot).connection.as_ref().is_some_and(|connection| connection.closed().is_some()) {
-            self.forget_if_all_is_told(slot);
+            self.remove_if_finished(slot);
         }
     }
 
     #[cold]
-    pub(crate) fn forget_if_all_is_told(&mut self, slot: u32) {
+    pub(crate) fn remove_if_finished(&mut self, slot: u32) {
         let entry = self.slots.at(slot);
         if let Some(connection) = entry.connection.as_ref().filter(|connection| connection.is_finished()) {
-            self.demux.forget(slot, connection);
-            self.stop_waiting(slot);
+            self.demux.remove_connection(slot, connection);
+            self.leave_listener_queues(slot);
             self.release_memory(slot);
             self.slots.remove(slot);
         }
     }
 
-    /// Does what a connection has asked for.
+    /// Handles the events that a connection has for its endpoint.
     #[cold]
-    fn handle_endpoint_event(&mut self, now: Instant, place: u32) {
-        while let Some(connection) = self.slots.connection_at(place)
+    fn handle_endpoint_event(&mut self, now: Instant, slot: u32) {
+        while let Some(connection) = self.slots.connection_at(slot)
             && let Some(event) = connection.poll_endpoint_event()
         {
             let token = connection.token();
             match event {
-                EndpointEvent::Opened(at) => self.demux.register(place, token, at),
-                EndpointEvent::Closed(at) => self.demux.forget_subflow(place, at),
-                EndpointEvent::Wanted(pair) => self.open_wanted(now, place, pair),
+                EndpointEvent::Opened(at) => self.demux.register(slot, token, at),
+                EndpointEvent::Closed(at) => self.demux.remove_subflow(slot, at),
+                EndpointEvent::Wanted(pair) => self.open_requested_subflow(now, slot, pair),
                 EndpointEvent::Cookie(server, cookie, mss) => self.cookies.keep(server, cookie, mss),
-                EndpointEvent::Answered => self.note_opened(place),
-                EndpointEvent::Capable(true) => self.blackhole.forget(),
-                EndpointEvent::Capable(false) => self.blackhole.note(now),
+                EndpointEvent::Answered => self.on_handshake_finished(slot),
+                EndpointEvent::Capable(true) => self.blackhole.on_capable_answered(),
+                EndpointEvent::Capable(false) => self.blackhole.on_detected(now),
                 EndpointEvent::FellBackOnThirdAck => self.counters.capable_fallback_acks += 1,
                 EndpointEvent::Over => {
-                    self.demux.forget_token(place, token);
-                    self.note_opened(place);
+                    self.demux.remove_token(slot, token);
+                    self.on_handshake_finished(slot);
                 }
             }
         }
     }
 
-    /// Opens a further subflow from a port that is free.
-    fn open_wanted(&mut self, now: Instant, place: u32, pair: Pair) {
+    /// Opens a subflow requested by the path manager, if a port is free.
+    fn open_requested_subflow(&mut self, now: Instant, slot: u32, pair: Pair) {
         let Some(local) = self.free_port(pair.local.address, pair.remote.address) else { return };
         let iss = self.random.next_u32();
-        let Some(connection) = self.slots.connection_at(place) else { return };
+        let Some(connection) = self.slots.connection_at(slot) else { return };
         let origin = Origin::Join { nonce: 0, peer_nonce: 0 };
         let mut subflow = self.interfaces.subflow(
             pair.local.interface,
@@ -165,20 +163,21 @@ impl Endpoint {
         );
         subflow.clock_mut().offset = self.secret.timestamp_offset(local, pair.remote.address);
         connection.open_join(now, subflow, pair);
-        self.enqueue(place);
+        self.enqueue(slot);
     }
 }
 
 impl Endpoint {
-    /// A connection may hold more or less than before. Without a bound nothing is counted until somebody asks.
+    /// Updates the received memory of a connection. Without a limit, the memory is counted only when it is
+    /// read.
     #[inline(always)]
-    pub(crate) fn account(&mut self, place: u32) {
+    pub(crate) fn account(&mut self, slot: u32) {
         if self.bounds.receive_memory != u64::MAX {
-            self.count_memory(place);
+            self.count_memory(slot);
         }
     }
 
-    /// Received payload that waits in all connections, bytes.
+    /// Received payload in the buffers of all connections, bytes.
     pub(crate) fn received_memory(&self) -> u64 {
         if self.bounds.receive_memory != u64::MAX {
             return self.pool.bytes();
@@ -187,8 +186,8 @@ impl Endpoint {
         connections.map(|connection| connection.waiting_bytes()).sum()
     }
 
-    fn count_memory(&mut self, place: u32) {
-        let entry = self.slots.at(place);
+    fn count_memory(&mut self, slot: u32) {
+        let entry = self.slots.at(slot);
         let held = entry.connection.as_deref().map_or(0, |connection| connection.waiting_bytes());
         if held != entry.held {
             let before = std::mem::replace(&mut entry.held, held);
@@ -198,20 +197,20 @@ impl Endpoint {
         }
     }
 
-    /// A connection is no more.
-    pub(crate) fn release_memory(&mut self, place: u32) {
-        let before = std::mem::take(&mut self.slots.at(place).held);
+    /// Releases the memory of a removed connection.
+    pub(crate) fn release_memory(&mut self, slot: u32) {
+        let before = std::mem::take(&mut self.slots.at(slot).held);
         if self.pool.change(before, 0, self.bounds.receive_memory) {
             self.notify_memory_pressure();
         }
     }
 
-    /// The bound may have changed.
-    pub(crate) fn reconsider_memory(&mut self) {
-        for place in 0..self.slots.count() {
-            self.count_memory(place);
+    /// Recounts the memory after the limit has changed.
+    pub(crate) fn recount_memory(&mut self) {
+        for slot in 0..self.slots.count() {
+            self.count_memory(slot);
         }
-        if self.pool.reconsider(self.bounds.receive_memory) {
+        if self.pool.update_pressure(self.bounds.receive_memory) {
             self.notify_memory_pressure();
         }
     }
@@ -220,10 +219,10 @@ impl Endpoint {
     fn notify_memory_pressure(&mut self) {
         let short = self.pool.is_under_memory_pressure();
         self.counters.memory_shortages += u64::from(short);
-        for place in 0..self.slots.count() {
-            let connection = self.slots.connection_at(place);
+        for slot in 0..self.slots.count() {
+            let connection = self.slots.connection_at(slot);
             if connection.is_some_and(|connection| connection.set_memory_pressure(short)) {
-                self.enqueue(place);
+                self.enqueue(slot);
             }
         }
     }

@@ -1,35 +1,37 @@
-//! Boxes that drop SYNs with MP_CAPABLE: which connections open as TCP, so that not each of them has to find that out.
+//! Detection of middleboxes that drop SYNs with MP_CAPABLE: new connections then use TCP for a while.
 //!
-//! Owns when that was found last and how often in a row: Linux's `net.mptcp.blackhole_timeout` (net/mptcp/ctrl.c).
+//! Owns the time and the number of consecutive detections, as Linux's `net.mptcp.blackhole_timeout`
+//! (net/mptcp/ctrl.c). Never changes an open connection.
 
 use mptcp_clock::{Duration, Instant};
 
-/// The time doubles so often at most.
+/// Maximum number of doublings of the timeout.
 const MAX_DOUBLED: u32 = 6;
 
 #[derive(Debug, Default)]
 pub(crate) struct Blackhole {
-    /// Connections in a row whose SYN was answered once it had no MP_CAPABLE.
-    times: u32,
+    /// Consecutive connections that were answered only after MP_CAPABLE was dropped from the SYN.
+    detections: u32,
     last: Instant,
 }
 
 impl Blackhole {
-    /// A SYN without MP_CAPABLE was answered, after others with it were not.
-    pub(crate) fn note(&mut self, now: Instant) {
-        self.times = self.times.saturating_add(1);
+    /// Records a SYN that was answered only without MP_CAPABLE.
+    pub(crate) fn on_detected(&mut self, now: Instant) {
+        self.detections = self.detections.saturating_add(1);
         self.last = now;
     }
 
-    /// MP_CAPABLE was answered.
-    pub(crate) fn forget(&mut self) {
-        self.times = 0;
+    /// Records an answer to MP_CAPABLE.
+    pub(crate) fn on_capable_answered(&mut self) {
+        self.detections = 0;
     }
 
-    /// Whether a connection opens as TCP (`mptcp_active_should_disable`).
-    pub(crate) fn permit(&self, now: Instant, timeout: Duration) -> bool {
-        let doubled = self.times.saturating_sub(1).min(MAX_DOUBLED);
-        self.times > 0 && now.since(self.last) < timeout * (1 << doubled)
+    /// Whether new connections must use TCP: Linux's `mptcp_active_should_disable`. `timeout` doubles with
+    /// each consecutive detection.
+    pub(crate) fn is_active(&self, now: Instant, timeout: Duration) -> bool {
+        let doubled = self.detections.saturating_sub(1).min(MAX_DOUBLED);
+        self.detections > 0 && now.since(self.last) < timeout * (1 << doubled)
     }
 }
 
@@ -38,18 +40,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_time_in_a_row_it_holds_for_twice_as_long() {
+    fn timeout_doubles_with_each_consecutive_detection() {
         let hour = Duration::from_secs(3600);
         let at = |hours: u64| Instant::ZERO + hour * hours;
         let mut hole = Blackhole::default();
-        assert!(!hole.permit(at(0), hour));
-        hole.note(at(1));
-        assert!(hole.permit(at(1), hour) && !hole.permit(at(2), hour));
-        hole.note(at(2));
-        assert!(hole.permit(at(3), hour) && !hole.permit(at(4), hour));
-        (0..20).for_each(|_| hole.note(at(10)));
-        assert!(hole.permit(at(73), hour) && !hole.permit(at(74), hour));
-        hole.forget();
-        assert!(!hole.permit(at(10), hour));
+        assert!(!hole.is_active(at(0), hour));
+        hole.on_detected(at(1));
+        assert!(hole.is_active(at(1), hour) && !hole.is_active(at(2), hour));
+        hole.on_detected(at(2));
+        assert!(hole.is_active(at(3), hour) && !hole.is_active(at(4), hour));
+        (0..20).for_each(|_| hole.on_detected(at(10)));
+        assert!(hole.is_active(at(73), hour) && !hole.is_active(at(74), hour));
+        hole.on_capable_answered();
+        assert!(!hole.is_active(at(10), hour));
     }
 }

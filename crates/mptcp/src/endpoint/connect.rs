@@ -1,4 +1,6 @@
-//! Opening connections.
+//! Client connections: [`Endpoint::connect`] and its errors.
+//!
+//! Owns the choice of local address, port and initial sequence number. Never handles a segment.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -13,25 +15,26 @@ use crate::subflow::{Origin, Subflow};
 /// Why a connection could not be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
-    /// No interface of that number exists.
+    /// The interface does not exist.
     #[error("interface {0:?} does not exist")]
     NoInterface(InterfaceId),
     /// The interface is down.
     #[error("interface {0:?} is down: bring it up first")]
     Down(InterfaceId),
-    /// Addresses of different families.
+    /// The local and the remote address belong to different IP versions.
     #[error("interface address {0} cannot reach {1}: different IP versions")]
     Family(IpAddr, IpAddr),
-    /// All ephemeral ports to that peer are taken.
+    /// All ephemeral ports towards that peer are in use.
     #[error("no free port towards {0}")]
     NoPort(SocketAddr),
 }
 
 impl Endpoint {
-    /// Opens a connection from an interface.
+    /// Opens a connection from an interface and returns its id.
     ///
     /// # Errors
-    /// When the interface cannot reach the address.
+    ///
+    /// If the interface does not exist, is down, has an address of the other IP version, or has no free port.
     pub fn connect(
         &mut self,
         now: Instant,
@@ -42,6 +45,7 @@ impl Endpoint {
         self.open(now, interface, remote, config, |_| {})
     }
 
+    /// Opens a connection; `prepare` changes its first subflow before the SYN is built.
     pub(crate) fn open(
         &mut self,
         now: Instant,
@@ -61,8 +65,8 @@ impl Endpoint {
         }
         let local = self.free_port(address, remote).ok_or(ConnectError::NoPort(remote))?;
         let timeout = config.linux_stack.blackhole_timeout;
-        config.multipath &= timeout.is_none_or(|timeout| !self.blackhole.permit(now, timeout));
-        let addresses = self.interfaces.addresses_seen_from(interface, &config);
+        config.multipath &= timeout.is_none_or(|timeout| !self.blackhole.is_active(now, timeout));
+        let addresses = self.interfaces.local_addresses(interface, &config);
         let random = self.next_random();
         let iss = self.random.next_u32();
         let mut subflow = self.interfaces.subflow(interface, local, remote, Origin::Initial, iss, &config);

@@ -1,9 +1,10 @@
-//! SYN cookies (RFC 4987 section 3.6): answering SYNs at a full listener without remembering them.
+//! SYN cookies (RFC 4987 section 3.6): SYN/ACKs of a full listener that need no memory.
 //!
-//! Owns what a SYN/ACK says so that its answer brings everything back: our sequence number holds the time, the peer's
-//! MSS and a hash; the low bits of our timestamp the window scale and SACK, as in Linux; and the third ACK of
-//! MP_CAPABLE brings both keys (RFC 8684 section 3.1), of which ours follows from the addresses. So Multipath
-//! TCP needs no memory either. Version 0 goes on as TCP, and so does a peer whose option does not fit.
+//! Owns the encoding. The sequence number holds a time period, the MSS of the peer and a hash. As in Linux,
+//! the low bits of the timestamp hold the window scale, SACK and ECN. The third ACK of MP_CAPABLE returns
+//! both keys (RFC 8684 section 3.1); the local key is a hash of the addresses.
+//!
+//! Never keeps state for a SYN. MPTCP version 0, and peers whose option does not fit, fall back to TCP.
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Flags, MpCapable, MptcpOption, Segment, Seq, Timestamps};
@@ -11,40 +12,41 @@ use mptcp_wire::{Flags, MpCapable, MptcpOption, Segment, Seq, Timestamps};
 use crate::Version;
 use crate::config::{Config, Ecn};
 use crate::connection::capable_option;
-use crate::endpoint::replies::Answering;
+use crate::endpoint::replies::ReplyParameters;
 use crate::endpoint::{Endpoint, Transmit};
 use crate::ids::InterfaceId;
 use crate::subflow::ecn::asks;
 use crate::subflow::timestamp_clock;
 
-/// How long a cookie counts at least; at most twice that.
+/// Minimum lifetime of a cookie. The maximum is twice as long.
 const PERIOD: Duration = Duration::from_secs(64);
-/// Segment sizes that a cookie can tell, bytes.
+/// MSS values that a cookie can encode, bytes.
 const SIZES: [u16; 8] = [536, 1024, 1220, 1360, 1440, 1460, 4312, 8960];
 /// Window scale that means none.
 const NO_SCALE: u32 = 15;
-/// Bits of a timestamp that say what was agreed on: one of ECN, four of the window scale, one of SACK.
+/// Bits of a timestamp that encode the options: one for ECN, four for the window scale, one for SACK.
 const TIMESTAMP_BITS: u32 = 6;
-/// The one of ECN.
-const MARKS: u32 = 1 << 5;
+/// The ECN bit.
+const ECN_BIT: u32 = 1 << 5;
 
-/// The period that a moment lies in.
+/// Number of the period that contains `now`.
 fn period(now: Instant) -> u32 {
     (now.as_nanos() / PERIOD.as_nanos()) as u32
 }
 
-/// What a segment of nobody that we know is to us.
+/// Result of checking an unmatched segment for a cookie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CookieAnswer {
-    /// No answer to a cookie.
+    /// The segment does not answer a cookie.
     None,
-    /// One, and there is no room for its connection.
+    /// The segment answers a cookie, but the accept queue is full.
     Dropped,
-    /// One that has got its connection.
+    /// The segment answers a cookie; its connection now exists.
     Accepted,
 }
 
 impl Endpoint {
+    /// The initial sequence number that encodes `period` and the MSS index `size`.
     fn cookie(&self, segment: &Segment, first: Seq, period: u32, size: u32) -> u32 {
         let about = [1, first.value(), period, size];
         let hash = self.secret.number(segment.destination, segment.source, &about) as u32;
@@ -55,7 +57,7 @@ impl Endpoint {
         self.secret.number(segment.destination, segment.source, &[2, first.value(), period])
     }
 
-    /// Answers a SYN for which a listener has no place.
+    /// Answers a SYN at a full listener with a cookie, or drops it if cookies are disabled.
     pub(crate) fn answer_by_cookie(
         &mut self,
         now: Instant,
@@ -64,7 +66,7 @@ impl Endpoint {
         config: &Config,
     ) {
         if !config.syn_cookies || self.stateless_replies.len() >= self.bounds.stray_answers {
-            // Who asks again may find room.
+            // A retransmitted SYN may find space.
             self.counters.unanswered += 1;
             return;
         }
@@ -80,14 +82,14 @@ impl Endpoint {
         if let Some(timestamps) = syn.options.timestamps.filter(|_| config.timestamps) {
             let scale = syn.options.window_scale.map_or(NO_SCALE, |scale| u32::from(scale.min(14)));
             let sack = config.sack && syn.options.sack_permitted;
-            let marks = asks(syn) && !matches!(config.ecn, None | Some(Ecn::Off));
-            if marks {
+            let ecn = asks(syn) && !matches!(config.ecn, None | Some(Ecn::Off));
+            if ecn {
                 answer.flags |= Flags::ECE;
             }
-            let negotiated = if marks { MARKS } else { 0 } | scale << 1 | u32::from(sack);
+            let negotiated = if ecn { ECN_BIT } else { 0 } | scale << 1 | u32::from(sack);
             let offset = self.secret.timestamp_offset(syn.destination, syn.source);
             let clock = timestamp_clock(now, offset);
-            // Not later than now: what follows must not be older (RFC 7323 section 5.3).
+            // Rounds down: the following timestamps must not be older (RFC 7323 section 5.3).
             let before = clock.wrapping_sub(1 << TIMESTAMP_BITS) >> TIMESTAMP_BITS << TIMESTAMP_BITS;
             answer.options.timestamps =
                 Some(Timestamps { value: before | negotiated, echo: timestamps.value });
@@ -118,8 +120,8 @@ impl Endpoint {
         self.stateless_replies.push_back(Transmit { interface, subflow: None, segment: answer });
     }
 
-    /// Whether a segment of nobody that we know answers a cookie of ours; the connection is there then, and goes on with it.
-    pub(crate) fn take_cookie_answer(
+    /// Creates the connection if an unmatched segment answers a cookie.
+    pub(crate) fn accept_cookie_answer(
         &mut self,
         now: Instant,
         interface: InterfaceId,
@@ -131,8 +133,7 @@ impl Endpoint {
         }
         let port = segment.destination.port();
         let found = self.demux.listeners.get(&port);
-        let Some(listener) = found.filter(|it| it.accepts_announcement(interface) && it.cookies_until > now)
-        else {
+        let Some(listener) = found.filter(|it| it.accepts_on(interface) && it.cookies_until > now) else {
             return CookieAnswer::None;
         };
         let config = listener.config.clone();
@@ -145,29 +146,29 @@ impl Endpoint {
             return CookieAnswer::None;
         };
         if self.demux.listeners.get(&port).is_some_and(|listener| listener.accept_queue_is_full()) {
-            // Linux's way: who has data to send sends it again.
+            // As in Linux, the segment is dropped; a client with data retransmits it.
             self.counters.unanswered += 1;
             return CookieAnswer::Dropped;
         }
         let key = self.cookie_key(segment, first, period);
-        let syn = remembered_syn(segment, first, SIZES[size as usize], key);
-        let answering = Answering { iss: cookie, key: Some(key) };
-        let Some((mut connection, subflow)) = self.answering(now, interface, &syn, &config, answering) else {
+        let syn = rebuild_syn(segment, first, SIZES[size as usize], key);
+        let reply = ReplyParameters { iss: cookie, key: Some(key) };
+        let Some((mut connection, subflow)) = self.accept_syn(now, interface, &syn, &config, reply) else {
             return CookieAnswer::None;
         };
         connection.accept(now, subflow, &syn);
         connection.on_cookie_answer();
         self.counters.cookies_accepted += 1;
         let id = self.insert(now, connection);
-        if let Some(place) = self.slots.place(id) {
-            self.add_to_backlog(now, place, port);
+        if let Some(slot) = self.slots.slot(id) {
+            self.add_to_backlog(now, slot, port);
         }
         CookieAnswer::Accepted
     }
 }
 
-/// The SYN that a third ACK follows from.
-fn remembered_syn(ack: &Segment, first: Seq, mss: u16, key: u64) -> Segment {
+/// Rebuilds the SYN from the third ACK of its handshake.
+fn rebuild_syn(ack: &Segment, first: Seq, mss: u16, key: u64) -> Segment {
     let mut syn = Segment::new(ack.source, ack.destination);
     syn.flags = Flags::SYN;
     syn.sequence = first;
@@ -176,7 +177,7 @@ fn remembered_syn(ack: &Segment, first: Seq, mss: u16, key: u64) -> Segment {
     if let Some(timestamps) = ack.options.timestamps {
         let negotiated = timestamps.echo & ((1 << TIMESTAMP_BITS) - 1);
         let scale = negotiated >> 1 & 15;
-        if negotiated & MARKS != 0 {
+        if negotiated & ECN_BIT != 0 {
             syn.flags |= Flags::ECE | Flags::CWR;
         }
         syn.options.timestamps = Some(Timestamps { value: timestamps.value, echo: 0 });

@@ -1,18 +1,22 @@
-//! What is counted over all connections of an endpoint.
+//! Counters over all connections of an endpoint.
+//!
+//! Owns no logic: the endpoint increments them.
 
-/// What happened on all connections, as Linux's MIB of MPTCP counts it.
+/// Event counters, named after the MPTCP MIB of Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// SYNs with an MP_CAPABLE that a listener could go on with (`MPCapableSYNRX`).
+    /// SYNs with a usable MP_CAPABLE at a listener (`MPCapableSYNRX`).
     pub capable_syns_received: u64,
-    /// Of these, handshakes whose third step had none, so that they are TCP's (`MPCapableFallbackACK`).
+    /// MPTCP handshakes that fell back to TCP because the third ACK had no MP_CAPABLE
+    /// (`MPCapableFallbackACK`).
     pub capable_fallback_acks: u64,
-    /// SYNs answered by a cookie (`TCPReqQFullDoCookies`).
+    /// SYNs answered with a SYN cookie (`TCPReqQFullDoCookies`).
     pub cookies_sent: u64,
-    /// Connections that began with the answer to one (`SyncookiesRecv`).
+    /// Connections created from a SYN cookie (`SyncookiesRecv`).
     pub cookies_accepted: u64,
-    /// Segments of strangers that got no answer, because there were too many.
+    /// Segments with an unknown four-tuple that were dropped without a reply because of a limit.
     pub unanswered: u64,
-    /// Times that received payload exceeded [`crate::EndpointBounds::receive_memory`] (`TCPMemoryPressures`).
+    /// Times that the received payload exceeded [`crate::EndpointBounds::receive_memory`]
+    /// (`TCPMemoryPressures`).
     pub memory_shortages: u64,
 }

@@ -1,11 +1,8 @@
-//! From a segment to its connection: four-tuples, tokens (RFC 8684 section 3.2), listening ports.
+//! Demultiplexing: finds the connection and the subflow of a segment by four-tuple, by token (RFC 8684
+//! section 3.2) or by listening port.
 //!
-//! The addresses and ports that tell subflows apart.
-//!
-//! What others must not guess about this endpoint, and what follows from it: where tables keep things, timestamp
-//! offsets, SYN cookies.
-//!
-//! Owns two keys of SipHash, drawn once. Keeps nothing about anybody.
+//! Owns the lookup tables and the secret of the endpoint. The secret keys the tables, the timestamp offsets
+//! and the SYN cookies. Never stores anything for an unknown host.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -20,19 +17,19 @@ use crate::connection::{Connection, SubflowTuple};
 use crate::endpoint::listener::Listener;
 use crate::ids::SubflowId;
 
-/// Subflows that are found without a look into the table.
-const LATELY: usize = 64;
+/// Entries in the cache of recent lookups.
+const CACHE_SIZE: usize = 64;
 
-/// A subflow that was found lately: both its ends, ours first, the connection and the subflow.
+/// A recent lookup: local address, remote address, and the slot and subflow found.
 type RecentLookup = (SocketAddr, SocketAddr, (u32, SubflowId));
 
-/// Tables under a key of the endpoint's own: others choose what stands in them, and must not know where.
+/// Lookup tables. Peers choose the keys, so a secret hash prevents them from choosing the buckets.
 #[derive(Debug)]
 pub(crate) struct Demux {
     tuples: HashMap<Tuple, (u32, SubflowId), Secret>,
-    /// What was found lately, so that segments of the same subflows are not hashed again. Who makes others miss it gains
-    /// nothing: they pay for the hash.
-    recent_lookup: [Option<RecentLookup>; LATELY],
+    /// Cache in front of `tuples`, which saves the keyed hash. A peer that provokes cache misses only adds
+    /// the cost of that hash.
+    recent_lookup: [Option<RecentLookup>; CACHE_SIZE],
     tokens: HashMap<u32, u32, Secret>,
     pub(crate) listeners: FxHashMap<u16, Listener>,
 }
@@ -40,14 +37,14 @@ pub(crate) struct Demux {
 impl Demux {
     pub(crate) fn new(secret: Secret) -> Self {
         let (tuples, tokens) = (HashMap::with_hasher(secret), HashMap::with_hasher(secret));
-        Self { tuples, recent_lookup: [None; LATELY], tokens, listeners: FxHashMap::default() }
+        Self { tuples, recent_lookup: [None; CACHE_SIZE], tokens, listeners: FxHashMap::default() }
     }
 
-    /// The connection and the subflow that a segment is for.
+    /// The slot and the subflow of a segment; `None` if no subflow has its four-tuple.
     #[inline(always)]
     pub(crate) fn find(&mut self, segment: &Segment) -> Option<(u32, SubflowId)> {
         let (local, remote) = (&segment.destination, &segment.source);
-        let recent_lookup = &mut self.recent_lookup[mixed(local, remote) % LATELY];
+        let recent_lookup = &mut self.recent_lookup[port_hash(local, remote) % CACHE_SIZE];
         if let Some((known, peer, owner)) = recent_lookup
             && known == local
             && peer == remote
@@ -59,21 +56,26 @@ impl Demux {
         Some(owner)
     }
 
+    /// The slot and the subflow of a four-tuple; does not use the cache.
     pub(crate) fn owner(&self, local: SocketAddr, remote: SocketAddr) -> Option<(u32, SubflowId)> {
         self.tuples.get(&Tuple::new(local, remote)).copied()
     }
 
+    /// Whether a subflow uses this four-tuple.
     pub(crate) fn is_taken(&self, local: SocketAddr, remote: SocketAddr) -> bool {
         self.tuples.contains_key(&Tuple::new(local, remote))
     }
 
-    /// Handshakes at listeners that are not over, and all that wait there.
-    pub(crate) fn waiting(&self) -> (usize, usize) {
-        self.listeners.values().map(Listener::waits).fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    /// Lengths over all listeners: SYN queues, and SYN and accept queues together.
+    pub(crate) fn queue_lengths(&self) -> (usize, usize) {
+        self.listeners
+            .values()
+            .map(Listener::queue_lengths)
+            .fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
     }
 
-    /// The place of the connection that a token names.
-    pub(crate) fn place_of_token(&self, token: u32) -> Option<u32> {
+    /// The slot of the connection with this token.
+    pub(crate) fn slot_of_token(&self, token: u32) -> Option<u32> {
         self.tokens.get(&token).copied()
     }
 
@@ -81,43 +83,43 @@ impl Demux {
         self.tokens.contains_key(&token)
     }
 
-    /// A subflow of a connection is found by its four-tuple from now on, and the connection by its token.
-    pub(crate) fn register(&mut self, place: u32, token: u32, at: SubflowTuple) {
-        self.recent_lookup = [None; LATELY];
-        self.tuples.insert(Tuple::new(at.local, at.remote), (place, at.id));
-        self.tokens.insert(token, place);
+    /// Adds the four-tuple of a subflow and the token of its connection.
+    pub(crate) fn register(&mut self, slot: u32, token: u32, at: SubflowTuple) {
+        self.recent_lookup = [None; CACHE_SIZE];
+        self.tuples.insert(Tuple::new(at.local, at.remote), (slot, at.id));
+        self.tokens.insert(token, slot);
     }
 
-    /// A subflow is over; its four-tuple may be another one's by now.
-    pub(crate) fn forget_subflow(&mut self, place: u32, at: SubflowTuple) {
-        self.recent_lookup = [None; LATELY];
+    /// Removes the four-tuple of a closed subflow, unless another connection has registered it since.
+    pub(crate) fn remove_subflow(&mut self, slot: u32, at: SubflowTuple) {
+        self.recent_lookup = [None; CACHE_SIZE];
         let tuple = Tuple::new(at.local, at.remote);
-        if self.tuples.get(&tuple) == Some(&(place, at.id)) {
+        if self.tuples.get(&tuple) == Some(&(slot, at.id)) {
             self.tuples.remove(&tuple);
         }
     }
 
-    /// A connection is over: nobody joins it.
-    pub(crate) fn forget_token(&mut self, place: u32, token: u32) {
-        if self.tokens.get(&token) == Some(&place) {
+    /// Removes the token of a closed connection: later joins are refused.
+    pub(crate) fn remove_token(&mut self, slot: u32, token: u32) {
+        if self.tokens.get(&token) == Some(&slot) {
             self.tokens.remove(&token);
         }
     }
 
-    /// Nothing is left of a connection.
-    pub(crate) fn forget(&mut self, place: u32, connection: &Connection) {
-        self.recent_lookup = [None; LATELY];
+    /// Removes the four-tuples and the token of a connection.
+    pub(crate) fn remove_connection(&mut self, slot: u32, connection: &Connection) {
+        self.recent_lookup = [None; CACHE_SIZE];
         for at in connection.subflow_tuple() {
             let tuple = Tuple::new(at.local, at.remote);
-            if self.tuples.get(&tuple).is_some_and(|owner| owner.0 == place) {
+            if self.tuples.get(&tuple).is_some_and(|owner| owner.0 == slot) {
                 self.tuples.remove(&tuple);
             }
         }
-        self.forget_token(place, connection.token());
+        self.remove_token(slot, connection.token());
     }
 }
 
-/// Both addresses and ports of a subflow, ours first, as numbers that compare and hash fast.
+/// Four-tuple of a subflow, local end first, in a form that compares and hashes fast.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tuple {
     local: u128,
@@ -136,9 +138,9 @@ impl Tuple {
     }
 }
 
-/// A number that differs for most subflows that differ, as their ports do, and costs next to nothing.
+/// A cheap hash of the ports for the cache index.
 #[inline]
-pub(crate) fn mixed(local: &SocketAddr, remote: &SocketAddr) -> usize {
+pub(crate) fn port_hash(local: &SocketAddr, remote: &SocketAddr) -> usize {
     let ports = usize::from(local.port() ^ remote.port());
     ports ^ ports >> 8
 }
@@ -146,8 +148,8 @@ pub(crate) fn mixed(local: &SocketAddr, remote: &SocketAddr) -> usize {
 impl Hash for Tuple {
     fn hash<H: Hasher>(&self, state: &mut H) {
         let mut bytes = [0; 36];
-        let (local, rest) = bytes.split_at_mut(16);
-        let (remote, ports) = rest.split_at_mut(16);
+        let (local, tail) = bytes.split_at_mut(16);
+        let (remote, ports) = tail.split_at_mut(16);
         local.copy_from_slice(&self.local.to_ne_bytes());
         remote.copy_from_slice(&self.remote.to_ne_bytes());
         ports.copy_from_slice(&self.ports.to_ne_bytes());
@@ -155,6 +157,7 @@ impl Hash for Tuple {
     }
 }
 
+/// Two SipHash keys, random and constant for the life of an endpoint.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Secret {
     keys: [u64; 2],
@@ -165,7 +168,7 @@ impl Secret {
         Self { keys: [random.next_u64(), random.next_u64()] }
     }
 
-    /// A number that stands for a four-tuple and `about`, and that only this endpoint can make.
+    /// Keyed hash of a four-tuple and `about`; only this endpoint can compute it.
     pub(crate) fn number(self, local: SocketAddr, remote: SocketAddr, about: &[u32]) -> u64 {
         let mut hasher = self.build_hasher();
         Tuple::new(local, remote).hash(&mut hasher);
@@ -173,8 +176,8 @@ impl Secret {
         hasher.finish()
     }
 
-    /// Where the timestamps of a connection begin (RFC 7323 section 7.1): one clock for all would tell which are one
-    /// host's, and for how long it runs.
+    /// Start of the timestamp clock of a connection (RFC 7323 section 7.1). One clock for all connections
+    /// would show which addresses belong to the same host, and its uptime.
     pub(crate) fn timestamp_offset(self, local: SocketAddr, remote: SocketAddr) -> u32 {
         self.number(local, remote, &[0]) as u32
     }
@@ -197,24 +200,24 @@ mod tests {
 
     use super::{Secret, Tuple};
 
-    /// Whoever knows where one endpoint keeps things knows nothing of another.
+    /// Knowledge of the buckets of one endpoint does not help against another.
     #[test]
-    fn tables_of_two_endpoints_are_in_another_order() {
+    fn two_endpoints_hash_tuples_to_different_buckets() {
         let secrets = [1, 2].map(|seed| Secret::new(Rng::new(seed, "secret")));
         let order = |secret: Secret| {
-            let place = |port: u16| {
+            let bucket = |port: u16| {
                 let (local, remote) =
                     (SocketAddr::from(([10, 0, 0, 1], 80)), SocketAddr::from(([10, 0, 0, 2], port)));
                 secret.hash_one(Tuple::new(local, remote)) >> 56
             };
-            (0..64).map(place).collect::<Vec<u64>>()
+            (0..64).map(bucket).collect::<Vec<u64>>()
         };
         let [one, other] = secrets.map(order);
         let same = one.iter().zip(&other).filter(|(one, other)| one == other).count();
-        assert!(same < 8, "{same} of 64 in the same place");
-        let mut places = one;
-        places.sort_unstable();
-        places.dedup();
-        assert!(places.len() > 40, "{} places of 64", places.len());
+        assert!(same < 8, "{same} of 64 in the same bucket");
+        let mut buckets = one;
+        buckets.sort_unstable();
+        buckets.dedup();
+        assert!(buckets.len() > 40, "{} buckets of 64", buckets.len());
     }
 }

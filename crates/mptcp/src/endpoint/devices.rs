@@ -1,4 +1,6 @@
-//! What a driver tells of its devices: what they can, what left them, that they come and go.
+//! Interface events from the driver: state changes, departures of packets, segmentation offload.
+//!
+//! Owns the state changes of interfaces. Never sends a segment.
 
 use mptcp_clock::Instant;
 
@@ -8,46 +10,46 @@ use crate::endpoint::interfaces::address_id;
 use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 use crate::path_manager::LocalAddress;
 
-/// What happened to an interface.
+/// A state change of an interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InterfaceChange {
-    /// It carries packets (again).
+    /// The interface is up.
     Up,
-    /// It does not, and its address cannot be used.
+    /// The interface is down; its address cannot be used.
     Down,
-    /// Its subflows are backups from now on, or are not.
+    /// The backup flag of its subflows (RFC 8684 section 3.3.8).
     Backup(bool),
 }
 
 impl Endpoint {
-    /// Says that the driver will call [`Endpoint::handle_departed`] for each packet of an interface, so
-    /// that small queues and the send-queue rule know what waits in it.
+    /// Announces that the driver will call [`Endpoint::handle_departed`] for each packet of an interface. TCP
+    /// small queues and the send-queue rule need these calls.
     pub fn expect_departures(&mut self, id: InterfaceId) {
         if let Some(interface) = self.interfaces.get_mut(id) {
             interface.departures = true;
         }
     }
 
-    /// Says that a device cuts segments into frames of [`Endpoint::gso_size`] bytes (generic segmentation
-    /// offload): new subflows of the interface send up to `bytes` of payload in one segment, 65 535 at most
-    /// less the longest headers: an IP packet has 65 535 in all, and so has a mapping (RFC 8684 section 3.3.1). 0 is how
-    /// interfaces begin.
+    /// Sets the maximum payload of one segment for new subflows of an interface, in bytes: generic
+    /// segmentation offload. The device cuts such segments into frames of [`Endpoint::gso_size`] bytes.
+    /// Values above 65,535 bytes less the longest headers are reduced to that: an IP packet and a mapping
+    /// (RFC 8684 section 3.3.1) are limited to 65,535 bytes. Default: 0, which disables offload.
     pub fn set_gso_max(&mut self, id: InterfaceId, bytes: u16) {
-        /// IPv4 and TCP headers with all options, bytes; IPv6's extension headers we never send.
+        /// IPv4 and TCP headers with all options, bytes. IPv6 extension headers are never sent.
         const HEADERS: u16 = 60 + 60;
         if let Some(interface) = self.interfaces.get_mut(id) {
             interface.gso_max = bytes.min(u16::MAX - HEADERS).into();
         }
     }
 
-    /// The payload of a full frame of a subflow, bytes: how a device should cut a longer segment.
+    /// Payload of a full-sized frame of a subflow, bytes; `None` if the subflow does not exist.
     #[must_use]
     pub fn gso_size(&self, connection: ConnectionId, subflow: SubflowId) -> Option<u64> {
         self.connection(connection).and_then(|connection| connection.frame_payload(subflow))
     }
 
-    /// The queue of an interface let go of a packet of a subflow. Returns whether something may be sent now
-    /// that could not before.
+    /// Reports that a packet of a subflow has left the queue of its interface. Returns whether this allows
+    /// more to be sent.
     pub fn handle_departed(
         &mut self,
         now: Instant,
@@ -55,16 +57,16 @@ impl Endpoint {
         subflow: SubflowId,
         departure: Departure,
     ) -> bool {
-        let Some(place) = self.slots.place(connection) else { return false };
-        let found = self.slots.connection_at(place);
+        let Some(slot) = self.slots.slot(connection) else { return false };
+        let found = self.slots.connection_at(slot);
         let more = found.is_some_and(|connection| connection.handle_departed(now, subflow, departure));
         if more {
-            self.enqueue(place);
+            self.enqueue(slot);
         }
         more
     }
 
-    /// An interface changed. Connections learn of it, and open, close or move subflows.
+    /// Applies a state change of an interface. The connections then open, close or change subflows.
     pub fn handle_interface(&mut self, now: Instant, id: InterfaceId, change: InterfaceChange) {
         let Some(interface) = self.interfaces.get_mut(id) else { return };
         match change {

@@ -1,4 +1,6 @@
-//! What a driver does with an endpoint: segments and time in, segments and events out.
+//! The interface of the driver: segments and time in, segments and events out.
+//!
+//! Owns the order in which connections are polled. Never reads a clock.
 
 use std::net::SocketAddr;
 
@@ -10,13 +12,13 @@ use crate::event::Event;
 use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 
 impl Endpoint {
-    /// A segment arrived on an interface.
+    /// Handles a segment that arrived on an interface.
     pub fn handle_segment(&mut self, now: Instant, interface: InterfaceId, mut segment: Segment) {
         self.handle_segment_rarely(now, interface, &mut segment);
     }
 
-    /// As [`Endpoint::handle_segment`], for drivers that use their segments again: the payload is
-    /// taken out, the rest stays.
+    /// The same as [`Endpoint::handle_segment`], for drivers that reuse their segments. The payload is moved out of
+    /// `segment`; its other fields stay.
     #[inline(always)]
     pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
         if self.observing {
@@ -29,11 +31,11 @@ impl Endpoint {
             && let Some(connection) = self.slots.connection_at(slot)
             && let Some(iss) = connection.may_be_replaced(now, subflow, segment)
         {
-            // RFC 9293 section 3.10.7.4: a new connection may follow an old one from TIME-WAIT.
+            // RFC 9293 section 3.10.7.4: a SYN may reopen a connection in TIME-WAIT.
             self.after_change(now, slot);
-            return self.handle_first(now, interface, segment, Some(iss));
+            return self.handle_syn(now, interface, segment, Some(iss));
         }
-        // What waits changes by payload alone, which is taken out of the segment.
+        // Only payload, which the connection takes out of the segment, changes the received memory.
         let brings_payload = !segment.payload.is_empty();
         self.change_connection(now, slot, |connection| {
             if connection.handle_segment(now, subflow, segment) {
@@ -43,7 +45,7 @@ impl Endpoint {
         });
     }
 
-    /// A segment that no subflow is for, unless it makes one.
+    /// Handles a segment with an unknown four-tuple, which may create a subflow.
     #[cold]
     fn handle_unmatched_segment(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
         if self.handle_unmatched(now, interface, segment) {
@@ -56,7 +58,7 @@ impl Endpoint {
         self.handle_segment_in_place(now, interface, segment);
     }
 
-    /// The time given by [`Endpoint::poll_timeout`] has come.
+    /// Handles the timers that are due at `now`.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some(slot) = self.deadlines.pop_due(now) {
             let Some(connection) = self.slots.connection_at(slot) else { continue };
@@ -70,7 +72,7 @@ impl Endpoint {
         }
     }
 
-    /// As [`Endpoint::handle_segment_in_place`], and the connection tells what came of it.
+    /// The same as [`Endpoint::handle_segment_in_place`], and reports the segment to the observer.
     #[cold]
     #[inline(never)]
     fn handle_segment_observed(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
@@ -85,38 +87,40 @@ impl Endpoint {
         }
     }
 
-    /// As [`Endpoint::poll_transmit_into`], and every connection that was asked tells what it gave.
+    /// The same as [`Endpoint::poll_transmit_into`], and reports each polled connection to the observer.
     fn poll_transmit_observed(
         &mut self,
         now: Instant,
         out: &mut Segment,
     ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
-        let mut asked = std::mem::take(&mut self.asked);
-        asked.extend(self.ready.iter());
+        let mut polled = std::mem::take(&mut self.polled);
+        polled.extend(self.ready.iter());
         self.rare_work = false;
         let sent = self.poll_transmit_rarely(now, out);
         self.rare_work = true;
-        let whose = sent.and_then(|(_, whose)| whose);
-        for slot in asked.drain(..) {
-            let gave = whose.filter(|(id, _)| id.place == slot).map(|(_, subflow)| subflow);
+        let sender = sent.and_then(|(_, sender)| sender);
+        for slot in polled.drain(..) {
+            let sent_by = sender.filter(|(id, _)| id.slot == slot).map(|(_, subflow)| subflow);
             let entry = self.slots.at(slot);
-            // Those behind the one that gave something were not asked.
-            let rested = !entry.ready && gave.is_none();
-            if let Some(connection) = entry.connection.as_deref_mut().filter(|_| gave.is_some() || rested) {
-                connection.observe_asked(now, gave, out);
+            // The connections after the sending one were not polled.
+            let sent_nothing = !entry.ready && sent_by.is_none();
+            if let Some(connection) =
+                entry.connection.as_deref_mut().filter(|_| sent_by.is_some() || sent_nothing)
+            {
+                connection.observe_asked(now, sent_by, out);
             }
         }
-        self.asked = asked;
+        self.polled = polled;
         sent
     }
 
-    /// When to call [`Endpoint::handle_timeout`]; at times earlier than needed, never later.
+    /// Time of the next call of [`Endpoint::handle_timeout`]; may be earlier than necessary, never later.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.deadlines.earliest()
     }
 
-    /// The next segment to send.
+    /// Returns the next segment to send; `None` if there is none at `now`.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Transmit> {
         let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
         let mut segment = Segment::new(nowhere, nowhere);
@@ -124,8 +128,8 @@ impl Endpoint {
         Some(Transmit { interface, subflow, segment })
     }
 
-    /// As [`Endpoint::poll_transmit`], into a segment of the driver's; returns where it leaves and
-    /// the subflow it belongs to. Without a return value the segment is in no particular state.
+    /// The same as [`Endpoint::poll_transmit`], but writes into a segment of the driver. Returns its
+    /// interface and its subflow. The content of `out` is unspecified if the result is `None`.
     #[inline(always)]
     pub fn poll_transmit_into(
         &mut self,
@@ -148,9 +152,9 @@ impl Endpoint {
                         connection.note_queued(subflow, out.packet_length() as u64);
                     }
                     if !departs && connection.would_block(now) {
-                        self.rest(now, slot);
+                        self.remove_first_ready(now, slot);
                     } else if connection.is_silent() && connection.is_quiet() {
-                        // It need not be asked to say that this was all.
+                        // Nothing else to send: the connection need not be polled again.
                         let at = connection.deadline();
                         self.deadlines.set(slot, at);
                         entry.ready = false;
@@ -159,7 +163,7 @@ impl Endpoint {
                     return Some((interface, Some((known, id))));
                 }
             }
-            self.rest(now, slot);
+            self.remove_first_ready(now, slot);
         }
         None
     }
@@ -173,19 +177,19 @@ impl Endpoint {
         self.poll_transmit_into(now, out)
     }
 
-    /// The first of those that were to be asked has nothing more to send.
+    /// Removes the first connection from the ready queue: it has nothing more to send.
     #[inline(always)]
-    fn rest(&mut self, now: Instant, slot: u32) {
+    fn remove_first_ready(&mut self, now: Instant, slot: u32) {
         let entry = self.slots.at(slot);
         entry.ready = false;
         self.ready.pop();
         if let Some(connection) = &entry.connection {
             self.deadlines.set(slot, connection.deadline());
         }
-        self.process_events_quietly(now, slot);
+        self.process_events_if_any(now, slot);
     }
 
-    /// An answer to a stranger waits, or somebody is to hear of what is sent.
+    /// Sends a stateless reply, or polls with an observer.
     #[cold]
     #[inline(never)]
     fn poll_rare_work(
@@ -193,46 +197,46 @@ impl Endpoint {
         now: Instant,
         out: &mut Segment,
     ) -> Option<(InterfaceId, Option<(ConnectionId, SubflowId)>)> {
-        let stray = self.stateless_replies.pop_front();
+        let reply = self.stateless_replies.pop_front();
         self.rare_work = self.observing || !self.stateless_replies.is_empty();
-        match stray {
-            Some(stray) => {
-                *out = stray.segment;
-                Some((stray.interface, stray.subflow))
+        match reply {
+            Some(reply) => {
+                *out = reply.segment;
+                Some((reply.interface, reply.subflow))
             }
             None if self.observing => self.poll_transmit_observed(now, out),
             None => self.poll_transmit_rarely(now, out),
         }
     }
 
-    /// Whether [`Endpoint::poll_transmit`] may have something: what a driver has to be woken for.
+    /// Whether [`Endpoint::poll_transmit`] may return a segment.
     #[must_use]
     pub fn wants_transmit(&self) -> bool {
         !self.ready.is_empty() || !self.stateless_replies.is_empty()
     }
 
-    /// Whether [`Endpoint::poll_event`] may have something.
+    /// Whether [`Endpoint::poll_event`] may return an event.
     #[must_use]
     #[inline]
     pub fn has_events(&self) -> bool {
         !self.eventful.is_empty()
     }
 
-    /// Whether it or [`Endpoint::poll_transmit`] may.
+    /// Whether [`Endpoint::poll_event`] or [`Endpoint::poll_transmit`] may return something.
     #[must_use]
     #[inline]
     pub fn has_application_events(&self) -> bool {
         self.has_events() || self.wants_transmit()
     }
 
-    /// The next event.
+    /// Returns the next event; `None` if there is none.
     pub fn poll_event(&mut self) -> Option<Event> {
         while let Some(slot) = self.eventful.first() {
             let entry = self.slots.at(slot);
             if let Some(connection) = &mut entry.connection
                 && let Some(kind) = connection.pending().take()
             {
-                // What comes next is news: nobody else waits, so it has the same turn then.
+                // No other connection waits, so the order stays the same if the next event queues it again.
                 if connection.is_quiet() && self.eventful.is_one() {
                     entry.eventful = false;
                     self.eventful.pop();
@@ -243,7 +247,7 @@ impl Endpoint {
             entry.eventful = false;
             self.eventful.pop();
             if over {
-                self.forget_if_all_is_told(slot);
+                self.remove_if_finished(slot);
             }
         }
         None

@@ -1,7 +1,6 @@
-//! TCP Fast Open (RFC 7413): connections opened with data in the SYN, and the cookies that we give.
+//! TCP Fast Open (RFC 7413): data in the SYN, and server cookies.
 //!
-//! Owns the making of cookies, in Linux's way. What becomes of a SYN's data is the
-//! connection's affair.
+//! Owns the computation of cookies, which matches Linux. Never handles the data of a SYN.
 
 use std::hash::Hasher;
 use std::net::{IpAddr, SocketAddr};
@@ -18,26 +17,27 @@ use crate::ids::{ConnectionId, InterfaceId};
 use crate::subflow::Subflow;
 
 impl Endpoint {
-    /// Whether a server has given us a cookie.
+    /// Whether the cookie of a server is known.
     #[must_use]
     pub fn has_cookie(&self, server: IpAddr) -> bool {
         self.cookies.of(server).is_some_and(|(cookie, _)| !cookie.is_empty())
     }
 
-    /// How much data a SYN to a server has room for beside all options, of a connection whose device carries segments of `mss`
-    /// bytes: the server's MSS is that of its last answer to such a SYN.
+    /// Space for data in a SYN to a server after all options, bytes. `mss` is the MSS of the device; the MSS
+    /// of the server is known from its last SYN/ACK.
     #[must_use]
     pub fn room_in_syn(&self, server: IpAddr, mss: u16) -> usize {
         let known = self.cookies.of(server).map_or(mss, |(_, known)| mss.min(*known));
         usize::from(known).saturating_sub(Options::SPACE)
     }
 
-    /// Opens a connection as [`Endpoint::connect`] does, with data in the SYN: as much as fits one segment of the server's
-    /// MSS, if that is known from before; the rest follows the handshake. With `cookies`, only with a cookie of the server's: without one, the SYN asks for it, and the data follows the
-    /// handshake.
+    /// Opens a connection as [`Endpoint::connect`] does, with data in the SYN. The SYN carries at most one
+    /// segment of the server's MSS; the remaining data follows the handshake. With `cookies`, data needs a
+    /// cookie of the server. If none is known, the SYN requests one and carries no data.
     ///
     /// # Errors
-    /// When the interface cannot reach the address.
+    ///
+    /// The same as [`Endpoint::connect`].
     pub fn connect_fast_open(
         &mut self,
         now: Instant,
@@ -49,28 +49,30 @@ impl Endpoint {
     ) -> Result<ConnectionId, ConnectError> {
         let known = self.cookies.of(remote.ip()).cloned();
         let cookie = cookies.then(|| known.map(|(cookie, _)| cookie).unwrap_or_default());
-        let early = cookie.as_ref().is_none_or(|cookie| !cookie.is_empty());
-        // As in Linux, the SYN leaves room for all options.
+        let may_send = cookie.as_ref().is_none_or(|cookie| !cookie.is_empty());
+        // As in Linux, space for all options is reserved.
         let room = self.room_in_syn(remote.ip(), config.mss);
-        let mut rest = data;
-        let first = rest.split_to(if early { room.min(rest.len()) } else { 0 });
+        let mut unsent = data;
+        let first = unsent.split_to(if may_send { room.min(unsent.len()) } else { 0 });
         self.open(now, interface, remote, config, |subflow| {
             subflow.handshake_mut().cookie = cookie;
             subflow.handshake_mut().syn_data = first;
         })
         .inspect(|&id| {
-            self.with(now, id, |connection| connection.begin_stream_with(rest));
+            self.with(now, id, |connection| connection.begin_stream_with(unsent));
         })
     }
 }
 
-/// What a listener makes of a SYN: its data, and a cookie for who asks or has a wrong one.
+/// Accepts the data of a SYN with a valid cookie. A SYN that requests a cookie or has a wrong one gets a
+/// cookie.
 pub(crate) fn read_syn(subflow: &mut Subflow, syn: &Segment, settings: ServerFastOpen) {
     let make = |key: [u64; 2]| cookie_for(key, syn.source.ip(), syn.destination.ip());
     let expected = make(settings.key);
-    let shown = syn.options.fast_open.as_ref().filter(|cookie| !cookie.is_empty());
-    let valid =
-        shown.is_some_and(|shown| *shown == expected || settings.old_key.map(make).as_ref() == Some(shown));
+    let presented = syn.options.fast_open.as_ref().filter(|cookie| !cookie.is_empty());
+    let valid = presented.is_some_and(|presented| {
+        *presented == expected || settings.old_key.map(make).as_ref() == Some(presented)
+    });
     if !syn.payload.is_empty() && (valid || !settings.cookies) {
         subflow.handshake_mut().syn_data = syn.payload.clone();
     } else if syn.options.fast_open.is_some() && settings.cookies && !valid {
@@ -79,7 +81,7 @@ pub(crate) fn read_syn(subflow: &mut Subflow, syn: &Segment, settings: ServerFas
     }
 }
 
-/// SipHash-2-4 over both addresses, the client's first; eight bytes.
+/// SipHash-2-4 over the client address and the server address; eight bytes.
 fn cookie_for(key: [u64; 2], client: IpAddr, server: IpAddr) -> Cookie {
     let mut hasher = SipHasher24::new_with_keys(key[0], key[1]);
     for address in [client, server] {
@@ -95,9 +97,9 @@ fn cookie_for(key: [u64; 2], client: IpAddr, server: IpAddr) -> Cookie {
 mod tests {
     use super::cookie_for;
 
-    /// What Linux 6.18 gives for the key a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4.
+    /// The expected values are those of Linux 6.18 for the key a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4.
     #[test]
-    fn cookies_are_linuxs() -> Result<(), std::net::AddrParseError> {
+    fn cookies_equal_those_of_linux() -> Result<(), std::net::AddrParseError> {
         let key = [0xb2b2_b2b2_a1a1_a1a1, 0xd4d4_d4d4_c3c3_c3c3];
         let narrow = cookie_for(key, "192.0.2.1".parse()?, "192.168.0.1".parse()?);
         assert_eq!(narrow.as_slice(), 0x3021_b9d8_8901_7eeb_u64.to_be_bytes());

@@ -1,7 +1,8 @@
-//! What the network says of segments that it did not deliver (RFC 792, RFC 4443).
+//! ICMP errors about sent segments (RFC 792, RFC 4443).
 //!
-//! Owns the way from the quoted segment to its subflow. Anybody can send such messages: what they quote has to be in
-//! flight (RFC 5927 section 4.1), and an open connection is never ended by one (section 5.2).
+//! Owns the lookup of the subflow from the quoted segment. Any host can forge ICMP errors, so the quoted
+//! sequence number must be in flight (RFC 5927 section 4.1). Never ends an established subflow because of an
+//! ICMP error (RFC 5927 section 5.2).
 
 use std::net::SocketAddr;
 
@@ -11,29 +12,29 @@ use mptcp_wire::Seq;
 use crate::endpoint::Endpoint;
 use crate::icmp_error::IcmpError;
 
-/// An ICMP error about a segment of ours.
+/// An ICMP error about a segment that this endpoint sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IcmpMessage {
-    /// Source of the segment: our address and port.
+    /// Source of the quoted segment: local address and port.
     pub local: SocketAddr,
-    /// Its destination.
+    /// Destination of the quoted segment.
     pub remote: SocketAddr,
-    /// Its sequence number.
+    /// Sequence number of the quoted segment.
     pub sequence: Seq,
-    /// What happened to it.
+    /// The error.
     pub error: IcmpError,
 }
 
 impl Endpoint {
-    /// An ICMP error came in. Before the handshake is over it ends the subflow, as in Linux; after it, it is remembered
-    /// ([`crate::SubflowInfo::icmp`]). Returns whether it was believed.
+    /// Handles an ICMP error. During the handshake it ends the subflow, as in Linux; later it is only stored
+    /// in [`crate::SubflowInfo::icmp`]. Returns whether the error was accepted.
     pub fn handle_icmp(&mut self, now: Instant, message: IcmpMessage) -> bool {
         let Some((slot, subflow)) = self.demux.owner(message.local, message.remote) else { return false };
         let found = self.slots.connection_at(slot);
-        let believed = found.is_some_and(|c| c.handle_icmp(now, subflow, message.sequence, message.error));
-        if believed {
+        let accepted = found.is_some_and(|c| c.handle_icmp(now, subflow, message.sequence, message.error));
+        if accepted {
             self.after_change(now, slot);
         }
-        believed
+        accepted
     }
 }

@@ -1,4 +1,6 @@
 //! The interfaces of a host.
+//!
+//! Owns their addresses and states. Never decides which of them a connection uses.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,9 +14,10 @@ pub(crate) struct Interface {
     pub(crate) address: IpAddr,
     pub(crate) up: bool,
     pub(crate) backup: bool,
-    /// The driver tells when packets leave its queue.
+    /// Whether the driver reports when packets leave its queue.
     pub(crate) departures: bool,
-    /// Payload of the largest segment that the device cuts into frames, bytes.
+    /// Payload of the largest segment that the device cuts into frames, bytes; 0 without segmentation
+    /// offload.
     pub(crate) gso_max: u64,
 }
 
@@ -29,7 +32,7 @@ impl Interfaces {
         InterfaceId(self.list.len() as u32 - 1)
     }
 
-    /// A new subflow of an interface.
+    /// Creates a subflow on an interface.
     pub(crate) fn subflow(
         &self,
         id: InterfaceId,
@@ -52,9 +55,9 @@ impl Interfaces {
         self.list.get(id.0 as usize)
     }
 
-    /// The addresses that are up, numbered for a connection whose first subflow uses `first`: that
-    /// one has id 0 (RFC 8684 section 3.4.1), the others their place and one.
-    pub(crate) fn addresses_seen_from(&self, first: InterfaceId, config: &Config) -> Vec<LocalAddress> {
+    /// The addresses that are up and allowed by `config`, with their address IDs for a connection whose first
+    /// subflow uses `first`.
+    pub(crate) fn local_addresses(&self, first: InterfaceId, config: &Config) -> Vec<LocalAddress> {
         let up = self.list.iter().enumerate().filter(|(_, interface)| interface.up);
         let allowed = up.filter(|(i, _)| config.allows(InterfaceId(*i as u32)));
         allowed
@@ -68,7 +71,8 @@ impl Interfaces {
     }
 }
 
-/// The number of an interface's address, for a connection whose first subflow uses `first`.
+/// Address ID of an interface: 0 if the first subflow uses it (RFC 8684 section 3.4.1), otherwise its index
+/// plus one.
 pub(crate) fn address_id(interface: InterfaceId, first: InterfaceId) -> u8 {
     if interface == first { 0 } else { (interface.0 + 1).min(255) as u8 }
 }

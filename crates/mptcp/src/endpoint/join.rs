@@ -1,4 +1,6 @@
-//! Joins at connections that exist: with a place, or from the table of requests.
+//! MP_JOIN SYNs: accepted by their connection, or answered from the table of join requests.
+//!
+//! Owns the stateless answers to joins. Never checks an HMAC itself.
 
 use mptcp_clock::Instant;
 use mptcp_wire::crypto::Version;
@@ -10,13 +12,13 @@ use crate::endpoint::{Endpoint, Transmit};
 use crate::ids::InterfaceId;
 use crate::subflow::{Origin, Subflow, timestamp_clock};
 
-/// What the numbers of an answer follow from.
+/// Domain separators of the keyed hashes for an answer.
 const NONCE: u32 = 3;
 const ISS: u32 = 4;
-const PLACE: u32 = 5;
+const BUCKET: u32 = 5;
 
 impl Endpoint {
-    /// A SYN that names a connection by its token. Returns why it is to be refused, if it is.
+    /// Handles a SYN with MP_JOIN. Returns the reason of the reset if the join is refused.
     pub(crate) fn handle_join(
         &mut self,
         now: Instant,
@@ -24,10 +26,10 @@ impl Endpoint {
         segment: &Segment,
         token: u32,
     ) -> Option<ResetReason> {
-        // RFC 8684 section 3.2: an unknown token.
-        let Some(slot) = self.demux.place_of_token(token) else { return Some(ResetReason::MPTCP) };
+        // RFC 8684 section 3.2: unknown token.
+        let Some(slot) = self.demux.slot_of_token(token) else { return Some(ResetReason::MPTCP) };
         let iss = self.random.next_u32();
-        let subflow = self.pending_join(interface, segment, slot, iss)?;
+        let subflow = self.new_join_subflow(interface, segment, slot, iss)?;
         let connection = self.slots.connection_at(slot)?;
         match connection.accept_join(now, subflow, segment, None) {
             Ok(()) => {
@@ -38,14 +40,14 @@ impl Endpoint {
                 self.answer_join_from_table(now, interface, segment, slot);
                 None
             }
-            // RFC 6824 has no MP_TCPRST.
+            // RFC 6824 does not define MP_TCPRST.
             Err(JoinRefusal::Because(reason)) => {
                 Some(if connection.version() == Version::V1 { reason } else { ResetReason::UNSPECIFIED })
             }
         }
     }
 
-    fn pending_join(
+    fn new_join_subflow(
         &mut self,
         interface: InterfaceId,
         segment: &Segment,
@@ -64,15 +66,15 @@ impl Endpoint {
         self.secret.number(segment.destination, segment.source, about)
     }
 
-    /// Answers a join whose connection has no place for it, and keeps what the SYN said in the table.
+    /// Answers a join at the limit of half-open subflows, and stores its SYN in the table.
     fn answer_join_from_table(&mut self, now: Instant, interface: InterfaceId, syn: &Segment, slot: u32) {
         let Some(request) = JoinRequest::of(syn) else { return };
         if self.stateless_replies.len() >= self.bounds.stray_answers {
             self.counters.unanswered += 1;
             return;
         }
-        let nonce = self.join_number(syn, &request.about(NONCE)) as u32;
-        let iss = self.join_number(syn, &request.about(ISS)) as u32;
+        let nonce = self.join_number(syn, &request.hash_input(NONCE)) as u32;
+        let iss = self.join_number(syn, &request.hash_input(ISS)) as u32;
         let offset = self.secret.timestamp_offset(syn.destination, syn.source);
         let Some(connection) = self.slots.connection_at(slot) else { return };
         let option = connection.answer_to_join(syn.destination.ip(), nonce, request.nonce);
@@ -89,14 +91,14 @@ impl Endpoint {
         answer.options.sack_permitted = config.sack && syn.options.sack_permitted;
         answer.options.window_scale = syn.options.window_scale.map(|_| scale);
         answer.options.mptcp.push(option);
-        let place = self.join_number(syn, &[PLACE]);
-        self.joins.keep(now, place, request);
+        let bucket = self.join_number(syn, &[BUCKET]);
+        self.joins.keep(now, bucket, request);
         self.rare_work = true;
         self.stateless_replies.push_back(Transmit { interface, subflow: None, segment: answer });
     }
 
-    /// Whether a segment of nobody that we know is the third ACK of such a join; it has its subflow then, and goes on with it.
-    pub(crate) fn take_join_answer(
+    /// Completes a join from the table if `segment` is its third ACK. Returns whether a subflow was created.
+    pub(crate) fn accept_join_answer(
         &mut self,
         now: Instant,
         interface: InterfaceId,
@@ -105,20 +107,20 @@ impl Endpoint {
         if !matches!(join_option(&segment.options), Some(MpJoin::Ack { .. })) {
             return false;
         }
-        let place = self.join_number(segment, &[PLACE]);
-        let Some(request) = self.joins.find(now, place, segment) else { return false };
-        let nonce = self.join_number(segment, &request.about(NONCE)) as u32;
-        let iss = self.join_number(segment, &request.about(ISS)) as u32;
+        let bucket = self.join_number(segment, &[BUCKET]);
+        let Some(request) = self.joins.find(now, bucket, segment) else { return false };
+        let nonce = self.join_number(segment, &request.hash_input(NONCE)) as u32;
+        let iss = self.join_number(segment, &request.hash_input(ISS)) as u32;
         let syn = request.syn();
-        let right = segment.acknowledgment == Seq::new(iss) + 1 && segment.sequence == syn.sequence + 1;
-        let Some(slot) = self.demux.place_of_token(request.token).filter(|_| right) else { return false };
-        let Some(subflow) = self.pending_join(interface, &syn, slot, iss) else { return false };
+        let is_valid = segment.acknowledgment == Seq::new(iss) + 1 && segment.sequence == syn.sequence + 1;
+        let Some(slot) = self.demux.slot_of_token(request.token).filter(|_| is_valid) else { return false };
+        let Some(subflow) = self.new_join_subflow(interface, &syn, slot, iss) else { return false };
         let Some(connection) = self.slots.connection_at(slot) else { return false };
         if !connection.has_keys(segment, nonce, request.nonce) {
             return false;
         }
         let accepted = connection.accept_join(now, subflow, &syn, Some(nonce)).is_ok();
-        self.joins.remove(place);
+        self.joins.remove(bucket);
         self.after_change(now, slot);
         accepted
     }

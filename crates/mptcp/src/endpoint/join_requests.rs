@@ -1,9 +1,11 @@
-//! Joins for which their connection has no place: what their SYNs said, as Linux keeps it (net/mptcp/syncookies.c).
+//! Join requests beyond the limit of half-open subflows, stored as in Linux (net/mptcp/syncookies.c).
 //!
-//! Who has seen a token in clear can send such SYNs from any address, and only the third ACK shows the keys (RFC 8684 section
-//! 3.2). A connection keeps few joins that are half open; beyond them a SYN is answered from a table of the endpoint, in which a
-//! later SYN takes the place of an earlier one. Which one follows from the addresses and a secret: a flood cannot choose, and an
-//! honest join is hit in a round trip with a probability of SYNs per round trip by [`MAX_REQUESTS`].
+//! Owns a table of fixed size, in which a later SYN may replace an earlier one. The bucket is a keyed hash of
+//! the addresses, so a flood cannot choose it. An honest join is replaced within one RTT with probability
+//! (SYNs per RTT) / [`MAX_REQUESTS`].
+//!
+//! Never creates a subflow. A host that has seen a token can send such SYNs from any address, and only the
+//! third ACK proves the keys (RFC 8684 section 3.2).
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -13,12 +15,13 @@ use mptcp_wire::{Flags, MpJoin, MptcpOption, Segment, Seq, Timestamps};
 
 use crate::connection::join_option;
 
-/// Requests that are kept, at most: about 0.5 MB.
+/// Maximum number of stored requests, about 0.5 MB.
 pub(crate) const MAX_REQUESTS: u64 = 4096;
-/// After this time without a further one all are let go of: a SYN/ACK is not waited for longer (RFC 6298 section 5.7).
-const LIFE: Duration = Duration::from_secs(64);
+/// All requests are dropped when no new one arrives for this time. A SYN/ACK is not waited for longer (RFC
+/// 6298 section 5.7).
+const LIFETIME: Duration = Duration::from_secs(64);
 
-/// What a SYN with MP_JOIN said.
+/// The content of a SYN with MP_JOIN.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct JoinRequest {
     local: SocketAddr,
@@ -37,7 +40,7 @@ pub(crate) struct JoinRequest {
 }
 
 impl JoinRequest {
-    /// None where a segment is no such SYN.
+    /// Reads a SYN; `None` if it is not a SYN with MP_JOIN.
     pub(crate) fn of(syn: &Segment) -> Option<Self> {
         let Some(&MpJoin::Syn { backup, address_id, token, nonce }) = join_option(&syn.options) else {
             return None;
@@ -52,7 +55,7 @@ impl JoinRequest {
             address_id,
             first: syn.sequence,
             window: syn.window,
-            // The answer grants no ECN (RFC 3168 section 6.1.1).
+            // The SYN/ACK does not negotiate ECN (RFC 3168 section 6.1.1).
             flags: Flags::SYN,
             mss: options.mss,
             scale: options.window_scale,
@@ -61,7 +64,7 @@ impl JoinRequest {
         })
     }
 
-    /// The SYN.
+    /// Rebuilds the SYN.
     pub(crate) fn syn(&self) -> Segment {
         let mut syn = Segment::new(self.remote, self.local);
         (syn.flags, syn.sequence, syn.window) = (self.flags, self.first, self.window);
@@ -73,45 +76,45 @@ impl JoinRequest {
         syn
     }
 
-    /// What our own numbers follow from, beside the addresses and the secret.
-    pub(crate) fn about(&self, what: u32) -> [u32; 3] {
-        [what, self.nonce, self.first.value()]
+    /// Input of the keyed hash for `purpose`, in addition to the addresses.
+    pub(crate) fn hash_input(&self, purpose: u32) -> [u32; 3] {
+        [purpose, self.nonce, self.first.value()]
     }
 }
 
-/// The table.
+/// The table of requests, by bucket.
 #[derive(Debug, Default)]
 pub(crate) struct JoinRequests {
-    kept: HashMap<u64, JoinRequest>,
+    requests: HashMap<u64, JoinRequest>,
     last: Instant,
 }
 
 impl JoinRequests {
     pub(crate) fn len(&self) -> usize {
-        self.kept.len()
+        self.requests.len()
     }
 
-    /// Keeps a request at a place below [`MAX_REQUESTS`], instead of what was there.
-    pub(crate) fn keep(&mut self, now: Instant, place: u64, request: JoinRequest) {
-        self.forget_old(now);
+    /// Stores a request; replaces the one in the same bucket.
+    pub(crate) fn keep(&mut self, now: Instant, bucket: u64, request: JoinRequest) {
+        self.remove_expired(now);
         self.last = now;
-        self.kept.insert(place % MAX_REQUESTS, request);
+        self.requests.insert(bucket % MAX_REQUESTS, request);
     }
 
-    /// The request of the sender of an acknowledgement, if it is the one at a place.
-    pub(crate) fn find(&mut self, now: Instant, place: u64, segment: &Segment) -> Option<JoinRequest> {
-        self.forget_old(now);
-        let found = self.kept.get(&(place % MAX_REQUESTS)).copied();
+    /// The request in a bucket, if `segment` has the same addresses and ports.
+    pub(crate) fn find(&mut self, now: Instant, bucket: u64, segment: &Segment) -> Option<JoinRequest> {
+        self.remove_expired(now);
+        let found = self.requests.get(&(bucket % MAX_REQUESTS)).copied();
         found.filter(|request| request.local == segment.destination && request.remote == segment.source)
     }
 
-    pub(crate) fn remove(&mut self, place: u64) {
-        self.kept.remove(&(place % MAX_REQUESTS));
+    pub(crate) fn remove(&mut self, bucket: u64) {
+        self.requests.remove(&(bucket % MAX_REQUESTS));
     }
 
-    fn forget_old(&mut self, now: Instant) {
-        if now.since(self.last) > LIFE {
-            self.kept = HashMap::new();
+    fn remove_expired(&mut self, now: Instant) {
+        if now.since(self.last) > LIFETIME {
+            self.requests = HashMap::new();
         }
     }
 }

@@ -1,4 +1,6 @@
-//! A port that accepts connections: where, how many at a time, who waits.
+//! One listening port: its settings, its backlog and its pending handshakes.
+//!
+//! Owns the counts of one port. Never looks up a connection.
 
 use std::collections::VecDeque;
 
@@ -7,28 +9,28 @@ use mptcp_clock::Instant;
 use crate::config::Config;
 use crate::ids::{ConnectionId, InterfaceId};
 
-/// Handshakes at a listener that are remembered, at most, whatever its backlog: Linux's `somaxconn`.
+/// Maximum number of half-open handshakes per listener, whatever its backlog: Linux's default `somaxconn`.
 const MAX_HALF_OPEN: usize = 4096;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Listener {
     pub(crate) config: Config,
-    /// Where first subflows may come in; None is anywhere.
+    /// Interfaces on which first subflows are accepted; `None` for all.
     interfaces: Option<Vec<InterfaceId>>,
-    /// Most connections that wait; None for no limit.
+    /// Maximum number of connections in the SYN queue and the accept queue together; `None` for no limit.
     backlog: Option<usize>,
-    /// Connections that are opening or wait to be accepted.
+    /// Connections in the SYN queue or the accept queue.
     pub(crate) waiting: usize,
-    /// Those of them that are opening.
+    /// Connections in the SYN queue.
     pub(crate) opening: usize,
-    /// Handshakes in the order in which they began; some are over.
+    /// Handshakes in the order in which they started. Entries may refer to finished handshakes.
     pub(crate) begun: VecDeque<(Instant, ConnectionId)>,
-    /// Until when cookies that were sent may be answered.
+    /// Latest time at which an answer to a SYN cookie is accepted.
     pub(crate) cookies_until: Instant,
 }
 
 impl Listener {
-    /// Of a port where nobody waits.
+    /// Returns a listener with empty queues.
     pub(crate) fn new(config: Config, interfaces: Option<Vec<InterfaceId>>, backlog: Option<usize>) -> Self {
         Self {
             config,
@@ -41,26 +43,28 @@ impl Listener {
         }
     }
 
-    pub(crate) fn accepts_announcement(&self, interface: InterfaceId) -> bool {
+    /// Whether a first subflow may arrive on `interface`.
+    pub(crate) fn accepts_on(&self, interface: InterfaceId) -> bool {
         self.interfaces.as_ref().is_none_or(|some| some.contains(&interface))
     }
 
-    /// Whether connections wait for [`crate::endpoint::Endpoint::accept`], and are counted until then.
+    /// Whether connections stay in the accept queue until [`crate::endpoint::Endpoint::accept`].
     pub(crate) fn has_backlog(&self) -> bool {
         self.backlog.is_some()
     }
 
+    /// Whether no further half-open handshake may be stored.
     pub(crate) fn is_full(&self) -> bool {
-        self.opening >= MAX_HALF_OPEN || self.backlog.is_some_and(|most| self.waiting >= most)
+        self.opening >= MAX_HALF_OPEN || self.backlog.is_some_and(|limit| self.waiting >= limit)
     }
 
-    /// Connections that are opening, and these with those that wait to be accepted.
-    pub(crate) fn waits(&self) -> (usize, usize) {
+    /// Lengths of the SYN queue, and of the SYN queue and the accept queue together.
+    pub(crate) fn queue_lengths(&self) -> (usize, usize) {
         (self.opening, self.waiting)
     }
 
-    /// Whether so many are open and not accepted that no further one may open.
+    /// Whether the established connections alone fill the backlog.
     pub(crate) fn accept_queue_is_full(&self) -> bool {
-        self.backlog.is_some_and(|most| self.waiting - self.opening >= most)
+        self.backlog.is_some_and(|limit| self.waiting - self.opening >= limit)
     }
 }

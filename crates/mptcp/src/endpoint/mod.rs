@@ -1,8 +1,8 @@
-//! A host: its interfaces, its connections, and the way from a segment to a subflow.
+//! A host: its interfaces, its connections and its listening ports.
 //!
-//! Owns demultiplexing by four-tuple and token, listening ports, port numbers and the order in which
-//! connections are served. The driver owns time and devices: `handle_*` takes what happened, `poll_*`
-//! gives what to do. Never decides anything inside a connection.
+//! Owns demultiplexing, port numbers and the order in which connections send. The driver owns the clock and
+//! the devices: it calls `handle_*` with events, and `poll_*` for work. Never decides anything inside a
+//! connection.
 
 mod after_change;
 mod blackhole;
@@ -51,14 +51,14 @@ use crate::ids::{ConnectionId, InterfaceId, SubflowId};
 use crate::observe::{Observer, Wanted};
 use crate::rate_limiter::RateLimiter;
 
-/// A segment and the interface it leaves by.
+/// A segment and the interface to send it on.
 #[derive(Clone, Debug)]
 pub struct Transmit {
-    /// Where it leaves.
+    /// The interface to send it on.
     pub interface: InterfaceId,
-    /// The connection and its subflow; None for an answer to a stranger.
+    /// The connection and the subflow; `None` for a stateless reply.
     pub subflow: Option<(ConnectionId, SubflowId)>,
-    /// What leaves.
+    /// The segment.
     pub segment: Segment,
 }
 
@@ -73,27 +73,27 @@ pub struct Endpoint {
     stateless_replies: VecDeque<Transmit>,
     deadlines: Deadlines,
     random: Rng,
-    opened: u64,
+    connections_created: u64,
     cookies: ServerCookies,
     blackhole: Blackhole,
     counters: Counters,
     pool: Pool,
     joins: JoinRequests,
     bounds: EndpointBounds,
-    /// Resets for strangers.
-    refusals: RateLimiter,
+    /// Rate limit of resets to unknown hosts.
+    reset_limit: RateLimiter,
     secret: Secret,
     observer: Option<(Arc<dyn Observer>, Wanted)>,
-    /// There is an observer, and it is to hear of what is done now.
+    /// Whether the observer is notified now.
     observing: bool,
-    /// That, or an answer to a stranger waits.
+    /// Whether an observer is set or a stateless reply waits.
     rare_work: bool,
-    /// Scratch: who was asked for segments.
-    asked: Vec<u32>,
+    /// Scratch buffer: the polled slots.
+    polled: Vec<u32>,
 }
 
 impl Endpoint {
-    /// A host without interfaces. Keys, nonces, ports and sequence numbers follow from `random`.
+    /// Creates a host without interfaces. `random` determines keys, nonces, ports and sequence numbers.
     #[must_use]
     pub fn new(random: Rng) -> Self {
         let (bounds, secret) = (EndpointBounds::default(), Secret::new(random.child("secret")));
@@ -106,23 +106,23 @@ impl Endpoint {
             stateless_replies: VecDeque::new(),
             deadlines: Deadlines::default(),
             random,
-            opened: 0,
+            connections_created: 0,
             cookies: ServerCookies::default(),
             blackhole: Blackhole::default(),
             counters: Counters::default(),
             pool: Pool::default(),
             joins: JoinRequests::default(),
-            refusals: bounds.refusals(),
+            reset_limit: bounds.reset_limiter(),
             bounds,
             secret,
             observer: None,
             observing: false,
             rare_work: false,
-            asked: Vec::new(),
+            polled: Vec::new(),
         }
     }
 
-    /// Tells `observer` of what happens on every connection that begins from now on, as far as it is `wanted`.
+    /// Notifies `observer` of the `wanted` events on every connection created from now on.
     pub fn set_observer(&mut self, observer: Arc<dyn Observer>, wanted: Wanted) {
         self.observer = Some((observer, wanted));
         (self.observing, self.rare_work) = (true, true);
@@ -133,13 +133,15 @@ impl Endpoint {
         self.interfaces.add(address, backup)
     }
 
+    /// Random stream of a new connection.
     pub(crate) fn next_random(&mut self) -> Rng {
-        self.opened += 1;
-        self.random.child(&format!("connection {}", self.opened))
+        self.connections_created += 1;
+        self.random.child(&format!("connection {}", self.connections_created))
     }
 
+    /// A random free ephemeral port; `None` if all are in use.
     pub(crate) fn free_port(&mut self, address: IpAddr, remote: SocketAddr) -> Option<SocketAddr> {
-        // RFC 6056 section 3.3.1 over Linux's default range.
+        // RFC 6056 section 3.3.1, over Linux's default port range.
         const FIRST: u16 = 32_768;
         const COUNT: u64 = 28_232;
         let start = self.random.below(COUNT);
@@ -148,7 +150,7 @@ impl Endpoint {
             .find(|local| !self.demux.is_taken(*local, remote))
     }
 
-    /// A connection that exists is to be asked for segments.
+    /// Appends a connection to the ready queue, unless it is there or does not exist.
     #[inline]
     pub(crate) fn enqueue(&mut self, slot: u32) {
         let entry = self.slots.at(slot);
@@ -158,20 +160,21 @@ impl Endpoint {
         }
     }
 
-    pub(crate) fn stop_waiting(&mut self, place: u32) {
-        let slot = self.slots.at(place);
-        let (port, opening) = (slot.listener_port.take(), std::mem::take(&mut slot.opening));
+    /// Removes a connection from the queues of its listener.
+    pub(crate) fn leave_listener_queues(&mut self, slot: u32) {
+        let entry = self.slots.at(slot);
+        let (port, opening) = (entry.listener_port.take(), std::mem::take(&mut entry.opening));
         if let Some(listener) = port.and_then(|port| self.demux.listeners.get_mut(&port)) {
             listener.waiting -= 1;
             listener.opening -= usize::from(opening);
         }
     }
 
-    /// A handshake is over: its place is among those that wait to be accepted now.
-    pub(crate) fn note_opened(&mut self, place: u32) {
-        let slot = self.slots.at(place);
-        if std::mem::take(&mut slot.opening)
-            && let Some(listener) = slot.listener_port.and_then(|port| self.demux.listeners.get_mut(&port))
+    /// Moves a connection from the SYN queue to the accept queue of its listener.
+    pub(crate) fn on_handshake_finished(&mut self, slot: u32) {
+        let entry = self.slots.at(slot);
+        if std::mem::take(&mut entry.opening)
+            && let Some(listener) = entry.listener_port.and_then(|port| self.demux.listeners.get_mut(&port))
         {
             listener.opening -= 1;
         }

@@ -1,6 +1,6 @@
-//! What an application does with a connection: writes, reads, ends it, looks at it.
+//! Socket operations: write, read, close, abort and information.
 //!
-//! Owns the way from a connection's number to the connection. What follows inside is the connection's affair.
+//! Owns the lookup of a connection by its id. Never changes the state of a connection itself.
 
 use std::net::SocketAddr;
 
@@ -18,57 +18,58 @@ impl Endpoint {
         id: ConnectionId,
         work: impl FnOnce(&mut Connection) -> T,
     ) -> Option<T> {
-        let place = self.slots.place(id)?;
-        let result = self.slots.connection_at(place).map(work);
-        self.after_change(now, place);
+        let slot = self.slots.slot(id)?;
+        let result = self.slots.connection_at(slot).map(work);
+        self.after_change(now, slot);
         result
     }
 
-    /// Writes to a connection without copying; returns how many bytes its send buffer took. When it
-    /// was not all, [`crate::EventKind::Writable`] says when to go on. 0 when the connection is gone, and when its buffer is
-    /// full: [`Self::try_write`] tells one from the other.
+    /// Writes to a connection without copying. Returns the bytes accepted by its send buffer. If these are
+    /// fewer than given, [`crate::EventKind::Writable`] follows. Returns 0 if the buffer is full or the
+    /// connection does not exist; [`Self::try_write`] distinguishes these.
     pub fn write(&mut self, now: Instant, id: ConnectionId, data: Bytes) -> usize {
         self.write_with(now, id, data, WriteFlags::default())
     }
 
-    /// As [`Self::write`]; `None` when the connection is gone, and `Some(0)` when its send buffer is full.
+    /// The same as [`Self::write`]; `None` if the connection does not exist, `Some(0)` if its send buffer is
+    /// full.
     pub fn try_write(&mut self, now: Instant, id: ConnectionId, data: Bytes) -> Option<usize> {
         self.with(now, id, |connection| connection.write(&data, WriteFlags::default()))
     }
 
-    /// The same with flags, as Linux's send(2).
+    /// The same as [`Self::write`], with the flags of Linux's `send(2)`.
     pub fn write_with(&mut self, now: Instant, id: ConnectionId, data: Bytes, flags: WriteFlags) -> usize {
         self.with(now, id, |connection| connection.write(&data, flags)).unwrap_or(0)
     }
 
-    /// What was written with the promise of more waits no longer for it.
+    /// Ends the effect of `MSG_MORE`: held data is sent.
     pub fn end_more(&mut self, now: Instant, id: ConnectionId) {
         self.with(now, id, Connection::end_more);
     }
 
-    /// Room in a connection's send buffer, bytes.
+    /// Free space in the send buffer, bytes; 0 if the connection does not exist.
     #[must_use]
     pub fn writable(&self, id: ConnectionId) -> u64 {
         self.connection(id).map_or(0, Connection::writable)
     }
 
-    /// Somebody waits for room in a connection's send buffer: [`crate::EventKind::Writable`] will say when there is some.
+    /// Requests a [`crate::EventKind::Writable`] when the send buffer has space.
     pub fn await_writable(&mut self, now: Instant, id: ConnectionId) {
         self.with(now, id, Connection::await_writable);
     }
 
-    /// The next bytes of a connection, in order; None when there are none now.
+    /// Returns the next bytes in order; `None` if there are none.
     pub fn read(&mut self, now: Instant, id: ConnectionId) -> Option<Bytes> {
         let connection = self.slots.connection_mut(id)?;
         let data = connection.read(now)?;
         if connection.needs_window_update_segment() {
-            self.enqueue(id.place);
+            self.enqueue(id.slot);
         }
-        self.account(id.place);
+        self.account(id.slot);
         Some(data)
     }
 
-    /// Hands all bytes of a connection that can be read now to `take`, in order.
+    /// Passes all readable bytes to `take`, in order.
     #[inline]
     pub fn read_all(&mut self, now: Instant, id: ConnectionId, mut take: impl FnMut(Bytes)) {
         let Some(connection) = self.slots.connection_mut(id) else { return };
@@ -76,48 +77,48 @@ impl Endpoint {
             take(data);
         }
         if connection.needs_window_update_segment() {
-            self.enqueue(id.place);
+            self.enqueue(id.slot);
         }
-        self.account(id.place);
+        self.account(id.slot);
     }
 
-    /// No more will be written; what was written still arrives.
+    /// Closes the sending direction. Written data is still delivered.
     pub fn close(&mut self, now: Instant, id: ConnectionId) {
         self.with(now, id, Connection::close_write);
     }
 
-    /// Bytes of a connection that can be read now.
+    /// Readable bytes.
     #[must_use]
     pub fn readable(&self, id: ConnectionId) -> u64 {
         self.connection(id).map_or(0, Connection::readable)
     }
 
-    /// Ends a connection at once, also one whose streams are over and whose subflows are not: unsent and unread data are lost,
-    /// and nothing of it is left once its resets are sent.
+    /// Aborts a connection, even if only its subflows are still open. Unsent and unread data is lost; the
+    /// connection is removed once its resets are sent.
     pub fn abort(&mut self, now: Instant, id: ConnectionId) {
         self.with(now, id, |connection| connection.abort(now));
     }
 
-    /// Nobody will read from a connection that is over: what is unread is let go of, and with it the connection once its
-    /// subflows have ended. Nothing is sent.
+    /// Discards the unread data of a closed connection, and removes it once its subflows have ended. Sends
+    /// nothing.
     pub fn discard(&mut self, now: Instant, id: ConnectionId) {
         self.with(now, id, Connection::discard);
     }
 
-    /// A connection's state; None when it is over and everything about it was told.
+    /// State of a connection; `None` once it is removed.
     #[must_use]
     pub fn info(&self, now: Instant, id: ConnectionId) -> Option<ConnectionInfo> {
         self.connection(id).map(|connection| connection.info(now))
     }
 
-    /// A connection to look at.
+    /// The connection, for inspection; `None` if it does not exist.
     #[must_use]
     pub fn connection(&self, id: ConnectionId) -> Option<&Connection> {
         self.slots.connection(id)
     }
 
-    /// Opens a further subflow of a connection, from an interface to an address of the peer's. Returns whether that is
-    /// possible: not on TCP, not beyond the limit of subflows, not across IP versions.
+    /// Opens a subflow from an interface to an address of the peer. Returns `false` after a fallback to TCP,
+    /// at the limit of subflows, and if the IP versions differ.
     pub fn open_subflow(
         &mut self,
         now: Instant,
@@ -128,12 +129,12 @@ impl Endpoint {
         self.with(now, id, |connection| connection.want_subflow(from, to)).unwrap_or(false)
     }
 
-    /// Ends a subflow of a connection, which goes on over the others. Returns whether there was one.
+    /// Closes one subflow; the connection continues on the others. Returns whether the subflow existed.
     pub fn close_subflow(&mut self, now: Instant, id: ConnectionId, subflow: SubflowId) -> bool {
         self.with(now, id, |connection| connection.close_subflow(now, subflow)).unwrap_or(false)
     }
 
-    /// Connections that exist.
+    /// Ids of all connections.
     pub fn connections(&self) -> impl Iterator<Item = ConnectionId> + '_ {
         self.slots.ids()
     }

@@ -1,6 +1,6 @@
-//! What may be changed about a connection while it runs, and what is counted over all of them.
+//! Socket options of a running connection, and the counters and limits of the endpoint.
 //!
-//! Never decides anything: the connection does.
+//! Owns nothing. Never interprets an option: the connection does.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -13,29 +13,29 @@ use crate::ids::ConnectionId;
 use crate::scheduler::Scheduler;
 
 impl Endpoint {
-    /// Counts over all connections.
+    /// Counters over all connections.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// Sets what strangers may make this endpoint hold and do.
+    /// Sets the limits on memory and on stateless replies.
     pub fn set_bounds(&mut self, bounds: EndpointBounds) {
-        self.refusals = bounds.refusals();
+        self.reset_limit = bounds.reset_limiter();
         self.bounds = bounds;
-        self.reconsider_memory();
+        self.recount_memory();
     }
 
-    /// The bounds that are in force.
+    /// The limits in force.
     #[must_use]
     pub fn bounds(&self) -> EndpointBounds {
         self.bounds
     }
 
-    /// What is held now.
+    /// Current use of the limited resources.
     #[must_use]
     pub fn usage(&self) -> EndpointUse {
-        let (half_open, waiting) = self.demux.waiting();
+        let (half_open, waiting) = self.demux.queue_lengths();
         EndpointUse {
             connections: self.slots.used(),
             receive_bytes: self.received_memory(),
@@ -48,47 +48,47 @@ impl Endpoint {
         }
     }
 
-    /// Replaces the congestion control or the scheduler of a connection by one's own.
+    /// Replaces the congestion control or the scheduler of a connection. `None` keeps the present one.
     pub fn set_policies(
         &mut self,
         id: ConnectionId,
         congestion: Option<Box<dyn CongestionControl>>,
         scheduler: Option<Box<dyn Scheduler>>,
     ) {
-        let place = self.slots.place(id);
-        if let Some(connection) = place.and_then(|place| self.slots.connection_at(place)) {
+        let slot = self.slots.slot(id);
+        if let Some(connection) = slot.and_then(|slot| self.slots.connection_at(slot)) {
             connection.set_policies(congestion, scheduler);
         }
     }
 
-    /// Turns Nagle's algorithm off or on (RFC 9293 section 3.7.4), as Linux's `TCP_NODELAY`.
+    /// Disables or enables Nagle's algorithm (RFC 9293 section 3.7.4): Linux's `TCP_NODELAY`.
     pub fn set_nodelay(&mut self, now: Instant, id: ConnectionId, nodelay: bool) {
         self.with(now, id, |connection| connection.set_nodelay(nodelay));
     }
 
-    /// Asks the peer of a connection whether it is there when it says nothing, or no more: Linux's SO_KEEPALIVE.
+    /// Enables keepalive probes on an idle connection; `None` disables them: Linux's `SO_KEEPALIVE`.
     pub fn set_keepalive(&mut self, now: Instant, id: ConnectionId, keepalive: Option<Keepalive>) {
         self.with(now, id, |connection| connection.set_keepalive(now, keepalive));
     }
 
-    /// Limits how long data of a connection may stay unacknowledged: Linux's TCP_USER_TIMEOUT; see
+    /// Limits how long data may stay unacknowledged; `None` for no limit: Linux's `TCP_USER_TIMEOUT`. See
     /// [`crate::Config::user_timeout`].
     pub fn set_user_timeout(&mut self, now: Instant, id: ConnectionId, timeout: Option<Duration>) {
         self.with(now, id, |connection| connection.set_user_timeout(timeout));
     }
 
-    /// Limits how much of a connection may wait unsent, bytes: Linux's TCP_NOTSENT_LOWAT; see
+    /// Limits the unsent data in the send buffer, bytes: Linux's `TCP_NOTSENT_LOWAT`. See
     /// [`crate::Config::notsent_lowat`].
-    pub fn set_notsent_lowat(&mut self, now: Instant, id: ConnectionId, most: Option<u64>) {
-        self.with(now, id, |connection| connection.set_notsent_lowat(most));
+    pub fn set_notsent_lowat(&mut self, now: Instant, id: ConnectionId, limit: Option<u64>) {
+        self.with(now, id, |connection| connection.set_notsent_lowat(limit));
     }
 
-    /// Sets how often the SYN of a connection may go again: Linux's TCP_SYNCNT.
+    /// Sets the maximum number of SYN retransmissions: Linux's `TCP_SYNCNT`.
     pub fn set_syn_retries(&mut self, now: Instant, id: ConnectionId, count: u32) {
         self.with(now, id, |connection| connection.set_syn_retries(count));
     }
 
-    /// Holds small segments back for more to come, as TCP_CORK does: for a timeout at most.
+    /// Holds partial segments until more data is written or a timeout expires: Linux's `TCP_CORK`.
     pub fn set_cork(&mut self, now: Instant, id: ConnectionId, corked: bool) {
         self.with(now, id, |connection| connection.set_cork(corked));
     }

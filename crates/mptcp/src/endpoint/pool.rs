@@ -1,12 +1,13 @@
-//! The memory of received payload, over all connections: Linux's `tcp_mem`.
+//! Received payload in memory, over all connections of an endpoint: Linux's `tcp_mem`.
 //!
-//! Owns the sum, and whether it is too much. What a connection then refuses is its own affair (`connection/stream/recv.rs`).
+//! Owns the total and the memory pressure state. Never drops data: each connection reacts to the pressure by
+//! itself (`connection/stream/recv.rs`).
 
-/// Received payload that waits in all connections.
+/// Total received payload in the buffers of all connections.
 #[derive(Debug, Default)]
 pub(crate) struct Pool {
     bytes: u64,
-    short: bool,
+    under_pressure: bool,
 }
 
 impl Pool {
@@ -14,27 +15,29 @@ impl Pool {
         self.bytes
     }
 
-    /// Whether connections hold too much.
+    /// Whether the total has exceeded the limit and has not yet fallen to three quarters of it.
     pub(crate) fn is_under_memory_pressure(&self) -> bool {
-        self.short
+        self.under_pressure
     }
 
-    /// A connection holds `now` bytes, and held `before`. Returns whether the shortage begins or ends with that.
+    /// Replaces the `before` bytes of a connection by `now` bytes. Returns whether the pressure state
+    /// changed; `limit` is in bytes.
     #[inline]
-    pub(crate) fn change(&mut self, before: u64, now: u64, most: u64) -> bool {
+    pub(crate) fn change(&mut self, before: u64, now: u64, limit: u64) -> bool {
         self.bytes = self.bytes + now - before;
-        self.reconsider(most)
+        self.update_pressure(limit)
     }
 
-    /// Whether the shortage begins or ends where `most` bytes are the bound.
+    /// Compares the total with `limit` bytes. Returns whether the pressure state changed.
     #[inline]
-    pub(crate) fn reconsider(&mut self, most: u64) -> bool {
-        let ought = self.should_be_under_pressure(most);
-        std::mem::replace(&mut self.short, ought) != ought
+    pub(crate) fn update_pressure(&mut self, limit: u64) -> bool {
+        let pressure = self.should_be_under_pressure(limit);
+        std::mem::replace(&mut self.under_pressure, pressure) != pressure
     }
 
-    /// The shortage ends at three quarters of the bound: each change of mind takes a quarter of it to be received or read.
-    fn should_be_under_pressure(&self, most: u64) -> bool {
-        self.bytes > if self.short { most / 4 * 3 } else { most }
+    /// Pressure ends at three quarters of the limit. This hysteresis keeps the state from changing with every
+    /// segment.
+    fn should_be_under_pressure(&self, limit: u64) -> bool {
+        self.bytes > if self.under_pressure { limit / 4 * 3 } else { limit }
     }
 }

@@ -1,21 +1,21 @@
-//! Cookies of TCP Fast Open that servers gave (RFC 7413 section 4.1.3).
+//! TCP Fast Open cookies received from servers (RFC 7413 section 4.1.3).
 //!
-//! Owns the cache of a client and its bound. Never makes a cookie.
+//! Owns the cache of a client and its size limit. Never creates a cookie.
 
 use std::net::IpAddr;
 
 use mptcp_wire::Cookie;
 use rustc_hash::FxHashMap;
 
-/// Servers whose cookies are kept; beyond it others give way.
+/// Maximum number of servers in the cache; at the limit, another entry is evicted.
 const MAX_COOKIES: usize = 1024;
 
-/// Cookies and MSS by server; an empty cookie where a server gave none.
+/// Cookie and MSS by server. The cookie is empty if the server gave none.
 #[derive(Debug, Default)]
 pub(crate) struct ServerCookies(FxHashMap<IpAddr, (Cookie, u16)>);
 
 impl ServerCookies {
-    /// Keeps the cookie of a server that has an MSS of `mss`; without a cookie the one that is known stays.
+    /// Stores the cookie and the MSS of a server. `None` keeps the known cookie.
     #[cold]
     pub(crate) fn keep(&mut self, server: IpAddr, cookie: Option<Cookie>, mss: u16) {
         let known = || self.0.get(&server).map(|(known, _)| known.clone());
@@ -33,7 +33,7 @@ impl ServerCookies {
         self.0.len()
     }
 
-    /// What a server gave: a cookie, perhaps an empty one, and its MSS.
+    /// The cookie, possibly empty, and the MSS of a server.
     pub(crate) fn of(&self, server: IpAddr) -> Option<&(Cookie, u16)> {
         self.0.get(&server)
     }

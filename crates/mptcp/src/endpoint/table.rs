@@ -1,16 +1,10 @@
-//! The places of connections, used again when a connection is over.
+//! The table of connections, the ready queue and the deadlines.
 //!
-//! Owns the numbers that connections are known by. A place has a generation, so that a number that somebody kept
-//! never means a later connection.
+//! Owns the ids of connections. A slot is reused after its connection is removed, and a generation number
+//! keeps old ids invalid.
 //!
-//! Connections in line, by their places.
-//!
-//! Owns their order. The first stands apart: seldom does anybody wait behind it, and then nothing moves in a ring.
-//!
-//! The earliest deadline of all connections.
-//!
-//! A deadline that moves later, as a retransmission timer does with every acknowledgement, touches
-//! nothing: its old entry fires early once and is put right then.
+//! A deadline that moves later, as the retransmission timer does with every acknowledgement, leaves its old
+//! entry in the heap. That entry fires early and is then replaced.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -25,22 +19,22 @@ pub(crate) struct Slot {
     pub connection: Option<Box<Connection>>,
     pub ready: bool,
     pub eventful: bool,
-    /// Somebody may have changed the connection since it gave a segment last.
+    /// Whether the connection may have changed since it was last polled.
     pub may_have_changed: bool,
-    /// The port whose listener it waits for.
+    /// The port of the listener in whose queues it is.
     pub listener_port: Option<u16>,
-    /// Its handshake is not over.
+    /// Whether its handshake is unfinished.
     pub opening: bool,
-    /// Received payload that it holds, bytes, as the endpoint's pool counts it.
+    /// Its received payload, bytes, as last added to the endpoint's pool.
     pub held: u64,
     generation: u32,
 }
 
 impl Slot {
-    /// How the connection in it is called, where `place` is its own.
+    /// The id of the connection; `slot` is the index of this entry.
     #[inline]
-    pub(crate) fn id(&self, place: u32) -> ConnectionId {
-        ConnectionId { place, generation: self.generation }
+    pub(crate) fn id(&self, slot: u32) -> ConnectionId {
+        ConnectionId { slot, generation: self.generation }
     }
 }
 
@@ -51,80 +45,81 @@ pub(crate) struct ConnectionTable {
 }
 
 impl ConnectionTable {
-    /// Puts a connection into a place.
+    /// Stores a connection in a free entry and returns its index.
     pub(crate) fn insert(&mut self, connection: Connection) -> u32 {
-        let place = self.free.pop().unwrap_or_else(|| {
+        let slot = self.free.pop().unwrap_or_else(|| {
             self.list.push(Slot::default());
             self.list.len() as u32 - 1
         });
-        self.list[place as usize].connection = Some(Box::new(connection));
-        place
+        self.list[slot as usize].connection = Some(Box::new(connection));
+        slot
     }
 
-    /// Empties a place.
-    pub(crate) fn remove(&mut self, place: u32) {
-        let slot = &mut self.list[place as usize];
-        if slot.connection.take().is_some() {
-            slot.generation = slot.generation.wrapping_add(1);
-            self.free.push(place);
+    /// Frees a entry; its generation changes.
+    pub(crate) fn remove(&mut self, slot: u32) {
+        let entry = &mut self.list[slot as usize];
+        if entry.connection.take().is_some() {
+            entry.generation = entry.generation.wrapping_add(1);
+            self.free.push(slot);
         }
     }
 
-    /// How the connection in a place is called.
-    pub(crate) fn id(&self, place: u32) -> ConnectionId {
-        ConnectionId { place, generation: self.list[place as usize].generation }
+    /// The id of the connection in a entry.
+    pub(crate) fn id(&self, slot: u32) -> ConnectionId {
+        ConnectionId { slot, generation: self.list[slot as usize].generation }
     }
 
-    /// The place of a connection that exists.
-    pub(crate) fn place(&self, id: ConnectionId) -> Option<u32> {
-        let slot = self.list.get(id.place as usize)?;
-        (slot.generation == id.generation && slot.connection.is_some()).then_some(id.place)
+    /// The entry of a connection; `None` if it does not exist.
+    pub(crate) fn slot(&self, id: ConnectionId) -> Option<u32> {
+        let entry = self.list.get(id.slot as usize)?;
+        (entry.generation == id.generation && entry.connection.is_some()).then_some(id.slot)
     }
 
-    pub(crate) fn at(&mut self, place: u32) -> &mut Slot {
-        &mut self.list[place as usize]
+    pub(crate) fn at(&mut self, slot: u32) -> &mut Slot {
+        &mut self.list[slot as usize]
     }
 
-    /// The connection in a place, for somebody who may change it.
+    /// The connection in a entry; marks it as changed.
     #[inline]
-    pub(crate) fn connection_at(&mut self, place: u32) -> Option<&mut Connection> {
-        let slot = self.list.get_mut(place as usize)?;
-        slot.may_have_changed = true;
-        slot.connection.as_deref_mut()
+    pub(crate) fn connection_at(&mut self, slot: u32) -> Option<&mut Connection> {
+        let entry = self.list.get_mut(slot as usize)?;
+        entry.may_have_changed = true;
+        entry.connection.as_deref_mut()
     }
 
-    /// A connection, for somebody who may change it.
+    /// A connection by id; marks it as changed.
     #[inline]
     pub(crate) fn connection_mut(&mut self, id: ConnectionId) -> Option<&mut Connection> {
-        let slot = self.list.get_mut(id.place as usize).filter(|slot| slot.generation == id.generation)?;
-        slot.may_have_changed = true;
-        slot.connection.as_deref_mut()
+        let entry = self.list.get_mut(id.slot as usize).filter(|entry| entry.generation == id.generation)?;
+        entry.may_have_changed = true;
+        entry.connection.as_deref_mut()
     }
 
     pub(crate) fn connection(&self, id: ConnectionId) -> Option<&Connection> {
-        self.place(id).and_then(|place| self.list[place as usize].connection.as_deref())
+        self.slot(id).and_then(|slot| self.list[slot as usize].connection.as_deref())
     }
 
-    /// Places that are used.
+    /// Number of slots in use.
     pub(crate) fn used(&self) -> usize {
         self.list.len() - self.free.len()
     }
 
-    /// Places that there are, used or not.
+    /// Number of slots, used or free.
     pub(crate) fn count(&self) -> u32 {
         self.list.len() as u32
     }
 
-    /// The connections that exist.
+    /// Ids of all connections.
     pub(crate) fn ids(&self) -> impl Iterator<Item = ConnectionId> + '_ {
-        let used = self.list.iter().enumerate().filter(|(_, slot)| slot.connection.is_some());
-        used.map(|(place, slot)| ConnectionId { place: place as u32, generation: slot.generation })
+        let used = self.list.iter().enumerate().filter(|(_, entry)| entry.connection.is_some());
+        used.map(|(slot, entry)| ConnectionId { slot: slot as u32, generation: entry.generation })
     }
 }
 
-/// No connection has that place.
-const NOBODY: u32 = u32::MAX;
+/// No entry.
+const NO_SLOT: u32 = u32::MAX;
 
+/// A FIFO of slots. The first is stored apart, because the queue seldom holds more than one.
 #[derive(Debug)]
 pub(crate) struct ReadyQueue {
     first: u32,
@@ -133,17 +128,17 @@ pub(crate) struct ReadyQueue {
 
 impl Default for ReadyQueue {
     fn default() -> Self {
-        Self { first: NOBODY, others: VecDeque::new() }
+        Self { first: NO_SLOT, others: VecDeque::new() }
     }
 }
 
 impl ReadyQueue {
     #[inline]
     pub(crate) fn is_empty(&self) -> bool {
-        self.first == NOBODY
+        self.first == NO_SLOT
     }
 
-    /// Whether there is one, and nobody behind it.
+    /// Whether exactly one slot is queued.
     #[inline]
     pub(crate) fn is_one(&self) -> bool {
         !self.is_empty() && self.others.is_empty()
@@ -154,28 +149,28 @@ impl ReadyQueue {
         (!self.is_empty()).then_some(self.first)
     }
 
-    /// Somebody comes.
+    /// Appends a slot.
     #[inline]
-    pub(crate) fn push(&mut self, place: u32) {
+    pub(crate) fn push(&mut self, slot: u32) {
         if self.is_empty() {
-            self.first = place;
+            self.first = slot;
         } else {
-            self.others.push_back(place);
+            self.others.push_back(slot);
         }
     }
 
-    /// The first goes.
+    /// Removes the first slot.
     #[inline]
     pub(crate) fn pop(&mut self) {
-        self.first = if self.others.is_empty() { NOBODY } else { self.next() };
+        self.first = if self.others.is_empty() { NO_SLOT } else { self.next() };
     }
 
     #[inline(never)]
     fn next(&mut self) -> u32 {
-        self.others.pop_front().unwrap_or(NOBODY)
+        self.others.pop_front().unwrap_or(NO_SLOT)
     }
 
-    /// All of them, in order.
+    /// All slots in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.first().into_iter().chain(self.others.iter().copied())
     }
@@ -184,12 +179,12 @@ impl ReadyQueue {
 #[derive(Debug, Default)]
 pub(crate) struct Deadlines {
     heap: BinaryHeap<Reverse<(Instant, u32)>>,
-    /// The earliest entry in the heap for each connection.
+    /// Per slot, the time of its earliest entry in the heap.
     queued: Vec<Instant>,
 }
 
 impl Deadlines {
-    /// A connection has come to a place.
+    /// Adds a slot, if it is new.
     pub(crate) fn add(&mut self, slot: u32) {
         if slot as usize == self.queued.len() {
             self.queued.push(Instant::FAR_FUTURE);
@@ -203,19 +198,19 @@ impl Deadlines {
             *queued = at;
             self.heap.push(Reverse((at, slot)));
             if self.heap.len() > 2 * self.queued.len() + 64 {
-                self.forget_the_past();
+                self.remove_outdated();
             }
         }
     }
 
-    /// Most entries are of the past: what is queued now is all that counts.
+    /// Removes outdated entries from the heap.
     #[cold]
-    fn forget_the_past(&mut self) {
+    fn remove_outdated(&mut self) {
         let current = self.queued.iter().enumerate().filter(|(_, at)| **at < Instant::FAR_FUTURE);
         self.heap = current.map(|(slot, at)| Reverse((*at, slot as u32))).collect();
     }
 
-    /// Entries that are kept, those of the past among them.
+    /// Number of entries in the heap, including outdated ones.
     pub(crate) fn entries(&self) -> usize {
         self.heap.len()
     }
@@ -224,7 +219,7 @@ impl Deadlines {
         self.heap.peek().map(|Reverse((at, _))| *at)
     }
 
-    /// A connection whose entry is due; it has to be set anew.
+    /// Returns a slot whose entry is due; its deadline must be set again.
     pub(crate) fn pop_due(&mut self, now: Instant) -> Option<u32> {
         loop {
             let Reverse((at, slot)) = *self.heap.peek().filter(|Reverse((at, _))| *at <= now)?;
@@ -243,20 +238,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_comes_first_goes_first() {
-        let mut line = ReadyQueue::default();
-        assert!(line.is_empty() && !line.is_one());
-        (0..3).for_each(|place| line.push(place));
-        assert_eq!(line.iter().collect::<Vec<_>>(), [0, 1, 2]);
-        line.pop();
-        line.push(0);
-        assert_eq!(line.iter().collect::<Vec<_>>(), [1, 2, 0]);
-        line.pop();
-        line.pop();
-        assert!(line.is_one());
-        assert_eq!(line.first(), Some(0));
-        line.pop();
-        line.pop();
-        assert_eq!(line.first(), None);
+    fn slots_leave_the_ready_queue_in_order() {
+        let mut queue = ReadyQueue::default();
+        assert!(queue.is_empty() && !queue.is_one());
+        (0..3).for_each(|slot| queue.push(slot));
+        assert_eq!(queue.iter().collect::<Vec<_>>(), [0, 1, 2]);
+        queue.pop();
+        queue.push(0);
+        assert_eq!(queue.iter().collect::<Vec<_>>(), [1, 2, 0]);
+        queue.pop();
+        queue.pop();
+        assert!(queue.is_one());
+        assert_eq!(queue.first(), Some(0));
+        queue.pop();
+        queue.pop();
+        assert_eq!(queue.first(), None);
     }
 }

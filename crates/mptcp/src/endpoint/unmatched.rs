@@ -1,4 +1,6 @@
-//! Segments that belong to no subflow: SYNs for listeners, joins, answers to cookies, and errors.
+//! Segments with an unknown four-tuple: SYNs, joins, answers to cookies, and invalid segments.
+//!
+//! Owns the resets to unknown hosts. Never handles a segment of an existing subflow.
 
 use mptcp_clock::Instant;
 use mptcp_wire::{Flags, MpJoin, MpTcpRst, MptcpOption, ResetReason, Segment};
@@ -6,13 +8,12 @@ use mptcp_wire::{Flags, MpJoin, MpTcpRst, MptcpOption, ResetReason, Segment};
 use crate::connection::join_option;
 use crate::endpoint::cookies::CookieAnswer;
 use crate::endpoint::fast_open::read_syn;
-use crate::endpoint::replies::Answering;
+use crate::endpoint::replies::ReplyParameters;
 use crate::endpoint::{Endpoint, Transmit};
 use crate::ids::InterfaceId;
 
 impl Endpoint {
-    /// A segment that belongs to no subflow: a SYN for a listener, a join, the answer to a cookie, or an error. Returns whether
-    /// there is a subflow for it now.
+    /// Handles a segment with an unknown four-tuple. Returns whether a subflow for it now exists.
     #[cold]
     pub(crate) fn handle_unmatched(
         &mut self,
@@ -23,41 +24,39 @@ impl Endpoint {
         if segment.flags.rst() {
             return false;
         }
-        let opens = segment.flags.syn() && !segment.flags.ack() && !segment.flags.fin();
+        let is_initial_syn = segment.flags.syn() && !segment.flags.ack() && !segment.flags.fin();
         if self.interfaces.get(interface).is_none() {
-            self.refuse(now, interface, segment, None);
+            self.send_reset(now, interface, segment, None);
             return false;
         }
-        if opens {
-            self.handle_first(now, interface, segment, None);
+        if is_initial_syn {
+            self.handle_syn(now, interface, segment, None);
             return false;
         }
-        if self.take_join_answer(now, interface, segment) {
+        if self.accept_join_answer(now, interface, segment) {
             return true;
         }
-        match self.take_cookie_answer(now, interface, segment) {
+        match self.accept_cookie_answer(now, interface, segment) {
             CookieAnswer::Accepted => true,
             CookieAnswer::Dropped => false,
-            // RFC 9293 section 3.10.7.2: LISTEN drops what has neither SYN nor ACK.
-            CookieAnswer::None if !segment.flags.ack() && self.is_heard(interface, segment) => false,
+            // RFC 9293 section 3.10.7.2: LISTEN drops segments with neither SYN nor ACK.
+            CookieAnswer::None if !segment.flags.ack() && self.has_listener(interface, segment) => false,
             CookieAnswer::None => {
-                self.refuse(now, interface, segment, None);
+                self.send_reset(now, interface, segment, None);
                 false
             }
         }
     }
 
-    /// Whether somebody listens where a segment wants to go.
-    fn is_heard(&self, interface: InterfaceId, segment: &Segment) -> bool {
-        self.demux
-            .listeners
-            .get(&segment.destination.port())
-            .is_some_and(|it| it.accepts_announcement(interface))
+    /// Whether a listener accepts on the destination port and `interface`.
+    fn has_listener(&self, interface: InterfaceId, segment: &Segment) -> bool {
+        self.demux.listeners.get(&segment.destination.port()).is_some_and(|it| it.accepts_on(interface))
     }
 
-    /// A SYN from nobody that we know; our own sequence numbers begin at `iss` where that is given.
+    /// Handles a SYN with an unknown four-tuple. `iss` is the local initial sequence number, random if
+    /// `None`.
     #[cold]
-    pub(crate) fn handle_first(
+    pub(crate) fn handle_syn(
         &mut self,
         now: Instant,
         interface: InterfaceId,
@@ -66,7 +65,7 @@ impl Endpoint {
     ) {
         if let Some(&MpJoin::Syn { token, .. }) = join_option(&segment.options) {
             if let Some(reason) = self.handle_join(now, interface, segment, token) {
-                self.refuse(
+                self.send_reset(
                     now,
                     interface,
                     segment,
@@ -76,12 +75,11 @@ impl Endpoint {
             return;
         }
         let port = segment.destination.port();
-        let Some(listener) = self.demux.listeners.get(&port).filter(|it| it.accepts_announcement(interface))
-        else {
-            return self.refuse(now, interface, segment, None);
+        let Some(listener) = self.demux.listeners.get(&port).filter(|it| it.accepts_on(interface)) else {
+            return self.send_reset(now, interface, segment, None);
         };
         if listener.accept_queue_is_full() {
-            // Nobody takes them: who asks again may find room, as in Linux.
+            // As in Linux, a retransmitted SYN may find space.
             self.counters.unanswered += 1;
             return;
         }
@@ -91,7 +89,7 @@ impl Endpoint {
         }
         let iss = iss.unwrap_or_else(|| self.random.next_u32());
         let Some((mut connection, mut subflow)) =
-            self.answering(now, interface, segment, &config, Answering { iss, key: None })
+            self.accept_syn(now, interface, segment, &config, ReplyParameters { iss, key: None })
         else {
             return;
         };
@@ -101,21 +99,21 @@ impl Endpoint {
         connection.accept(now, subflow, segment);
         self.counters.capable_syns_received += u64::from(connection.is_negotiating());
         let id = self.insert(now, connection);
-        if let Some(place) = self.slots.place(id) {
-            self.add_to_backlog(now, place, port);
+        if let Some(slot) = self.slots.slot(id) {
+            self.add_to_backlog(now, slot, port);
         }
     }
 
-    /// RFC 9293 section 3.5.2: a reset that the sender of `segment` will believe. Rationed: whoever sends to closed ports
-    /// gets no more answers than the endpoint's bounds say.
-    pub(crate) fn refuse(
+    /// Sends a reset that the sender of `segment` accepts (RFC 9293 section 3.5.2). A rate limit bounds the
+    /// resets to unknown hosts.
+    pub(crate) fn send_reset(
         &mut self,
         now: Instant,
         interface: InterfaceId,
         segment: &Segment,
         reason: Option<ResetReason>,
     ) {
-        if self.stateless_replies.len() >= self.bounds.stray_answers || !self.refusals.take(now) {
+        if self.stateless_replies.len() >= self.bounds.stray_answers || !self.reset_limit.take(now) {
             self.counters.unanswered += 1;
             return;
         }

@@ -1,30 +1,31 @@
-//! What is known by offsets, in their order.
+//! A sorted map from offsets to values, optimised for insertion at the end and removal at the front.
 //!
-//! Nearly all of it comes at the end and is taken from the front: rows, in which both cost a step. What belongs between others
-//! goes between them in its row, and a row that is full is cut in two: so no order of arrival makes more move than a row
-//! has, and what waits long is not sorted again. Knows nothing of what it holds.
+//! Values are stored in chunks of at most [`MAX_CHUNK`]. A full chunk is split on insertion, so one insertion
+//! moves at most that many values, in any order of arrival.
+//!
+//! Owns the order. Never interprets the values.
 
 use std::collections::VecDeque;
 
-/// The longest row: what one value may make move.
-const LONGEST: usize = 128;
-/// Places that a row keeps without need.
+/// Maximum number of values in a chunk.
+const MAX_CHUNK: usize = 128;
+/// Unused capacity that a chunk may keep.
 const MAX_IDLE_CAPACITY: usize = 16;
 
-type Row<T> = VecDeque<(u64, T)>;
+type Chunk<T> = VecDeque<(u64, T)>;
 
 #[derive(Debug)]
 pub(crate) struct Ordered<T> {
-    /// Rows of all that lies before the last one, none of them empty.
-    before: VecDeque<Row<T>>,
-    /// How many values they hold.
+    /// All chunks before the last one; none is empty.
+    before: VecDeque<Chunk<T>>,
+    /// Number of values in `before`.
     count: usize,
-    last: Row<T>,
+    last: Chunk<T>,
 }
 
 impl<T> Default for Ordered<T> {
     fn default() -> Self {
-        Self { before: VecDeque::new(), count: 0, last: Row::new() }
+        Self { before: VecDeque::new(), count: 0, last: Chunk::new() }
     }
 }
 
@@ -39,96 +40,96 @@ impl<T> Ordered<T> {
         self.last.is_empty() && self.before.is_empty()
     }
 
-    /// The last one.
+    /// The last value.
     #[inline]
     pub(crate) fn last(&self) -> Option<(u64, &T)> {
         match self.last.back() {
             Some((at, value)) => Some((*at, value)),
-            None => self.before.back().and_then(Row::back).map(|(at, value)| (*at, value)),
+            None => self.before.back().and_then(Chunk::back).map(|(at, value)| (*at, value)),
         }
     }
 
-    /// The first one.
+    /// The first value.
     #[inline]
     pub(crate) fn first(&self) -> Option<(u64, &T)> {
-        let row = self.before.front().unwrap_or(&self.last);
-        row.front().map(|(at, value)| (*at, value))
+        let chunk = self.before.front().unwrap_or(&self.last);
+        chunk.front().map(|(at, value)| (*at, value))
     }
 
-    /// Takes the first one off.
+    /// Removes the first value.
     #[inline]
     pub(crate) fn pop_first(&mut self) -> Option<(u64, T)> {
         self.pop_up_to(u64::MAX)
     }
 
-    /// Takes the first one off, if it is at `offset` or before.
+    /// Removes the first value if its offset is at most `offset`.
     #[inline(always)]
     pub(crate) fn pop_up_to(&mut self, offset: u64) -> Option<(u64, T)> {
-        let Some(row) = self.before.front_mut() else {
+        let Some(chunk) = self.before.front_mut() else {
             return self.last.pop_front_if(|(at, _)| *at <= offset);
         };
-        let first = row.pop_front_if(|(at, _)| *at <= offset)?;
+        let first = chunk.pop_front_if(|(at, _)| *at <= offset)?;
         self.count -= 1;
-        if row.is_empty() {
+        if chunk.is_empty() {
             self.before.pop_front();
         }
         Some(first)
     }
 
-    /// The row in which an offset has its place.
-    fn row_of(&self, offset: u64) -> usize {
+    /// Index of the chunk to which an offset belongs.
+    fn chunk_of(&self, offset: u64) -> usize {
         if self.last.front().is_some_and(|(at, _)| *at <= offset) {
             return self.before.len();
         }
-        let begun = |row: &Row<T>| row.front().is_some_and(|(at, _)| *at <= offset);
+        let begun = |chunk: &Chunk<T>| chunk.front().is_some_and(|(at, _)| *at <= offset);
         self.before.partition_point(begun).saturating_sub(1)
     }
 
-    fn row(&self, number: usize) -> &Row<T> {
+    fn chunk(&self, number: usize) -> &Chunk<T> {
         self.before.get(number).unwrap_or(&self.last)
     }
 
-    fn row_mut(&mut self, number: usize) -> &mut Row<T> {
+    fn chunk_mut(&mut self, number: usize) -> &mut Chunk<T> {
         self.before.get_mut(number).unwrap_or(&mut self.last)
     }
 
-    /// The last one at `offset` or before it.
+    /// The last value at or before `offset`.
     pub(crate) fn at_or_before(&self, offset: u64) -> Option<(u64, &T)> {
         if let Some((at, value)) = self.last.back()
             && *at <= offset
         {
             return Some((*at, value));
         }
-        let row = self.row(self.row_of(offset));
-        let place = row.partition_point(|(at, _)| *at <= offset).checked_sub(1)?;
-        row.get(place).map(|(at, value)| (*at, value))
+        let chunk = self.chunk(self.chunk_of(offset));
+        let index = chunk.partition_point(|(at, _)| *at <= offset).checked_sub(1)?;
+        chunk.get(index).map(|(at, value)| (*at, value))
     }
 
-    /// The first one in `[from, to)`.
+    /// The first value in `[from, to)`.
     pub(crate) fn first_within(&self, from: u64, to: u64) -> Option<(u64, &T)> {
-        let number = self.row_of(from);
-        let row = self.row(number);
-        let found = match row.get(row.partition_point(|(at, _)| *at < from)) {
-            None if number < self.before.len() => self.row(number + 1).front(),
+        let number = self.chunk_of(from);
+        let chunk = self.chunk(number);
+        let found = match chunk.get(chunk.partition_point(|(at, _)| *at < from)) {
+            None if number < self.before.len() => self.chunk(number + 1).front(),
             found => found,
         };
         found.filter(|(at, _)| *at < to).map(|(at, value)| (*at, value))
     }
 
-    /// What is known by `offset` itself.
+    /// The value at `offset`.
     pub(crate) fn get_mut(&mut self, offset: u64) -> Option<&mut T> {
-        let row = self.row_of(offset);
-        let row = self.row_mut(row);
-        let place = row.binary_search_by_key(&offset, |(at, _)| *at).ok()?;
-        row.get_mut(place).map(|(_, value)| value)
+        let chunk = self.chunk_of(offset);
+        let chunk = self.chunk_mut(chunk);
+        let index = chunk.binary_search_by_key(&offset, |(at, _)| *at).ok()?;
+        chunk.get_mut(index).map(|(_, value)| value)
     }
 
-    /// Whether something is known by `offset` itself.
+    /// Whether a value exists at `offset`.
     pub(crate) fn contains(&self, offset: u64) -> bool {
         self.at_or_before(offset).is_some_and(|(at, _)| at == offset)
     }
 
-    /// Adds a value, unless there is one at its offset already.
+    /// Adds a value, unless `offset` already has one.
     #[inline]
     pub(crate) fn insert(&mut self, offset: u64, value: T) {
         if self.last().is_none_or(|(last, _)| last < offset) {
@@ -137,36 +138,36 @@ impl<T> Ordered<T> {
         self.insert_between(offset, value);
     }
 
-    /// Adds a value behind all others.
+    /// Adds a value after all others.
     #[inline]
     pub(crate) fn push(&mut self, offset: u64, value: T) {
-        if self.last.len() >= LONGEST {
-            self.begin_row();
+        if self.last.len() >= MAX_CHUNK {
+            self.start_chunk();
         }
         self.last.push_back((offset, value));
     }
 
-    /// The last row is full.
+    /// Starts a new last chunk.
     #[inline(never)]
-    fn begin_row(&mut self) {
+    fn start_chunk(&mut self) {
         self.count += self.last.len();
-        let full = std::mem::replace(&mut self.last, Row::with_capacity(LONGEST));
+        let full = std::mem::replace(&mut self.last, Chunk::with_capacity(MAX_CHUNK));
         self.before.push_back(full);
     }
 
     #[inline(never)]
     fn insert_between(&mut self, offset: u64, value: T) {
-        let number = self.row_of(offset);
-        let row = self.row_mut(number);
-        let Err(place) = row.binary_search_by_key(&offset, |(at, _)| *at) else { return };
-        row.insert(place, (offset, value));
-        let rest = (row.len() > LONGEST).then(|| row.split_off(LONGEST / 2));
-        let grown = usize::from(number < self.before.len());
-        self.count += grown;
-        match rest {
-            Some(rest) if grown == 1 => self.before.insert(number + 1, rest),
-            Some(rest) => {
-                let full = std::mem::replace(&mut self.last, rest);
+        let number = self.chunk_of(offset);
+        let chunk = self.chunk_mut(number);
+        let Err(index) = chunk.binary_search_by_key(&offset, |(at, _)| *at) else { return };
+        chunk.insert(index, (offset, value));
+        let upper_half = (chunk.len() > MAX_CHUNK).then(|| chunk.split_off(MAX_CHUNK / 2));
+        let is_before_last = usize::from(number < self.before.len());
+        self.count += is_before_last;
+        match upper_half {
+            Some(upper_half) if is_before_last == 1 => self.before.insert(number + 1, upper_half),
+            Some(upper_half) => {
+                let full = std::mem::replace(&mut self.last, upper_half);
                 self.count += full.len();
                 self.before.push_back(full);
             }
@@ -174,16 +175,16 @@ impl<T> Ordered<T> {
         }
     }
 
-    /// Takes out what is known by `offset` itself.
+    /// Removes the value at `offset`.
     pub(crate) fn remove(&mut self, offset: u64) -> Option<T> {
-        let number = self.row_of(offset);
-        let row = self.row_mut(number);
-        let place = row.binary_search_by_key(&offset, |(at, _)| *at).ok()?;
-        let (_, value) = row.remove(place)?;
-        if row.capacity() > 4 * row.len() + 2 * MAX_IDLE_CAPACITY {
-            row.shrink_to(2 * row.len() + MAX_IDLE_CAPACITY);
+        let number = self.chunk_of(offset);
+        let chunk = self.chunk_mut(number);
+        let index = chunk.binary_search_by_key(&offset, |(at, _)| *at).ok()?;
+        let (_, value) = chunk.remove(index)?;
+        if chunk.capacity() > 4 * chunk.len() + 2 * MAX_IDLE_CAPACITY {
+            chunk.shrink_to(2 * chunk.len() + MAX_IDLE_CAPACITY);
         }
-        let empty = row.is_empty();
+        let empty = chunk.is_empty();
         if number < self.before.len() {
             self.count -= 1;
             if empty {
@@ -193,7 +194,7 @@ impl<T> Ordered<T> {
         Some(value)
     }
 
-    /// Takes all of them, in order.
+    /// Removes and returns all values in order.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = (u64, T)> + use<T> {
         let all = std::mem::take(self);
         all.before.into_iter().flatten().chain(all.last)
@@ -201,7 +202,7 @@ impl<T> Ordered<T> {
 }
 
 impl<T> FromIterator<(u64, T)> for Ordered<T> {
-    /// Of values in their order.
+    /// `values` must be sorted by offset.
     fn from_iter<I: IntoIterator<Item = (u64, T)>>(values: I) -> Self {
         let mut ordered = Self::default();
         values.into_iter().for_each(|(at, value)| ordered.insert(at, value));
@@ -215,63 +216,63 @@ mod tests {
 
     use mptcp_clock::Rng;
 
-    use super::{LONGEST, Ordered};
+    use super::{MAX_CHUNK, Ordered};
 
     #[test]
-    fn one_value_makes_no_more_move_than_the_longest_row_has() {
-        let (mut ours, mut tree) = (Ordered::default(), BTreeMap::new());
+    fn no_chunk_exceeds_its_maximum_length() {
+        let (mut map, mut reference) = (Ordered::default(), BTreeMap::new());
         for offset in 0..5000 {
-            ours.insert(2 * offset, offset);
-            tree.insert(2 * offset, offset);
-            assert!(ours.last.len() <= LONGEST);
+            map.insert(2 * offset, offset);
+            reference.insert(2 * offset, offset);
+            assert!(map.last.len() <= MAX_CHUNK);
         }
         for offset in [1, 4_001, 9_001, 9_999] {
-            ours.insert(offset, offset);
-            tree.insert(offset, offset);
+            map.insert(offset, offset);
+            reference.insert(offset, offset);
         }
-        assert!(ours.before.iter().all(|row| (1..=LONGEST).contains(&row.len())));
-        assert_eq!(ours.len(), tree.len());
-        assert!(std::iter::from_fn(|| ours.pop_first()).eq(tree));
+        assert!(map.before.iter().all(|chunk| (1..=MAX_CHUNK).contains(&chunk.len())));
+        assert_eq!(map.len(), reference.len());
+        assert!(std::iter::from_fn(|| map.pop_first()).eq(reference));
     }
 
-    /// Random work, at the ends and between: always what a tree alone says.
+    /// Random operations at the ends and in between give the same results as a `BTreeMap`.
     #[test]
-    fn it_is_a_map_in_order() {
+    fn random_operations_match_a_btree_map() {
         let mut random = Rng::new(7, "ordered");
         for round in 0..200 {
-            let (mut ours, mut tree) = (Ordered::default(), BTreeMap::new());
+            let (mut map, mut reference) = (Ordered::default(), BTreeMap::new());
             let (span, mut end) = (1 + random.below(2000), 0);
             for step in 0..1500 {
                 let offset = if random.below(100) < round / 2 { end } else { random.below(span) };
                 end = end.max(offset + 1 + random.below(3));
                 match random.below(8) {
-                    0 => assert_eq!(ours.pop_first(), tree.pop_first()),
-                    1 => assert_eq!(ours.remove(offset), tree.remove(&offset)),
-                    2 => assert_eq!(ours.get_mut(offset), tree.get_mut(&offset)),
+                    0 => assert_eq!(map.pop_first(), reference.pop_first()),
+                    1 => assert_eq!(map.remove(offset), reference.remove(&offset)),
+                    2 => assert_eq!(map.get_mut(offset), reference.get_mut(&offset)),
                     _ => {
-                        ours.insert(offset, step);
-                        tree.entry(offset).or_insert(step);
+                        map.insert(offset, step);
+                        reference.entry(offset).or_insert(step);
                     }
                 }
                 let known = |(at, value): (&u64, &i32)| (*at, *value);
                 let copied = |(at, value): (u64, &i32)| (at, *value);
                 let to = offset + random.below(20);
-                assert_eq!(ours.len(), tree.len());
-                assert_eq!(ours.is_empty(), tree.is_empty());
-                assert_eq!(ours.contains(offset), tree.contains_key(&offset));
-                assert_eq!(ours.first().map(copied), tree.first_key_value().map(known));
-                assert_eq!(ours.last().map(copied), tree.last_key_value().map(known));
+                assert_eq!(map.len(), reference.len());
+                assert_eq!(map.is_empty(), reference.is_empty());
+                assert_eq!(map.contains(offset), reference.contains_key(&offset));
+                assert_eq!(map.first().map(copied), reference.first_key_value().map(known));
+                assert_eq!(map.last().map(copied), reference.last_key_value().map(known));
                 assert_eq!(
-                    ours.at_or_before(offset).map(copied),
-                    tree.range(..=offset).next_back().map(known)
+                    map.at_or_before(offset).map(copied),
+                    reference.range(..=offset).next_back().map(known)
                 );
                 assert_eq!(
-                    ours.first_within(offset, to).map(copied),
-                    tree.range(offset..to).next().map(known)
+                    map.first_within(offset, to).map(copied),
+                    reference.range(offset..to).next().map(known)
                 );
             }
-            assert!(ours.take().eq(tree));
-            assert!(ours.is_empty());
+            assert!(map.take().eq(reference));
+            assert!(map.is_empty());
         }
     }
 }

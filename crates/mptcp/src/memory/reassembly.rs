@@ -1,7 +1,8 @@
-//! Payload that came before its turn, in the order of its offsets, without overlaps.
+//! The reassembly queue: out-of-order payload sorted by offset, without overlaps.
 //!
-//! Owns the bound on the number of pieces: adjacent ones are joined when there are too many, and what cannot be
-//! joined is refused. Inserting and taking cost the logarithm of the pieces.
+//! Owns the limit on the number of pieces: at the limit, adjacent pieces are joined, and other payload is
+//! refused. Never delivers data out of order. Insertion and removal cost the logarithm of the number of
+//! pieces.
 
 use bytes::{Bytes, BytesMut};
 
@@ -9,14 +10,14 @@ use crate::memory::CHUNK;
 use crate::memory::ordered::Ordered;
 use crate::memory::retained_blocks::RetainedBlocks;
 
-/// What became of a payload.
+/// Result of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Inserted {
-    /// It added this many bytes; the rest was known.
+    /// Number of new bytes; other bytes were duplicates.
     Fresh(u64),
-    /// All of it was known.
+    /// All bytes were duplicates.
     Known,
-    /// There is no place for a further piece.
+    /// No further piece can be stored.
     Refused,
 }
 
@@ -24,23 +25,24 @@ pub(crate) enum Inserted {
 pub(crate) struct Reassembly {
     pieces: Ordered<Bytes>,
     bytes: u64,
-    /// Most pieces.
-    most: usize,
-    /// Insertions since pieces were joined: what joining costs is spread over them.
-    since: usize,
+    /// Maximum number of pieces.
+    max_pieces: usize,
+    /// Insertions since the last join, over which the cost of joining is spread.
+    inserted_since_join: usize,
     retained_blocks: RetainedBlocks,
-    /// Pieces that are slices of a driver's block, those that left among them.
+    /// Offsets of pieces stored as slices of blocks, including removed ones.
     borrowed: Vec<u64>,
 }
 
 impl Reassembly {
-    /// Keeps up to `most` pieces of payload that comes in blocks of `block` bytes (0: in memory of its own).
-    pub(crate) fn new(most: usize, block: u64) -> Self {
+    /// Creates a queue of at most `max_pieces` pieces. `block` is the size of the driver's blocks, bytes; 0 for
+    /// payload with its own memory.
+    pub(crate) fn new(max_pieces: usize, block: u64) -> Self {
         Self {
             pieces: Ordered::default(),
             bytes: 0,
-            most,
-            since: 0,
+            max_pieces,
+            inserted_since_join: 0,
             retained_blocks: RetainedBlocks::new(block),
             borrowed: Vec::new(),
         }
@@ -50,31 +52,31 @@ impl Reassembly {
         self.pieces.is_empty()
     }
 
-    /// Bytes that wait.
+    /// Stored bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Pieces that wait.
+    /// Number of stored pieces.
     pub(crate) fn pieces(&self) -> usize {
         self.pieces.len()
     }
 
-    /// Bytes of memory that they hold alive, at most: their own, or the blocks that they are slices of.
+    /// Upper bound of the memory in use, bytes: the payload, or the blocks of which it is a slice.
     pub(crate) fn held(&self) -> u64 {
-        self.bytes.max(self.retained_blocks.pinned())
+        self.bytes.max(self.retained_blocks.retained())
     }
 
-    /// Offset behind the last byte that waits.
+    /// Offset after the last stored byte.
     pub(crate) fn end(&self) -> Option<u64> {
         self.pieces.last().map(|(start, data)| start + data.len() as u64)
     }
 
-    /// Keeps `data` at `start`, as far as it is not known.
+    /// Stores the new bytes of `data`, which starts at offset `start`.
     #[inline(always)]
     pub(crate) fn insert(&mut self, start: u64, data: Bytes) -> Inserted {
         if !data.is_empty() && self.end().is_none_or(|last| last <= start) {
-            // Behind all that waits, as nearly everything is.
+            // The usual case: `data` follows all stored bytes.
             return if self.is_available() { self.keep_last(start, data) } else { Inserted::Refused };
         }
         self.insert_between(start, data)
@@ -93,7 +95,7 @@ impl Reassembly {
                 start = known_end;
             }
         }
-        // What lies within the new payload gives way to it: one piece instead of many.
+        // The new payload replaces the pieces that it contains, which keeps the number of pieces low.
         let mut known = 0;
         while let Some((after, piece)) = self.pieces.first_within(start, end) {
             let (length, piece_end) = (piece.len() as u64, after + piece.len() as u64);
@@ -111,7 +113,7 @@ impl Reassembly {
             return Inserted::Known;
         }
         if length == known {
-            // Only pieces that touched each other were replaced.
+            // The new payload only replaced adjacent pieces.
             self.put(start, data);
             return Inserted::Known;
         }
@@ -122,7 +124,7 @@ impl Reassembly {
         Inserted::Fresh(length - known)
     }
 
-    /// Keeps what is all new, and behind all that waits.
+    /// Stores new payload after all stored bytes.
     #[inline(always)]
     fn keep_last(&mut self, start: u64, data: Bytes) -> Inserted {
         let length = data.len() as u64;
@@ -135,86 +137,87 @@ impl Reassembly {
     }
 
     #[inline(always)]
-    fn put_by(&mut self, start: u64, data: Bytes, place: impl FnOnce(&mut Ordered<Bytes>, u64, Bytes)) {
+    fn put_by(&mut self, start: u64, data: Bytes, insert: impl FnOnce(&mut Ordered<Bytes>, u64, Bytes)) {
         self.bytes += data.len() as u64;
-        self.since += 1;
+        self.inserted_since_join += 1;
         if self.retained_blocks.shares_blocks() {
-            return self.put_slice(start, data, place);
+            return self.put_slice(start, data, insert);
         }
-        place(&mut self.pieces, start, data);
+        insert(&mut self.pieces, start, data);
     }
 
-    /// Keeps what is a slice of a block.
+    /// Stores a slice of a block.
     #[inline(never)]
-    fn put_slice(&mut self, start: u64, data: Bytes, place: impl FnOnce(&mut Ordered<Bytes>, u64, Bytes)) {
-        let (data, shared) = self.retained_blocks.settle(data);
+    fn put_slice(&mut self, start: u64, data: Bytes, insert: impl FnOnce(&mut Ordered<Bytes>, u64, Bytes)) {
+        let (data, shared) = self.retained_blocks.copy_if_small(data);
         if shared {
             self.retained_blocks.enter(&data);
             self.borrowed.push(start);
         }
-        place(&mut self.pieces, start, data);
-        if shared && (self.retained_blocks.wasteful(self.bytes) || self.borrowed.len() > 2 * self.most) {
-            self.own();
+        insert(&mut self.pieces, start, data);
+        if shared
+            && (self.retained_blocks.is_wasteful(self.bytes) || self.borrowed.len() > 2 * self.max_pieces)
+        {
+            self.copy_slices();
         }
     }
 
-    /// Whether a further piece has a place, without joining any.
+    /// Whether a further piece can be stored without joining.
     #[inline]
-    pub(crate) fn has_place(&self) -> bool {
-        self.pieces.len() < self.most
+    pub(crate) fn has_space(&self) -> bool {
+        self.pieces.len() < self.max_pieces
     }
 
-    /// Whether a further piece has a place; joins pieces where that makes one.
+    /// Whether a further piece can be stored; joins pieces if necessary.
     #[inline]
     pub(crate) fn is_available(&mut self) -> bool {
-        self.pieces.len() < self.most || self.makes_room()
+        self.pieces.len() < self.max_pieces || self.join_if_worthwhile()
     }
 
     #[cold]
-    fn makes_room(&mut self) -> bool {
-        if self.since < self.most / 4 {
+    fn join_if_worthwhile(&mut self) -> bool {
+        if self.inserted_since_join < self.max_pieces / 4 {
             return false;
         }
         self.join();
-        self.pieces.len() < self.most
+        self.pieces.len() < self.max_pieces
     }
 
-    /// The piece that holds `next` or ends before it; what is taken again and again brings all that is in order.
+    /// Removes the first piece if it starts at or before `next`. Repeated calls return all data in order.
     #[inline(always)]
     pub(crate) fn take(&mut self, next: u64) -> Option<(u64, Bytes)> {
         let (start, data) = self.pieces.pop_up_to(next)?;
         self.bytes -= data.len() as u64;
         if self.pieces.is_empty() {
-            self.retained_blocks.forget();
+            self.retained_blocks.reset();
             self.borrowed.clear();
         }
         Some((start, data))
     }
 
-    /// Lets go of everything.
+    /// Removes all pieces.
     pub(crate) fn clear(&mut self) {
         self.pieces = Ordered::default();
         self.bytes = 0;
-        self.retained_blocks.forget();
+        self.retained_blocks.reset();
         self.borrowed = Vec::new();
     }
 
-    /// Copies what is still a slice of a block into memory of its own.
+    /// Copies all slices of blocks to their own memory.
     #[cold]
-    fn own(&mut self) {
+    fn copy_slices(&mut self) {
         for start in self.borrowed.drain(..) {
             if let Some(piece) = self.pieces.get_mut(start) {
                 *piece = Bytes::copy_from_slice(piece);
             }
         }
-        self.retained_blocks.forget();
+        self.retained_blocks.reset();
     }
 
-    /// Makes one piece of small ones that touch each other. Large ones stay as they are, so that each byte is copied once or
-    /// twice.
+    /// Joins small adjacent pieces. Large pieces stay, so that each byte is copied at most about twice.
     #[cold]
     fn join(&mut self) {
-        self.since = 0;
+        self.inserted_since_join = 0;
         let mut joined: Vec<(u64, Bytes)> = Vec::new();
         let mut growing: Option<(u64, BytesMut)> = None;
         for (start, data) in self.pieces.take() {
@@ -231,7 +234,7 @@ impl Reassembly {
                 growing = Some((start, BytesMut::from(&data[..])));
             }
         }
-        // What was made by growing has room behind it that nobody needs.
+        // Trims the unused capacity of the buffer.
         joined.extend(growing.map(|(start, grown)| (start, Bytes::copy_from_slice(&grown))));
         self.pieces = joined.into_iter().collect();
     }
@@ -245,7 +248,7 @@ mod tests {
         (from..to).map(|at| at as u8).collect()
     }
 
-    /// All that `store` gives out from `next` on.
+    /// Returns all data from `next` on.
     fn drain(store: &mut Reassembly, mut next: u64) -> Vec<u8> {
         let mut out = Vec::new();
         while let Some((start, data)) = store.take(next) {

@@ -1,45 +1,48 @@
-//! How much memory slices keep alive.
+//! Accounting of the memory that payload slices keep alive.
 //!
-//! A driver reads packets into blocks, one behind the other, and a payload is a slice of such a block: while
-//! one byte of it waits, the whole block stays. Owns an upper bound of those blocks. Never holds a payload.
+//! A driver reads packets into blocks, and a payload is a slice of a block. One byte of such a slice keeps
+//! its whole block alive.
+//!
+//! Owns an upper bound of the retained blocks. Never stores a payload.
 
 use bytes::Bytes;
 
-/// A payload is small that is less than this part of its block.
+/// A payload smaller than this fraction (1/16) of its block is copied.
 const SMALL_PART: u64 = 16;
 
-/// Counts the blocks behind the payloads that entered since all were let go of or copied.
+/// Counts the blocks behind the payloads that entered since the last reset.
 #[derive(Debug, Default)]
 pub(crate) struct RetainedBlocks {
-    /// Size of a block, bytes; 0 where each payload has memory of its own.
+    /// Block size, bytes; 0 if each payload has its own memory.
     block: u64,
-    /// Where the run of payloads began that is counted as one block.
+    /// Address of the first payload in the block that was counted last.
     run: Option<usize>,
-    pinned: u64,
+    retained: u64,
 }
 
 impl RetainedBlocks {
     pub(crate) fn new(block: u64) -> Self {
-        Self { block, run: None, pinned: 0 }
+        Self { block, run: None, retained: 0 }
     }
 
-    /// A payload that is to wait for long: one that is small beside its block is copied at once.
-    pub(crate) fn settle(&self, payload: Bytes) -> (Bytes, bool) {
+    /// Prepares a payload for long storage: copies it if it is small compared with its block. Returns whether
+    /// it is still a slice.
+    pub(crate) fn copy_if_small(&self, payload: Bytes) -> (Bytes, bool) {
         let small = (payload.len() as u64) * SMALL_PART < self.block;
         if small { (Bytes::copy_from_slice(&payload), false) } else { (payload, self.block > 0) }
     }
 
-    /// A payload begins to wait.
+    /// Counts the block of a stored payload.
     pub(crate) fn enter(&mut self, payload: &Bytes) {
         if self.block == 0 {
             return;
         }
         let at = payload.as_ptr() as usize;
-        // What lies less than a block behind the first one is taken for the same block.
+        // A payload less than a block after the first one is assumed to be in the same block.
         let same = self.run.is_some_and(|run| (at.wrapping_sub(run) as u64) < self.block);
         if !same {
             self.run = Some(at);
-            self.pinned += self.block;
+            self.retained += self.block;
         }
     }
 
@@ -48,20 +51,20 @@ impl RetainedBlocks {
         self.block > 0
     }
 
-    /// Bytes that may be kept alive.
-    pub(crate) fn pinned(&self) -> u64 {
-        self.pinned
+    /// Upper bound of the retained memory, bytes.
+    pub(crate) fn retained(&self) -> u64 {
+        self.retained
     }
 
-    /// Whether so much is held for `waiting` bytes that copying them is better.
-    pub(crate) fn wasteful(&self, waiting: u64) -> bool {
-        self.pinned > 2 * waiting + self.block
+    /// Whether so much memory is retained for `waiting` bytes that copying is better.
+    pub(crate) fn is_wasteful(&self, waiting: u64) -> bool {
+        self.retained > 2 * waiting + self.block
     }
 
-    /// Nothing that entered waits any more, or all of it was copied.
-    pub(crate) fn forget(&mut self) {
+    /// Resets the count: all payloads have left or were copied.
+    pub(crate) fn reset(&mut self) {
         self.run = None;
-        self.pinned = 0;
+        self.retained = 0;
     }
 }
 
@@ -69,19 +72,19 @@ impl RetainedBlocks {
 mod tests {
     use super::*;
 
-    /// Less than a sixteenth of a block is not worth the block.
+    /// The limit is a sixteenth of a block.
     #[test]
-    fn what_is_small_beside_its_block_is_copied_at_once() {
+    fn payload_small_compared_with_its_block_is_copied() {
         let block = Bytes::from(vec![7; 1600]);
-        let stays = |block_size, length| {
+        let store = |block_size, length| {
             let payload = block.slice(..length);
-            let (kept, retained_blocks) = RetainedBlocks::new(block_size).settle(payload);
+            let (kept, retained_blocks) = RetainedBlocks::new(block_size).copy_if_small(payload);
             assert_eq!(kept, block[..length]);
             (kept.as_ptr() == block.as_ptr(), retained_blocks)
         };
-        assert_eq!(stays(1600, 99), (false, false), "it has memory of its own");
-        assert_eq!(stays(1600, 100), (true, true));
-        assert_eq!(stays(1600, 1600), (true, true));
-        assert_eq!(stays(0, 1), (true, false), "payloads have their own anyway");
+        assert_eq!(store(1600, 99), (false, false), "it has memory of its own");
+        assert_eq!(store(1600, 100), (true, true));
+        assert_eq!(store(1600, 1600), (true, true));
+        assert_eq!(store(0, 1), (true, false), "payloads have their own anyway");
     }
 }

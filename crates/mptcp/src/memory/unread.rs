@@ -1,7 +1,7 @@
-//! Bytes in order that wait to be taken.
+//! A queue of in-order payload that waits to be read.
 //!
-//! Owns the bound on what they hold beside themselves: small payloads behind others are copied together, and
-//! slices of large blocks are copied when the blocks would weigh more than the bytes.
+//! Owns the limit on its memory overhead. Small payloads are copied together, and slices of blocks are copied
+//! if the blocks use much more memory than the payload. Never reorders data.
 
 use std::collections::VecDeque;
 
@@ -9,43 +9,43 @@ use bytes::Bytes;
 
 use crate::memory::retained_blocks::RetainedBlocks;
 
-/// Payload below this size costs more than its bytes, and is copied where something waits before it.
+/// Payload below this size is copied if the queue is not empty, because its overhead exceeds its bytes.
 const SMALL: usize = 512;
-/// A piece made of small ones.
+/// Size of a piece made of small payloads, bytes.
 const PIECE: usize = 16_384;
 
 #[derive(Debug, Default)]
 pub(crate) struct Unread {
     pieces: VecDeque<Bytes>,
-    /// Small payloads at the end.
+    /// Small payloads at the end of the queue.
     tail: Vec<u8>,
     bytes: u64,
     retained_blocks: RetainedBlocks,
-    /// What waits here waits for more of the peer's, not for the application: small slices are copied at once.
-    patient: bool,
-    /// Pieces at the front that are no slices of blocks.
-    owned: usize,
+    /// Whether the queue waits for the peer, not for the application. Small slices are then copied at once.
+    waits_for_peer: bool,
+    /// Number of pieces at the front that are not slices of blocks.
+    copied: usize,
 }
 
 impl Unread {
-    /// As [`Self::new`], for payload that waits until the peer sends more.
-    pub(crate) fn patient(block: u64) -> Self {
-        Self { patient: true, ..Self::new(block) }
+    /// Creates a queue for payload that waits until the peer sends more.
+    pub(crate) fn waiting_for_peer(block: u64) -> Self {
+        Self { waits_for_peer: true, ..Self::new(block) }
     }
 
-    /// For payload that comes in blocks of `block` bytes; 0 for payload in memory of its own.
+    /// Creates a queue for payload in blocks of `block` bytes; 0 for payload with its own memory.
     pub(crate) fn new(block: u64) -> Self {
         Self { retained_blocks: RetainedBlocks::new(block), ..Self::default() }
     }
 
-    /// Bytes that wait.
+    /// Queued bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Bytes of memory that they hold alive, at most.
+    /// Upper bound of the memory in use, bytes.
     pub(crate) fn held(&self) -> u64 {
-        self.bytes.max(self.retained_blocks.pinned())
+        self.bytes.max(self.retained_blocks.retained())
     }
 
     #[inline(always)]
@@ -61,25 +61,26 @@ impl Unread {
         self.pieces.push_back(data);
     }
 
-    /// Keeps a slice of a block.
+    /// Appends a slice of a block.
     #[inline(never)]
     fn push_slice(&mut self, data: Bytes) {
-        let (data, shared) = if self.patient { self.retained_blocks.settle(data) } else { (data, true) };
+        let (data, shared) =
+            if self.waits_for_peer { self.retained_blocks.copy_if_small(data) } else { (data, true) };
         if shared {
             self.retained_blocks.enter(&data);
         }
         self.pieces.push_back(data);
-        if self.retained_blocks.wasteful(self.bytes) {
-            self.own();
+        if self.retained_blocks.is_wasteful(self.bytes) {
+            self.copy_slices();
         }
     }
 
-    /// Copies a small payload where it has to be; says whether it did.
+    /// Copies a small payload if necessary; returns whether it did.
     #[inline(never)]
     fn copy_small(&mut self, data: &[u8]) -> bool {
         let waits = !self.pieces.is_empty() || !self.tail.is_empty();
         if !waits && self.retained_blocks.shares_blocks() {
-            // Alone it may wait for long, and would keep a block.
+            // A single payload may stay long and would retain a block.
             self.pieces.push_back(Bytes::copy_from_slice(data));
             return true;
         }
@@ -98,18 +99,19 @@ impl Unread {
             self.end_tail();
         }
         let data = self.pieces.pop_front()?;
-        self.owned = self.owned.saturating_sub(1);
+        self.copied = self.copied.saturating_sub(1);
         self.bytes -= data.len() as u64;
         if self.pieces.is_empty() {
-            self.retained_blocks.forget();
+            self.retained_blocks.reset();
         }
         Some(data)
     }
 
     pub(crate) fn clear(&mut self) {
-        let (retained_blocks, patient) = (std::mem::take(&mut self.retained_blocks), self.patient);
-        *self = Self { retained_blocks, patient, ..Self::default() };
-        self.retained_blocks.forget();
+        let (retained_blocks, waits_for_peer) =
+            (std::mem::take(&mut self.retained_blocks), self.waits_for_peer);
+        *self = Self { retained_blocks, waits_for_peer, ..Self::default() };
+        self.retained_blocks.reset();
     }
 
     #[inline]
@@ -126,14 +128,14 @@ impl Unread {
         self.tail.shrink_to(PIECE + SMALL);
     }
 
-    /// Copies into memory of its own what was not copied before.
+    /// Copies all slices of blocks to their own memory.
     #[cold]
-    fn own(&mut self) {
-        for piece in self.pieces.range_mut(self.owned..) {
+    fn copy_slices(&mut self) {
+        for piece in self.pieces.range_mut(self.copied..) {
             *piece = Bytes::copy_from_slice(piece);
         }
-        self.owned = self.pieces.len();
-        self.retained_blocks.forget();
+        self.copied = self.pieces.len();
+        self.retained_blocks.reset();
     }
 }
 
@@ -142,7 +144,7 @@ mod tests {
     use super::{Bytes, Unread};
 
     #[test]
-    fn single_bytes_come_back_in_large_pieces() {
+    fn single_bytes_are_returned_in_large_pieces() {
         let mut unread = Unread::new(0);
         (0..100_000_u32).for_each(|at| unread.push(Bytes::from(vec![at as u8])));
         assert_eq!(unread.bytes(), 100_000);
@@ -158,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_waits_alone_is_not_copied() {
+    fn single_payload_is_not_copied() {
         let mut unread = Unread::new(0);
         let data = Bytes::from(vec![1, 2, 3]);
         unread.push(data.clone());
@@ -167,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_of_blocks_do_not_keep_them() {
+    fn slices_do_not_retain_their_blocks() {
         let mut unread = Unread::new(4096);
         for _ in 0..1000 {
             let block = Bytes::from(vec![7; 4096]);

@@ -1,4 +1,6 @@
-//! Events, by value: nothing is allocated for one.
+//! The events of a connection, as values that need no allocation.
+//!
+//! Owns their types and reasons. Never decides when an event occurs.
 
 use mptcp_clock::Duration;
 
@@ -7,33 +9,33 @@ use crate::observe::kind::Kind;
 use crate::observe::path_limit::PathLimit;
 use crate::subflow::State;
 
-/// Why a window changed.
+/// Cause of a change of the congestion window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowChange {
-    /// The subflow begins.
+    /// The subflow was created.
     Initial,
     /// Slow start.
     SlowStart,
-    /// Congestion avoidance, or whatever a controller does that works by samples.
+    /// Congestion avoidance, or the controller's reaction to a rate sample.
     Avoidance,
-    /// A loss was found.
+    /// A loss was detected.
     Loss,
-    /// Proportional rate reduction, and its end.
+    /// Proportional Rate Reduction (RFC 6937), or the end of recovery.
     Recovery,
     /// A retransmission timeout.
     Timeout,
-    /// Marks.
+    /// ECN marks.
     Marks,
-    /// A reduction was taken back.
+    /// A reduction was undone after a spurious loss.
     Undone,
-    /// M2.
+    /// Penalisation (M2).
     Penalty,
-    /// Anything else made it smaller: a restart after idleness, M4, the controller.
+    /// Any other reduction: a restart after idle, M4, or the controller.
     Reduced,
 }
 
 impl WindowChange {
-    /// A word for tables.
+    /// Name in tables.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -51,21 +53,21 @@ impl WindowChange {
     }
 }
 
-/// How a loss was found.
+/// Method that detected a loss.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detection {
-    /// By the times of segments (RFC 8985).
+    /// RACK (RFC 8985).
     Rack,
-    /// By selective acknowledgements (RFC 6675).
+    /// Selective acknowledgements (RFC 6675).
     Sack,
-    /// By duplicate acknowledgements (RFC 5681).
+    /// Duplicate acknowledgements (RFC 5681).
     Duplicates,
-    /// By a retransmission timeout (RFC 6298).
+    /// A retransmission timeout (RFC 6298).
     Timeout,
 }
 
 impl Detection {
-    /// A word for tables.
+    /// Name in tables.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -77,23 +79,24 @@ impl Detection {
     }
 }
 
-/// Why a subflow got new data.
+/// Reason for sending new data on a subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Picked {
-    /// There was no other.
+    /// No other subflow was usable.
     Only,
-    /// It has the shortest round trip of all.
+    /// The subflow has the smallest RTT of all.
     Fastest,
-    /// Those with shorter round trips had no room.
+    /// The subflows with smaller RTTs were full.
     FasterFull,
-    /// One with a shorter round trip had room, and the scheduler passed it over.
+    /// A subflow with a smaller RTT had space, but the scheduler did not choose it.
     PassedOver,
-    /// No scheduler was asked now: a probe, what a closed window still takes, or what was given to the subflow ahead of its window.
+    /// No scheduler decision was made: a probe, a segment into a closed window, or data that was queued on
+    /// the subflow before.
     OutOfTurn,
 }
 
 impl Picked {
-    /// A word for tables.
+    /// Name in tables.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -106,21 +109,21 @@ impl Picked {
     }
 }
 
-/// Why data went on a further subflow.
+/// Reason for a reinjection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reinjected {
-    /// Those that carry it do not get it through, or are gone.
+    /// The subflows that carry the data make no progress or have ended.
     Stalled,
-    /// The receive window or the send buffer is full: M1.
+    /// The receive window or the send buffer is full: opportunistic retransmission (M1).
     Opportunistic,
-    /// The scheduler gives every subflow everything.
+    /// The scheduler sends all data on every subflow.
     Redundant,
-    /// The scheduler wants a second copy of what an application writes as it goes, before anything is late.
+    /// The scheduler sends a second copy of application-limited data before it is late.
     Copy,
 }
 
 impl Reinjected {
-    /// A word for tables.
+    /// Name in tables.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -132,7 +135,7 @@ impl Reinjected {
     }
 }
 
-/// What happened.
+/// An event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the fields are those of Kind::fields, and named as they are")]
 #[non_exhaustive]
@@ -174,7 +177,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Its kind.
+    /// Type of the event.
     #[must_use]
     pub const fn kind(&self) -> Kind {
         match self {

@@ -1,35 +1,35 @@
-//! Kinds of events: their names, what they say, and the names of their numbers.
+//! The event types: their names, descriptions and numeric fields.
 //!
-//! The page docs/events.md is made of this table.
+//! Owns the table from which docs/events.md is generated.
 
-/// A number that events of a kind have.
+/// Numeric field of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
-    /// The congestion window, bytes.
+    /// Congestion window, bytes.
     Cwnd,
-    /// The slow start threshold, bytes; nothing in the first slow start.
+    /// Slow start threshold, bytes; missing before the first reduction.
     Ssthresh,
     /// Bytes in flight.
     InFlight,
-    /// A round-trip time, nanoseconds.
+    /// RTT sample, nanoseconds.
     Rtt,
-    /// The smoothed round-trip time, nanoseconds.
+    /// Smoothed RTT, nanoseconds.
     Srtt,
-    /// Its variation, nanoseconds.
+    /// RTT variation (RFC 6298), nanoseconds.
     Rttvar,
-    /// The retransmission timeout from here on, nanoseconds.
+    /// New retransmission timeout, nanoseconds.
     Rto,
-    /// How many in a row.
+    /// Number of consecutive timeouts.
     InARow,
-    /// An offset in the subflow's stream.
+    /// Offset in the subflow's stream, bytes.
     Seq,
-    /// An offset in the connection's stream.
+    /// Offset in the connection's stream, bytes.
     Offset,
-    /// Bytes.
+    /// Length, bytes.
     Bytes,
-    /// Bytes that were written and not sent.
+    /// Written but unsent bytes.
     Unsent,
-    /// A number of the option: an address id, a version, a reason.
+    /// Value of an option: address ID, version or reset reason.
     Number,
     /// Data sequence number, as on the wire.
     DataSeq,
@@ -38,7 +38,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// All of them, in the order of the columns.
+    /// All fields, in the order of the columns.
     pub const ALL: [Self; 15] = [
         Self::Offset,
         Self::Seq,
@@ -57,7 +57,7 @@ impl Field {
         Self::DataAck,
     ];
 
-    /// Its column; one that ends in `_s` has seconds.
+    /// Column name; a suffix `_s` means seconds.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl Field {
         }
     }
 
-    /// What it is.
+    /// Description, for users.
     #[must_use]
     pub const fn says(self) -> &'static str {
         match self {
@@ -104,7 +104,7 @@ impl Field {
 
 macro_rules! kinds {
     ($($kind:ident $name:literal [$($field:ident),*] $says:literal;)*) => {
-        /// A kind of events.
+        /// Type of an event.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[repr(u8)]
         pub enum Kind {
@@ -112,22 +112,22 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// All of them.
+            /// All types.
             pub const ALL: &[Self] = &[$(Self::$kind),*];
 
-            /// The name that filters and tables use.
+            /// Name in filters and tables.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$kind => $name,)* }
             }
 
-            /// What it says, for people.
+            /// Description, for users.
             #[must_use]
             pub const fn says(self) -> &'static str {
                 match self { $(Self::$kind => $says,)* }
             }
 
-            /// What its numbers are, in their order.
+            /// Fields of the numbers, in order.
             #[must_use]
             pub const fn fields(self) -> &'static [Field] {
                 match self { $(Self::$kind => &[$(Field::$field),*],)* }
@@ -157,30 +157,30 @@ kinds! {
 }
 
 impl Kind {
-    /// The kind of that name.
+    /// Finds a type by its name.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 }
 
-/// A set of kinds.
+/// A set of event types.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Kinds(u32);
 
 impl Kinds {
-    /// None: what holds paths back is still measured (see [`crate::Connection::reasons`]).
+    /// No types. Limiting factors are still measured; see [`crate::Connection::reasons`].
     pub const NONE: Self = Self(0);
-    /// All.
+    /// All types.
     pub const ALL: Self = Self(u32::MAX);
 
-    /// These and one more.
+    /// The set with one more type.
     #[must_use]
     pub const fn with(self, kind: Kind) -> Self {
         Self(self.0 | 1 << kind as u8)
     }
 
-    /// Whether it is among them.
+    /// Whether the set contains a type.
     #[must_use]
     #[inline]
     pub const fn has(self, kind: Kind) -> bool {

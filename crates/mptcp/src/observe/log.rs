@@ -1,45 +1,45 @@
-//! Events in columns, as many as a limit lets in.
+//! A table of events with a limited number of rows.
 //!
-//! Owns the columns and the count of what found no room. Knows no protocol: a row is words and numbers.
+//! Owns the columns and the count of dropped rows. Never interprets a row: it holds names and numbers.
 
 use mptcp_clock::Instant;
 
-/// No number, in [`Row::numbers`].
+/// Missing number in [`Row::numbers`].
 pub const NOTHING: u64 = u64::MAX;
 
-/// A row. Places are numbers of the driver's own; `u16::MAX` is none.
+/// A row. Hosts, flows and paths are numbers chosen by the driver; `u16::MAX` for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// When.
+    /// Time of the event.
     pub at: Instant,
-    /// At which host.
+    /// Number of the host.
     pub host: u16,
-    /// On which flow.
+    /// Number of the flow.
     pub flow: u16,
-    /// On which path.
+    /// Number of the path.
     pub path: u16,
-    /// Which subflow of its connection.
+    /// Number of the subflow in its connection.
     pub subflow: u16,
-    /// Its kind.
+    /// Type of the event.
     pub kind: &'static str,
-    /// More of it.
+    /// Subtype or reason.
     pub what: &'static str,
-    /// Another path that has to do with it.
+    /// Number of another path that is involved.
     pub other: u16,
-    /// Its numbers; [`NOTHING`] where there is none.
+    /// Numbers of the event; [`NOTHING`] if missing.
     pub numbers: [u64; 3],
 }
 
 impl Row {
-    /// No place.
+    /// Missing host, flow or path.
     pub const NOWHERE: u16 = u16::MAX;
-    /// A number as a place; one beyond what a column holds is [`Self::NOWHERE`].
+    /// Converts a number to a column value; [`Self::NOWHERE`] if it is too large.
     #[must_use]
     pub const fn place(number: u64) -> u16 {
         if number < Self::NOWHERE as u64 { number as u16 } else { Self::NOWHERE }
     }
 
-    /// What a row takes, bytes.
+    /// Size of a row, bytes.
     pub const BYTES: u64 = 8 + 5 * 2 + 2 + 24;
 }
 
@@ -53,50 +53,50 @@ pub struct Columns {
     pub flow: Vec<u16>,
     pub path: Vec<u16>,
     pub subflow: Vec<u16>,
-    /// By its place in [`Columns::words`].
+    /// Index into [`Columns::words`].
     pub kind: Vec<u8>,
-    /// By its place in [`Columns::words`].
+    /// Index into [`Columns::words`].
     pub what: Vec<u8>,
     pub other: Vec<u16>,
     pub numbers: [Vec<u64>; 3],
-    /// The words that `kind` and `what` count into.
+    /// Names to which `kind` and `what` refer.
     pub words: Vec<&'static str>,
-    /// Rows that found no room.
+    /// Number of rows dropped at the limit.
     pub dropped: u64,
 }
 
 impl Columns {
-    /// How many rows.
+    /// Number of rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.at.len()
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.at.is_empty()
     }
 
-    /// By time; those of one instant stay in the order in which they came.
+    /// Sorts the rows by time; rows of the same time keep their order.
     pub fn sort(&mut self) {
         if self.at.is_sorted() {
             return;
         }
         let mut order: Vec<u32> = (0..self.at.len() as u32).collect();
         order.sort_by_key(|&at| self.at[at as usize]);
-        put_in_order(&mut self.at, &order);
+        reorder(&mut self.at, &order);
         for column in [&mut self.host, &mut self.flow, &mut self.path, &mut self.subflow, &mut self.other] {
-            put_in_order(column, &order);
+            reorder(column, &order);
         }
-        put_in_order(&mut self.kind, &order);
-        put_in_order(&mut self.what, &order);
-        self.numbers.iter_mut().for_each(|column| put_in_order(column, &order));
+        reorder(&mut self.kind, &order);
+        reorder(&mut self.what, &order);
+        self.numbers.iter_mut().for_each(|column| reorder(column, &order));
     }
 
     fn word(&mut self, word: &'static str) -> u8 {
         let known = self.words.iter().position(|known| std::ptr::eq(*known, word) || *known == word);
-        // There are some sixty words; beyond 256 they would be one.
+        // At most 256 names are supported; about 60 exist.
         known.unwrap_or_else(|| {
             self.words.push(word);
             self.words.len() - 1
@@ -119,11 +119,11 @@ impl Columns {
     }
 }
 
-fn put_in_order<T: Copy>(column: &mut Vec<T>, order: &[u32]) {
+fn reorder<T: Copy>(column: &mut Vec<T>, order: &[u32]) {
     *column = order.iter().map(|&at| column[at as usize]).collect();
 }
 
-/// A bounded list of rows.
+/// A table of events with a limited number of rows.
 #[derive(Clone, Debug)]
 pub struct Log {
     columns: Columns,
@@ -131,13 +131,13 @@ pub struct Log {
 }
 
 impl Log {
-    /// With room for `limit` rows.
+    /// Creates a table for at most `limit` rows.
     #[must_use]
     pub fn new(limit: u64) -> Self {
         Self { columns: Columns::default(), limit }
     }
 
-    /// Adds a row, or counts it where there is no room.
+    /// Adds a row, or counts it as dropped at the limit.
     pub fn push(&mut self, row: &Row) {
         if self.columns.at.len() as u64 >= self.limit {
             self.columns.dropped += 1;
@@ -146,18 +146,18 @@ impl Log {
         }
     }
 
-    /// What there is; the log goes on empty, with all its room.
+    /// Removes and returns all rows.
     pub fn take(&mut self) -> Columns {
         std::mem::take(&mut self.columns)
     }
 
-    /// Rows that wait to be taken.
+    /// Number of stored rows.
     #[must_use]
     pub fn len(&self) -> usize {
         self.columns.len()
     }
 
-    /// Whether there are none.
+    /// Whether no rows are stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.columns.is_empty()

@@ -1,7 +1,7 @@
-//! What happens inside an endpoint, event by event, for whoever wants to know why.
+//! Observation of an endpoint: events that show why a connection acts as it does.
 //!
-//! Owns the words: the trait of observers, the events, their kinds. Writes no file and decides nothing. A connection that nobody
-//! observes spends a look at an empty place on it; kinds that nobody wants are not made.
+//! Owns the observer trait and the event types. Never writes a file and never influences a connection.
+//! Without an observer, the cost is one check of an empty field.
 
 mod event;
 mod kind;
@@ -21,32 +21,32 @@ pub use crate::observe::path_limit::{PathLimit, PathReasons};
 pub use crate::observe::place::Place;
 pub use crate::observe::row::{Numbers, Values};
 
-/// Somebody who is told. Belongs to an endpoint, which shares it with its connections; what it does with an event is its own
-/// affair, and nothing that it does comes back.
+/// Receives the events of an endpoint. The endpoint shares the observer with its connections; an observer
+/// cannot influence them.
 pub trait Observer: std::fmt::Debug + Send + Sync {
-    /// Something happened. Called in the order in which it happens, for events that are [`Wanted`].
+    /// Handles an event. Called in the order of the events, for those that are [`Wanted`].
     fn observe(&self, record: &Record);
 }
 
-/// Which events an observer is told of.
+/// Filter of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
-    /// The kinds.
+    /// Event types.
     pub kinds: Kinds,
-    /// From this time on.
+    /// Start time, inclusive.
     pub from: Instant,
-    /// Up to this time, itself left out.
+    /// End time, exclusive.
     pub until: Instant,
 }
 
 impl Wanted {
-    /// These kinds at all times.
+    /// Filter for these types at all times.
     #[must_use]
     pub const fn always(kinds: Kinds) -> Self {
         Self { kinds, from: Instant::ZERO, until: Instant::FAR_FUTURE }
     }
 
-    /// Whether an event of a kind at a time is among them.
+    /// Whether an event of this type and time passes the filter.
     #[must_use]
     #[inline]
     pub fn has(&self, at: Instant, kind: Kind) -> bool {
@@ -54,19 +54,19 @@ impl Wanted {
     }
 }
 
-/// An event, when and where it happened.
+/// An event with its time and place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// When.
+    /// Time of the event.
     pub at: Instant,
-    /// On which connection.
+    /// The connection.
     pub connection: ConnectionId,
-    /// On which subflow; what concerns the whole connection has its first one here.
+    /// The subflow; the first one for an event of the whole connection.
     pub place: Place,
-    /// It concerns the whole connection.
+    /// Whether the event concerns the whole connection.
     pub whole: bool,
-    /// What.
+    /// The event.
     pub event: Event,
-    /// Another subflow that has to do with it: see [`Kind::says`].
+    /// Another subflow that is involved; see [`Kind::says`].
     pub other: Option<Place>,
 }

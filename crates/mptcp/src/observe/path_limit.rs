@@ -1,47 +1,50 @@
-//! What holds one path back, as measured time.
+//! The limiting factor of each path over time.
 //!
-//! Owns the words, and a clock that always runs for exactly one of them. Which one it is, is the connection's finding.
+//! Owns the names of the factors, and a clock per path that assigns all time to exactly one factor. Never
+//! determines the factor: the connection does.
 
 use mptcp_clock::{Duration, Instant};
 
 use crate::observe::place::Place;
 
-/// Why a subflow sends no more right now.
+/// Reason why a subflow sends nothing more at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum PathLimit {
-    /// There is no connection, or no more to do.
+    /// No connection, or nothing left to do.
     Idle,
-    /// Everything written was sent.
+    /// All written data has been sent.
     Application,
-    /// The send buffer is full, and the oldest data in it is on this path.
+    /// The send buffer is full, and its oldest data is on this path.
     SendBuffer,
-    /// The peer's receive window is full, and the oldest data in it is on this path.
+    /// The peer's receive window is full, and its oldest data is on this path.
     ReceiveWindow,
-    /// The receive window or the send buffer is full, and the oldest data in it is on another path.
+    /// The receive window or the send buffer is full, and the oldest data is on another path: head-of-line
+    /// blocking.
     HeadOfLine,
-    /// It has room, and the scheduler or a backup flag keeps it unused.
+    /// The subflow has space, but the scheduler or its backup flag keeps it unused.
     Scheduler,
-    /// Its congestion window is full, and the path would carry more: the window still grows, or was made small by congestion.
+    /// The congestion window is full although the path could carry more: the window still grows, or
+    /// congestion reduced it.
     Window,
-    /// Its congestion window is full, and a queue stands before the bottleneck: the path carries what it can.
+    /// The congestion window is full, and a queue exists at the bottleneck: the path is fully used.
     Capacity,
-    /// It repairs losses, or its congestion window is small because of losses that came without a queue.
+    /// The subflow is in loss recovery, or losses without a queue keep its congestion window small.
     Loss,
-    /// M2 made its congestion window small.
+    /// Penalisation (M2) reduced the congestion window.
     Penalty,
-    /// It is paced.
+    /// The subflow waits for its pacing timer.
     Pacing,
-    /// Enough waits in this host's own interface.
+    /// The queue of the local interface holds the maximum for this subflow.
     LocalQueue,
-    /// Its handshake is not over.
+    /// The handshake is unfinished.
     Joining,
-    /// It is over.
+    /// The subflow has ended.
     Closed,
 }
 
 impl PathLimit {
-    /// All of them in order.
+    /// All limits, in the order of their numbers.
     pub const ALL: [Self; 14] = [
         Self::Idle,
         Self::Application,
@@ -59,7 +62,7 @@ impl PathLimit {
         Self::Closed,
     ];
 
-    /// A name for tables.
+    /// Name in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -81,20 +84,20 @@ impl PathLimit {
     }
 }
 
-/// What held one subflow back, over its life.
+/// Time per limit of one subflow, over its life.
 #[derive(Clone, Copy, Debug)]
 pub struct PathReasons {
     /// The subflow.
     pub place: Place,
-    /// When it began.
+    /// Creation time.
     pub began: Instant,
     /// Time under each limit, in the order of [`PathLimit::ALL`].
     pub total: [Duration; 14],
-    /// How long all others waited for older data on it.
+    /// Time during which all other subflows waited for older data on this one.
     pub blamed: Duration,
 }
 
-/// Time under each limit.
+/// Clock that assigns time to limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathClock {
     began: Instant,
@@ -112,8 +115,8 @@ impl PathClock {
         self.began
     }
 
-    /// From now on it is this one; returns whether it was another.
-    pub(crate) fn note(&mut self, now: Instant, limit: PathLimit) -> bool {
+    /// Starts the time of `limit`. Returns whether it differs from the present one.
+    pub(crate) fn set(&mut self, now: Instant, limit: PathLimit) -> bool {
         let changed = limit != self.current;
         if changed {
             self.total[self.current as usize] += now.since(self.since);
@@ -122,7 +125,7 @@ impl PathClock {
         changed
     }
 
-    /// Up to now.
+    /// Time per limit until `now`.
     pub(crate) fn totals(&self, now: Instant) -> [Duration; 14] {
         let mut total = self.total;
         total[self.current as usize] += now.since(self.since);

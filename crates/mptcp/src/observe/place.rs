@@ -1,16 +1,16 @@
-//! Where an event happens.
+//! The subflow that an event belongs to.
 
 use std::net::SocketAddr;
 
 use crate::ids::SubflowId;
 
-/// A subflow, and where it goes.
+/// A subflow and its addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The subflow.
     pub subflow: SubflowId,
-    /// Our address.
+    /// The local address and port.
     pub local: SocketAddr,
-    /// The peer's address.
+    /// The peer's address and port.
     pub remote: SocketAddr,
 }

@@ -1,4 +1,4 @@
-//! An event as a word and up to three numbers, for tables and for lines of text.
+//! Conversion of an event to a name and up to three numbers, for tables and text output.
 
 use mptcp_clock::Duration;
 
@@ -6,16 +6,16 @@ use crate::observe::event::Event;
 use crate::observe::log::NOTHING;
 use crate::subflow::State;
 
-/// What a table has of an event.
+/// Table values of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Values {
-    /// The word.
+    /// Subtype or reason.
     pub what: &'static str,
-    /// The numbers, in the order of [`crate::observe::Kind::fields`]; [`NOTHING`] where there is none.
+    /// Numbers, in the order of [`crate::observe::Kind::fields`]; [`NOTHING`] if missing.
     pub numbers: [u64; 3],
 }
 
-/// The numbers of an event in a line of text: `rtt=20.1ms srtt=21ms`, those that there are.
+/// Displays the numbers that an event has, such as `rtt=20.1ms srtt=21ms`.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers(Event);
 
@@ -43,13 +43,13 @@ fn nanos(time: Duration) -> u64 {
 }
 
 impl Event {
-    /// For a line of text. Nothing is done before it is written.
+    /// The numbers, for text output; formatted only when displayed.
     #[must_use]
     pub const fn numbers(self) -> Numbers {
         Numbers(self)
     }
 
-    /// For a table.
+    /// The values, for tables.
     #[must_use]
     pub fn values(&self) -> Values {
         let of = |what, numbers| Values { what, numbers };
@@ -88,7 +88,7 @@ impl Event {
     }
 }
 
-/// RFC 9293's names, in small letters.
+/// RFC 9293's state names, in lower case.
 fn state_name(state: State) -> &'static str {
     match state {
         State::SynSent => "syn_sent",

@@ -253,20 +253,20 @@ impl DeliveryRate {
 
 /// Weights of the loss intervals, the latest first (RFC 5348 section 5.4).
 const WEIGHTS: [f64; EVENTS - 1] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
-/// Events that bound eight intervals.
+/// Number of events, which enclose eight intervals.
 const EVENTS: usize = 9;
-/// Older events say nothing of the path as it is. An assumption: as long as a retransmission timer may be bounded (RFC 6298 section 2.5).
+/// Maximum age of an event. Assumed equal to the maximum RTO (RFC 6298 section 2.5).
 const LIFETIME: Duration = Duration::from_secs(60);
-/// The loss interval before anything is known, segments: one loss counts half, and this prior the other half.
+/// Prior loss interval, segments. The first loss and the prior have equal weight.
 const PRIOR_INTERVAL: u64 = 1000;
 
-/// One congestion event.
+/// A congestion event.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Event {
-    /// Bytes that had arrived on the path before it.
+    /// Bytes delivered on the path before the event.
     delivered: u64,
     at: Instant,
-    /// No queue showed, so that its cause is not congestion.
+    /// Whether the loss was random: no queue was present.
     random: bool,
 }
 
@@ -274,19 +274,19 @@ struct Event {
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Losses {
     delivered: u64,
-    /// The oldest first; `count` of them are in use.
+    /// Events, the oldest first; `count` of them are valid.
     events: [Event; EVENTS],
     count: usize,
 }
 
 impl Losses {
-    /// `bytes` more have arrived.
+    /// Counts delivered bytes.
     #[inline]
     pub(crate) fn on_delivered(&mut self, bytes: u64) {
         self.delivered += bytes;
     }
 
-    /// A congestion event; `random` where no queue showed.
+    /// Records a congestion event; `random` if no queue was present.
     pub(crate) fn on_loss(&mut self, now: Instant, random: bool) {
         if self.count == EVENTS {
             self.events.rotate_left(1);
@@ -296,13 +296,13 @@ impl Losses {
         self.count += 1;
     }
 
-    /// The last event was none: the segment had arrived.
+    /// Removes the last event, which was a spurious loss.
     pub(crate) fn on_undo(&mut self) {
         self.count = self.count.saturating_sub(1);
     }
 
-    /// Mean loss interval, bytes, with segments of `mss` bytes; None without an event in the last minute. A first event with a queue says where
-    /// slow start ended, and nothing of an interval.
+    /// Mean loss interval, bytes, for segments of `mss` bytes. `None` without an event in the last minute. A
+    /// single event with a queue marks the end of slow start and gives no interval.
     #[must_use]
     pub fn interval(&self, now: Instant, mss: u64) -> Option<f64> {
         let known = &self.events[..self.count];
@@ -321,9 +321,10 @@ impl Losses {
         self.events[..self.count].last().is_some_and(|last| last.random)
     }
 
-    /// Bytes that arrive without a loss: the loss interval, or what has arrived since the last event, or at all.
+    /// Bytes delivered without a loss: the mean loss interval, or the bytes since the last event, or all
+    /// bytes.
     #[must_use]
-    pub fn arrives_without(&self, now: Instant, mss: u64) -> f64 {
+    pub fn loss_free_bytes(&self, now: Instant, mss: u64) -> f64 {
         let last = self.events[..self.count].last().map_or(0, |event| event.delivered);
         self.interval(now, mss).unwrap_or((self.delivered - last) as f64)
     }
@@ -340,15 +341,15 @@ fn mean(intervals: impl Iterator<Item = f64>) -> f64 {
 /// The virtual FIFO queue of one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct OwnQueue {
-    /// When the bottleneck will have sent everything that it was given.
+    /// Time at which the bottleneck has sent all packets.
     free: Instant,
-    /// The longest that a packet waited and was serialised, in this round trip and in the one before.
+    /// Maximum sojourn time, including serialisation, in the present RTT and in the one before.
     longest: [Duration; 2],
     round_ends: Instant,
 }
 
 impl OwnQueue {
-    /// Data leaves now whose serialisation at the bottleneck takes `time`; `round` is the smoothed RTT.
+    /// Records data sent now whose serialisation takes `time`; `round` is the smoothed RTT.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, time: Duration, round: Duration) {
         self.free = self.free.max(now) + time;
@@ -359,29 +360,29 @@ impl OwnQueue {
         self.longest[0] = self.longest[0].max(self.free.since(now));
     }
 
-    /// How long a packet that leaves now waits behind those before it, if all of them are still in flight.
+    /// Waiting time of a packet sent now, if all earlier packets are still in flight.
     #[inline]
     pub(crate) fn wait(&self, now: Instant) -> Duration {
         self.free.since(now)
     }
 
-    /// The longest wait of the last two round trips, with the packet's own serialisation.
+    /// Maximum sojourn time in the last two RTTs, including serialisation.
     #[inline]
     pub(crate) fn longest(&self) -> Duration {
         self.longest[0].max(self.longest[1])
     }
 }
 
-/// Jitter of a host: no shorter delay is a queue.
+/// Delay variation of a host; a smaller delay does not indicate a queue.
 const NOISE: Duration = Duration::from_millis(1);
 
-/// The shortest RTTs of a path.
+/// Minimum RTTs of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Standing {
-    /// The shortest RTT of data; that of a handshake does not tell how long a full segment takes to serialise.
+    /// Minimum RTT of data segments. The RTT of the handshake excludes the serialisation of a full segment.
     shortest: Duration,
     latest: Duration,
-    /// The shortest of the last round, and of this one so far.
+    /// Minimum of the last round, and of the present round so far.
     last: Duration,
     current: Duration,
     ends: Instant,
@@ -400,7 +401,7 @@ impl Default for Standing {
 }
 
 impl Standing {
-    /// A sample of the RTT of data; `round` is the smoothed RTT.
+    /// Records an RTT sample of data; `round` is the smoothed RTT.
     #[inline]
     pub(crate) fn on_sample(&mut self, now: Instant, sample: Duration, round: Duration) {
         (self.shortest, self.latest) = (self.shortest.min(sample), sample);
@@ -410,14 +411,15 @@ impl Standing {
         }
     }
 
-    /// Whether a queue stands that is longer than `own`, the time that the sender's own packets take: every RTT of the last round was longer than the shortest by
-    /// that and a sixteenth, and by more than jitter.
+    /// Whether a standing queue exceeds `own`, the serialisation time of the sender's own packets. All RTTs
+    /// of the last round must exceed the minimum RTT plus `own` by 1/16 of the minimum RTT and by 1 ms.
     pub(crate) fn is_longer_than(&self, own: Duration) -> bool {
         self.last - own > self.shortest.min(Duration::MAX - NOISE) + (self.shortest / 16).max(NOISE)
     }
 
-    /// Whether what is lost now may have met a full queue: one stands, or the latest RTT shows one of a third of the shortest RTT. In slow start
-    /// a sixteenth is enough: the sample tells of the round before, and the window has doubled since.
+    /// Whether a loss now may be caused by a full queue: a standing queue exists, or the latest RTT exceeds
+    /// the minimum by a third. In slow start 1/16 is enough, because the window has doubled since that
+    /// sample.
     pub(crate) fn may_be_full(&self, slow_start: bool) -> bool {
         let enough = if slow_start { (self.shortest / 16).max(NOISE) } else { self.shortest / 3 };
         self.is_longer_than(Duration::ZERO) || self.latest > self.shortest.min(Duration::MAX / 2) + enough
@@ -436,7 +438,7 @@ mod queue_tests {
     }
 
     #[test]
-    fn packets_wait_for_those_before_them_and_no_longer() {
+    fn packet_waits_only_for_earlier_packets() {
         let (mut queue, start) = (OwnQueue::default(), Instant::ZERO + ms(100));
         (0..3).for_each(|_| queue.on_sent(start, ms(10), ms(50)));
         assert_eq!((queue.wait(start), queue.wait(start + ms(20))), (ms(30), ms(10)));
@@ -446,7 +448,7 @@ mod queue_tests {
     }
 
     #[test]
-    fn the_longest_wait_is_that_of_two_round_trips() {
+    fn longest_wait_covers_two_rtts() {
         let mut queue = OwnQueue::default();
         let at = |time| Instant::ZERO + ms(time);
         (0..3).for_each(|_| queue.on_sent(at(100), ms(10), ms(50)));
@@ -465,7 +467,7 @@ mod standing_tests {
         Duration::from_millis(time)
     }
 
-    /// What is known after samples of these RTTs, one every 10 ms, in rounds of 40 ms.
+    /// State after samples of these RTTs, one every 10 ms, in rounds of 40 ms.
     fn after(rtts: &[u64]) -> Standing {
         let mut standing = Standing::default();
         for (at, &rtt) in rtts.iter().enumerate() {
@@ -475,7 +477,7 @@ mod standing_tests {
     }
 
     #[test]
-    fn a_queue_stands_if_all_of_a_round_is_longer() {
+    fn queue_is_standing_if_all_rtts_of_a_round_are_longer() {
         assert!(!after(&[]).is_longer_than(Duration::ZERO));
         assert!(!after(&[40; 12]).is_longer_than(Duration::ZERO));
         let standing = after(&[40, 50, 50, 50, 50, 50, 50, 50, 50]);
@@ -485,7 +487,7 @@ mod standing_tests {
     }
 
     #[test]
-    fn a_loss_may_be_an_overflow_if_the_latest_rtt_shows_a_queue() {
+    fn loss_may_be_an_overflow_if_the_latest_rtt_shows_a_queue() {
         assert!(!after(&[40, 53]).may_be_full(false) && after(&[40, 54]).may_be_full(false));
         assert!(!after(&[40, 42]).may_be_full(true) && after(&[40, 43]).may_be_full(true), "slow start");
     }
@@ -501,7 +503,7 @@ mod losses_tests {
         Instant::ZERO + Duration::from_secs(seconds)
     }
 
-    /// A kilobyte arrives before each of these events.
+    /// Losses after each kilobyte, at these times in seconds.
     fn lossy(times: &[u64]) -> Losses {
         let mut losses = Losses::default();
         for &time in times {
@@ -512,14 +514,14 @@ mod losses_tests {
     }
 
     #[test]
-    fn the_first_loss_of_a_full_window_gives_no_interval_and_two_give_one() {
+    fn two_congestion_losses_give_an_interval() {
         assert_eq!(lossy(&[]).interval(at(1), MSS), None);
         assert_eq!(lossy(&[1]).interval(at(1), MSS), None);
         assert_eq!(lossy(&[1, 2]).interval(at(2), MSS), Some(1_000.0));
     }
 
     #[test]
-    fn a_single_random_loss_is_averaged_with_the_prior() {
+    fn single_random_loss_is_averaged_with_the_prior() {
         let mut losses = Losses::default();
         losses.on_delivered(1_000);
         losses.on_loss(at(1), true);
@@ -527,13 +529,13 @@ mod losses_tests {
     }
 
     #[test]
-    fn the_open_interval_counts_where_it_is_longer_and_old_intervals_weigh_less() {
+    fn open_interval_counts_if_longer_and_old_intervals_have_lower_weight() {
         let mut losses = lossy(&[1, 2, 3, 4, 5]);
         assert_eq!(losses.interval(at(5), MSS), Some(1_000.0));
         losses.on_delivered(500);
         assert_eq!(losses.interval(at(5), MSS), Some(1_000.0));
         losses.on_delivered(4_300);
-        // With four of 1000 that weigh 1, 1, 1 and 0.8.
+        // The mean of this interval and four of 1000 bytes with weights 1, 1, 1 and 0.8.
         assert_eq!(losses.interval(at(5), MSS), Some((4_800.0 + 3_800.0) / 4.8));
         losses.on_loss(at(6), false);
         (7..15).for_each(|time| {
@@ -545,12 +547,12 @@ mod losses_tests {
     }
 
     #[test]
-    fn losses_are_forgotten_after_a_minute_and_by_an_undo() {
+    fn losses_expire_after_a_minute_or_by_an_undo() {
         let mut losses = lossy(&[1, 30]);
         assert_eq!(losses.interval(at(89), MSS), Some(1_000.0));
         assert_eq!(losses.interval(at(90), MSS), None);
         losses.on_delivered(300);
-        assert_eq!(losses.arrives_without(at(90), MSS), 300.0);
+        assert_eq!(losses.loss_free_bytes(at(90), MSS), 300.0);
         losses.on_undo();
         assert_eq!(losses.interval(at(31), MSS), None);
     }

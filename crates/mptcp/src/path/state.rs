@@ -206,7 +206,7 @@ impl Path {
 }
 
 /// Segments of a block of 8 KiB and of a few around it: a loss among so many keeps one block waiting.
-const BLOCK: f64 = 10.0;
+const BLOCK_SEGMENTS: f64 = 10.0;
 
 /// A path at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -259,11 +259,11 @@ impl PathEstimate {
         if quantile <= 0.5 {
             return 0.0;
         }
-        let times = (self.loss * BLOCK / (1.0 - quantile)).ln().max(0.0);
+        let times = (self.loss * BLOCK_SEGMENTS / (1.0 - quantile)).ln().max(0.0);
         (times * self.mean_repair()).max(self.near_repair())
     }
 
-    /// Seconds that a repair takes where the next loss is near; zero elsewhere.
+    /// Mean repair time in seconds if the next loss is near; otherwise zero.
     #[must_use]
     pub fn near_repair(&self) -> f64 {
         if self.is_probing { self.mean_repair() } else { 0.0 }
@@ -281,7 +281,7 @@ mod tests;
 mod estimate_tests {
     use super::*;
 
-    /// A path of 40 ms and 1 MB/s.
+    /// A path with 40 ms RTT and 1 MB/s.
     fn path() -> PathEstimate {
         PathEstimate { base_rtt: Duration::from_millis(40), rate: 1e6, most: 1e6, ..PathEstimate::default() }
     }
@@ -291,7 +291,7 @@ mod estimate_tests {
     }
 
     #[test]
-    fn data_arrives_behind_all_that_is_before_it() {
+    fn data_arrives_after_all_earlier_data() {
         let mut path = path();
         assert!(is(path.arrival(0, 1_000, 0.0), 21.0));
         assert!(is(path.arrival(9_000, 1_000, 0.0), 30.0));
@@ -302,7 +302,7 @@ mod estimate_tests {
     }
 
     #[test]
-    fn a_data_ack_comes_half_of_the_base_rtt_later_and_sooner_by_the_lead() {
+    fn data_ack_arrives_half_a_base_rtt_later_minus_the_lead() {
         let mut path = path();
         assert!(is(path.acknowledgement(0, 1_000), 41.0));
         path.lead = Duration::from_millis(11);
@@ -312,7 +312,7 @@ mod estimate_tests {
     }
 
     #[test]
-    fn a_loss_counts_for_the_tail_if_more_blocks_meet_one_than_the_tail_has() {
+    fn losses_affect_the_tail_if_more_blocks_have_one_than_the_tail_contains() {
         let mut path = path();
         path.loss = 0.001;
         assert!(is(path.repair(0.99), 0.0), "one block in a hundred");
@@ -322,7 +322,7 @@ mod estimate_tests {
     }
 
     #[test]
-    fn the_next_loss_is_near_on_a_path_that_probes() {
+    fn probing_path_expects_its_next_loss() {
         let mut path = path();
         (path.is_probing, path.own_queue) = (true, Duration::from_millis(10));
         assert!(is(path.near_repair(), 100.0) && is(path.repair(0.99), 100.0));

@@ -1,8 +1,8 @@
-//! A subflow for each pair of addresses (Linux's `fullmesh` endpoint flag).
+//! The full-mesh path manager: a subflow for each pair of addresses, as Linux's `fullmesh` endpoint flag.
 
 use crate::path_manager::{Pair, PathManager, PathView};
 
-/// Uses whatever can be used.
+/// Requests every pair of a local and a remote address of the same IP version.
 #[derive(Clone, Copy, Debug)]
 pub struct FullMesh;
 

@@ -1,6 +1,7 @@
-//! Which subflows a connection should have.
+//! Path managers: the choice of the subflows that a connection should have.
 //!
-//! Owns that decision only: it is shown the addresses and the subflows, and names the missing ones.
+//! Owns only this choice: it sees addresses and subflows, and returns the missing pairs. Never opens a
+//! subflow.
 
 mod fullmesh;
 mod ndiffports;

@@ -1,11 +1,12 @@
-//! Several subflows between one pair of addresses, told apart by their ports.
+//! The ndiffports path manager: several subflows between one pair of addresses, with different ports.
 
 use crate::path_manager::{Pair, PathManager, PathView, RemoteAddress};
 
-/// Splits one path's traffic, for networks that spread flows by port.
+/// Requests `subflows` subflows between the first pair of addresses, for networks with load balancing by
+/// ports.
 #[derive(Clone, Copy, Debug)]
 pub struct NdiffPorts {
-    /// Subflows in all.
+    /// Total number of subflows.
     pub subflows: u8,
 }
 

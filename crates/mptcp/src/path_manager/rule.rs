@@ -1,4 +1,4 @@
-//! What a path manager is, and what it sees.
+//! The [`PathManager`] trait and its input.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -7,55 +7,56 @@ use mptcp_clock::Instant;
 use crate::event::SubflowCloseReason;
 use crate::ids::InterfaceId;
 
-/// An address of ours that is up.
+/// A local address that is up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LocalAddress {
-    /// Address id; 0 for the address of the initial subflow.
+    /// Address ID; 0 for the address of the initial subflow.
     pub id: u8,
-    /// Where it lives.
+    /// Its interface.
     pub interface: InterfaceId,
     /// The address.
     pub address: IpAddr,
-    /// Subflows from it are backups.
+    /// Whether subflows from it are backups.
     pub backup: bool,
 }
 
-/// An address of the peer's.
+/// An address of the peer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RemoteAddress {
-    /// Address id; 0 for the address of the initial subflow.
+    /// Address ID; 0 for the address of the initial subflow.
     pub id: u8,
     /// Address and port to connect to.
     pub address: SocketAddr,
 }
 
-/// A subflow that exists or should exist.
+/// An existing or requested subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pair {
-    /// Our side.
+    /// Local side.
     pub local: LocalAddress,
-    /// The peer's side.
+    /// Remote side.
     pub remote: RemoteAddress,
 }
 
-/// What a path manager sees.
+/// The input of a path manager.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct PathView<'a> {
-    /// Now.
+    /// The present time.
     pub now: Instant,
-    /// We opened the connection. The other side may be unable to reach us, behind a translator of addresses.
+    /// Whether this side opened the connection. The other side may be unable to open subflows, because this
+    /// side may be behind a NAT.
     pub client: bool,
-    /// Addresses of ours that are up.
+    /// Local addresses that are up.
     pub local: &'a [LocalAddress],
-    /// Addresses of the peer's: that of the first subflow, and those that it announced.
+    /// Addresses of the peer: that of the first subflow, and those received in ADD_ADDR.
     pub remote: &'a [RemoteAddress],
     /// Subflows that are open or opening.
     pub existing: &'a [Pair],
 }
 
 impl<'a> PathView<'a> {
-    /// The view of a side that opened the connection. For tests of path managers.
+    /// Creates a view of the side that opened the connection. For tests of path managers.
     #[must_use]
     pub fn new(
         now: Instant,
@@ -67,36 +68,37 @@ impl<'a> PathView<'a> {
     }
 }
 
-/// What happened to a subflow.
+/// A change of a subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathEvent {
-    /// Its handshake is over: it may carry data.
+    /// The handshake has finished; the subflow may carry data.
     Opened(Pair),
-    /// It ended.
+    /// The subflow has ended, with the reason if known.
     Closed(Pair, Option<SubflowCloseReason>),
 }
 
-/// A rule for which subflows to open; asked after every change.
+/// Chooses which subflows to open; called after every change.
 pub trait PathManager: std::fmt::Debug + Send {
-    /// The name that the field uses.
+    /// Name in scenario files and results.
     fn name(&self) -> &'static str;
 
-    /// Adds to `missing` what should be opened, given what there is. Pairs that failed lately are held back, and the limit of
-    /// subflows is kept, whatever it says.
+    /// Adds the subflows to open to `missing`. The connection enforces the maximum number of subflows, and
+    /// delays pairs that failed recently.
     fn missing(&mut self, view: &PathView<'_>, missing: &mut Vec<Pair>);
 
-    /// Something happened to a subflow; `missing` is asked afterwards.
+    /// Handles a change of a subflow; a call of `missing` follows.
     fn on_event(&mut self, now: Instant, event: &PathEvent) {
         let _ = (now, event);
     }
 
-    /// Whether the side that was connected to is asked too. It announces its addresses instead unless this says so.
+    /// Whether the side that accepted the connection also calls `missing`. By default it announces its
+    /// addresses instead.
     fn serves_both_sides(&self) -> bool {
         false
     }
 
-    /// Whether several subflows share a pair of addresses, told apart by their ports: results give each a name of its own.
+    /// Whether several subflows may share a pair of addresses. Results then name each subflow by its ports.
     fn shares_addresses(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! What makes a policy for each connection.
+//! Factories, which create a policy for each connection.
 
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -8,26 +8,26 @@ use crate::congestion::CongestionControl;
 use crate::path_manager::PathManager;
 use crate::scheduler::Scheduler;
 
-/// Makes a policy anew for each connection. Every policy that can be cloned is one: `config.scheduler = Ecf::default().into()`
-/// gives each connection a copy of its own.
+/// Creates a new policy for each connection. Every policy that implements `Clone` converts to one:
+/// `config.scheduler = Ecf::default().into()` gives each connection its own copy.
 pub struct Factory<T: ?Sized> {
     name: &'static str,
     make: Arc<dyn Fn() -> Box<T> + Send + Sync>,
 }
 
 impl<T: ?Sized> Factory<T> {
-    /// Calls `make` for each connection; `name` is what results call it.
+    /// Calls `make` for each connection; `name` is the name in results.
     pub fn new(name: &'static str, make: impl Fn() -> Box<T> + Send + Sync + 'static) -> Self {
         Self { name, make: Arc::new(make) }
     }
 
-    /// The name of what it makes.
+    /// Name of the policy.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// A policy with nothing remembered yet.
+    /// Creates a policy in its initial state.
     #[must_use]
     pub fn build(&self) -> Box<T> {
         (self.make)()
@@ -40,14 +40,14 @@ impl<T: ?Sized> Clone for Factory<T> {
     }
 }
 
-/// As what it makes.
+/// Shows the policy in its initial state.
 impl<T: ?Sized + fmt::Debug> fmt::Debug for Factory<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.build().fmt(f)
     }
 }
 
-// It only makes new values: a panic elsewhere leaves nothing half done in it.
+// A factory only creates new values, so a panic leaves no broken state.
 impl<T: ?Sized> UnwindSafe for Factory<T> {}
 impl<T: ?Sized> RefUnwindSafe for Factory<T> {}
 

@@ -1,7 +1,7 @@
-//! Policies by name: congestion controllers, schedulers, path managers.
+//! Policies by name: congestion controllers, schedulers and path managers.
 //!
-//! Owns the way from a name and its parameters to a policy, for the built-in ones and for those that another crate
-//! registers. Never knows what a policy does.
+//! Owns the lookup from a name and parameters to a policy, for built-in policies and for those of other
+//! crates. Never calls a policy.
 
 mod factory;
 mod parameters;
@@ -14,7 +14,7 @@ pub use crate::policy::parameters::{ParameterError, Parameters, Value};
 pub use crate::policy::registry::{Entry, Registry, UnknownPolicy};
 use crate::scheduler::Scheduler;
 
-/// All that can be named; [`Policies::default`] has the built-in ones, and [`Registry::register`] adds to them.
+/// The registries. [`Policies::default`] contains the built-in policies; [`Registry::register`] adds others.
 ///
 /// ```
 /// use mptcp::policy::Policies;

@@ -1,20 +1,21 @@
-//! The parameters that come with a name, such as the β of ECF.
+//! Parameters of a policy, such as β of ECF.
 //!
-//! Owns their checks: whoever reads one says its default and its range, and what nobody read is an error.
+//! Owns their checks: the reader of a parameter gives its default and its range, and unread parameters are
+//! errors. Never knows a policy.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// A value that a person gave.
+/// A parameter value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A whole number.
     Integer(i64),
     /// Any other number.
     Float(f64),
-    /// Yes or no.
+    /// True or false.
     Boolean(bool),
     /// Text.
     Text(String),
@@ -31,17 +32,18 @@ impl Display for Value {
     }
 }
 
-/// What is wrong with a parameter, and what would be right.
+/// An invalid parameter.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{key}: {problem}")]
 pub struct ParameterError {
-    /// Which one.
+    /// Name of the parameter.
     pub key: String,
-    /// A sentence without its name.
+    /// Description of the problem, without the name.
     pub problem: String,
 }
 
-/// Parameters by name. Reading one takes its default and its range; [`Parameters::finish`] finds what nobody asked for.
+/// Parameters by name. Each is read with its default and its range; [`Parameters::finish`] rejects those that
+/// were not read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Parameters {
     values: BTreeMap<String, Value>,
@@ -49,20 +51,20 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// With one more value.
+    /// Adds a value.
     #[must_use]
     pub fn with(mut self, key: &str, value: Value) -> Self {
         self.values.insert(key.into(), value);
         self
     }
 
-    /// Whether none was given.
+    /// Whether no parameters are given.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// Those that were given, by name.
+    /// The given parameters, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.values.iter().map(|(key, value)| (key.as_str(), value))
     }
@@ -74,10 +76,11 @@ impl Parameters {
         self.values.get(key).cloned()
     }
 
-    /// A number of `range`; `default` where none was given.
+    /// Reads a number in `range`; `default` if it is not given.
     ///
     /// # Errors
-    /// When it is no number or outside of the range.
+    ///
+    /// If it is not a number, or outside of the range.
     pub fn number(
         &mut self,
         key: &str,
@@ -94,10 +97,11 @@ impl Parameters {
         self.within(key, value.filter(|value| range.contains(value)), wanted)
     }
 
-    /// A whole number of `range`; `default` where none was given.
+    /// Reads an integer in `range`; `default` if it is not given.
     ///
     /// # Errors
-    /// When it is no whole number or outside of the range.
+    ///
+    /// If it is not an integer, or outside of the range.
     pub fn count(
         &mut self,
         key: &str,
@@ -113,10 +117,11 @@ impl Parameters {
         self.within(key, value.filter(|value| range.contains(value)), wanted)
     }
 
-    /// True or false; `default` where nothing was given.
+    /// Reads true or false; `default` if it is not given.
     ///
     /// # Errors
-    /// When it is neither.
+    ///
+    /// If it is neither.
     pub fn flag(&mut self, key: &str, default: bool) -> Result<bool, ParameterError> {
         let value = match self.get(key) {
             None => return Ok(default),
@@ -126,10 +131,11 @@ impl Parameters {
         self.within(key, value, || "true or false is wanted".into())
     }
 
-    /// Text; None where nothing was given.
+    /// Reads text; `None` if it is not given.
     ///
     /// # Errors
-    /// When it is something else.
+    ///
+    /// If it is not text.
     pub fn text(&mut self, key: &str) -> Result<Option<String>, ParameterError> {
         match self.get(key) {
             None => Ok(None),
@@ -150,10 +156,11 @@ impl Parameters {
         })
     }
 
-    /// Everything was read that there is.
+    /// Checks that every given parameter was read.
     ///
     /// # Errors
-    /// Names the first parameter that nobody has read, and those that were.
+    ///
+    /// Names the first unread parameter and the known ones.
     pub fn finish(self) -> Result<(), ParameterError> {
         let Some(key) = self.values.keys().find(|key| !self.known.contains(key)) else { return Ok(()) };
         let problem = match self.known.as_slice() {

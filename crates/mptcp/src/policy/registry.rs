@@ -1,4 +1,6 @@
-//! The policies of one kind, by name.
+//! A registry of policies of one type.
+//!
+//! Owns the names, descriptions and factories. Never keeps a policy.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +9,7 @@ use crate::policy::{Factory, ParameterError, Parameters};
 
 type Make<T> = dyn Fn(&mut Parameters) -> Result<Factory<T>, ParameterError> + Send + Sync;
 
-/// A policy that can be named.
+/// A named policy.
 pub struct Entry<T: ?Sized> {
     name: &'static str,
     about: &'static str,
@@ -15,13 +17,13 @@ pub struct Entry<T: ?Sized> {
 }
 
 impl<T: ?Sized> Entry<T> {
-    /// The name that scenario files and commands use.
+    /// Name in scenario files and commands.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// What it is, in a few words with its source.
+    /// Short description with its source.
     #[must_use]
     pub fn about(&self) -> &'static str {
         self.about
@@ -34,44 +36,44 @@ impl<T: ?Sized> Clone for Entry<T> {
     }
 }
 
-/// Why a name or what came with it cannot be used.
+/// Error of a policy lookup.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum UnknownPolicy {
-    /// Nothing of that name is registered.
+    /// The name is not registered.
     #[error("there is no {kind} \"{name}\"; there is {known}", known = known.join(", "))]
     Name {
-        /// What was looked for, such as "scheduler".
+        /// Type of the policy, such as "scheduler".
         kind: &'static str,
-        /// The name.
+        /// The unknown name.
         name: String,
-        /// The names there are, in their order.
+        /// Registered names, in order of registration.
         known: Vec<&'static str>,
     },
-    /// One of its parameters is wrong.
+    /// A parameter is invalid.
     #[error("{name}: {error}")]
     Parameter {
-        /// The policy.
+        /// Name of the policy.
         name: &'static str,
-        /// What is wrong.
+        /// The error.
         error: ParameterError,
     },
 }
 
-/// The policies of one kind.
+/// The policies of one type.
 pub struct Registry<T: ?Sized> {
     kind: &'static str,
     entries: Vec<Entry<T>>,
 }
 
 impl<T: ?Sized> Registry<T> {
-    /// With nothing in it; `kind` is what messages call its entries, such as "scheduler".
+    /// Creates an empty registry; `kind` names the type in messages, such as "scheduler".
     #[must_use]
     pub fn new(kind: &'static str) -> Self {
         Self { kind, entries: Vec::new() }
     }
 
-    /// Adds a policy, or replaces the one of that name. `make` reads the parameters that it takes, and says what each
-    /// connection gets.
+    /// Adds a policy, or replaces the one with the same name. `make` reads the parameters and returns the
+    /// factory.
     pub fn register(
         &mut self,
         name: &'static str,
@@ -85,7 +87,7 @@ impl<T: ?Sized> Registry<T> {
         }
     }
 
-    /// As [`Registry::register`], in a chain.
+    /// The same as [`Registry::register`], for chained calls.
     #[must_use]
     pub fn with(
         mut self,
@@ -97,18 +99,20 @@ impl<T: ?Sized> Registry<T> {
         self
     }
 
-    /// The policy called `name`, with the defaults of its parameters.
+    /// Returns the policy `name` with default parameters.
     ///
     /// # Errors
-    /// When there is none of that name.
+    ///
+    /// If the name is not registered.
     pub fn find(&self, name: &str) -> Result<Factory<T>, UnknownPolicy> {
         self.find_with(name, Parameters::default())
     }
 
-    /// The policy called `name`, with parameters.
+    /// Returns the policy `name` with these parameters.
     ///
     /// # Errors
-    /// When there is none of that name, or one of the parameters is wrong or not known.
+    ///
+    /// If the name is not registered, or a parameter is invalid or unknown.
     pub fn find_with(&self, name: &str, mut parameters: Parameters) -> Result<Factory<T>, UnknownPolicy> {
         let Some(entry) = self.entries.iter().find(|entry| entry.name == name) else {
             let known = self.names().collect();
@@ -118,19 +122,19 @@ impl<T: ?Sized> Registry<T> {
         made.map_err(|error| UnknownPolicy::Parameter { name: entry.name, error })
     }
 
-    /// What messages call its entries.
+    /// Name of the policy type in messages.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         self.kind
     }
 
-    /// What there is, in the order of registration.
+    /// All entries, in order of registration.
     #[must_use]
     pub fn entries(&self) -> &[Entry<T>] {
         &self.entries
     }
 
-    /// The names there are, in the order of registration.
+    /// All names, in order of registration.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.entries.iter().map(|entry| entry.name)
     }

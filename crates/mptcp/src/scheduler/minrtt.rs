@@ -1,8 +1,8 @@
-//! Lowest round-trip time first: the default of the mptcp.org kernel and of the NSDI 2012 paper.
+//! The minimum RTT scheduler: the default of the mptcp.org kernel and of Raiciu et al. (NSDI 2012).
 
 use crate::scheduler::{Candidate, Scheduler, SendView};
 
-/// Among the subflows with room in their congestion window, the one with the smallest srtt.
+/// Chooses the subflow with the smallest smoothed RTT among those with space in their congestion window.
 #[derive(Clone, Copy, Debug)]
 pub struct MinRtt;
 
@@ -16,8 +16,8 @@ impl Scheduler for MinRtt {
     }
 }
 
-/// Among the subflows with room in their congestion window, the one with the largest srtt: the opposite of [`MinRtt`], for experiments on
-/// how much depends on that order.
+/// Chooses the subflow with the largest smoothed RTT among those with space: the opposite of [`MinRtt`], for
+/// experiments on the effect of the order.
 #[derive(Clone, Copy, Debug)]
 pub struct MaxRtt;
 

@@ -1,6 +1,6 @@
-//! Which subflow carries the next data.
+//! Schedulers: the choice of the subflow for the next data.
 //!
-//! Owns the choice among subflows that could send. Never touches windows or data.
+//! Owns the choice among subflows that could send. Never changes windows or data.
 
 pub(crate) mod linux;
 mod minrtt;

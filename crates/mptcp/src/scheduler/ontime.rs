@@ -1,36 +1,40 @@
-//! The default scheduler: a path carries only data that arrives in time to be useful there.
+//! The default scheduler: a path carries only data that arrives in time to be useful.
 //!
-//! In the line of BLEST (Ferlin et al., IFIP Networking 2016), ECF (Lim et al., CoNEXT 2017) and STTF (Hurtig et al., ToN 2019). The next data goes
-//! on the path on which it arrives first, among the paths with room. A path that is not the fastest carries it only if
-//! that holds up nobody:
+//! It follows BLEST (Ferlin et al., IFIP Networking 2016), ECF (Lim et al., CoNEXT 2017) and STTF (Hurtig et
+//! al., ToN 2019). The next data is sent on the available path with the earliest arrival. A path that is not
+//! the fastest carries data only if this delays no other data:
 //!
-//! - Until its data is acknowledged, the send window cannot move beyond it. What the faster paths send meanwhile has to fit into the window
-//!   and the send buffer.
-//! - Where the application has no more to write for now, the faster paths must not deliver all that is unsent before this path has
-//!   delivered its part.
+//! - The send window cannot advance beyond its data until that is acknowledged. Until then, the data of the
+//!   faster paths must fit into the window and the send buffer.
+//! - If the application is not blocked, the faster paths must not deliver all unsent data before this path
+//!   delivers its part.
 //!
 //! docs/scheduler.md derives the rule.
+//!
+//! Owns the decision. Never keeps state between two decisions.
 
 use crate::scheduler::{Candidate, Scheduler, SendView};
 
-/// Blocks of an application are late if the slowest hundredth of them is; so that part of the distribution counts for them.
+/// Quantile of the arrival time for application-limited data: one late block in a hundred counts as late.
 pub(crate) const TAIL: f64 = 0.99;
 
-/// Data is split between paths only where all of it arrives sooner by this part: an arrival is not known better.
+/// Minimum gain of splitting data between paths; smaller gains are below the accuracy of the estimates.
 const MIN_GAIN_DIVISOR: f64 = 1.0 / 8.0;
 
-/// Segments that a path may have in flight whatever the window test says, while its rate is unknown: two that leave together measure it.
-const UNKNOWN: u64 = 2;
+/// Segments that a path with an unknown rate may have in flight regardless of the window: two sent together
+/// measure the rate.
+const UNKNOWN_RATE_SEGMENTS: u64 = 2;
 
-/// See the top of the file.
+/// The default scheduler; see the module documentation.
 #[derive(Clone, Debug, Default)]
 pub struct OnTime {
-    /// Seconds until the next segment arrives on each candidate; scratch.
+    /// Scratch buffer: time until the next segment arrives per candidate, seconds.
     arrivals: Vec<f64>,
 }
 
 impl OnTime {
-    /// Goodput counts: the path with room whose acknowledgement comes first, if the window has room for what faster paths send until then.
+    /// Goodput matters: chooses the available path with the earliest acknowledgement, if the window has space
+    /// for the data of the faster paths until then.
     fn choose_bulk(&mut self, view: &SendView<'_>) -> Option<usize> {
         self.arrivals.extend(
             view.candidates
@@ -40,8 +44,9 @@ impl OnTime {
         self.earliest(view, f64::INFINITY)
     }
 
-    /// The arrival of what is unsent counts: one path carries all of it, unless several have it there sooner.
-    fn choose_paced(&mut self, view: &SendView<'_>) -> Option<usize> {
+    /// The arrival of the unsent data matters: one path carries all of it, unless several paths deliver it
+    /// sooner.
+    fn choose_application_limited(&mut self, view: &SendView<'_>) -> Option<usize> {
         let unsent = view.unsent as f64;
         self.arrivals.extend(view.candidates.iter().map(|c| c.path.arrival(0, c.mss.min(view.unsent), TAIL)));
         let rate = |c: &Candidate| {
@@ -54,13 +59,13 @@ impl OnTime {
         for (at, (&arrival, candidate)) in paths().enumerate() {
             let end = arrival + unsent / rate(candidate);
             alone = if end < alone.0 { (end, at) } else { alone };
-            // All of it is there when these and the sooner paths have brought it.
-            let (mut rates, mut lost) = (0.0, 0.0);
+            // All data has arrived when this path and the earlier paths have delivered it.
+            let (mut rates, mut not_yet_sent) = (0.0, 0.0);
             for (&other, path) in paths().filter(|&(&other, _)| other <= arrival) {
                 rates += rate(path);
-                lost += rate(path) * other;
+                not_yet_sent += rate(path) * other;
             }
-            split = split.min((unsent + lost) / rates);
+            split = split.min((unsent + not_yet_sent) / rates);
         }
         let fits = view.unsent + view.candidates[alone.1].in_flight <= view.candidates[alone.1].cwnd;
         if fits && split > (1.0 - MIN_GAIN_DIVISOR) * alone.0 {
@@ -69,14 +74,14 @@ impl OnTime {
         self.earliest(view, split)
     }
 
-    /// The candidate with room whose time is the least and below `limit`, if it holds nobody up.
+    /// The available candidate with the earliest time below `limit` that delays no other path.
     fn earliest(&self, view: &SendView<'_>, limit: f64) -> Option<usize> {
         let mut best: Option<(f64, usize)> = None;
         for (at, candidate) in view.candidates.iter().enumerate() {
             let time = self.arrivals[at];
             if candidate.is_available
-                && time < best.map_or(limit, |(least, _)| least)
-                && self.is_on_time(view, at)
+                && time < best.map_or(limit, |(earliest, _)| earliest)
+                && self.fits_window(view, at)
             {
                 best = Some((time, at));
             }
@@ -84,20 +89,21 @@ impl OnTime {
         best.map(|(_, at)| at)
     }
 
-    /// Whether the window has room for a segment on the candidate at `slow` and for what faster paths send until it is acknowledged.
-    fn is_on_time(&self, view: &SendView<'_>, slow: usize) -> bool {
+    /// Whether the window has space for a segment on `slow`, and for the data of the faster paths until that
+    /// is acknowledged.
+    fn fits_window(&self, view: &SendView<'_>, slow: usize) -> bool {
         let (arrival, path) = (self.arrivals[slow], &view.candidates[slow]);
         if self.arrivals.iter().all(|&other| other >= arrival) {
             return true;
         }
         let window = view.window().min(view.send_buffer);
-        if path.path.most.is_infinite() && path.in_flight < UNKNOWN * path.mss {
+        if path.path.most.is_infinite() && path.in_flight < UNKNOWN_RATE_SEGMENTS * path.mss {
             return path.in_flight + path.mss <= window;
         }
-        let answered = path.path.acknowledgement(0, path.mss) + path.path.near_repair();
+        let acked = path.path.acknowledgement(0, path.mss) + path.path.near_repair();
         let all = self.arrivals.iter().zip(view.candidates);
         let faster = all.filter(|&(&other, _)| other < arrival);
-        let mut meanwhile: f64 = faster.map(|(_, fast)| fast.deliverable(answered)).sum();
+        let mut meanwhile: f64 = faster.map(|(_, fast)| fast.deliverable(acked)).sum();
         if meanwhile <= 0.0 {
             return true;
         }
@@ -115,7 +121,7 @@ impl Scheduler for OnTime {
 
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
         self.arrivals.clear();
-        if view.writer_blocked { self.choose_bulk(view) } else { self.choose_paced(view) }
+        if view.writer_blocked { self.choose_bulk(view) } else { self.choose_application_limited(view) }
     }
 
     fn places_small_segments(&self) -> bool {

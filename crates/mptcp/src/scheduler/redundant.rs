@@ -1,8 +1,8 @@
-//! Everything on every subflow: the lowest delay, at the price of all capacity but one path's.
+//! The redundant scheduler: all data on every subflow. It has the lowest delay, and the capacity of one path.
 
 use crate::scheduler::{Scheduler, SendView};
 
-/// Any subflow with room gets the first data that it has not carried yet.
+/// Chooses any available subflow; it sends the first data that it has not carried yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Redundant;
 

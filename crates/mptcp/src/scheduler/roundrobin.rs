@@ -1,8 +1,8 @@
-//! Each subflow in turn, skipping those whose window is full.
+//! The round-robin scheduler: each subflow in turn, without those whose window is full.
 
 use crate::scheduler::{Scheduler, SendView};
 
-/// Remembers who sent last.
+/// Chooses the available subflow after the last one.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundRobin {
     last: usize,

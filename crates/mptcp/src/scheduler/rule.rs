@@ -1,32 +1,34 @@
-//! What a scheduler is.
+//! The [`Scheduler`] trait.
 
 use crate::scheduler::view::SendView;
 
-/// A rule for choosing.
+/// Chooses the subflow for the next data.
 pub trait Scheduler: std::fmt::Debug + Send {
-    /// The name that the field uses.
+    /// Name in scenario files and results.
     fn name(&self) -> &'static str;
 
-    /// The position in `view.candidates` of the subflow to send on, or None to wait for one that has no room now. The
-    /// candidates are all of one kind: regular subflows if any works, else backups, else those in timeout.
+    /// Returns the index in `view.candidates` of the subflow to send on, or `None` to wait for a subflow that
+    /// is full now. The candidates are all of one class: regular subflows if any works, otherwise backups,
+    /// otherwise subflows in a timeout.
     ///
-    /// Called where two or more could send and at least one has room, after everything that happens to the connection and when a subflow without
-    /// room should have been heard of. With nothing in flight None has no effect: the data goes on the candidate with room that has the
-    /// smallest RTT.
+    /// Called only with two or more candidates, of which at least one has space. It is called after every
+    /// event of the connection, and when a full subflow should have been acknowledged. With nothing in
+    /// flight, `None` has no effect: the available candidate with the smallest RTT sends.
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize>;
 
-    /// Whether it weighs where a segment goes that is not full: such a segment of a stream then waits only while its own subflow has data in
-    /// flight, which is Nagle's algorithm for each of the TCP connections (RFC 9293 section 3.7.4), and not for all of them.
+    /// Whether the scheduler considers the size of a partial segment. Such a segment then waits only for data
+    /// in flight on its own subflow: Nagle's algorithm per TCP connection (RFC 9293 section 3.7.4), not for
+    /// all subflows together.
     fn places_small_segments(&self) -> bool {
         false
     }
 
-    /// Where subflows have queues of their own ([`crate::LinuxStack::subflow_queues`]): bytes that the one chosen last gets as a burst.
+    /// With subflow queues ([`crate::LinuxStack::subflow_queues`]), the burst for the chosen subflow, bytes.
     fn burst(&self) -> u64 {
         0
     }
 
-    /// Whether each subflow gets all data. Asked once, when a connection gets the scheduler.
+    /// Whether every subflow carries all data. Called once, when the scheduler is set.
     fn duplicates(&self) -> bool {
         false
     }

@@ -1,4 +1,6 @@
-//! What a scheduler sees.
+//! The input of a scheduler: its candidates and the state of the connection.
+//!
+//! Owns the view types. Never decides.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -9,11 +11,11 @@ use crate::path::PathEstimate;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Candidate {
-    /// A small number that no two subflows of a connection have at the same time, for tables; a later one may get it.
+    /// Slot of the subflow: an index for tables, which a later subflow may reuse.
     pub subflow: usize,
-    /// What the subflow is known by: for what is kept from one choice to the next.
+    /// Id of the subflow, never reused: for state that a scheduler keeps.
     pub id: SubflowId,
-    /// What is known of its path.
+    /// Estimates of its path.
     pub path: PathEstimate,
     /// Smoothed RTT; zero before the first sample.
     pub srtt: Duration,
@@ -23,25 +25,26 @@ pub struct Candidate {
     pub ssthresh: u64,
     /// Bytes in flight.
     pub in_flight: u64,
-    /// Bytes that it holds: in flight, or lost and not acknowledged; with what waits in a queue of its own, as memory.
+    /// Outstanding bytes: in flight, or lost and not yet retransmitted. With subflow queues, also the memory
+    /// of queued data.
     pub held: u64,
-    /// Bytes of its packets that wait in this host's own interface; 0 where the driver reports no departures.
+    /// Bytes of its packets in the queue of the local interface; 0 if the driver reports no departures.
     pub local_queue: u64,
-    /// Payload bytes of a full segment.
+    /// Payload of a full-sized segment, bytes.
     pub mss: u64,
-    /// The pace that the congestion controller asks for, bytes a second.
+    /// Pacing rate of the congestion controller, bytes per second.
     pub pacing: Option<f64>,
-    /// Whether the congestion window has room for a segment, and nothing else holds the subflow back.
+    /// Whether the congestion window has space for a segment and nothing else blocks the subflow.
     pub is_available: bool,
-    /// Whether this host itself holds it back: its pace, or a full queue of its interface.
+    /// Whether this host limits the subflow, by pacing or by a full interface queue.
     pub locally_limited: bool,
-    /// Whether the subflow may be used only when no other one works.
+    /// Whether the subflow is a backup: used only if no regular subflow works.
     pub backup: bool,
 }
 
 impl Candidate {
-    /// A subflow with a window of `cwnd` bytes and segments of `mss`, with room, in congestion avoidance on a path of this RTT that carries a
-    /// window in each of them. For tests of schedulers.
+    /// Creates a candidate with space, in congestion avoidance, on a path that carries `cwnd` bytes per RTT.
+    /// For tests of schedulers.
     #[must_use]
     pub fn new(subflow: usize, srtt: Duration, cwnd: u64, mss: u64) -> Self {
         let rate = cwnd as f64 / srtt.as_secs_f64().max(1e-6);
@@ -63,9 +66,9 @@ impl Candidate {
         }
     }
 
-    /// Bytes that it delivers in so many seconds if it always has data: what its window sends as it grows, a segment in a round trip or twice of it in
-    /// slow start, and no more than the bottleneck carries. Nothing while it has room and nothing in flight: the scheduler does
-    /// not use it.
+    /// Bytes that the subflow delivers within `time` seconds if it always has data. The window grows by one
+    /// segment per RTT, or doubles in slow start, and the bottleneck rate is the upper bound. Returns 0 for a
+    /// subflow with space and nothing in flight, because the scheduler does not use it.
     #[must_use]
     pub fn deliverable(&self, time: f64) -> f64 {
         let time = time - self.path.overdue.as_secs_f64();
@@ -82,28 +85,29 @@ impl Candidate {
     }
 }
 
-/// The moment of a choice.
+/// The state at the time of a decision.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct SendView<'a> {
     /// Now.
     pub now: Instant,
-    /// Who could send, with or without room: at least one.
+    /// Subflows that could send, with or without space; never empty.
     pub candidates: &'a [Candidate],
-    /// Bytes that were written and given to no subflow yet.
+    /// Written bytes that no subflow has carried yet.
     pub unsent: u64,
-    /// The application waits for room, so it has more than `unsent`: goodput counts. Otherwise the arrival of each byte counts.
+    /// Whether the application waits for send buffer space, so that goodput matters. Otherwise the arrival
+    /// time of each byte matters.
     pub writer_blocked: bool,
-    /// Bytes given to subflows and not acknowledged at the data level.
+    /// Bytes sent but not acknowledged at the data level.
     pub in_flight: u64,
-    /// Bytes that the peer's receive window has room for beyond all that was sent.
+    /// Free space in the peer's receive window, bytes.
     pub window_space: u64,
-    /// The send buffer, bytes: what is unsent and in flight fits into it.
+    /// Size of the send buffer, bytes: the limit of unsent and unacknowledged data.
     pub send_buffer: u64,
 }
 
 impl<'a> SendView<'a> {
-    /// A moment with nothing in flight, nothing to send and no limits; set what matters. For tests of schedulers.
+    /// Creates a view with nothing in flight, nothing to send and no limits. For tests of schedulers.
     #[must_use]
     pub fn new(now: Instant, candidates: &'a [Candidate]) -> Self {
         Self {
@@ -117,7 +121,7 @@ impl<'a> SendView<'a> {
         }
     }
 
-    /// The peer's whole receive window, bytes: what is in flight at the data level and the room beyond.
+    /// The peer's complete receive window, bytes: data in flight and free space.
     #[must_use]
     pub fn window(&self) -> u64 {
         self.in_flight.saturating_add(self.window_space)

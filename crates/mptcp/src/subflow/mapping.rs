@@ -63,7 +63,7 @@ impl Mapper {
             alone: None,
             mappings: Ordered::default(),
             most: most_pieces(buffer),
-            held: Unread::patient(block),
+            held: Unread::waiting_for_peer(block),
             infinite: None,
         }
     }

@@ -175,7 +175,7 @@ fn connections_that_come_and_go() {
     for at in 0..1_000 {
         let now = Instant::ZERO + Duration::from_millis(at);
         let id = client.connect(now, near, ([10, 0, 0, 1], 80).into(), Config::default()).expect("a port");
-        assert!(id.place() == 0 && seen.insert(id), "{id:?}");
+        assert!(id.slot() == 0 && seen.insert(id), "{id:?}");
         client.abort(now, id);
         while client.poll_transmit(now).is_some() {}
         while client.poll_event().is_some() {}

@@ -165,7 +165,7 @@ impl Connection {
     #[cold]
     fn note_queued_data(&mut self, now: Instant, id: usize) {
         if self.subflows[id].sender().is_idle() {
-            let pace = linux::pace(&self.candidate(now, id));
+            let pace = linux::pacing_rate(&self.candidate(now, id));
             self.restart_from_idle(now, id);
             let una = self.subflows[id].sender().board.una;
             self.subflows[id].backlog_mut().keep_pace(una, pace);

@@ -7,7 +7,7 @@ use mptcp_clock::{Duration, Instant};
 
 use crate::connection::Connection;
 use crate::connection::stream::send_buffer::SubflowMapping;
-use crate::linux_stack::{FRAGMENT, MIN_WAIT, STALE_LOSSES};
+use crate::linux_stack::{FRAGMENT, MIN_DATA_RTO, STALE_LOSSES};
 use crate::subflow::StaleState;
 use crate::subflow::backlog::Waiting;
 
@@ -74,7 +74,7 @@ impl Connection {
         let silent =
             self.subflows.iter().filter(|s| s.can_send()).map(|s| s.scheduling().stale_state.count).min();
         let rounds = silent.unwrap_or(u32::MAX).max(self.reinjection.timeouts().into());
-        let rest = MIN_WAIT * (1 << rounds.saturating_sub(LONG_SILENT).min(9));
+        let rest = MIN_DATA_RTO * (1 << rounds.saturating_sub(LONG_SILENT).min(9));
         latest.map(|at| at.since(now)).filter(|wait| !wait.is_zero()).unwrap_or(rest)
     }
 

@@ -285,7 +285,7 @@ impl ObserverState {
     /// Notes what holds a subflow back from now on. Returns its place if that changed.
     pub(crate) fn note_limit(&mut self, now: Instant, slot: usize, limit: PathLimit) -> Option<Place> {
         let seen = self.subflows.get_mut(slot)?;
-        seen.clock.note(now, limit).then_some(seen.place)
+        seen.clock.set(now, limit).then_some(seen.place)
     }
 
     /// Takes the counters of sent data. Returns their increase since the last call.

@@ -89,7 +89,7 @@ impl Connection {
             (Some(start), Some(ack))
                 if !plain
                     && self.config.linux_stack.windows_by_subflow
-                    && self.config.linux_stack.reinjects_late()
+                    && self.config.linux_stack.has_data_level_timer()
                     && !segment.flags.syn() =>
             {
                 subflow.kept_window(start, ack, window)

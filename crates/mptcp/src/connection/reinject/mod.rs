@@ -14,7 +14,7 @@ use crate::subflow::Subflow;
 impl Connection {
     /// The subflow does not get its data through: everything it alone carries goes to the others.
     pub(crate) fn reinject_outstanding(&mut self, id: usize) {
-        if self.config.linux_stack.reinjects_late() {
+        if self.config.linux_stack.has_data_level_timer() {
             if !self.subflows[id].can_send() {
                 self.abandon(id);
             }
@@ -39,7 +39,7 @@ impl Connection {
             return;
         }
         self.subflows[id].backlog_mut().clear();
-        if self.config.linux_stack.reinjects_late() && self.is_multipath() {
+        if self.config.linux_stack.has_data_level_timer() && self.is_multipath() {
             self.send.forget_carrier(id);
             return self.reinject_all();
         }
@@ -48,7 +48,7 @@ impl Connection {
 
     /// A new subflow can carry what those in a stall could give to nobody.
     pub(crate) fn reinject_stalled(&mut self) {
-        if !self.is_multipath() || self.config.linux_stack.reinjects_late() {
+        if !self.is_multipath() || self.config.linux_stack.has_data_level_timer() {
             return;
         }
         let mut stalled = 0;

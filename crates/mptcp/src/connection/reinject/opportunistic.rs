@@ -135,7 +135,7 @@ impl Connection {
             return 0;
         }
         let lossy = |&(id, path): &(usize, &crate::congestion::Path)| {
-            let interval = path.model.losses.arrives_without(now, path.mss).max(1.0);
+            let interval = path.model.losses.loss_free_bytes(now, path.mss).max(1.0);
             let mut estimate = self.estimate(now, id);
             estimate.loss = (path.mss as f64 / interval).min(1.0);
             path.active && estimate.repair(TAIL) > 0.0 && !path.is_cross_queue_standing()

@@ -360,7 +360,7 @@ impl RecvStream {
     /// Whether data at `start` was offered and has a place, as nearly all has.
     #[inline(always)]
     pub(crate) fn takes(&self, start: u64, length: u64) -> bool {
-        start + length <= self.edge && self.shrunk.is_none() && (start <= self.next || self.early.has_place())
+        start + length <= self.edge && self.shrunk.is_none() && (start <= self.next || self.early.has_space())
     }
 
     /// Whether payload is kept that begins at offset `start` of the stream and ends before `end`, as far as its mappings are known;

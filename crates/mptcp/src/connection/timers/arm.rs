@@ -70,7 +70,7 @@ impl Connection {
 
     /// Later than any subflow's own timeout, which comes first and knows better.
     pub(crate) fn arm_data_timer(&mut self, now: Instant) {
-        if self.config.linux_stack.reinjects_late() {
+        if self.config.linux_stack.has_data_level_timer() {
             return self.timers.arm_data_at(now + self.data_level_wait(now));
         }
         let wait = self.longest_rto() * 2;

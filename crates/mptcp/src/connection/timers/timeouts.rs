@@ -40,7 +40,7 @@ impl Connection {
             self.fall_back_if_stripped(now);
             // Without a subflow nobody can answer, and `orphan` is what counts.
             let asked = self.subflows.iter().any(|subflow| subflow.is_synchronised());
-            if self.config.linux_stack.reinjects_late() && self.negotiation.is_multipath() {
+            if self.config.linux_stack.has_data_level_timer() && self.negotiation.is_multipath() {
                 // Linux would go on for ever; nobody makes us hold the data for that.
                 if asked && self.late_rounds() > MAX_TIMEOUTS {
                     self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);

@@ -1,4 +1,4 @@
-//! The default scheduler, by the moments that it sees.
+//! Decisions of the default scheduler for given views.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -10,21 +10,21 @@ fn ms(time: u64) -> Duration {
     Duration::from_millis(time)
 }
 
-/// A path of this RTT that carries so many segments in it and has as many in flight, with room or without.
+/// A path with this RTT that carries `segments` per RTT and has as many in flight.
 fn path(slot: usize, rtt: u64, segments: u64, is_available: bool) -> Candidate {
     let mut path = Candidate::new(slot, ms(rtt), segments * MSS, MSS);
     (path.in_flight, path.is_available) = (segments * MSS, is_available);
     path
 }
 
-/// Bulk data with this window, of which `in_flight` segments are used.
+/// Decision for bulk data with this window, of which `in_flight` segments are used.
 fn bulk(candidates: &[Candidate], in_flight: u64, window: u64) -> Option<usize> {
     let mut view = SendView::new(Instant::ZERO, candidates);
     (view.unsent, view.in_flight, view.window_space) = (1 << 20, in_flight * MSS, (window - in_flight) * MSS);
     OnTime::default().choose(&view)
 }
 
-/// Nothing is written for now but `unsent` bytes.
+/// Decision if the application has written only `unsent` bytes.
 fn paced(candidates: &[Candidate], unsent: u64) -> Option<usize> {
     let mut view = SendView::new(Instant::ZERO, candidates);
     (view.unsent, view.writer_blocked) = (unsent, false);
@@ -32,21 +32,22 @@ fn paced(candidates: &[Candidate], unsent: u64) -> Option<usize> {
 }
 
 #[test]
-fn bulk_data_goes_on_the_path_that_answers_first() {
+fn bulk_data_uses_the_path_with_the_earliest_acknowledgement() {
     let paths = [path(0, 50, 10, true), path(1, 10, 10, true)];
     assert_eq!(bulk(&paths, 20, 10_000), Some(1));
 }
 
 #[test]
-fn a_slow_path_carries_what_the_window_has_room_for_beside_what_the_fast_one_sends_until_it_answers() {
-    // The slow path answers after 50 ms and a segment of 2.5 ms; the fast one carries 10 segments in a millisecond: 525, and 21 of the slow path.
+fn slow_path_is_used_if_the_window_also_holds_the_data_of_the_fast_path() {
+    // The slow path is acknowledged after 50 ms and a segment of 2.5 ms. The fast path carries 10 segments
+    // per ms: 525, plus 21 of the slow path.
     let paths = [path(0, 10, 100, false), path(1, 50, 20, true)];
     assert_eq!(bulk(&paths, 121, 547), Some(1));
     assert_eq!(bulk(&paths, 121, 545), None);
 }
 
 #[test]
-fn a_data_ack_on_another_path_takes_less_of_the_window() {
+fn data_ack_on_another_path_needs_less_window() {
     let mut paths = [path(0, 10, 100, false), path(1, 50, 20, true)];
     paths[1].path.lead = ms(20);
     assert_eq!(bulk(&paths, 121, 347), Some(1));
@@ -54,7 +55,7 @@ fn a_data_ack_on_another_path_takes_less_of_the_window() {
 }
 
 #[test]
-fn the_send_buffer_counts_as_the_window_does() {
+fn send_buffer_limits_like_the_window() {
     let paths = [path(0, 10, 100, false), path(1, 50, 20, true)];
     let mut view = SendView::new(Instant::ZERO, &paths);
     (view.unsent, view.send_buffer) = (1 << 20, 545 * MSS);
@@ -64,8 +65,8 @@ fn the_send_buffer_counts_as_the_window_does() {
 }
 
 #[test]
-fn a_path_that_probes_for_its_next_loss_needs_room_for_the_repair() {
-    // Two round trips of 50 ms more.
+fn path_close_to_its_next_loss_needs_window_for_the_repair() {
+    // Two more RTTs of 50 ms.
     let mut paths = [path(0, 10, 100, false), path(1, 50, 20, true)];
     paths[1].path.is_probing = true;
     assert_eq!(bulk(&paths, 121, 1_545), None);
@@ -73,7 +74,7 @@ fn a_path_that_probes_for_its_next_loss_needs_room_for_the_repair() {
 }
 
 #[test]
-fn nobody_waits_for_a_path_that_is_overdue() {
+fn overdue_path_is_not_waited_for() {
     let mut paths = [path(0, 10, 100, false), path(1, 50, 20, true)];
     assert_eq!(bulk(&paths, 121, 500), None);
     paths[0].path.overdue = ms(100);
@@ -81,8 +82,8 @@ fn nobody_waits_for_a_path_that_is_overdue() {
 }
 
 #[test]
-fn a_block_goes_on_the_one_path_that_has_all_of_it_first() {
-    // 6 segments take 30 ms of 200 kB/s behind 5 ms, or 0.6 ms behind 20 ms.
+fn small_block_uses_the_path_that_delivers_all_of_it_first() {
+    // 6 segments take 30 ms at 200 kB/s after 5 ms, or 0.6 ms after 20 ms.
     let mut near = path(0, 10, 2, true);
     let mut far = path(1, 40, 400, true);
     (near.in_flight, near.cwnd, far.in_flight) = (0, 10 * MSS, 0);
@@ -93,17 +94,17 @@ fn a_block_goes_on_the_one_path_that_has_all_of_it_first() {
 }
 
 #[test]
-fn what_no_window_takes_at_once_is_split_among_the_paths_that_have_it_sooner_together() {
-    // 200 segments at 1 MB/s each: on both paths after half of the time.
+fn block_larger_than_the_windows_is_split_between_paths() {
+    // 200 segments at 1 MB/s each: half of the time on both paths.
     let (one, other) = (path(0, 10, 10, false), path(1, 12, 12, true));
     assert_eq!(paced(&[one, other], 200 * MSS), Some(1));
-    // Ten segments are there on the first path before one is on a path of 100 ms.
+    // Ten segments arrive on the first path before one arrives on a path of 100 ms.
     assert_eq!(paced(&[one, path(1, 100, 100, true)], 10 * MSS), None);
     assert_eq!(paced(&[one, path(1, 100, 100, true)], 200 * MSS), Some(1));
 }
 
 #[test]
-fn losses_that_one_block_in_a_hundred_meets_are_a_reason_to_go_elsewhere() {
+fn application_limited_data_avoids_a_path_with_one_percent_loss() {
     let mut near = path(0, 20, 100, true);
     let mut far = path(1, 60, 100, true);
     (near.in_flight, far.in_flight) = (0, 0);
@@ -114,7 +115,7 @@ fn losses_that_one_block_in_a_hundred_meets_are_a_reason_to_go_elsewhere() {
 }
 
 #[test]
-fn a_path_of_unknown_rate_is_tried_with_two_segments() {
+fn path_of_unknown_rate_gets_two_segments() {
     let mut paths = [path(0, 1, 100, false), path(1, 1, 10, true)];
     (paths[1].path.rate, paths[1].path.most, paths[1].in_flight) = (125e3, f64::INFINITY, MSS);
     assert_eq!(bulk(&paths, 101, 200), Some(1));
@@ -123,7 +124,7 @@ fn a_path_of_unknown_rate_is_tried_with_two_segments() {
 }
 
 #[test]
-fn who_has_no_room_is_not_chosen() {
+fn full_path_is_not_chosen() {
     let paths = [path(0, 10, 10, false), path(1, 10, 10, false)];
     assert_eq!((bulk(&paths, 20, 10_000), paced(&paths, 100)), (None, None));
 }

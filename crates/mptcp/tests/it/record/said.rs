@@ -178,7 +178,7 @@ pub fn of(part: Part, end: &Endpoint, now: Instant, id: ConnectionId) -> Vec<Str
         .hidden(part, "port", found.local_port())
         .hidden(part, "early", found.out_of_order())
         .hidden(part, "ids", found.subflow_ids().map(mptcp::SubflowId::number).collect::<Vec<_>>())
-        .hidden(part, "place", id.place())
+        .hidden(part, "place", id.slot())
         .hidden(part, "most", found.config().max_subflows);
     let mut lines = vec![connection(part, &info) + &more.0];
     for sub in info.subflows.iter().chain(&info.past) {
