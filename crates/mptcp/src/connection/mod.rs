@@ -1,16 +1,24 @@
-//! A Multipath TCP connection (RFC 8684): one byte stream each way over one or more subflows.
+//! A Multipath TCP connection (RFC 8684): one byte stream in each direction over one or more subflows.
 //!
-//! Brings its owners together: the streams, the negotiation, the subflows, the addresses, the policies. Plain TCP is the same
-//! code with one subflow, no options and an infinite mapping. Knows nothing of other connections: finding
-//! the connection for a segment, ports and tokens are the endpoint's affair.
+//! Owns the parts of a connection and decides whether received payload is kept. Plain TCP is the same code with one
+//! subflow, no options and an infinite mapping. Never finds the connection of a segment, and never allocates ports or
+//! tokens: the endpoint does both.
 //!
-//! What happens to a connection is spread over files in one order, none of which needs one above it: this one; `room`, `observing`; `writes`, `again`, `reinject`,
-//! `on_window_blocked`, `pacing`, `addresses`, `arm`, `segments`; `put`, `permit`; `close`, `candidates`; `reasons`; `progress`, `begin`; `fallback`, `admission`; `data`, `joins`; `handshake`,
-//! `signalled`; `input`, `transmit`, `finish`; `ahead`, `queues`; `output`, `timeouts`.
+//! Three sequences drive a connection:
 //!
-//! Which payload is kept, before a subflow acknowledges it; and how much a connection holds.
+//! - `handle_segment` (`receive/`) processes a segment: options, acknowledgements, data, end of the stream.
+//! - `poll_transmit` (`transmit/`) builds the next segment: control, retransmissions, data, FIN, acknowledgements.
+//! - `handle_timeout` (`timers/`) runs every timer that has expired.
 //!
-//! Owns the sums over the subflows. What follows from them is decided by the stream that the peer sends (`recv/keeping.rs`).
+//! The other folders:
+//!
+//! - `stream/`: the send buffer, the writer and the reassembly of received data.
+//! - `reinject/`: data that is sent on a second subflow.
+//! - `handshake/`: MP_CAPABLE, MP_JOIN, keys and TCP Fast Open.
+//! - `addresses/`: local and remote addresses, the path manager, pending options.
+//! - `close/`: DATA_FIN, resets, the end of subflows, fallback to TCP.
+//! - `linux/`: subflow queues, reinjection and receive window as Linux implements them.
+//! - `observe/`: events for an observer, and the reasons why nothing is sent.
 
 mod addresses;
 mod close;
@@ -60,7 +68,7 @@ use crate::path_manager::LocalAddress;
 use crate::scheduler::Scheduler;
 use crate::subflow::Origin;
 
-/// One connection.
+/// A Multipath TCP or TCP connection.
 #[derive(Debug)]
 pub struct Connection {
     config: Config,
@@ -70,7 +78,7 @@ pub struct Connection {
     congestion: Congestion,
     scheduler: SchedulerState,
     data_ack_leads: DataAckLeads,
-    /// Why nothing was sent, and for how long.
+    /// The reason why nothing is sent, and the time spent for each reason.
     limits: LimitClock,
     send: SendBuffer,
     writer: Writer,
@@ -85,7 +93,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// With a key drawn from `random` unless one is given.
+    /// Creates a connection. Its key is drawn from `random` unless `key` is given.
     pub(crate) fn new(
         now: Instant,
         mut config: Config,
@@ -140,7 +148,7 @@ impl Connection {
         }
     }
 
-    /// The next bytes of the stream, in order; None when there are none now.
+    /// Returns the next bytes of the stream in order, or `None` if there are none now.
     pub(crate) fn read(&mut self, now: Instant) -> Option<Bytes> {
         let data = self.recv.read()?;
         if self.config.mechanisms.autotuning {
@@ -157,18 +165,18 @@ impl Connection {
     #[inline(never)]
     fn tune_window(&mut self, now: Instant) {
         let rtt = self.longest_rtt();
-        // A pure receiver measures no round trips; the handshake's is what it has.
+        // A pure receiver measures no RTT, except that of the handshake.
         self.recv.tune(now, rtt.unwrap_or(Duration::from_millis(100)));
     }
 
-    /// The longest round trip of all subflows that carry data, or did.
+    /// The longest smoothed RTT of all subflows that are or were established. `None` if no RTT was measured.
     fn longest_rtt(&self) -> Option<Duration> {
         let all = self.subflows.iter().zip(&self.congestion.paths);
         all.filter(|(subflow, _)| subflow.handshake().was_open).filter_map(|(_, path)| path.srtt).max()
     }
 
-    /// As Linux does it: only when the window has become twice what was said last, on each subflow by itself (net/mptcp/protocol.c,
-    /// `mptcp_cleanup_rbuf`; net/ipv4/tcp.c, `__tcp_cleanup_rbuf`).
+    /// Requests a window update as Linux does (net/mptcp/protocol.c, `mptcp_cleanup_rbuf`; net/ipv4/tcp.c,
+    /// `__tcp_cleanup_rbuf`). A subflow sends one if the window is at least twice the window that it advertised last.
     #[inline(never)]
     fn advertise_opened_window(&mut self) {
         if self.recv.unread() == 0 && self.recv.early().is_empty() {
@@ -193,7 +201,7 @@ impl Connection {
         }
     }
 
-    /// Lets go of what is unread, once nothing more can come.
+    /// Drops unread data once the connection is closed.
     pub(crate) fn discard(&mut self) {
         if self.lifecycle.closed().is_some() {
             self.recv.discard();
@@ -205,7 +213,7 @@ impl Connection {
         self.recv.unread()
     }
 
-    /// Whether it is not settled yet what is spoken.
+    /// Whether the handshake has not yet decided between MPTCP and TCP.
     pub(crate) fn is_negotiating(&self) -> bool {
         self.negotiation.is_open()
     }
@@ -222,18 +230,18 @@ impl Connection {
         self.negotiation.local().token
     }
 
-    /// The next thing that the endpoint is to do for the connection.
+    /// Takes the next event for the endpoint.
     pub(crate) fn poll_endpoint_event(&mut self) -> Option<EndpointEvent> {
         self.lifecycle.poll()
     }
 
-    /// Whether the endpoint has nothing to do for it, and it is not over.
+    /// Whether the connection is open and has no event for the endpoint.
     #[inline]
     pub(crate) fn is_steady(&self) -> bool {
         self.lifecycle.is_empty_for_endpoint() && self.lifecycle.closed().is_none()
     }
 
-    /// Whether nobody has anything to hear of: the application neither.
+    /// Whether the connection is open and has no event for the endpoint or the application.
     pub(crate) fn is_quiet(&self) -> bool {
         self.is_steady() && self.lifecycle.has_no_news()
     }
@@ -246,7 +254,7 @@ impl Connection {
         self.lifecycle.closed()
     }
 
-    /// What it was told.
+    /// The configuration, with the options that the negotiation changed.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
@@ -271,7 +279,7 @@ impl Connection {
         }
     }
 
-    /// Whether reading has left something to be sent: a window update.
+    /// Whether a read made a window update due.
     pub(crate) fn needs_window_update_segment(&self) -> bool {
         self.subflows.iter().any(|subflow| subflow.receiver().wants_ack())
     }
@@ -280,19 +288,20 @@ impl Connection {
         self.subflows[id].handshake().origin == Origin::Initial
     }
 
-    /// What the subflow in a place is known by, and where it leaves.
+    /// The identifier and the interface of the subflow in a slot.
     #[inline]
     pub(crate) fn sent_by(&self, slot: usize) -> (SubflowId, InterfaceId) {
         let subflow = &self.subflows[slot];
         (subflow.record().id, subflow.addresses().interface)
     }
 
-    /// The subflow in a place.
+    /// The identifier of the subflow in a slot.
     pub(crate) fn subflow_id(&self, slot: usize) -> SubflowId {
         self.subflows[slot].record().id
     }
 
-    /// Whether data goes by way of queues: not in TCP, which has but one, unless something is left in it from before.
+    /// Whether data passes through subflow queues, as in Linux. TCP does so only until a queue from before fallback is
+    /// empty.
     #[inline]
     pub(crate) fn has_queues(&self) -> bool {
         self.config.linux_stack.subflow_queues && self.fills_queues()
@@ -304,27 +313,28 @@ impl Connection {
     }
 }
 
-/// What becomes of payload before a subflow acknowledges it.
+/// The decision about payload before a subflow acknowledges it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
     Kept,
-    /// It is not acknowledged, and counts as lost.
+    /// The payload is not acknowledged, so the peer treats it as lost.
     Refused,
-    /// The subflow acknowledges it, and the stream does not keep it: "a receiver has the freedom to drop segments after acknowledgment
-    /// at the subflow level, for example, due to memory constraints" (RFC 8684 section 3.3.2). The peer keeps it until a DATA_ACK
-    /// covers it, and retransmits it at the data level.
+    /// The subflow acknowledges the payload, and the stream drops it. "A receiver has the freedom to drop segments
+    /// after acknowledgment at the subflow level, for example, due to memory constraints" (RFC 8684 section 3.3.2). The
+    /// peer retransmits it at the data level, because no DATA_ACK covers it.
     Dropped,
 }
 
 impl Connection {
-    /// Bytes of received payload that wait: unread, out of order at either level, for a checksum or for the peer's keys.
+    /// Bytes of received payload in memory: unread, out of order at either level, or waiting for a checksum or the
+    /// peer's keys.
     #[inline]
     pub(crate) fn waiting_bytes(&self) -> u64 {
         let of_subflows = self.subflows.iter().map(|subflow| subflow.receiver().queue().bytes());
         self.recv.waiting() + of_subflows.sum::<u64>() + self.rarely_waiting()
     }
 
-    /// What waits for a checksum or for the peer's keys.
+    /// Bytes that wait for a checksum or for the peer's keys.
     #[inline]
     fn rarely_waiting(&self) -> u64 {
         if self.negotiation.is_open() || self.negotiation.checksum() { self.waiting_for_checks() } else { 0 }
@@ -339,9 +349,9 @@ impl Connection {
         waits.sum()
     }
 
-    /// Whether payload at an offset of a subflow is kept. What is not is not acknowledged: for the peer it is lost, and is
-    /// retransmitted after a timeout of the subflow. What a subflow acknowledges and the stream drops is retransmitted by the
-    /// data level alone, which Linux does one fragment at a time (net/mptcp/protocol.c, `__mptcp_retrans`).
+    /// Decides whether payload at an offset of a subflow is kept. The peer retransmits refused payload after a timeout
+    /// of the subflow. It retransmits dropped payload at the data level only, where Linux sends one fragment at a time
+    /// (net/mptcp/protocol.c, `__mptcp_retrans`).
     #[cold]
     pub(crate) fn admits(&mut self, now: Instant, id: usize, start: u64, length: u64) -> Admission {
         let held = self.waiting_bytes();
@@ -357,7 +367,7 @@ impl Connection {
         if self.recv.admits((first, last), length, held, is_next) {
             return Admission::Kept;
         }
-        // In TCP the acknowledgement of the subflow is the stream's, and what it covers is kept.
+        // In TCP the acknowledgement of the subflow is that of the stream, so acknowledged payload must be kept.
         let behind = self.negotiation.is_multipath() && first.is_some_and(|first| first > self.recv.next());
         if is_next && behind && self.recv.may_be_stuck() {
             let subflow = &mut self.subflows[id];
@@ -368,8 +378,7 @@ impl Connection {
         Admission::Refused
     }
 
-    /// The endpoint has too little memory for all its connections, or enough again. Returns whether the peer is to hear of a larger
-    /// window.
+    /// Sets whether the endpoint is short of memory. Returns whether a larger window has to be advertised.
     pub(crate) fn set_memory_pressure(&mut self, short: bool) -> bool {
         let news = self.recv.set_memory_pressure(short);
         if news {
@@ -378,12 +387,12 @@ impl Connection {
         news
     }
 
-    /// It waits at a listener.
+    /// Notes that the connection waits in a listener's accept queue.
     pub(crate) fn await_reader(&mut self) {
         self.recv.await_reader();
     }
 
-    /// An application has accepted it. Returns whether the peer is to hear of a larger window.
+    /// Notes that an application has accepted the connection. Returns whether a larger window has to be advertised.
     pub(crate) fn reader_came(&mut self) -> bool {
         let news = self.recv.reader_came();
         if news {

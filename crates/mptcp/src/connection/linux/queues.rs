@@ -1,8 +1,8 @@
-//! Queues by subflow: data is given to subflows ahead of their windows, as Linux does it (net/mptcp/protocol.c,
-//! `__mptcp_push_pending`), and leaves when the windows have room.
+//! Subflow queues: data is assigned to subflows ahead of their windows, as in Linux (net/mptcp/protocol.c,
+//! `__mptcp_push_pending`).
 //!
-//! Owns the way from what is unsent to a subflow's queue, and from there to a segment. Which subflow is the scheduler's choice,
-//! what goes again `again`'s.
+//! Owns the path of data from the send buffer into a subflow's queue, and from there into a segment. Never chooses a
+//! subflow (the scheduler does), and never decides what to reinject (`reinject`).
 
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
@@ -15,57 +15,57 @@ use crate::scheduler::{Candidate, linux};
 use crate::subflow::backlog::Waiting;
 
 impl Connection {
-    /// New data by way of the queues.
+    /// Sends the first segment of a subflow's queue, after assigning new data.
     #[inline(never)]
     pub(crate) fn transmit_queued(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         if self.config.mechanisms.autotuning {
             self.tune_send_memory();
         }
         let closed = self.negotiation.is_multipath() && self.fill_queues(now, false);
-        let (mut held, mut shut) = (false, false);
+        let (mut is_held, mut is_window_closed) = (false, false);
         for id in 0..self.subflows.len() {
             let subflow = &self.subflows[id];
             if subflow.backlog().is_empty() || !subflow.can_send() {
                 continue;
             }
             if subflow.scheduling().options_stripped && subflow.backlog().repeats() {
-                // It waits for what the data-level timer makes of that: see `next_linux_reinjection`.
+                // It waits for the data-level timer: see `next_linux_reinjection`.
                 continue;
             }
             if self.small_waits(id) {
                 continue;
             }
             if self.fits_first(id) == 0 {
-                shut = true;
+                is_window_closed = true;
                 continue;
             }
             if self.may_send_now(now, id) {
                 return self.send_queued(now, id, out);
             }
-            held |= self.is_held(now, id);
+            is_held |= self.is_held(now, id);
         }
         let waits = self.subflows.iter().any(|subflow| !subflow.backlog().is_empty());
         let limit = match (waits, closed) {
-            (true, _) if held => Limit::LocalQueue,
-            (true, _) if shut => Limit::ReceiveWindow,
+            (true, _) if is_held => Limit::LocalQueue,
+            (true, _) if is_window_closed => Limit::ReceiveWindow,
             (true, _) => Limit::CongestionWindow,
             (false, true) if self.peer_holds_early_data() => Limit::HeadOfLine,
             (false, true) => Limit::ReceiveWindow,
             (false, false) if self.send.unsent() > 0 => Limit::Scheduler,
             (false, false) => self.writer_limit(self.has_open_window()),
         };
-        self.on_blocked(now, limit, closed && !waits || shut);
+        self.on_blocked(now, limit, closed && !waits || is_window_closed);
         if waits && self.only_small_ones_wait() {
-            // What waits is less than a segment, and waits for more of it: no window is full.
+            // Less than a segment waits, and waits for more data: no window is full.
             let limit = self.writer_limit(self.has_open_window());
             self.limits.note(now, limit);
         }
         None
     }
 
-    /// Bytes of the first of a subflow's queue that may leave now. It was given there by the data level's window; after a fallback TCP's
-    /// holds, which may end before (RFC 9293 section 3.8.6). A part goes where nothing is under way: a window that opens byte by byte
-    /// is not answered with as many segments (section 3.8.6.2.1).
+    /// Bytes at the head of a subflow's queue that may be sent now. After fallback, TCP's window may end before the
+    /// assigned data (RFC 9293 section 3.8.6). Part of a segment is sent only on an idle subflow, so that a window that
+    /// opens byte by byte does not cause small segments (section 3.8.6.2.1).
     pub(crate) fn fits_first(&self, id: usize) -> u64 {
         let subflow = &self.subflows[id];
         let first = subflow.backlog().first();
@@ -76,8 +76,8 @@ impl Connection {
         if first <= room || subflow.sender().is_idle() { first.min(room) } else { 0 }
     }
 
-    /// The peer's window has opened: what waits is given to the subflows before the application, which may have room now, can write
-    /// more (net/mptcp/options.c, `ack_update_msk`; `__mptcp_check_push`).
+    /// Assigns waiting data to subflows after a window update, before the application can write more
+    /// (net/mptcp/options.c, `ack_update_msk`; `__mptcp_check_push`).
     #[inline(never)]
     pub(crate) fn push_pending(&mut self, now: Instant) {
         if self.negotiation.is_multipath() {
@@ -85,12 +85,12 @@ impl Connection {
         }
     }
 
-    /// The data level's timer has rung: the same is tried, whatever the window has room for (`mptcp_check_and_set_pending`).
+    /// Assigns waiting data after a data-level timeout, regardless of the window (`mptcp_check_and_set_pending`).
     pub(crate) fn retry_pending(&mut self, now: Instant) {
         self.fill_queues(now, true);
     }
 
-    /// Takes the first of a subflow's queue onto its way.
+    /// Sends the head of a subflow's queue.
     pub(crate) fn send_queued(&mut self, now: Instant, id: usize, out: &mut Segment) -> Option<usize> {
         let mss = self.congestion.paths[id].mss;
         let size = mss.min(self.fits_first(id));
@@ -103,8 +103,8 @@ impl Connection {
         Some(self.send_reinjection(now, id, data, payload, out))
     }
 
-    /// Gives data to the subflows for as long as the scheduler finds one for it; returns whether the peer's window holds some back. The
-    /// kernel finds that out with a buffer in a subflow's queue, where it `tries` at all.
+    /// Assigns data to subflows while the scheduler returns one. Returns whether the peer's window blocks data. The
+    /// kernel detects that after it has put a buffer into a subflow's queue, which `tries` requests.
     fn fill_queues(&mut self, now: Instant, mut tries: bool) -> bool {
         let mut candidates = self.scheduler.take_candidates();
         let mut closed = false;
@@ -140,8 +140,8 @@ impl Connection {
         closed
     }
 
-    /// Gives `burst` bytes to a subflow, and the rest of the fragment: whether that is enough, and whether there is memory for more, is
-    /// asked at the end of each (`__subflow_push_pending`). Returns how many it took.
+    /// Assigns `burst` bytes to a subflow, and the rest of the fragment. The burst and the memory are checked at
+    /// fragment ends (`__subflow_push_pending`). Returns the bytes assigned.
     fn queue_on(&mut self, now: Instant, id: usize, burst: u64) -> u64 {
         let mss = self.congestion.paths[id].mss;
         let mut given = 0;
@@ -159,9 +159,9 @@ impl Connection {
         given
     }
 
-    /// A buffer begins in a subflow's queue, if only to be taken out again: with nothing under way there its window begins anew
-    /// (`__mptcp_alloc_tx_skb`, `tcp_skb_entail`, `tcp_slow_start_after_idle_check`), once more for each buffer until one is sent. Its pace
-    /// is what the last acknowledgement left (`tcp_update_pacing_rate`).
+    /// Restarts the congestion window of an idle subflow when a buffer enters its queue, even if the buffer is removed
+    /// again (`__mptcp_alloc_tx_skb`, `tcp_skb_entail`, `tcp_slow_start_after_idle_check`). This repeats for each
+    /// buffer until one is sent. The pacing rate stays that of the last acknowledgement (`tcp_update_pacing_rate`).
     #[cold]
     fn note_queued_data(&mut self, now: Instant, id: usize) {
         if self.subflows[id].sender().is_idle() {
@@ -172,26 +172,26 @@ impl Connection {
         }
     }
 
-    /// The next piece of new data for a subflow, as large as the peer's window has room for (`mptcp_check_allowed_size`), in one segment
-    /// with what waits before it (`mptcp_skb_can_collapse_to`).
+    /// Takes new data for a subflow, within the peer's window (`mptcp_check_allowed_size`). It joins the segment that
+    /// waits before it (`mptcp_skb_can_collapse_to`).
     fn next_new(&mut self, id: usize, mss: u64) -> Option<Waiting> {
         let next = self.send.next();
-        let held = self.subflows[id].backlog().tail(next).filter(|&held| held < mss).unwrap_or(0);
+        let tail = self.subflows[id].backlog().tail(next).filter(|&tail| tail < mss).unwrap_or(0);
         let open = self.send.window_space();
-        let size = self.send.unsent().min(mss - held).min(open).min(FRAGMENT - next % FRAGMENT);
-        let small = size < mss - held && self.send.has_many_small_chunks(mss);
-        if size == 0 || small || self.is_corked(held + size, mss) {
+        let size = self.send.unsent().min(mss - tail).min(open).min(FRAGMENT - next % FRAGMENT);
+        let small = size < mss - tail && self.send.has_many_small_chunks(mss);
+        if size == 0 || small || self.is_corked(tail + size, mss) {
             return None;
         }
         let data = self.send.next();
         let payload = self.send.cut(size, mss);
-        let put = self.place_in_queue(id, payload.len() as u64);
-        self.send.send(Chunk::new(data, payload.clone(), put));
+        let mapping = self.place_in_queue(id, payload.len() as u64);
+        self.send.send(Chunk::new(data, payload.clone(), mapping));
         Some(Waiting { data, payload, repeated: false })
     }
 
-    /// The subflows that may be given data: backups only when nothing else works (`mptcp_subflow_get_send`), those that are stale not
-    /// at all. Whether they time out plays no part.
+    /// Lists the subflows that may get data (`mptcp_subflow_get_send`): no stale ones, and backups only if there is no
+    /// other. Timeouts do not count.
     fn find_active(&self, now: Instant, found: &mut Vec<Candidate>) {
         found.clear();
         let is_backup =
@@ -208,19 +208,19 @@ impl Connection {
         }
     }
 
-    /// What a subflow's data takes of its send buffer.
+    /// The part of a subflow's send buffer in use, bytes.
     fn memory_held(&self, id: usize) -> u64 {
         let (subflow, mss) = (&self.subflows[id], self.congestion.paths[id].mss);
         let board = &subflow.sender().board;
         send_memory(subflow.backlog().bytes(), board.next - board.una, mss)
     }
 
-    /// Whether a subflow's send buffer has room (`sk_stream_memory_free`).
+    /// Whether a subflow's send buffer has space (`sk_stream_memory_free`).
     fn has_memory(&self, id: usize) -> bool {
         self.memory_held(id) < self.send_memory(id)
     }
 
-    /// The send buffer of a subflow.
+    /// The size of a subflow's send buffer, bytes.
     fn send_memory(&self, id: usize) -> u64 {
         let most = self.config.send_buffer;
         match (self.config.linux_stack.buffer_memory, self.config.mechanisms.autotuning) {
@@ -230,8 +230,8 @@ impl Connection {
         }
     }
 
-    /// Send buffers grow where an application waits for room while a window has some: `tcp_should_expand_sndbuf`
-    /// (net/ipv4/tcp_input.c). Never smaller again.
+    /// Grows send buffers while the application waits and a window is open: `tcp_should_expand_sndbuf`
+    /// (net/ipv4/tcp_input.c). They never shrink.
     fn tune_send_memory(&mut self) {
         for (subflow, path) in
             self.subflows.iter_mut().zip(&self.congestion.paths).filter(|(s, _)| s.can_send())

@@ -1,7 +1,7 @@
-//! Data that goes again as Linux does it: all that is under way when a subflow is given up, and else a fragment at a time when the
-//! data level has waited for long (net/mptcp/protocol.c, `__mptcp_retrans` and `__mptcp_retransmit_pending_data`).
+//! Reinjection as in Linux (net/mptcp/protocol.c, `__mptcp_retrans` and `__mptcp_retransmit_pending_data`).
 //!
-//! Owns how far the first has got, and which subflows are stale. What goes again goes by way of the subflows' queues.
+//! After a subflow closes or becomes stale, all data in flight is reinjected; after a data-level timeout, one fragment.
+//! Owns these rules and the stale subflows. Never sends a segment: reinjected data passes through the subflows' queues.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -11,24 +11,24 @@ use crate::linux_stack::{FRAGMENT, MIN_DATA_RTO, STALE_LOSSES};
 use crate::subflow::StaleState;
 use crate::subflow::backlog::Waiting;
 
-/// Data-level timeouts in a row after which they are waited for longer: for subflows that are silent, and for a peer that answers
-/// on its subflows and acknowledges no data.
+/// Consecutive data-level timeouts after which the interval grows. They count for silent subflows, and for a peer that
+/// acknowledges at the TCP level only.
 const LONG_SILENT: u32 = 16;
 
 impl Connection {
-    /// Whether all that is under way goes to the subflows once more.
+    /// Whether all data in flight is being reinjected.
     pub(crate) fn has_linux_reinjection(&self) -> bool {
         self.reinjection.linux_from().is_some()
     }
 
-    /// All that is under way goes again, from the first byte on, whoever carries it.
+    /// Starts the reinjection of all data in flight.
     pub(crate) fn reinject_all(&mut self) {
         let buffer = &self.send;
         self.reinjection.set_linux_from((!buffer.nothing_in_flight()).then(|| buffer.una()));
     }
 
-    /// The next piece of what goes again, for the queue of a subflow. Not where options are eaten: a peer that has fallen back
-    /// would take it for what follows (RFC 8684 section 3.7).
+    /// Takes the next data to reinject. `None` on a path that strips options, where a peer that has fallen back would
+    /// append the data to its stream (RFC 8684 section 3.7).
     pub(crate) fn next_linux_reinjection(&mut self, id: usize) -> Option<Waiting> {
         if self.subflows[id].scheduling().options_stripped {
             return None;
@@ -40,12 +40,12 @@ impl Connection {
         repeated
     }
 
-    /// The chunk that holds `from`, for the queue of a subflow.
+    /// Copies the chunk that contains `from` for the queue of a subflow.
     pub(crate) fn repeat(&mut self, id: usize, from: u64) -> Option<Waiting> {
         let length = self.send.chunk_at(from)?.payload().len() as u64;
-        let put = self.place_in_queue(id, length);
+        let mapping = self.place_in_queue(id, length);
         let chunk = self.send.chunk_at(from)?;
-        chunk.map_to(put);
+        chunk.map_to(mapping);
         let waiting = Waiting { data: chunk.start(), payload: chunk.payload().clone(), repeated: true };
         self.data_ack_leads.forget();
         self.reinjection.on_reinjected(length);
@@ -53,42 +53,43 @@ impl Connection {
         Some(waiting)
     }
 
-    /// Where so many bytes will stand in a subflow's stream that are the last of its queue.
+    /// The mapping of `length` bytes at the end of a subflow's queue.
     pub(crate) fn place_in_queue(&self, id: usize, length: u64) -> SubflowMapping {
         let subflow = &self.subflows[id];
         let end = subflow.sender().board.next + subflow.backlog().bytes() + length;
         SubflowMapping { subflow: self.subflow_id(id), end }
     }
 
-    /// Whether a subflow is passed over: it was found silent too often, and has not been heard since (`mptcp_subflow_active`).
+    /// Whether a subflow is stale: it was silent for too many timeouts, and no segment has arrived since
+    /// (`mptcp_subflow_active`).
     pub(crate) fn is_stale(&self, id: usize) -> bool {
         let StaleState { heard, stale, .. } = self.subflows[id].scheduling().stale_state;
         stale && heard == self.subflows[id].record().stats.segments_received
     }
 
-    /// How long the data level waits from now: for the latest of the subflows' timers (`mptcp_set_timeout`).
+    /// The data-level timeout: until the latest timer of a subflow (`mptcp_set_timeout`).
     pub(crate) fn data_level_wait(&self, now: Instant) -> Duration {
         let waiting = self.subflows.iter().filter(|s| s.can_send() && s.scheduling().stale_state.count == 0);
         let latest = waiting.map(|s| s.sender().deadline()).filter(|&at| at != Instant::FAR_FUTURE).max();
-        // Linux goes on every 200 ms; where that has brought nothing for long, nothing comes of it.
+        // Linux retries every 200 ms. Here the interval grows after many attempts.
         let silent =
             self.subflows.iter().filter(|s| s.can_send()).map(|s| s.scheduling().stale_state.count).min();
         let rounds = silent.unwrap_or(u32::MAX).max(self.reinjection.timeouts().into());
-        let rest = MIN_DATA_RTO * (1 << rounds.saturating_sub(LONG_SILENT).min(9));
-        latest.map(|at| at.since(now)).filter(|wait| !wait.is_zero()).unwrap_or(rest)
+        let interval = MIN_DATA_RTO * (1 << rounds.saturating_sub(LONG_SILENT).min(9));
+        latest.map(|at| at.since(now)).filter(|wait| !wait.is_zero()).unwrap_or(interval)
     }
 
-    /// How often the data level has waited for longer than it does at first, since data were acknowledged.
+    /// Data-level timeouts with a longer interval since the last DATA_ACK.
     pub(crate) fn late_rounds(&self) -> u32 {
         u32::from(self.reinjection.timeouts()).saturating_sub(LONG_SILENT)
     }
 
-    /// Nothing was acknowledged at the data level for that long: a fragment goes on a subflow that has nothing else to send
-    /// (`mptcp_subflow_get_retrans`). The silence of the others is noted.
+    /// Handles a data-level timeout: reinjects a fragment on an idle subflow (`mptcp_subflow_get_retrans`), and updates
+    /// the stale state of the others.
     pub(crate) fn on_data_level_timer(&mut self) {
         let una = self.send.una();
         self.reinjection.on_timeout(una);
-        let (mut pick, mut backup, mut least) = (None, None, u32::MAX);
+        let (mut regular, mut backup, mut min_timeouts) = (None, None, u32::MAX);
         for id in 0..self.subflows.len() {
             if !self.subflows[id].can_send() {
                 continue;
@@ -96,14 +97,14 @@ impl Connection {
             let subflow = &self.subflows[id];
             if !subflow.sender().is_idle() || !subflow.backlog().is_empty() {
                 self.update_stale_state(id);
-                least = least.min(self.subflows[id].scheduling().stale_state.count);
+                min_timeouts = min_timeouts.min(self.subflows[id].scheduling().stale_state.count);
             } else if subflow.addresses().backup || subflow.addresses().peer_backup {
                 backup = backup.or(Some(id));
             } else {
-                pick = pick.or(Some(id));
+                regular = regular.or(Some(id));
             }
         }
-        let Some(id) = pick.or(backup.filter(|_| least > 1)) else { return };
+        let Some(id) = regular.or(backup.filter(|_| min_timeouts > 1)) else { return };
         let mut from = una;
         let end = (from / FRAGMENT + 1) * FRAGMENT;
         while from < end {
@@ -113,7 +114,7 @@ impl Connection {
         }
     }
 
-    /// Data waits on a subflow for one more data-level timeout (`mptcp_pm_subflow_chk_stale`, net/mptcp/pm.c).
+    /// Counts a data-level timeout of a subflow with waiting data (`mptcp_pm_subflow_chk_stale`, net/mptcp/pm.c).
     fn update_stale_state(&mut self, id: usize) {
         let heard = self.subflows[id].record().stats.segments_received;
         let stale_state = &mut self.subflows[id].scheduling_mut().stale_state;

@@ -1,35 +1,36 @@
-//! The receive window as Linux computes it from the memory of a buffer (net/mptcp/protocol.h, `__mptcp_space`; net/ipv4/tcp_output.c,
-//! `__tcp_select_window`).
+//! The receive window as Linux computes it from buffer memory (net/mptcp/protocol.h, `__mptcp_space`;
+//! net/ipv4/tcp_output.c, `__tcp_select_window`).
 //!
-//! Owns the size of that memory, and how it grows with use. What waits is told; nothing is kept here.
+//! Owns the size of the memory and its growth. Never stores data: callers pass the waiting bytes.
 
 use mptcp_clock::{Duration, Instant};
 
 use crate::linux_stack::{memory_for_window, memory_of, window_of};
 
-/// Memory of a buffer that tunes itself, at the start: the second number of `tcp_rmem`.
+/// The initial memory of a tuned buffer: the second value of `tcp_rmem`.
 const INITIAL: u64 = 131_072;
 /// Segments of the first measurement: `TCP_INIT_CWND` (`mptcp_rcv_space_init`).
 const FIRST_SEGMENTS: u64 = 10;
 
+/// Linux's receive window. All sizes are in bytes.
 #[derive(Debug)]
 pub(crate) struct LinuxWindow {
     /// `sk_rcvbuf`.
     memory: u64,
-    /// The most that it becomes; what it is, unless it tunes itself.
+    /// The maximum of `memory`.
     most: u64,
-    /// The longest payload that has come.
+    /// The longest payload received.
     payload: u64,
-    /// No more is offered yet: it grows by two segments with each that comes (`tcp_grow_window`).
+    /// The limit of the advertised window. It grows by two segments per segment received (`tcp_grow_window`).
     ssthresh: u64,
-    /// `rcvq_space`: what was read since when, and in the time before that.
+    /// `rcvq_space`: bytes read since `since`, and bytes read in the interval before (`space`).
     copied: u64,
     since: Instant,
     space: u64,
 }
 
 impl LinuxWindow {
-    /// For SO_RCVBUF = `asked`, or for a buffer that tunes itself up to as much memory as that gives, as `tcp_rmem` says it.
+    /// Creates a window for SO_RCVBUF = `asked`, or one that is tuned up to the memory of that value (`tcp_rmem`).
     pub(crate) fn new(asked: u64, tunes: bool, mss: u64) -> Self {
         let most = memory_of(asked);
         let memory = if tunes { INITIAL.min(most) } else { most };
@@ -45,26 +46,27 @@ impl LinuxWindow {
         }
     }
 
-    /// The window when nothing waits.
+    /// The window while no data waits.
     pub(crate) fn whole(&self) -> u64 {
         window_of(self.memory, self.payload)
     }
 
-    /// A segment has come.
+    /// Processes a received segment.
     pub(crate) fn on_data(&mut self, payload: u64, mss: u64) {
         self.payload = self.payload.max(payload);
         self.ssthresh = (self.ssthresh + 2 * mss).min(self.whole()).max(self.ssthresh.min(self.whole()));
     }
 
-    /// The window while so many bytes wait, unread or out of order: as much less, and none below a sixteenth. What is offered may be
-    /// more than the window scale can say (`tcp_select_window`, net/ipv4/tcp_output.c), and is said as the stream goes on.
+    /// The window while `waiting` bytes are unread or out of order; 0 below a sixteenth of the whole. It may exceed the
+    /// range of the window scale (`tcp_select_window`, net/ipv4/tcp_output.c).
     pub(crate) fn open(&self, waiting: u64) -> u64 {
         let whole = self.whole();
         let free = whole.saturating_sub(waiting);
         if free < whole / 16 { 0 } else { free.min(self.ssthresh) }
     }
 
-    /// The application has read so much; `rtt` is the longest of the subflows (`mptcp_rcv_space_adjust`, net/mptcp/protocol.c).
+    /// Tunes the buffer after a read of `bytes`. `rtt` is the longest of the subflows (`mptcp_rcv_space_adjust`,
+    /// net/mptcp/protocol.c).
     pub(crate) fn on_read(&mut self, now: Instant, bytes: u64, rtt: Duration, mss: u64) {
         self.copied += bytes;
         if rtt.is_zero() || now.since(self.since) < rtt {
@@ -87,8 +89,8 @@ mod tests {
 
     #[test]
     fn what_waits_leaves_less_of_the_window() {
-        // `ss -tim` of Linux 6.18 with SO_RCVBUF of 6 MiB: at first 6290008, 7764594 in the end, and while 4611584 bytes of memory
-        // were out of order a window of 4926976 at the sender.
+        // Values of `ss -tim` on Linux 6.18 with SO_RCVBUF of 6 MiB: initially 6290008, finally 7764594. With 4611584
+        // bytes of memory out of order, the sender has a window of 4926976.
         let mut window = LinuxWindow::new(6 << 20, false, 1448);
         assert_eq!(window.open(0), 6 << 20);
         for _ in 0..1000 {
@@ -102,7 +104,7 @@ mod tests {
 
     #[test]
     fn what_is_offered_may_be_more_than_the_scale_can_say() {
-        // SO_RCVBUF of 116 kB has a scale of 1, and room for 146 kB.
+        // SO_RCVBUF of 116 kB has a scale of 1 and space for 146 kB.
         let mut window = LinuxWindow::new(118_784, false, 1448);
         (0..1000).for_each(|_| window.on_data(1424, 1448));
         assert!((146_000..147_000).contains(&window.open(0)), "{}", window.open(0));

@@ -1,6 +1,7 @@
-//! What the peer has taken of our stream, and what it has room for.
+//! Reception of acknowledgements at the data level: DATA_ACKs and the peer's receive window.
 //!
-//! Owns the way from an acknowledgement at the data level to the send buffer and the window.
+//! Owns the update of the send buffer and of the window's edge. Never touches the subflow's own acknowledgements
+//! (`process_ack`).
 
 use mptcp_clock::Instant;
 use mptcp_wire::{Dss, Segment};
@@ -8,7 +9,7 @@ use mptcp_wire::{Dss, Segment};
 use crate::connection::handshake::negotiation::ReceiptQuery;
 use crate::connection::{Connection, Mode};
 
-/// Where a window stands: offsets of its segment, of what that acknowledges on its subflow, and of what at the data level.
+/// The position of a window update: the segment's offset, its acknowledgement on the subflow, and its DATA_ACK.
 pub(crate) struct WindowUpdate {
     pub start: Option<u64>,
     pub ack: Option<u64>,
@@ -16,7 +17,7 @@ pub(crate) struct WindowUpdate {
 }
 
 impl Connection {
-    /// Returns where in our stream it stands.
+    /// Processes a DATA_ACK. Returns its offset in the stream.
     #[inline(always)]
     pub(crate) fn process_data_ack(&mut self, now: Instant, dss: &Dss) -> Option<u64> {
         let offset = self.negotiation.local().offset(dss.ack?, self.send.una())?;
@@ -53,8 +54,8 @@ impl Connection {
         }
     }
 
-    /// The peer's window: its right edge counts from the data-level acknowledgement, and is the
-    /// furthest over all subflows (RFC 8684 section 3.3.4).
+    /// Processes the window of a segment whose position is not known. The right edge counts from the DATA_ACK, and is
+    /// the maximum over all subflows (RFC 8684 section 3.3.4).
     #[inline(never)]
     pub(crate) fn note_window(&mut self, now: Instant, id: usize, segment: &Segment) {
         let (start, ack) = self.subflows[id].place_of(segment);
@@ -63,7 +64,7 @@ impl Connection {
         self.process_window(now, id, segment, WindowUpdate { start, ack, acknowledged });
     }
 
-    /// The same, where it is known already where the segment stands.
+    /// Processes the window of a segment at a known position.
     #[inline(always)]
     pub(crate) fn process_window(&mut self, now: Instant, id: usize, segment: &Segment, place: WindowUpdate) {
         let WindowUpdate { start, ack, acknowledged } = place;
@@ -78,14 +79,14 @@ impl Connection {
         let from = match self.negotiation.mode() {
             _ if plain => ack.map(|ack| subflow.stream_offset(ack)),
             Mode::Multipath if has_ack() => acknowledged,
-            // Who still sends keys has received nothing. Without any of these it may be late, and its
-            // window may count from less than what is acknowledged now.
+            // A peer that still sends keys has received nothing. A segment without keys or DATA_ACK may be old, and its
+            // window may count from less than is acknowledged now.
             Mode::Multipath => crate::connection::handshake::options::capable(&segment.options).map(|_| 0),
             _ => Some(self.send.una()),
         };
         let Some(from) = from.filter(|&from| from <= self.send.next() + 1) else { return };
         let window = match (start, ack) {
-            // Where the peer's numbers begin is known after its SYN.
+            // The peer's sequence numbers are known after its SYN.
             (Some(start), Some(ack))
                 if !plain
                     && self.config.linux_stack.windows_by_subflow
@@ -103,8 +104,8 @@ impl Connection {
                 return;
             }
         }
-        // RFC 9293 section 3.8.6: a window may shrink, and nothing new goes where it was. Over several subflows no order
-        // tells which window is the last one, and the furthest edge holds (RFC 8684 section 3.3.4).
+        // RFC 9293 section 3.8.6: a window may shrink, and no new data is sent beyond it. Across subflows the order of
+        // windows is unknown, so the maximum counts (RFC 8684 section 3.3.4).
         if self.send.offer(from, window, plain) {
             if self.timers.asks_for_window() {
                 self.on_window_opened(id);
@@ -115,7 +116,7 @@ impl Connection {
         }
     }
 
-    /// A window that was asked for has opened, far enough or not.
+    /// Stops the window probes after the window has opened, if it has opened far enough for a segment.
     #[cold]
     fn on_window_opened(&mut self, id: usize) {
         let buffer = &self.send;
@@ -123,7 +124,7 @@ impl Connection {
         self.timers.window_opened(buffer.window_space() >= enough);
     }
 
-    /// TCP's acknowledgements are the stream's.
+    /// Applies an acknowledgement of TCP to the stream.
     pub(crate) fn acknowledge_plainly(&mut self, now: Instant, id: usize) {
         let subflow = &self.subflows[id];
         let offset = subflow.stream_offset(subflow.sender().board.una).min(self.send.next());

@@ -1,6 +1,7 @@
-//! What a segment says at the data level: acknowledgements, the window, mappings, payload.
+//! Reception of stream data: mappings, DATA_FIN and payload.
 //!
-//! Owns the way from a DSS option to the stream; the subflow's own sequence numbers were dealt with before.
+//! Owns the step from a subflow's bytes to the connection's stream. Never checks sequence numbers of the subflow:
+//! `Subflow::check` has done so.
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
@@ -15,8 +16,9 @@ use crate::subflow::mapping::{MappingFault, ReceivedMapping, WireMapping};
 use crate::subflow::receiver::Arrival;
 
 impl Connection {
-    /// Stores a mapping, and the DATA_FIN that may stand at its end, which counts `near` what is here or with a number of eight bytes. False when the payload
-    /// of the segment must not be taken: its mapping has no place, or says what only a segment in order may say.
+    /// Stores a mapping and the DATA_FIN at its end. `near` means that the segment is close to the expected sequence
+    /// number. Returns `false` if the payload must be dropped: no space is left for its mapping, or the mapping is
+    /// valid in order only.
     #[inline(always)]
     pub(crate) fn process_mapping(
         &mut self,
@@ -28,14 +30,14 @@ impl Connection {
         end: u64,
     ) -> Outcome<bool> {
         let Some(remote) = self.negotiation.remote() else { return Ok(true) };
-        // A number before the stream's first maps nothing that can be taken.
+        // Data before the start of the stream cannot be received.
         let Some(data) = remote.offset(mapping.sequence, self.recv.next()) else { return Ok(false) };
         if mapping.length == 0 {
-            // RFC 8684 section 3.7 speaks of the data that it maps: without any it says nothing.
+            // RFC 8684 section 3.7: an infinite mapping without data has no meaning.
             if end > start {
                 if start != self.subflows[id].receiver().next() {
-                    // It ends Multipath TCP, which a host that guesses numbers must not: it counts at the very next number, at which the
-                    // peer retransmits it.
+                    // An infinite mapping ends MPTCP, and an off-path host must not forge it. It counts at the next
+                    // sequence number only, at which the peer retransmits it.
                     return Ok(false);
                 }
                 self.on_infinite_mapping(now, id)?;
@@ -43,14 +45,15 @@ impl Connection {
             return Ok(true);
         }
         if self.negotiation.checksum() != mapping.checksum.is_some() {
-            // RFC 8684 section 3.3: without the checksum that was agreed on, or with one that was not, the subflow is broken. One
-            // that was guessed breaks nothing.
+            // RFC 8684 section 3.3: a checksum that contradicts the negotiation breaks the subflow. A segment out of
+            // order may be forged, and breaks nothing.
             let in_order = start <= self.subflows[id].receiver().next();
             return if in_order { Err(SubflowError::because(ResetReason::MPTCP)) } else { Ok(false) };
         }
         let length = u64::from(mapping.length) - u64::from(data_fin);
         if data_fin && (near || matches!(mapping.sequence, DataSequence::Wide(_))) {
-            // A number of eight bytes is not hit by guessing. RFC 8684 section 3.3.3: it takes the last number of the mapping.
+            // An 8-byte number cannot be guessed. RFC 8684 section 3.3.3: the DATA_FIN occupies the last number of the
+            // mapping.
             self.process_data_fin(id, data + length);
         }
         let subflow = &mut self.subflows[id];
@@ -82,7 +85,7 @@ impl Connection {
         self.recv.end_at(offset);
     }
 
-    /// Takes payload at an offset of a subflow.
+    /// Processes payload at an offset of a subflow.
     #[inline(always)]
     pub(crate) fn process_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
         let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
@@ -90,15 +93,15 @@ impl Connection {
         if !receiver.takes_at_once(start) {
             return self.take_other_payload(now, id, start, payload);
         }
-        // What is next, where nothing waits behind it, and was offered: as nearly all is.
+        // The common case: in-order payload within the window and a known mapping, with no data waiting behind it.
         let length = payload.len() as u64;
         let Some(data) = mapper.place_of(start, length).filter(|&data| incoming.takes(data, length)) else {
             return self.map_payload(now, id, start, payload);
         };
         receiver.take_next(now, length);
         let before = incoming.next();
-        let is_cwnd_limited = incoming.place(data, payload) == Placed::Filled;
-        if is_cwnd_limited && !self.config.linux_stack.buffer_memory {
+        let fills_gap = incoming.place(data, payload) == Placed::Filled;
+        if fills_gap && !self.config.linux_stack.buffer_memory {
             receiver.acknowledge_now();
         }
         if incoming.next() > before {
@@ -107,7 +110,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The same where several mappings may have a part of it, a checksum is to be waited for, or there may be no space.
+    /// Processes in-order payload that may have several mappings, a pending checksum or no space.
     #[inline(never)]
     fn map_payload(&mut self, now: Instant, id: usize, start: u64, payload: Bytes) -> Outcome {
         let admission = self.admits(now, id, start, payload.len() as u64);
@@ -118,13 +121,13 @@ impl Connection {
         let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
         let (receiver, mapper) = subflow.receiving();
         receiver.take_next(now, payload.len() as u64);
-        let (before, mut is_cwnd_limited) = (incoming.next(), false);
+        let (before, mut fills_gap) = (incoming.next(), false);
         let mapped = mapper.map(start, payload, |data, bytes| {
             if admission == Admission::Kept {
-                is_cwnd_limited |= incoming.place(data, bytes) == Placed::Filled;
+                fills_gap |= incoming.place(data, bytes) == Placed::Filled;
             }
         });
-        if is_cwnd_limited && !self.config.linux_stack.buffer_memory {
+        if fills_gap && !self.config.linux_stack.buffer_memory {
             receiver.acknowledge_now();
         }
         if incoming.next() > before {
@@ -136,13 +139,13 @@ impl Connection {
         }
     }
 
-    /// Takes the payload of a SYN/ACK.
+    /// Processes the payload of a SYN/ACK.
     #[inline(never)]
     pub(crate) fn take_payload_of_syn(&mut self, now: Instant, id: usize, payload: Bytes) -> Outcome {
         self.process_payload(now, id, 1, payload)
     }
 
-    /// Takes the FIN of a SYN/ACK, behind its payload.
+    /// Processes the FIN of a SYN/ACK, after its payload.
     #[cold]
     pub(crate) fn take_fin_of_syn(&mut self, now: Instant, id: usize, offset: u64) {
         let receiver = self.subflows[id].receiver_mut();
@@ -161,45 +164,44 @@ impl Connection {
         let fits = start <= self.subflows[id].receiver().next() || self.has_room_out_of_order(length);
         let admission = if fits { self.admits(now, id, start, length) } else { Admission::Refused };
         if admission == Admission::Refused {
-            // It counts as lost: the peer sends it again.
+            // The payload counts as lost, and the peer retransmits it.
             self.subflows[id].receiver_mut().acknowledge_now();
             return Ok(());
         }
         let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
         let (receiver, mapper) = subflow.receiving();
         let before = incoming.next();
-        let (mut fault, mut is_cwnd_limited, mut rest) = (None, false, Vec::new());
+        let (mut fault, mut fills_gap, mut unmapped_data) = (None, false, Vec::new());
         let arrival = receiver.on_data(now, start, payload, |offset, bytes| {
             if fault.is_some() {
-                rest.push(bytes);
+                unmapped_data.push(bytes);
                 return;
             }
             let kept = admission == Admission::Kept || offset >= start + length;
             let result = mapper.map(offset, bytes, |data, bytes| {
                 if kept {
-                    is_cwnd_limited |= incoming.place(data, bytes) == Placed::Filled;
+                    fills_gap |= incoming.place(data, bytes) == Placed::Filled;
                 }
             });
             if let Err((error, unmapped)) = result {
                 fault = Some(error);
-                rest.push(unmapped);
+                unmapped_data.push(unmapped);
             }
         });
-        if is_cwnd_limited && arrival == Arrival::InOrder && !self.config.linux_stack.buffer_memory {
+        if fills_gap && arrival == Arrival::InOrder && !self.config.linux_stack.buffer_memory {
             receiver.acknowledge_now();
         }
         if self.recv.next() > before {
             self.lifecycle.note(EventKind::Readable);
         }
         match fault {
-            Some(error) => self.on_mapping_fault(now, id, rest, error),
+            Some(error) => self.on_mapping_fault(now, id, unmapped_data, error),
             None => Ok(()),
         }
     }
 
-    /// Whether what waits out of order on all subflows may grow. The window is one for all of them (RFC 8684 section
-    /// 3.3.1), and data that several carry waits on each: twice the buffer is what honest peers need, in bytes and in
-    /// pieces.
+    /// Whether more data may wait out of order. All subflows share the window (RFC 8684 section 3.3.1), and reinjected
+    /// data waits on each of them. Correct peers need at most twice the buffer, in bytes and in pieces.
     fn has_room_out_of_order(&self, more: u64) -> bool {
         let queues =
             self.subflows.iter().map(|subflow| subflow.receiver().queue()).chain([self.recv.early()]);
@@ -209,13 +211,13 @@ impl Connection {
         bytes + more <= 2 * self.recv.buffer() + 65_536 && pieces < most
     }
 
-    /// Whether a mapping of data that is not next has a place among those of all subflows.
+    /// Whether another mapping of data that is not next may be stored.
     fn has_room_for_mapping(&self) -> bool {
         let mappings: usize = self.subflows.iter().map(|subflow| subflow.mapper().mappings()).sum();
         mappings < 2 * most_pieces(self.config.receive_buffer)
     }
 
-    /// Handles what the mapper could not map; see `fallback`.
+    /// Handles data that the mapper could not map (`close/fallback.rs`).
     #[cold]
     pub(crate) fn on_mapping_fault(
         &mut self,

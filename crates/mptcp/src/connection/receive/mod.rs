@@ -1,4 +1,7 @@
-//! A segment comes in: acknowledgements, options, data, FIN, in that order.
+//! Reception: the processing of a segment that arrived on a subflow.
+//!
+//! Owns the order: handshake, validity, MPTCP options, acknowledgements, window, payload, FIN. Never stores data or
+//! mappings itself (`data`), and never decides what a reset or an error ends (`close/`).
 
 pub(crate) mod acknowledgement;
 pub(crate) mod data;
@@ -19,22 +22,22 @@ use crate::subflow::receiver::Range;
 use crate::subflow::sender::Ack;
 use crate::subflow::{Probation, State, Subflow, SubflowCloseReason};
 
-/// What came of a segment.
+/// The result of a segment.
 enum SegmentOutcome {
     Whole,
-    /// It was the last of the handshake: what overtook it counts now.
+    /// The segment completed the handshake, so that early data can be processed.
     Opened,
 }
 
-/// How a segment that is accepted finds its subflow.
+/// Properties of an accepted segment and its subflow.
 #[derive(Clone, Copy)]
 struct AcceptedSegment {
     in_order: bool,
-    /// That the peer is heard is to be noted, or confirms a join.
+    /// The keepalive timer has to restart, or the segment confirms a join.
     awaited: bool,
-    /// It had gone silent, and is asked whether it is back.
+    /// The subflow was unresponsive, and probes were sent on it.
     probed: bool,
-    /// A FIN has come, with the segment or before.
+    /// The segment or an earlier one has a FIN.
     ends: bool,
 }
 
@@ -54,8 +57,8 @@ impl AcceptedSegment {
 }
 
 impl Connection {
-    /// Takes a segment of a subflow. Returns whether it was the last of its handshake and others have overtaken it: they are taken
-    /// next, by [`Connection::process_early_data`].
+    /// Processes a segment of a subflow. Returns whether it completed the handshake and early data waits. The caller
+    /// then calls [`Connection::process_early_data`].
     #[must_use]
     #[inline(always)]
     pub(crate) fn handle_segment(&mut self, now: Instant, id: SubflowId, segment: &mut Segment) -> bool {
@@ -70,12 +73,12 @@ impl Connection {
         }
     }
 
-    /// The handshake is over: data that overtook its last part counts now.
+    /// Processes the data that arrived before the end of the handshake.
     #[cold]
     pub(crate) fn process_early_data(&mut self, now: Instant, id: SubflowId) {
         let Some(slot) = self.subflows.slot(id) else { return };
         for mut segment in self.subflows[slot].handshake_mut().early_data.take() {
-            // Nothing is kept any more.
+            // No early data is kept after the handshake.
             let _ = self.handle_segment(now, id, &mut segment);
         }
     }
@@ -89,7 +92,7 @@ impl Connection {
             State::Closed => return Ok(SegmentOutcome::Whole),
             State::SynSent => return self.on_syn_sent(now, id, segment).map(|()| SegmentOutcome::Whole),
             State::SynReceived if subflow.contradicts_simultaneous_open(segment) => {
-                // The SYN that seemed to open from the other side was somebody else's: ours is answered now, or theirs.
+                // The SYN of the simultaneous open was forged: the segment answers this host's SYN or another host's.
                 if subflow.is_answered_by(segment) {
                     subflow.set_state(State::SynSent);
                 }
@@ -103,8 +106,8 @@ impl Connection {
         }
         match verdict {
             Verdict::Accept { start, ack } if subflow.state() != State::SynReceived => {
-                let found = AcceptedSegment::of(subflow, now, segment, start);
-                self.on_accepted(now, id, segment, (start, ack), found)?;
+                let properties = AcceptedSegment::of(subflow, now, segment, start);
+                self.on_accepted(now, id, segment, (start, ack), properties)?;
             }
             Verdict::Accept { start, ack } => return self.on_opening(now, id, segment, start, ack),
             Verdict::Drop => {}
@@ -115,7 +118,8 @@ impl Connection {
                     subflow.receiver_mut().acknowledge_now();
                 }
             }
-            // It answers our SYN/ACK: the peer knows nothing of the SYN that seemed to cross ours. Ours goes again.
+            // The reset answers this host's SYN/ACK: the peer did not send the SYN of the simultaneous open. The SYN is
+            // retransmitted.
             Verdict::Reset if subflow.state() == State::SynReceived && subflow.handshake().opened_here => {
                 subflow.set_state(State::SynSent);
             }
@@ -124,7 +128,7 @@ impl Connection {
         Ok(SegmentOutcome::Whole)
     }
 
-    /// The peer was heard, which was to be noted, or confirms a join.
+    /// Restarts the keepalive timer, and confirms a join.
     #[cold]
     fn on_peer_heard(&mut self, now: Instant, id: usize) {
         let subflow = &mut self.subflows[id];
@@ -132,7 +136,7 @@ impl Connection {
             subflow.keep_alive(now, self.config.keepalive);
         }
         if subflow.handshake().unconfirmed {
-            // RFC 8684 section 3.2: any acknowledgement of our third ACK confirms the join.
+            // RFC 8684 section 3.2: any acknowledgement of the third ACK confirms the join.
             subflow.handshake_mut().unconfirmed = false;
             subflow.scheduling_mut().probation =
                 self.config.join_probation.map(|span| Probation::Until(now + span));
@@ -141,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// The last of the handshake, if it is that.
+    /// Processes a segment that may be the third ACK.
     #[cold]
     fn on_opening(
         &mut self,
@@ -154,8 +158,8 @@ impl Connection {
         if !self.on_third_ack(now, id, segment, ack)? {
             return Ok(SegmentOutcome::Whole);
         }
-        let found = AcceptedSegment::of(&mut self.subflows[id], now, segment, start);
-        self.on_accepted(now, id, segment, (start, ack), found)?;
+        let properties = AcceptedSegment::of(&mut self.subflows[id], now, segment, start);
+        self.on_accepted(now, id, segment, (start, ack), properties)?;
         Ok(SegmentOutcome::Opened)
     }
 
@@ -173,21 +177,21 @@ impl Connection {
         if awaited {
             self.on_peer_heard(now, id);
         }
-        // Who cannot see the connection hits its window now and then, but hardly what comes next.
-        let near = in_order || self.subflows[id].receiver().is_near(start);
-        if near && !segment.options.mptcp.is_empty() {
+        // An off-path host may guess a sequence number in the window, but hardly the next one.
+        let is_near = in_order || self.subflows[id].receiver().is_near(start);
+        if is_near && !segment.options.mptcp.is_empty() {
             self.process_options(now, id, &segment.options, in_order)?;
         }
         if self.negotiation.is_multipath() {
-            // Once confirmed, only a FIN without options tells that the peer has fallen back.
-            let fallen = segment.flags.fin() && !segment.options.has_mptcp();
-            let tells = in_order || near && segment.options.dss.is_some();
-            if tells && (!self.negotiation.confirmed() || fallen) {
+            // After confirmation, only a FIN without options shows that the peer has fallen back.
+            let is_fallback_fin = segment.flags.fin() && !segment.options.has_mptcp();
+            let is_credible = in_order || is_near && segment.options.dss.is_some();
+            if is_credible && (!self.negotiation.confirmed() || is_fallback_fin) {
                 self.confirm(now, id, segment, ack)?;
             }
         }
         if self.process_ack(now, id, segment, ack) {
-            // The last word on this subflow; what it says of the data still counts.
+            // The acknowledgement ends the subflow. Its data-level fields still count.
             self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Finished));
         }
         if probed {
@@ -196,13 +200,13 @@ impl Connection {
         let mut acknowledged = None;
         if let Some(dss) = &segment.options.dss
             && self.negotiation.is_multipath()
-            && near
+            && is_near
         {
             acknowledged = self.process_data_ack(now, dss);
         }
         if segment.flags.syn() {
             self.note_window(now, id, segment);
-        } else if near || !self.negotiation.is_multipath() {
+        } else if is_near || !self.negotiation.is_multipath() {
             self.process_window(
                 now,
                 id,
@@ -215,9 +219,9 @@ impl Connection {
         if self.negotiation.is_multipath()
             && let Some(dss) = &segment.options.dss
             && let Some(mapping) = dss.mapping
-            && !self.process_mapping(now, id, mapping, (dss.data_fin, near), start, end)?
+            && !self.process_mapping(now, id, mapping, (dss.data_fin, is_near), start, end)?
         {
-            // It counts as lost: the peer sends it again. Without data there is nothing to be said.
+            // The payload counts as lost, and the peer retransmits it. Without payload there is nothing to acknowledge.
             if carries_data {
                 self.subflows[id].receiver_mut().acknowledge_now();
             }
@@ -233,11 +237,11 @@ impl Connection {
         if !segment.payload.is_empty() {
             self.subflows[id].note_data(segment);
             if let Err(error) = self.process_payload(now, id, start, std::mem::take(&mut segment.payload)) {
-                // What came before the fault may have been the last of the stream.
+                // Data before the fault may have completed the stream.
                 self.end_subflow(now, id, error);
             }
         }
-        // One without options may be the end of the stream of a peer that has fallen back: that is told in order only.
+        // A FIN without options may end the stream of a peer that has fallen back. It counts in order only.
         let counts = in_order || segment.options.has_mptcp() || !self.negotiation.is_multipath();
         if segment.flags.fin() && !cut && !self.subflows[id].is_closed() {
             let receiver = self.subflows[id].receiver_mut();
@@ -252,7 +256,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The peer is heard again on a subflow that had gone silent.
+    /// Ends the probing of a subflow that responds again.
     #[cold]
     fn on_path_recovered(&mut self, now: Instant, id: usize) {
         let subflow = &mut self.subflows[id];
@@ -262,14 +266,14 @@ impl Connection {
         }
     }
 
-    /// Returns whether that was the last word on the subflow: our FIN is acknowledged, and the peer's was before.
+    /// Processes an acknowledgement. Returns whether the subflow is finished: both FINs are acknowledged.
     #[inline(always)]
     fn process_ack(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> bool {
         let subflow = &mut self.subflows[id];
         let last_window = std::mem::replace(&mut subflow.window_mut().last, segment.window);
         let reports = !segment.options.sack.is_empty() || subflow.sender().awaits_probe_answer();
         if subflow.sender().is_idle() && !(reports && subflow.sender().hears_late_reports()) {
-            // A pure receiver: nothing of ours is left to be acknowledged. Duplicates may yet be reported.
+            // A pure receiver has nothing to be acknowledged. Duplicates may still be reported.
             return false;
         }
         let mut blocks: ArrayVec<Range, 4> = ArrayVec::new();
@@ -281,8 +285,8 @@ impl Connection {
             }
         }
         let echo = subflow.echo_on(segment);
-        // RFC 5681 section 2: a window update is no duplicate; RFC 8684 section 3.3.5: nor is what
-        // carries another MPTCP option than the DSS.
+        // RFC 5681 section 2: a window update is no duplicate acknowledgement. RFC 8684 section 3.3.5: neither is a
+        // segment with an MPTCP option other than the DSS.
         let updates = self.negotiation.is_plain() && segment.window > last_window;
         let empty = segment.payload.is_empty() && !segment.flags.fin();
         let bare = empty && !updates && segment.options.mptcp.is_empty();
@@ -292,7 +296,7 @@ impl Connection {
         if advanced == 0 {
             return false;
         }
-        // Only news tells: an old segment with options may come after the first without.
+        // Only a new acknowledgement counts: old segments with options may arrive after the first one without.
         subflow.scheduling_mut().options_stripped &= !segment.options.has_mptcp();
         subflow.record_mut().stats.bytes_acked += advanced;
         if let Some(lead) = self.data_ack_leads.on_acknowledged(now, id, subflow.sender().board.una)
@@ -318,9 +322,9 @@ impl Connection {
                 .fin_acknowledged(now, self.negotiation.is_multipath() || self.lifecycle.closed().is_some())
     }
 
-    /// Mechanism M4: a path whose round-trip time has grown by its own queue gets no larger window
-    /// than LAMBDA times what its propagation needs (Paasch et al., CSWS 2014, section 4.2). Once in a
-    /// round trip: until the queue has drained, the round-trip time speaks of the window before.
+    /// Limits the congestion window of a path with a standing queue (mechanism M4; Paasch et al., CSWS 2014, section
+    /// 4.2). The limit is LAMBDA times the window that the propagation delay needs. It applies once per RTT, because
+    /// the RTT reflects the old window until the queue has drained.
     #[inline(never)]
     fn cap_cwnd(&mut self, now: Instant, id: usize) {
         const LAMBDA: f64 = 3.0;
@@ -333,15 +337,15 @@ impl Connection {
             let cap = LAMBDA * min.as_secs_f64() / srtt.as_secs_f64().max(1e-9) * path.cwnd as f64;
             let cap = (cap as u64).max(2 * path.mss);
             if path.cwnd > cap {
-                // The queue has been found, so slow start has nothing more to find.
+                // Slow start ends, because it has filled the queue.
                 path.cwnd = cap;
                 path.ssthresh = path.ssthresh.min(cap);
             }
         }
     }
 
-    /// What a RST of the peer ends: its subflow, or by MP_FASTCLOSE all, for the RSTs of the others may be lost
-    /// (RFC 8684 section 3.5).
+    /// The effect of a RST: it ends its subflow. With MP_FASTCLOSE it ends the connection, because the RSTs on other
+    /// subflows may be lost (RFC 8684 section 3.5).
     #[cold]
     fn reset_error(&self, segment: &Segment) -> SubflowError {
         let fast_close = segment.options.mptcp.iter().any(
@@ -354,8 +358,8 @@ impl Connection {
         SubflowError::Over(why)
     }
 
-    /// In TCP, where an acknowledgement of the subflow is one of the stream, what lies beyond the window is cut off: it is not
-    /// acknowledged, and comes again (RFC 9293 section 3.10.7.4). Says whether anything was.
+    /// Cuts TCP payload beyond the window, which is not acknowledged and therefore retransmitted (RFC 9293 section
+    /// 3.10.7.4). Returns whether any was cut.
     #[inline(always)]
     pub(crate) fn trim_to_window(&mut self, id: usize, start: u64, payload: &mut Bytes) -> bool {
         if !self.negotiation.is_plain() {

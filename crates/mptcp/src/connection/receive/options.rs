@@ -1,4 +1,7 @@
-//! What the options of MPTCP on a segment say (RFC 8684 section 3), the DSS aside.
+//! Reception of MPTCP options other than the DSS (RFC 8684 section 3).
+//!
+//! Owns the dispatch of options to their handlers, and the mapping in MP_CAPABLE. Never handles MP_CAPABLE and MP_JOIN
+//! of SYNs (`handshake/`).
 
 use mptcp_clock::Instant;
 use mptcp_wire::crypto::Version;
@@ -26,7 +29,7 @@ impl Connection {
                 }
                 MptcpOption::AddAddress(add) => self.on_add_address(now, id, add),
                 MptcpOption::RemoveAddress(remove) => self.on_remove_address(now, id, remove)?,
-                // RFC 8684 section 3.3.8: version 1 speaks of the subflow that it comes on, and has no address id.
+                // RFC 8684 section 3.3.8: in version 1 the option has no address ID and applies to its own subflow.
                 MptcpOption::Prio(prio)
                     if self.negotiation.version() == Version::V1 && prio.address_id.is_some() => {}
                 MptcpOption::Prio(prio) => self.subflows[id].addresses_mut().peer_backup = prio.backup,
@@ -36,7 +39,7 @@ impl Connection {
                         return Err(SubflowError::FastClose(None));
                     }
                 }
-                // The third ACK of a join again: the fourth was lost (RFC 8684 section 3.2).
+                // A repeated third ACK of a join: the fourth ACK was lost (RFC 8684 section 3.2).
                 MptcpOption::Join(MpJoin::Ack { .. }) => self.subflows[id].receiver_mut().acknowledge_now(),
                 MptcpOption::Join(_) | MptcpOption::TcpRst(_) => {}
             }
@@ -44,7 +47,7 @@ impl Connection {
         Ok(())
     }
 
-    /// MP_CAPABLE on the first data maps it (RFC 8684 section 3.1).
+    /// Stores the mapping in MP_CAPABLE on the first data (RFC 8684 section 3.1).
     #[cold]
     fn on_capable_with_data(
         &mut self,
@@ -58,7 +61,7 @@ impl Connection {
         }
         let Some(remote) = self.negotiation.remote() else { return Ok(()) };
         if self.negotiation.checksum() != checksum.is_some() {
-            // RFC 8684 section 3.3: without the checksum that was agreed on, or with one that was not, the subflow is broken.
+            // RFC 8684 section 3.3: a checksum that contradicts the negotiation breaks the subflow.
             return Err(SubflowError::because(ResetReason::MPTCP));
         }
         let checksum = checksum.filter(|_| self.negotiation.checksum()).map(|checksum| WireMapping {

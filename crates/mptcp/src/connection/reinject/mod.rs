@@ -1,4 +1,7 @@
-//! Data that another subflow has to carry again: after a stall, after a death, and when nobody answers for it.
+//! Reinjection: data of one subflow that another subflow carries again.
+//!
+//! Owns the reasons to reinject: a stalled subflow, a closed subflow, and a missing DATA_ACK. Never chooses the subflow
+//! that reinjects (`transmit/data.rs`), and never follows Linux's rules (`linux/reinject.rs`).
 
 pub(crate) mod opportunistic;
 pub(crate) mod penalization;
@@ -12,7 +15,7 @@ use crate::connection::transmit::candidates::usability;
 use crate::subflow::Subflow;
 
 impl Connection {
-    /// The subflow does not get its data through: everything it alone carries goes to the others.
+    /// Requests reinjection of data that only a stalled subflow carries.
     pub(crate) fn reinject_outstanding(&mut self, id: usize) {
         if self.config.linux_stack.has_data_level_timer() {
             if !self.subflows[id].can_send() {
@@ -24,16 +27,16 @@ impl Connection {
             return;
         }
         self.subflows[id].scheduling_mut().reinjected = true;
-        // What another working subflow carries too will come that way.
+        // Another working subflow retransmits the data that it carries itself.
         self.send.request_reinjection_of(carrier(id), self.working() & !carrier(id));
     }
 
-    /// The subflow is dead: what no living one carries goes to the others.
+    /// Requests reinjection of data that only a closed subflow carried.
     pub(crate) fn abandon(&mut self, id: usize) {
         let queues = self.config.linux_stack.subflow_queues;
         let subflow = &self.subflows[id];
-        // A join that failed carried nothing. Linux sends all again even then, on a subflow whose peer may just have fallen back
-        // and takes it for what follows.
+        // A failed join carried nothing. Linux reinjects even then, on a subflow whose peer may have fallen back and
+        // would append the data to its stream.
         let unused = subflow.record().stats.data_segments_sent == 0;
         if unused && (!queues || !subflow.handshake().was_open) {
             return;
@@ -46,7 +49,7 @@ impl Connection {
         self.send.abandon(id);
     }
 
-    /// A new subflow can carry what those in a stall could give to nobody.
+    /// Requests reinjection of data on all stalled subflows, because a new subflow can carry it.
     pub(crate) fn reinject_stalled(&mut self) {
         if !self.is_multipath() || self.config.linux_stack.has_data_level_timer() {
             return;
@@ -59,19 +62,19 @@ impl Connection {
             }
         }
         if stalled != 0 {
-            // In one walk, however many there are.
+            // A single pass over the chunks serves all stalled subflows.
             self.send.request_reinjection_of(stalled, self.working() & !stalled);
         }
     }
 
-    /// The subflows that get data through, one bit each.
+    /// The subflows that are not in timeout, one bit per slot.
     fn working(&self) -> u64 {
         let subflows = self.subflows.iter().enumerate();
         let working = subflows.filter(|(_, s)| s.is_synchronised() && !s.sender().in_loss());
         working.fold(0, |bits, (id, _)| bits | carrier(id))
     }
 
-    /// The subflows that may carry data, one bit each.
+    /// The subflows of the lowest usability class, one bit per slot.
     fn usable(&self) -> u64 {
         let (mut least, mut usable) = (u8::MAX, 0);
         for (id, subflow) in self.subflows.iter().enumerate().filter(|(_, s)| s.can_send()) {
@@ -84,9 +87,9 @@ impl Connection {
         usable
     }
 
-    /// No acknowledgement at the data level for too long: the oldest chunk goes again, but not on
-    /// subflows that have yet to acknowledge it themselves. Twice in one subflow's stream it would be
-    /// twice in the byte stream of a peer that has fallen back (RFC 8684 section 3.7).
+    /// Requests reinjection of the oldest chunk after a data-level timeout. Subflows that have not yet acknowledged it
+    /// at the TCP level are excluded. A second copy in a subflow's stream would be a duplicate in the byte stream of a
+    /// peer that has fallen back (RFC 8684 section 3.7).
     pub(crate) fn reinject_oldest(&mut self) {
         let Some(chunk) = self.send.head() else { return };
         let start = chunk.start();
@@ -98,7 +101,7 @@ impl Connection {
         let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
         let usable = self.usable();
         if let Some(chunk) = self.send.head_mut() {
-            // First on those that have not carried it: the answer may be lost on its way back.
+            // Subflows that have not carried it come first, because the DATA_ACK may be lost on the reverse path.
             if usable & !chunk.carriers() == 0 {
                 chunk.set_carriers(carriers);
             }

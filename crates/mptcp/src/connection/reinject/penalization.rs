@@ -1,5 +1,7 @@
-//! What is done when the window or the send buffer is full and a subflow has room: the mechanisms M1 and M2 of Raiciu et al.
-//! (NSDI 2012, section 4.2), by their first rules, and M2 by its later one. M1 by later rules is `opportunistic`'s affair.
+//! Opportunistic retransmission (M1) and penalization (M2) of Raiciu et al. (NSDI 2012, section 4.2).
+//!
+//! Owns the response to a full receive window or send buffer while a subflow is available: M1 by its
+//! original rule, and both rules of M2. Never applies the later rules of M1 (`opportunistic`).
 
 use mptcp_clock::{Duration, Instant};
 
@@ -10,8 +12,8 @@ use crate::mechanisms::OpportunisticRule;
 use crate::subflow::sender::Recovery;
 
 impl Connection {
-    /// M1 and M2: `fast` has room in its congestion window, but the shared window or the send buffer
-    /// is full. Returns the chunk that it should carry too.
+    /// Applies M1 and M2 while `fast` has an open congestion window, but the receive window or the send buffer is full.
+    /// Returns the start of the chunk to reinject on `fast`.
     pub(crate) fn on_window_blocked(&mut self, now: Instant, fast: usize, may_penalise: bool) -> Option<u64> {
         let mechanisms = self.config.mechanisms;
         if !mechanisms.opportunistic_retransmission && !mechanisms.penalisation {
@@ -28,7 +30,7 @@ impl Connection {
             self.penalise(now, fast, slow, fast_rtt, slow_rtt);
         }
         let slow_window = self.congestion.paths[slow].cwnd / self.congestion.paths[slow].mss;
-        // The guard of the mptcp.org kernel: not worth it when the subflows are alike.
+        // The condition of the mptcp.org kernel: subflows with similar RTTs are not worth a copy.
         let worth = slow_window <= 4 || fast_rtt * 4 < slow_rtt;
         let first_rule = mechanisms.opportunistic_rule == OpportunisticRule::Original;
         if !mechanisms.opportunistic_retransmission || !first_rule || tried || !worth {
@@ -38,21 +40,21 @@ impl Connection {
         Some(start)
     }
 
-    /// M2, by the rule that was chosen.
+    /// Applies M2 by the configured rule.
     fn penalise(&mut self, now: Instant, fast: usize, slow: usize, fast_rtt: Duration, slow_rtt: Duration) {
         let rule = self.config.mechanisms.penalty_rule;
         let rate =
             |id: usize, rtt: Duration| self.congestion.paths[id].cwnd as f64 / rtt.as_secs_f64().max(1e-9);
-        // Which subflow's last penalty counts, and for how long.
-        let (holder, rest, deserved) = match rule {
+        // The subflow that remembers the last penalty, and the minimum time between penalties.
+        let (holder, interval, deserved) = match rule {
             PenaltyRule::Later => {
-                let calm = self.subflows[slow].sender().state == Recovery::Open;
-                (fast, fast_rtt, calm && fast_rtt < slow_rtt)
+                let is_open = self.subflows[slow].sender().state == Recovery::Open;
+                (fast, fast_rtt, is_open && fast_rtt < slow_rtt)
             }
             PenaltyRule::Original => (slow, slow_rtt, rate(slow, slow_rtt) < rate(fast, fast_rtt)),
         };
         let last = &mut self.subflows[holder].scheduling_mut().last_penalty;
-        if deserved && last.is_none_or(|last| now.since(last) >= rest) {
+        if deserved && last.is_none_or(|last| now.since(last) >= interval) {
             *last = Some(now);
             let before = self.congestion.paths[slow].cwnd;
             self.congestion.penalise(slow, rule);

@@ -1,21 +1,9 @@
-//! The receiving side of the byte stream: one order over all subflows, one window.
+//! The receive stream: reassembly at the data level, and one receive window for all subflows (RFC 8684 section 3.3.1).
 //!
-//! Owns reassembly at the data level and the receive window of RFC 8684 section 3.3.1, shared by all
-//! subflows. Offsets count from the first byte of the peer's stream.
-//!
-//! Which payload a stream keeps. It is decided before the subflow acknowledges it, so that what was acknowledged there is
-//! never dropped for want of space.
-//!
-//! The window that the peer is offered, and when it is told of a larger one.
-//!
-//! Owns the edge that was offered. Payload is kept or refused elsewhere (`keeping.rs`).
-//!
-//! How the receive buffer grows with what the application reads (mechanism M3).
-//!
-//! The limit of a connection's receive buffer: smaller before an application accepts the connection, and while the endpoint is short of
-//! memory.
-//!
-//! Owns the size that the limit gives. Knows neither stream offsets nor received bytes.
+//! Owns received data until the application reads it, the advertised window, the size of the receive buffer (M3), and
+//! the decision to keep payload. That decision is made before the subflow acknowledges, so that acknowledged data is
+//! not dropped for lack of space. Never maps subflow offsets: all offsets count from the first byte of the peer's
+//! stream.
 
 use bytes::{Buf, Bytes};
 use mptcp_clock::{Duration, Instant};
@@ -23,60 +11,60 @@ use mptcp_clock::{Duration, Instant};
 use crate::connection::linux::window::LinuxWindow;
 use crate::memory::{Inserted, Reassembly, Unread, most_pieces};
 
-/// What became of data.
+/// The result of an insertion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Placed {
     Fresh,
-    /// It filled the gap that held back what came before it.
+    /// The data filled a gap, and data behind it became readable.
     Filled,
     Early,
     Duplicate,
-    /// Beyond the window that was offered.
+    /// The data lies beyond the advertised window.
     Beyond,
 }
 
-/// Dynamic right-sizing (mechanism M3): the buffer follows twice what the application takes in a
-/// round trip, so that it never limits a path that could go faster.
+/// Dynamic right-sizing (mechanism M3): the buffer is twice the data that the application reads in an RTT. It then
+/// never limits a path that could be faster.
 #[derive(Clone, Copy, Debug)]
 struct ReceiveTuning {
     since: Instant,
     from: u64,
-    /// Paths that there were at the same time, at most.
+    /// The maximum of concurrent paths so far.
     paths: u64,
 }
 
 #[derive(Debug)]
 pub(crate) struct RecvStream {
-    /// Next offset expected: what a DATA_ACK says.
+    /// The next offset expected: the DATA_ACK.
     next: u64,
     early: Reassembly,
     ready: Unread,
-    /// Offset of the DATA_FIN, or of the FIN of plain TCP.
+    /// The offset of the DATA_FIN, or of the FIN in TCP.
     fin: Option<u64>,
-    /// What may be used now, bytes.
+    /// The size of the buffer, bytes.
     buffer: u64,
     largest_buffer: u64,
     limit: BufferLimit,
-    /// Largest offset ever offered; it never moves left (RFC 9293 section 3.8.6).
+    /// The largest offset ever advertised. It never decreases (RFC 9293 section 3.8.6).
     edge: u64,
     negotiated_mss: u64,
     mss: u64,
     tuning: Option<ReceiveTuning>,
-    /// The window that was said last.
+    /// The window advertised last, bytes.
     advertised: u64,
-    /// The end of that window, in a shortage of memory and until the first window behind it is said.
+    /// The end of a window reduced by memory pressure, until the first larger window is advertised.
     shrunk: Option<u64>,
-    /// The window goes by memory.
+    /// Linux's window, which follows memory use.
     linux: Option<Box<LinuxWindow>>,
     duplicate_bytes: u64,
-    /// The application was told of the end.
+    /// The application has been notified of the end.
     finish_reported: bool,
     /// The peer's last mapping had an 8-byte number.
     wide_numbers: bool,
 }
 
 impl RecvStream {
-    /// Payload is slices of blocks of `block` bytes (0: it has memory of its own).
+    /// Creates a stream. Payload is kept in blocks of `block` bytes; 0 means separate allocations.
     pub(crate) fn new(buffer: u64, autotuning: bool, mss: u16, block: u64) -> Self {
         let start = if autotuning { INITIAL_BUFFER.min(buffer) } else { buffer };
         Self {
@@ -100,7 +88,7 @@ impl RecvStream {
         }
     }
 
-    /// The window goes by memory, as Linux's does.
+    /// Replaces the window with Linux's, which follows memory use.
     pub(crate) fn with_linux_window(mut self) -> Self {
         let linux = LinuxWindow::new(self.largest_buffer, self.tuning.is_some(), self.mss);
         (self.buffer, self.edge) = (linux.whole(), linux.open(0));
@@ -108,7 +96,7 @@ impl RecvStream {
         self
     }
 
-    /// Next offset expected.
+    /// The next offset expected.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
@@ -117,12 +105,12 @@ impl RecvStream {
         self.duplicate_bytes
     }
 
-    /// What a DATA_ACK says: the next offset, and one more for a DATA_FIN that is here.
+    /// The DATA_ACK: the next offset, plus 1 for a received DATA_FIN.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.next + u64::from(self.finished())
     }
 
-    /// Whether the peer's numbers are 8 bytes long.
+    /// Whether the peer uses 8-byte numbers.
     pub(crate) fn has_wide_numbers(&self) -> bool {
         self.wide_numbers
     }
@@ -131,53 +119,54 @@ impl RecvStream {
         self.wide_numbers = wide;
     }
 
-    /// The stream of a TCP ends here, unless it has ended.
+    /// Ends a TCP stream here, unless it has ended.
     pub(crate) fn end_at_received(&mut self) {
         self.fin.get_or_insert(self.next);
     }
 
-    /// Whether the end is here and was not reported; it is then.
+    /// Returns `true` once, after the end of the stream is received.
     pub(crate) fn report_finish(&mut self) -> bool {
         let news = !self.finish_reported && self.finished();
         self.finish_reported |= news;
         news
     }
 
-    /// The stream ends at `offset`, a DATA_FIN says. The last one that can be true counts, until it is reached: one that lies
-    /// beyond what was offered is none (RFC 8684 section 3.3.3).
+    /// Processes a DATA_FIN at `offset`. The last plausible one counts until it is reached. An offset beyond the window
+    /// is not plausible (RFC 8684 section 3.3.3).
     pub(crate) fn end_at(&mut self, offset: u64) {
         if !self.finished() && offset >= self.next && offset <= self.right_edge() {
             self.fin = Some(offset);
         }
     }
 
-    /// Offset behind the last byte that may come: what was offered, or what would be offered now.
+    /// The offset after the last byte that the advertised window, or a window advertised now, permits.
     pub(crate) fn limit(&self) -> u64 {
         self.edge.max(self.next + self.buffer.saturating_sub(self.ready.bytes()))
     }
 
-    /// Offset behind the last byte that may be kept out of order. A sender whose subflows have different news of the window counts
-    /// an older window from a newer DATA_ACK, as Linux where an acknowledgement repeats the last one (net/ipv4/tcp_input.c,
-    /// `tcp_may_update_window`): what it sends beyond the edge is at most what the window shrank by, the unread bytes.
+    /// The offset after the last byte that is kept out of order. A sender may add an older window to a newer DATA_ACK,
+    /// as Linux does for repeated acknowledgements (net/ipv4/tcp_input.c, `tcp_may_update_window`). It then exceeds the
+    /// edge by at most the unread bytes.
     pub(crate) fn right_edge(&self) -> u64 {
         let read = self.next.saturating_sub(self.ready.bytes());
         self.edge.max(read + 2 * self.limit.wanted())
     }
 
-    /// Whether data that was not offered has no place. Linux keeps what is next as long as there is space, and nothing else.
+    /// Whether data beyond the advertised window is dropped. Linux keeps in-order data while there is space, and
+    /// nothing else.
     #[cold]
     fn drops(&self, start: u64, end: u64) -> bool {
         if self.linux.is_some() { start > self.next || self.excess(end) > 0 } else { end > self.right_edge() }
     }
 
-    /// By how much what ends at `end` lies beyond that, bytes.
+    /// Bytes by which data that ends at `end` exceeds [`Self::limit`].
     #[inline(always)]
     pub(crate) fn excess(&self, end: u64) -> u64 {
-        // What was offered holds, so it need not be known what would be.
+        // An advertised window stays valid, so the current one need not be computed.
         if end <= self.edge { 0 } else { end.saturating_sub(self.limit()) }
     }
 
-    /// Takes data at `start`.
+    /// Inserts data at `start`.
     #[inline(always)]
     pub(crate) fn place(&mut self, start: u64, mut data: Bytes) -> Placed {
         let length = data.len() as u64;
@@ -194,7 +183,7 @@ impl RecvStream {
             return Placed::Beyond;
         }
         if self.fin.is_some_and(|fin| end > fin) {
-            // There is more: that was not the end.
+            // Data beyond the DATA_FIN shows that it was not the end.
             self.fin = None;
         }
         if start > self.next {
@@ -219,7 +208,7 @@ impl RecvStream {
         }
     }
 
-    /// What waits may be next now.
+    /// Moves early data that is next to the readable data.
     #[inline(never)]
     fn join_early(&mut self) -> Placed {
         let before = self.next;
@@ -237,7 +226,7 @@ impl RecvStream {
         if self.next > before { Placed::Filled } else { Placed::Fresh }
     }
 
-    /// Takes data that has no data sequence numbers: that of a SYN (RFC 7413).
+    /// Appends data without data sequence numbers: the data of a SYN (RFC 7413).
     pub(crate) fn take_unnumbered(&mut self, data: Bytes) {
         self.ready.push(data);
     }
@@ -264,7 +253,7 @@ impl RecvStream {
         }
     }
 
-    /// The next bytes in order.
+    /// Takes the next readable bytes.
     pub(crate) fn read(&mut self) -> Option<Bytes> {
         self.ready.pop()
     }
@@ -273,23 +262,23 @@ impl RecvStream {
         self.ready.bytes()
     }
 
-    /// What waits out of order.
+    /// Data that waits out of order.
     pub(crate) fn early(&self) -> &Reassembly {
         &self.early
     }
 
-    /// Bytes of memory that it holds alive, at most.
+    /// The upper bound of memory in use, bytes.
     pub(crate) fn held(&self) -> u64 {
         self.early.held() + self.ready.held()
     }
 
-    /// Nobody will read: lets go of everything.
+    /// Drops all data, because no application will read it.
     pub(crate) fn discard(&mut self) {
         self.early.clear();
         self.ready.clear();
     }
 
-    /// Over: nothing is waited for any more. What is in order can still be read.
+    /// Drops data out of order at the end of the connection. Data in order stays readable.
     pub(crate) fn give_up(&mut self) {
         self.early.clear();
     }
@@ -298,33 +287,32 @@ impl RecvStream {
         self.buffer
     }
 
-    /// Whether the peer's end of the stream is here.
+    /// Whether the stream is complete up to its end.
     pub(crate) fn finished(&self) -> bool {
         self.fin.is_some_and(|fin| self.next >= fin)
     }
 }
 
 impl RecvStream {
-    /// Nobody reads before [`Self::reader_came`]: until then a first window is enough.
+    /// Limits the buffer to its initial size until [`Self::reader_came`].
     pub(crate) fn await_reader(&mut self) {
         self.limit.set_unaccepted();
         self.apply();
         if self.advertised == 0 && self.linux.is_none() {
-            // Nothing was offered yet.
+            // No window was advertised yet.
             self.edge = self.next + self.buffer;
         }
     }
 
-    /// An application has accepted the connection. Returns whether the peer is to be told of a larger window, because the one it knows
-    /// is a shortage's.
+    /// Notes that an application has accepted the connection. Returns whether to send a window update, because memory
+    /// pressure had reduced the window.
     pub(crate) fn reader_came(&mut self) -> bool {
         let waited = self.limit.take_unaccepted();
         self.apply();
         waited && self.advertised_edge().saturating_sub(self.next) < LEAST / 2 && self.needs_window_update()
     }
 
-    /// The endpoint has too little memory for all its connections, or enough again. Returns whether the peer is to be told of a larger
-    /// window.
+    /// Sets whether the endpoint is short of memory. Returns whether to send a window update.
     pub(crate) fn set_memory_pressure(&mut self, short: bool) -> bool {
         if short {
             self.shrunk.get_or_insert(self.edge);
@@ -340,13 +328,13 @@ impl RecvStream {
         }
     }
 
-    /// The largest window that may have been offered, bytes.
+    /// The largest window that may have been advertised, bytes.
     #[inline]
     pub(crate) fn largest_window(&self) -> u64 {
         self.buffer.max(self.limit.wanted())
     }
 
-    /// Bytes that wait in order or out of order.
+    /// Bytes that wait, in order or out of order.
     #[inline]
     pub(crate) fn waiting(&self) -> u64 {
         self.ready.bytes() + self.early.bytes()
@@ -357,15 +345,14 @@ impl RecvStream {
         self.limit.is_under_memory_pressure()
     }
 
-    /// Whether data at `start` was offered and has a place, as nearly all has.
+    /// Whether data at `start` lies within the advertised window and can be stored: the common case.
     #[inline(always)]
     pub(crate) fn takes(&self, start: u64, length: u64) -> bool {
         start + length <= self.edge && self.shrunk.is_none() && (start <= self.next || self.early.has_space())
     }
 
-    /// Whether payload is kept that begins at offset `start` of the stream and ends before `end`, as far as its mappings are known;
-    /// its `length` and what the connection `held` before are in bytes; `is_next` says that nothing is missing before it on its
-    /// subflow.
+    /// Whether to keep payload at offsets `start` to `end`, as far as its mappings are known. `length` and `held`, the
+    /// data that the connection holds, are in bytes. `is_next` means that the payload is next on its subflow.
     #[cold]
     pub(crate) fn admits(
         &mut self,
@@ -375,14 +362,14 @@ impl RecvStream {
         is_next: bool,
     ) -> bool {
         if end.is_some_and(|end| end <= self.next) || self.finished() {
-            // It takes no memory.
+            // Duplicates take no memory.
             return true;
         }
         if self.is_under_memory_pressure() && !self.admits_in_shortage(end, length, held, is_next) {
             return false;
         }
         if self.linux.is_some() {
-            // Linux acknowledges on the subflow what it drops here (net/mptcp/protocol.c, `mptcp_data_queue_ofo`).
+            // Linux acknowledges on the subflow data that it drops here (net/mptcp/protocol.c, `mptcp_data_queue_ofo`).
             return true;
         }
         match end {
@@ -392,8 +379,9 @@ impl RecvStream {
         }
     }
 
-    /// Payload inside the window that is advertised meanwhile is kept, so that each accepted connection makes progress. Several subflows
-    /// may hold the same data behind a hole. Payload without a known mapping counts with everything that the connection holds.
+    /// Decides under memory pressure. Payload inside the reduced window is kept, so that each accepted connection
+    /// progresses. Several subflows may hold the same data behind a hole. Payload without a known mapping is limited by
+    /// all data of the connection.
     fn admits_in_shortage(&self, end: Option<u64>, length: u64, held: u64, is_next: bool) -> bool {
         let edge = self.shortage_edge();
         match end {
@@ -403,20 +391,20 @@ impl RecvStream {
         }
     }
 
-    /// Whether the missing data may be behind payload that a subflow refuses for want of memory. While no application reads, the peer
-    /// waits for a window instead.
+    /// Whether the missing data may be behind payload that a subflow refuses under memory pressure. Before an
+    /// application accepts the connection, the peer waits for a window instead.
     pub(crate) fn may_be_stuck(&self) -> bool {
         self.is_under_memory_pressure() && !self.limit.is_unaccepted()
     }
 }
 
 impl RecvStream {
-    /// The window to offer: it moves right, when it does, by a segment or half the buffer at least
-    /// (RFC 9293 section 3.8.6.2.2).
+    /// The window to advertise, bytes. Its edge moves by at least a segment or half of the buffer (RFC 9293 section
+    /// 3.8.6.2.2).
     #[inline(always)]
     pub(crate) fn window(&mut self) -> u64 {
         let open = self.next + self.open();
-        // Linux rounds by the window scale, and no more.
+        // Linux rounds to the window scale only.
         let step = if self.linux.is_some() { 1 } else { self.negotiated_mss.min(self.buffer / 2) };
         if open >= self.edge + step {
             self.edge = open;
@@ -426,19 +414,19 @@ impl RecvStream {
         self.advertised
     }
 
-    /// The end of the window to offer in a shortage of memory, or of the first one behind it.
+    /// The edge of the window under memory pressure, or of the first window after it.
     #[cold]
     fn shrunk_edge(&mut self) -> u64 {
         self.shrunk = self.limit.is_under_memory_pressure().then(|| self.edge.min(self.shortage_edge()));
         self.shrunk.unwrap_or(self.edge)
     }
 
-    /// The window that was said last, on any subflow.
+    /// The window advertised last on any subflow, bytes.
     pub(crate) fn advertised(&self) -> u64 {
         self.advertised
     }
 
-    /// What can be offered beyond what is here.
+    /// The window that the buffer permits now, bytes.
     #[inline(always)]
     pub(crate) fn open(&self) -> u64 {
         match &self.linux {
@@ -447,12 +435,12 @@ impl RecvStream {
         }
     }
 
-    /// Whether reading has opened the window so far that the peer should hear of it now.
+    /// Whether reads have opened the window far enough for a window update.
     pub(crate) fn needs_window_update(&self) -> bool {
-        let told = self.advertised_edge();
-        let offered = told.saturating_sub(self.next);
+        let advertised_edge = self.advertised_edge();
+        let offered = advertised_edge.saturating_sub(self.next);
         if offered >= self.buffer / 2 {
-            // As nearly always.
+            // The common case.
             return false;
         }
         let open = self.next + self.open();
@@ -461,18 +449,18 @@ impl RecvStream {
         } else {
             open.max(self.edge)
         };
-        open > told && open - told >= (2 * self.negotiated_mss).min(self.buffer / 2)
+        open > advertised_edge && open - advertised_edge >= (2 * self.negotiated_mss).min(self.buffer / 2)
     }
 
-    /// The end of the window that was said last.
+    /// The edge of the window advertised last.
     #[inline]
     pub(crate) fn advertised_edge(&self) -> u64 {
         self.shrunk.unwrap_or(self.edge)
     }
 
-    /// Offset behind the last byte that is kept while the endpoint is short of memory, and the end of the advertised window.
-    /// RFC 9293 section 3.8.6 advises against shrinking a window, and Linux does it where memory is used up (net/ipv4/tcp_output.c,
-    /// `tcp_select_window` with ICSK_ACK_NOMEM).
+    /// The offset after the last byte that is kept under memory pressure, and the edge of the advertised window. RFC
+    /// 9293 section 3.8.6 advises against shrinking a window. Linux does so when memory is exhausted
+    /// (net/ipv4/tcp_output.c, `tcp_select_window` with ICSK_ACK_NOMEM).
     #[cold]
     pub(crate) fn shortage_edge(&self) -> u64 {
         let buffer = self.buffer.min(self.limit.buffer());
@@ -481,8 +469,8 @@ impl RecvStream {
 }
 
 impl RecvStream {
-    /// There are so many paths now. Plain TCP on each would begin with a buffer of its own; and what a further one has under way is not to
-    /// be taken from the first one's, whose window doubles.
+    /// Enlarges the buffer for the number of concurrent paths, by an initial buffer for each. A new path then takes no
+    /// space from the window of the first, which doubles.
     pub(crate) fn begin_paths(&mut self, paths: u64) {
         let Some(tuning) = self.tuning.as_mut().filter(|_| self.linux.is_none()) else { return };
         let more = paths.saturating_sub(tuning.paths);
@@ -491,7 +479,7 @@ impl RecvStream {
         self.buffer = self.limit.want(wanted);
     }
 
-    /// Mechanism M3: called when the application has read; `rtt` is the longest of all paths.
+    /// Tunes the buffer after a read (mechanism M3). `rtt` is the longest of all paths.
     pub(crate) fn tune(&mut self, now: Instant, rtt: Duration) {
         let Some(tuning) = &mut self.tuning else { return };
         if rtt.is_zero() || now.since(tuning.since) < rtt {
@@ -505,25 +493,27 @@ impl RecvStream {
             return;
         }
         (tuning.since, tuning.from) = (now, self.next - self.ready.bytes());
-        // Twice the rate seen, and room for the next doubling of slow start.
+        // Twice the measured rate, and space for the next doubling in slow start.
         let wanted = (2 * taken + 16 * self.negotiated_mss).min(self.largest_buffer);
         self.buffer = self.limit.want(wanted.max(self.limit.wanted()));
     }
 }
 
-/// Receive buffer at the start when it tunes itself, and while nobody reads: Linux's `tcp_rmem` default.
+/// The initial size of a tuned receive buffer, and the limit until the connection is accepted: Linux's `tcp_rmem`
+/// default.
 pub(crate) const INITIAL_BUFFER: u64 = 131_072;
-/// What an accepted connection may always keep beyond the last byte read: the largest window without scaling (RFC 9293 section
-/// 3.1). Linux's `tcp_rmem` minimum is 4 KB.
+/// The buffer that an accepted connection always has, bytes: the largest window without scaling (RFC 9293 section 3.1).
+/// Linux's `tcp_rmem` minimum is 4 KB.
 pub(crate) const LEAST: u64 = 65_536;
 
+/// The limit of a receive buffer, smaller before the connection is accepted and under memory pressure.
 #[derive(Debug)]
 pub(crate) struct BufferLimit {
-    /// The buffer that the settings and the application's reading give, bytes.
+    /// The size that configuration and tuning ask for, bytes.
     wanted: u64,
     /// No application has accepted the connection yet.
     is_unaccepted: bool,
-    /// The endpoint has too little memory for all its connections.
+    /// The endpoint is short of memory.
     is_under_pressure: bool,
 }
 
@@ -537,13 +527,13 @@ impl BufferLimit {
         self.wanted
     }
 
-    /// Takes a buffer that is wanted; returns the one that there is, bytes.
+    /// Sets the wanted size; returns the permitted size, bytes.
     pub(crate) fn want(&mut self, wanted: u64) -> u64 {
         self.wanted = wanted;
         self.buffer()
     }
 
-    /// The buffer, bytes.
+    /// The permitted size, bytes.
     pub(crate) fn buffer(&self) -> u64 {
         self.wanted.min(match (self.is_under_pressure, self.is_unaccepted) {
             (false, false) => u64::MAX,
@@ -570,7 +560,7 @@ impl BufferLimit {
         self.is_unaccepted = true;
     }
 
-    /// An application has accepted the connection. Returns whether it had to be accepted.
+    /// Notes that an application has accepted the connection. Returns whether it was unaccepted.
     pub(crate) fn take_unaccepted(&mut self) -> bool {
         std::mem::take(&mut self.is_unaccepted)
     }

@@ -1,19 +1,7 @@
-//! What the application wrote and what is under way.
+//! The send buffer: written data, and chunks in flight until a DATA_ACK covers them (RFC 8684 section 3.3.2).
 //!
-//! Owns the send buffer and the chunks that subflows carry until they are acknowledged at the data
-//! level (RFC 8684 section 3.3.2). Offsets count from the first byte of the stream.
-//!
-//! How what was written is cut into what segments carry.
-//!
-//! Owns where copies are made, which is where a segment would not be full otherwise.
-//!
-//! A piece of our stream while it is under way, and where it was put.
-//!
-//! Owns which subflows carried it. The order of pieces is `send_buffer`'s.
-//!
-//! Where the application's writes end, as far as that matters for segments.
-//!
-//! Owns the offsets. What follows from them is the affair of `writes`.
+//! Owns the cut of written data into segments, the subflows that carried each chunk, the queue of chunks to reinject,
+//! and the ends of writes. Never chooses a subflow. Offsets count from the first byte of the stream.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -21,15 +9,15 @@ use bytes::{Bytes, BytesMut};
 
 use crate::ids::SubflowId;
 
-/// Pieces under way that may be small, beside two for each full segment's bytes.
+/// Small chunks that may be in flight, in addition to two for each MSS in flight.
 const MAX_SMALL_CHUNKS: u64 = 256;
-/// Places for chunks that an idle connection keeps.
+/// The capacity for chunks that an idle connection keeps.
 const MAX_IDLE_CAPACITY: usize = 4096;
 
 /// Written data: the first `length` bytes of `buffer`.
 ///
-/// A writer that got only a part of its buffer taken comes back with the rest. That rest is the memory
-/// that follows here, so taking it means no more than counting further.
+/// If only part of a buffer was accepted, the writer returns with the rest, which follows in memory. It is then
+/// accepted by increasing `length`.
 #[derive(Debug)]
 struct WrittenData {
     buffer: Bytes,
@@ -41,27 +29,27 @@ pub(crate) struct SendBuffer {
     unsent: VecDeque<WrittenData>,
     unsent_bytes: u64,
     ends: WriteEnds,
-    /// Next offset to give to a subflow.
+    /// The next offset to send.
     next: u64,
-    /// Oldest offset not acknowledged at the data level.
+    /// The oldest offset that no DATA_ACK covers.
     una: u64,
     flight: VecDeque<Chunk>,
-    /// Offsets of chunks to be carried again, in order of the stream: the first holds all others up.
+    /// Offsets of chunks to reinject, in stream order, because the first one blocks all others.
     again: BTreeSet<u64>,
-    /// Offset behind the last segment that was not full.
+    /// The offset after the last small segment.
     small_segment_end: u64,
-    /// Offset behind the data that a SYN carried in vain.
+    /// The offset after data that a SYN carried without being acknowledged.
     syn_end: u64,
-    /// Largest offset that the peer's window allows.
+    /// The largest offset that the peer's window permits.
     edge: u64,
-    /// The largest window the peer ever offered, bytes.
+    /// The largest window that the peer has offered, bytes.
     largest_window: u64,
-    /// The size that autotuning (M3) gave the buffer last, bytes.
+    /// The size from autotuning (M3), bytes.
     tuned: u64,
 }
 
 impl SendBuffer {
-    /// Takes the first `length` bytes of `data`.
+    /// Appends the first `length` bytes of `data`.
     pub(crate) fn write(&mut self, data: &Bytes, length: usize) {
         self.unsent_bytes += length as u64;
         if let Some(last) = self.unsent.back_mut() {
@@ -74,7 +62,7 @@ impl SendBuffer {
         self.unsent.push_back(WrittenData { buffer: data.clone(), length });
     }
 
-    /// The size that autotuning (M3) gave the buffer last, bytes; 0 before.
+    /// The last size from autotuning (M3), bytes; 0 before.
     pub(crate) fn tuned(&self) -> u64 {
         self.tuned
     }
@@ -83,7 +71,7 @@ impl SendBuffer {
         self.tuned = bytes;
     }
 
-    /// Where writes end.
+    /// The ends of writes.
     pub(crate) fn write_ends(&self) -> &WriteEnds {
         &self.ends
     }
@@ -92,34 +80,34 @@ impl SendBuffer {
         &mut self.ends
     }
 
-    /// Of what was put back, `length` bytes were sent with a SYN before.
+    /// Notes that a SYN has carried `length` bytes of the data put back.
     pub(crate) fn note_sent_with_syn(&mut self, length: u64) {
         self.syn_end = self.next + length;
     }
 
-    /// Puts data before all that is unsent.
+    /// Puts data before all unsent data.
     pub(crate) fn put_back(&mut self, data: Bytes) {
         let length = data.len();
         self.unsent_bytes += length as u64;
         self.unsent.push_front(WrittenData { buffer: data, length });
     }
 
-    /// Next offset to give to a subflow.
+    /// The next offset to send.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
-    /// Oldest offset not acknowledged at the data level.
+    /// The oldest offset that no DATA_ACK covers.
     pub(crate) fn una(&self) -> u64 {
         self.una
     }
 
-    /// Whether nothing is under way at the data level.
+    /// Whether no data is in flight at the data level.
     pub(crate) fn nothing_in_flight(&self) -> bool {
         self.flight.is_empty()
     }
 
-    /// The oldest data under way.
+    /// The oldest chunk in flight.
     pub(crate) fn head(&self) -> Option<&Chunk> {
         self.flight.front()
     }
@@ -128,23 +116,23 @@ impl SendBuffer {
         self.flight.front_mut()
     }
 
-    /// The largest window the peer ever offered, bytes.
+    /// The largest window that the peer has offered, bytes.
     pub(crate) fn largest_window(&self) -> u64 {
         self.largest_window
     }
 
-    /// Largest offset that the peer's window allows.
+    /// The largest offset that the peer's window permits.
     pub(crate) fn edge(&self) -> u64 {
         self.edge
     }
 
-    /// Room in the peer's window beyond all that was sent, bytes.
+    /// Space in the peer's window after all sent data, bytes.
     pub(crate) fn window_space(&self) -> u64 {
         self.edge.saturating_sub(self.next)
     }
 
-    /// The peer offers `window` bytes from the offset `from`; returns whether its edge moved right. It moves left only where it
-    /// `may_shrink`.
+    /// Updates the edge of the window: `window` bytes from offset `from`. It moves left only with `may_shrink`. Returns
+    /// whether it moved right.
     pub(crate) fn offer(&mut self, from: u64, window: u64, may_shrink: bool) -> bool {
         if may_shrink {
             self.edge = self.edge.min(from + window);
@@ -154,17 +142,17 @@ impl SendBuffer {
         opened
     }
 
-    /// A window that the peer offered, however old.
+    /// Updates the largest window.
     pub(crate) fn note_window(&mut self, window: u64) {
         self.largest_window = self.largest_window.max(window);
     }
 
-    /// Whether a segment that was not full is under way.
+    /// Whether a small segment is in flight.
     pub(crate) fn small_in_flight(&self) -> bool {
         self.small_segment_end > self.una
     }
 
-    /// The segment that was cut last, which begins at an offset, was not full. Returns whether that counts: a retransmission of a SYN's
+    /// Notes that the segment cut last, from offset `start`, is small. Returns whether it counts: retransmitted SYN
     /// data does not, as in Linux (net/ipv4/tcp_output.c, `tcp_minshall_update`).
     pub(crate) fn note_small(&mut self, start: u64) -> bool {
         let counts = start >= self.syn_end;
@@ -174,25 +162,26 @@ impl SendBuffer {
         counts
     }
 
-    /// Whether what is under way is in so many pieces that no more small ones are cut: a peer that opens its window byte by byte would
-    /// have a piece noted for each.
+    /// Whether too many small chunks are in flight to cut more. Otherwise a peer that opens its window byte by byte
+    /// would cost a chunk for each byte.
     pub(crate) fn has_many_small_chunks(&self, mss: u64) -> bool {
         self.flight.len() as u64 > MAX_SMALL_CHUNKS + 2 * (self.next - self.una) / mss.max(1)
     }
 
-    /// Data that was cut is under way on a subflow.
+    /// Adds a chunk that was sent on a subflow.
     #[inline(always)]
     pub(crate) fn send(&mut self, chunk: Chunk) {
         self.flight.push_back(chunk);
     }
 
-    /// The stream goes on as TCP's: what is under way is its subflow's affair alone.
+    /// Forgets chunks after fallback to TCP, where the subflow alone retransmits.
     pub(crate) fn leave_to_subflow(&mut self) {
         self.flight.clear();
         self.again.clear();
     }
 
-    /// What some of the subflows `stalled` carry, and none of those that are `working`, is to be carried again.
+    /// Requests reinjection of chunks that a subflow in `stalled` and none in `working` carried. Both are bit sets of
+    /// slots.
     pub(crate) fn request_reinjection_of(&mut self, stalled: u64, working: u64) {
         for chunk in &mut self.flight {
             if chunk.carriers & stalled != 0 && chunk.carriers & working == 0 && !chunk.queued {
@@ -202,12 +191,12 @@ impl SendBuffer {
         }
     }
 
-    /// A subflow is dead: it carries nothing any more.
+    /// Removes a closed subflow from all chunks.
     pub(crate) fn forget_carrier(&mut self, subflow: usize) {
         self.flight.iter_mut().for_each(|chunk| chunk.carriers &= !carrier(subflow));
     }
 
-    /// A subflow is dead: what no other one carries is to be carried again.
+    /// Removes a closed subflow from all chunks, and requests reinjection of those without another carrier.
     pub(crate) fn abandon(&mut self, subflow: usize) {
         for chunk in &mut self.flight {
             chunk.carriers &= !carrier(subflow);
@@ -218,12 +207,12 @@ impl SendBuffer {
         }
     }
 
-    /// Offset of the first chunk that is to be carried again.
+    /// The offset of the first chunk to reinject.
     pub(crate) fn first_reinjection(&self) -> Option<u64> {
         self.again.first().copied()
     }
 
-    /// It is carried again, or need not be.
+    /// Removes the first chunk from the queue for reinjection.
     pub(crate) fn pop_reinjection(&mut self) {
         self.again.pop_first();
     }
@@ -232,26 +221,26 @@ impl SendBuffer {
         self.unsent_bytes
     }
 
-    /// Everything the application has written.
+    /// The offset after all written data.
     pub(crate) fn written(&self) -> u64 {
         self.next + self.unsent_bytes
     }
 
-    /// Bytes held: written and not acknowledged at the data level.
+    /// Bytes that are written and not acknowledged at the data level.
     pub(crate) fn held(&self) -> u64 {
         self.written() - self.una
     }
 
-    /// Over: nothing is sent any more, nor sent again.
+    /// Drops all data at the end of the connection.
     pub(crate) fn give_up(&mut self) {
         self.unsent.clear();
         self.flight.clear();
         self.again.clear();
     }
 
-    /// A data-level acknowledgement up to `offset`; returns the bytes it freed.
+    /// Processes a DATA_ACK up to `offset`. Returns the bytes that it freed.
     pub(crate) fn acknowledge(&mut self, offset: u64) -> u64 {
-        // One beyond what was sent is ignored: the peer cannot have it.
+        // A DATA_ACK beyond the data sent is invalid.
         if offset <= self.una || offset > self.next {
             return 0;
         }
@@ -265,19 +254,20 @@ impl SendBuffer {
         freed
     }
 
-    /// The chunk that begins at `start` or holds it.
+    /// The chunk that contains `start`.
     pub(crate) fn chunk_at(&mut self, start: u64) -> Option<&mut Chunk> {
         let at = self.flight.partition_point(|chunk| chunk.end() <= start);
         self.flight.get_mut(at).filter(|chunk| chunk.start <= start)
     }
 
-    /// The chunks in flight from the one that holds `offset`.
+    /// The chunks in flight from the one that contains `offset`.
     pub(crate) fn in_flight_from(&self, offset: u64) -> impl Iterator<Item = &Chunk> {
         let at = self.flight.partition_point(|chunk| chunk.end() <= offset);
         self.flight.range(at..)
     }
 
-    /// The first chunk in flight that a subflow has not carried; all before the offset `from` it has, and that moves on.
+    /// The offset of the first chunk in flight that a subflow has not carried. `from` caches where the search starts,
+    /// and advances.
     pub(crate) fn first_not_on(&self, subflow: usize, from: &mut u64) -> Option<u64> {
         let at = self.flight.partition_point(|chunk| chunk.end() <= *from);
         for chunk in self.flight.range(at..) {
@@ -289,7 +279,7 @@ impl SendBuffer {
         None
     }
 
-    /// Asks for the chunk that holds `start` to be carried again.
+    /// Requests reinjection of the chunk that contains `start`.
     pub(crate) fn request_reinjection(&mut self, start: u64) {
         if let Some(chunk) = self.chunk_at(start)
             && !std::mem::replace(&mut chunk.queued, true)
@@ -301,9 +291,9 @@ impl SendBuffer {
 }
 
 impl SendBuffer {
-    /// Cuts the next chunk of at most `size` bytes. Within one written buffer it is a slice; across
-    /// two it is copied together, so that segments stay full. A large one (more than `mss`) rather ends
-    /// with the buffer than be copied, unless little is left of that.
+    /// Cuts the next chunk of at most `size` bytes. Within one written buffer it is a slice. Across two buffers it is
+    /// copied, so that segments stay full. A chunk above `mss` ends with the buffer instead, unless little is left of
+    /// it.
     #[inline(always)]
     pub(crate) fn cut(&mut self, size: u64, mss: u64) -> Bytes {
         let size = size.min(self.unsent_bytes) as usize;
@@ -316,7 +306,7 @@ impl SendBuffer {
         self.cut_last(size, mss)
     }
 
-    /// The same where no more than that is left of what was written at once.
+    /// Cuts a chunk that takes the rest of the first written buffer.
     #[inline(never)]
     fn cut_last(&mut self, mut size: usize, mss: u64) -> Bytes {
         let Some(front) = self.unsent.front_mut() else { return Bytes::new() };
@@ -329,7 +319,7 @@ impl SendBuffer {
         } else {
             self.join(size)
         };
-        // One that was taken in part is kept for its writer, who comes back with what follows in it.
+        // A buffer that was accepted in part stays for its writer, who returns with the rest.
         let last = self.unsent.len() == 1;
         let over = |front: &WrittenData| front.length == 0 && (!last || front.buffer.is_empty());
         if self.unsent.front().is_some_and(over) {
@@ -340,7 +330,7 @@ impl SendBuffer {
         chunk
     }
 
-    /// Copies the next `size` bytes together.
+    /// Copies the next `size` bytes into one buffer.
     #[inline(never)]
     fn join(&mut self, size: usize) -> Bytes {
         let mut joined = BytesMut::with_capacity(size);
@@ -356,8 +346,8 @@ impl SendBuffer {
         joined.freeze()
     }
 
-    /// Makes two chunks of the one at `start` when it is longer than `most` bytes. The second waits to be
-    /// carried again if the first does.
+    /// Splits the chunk at `start` after `most` bytes, if it is longer. If the chunk waits for reinjection, so does the
+    /// second part.
     pub(crate) fn split(&mut self, start: u64, most: u64) {
         let at = self.flight.partition_point(|chunk| chunk.end() <= start);
         let Some(chunk) = self.flight.get_mut(at).filter(|chunk| chunk.payload.len() as u64 > most) else {
@@ -375,37 +365,37 @@ impl SendBuffer {
     }
 }
 
-/// Data given to at least one subflow and not yet acknowledged at the data level.
+/// Data that at least one subflow has sent and no DATA_ACK covers.
 #[derive(Clone, Debug)]
 pub(crate) struct Chunk {
     start: u64,
     payload: Bytes,
-    /// The subflows that carried it, one bit each.
+    /// The subflows that carried the chunk, one bit per slot.
     carriers: u64,
-    /// Queued to be carried by another subflow.
+    /// The chunk waits for reinjection.
     queued: bool,
-    /// Where it was put first.
+    /// The first mapping.
     first_mapping: SubflowMapping,
-    /// Where it was put after that.
+    /// The mappings of reinjections.
     later_mappings: Vec<SubflowMapping>,
 }
 
-/// A place in a subflow's stream.
+/// A position in a subflow's stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SubflowMapping {
     pub subflow: SubflowId,
-    /// Subflow offset behind its last byte.
+    /// The subflow offset after the last byte.
     pub end: u64,
 }
 
 impl Chunk {
-    /// Data that is given to a first subflow.
+    /// Creates a chunk for its first subflow.
     pub(crate) fn new(start: u64, payload: Bytes, first_mapping: SubflowMapping) -> Self {
         let carriers = carrier(first_mapping.subflow.slot());
         Self { start, payload, carriers, queued: false, first_mapping, later_mappings: Vec::new() }
     }
 
-    /// Stream offset of its first byte.
+    /// The stream offset of the first byte.
     pub(crate) fn start(&self) -> u64 {
         self.start
     }
@@ -414,7 +404,7 @@ impl Chunk {
         &self.payload
     }
 
-    /// The subflows that carried it, one bit for each slot.
+    /// The subflows that carried the chunk, one bit per slot.
     pub(crate) fn carriers(&self) -> u64 {
         self.carriers
     }
@@ -423,7 +413,7 @@ impl Chunk {
         self.carriers = carriers;
     }
 
-    /// Whether another subflow is to carry it.
+    /// Whether the chunk waits for reinjection.
     pub(crate) fn is_queued(&self) -> bool {
         self.queued
     }
@@ -432,7 +422,7 @@ impl Chunk {
         self.queued = queued;
     }
 
-    /// It is given to a further subflow.
+    /// Adds a mapping to another subflow.
     pub(crate) fn map_to(&mut self, mapping: SubflowMapping) {
         self.queued = false;
         self.carriers |= carrier(mapping.subflow.slot());
@@ -440,12 +430,12 @@ impl Chunk {
         self.later_mappings.push(mapping);
     }
 
-    /// The subflow that it was given to first.
+    /// The subflow that carried the chunk first.
     pub(crate) fn first_subflow(&self) -> SubflowId {
         self.first_mapping.subflow
     }
 
-    /// Subflow offset behind its last byte, where it was put last on a subflow.
+    /// The end offset of the latest mapping on a subflow. `None` if the subflow has not carried the chunk.
     pub(crate) fn end_on(&self, subflow: SubflowId) -> Option<u64> {
         let first = Some(&self.first_mapping);
         if self.later_mappings.is_empty() {
@@ -455,7 +445,7 @@ impl Chunk {
         all.find(|mapping| mapping.subflow == subflow).map(|mapping| mapping.end)
     }
 
-    /// A part of `length` bytes was cut off behind it.
+    /// Shortens the mappings by `length` bytes at the end.
     pub(crate) fn shorten(&mut self, length: u64) {
         let all = self.later_mappings.iter_mut().chain(std::iter::once(&mut self.first_mapping));
         all.for_each(|mapping| mapping.end = mapping.end.saturating_sub(length));
@@ -470,42 +460,42 @@ impl Chunk {
     }
 }
 
-/// The bit of a subflow's slot.
+/// The bit of a slot.
 pub(crate) fn carrier(slot: usize) -> u64 {
     1 << (slot % SubflowId::SLOTS)
 }
 
-/// An end that matters.
+/// The end of a write that affects segments.
 #[derive(Clone, Copy, Debug)]
 struct End {
     at: u64,
     record: bool,
 }
 
-/// Ends of writes that are not acknowledged: no more of them than bytes in the send buffer.
+/// The ends of unacknowledged writes: at most as many as bytes in the send buffer.
 #[derive(Debug, Default)]
 pub(crate) struct WriteEnds {
     ends: VecDeque<End>,
-    /// The last one that was noted.
+    /// The last end.
     pushed: u64,
 }
 
 impl WriteEnds {
-    /// A write from `start` to `at` is here, and all before `next` was sent.
+    /// Adds the end of a write from `start` to `at`. All data before `next` was sent.
     pub(crate) fn note(&mut self, start: u64, at: u64, next: u64, record: bool) {
-        // What is unsent goes in the same segments as what follows it: Linux takes the flag back from there.
+        // Unsent data shares segments with the data after it, so Linux removes PSH from its end.
         self.ends.pop_back_if(|last| !last.record && last.at == start && start > next);
         self.ends.push_back(End { at, record });
         self.pushed = at;
     }
 
-    /// So many bytes were put before all others.
+    /// Moves all ends by `length` bytes that were put before the unsent data.
     pub(crate) fn shift(&mut self, length: u64) {
         self.ends.iter_mut().for_each(|end| end.at += length);
         self.pushed += length;
     }
 
-    /// The last end that was noted.
+    /// The last end.
     pub(crate) fn pushed(&self) -> u64 {
         self.pushed
     }
@@ -516,7 +506,7 @@ impl WriteEnds {
         !self.ends.is_empty() && self.ends.binary_search_by_key(&at, |end| end.at).is_ok()
     }
 
-    /// The first end of a record behind an offset.
+    /// The first end of a record after an offset.
     #[inline(always)]
     pub(crate) fn record_behind(&self, offset: u64) -> Option<u64> {
         if self.ends.is_empty() {
@@ -526,7 +516,7 @@ impl WriteEnds {
         self.ends.range(from..).find(|end| end.record).map(|end| end.at)
     }
 
-    /// All up to an offset is acknowledged.
+    /// Removes the ends up to an acknowledged offset.
     #[inline]
     pub(crate) fn forget(&mut self, offset: u64) {
         while self.ends.pop_front_if(|end| end.at <= offset).is_some() {}

@@ -1,10 +1,7 @@
-//! What the application writes, and which segments are pushed (RFC 9293 section 3.9.1.2).
+//! Writes of the application, the size of the send buffer, and the PSH flag.
 //!
-//! Owns the flags of writes. Where they end is kept in `write_ends`, the bytes themselves in `send_buffer`.
-//!
-//! Room in the send buffer, who waits for it, and why there is none.
-//!
-//! Owns its size: what was set, what M3 makes of it, what Linux would have. The bytes are `send_buffer`'s.
+//! Owns the size of the send buffer: configured, tuned (M3) or as in Linux. It also decides which segments are pushed
+//! (RFC 9293 section 3.9.1.2). Never stores the bytes (`send_buffer`).
 
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
@@ -14,19 +11,19 @@ use crate::connection::observe::limits::Limit;
 use crate::event::EventKind;
 use crate::linux_stack::{FRAGMENT, memory_of, send_memory, tuned_send_memory};
 
-/// What goes with a write.
+/// Flags of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteFlags {
-    /// More follows at once: what fills no segment waits for it, until the next write without this, until the peer
-    /// acknowledges something, or for 200 ms (Linux's MSG_MORE).
+    /// More data follows: a small segment waits for the next write without this flag. An acknowledgement from the peer
+    /// or 200 ms end the wait, too (Linux's MSG_MORE).
     pub more: bool,
-    /// A record ends with the last byte, if all is taken: what is written later goes in other segments (Linux's MSG_EOR).
+    /// The data ends a record, if all of it is accepted: later data is sent in other segments (Linux's MSG_EOR).
     pub end_of_record: bool,
 }
 
 impl Connection {
-    /// Writes as much of `data` as the send buffer has room for, without copying; returns how many
-    /// bytes that was. After 0, [`crate::EventKind::Writable`] says when to try again.
+    /// Writes as much of `data` as the send buffer has space for, without copying. Returns the number of bytes. After
+    /// 0, [`crate::EventKind::Writable`] reports space.
     pub(crate) fn write(&mut self, data: &Bytes, flags: WriteFlags) -> usize {
         if self.writer.is_closed() || self.lifecycle.closed().is_some() {
             return 0;
@@ -34,7 +31,7 @@ impl Connection {
         let taken = (data.len() as u64).min(self.writable()) as usize;
         let all = taken == data.len();
         self.writer.set_blocked(!all);
-        // As Linux: a writer that has to wait holds nothing back meanwhile.
+        // As in Linux, a blocked writer holds no data back.
         let more = flags.more && all;
         self.writer.set_more(more);
         if taken > 0 {
@@ -45,13 +42,13 @@ impl Connection {
         taken
     }
 
-    /// Puts data that a SYN carried, or had no room for, before all that is unsent.
+    /// Puts data of a SYN that has to be retransmitted before all unsent data.
     pub(crate) fn put_back(&mut self, data: Bytes) {
         let length = data.len() as u64;
         let habit = self.config.linux_compat.push_where_writes_end;
         let buffer = &mut self.send;
         buffer.write_ends_mut().shift(length);
-        // What was put back before ends where this does, or behind it.
+        // Data that was put back earlier ends here or later.
         if habit && buffer.unsent() == 0 {
             let end = buffer.written() + length;
             buffer.write_ends_mut().note(end, end, end, false);
@@ -59,7 +56,7 @@ impl Connection {
         buffer.put_back(data);
     }
 
-    /// What waits because more was to follow waits no longer.
+    /// Ends the wait for more data (MSG_MORE).
     pub(crate) fn end_more(&mut self) {
         self.writer.set_more(false);
         if self.config.linux_compat.push_where_writes_end && self.send.unsent() > 0 {
@@ -68,7 +65,7 @@ impl Connection {
         }
     }
 
-    /// The largest window that the peer has ever offered, bytes.
+    /// The largest window that the peer has offered, bytes.
     #[must_use]
     pub fn largest_window(&self) -> u64 {
         self.send.largest_window()
@@ -82,19 +79,21 @@ impl Connection {
         }
         let buffer = &mut self.send;
         let (at, next, largest) = (buffer.written(), buffer.next(), buffer.largest_window());
-        // Linux's forced_push: whatever follows, a peer is not left without for more than half of its window.
+        // Linux's `forced_push`: at least one PSH for each half of the peer's largest window.
         let forced = at > buffer.write_ends().pushed() + largest / 2;
         if record || !more || forced {
             buffer.write_ends_mut().note(start, at, next, record);
         }
     }
 
-    /// Whether a segment is pushed that ends at an offset of the stream: one behind which nothing waits (RFC 9293 section
-    /// 3.9.1.2, MUST-61), or with which a record ends. Linux pushes where any write ended, and what the device cuts.
+    /// Whether a segment that ends at offset `end` has PSH: no data waits behind it (RFC 9293 section 3.9.1.2,
+    /// MUST-61), or it ends a record. As an option, PSH follows Linux: at the end of each write, and on segments that
+    /// the device splits.
     #[inline(always)]
     pub(crate) fn pushes(&self, end: u64, length: u64, slot: usize) -> bool {
         if self.config.linux_stack.subflow_queues && self.negotiation.is_multipath() {
-            // What ends a row of data on a subflow (net/mptcp/protocol.c, `mptcp_sendmsg_frag`; net/ipv4/tcp.c, `tcp_push`).
+            // The last segment of contiguous data on a subflow (net/mptcp/protocol.c, `mptcp_sendmsg_frag`;
+            // net/ipv4/tcp.c, `tcp_push`).
             return self.subflows[slot].backlog().first_data() != Some(end);
         }
         let large = if self.config.linux_compat.push_where_writes_end {
@@ -107,12 +106,12 @@ impl Connection {
 }
 
 impl Connection {
-    /// Somebody waits for room in the send buffer.
+    /// Notes that the writer waits for space in the send buffer.
     pub(crate) fn await_writable(&mut self) {
         self.writer.set_blocked(true);
     }
 
-    /// Tells a writer that waits of the room there is.
+    /// Notifies a waiting writer if there is enough space.
     #[inline(always)]
     pub(crate) fn wake_writer(&mut self, now: Instant) {
         if self.writer.is_blocked() && !self.must_wait_for_space() {
@@ -120,18 +119,20 @@ impl Connection {
             self.send.set_tuned(buffer);
             let unsent = self.send.unsent();
             // `sk_stream_write_space` (net/core/stream.c).
-            let patient = self.config.linux_stack.buffer_memory;
-            let room = if patient { buffer.saturating_sub(self.held()) } else { self.send_space(buffer) };
-            // As Linux: where little may wait, half of it has to be gone.
-            let early = self.config.notsent_lowat.is_some_and(|most| unsent * 2 >= most);
-            if !early && self.writer.wake(unsent, room, buffer, patient) {
+            let requires_third = self.config.linux_stack.buffer_memory;
+            let space =
+                if requires_third { buffer.saturating_sub(self.held()) } else { self.send_space(buffer) };
+            // As in Linux, at least half of `notsent_lowat` must be free.
+            let above_lowat = self.config.notsent_lowat.is_some_and(|most| unsent * 2 >= most);
+            if !above_lowat && self.writer.wake(unsent, space, buffer, requires_third) {
                 self.writer.note_woken(now);
                 self.lifecycle.note(EventKind::Writable);
             }
         }
     }
 
-    /// Whether there is certainly too little to tell a writer of, as nearly always where the buffer has one size and counts bytes.
+    /// A fast check that the free space is too small to wake the writer. Valid for a buffer of constant size that
+    /// counts bytes.
     #[inline(always)]
     fn must_wait_for_space(&self) -> bool {
         let size = self.config.send_buffer;
@@ -139,7 +140,7 @@ impl Connection {
         fixed && self.writer.stays_blocked(self.send.unsent(), self.send.held(), size)
     }
 
-    /// Room in the send buffer, bytes.
+    /// Space in the send buffer, bytes.
     pub(crate) fn writable(&self) -> u64 {
         self.send_space(self.send_buffer())
     }
@@ -155,7 +156,8 @@ impl Connection {
         self.config.notsent_lowat.map_or(room, |most| room.min(most.saturating_sub(waiting)))
     }
 
-    /// The same by memory: whoever finds any room fills the fragment (`mptcp_sendmsg`).
+    /// Space in the send buffer as Linux counts it, bytes: any space extends to the end of a fragment
+    /// (`mptcp_sendmsg`).
     #[inline(never)]
     fn linux_send_space(&self, buffer: u64) -> u64 {
         let room = buffer.saturating_sub(self.held());
@@ -166,8 +168,7 @@ impl Connection {
         end - self.send.written()
     }
 
-    /// What is written takes so much of the send buffer: of memory, in a TCP of Linux's; the data level of Linux's Multipath TCP
-    /// counts bytes.
+    /// The part of the send buffer in use, bytes. Linux's TCP counts memory, and its MPTCP data level counts bytes.
     #[inline(never)]
     fn held(&self) -> u64 {
         let buffer = &self.send;
@@ -179,8 +180,8 @@ impl Connection {
         }
     }
 
-    /// The send buffer's size now. With M3 it follows twice what all paths can hold, in the formula
-    /// of RFC 8684 section 3.3.4: the sum of rates times the longest round-trip time.
+    /// The size of the send buffer, bytes. With M3 it is twice the aggregate of the paths' rates times the longest RTT
+    /// (RFC 8684 section 3.3.4).
     #[inline]
     pub(crate) fn send_buffer(&self) -> u64 {
         if self.config.linux_stack.buffer_memory && !self.negotiation.is_open() {
@@ -204,8 +205,8 @@ impl Connection {
         wanted.max(65_536).max(kept).min(self.config.send_buffer)
     }
 
-    /// The same as Linux has it: SO_SNDBUF twice, or the sum of what the subflows' have become (net/mptcp/protocol.h,
-    /// `__mptcp_sync_sndbuf`).
+    /// The size of the send buffer as in Linux, bytes: twice SO_SNDBUF, or the total of the subflows' buffers
+    /// (net/mptcp/protocol.h, `__mptcp_sync_sndbuf`).
     #[inline(never)]
     fn send_memory_of_all(&self) -> u64 {
         let most = memory_of(self.config.send_buffer);
@@ -219,16 +220,15 @@ impl Connection {
         live.map(|subflow| subflow.backlog().memory().min(most)).sum::<u64>().max(16_384)
     }
 
-    /// Whether the peer has received data it cannot deliver yet: more is acknowledged by subflows
-    /// than at the data level.
+    /// Whether the peer holds data out of order: the subflows have more acknowledged than the data level.
     pub(crate) fn peer_holds_early_data(&self) -> bool {
         let boards = self.subflows.iter().map(|subflow| &subflow.sender().board);
         let outstanding: u64 = boards.filter(|board| board.una > 0).map(|board| board.next - board.una).sum();
         self.negotiation.is_multipath() && self.send.next() - self.send.una() > outstanding
     }
 
-    /// Why nothing is left to send: the application, or a send buffer full of data in flight. When
-    /// the windows have no room either, a larger buffer would not help.
+    /// The reason why there is no unsent data: the application, or a full send buffer. If no path has an open window
+    /// (`room`), a larger buffer would not help.
     #[inline(never)]
     pub(crate) fn writer_limit(&self, room: bool) -> Limit {
         if !self.writer.is_blocked() {

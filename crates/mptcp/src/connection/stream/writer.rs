@@ -1,30 +1,31 @@
-//! The sending side of the byte stream: what was written and is under way, who writes, how it ends.
+//! The writing application and the end of the stream.
 //!
-//! Owns the writer's wishes and the DATA_FIN; the bytes themselves are `send_buffer`'s.
+//! Owns the state of the writer (blocked, corked, closed) and of the DATA_FIN. Never stores written bytes
+//! (`send_buffer`).
 
 use mptcp_clock::{Duration, Instant};
 
-/// Unsent bytes below which a waiting writer is woken for any room at all.
+/// Unsent bytes below which any space wakes a blocked writer.
 const LOW_UNSENT: u64 = 16_384;
 
-/// A writer that has not waited for room for so long writes as it goes.
+/// The time since the last wake-up after which a writer counts as application-limited.
 const APP_LIMITED_AFTER: Duration = Duration::from_millis(200);
 
-/// The application as a writer.
+/// The state of the writing application.
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     closed: bool,
     waits: bool,
-    /// When it was last told that it waits no longer.
+    /// When the writer was last notified of space.
     woken: Option<Instant>,
     corked: bool,
-    /// It said that more follows at once.
+    /// The last write announced more data (MSG_MORE).
     more: bool,
     pushing: bool,
 }
 
 impl Writer {
-    /// It writes no more.
+    /// Notes that no more data will be written.
     pub(crate) fn close(&mut self) {
         self.closed = true;
     }
@@ -33,7 +34,7 @@ impl Writer {
         self.closed
     }
 
-    /// Whether it waits for room.
+    /// Whether the writer waits for space.
     pub(crate) fn is_blocked(&self) -> bool {
         self.waits
     }
@@ -46,7 +47,7 @@ impl Writer {
         self.woken = Some(now);
     }
 
-    /// Whether it writes as it goes: it has not waited for room of late, and may go on.
+    /// Whether the writer is application-limited: it is not blocked, was not blocked recently, and is not closed.
     #[inline(always)]
     pub(crate) fn is_app_limited(&self, now: Instant) -> bool {
         !self.waits && self.is_unblocked_for_long(now)
@@ -57,23 +58,22 @@ impl Writer {
         !self.closed && self.woken.is_none_or(|woken| now.since(woken) >= APP_LIMITED_AFTER)
     }
 
-    /// Whether one that waits is told of the room there is: when little is left to send, or when a third
-    /// of the buffer is free, as in Linux. It waits no more then.
-    /// `patient` where it is the third alone.
-    pub(crate) fn wake(&mut self, unsent: u64, room: u64, buffer: u64, patient: bool) -> bool {
-        let little = unsent < LOW_UNSENT && !patient;
+    /// Decides whether to wake a waiting writer: when little is unsent, or a third of the buffer is free, as in Linux.
+    /// `requires_third` excludes the first case. A woken writer no longer counts as blocked.
+    pub(crate) fn wake(&mut self, unsent: u64, room: u64, buffer: u64, requires_third: bool) -> bool {
+        let little = unsent < LOW_UNSENT && !requires_third;
         let wakes = self.waits && room > 0 && (little || room >= buffer / 3);
         self.waits &= !wakes;
         wakes
     }
 
-    /// Whether one that waits is not told of the room that `held` bytes leave in a buffer.
+    /// Whether `held` bytes in a buffer leave too little space to wake the writer.
     #[inline(always)]
     pub(crate) fn stays_blocked(&self, unsent: u64, held: u64, buffer: u64) -> bool {
         unsent >= LOW_UNSENT && buffer.saturating_sub(held) < buffer / 3
     }
 
-    /// Small segments wait for more: it is corked, or has said so.
+    /// Whether small segments wait for more data: TCP_CORK or MSG_MORE.
     pub(crate) fn is_corked_or_more(&self) -> bool {
         self.corked || self.more
     }
@@ -82,12 +82,12 @@ impl Writer {
         self.more = more;
     }
 
-    /// Linux's TCP_CORK.
+    /// Sets Linux's TCP_CORK.
     pub(crate) fn set_cork(&mut self, corked: bool) {
         self.corked = corked;
     }
 
-    /// What waits goes all the same, once.
+    /// Whether waiting data is sent once despite Nagle and cork.
     pub(crate) fn is_pushing(&self) -> bool {
         self.pushing
     }
@@ -97,12 +97,12 @@ impl Writer {
     }
 }
 
-/// The end of our stream (RFC 8684 section 3.3.3).
+/// The state of this host's DATA_FIN (RFC 8684 section 3.3.3).
 #[derive(Debug, Default)]
 pub(crate) struct DataFin {
     sent: bool,
     acknowledged: bool,
-    /// Subflows that are yet to carry it, the last one first.
+    /// Slots of the subflows that have yet to carry it, in reverse order.
     due: Vec<usize>,
 }
 
@@ -119,14 +119,14 @@ impl DataFin {
         self.acknowledged = true;
     }
 
-    /// It goes on these subflows, the last one first.
+    /// Sends the DATA_FIN on these subflows, the last one first.
     pub(crate) fn send_on(&mut self, subflows: impl Iterator<Item = usize>) {
         self.sent = true;
         self.due.clear();
         self.due.extend(subflows);
     }
 
-    /// The next subflow to carry it.
+    /// Takes the next subflow that has to carry the DATA_FIN.
     pub(crate) fn next(&mut self) -> Option<usize> {
         self.due.pop()
     }

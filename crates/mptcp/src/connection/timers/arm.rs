@@ -1,4 +1,6 @@
-//! Which timers a connection wants.
+//! Arming of the connection's timers, and the options that set timeouts.
+//!
+//! Owns the durations: which timers a state needs, and for how long. Never handles an expired timer (`timeouts`).
 
 use mptcp_clock::{Duration, Instant};
 
@@ -7,42 +9,42 @@ use crate::config_ends::user_timeout_within_limits;
 use crate::connection::Connection;
 use crate::subflow::State;
 
-/// How long the peer may keep its half of an ended connection open: Linux's `tcp_fin_timeout`.
+/// The time that the peer may keep its half of a closed connection open: Linux's `tcp_fin_timeout`.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long what is corked waits for more at least: Linux's `TCP_RTO_MIN`, or as long as the timeout is.
+/// The minimum time that corked data waits: Linux's `TCP_RTO_MIN`. A longer RTO counts instead.
 const CORK_TIMEOUT: Duration = Duration::from_millis(200);
 
 impl Connection {
-    /// When [`Connection::handle_timeout`] wants to be called.
+    /// The time of the next call of [`Connection::handle_timeout`]; [`Instant::FAR_FUTURE`] if none is needed.
     pub(crate) fn deadline(&self) -> Instant {
         self.subflows.iter().fold(self.timers.earliest(), |at, subflow| at.min(subflow.deadline()))
     }
 
-    /// Keepalive on or off, or with other times.
+    /// Sets or disables keepalive.
     pub(crate) fn set_keepalive(&mut self, now: Instant, keepalive: Option<Keepalive>) {
         let keepalive = keepalive.map(Keepalive::within_limits);
         self.config.keepalive = keepalive;
         self.subflows.iter_mut().filter(|s| s.is_synchronised()).for_each(|s| s.keep_alive(now, keepalive));
     }
 
-    /// How long data may stay unacknowledged.
+    /// Sets the user timeout: how long data may stay unacknowledged.
     pub(crate) fn set_user_timeout(&mut self, timeout: Option<Duration>) {
         let timeout = user_timeout_within_limits(timeout);
         self.config.user_timeout = timeout;
         self.subflows.iter_mut().for_each(|subflow| subflow.liveness_mut().user_timeout = timeout);
     }
 
-    /// How often a SYN may go again.
+    /// Sets the maximum of SYN retransmissions.
     pub(crate) fn set_syn_retries(&mut self, count: u32) {
         self.config.syn_retries = count;
     }
 
-    /// How much may wait unsent.
+    /// Sets the maximum of unsent bytes; 0 removes the limit.
     pub(crate) fn set_notsent_lowat(&mut self, most: Option<u64>) {
         self.config.notsent_lowat = most.filter(|&most| most > 0);
     }
 
-    /// Sets what the state after a round of sending calls for.
+    /// Sets the timers after a round of transmissions.
     pub(crate) fn arm(&mut self, now: Instant, window_closed: bool) {
         let writer = &mut self.writer;
         if self.send.unsent() == 0 {
@@ -68,7 +70,7 @@ impl Connection {
         }
     }
 
-    /// Later than any subflow's own timeout, which comes first and knows better.
+    /// Arms the data-level timer. It is longer than any subflow's RTO, because a subflow detects its own losses better.
     pub(crate) fn arm_data_timer(&mut self, now: Instant) {
         if self.config.linux_stack.has_data_level_timer() {
             return self.timers.arm_data_at(now + self.data_level_wait(now));
@@ -77,7 +79,7 @@ impl Connection {
         self.timers.arm_data(now, wait);
     }
 
-    /// The DATA_FIN has gone.
+    /// Arms the retransmission timer of the DATA_FIN.
     pub(crate) fn arm_data_fin(&mut self, now: Instant) {
         let tries = self.timers.data_fin_tries().min(8);
         let wait = if self.config.linux_compat.quick_data_fin {
@@ -88,7 +90,7 @@ impl Connection {
         self.timers.arm_data_fin(now + wait.min(LINGER_TIMEOUT), self.send.una());
     }
 
-    /// The DATA_FIN need not go, or not again.
+    /// Stops the transmission and retransmission of the DATA_FIN.
     pub(crate) fn disarm_data_fin(&mut self) {
         self.timers.disarm_data_fin();
         self.data_fin.forget_due();

@@ -1,43 +1,44 @@
-//! The connection's own timers, beside those of its subflows.
+//! The deadlines of a connection's own timers.
 //!
-//! Owns deadlines, backoffs and what ran out; what follows is `timeouts`' affair.
+//! Owns deadlines, backoffs and retry counters. Never acts on an expired timer (`timeouts`), and does not include the
+//! timers of subflows.
 
 use mptcp_clock::{Duration, Instant};
 
-/// Deadlines, [`Instant::FAR_FUTURE`] when not set.
+/// The timers of a connection. A deadline is [`Instant::FAR_FUTURE`] if not set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timers {
-    /// The peer's window is closed: ask again (RFC 9293 section 3.8.6.1).
+    /// The next window probe (RFC 9293 section 3.8.6.1).
     probe: Instant,
     probe_backoff: u32,
-    /// Probes, and timeouts of the data level, since the peer was heard last.
+    /// Window probes and data-level timeouts since the last segment from the peer.
     unanswered: u32,
     probe_wanted: bool,
-    /// When data was acknowledged last at the data level.
+    /// The time of the last DATA_ACK of new data.
     progressed: Instant,
-    /// No acknowledgement at the data level.
+    /// The data-level retransmission timer.
     data: Instant,
     data_backoff: u32,
-    /// Timeouts of the data level in a row after which the peer had not said what it lacks.
+    /// Consecutive data-level timeouts with an unanswered query for a DATA_ACK.
     questions: u32,
-    /// The DATA_FIN goes again.
+    /// The retransmission of the DATA_FIN.
     data_fin: Instant,
     data_fin_tries: u32,
-    /// What was acknowledged at the data level when the timer of the DATA_FIN was set.
+    /// The oldest unacknowledged offset when the DATA_FIN timer was set.
     data_fin_una: u64,
     data_fin_wanted: bool,
-    /// No subflow is left.
+    /// The timeout without any subflow.
     orphan: Instant,
     announcements: Instant,
-    /// A path that failed may be tried again.
+    /// The next attempt on a failed path.
     rejoin: Instant,
-    /// The first of these three and of the DATA_FIN's, which change rarely.
+    /// The first of these three and of `data_fin`, which change rarely.
     slow_timers: Instant,
-    /// A paced subflow may send again, or M1 looks again for what is overdue.
+    /// The time at which pacing ends, or at which M1 or the scheduler runs again.
     wake: Instant,
-    /// What is corked has waited long enough.
+    /// The time at which corked data is sent.
     cork: Instant,
-    /// When the peer was first asked for its closed window.
+    /// The time of the first window probe since the window closed.
     probing_since: Option<Instant>,
 }
 
@@ -68,24 +69,24 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// The first of them.
+    /// The earliest deadline.
     pub(crate) fn earliest(&self) -> Instant {
         self.probe.min(self.data).min(self.slow_timers).min(self.wake).min(self.cork)
     }
 
-    /// One of those that change rarely has changed.
+    /// Updates the minimum of the slow timers.
     #[cold]
     fn update_slow_timers(&mut self) {
         self.slow_timers = self.data_fin.min(self.orphan).min(self.announcements).min(self.rejoin);
     }
 
-    /// Calls the connection again no later than `at`: a paced subflow may send then, or the scheduler or M1 looks again.
+    /// Requests a call at `at` or earlier, for pacing, the scheduler or M1.
     #[inline]
     pub(crate) fn wake_at(&mut self, at: Instant) {
         self.wake = self.wake.min(at);
     }
 
-    /// Whether that time has come.
+    /// Whether the time of [`Self::wake_at`] has come; clears it.
     pub(crate) fn take_wake(&mut self, now: Instant) -> bool {
         let due = self.wake <= now;
         if due {
@@ -94,7 +95,7 @@ impl Timers {
         due
     }
 
-    /// Small segments that are corked are sent at `at` at the latest.
+    /// Sets the time at which corked data is sent.
     pub(crate) fn arm_cork(&mut self, at: Instant) {
         self.cork = at;
     }
@@ -107,7 +108,7 @@ impl Timers {
         self.cork != Instant::FAR_FUTURE
     }
 
-    /// Whether corked segments have waited long enough.
+    /// Whether corked data has waited long enough; clears the timer.
     pub(crate) fn take_cork(&mut self, now: Instant) -> bool {
         let due = self.cork <= now;
         if due {
@@ -116,18 +117,18 @@ impl Timers {
         due
     }
 
-    /// Whether a window probe is to be sent.
+    /// Whether a window probe has to be sent.
     #[inline]
     pub(crate) fn is_probe_wanted(&self) -> bool {
         self.probe_wanted
     }
 
-    /// The same; the probe is sent now.
+    /// Whether a window probe has to be sent; clears the request.
     pub(crate) fn take_probe_wanted(&mut self) -> bool {
         std::mem::take(&mut self.probe_wanted)
     }
 
-    /// Whether the DATA_FIN is to be retransmitted.
+    /// Whether the DATA_FIN has to be retransmitted.
     pub(crate) fn is_data_fin_wanted(&self) -> bool {
         self.data_fin_wanted
     }
@@ -136,7 +137,7 @@ impl Timers {
         self.data_fin_wanted = false;
     }
 
-    /// When addresses are announced again.
+    /// The time of the next retransmission of address announcements.
     pub(crate) fn announcements(&self) -> Instant {
         self.announcements
     }
@@ -146,7 +147,7 @@ impl Timers {
         self.update_slow_timers();
     }
 
-    /// When a path that failed is tried again.
+    /// The time of the next attempt on a failed path.
     pub(crate) fn rejoin(&self) -> Instant {
         self.rejoin
     }
@@ -156,7 +157,7 @@ impl Timers {
         self.update_slow_timers();
     }
 
-    /// The peer acknowledged new data: the wait begins anew when there is more to wait for.
+    /// Stops the data-level timer and resets its backoff after a DATA_ACK of new data.
     pub(crate) fn data_progress(&mut self, now: Instant) {
         self.progressed = now;
         self.data = Instant::FAR_FUTURE;
@@ -164,20 +165,20 @@ impl Timers {
         self.questions = 0;
     }
 
-    /// How long nothing was acknowledged at the data level.
+    /// The time since the last DATA_ACK of new data.
     #[inline]
     pub(crate) fn since_progress(&self, now: Instant) -> Duration {
         now.since(self.progressed)
     }
 
-    /// Whether the peer's window is asked for, or was since it was closed.
+    /// Whether window probes are scheduled, or were since the window closed.
     #[inline]
     pub(crate) fn asks_for_window(&self) -> bool {
         self.probe_backoff > 0
     }
 
-    /// The peer's window has opened, by `enough` for a full segment or for all unsent data. A window that opens by less is probed no more
-    /// often.
+    /// Handles a window update. `enough` means space for a full segment or for all unsent data; otherwise the probes
+    /// continue with their backoff.
     pub(crate) fn window_opened(&mut self, enough: bool) {
         self.probing_since = None;
         if enough {
@@ -187,27 +188,27 @@ impl Timers {
         }
     }
 
-    /// How long the peer has been asked for its window.
+    /// The time since the first window probe.
     pub(crate) fn window_closed_for(&mut self, now: Instant) -> Duration {
         now.since(*self.probing_since.get_or_insert(now))
     }
 
-    /// The peer is there.
+    /// Resets the count of unanswered probes after a segment from the peer.
     pub(crate) fn answered(&mut self) {
         self.unanswered = 0;
     }
 
-    /// How often the DATA_FIN has gone.
+    /// The number of DATA_FIN transmissions.
     pub(crate) fn data_fin_tries(&self) -> u32 {
         self.data_fin_tries
     }
 
-    /// How often the peer was asked for its window since it closed.
+    /// The number of window probes since the window closed.
     pub(crate) fn probes(&self) -> u32 {
         self.probe_backoff.saturating_sub(1)
     }
 
-    /// Whether the peer's window has to be asked for.
+    /// Whether the window probe is due; requests its transmission.
     pub(crate) fn take_probe(&mut self, now: Instant) -> bool {
         let due = self.probe <= now;
         if due {
@@ -217,7 +218,7 @@ impl Timers {
         due
     }
 
-    /// Asks for the window after `wait`, doubled at each further time, unless that is under way.
+    /// Schedules a window probe after `wait`, doubled for each further one, unless one is pending.
     pub(crate) fn arm_probe(&mut self, now: Instant, wait: Duration) {
         if self.probe == Instant::FAR_FUTURE && !self.probe_wanted {
             let wait = wait * (1 << self.probe_backoff.min(9));
@@ -230,24 +231,24 @@ impl Timers {
         self.probe = Instant::FAR_FUTURE;
     }
 
-    /// Questions that were not answered since the peer was heard.
+    /// Unanswered probes since the last segment from the peer.
     pub(crate) fn unanswered(&self) -> u32 {
         self.unanswered
     }
 
-    /// So many further questions were not answered; returns how many since the peer was heard.
+    /// Adds `more` unanswered probes. Returns the count since the last segment from the peer.
     pub(crate) fn note_unanswered(&mut self, more: u32) -> u32 {
         self.unanswered += more;
         self.unanswered
     }
 
-    /// Counts a timeout of the data level since whose predecessor a question is open; returns how many there are in a row.
+    /// Counts a data-level timeout with an unanswered query (`open`). Returns the number of consecutive ones.
     pub(crate) fn note_question(&mut self, open: bool) -> u32 {
         self.questions = if open { self.questions + 1 } else { 0 };
         self.questions
     }
 
-    /// Whether nothing was acknowledged at the data level for too long.
+    /// Whether the data-level timer has expired; doubles its backoff.
     pub(crate) fn take_data(&mut self, now: Instant) -> bool {
         let due = self.data <= now;
         if due {
@@ -257,13 +258,13 @@ impl Timers {
         due
     }
 
-    /// Waits for an acknowledgement at the data level, for `wait`, doubled at each further time.
+    /// Arms the data-level timer for `wait` times the backoff.
     pub(crate) fn arm_data(&mut self, now: Instant, wait: Duration) {
         let wait = wait * (1 << self.data_backoff);
         self.data = now + wait.min(Duration::from_secs(120));
     }
 
-    /// The same until `at`.
+    /// Arms the data-level timer for `at`.
     pub(crate) fn arm_data_at(&mut self, at: Instant) {
         self.data = at;
     }
@@ -276,7 +277,7 @@ impl Timers {
         self.data = Instant::FAR_FUTURE;
     }
 
-    /// Whether the DATA_FIN has to go again.
+    /// Whether the DATA_FIN timer has expired; requests a retransmission.
     pub(crate) fn process_data_fin(&mut self, now: Instant) -> bool {
         let due = self.data_fin <= now;
         if due {
@@ -287,7 +288,7 @@ impl Timers {
         due
     }
 
-    /// The DATA_FIN goes again after `wait`; up to `una` data was acknowledged when it went now.
+    /// Arms the DATA_FIN timer for `at`. `una` is the oldest unacknowledged data offset.
     pub(crate) fn arm_data_fin(&mut self, at: Instant, una: u64) {
         self.data_fin_tries += 1;
         self.data_fin_una = una;
@@ -301,12 +302,12 @@ impl Timers {
         self.update_slow_timers();
     }
 
-    /// What was acknowledged at the data level when the DATA_FIN went last.
+    /// The oldest unacknowledged data offset when the DATA_FIN was last sent.
     pub(crate) fn data_fin_una(&self) -> u64 {
         self.data_fin_una
     }
 
-    /// Whether the connection was without a subflow for too long.
+    /// Whether the connection has been without a subflow for too long; clears the timer.
     pub(crate) fn take_orphan(&mut self, now: Instant) -> bool {
         let due = self.orphan <= now;
         if due {

@@ -1,4 +1,7 @@
-//! A time has come: of the connection's own timers, or of a subflow's.
+//! Expired timers: `handle_timeout` runs those of the connection and of its subflows.
+//!
+//! Owns the consequences: retransmissions, probes, and the end of a subflow or connection after too many attempts.
+//! Never computes a deadline (`arm`, `deadlines`).
 
 use mptcp_clock::Instant;
 
@@ -8,14 +11,15 @@ use crate::connection::handshake::negotiation::ReceiptQuery;
 use crate::event::CloseReason;
 use crate::subflow::{Control, SubflowCloseReason};
 
-/// Retransmission timeouts in a row after which a subflow is dead: Linux's `tcp_retries2`.
+/// Consecutive retransmission timeouts after which a subflow is closed: Linux's `tcp_retries2`.
 const MAX_TIMEOUTS: u32 = 15;
-/// The same for a subflow whose data was acknowledged at the data level, when there is no more to send.
+/// The same for a subflow whose data has a DATA_ACK, when no more data follows.
 const MAX_TIMEOUTS_AFTER_DATA_ACK: u32 = 6;
-/// Timeouts in a row after which a path counts as silent.
+/// Consecutive timeouts after which a path counts as unresponsive.
 const UNRESPONSIVE_TIMEOUTS: u32 = 2;
 
 impl Connection {
+    /// Runs every timer that has expired.
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
         for id in 0..self.subflows.len() {
             if let Err(error) = self.on_subflow_timers(now, id) {
@@ -32,29 +36,29 @@ impl Connection {
             let closed_for = self.timers.window_closed_for(now);
             let too_long = self.config.user_timeout.is_some_and(|most| closed_for >= most);
             if self.timers.note_unanswered(1) > MAX_TIMEOUTS || too_long {
-                // RFC 9293 section 3.8.6.1 lets a closed window stay closed for ever, but only while the peer answers.
+                // RFC 9293 section 3.8.6.1: a window may stay closed as long as the peer answers the probes.
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             }
         }
         if self.timers.take_data(now) {
             self.fall_back_if_stripped(now);
-            // Without a subflow nobody can answer, and `orphan` is what counts.
-            let asked = self.subflows.iter().any(|subflow| subflow.is_synchronised());
+            // Without a subflow there can be no answer; the orphan timer applies.
+            let has_subflow = self.subflows.iter().any(|subflow| subflow.is_synchronised());
             if self.config.linux_stack.has_data_level_timer() && self.negotiation.is_multipath() {
-                // Linux would go on for ever; nobody makes us hold the data for that.
-                if asked && self.late_rounds() > MAX_TIMEOUTS {
+                // Linux would retry forever. This stack limits how long it holds the data.
+                if has_subflow && self.late_rounds() > MAX_TIMEOUTS {
                     self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
                 } else {
                     self.on_data_level_timer();
                     self.retry_pending(now);
                     self.arm_data_timer(now);
                 }
-            } else if self.timers.note_unanswered(u32::from(asked)) > MAX_TIMEOUTS
+            } else if self.timers.note_unanswered(u32::from(has_subflow)) > MAX_TIMEOUTS
                 || self.timers.note_question(self.negotiation.receipt_query() == ReceiptQuery::Asked)
                     > MAX_TIMEOUTS
             {
-                // Each subflow has had its data acknowledged, or cannot send. Nobody says anything any more, or nothing of the data though
-                // it was asked: R2 of RFC 9293 section 3.8.3 at the data level.
+                // Every subflow has its data acknowledged or cannot send. The peer is silent, or its DATA_ACK does not
+                // cover the data despite a query: R2 of RFC 9293 section 3.8.3 at the data level.
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             } else if self.negotiation.is_multipath() {
                 if !self.asks_before_repeating() {
@@ -64,7 +68,7 @@ impl Connection {
             }
         }
         if self.timers.process_data_fin(now) {
-            // While data are acknowledged it has only to wait for them.
+            // While data is acknowledged, the DATA_FIN has to wait for it only.
             if self.send.una() == self.timers.data_fin_una() {
                 self.fall_back_if_stripped(now);
             }
@@ -109,7 +113,7 @@ impl Connection {
         }
         let subflow = &mut self.subflows[id];
         if subflow.user_deadline() <= now {
-            // RFC 9293 section 3.10.8: the peer is not told.
+            // RFC 9293 section 3.10.8: the peer receives no reset.
             return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
         if subflow.liveness().slow_timers.path_probe() <= now {
@@ -128,23 +132,24 @@ impl Connection {
             return Ok(());
         }
         self.suspect_black_hole(now, id);
-        // A reordering network and a lossy one look the same here: the others take over at once.
+        // Reordering and loss cannot be distinguished here, so other subflows carry the data at once.
         self.reinject_outstanding(id);
         self.watch_silent_path(now, id);
-        // What it has waited for longest has arrived, some other way it seems, and no more is written: who does not even
-        // acknowledge that is not waited for as long.
+        // The oldest data in flight has a DATA_ACK, and no more data follows. Such a subflow is closed after fewer
+        // timeouts.
         let first = self.subflows[id].sender().board.queue.front();
         let arrived = first.is_some_and(|sent| sent.data + sent.payload.len() as u64 <= self.send.una());
-        let needless = self.negotiation.is_multipath() && self.writer.is_closed() && arrived;
-        let most = if needless { MAX_TIMEOUTS_AFTER_DATA_ACK } else { MAX_TIMEOUTS };
+        let is_delivered = self.negotiation.is_multipath() && self.writer.is_closed() && arrived;
+        let max_timeouts = if is_delivered { MAX_TIMEOUTS_AFTER_DATA_ACK } else { MAX_TIMEOUTS };
         let subflow = &mut self.subflows[id];
-        if subflow.sender().timeout.consecutive() > most {
+        if subflow.sender().timeout.consecutive() > max_timeouts {
             return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
         Ok(())
     }
 
-    /// Keepalive (RFC 9293 section 3.8.4): a peer that does not answer several questions is gone.
+    /// Sends a keepalive probe (RFC 9293 section 3.8.4). Errors: the peer has not answered the permitted number of
+    /// probes.
     fn ask_whether_alive(&mut self, now: Instant, id: usize) -> Outcome {
         let subflow = &mut self.subflows[id];
         let Some(keepalive) = self.config.keepalive.filter(|_| subflow.is_synchronised()) else {
@@ -154,7 +159,7 @@ impl Connection {
         if subflow.liveness().kept >= keepalive.probes {
             return Err(SubflowError::Over(SubflowCloseReason::TimedOut));
         }
-        // What is in flight is its own question.
+        // Data in flight serves as a probe.
         if subflow.sender().is_idle() {
             subflow.liveness_mut().kept += 1;
             subflow.set_control(Some(Control::Probe));
@@ -163,9 +168,9 @@ impl Connection {
         Ok(())
     }
 
-    /// A path that went silent would be tried again only when its doubled timeout ends, up to two
-    /// minutes after it came back. While other subflows work, a probe without data asks every second, unless switched off:
-    /// no retransmission, so RFC 6298's backoff of those stands.
+    /// Starts probes without data on an unresponsive path while other subflows work. With the RTO backoff alone, the
+    /// path would be tried again up to two minutes after its recovery. The probes are no retransmissions, so RFC 6298's
+    /// backoff stays.
     pub(crate) fn watch_silent_path(&mut self, now: Instant, id: usize) {
         let Some(pause) = self.config.linux_stack.failed_path_probe else { return };
         let others = self

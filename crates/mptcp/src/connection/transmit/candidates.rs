@@ -1,10 +1,7 @@
-//! Which subflows could carry data now, and how much of it in one segment.
+//! Candidates for the scheduler: which subflows may carry data now, and how much fits into one segment.
 //!
-//! Owns who may carry at all: who is on probation, a backup, in timeout, or has too much under way.
-//!
-//! What holds a subflow back: its window, its pace, its interface's queue.
-//!
-//! Owns the rules; what a scheduler sees of them, and which subflows are asked about, is the affair of `candidates`.
+//! Owns the usability classes (backup, probation, timeout) and the local limits of a subflow: congestion window, pacing
+//! and small queues. Never chooses among the candidates.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -16,7 +13,8 @@ use crate::path::PathEstimate;
 use crate::scheduler::Candidate;
 use crate::subflow::{DSS_SPACE, Probation, Subflow};
 
-/// Looks whether a new subflow has waited for long enough, where `next` is to be sent and `una` to be acknowledged.
+/// Ends the probation of a new subflow if its time has passed and later data is acknowledged. `next` and `una` are data
+/// offsets.
 #[cold]
 fn end_probation(subflow: &mut Subflow, now: Instant, next: u64, una: u64) {
     match subflow.scheduling().probation {
@@ -33,7 +31,7 @@ fn add_candidate(found: &mut Vec<Candidate>) {
     found.push(Candidate::new(0, Duration::ZERO, 0, 0));
 }
 
-/// What was found out of a subflow already.
+/// Properties of a subflow that were determined before its candidate is written.
 struct CandidateState {
     now: Instant,
     in_flight: u64,
@@ -42,7 +40,7 @@ struct CandidateState {
     backup: bool,
 }
 
-/// Writes what a scheduler sees of a subflow into its place.
+/// Writes the scheduler's view of a subflow into a candidate.
 #[inline(always)]
 fn update_candidate(
     place: &mut Candidate,
@@ -73,8 +71,8 @@ fn is_backup(subflow: &Subflow) -> bool {
     subflow.addresses().peer_backup | subflow.addresses().backup
 }
 
-/// Backup or not (RFC 8684 section 3.3.8), then on probation or not, then in timeout or not: of the subflows that can send, those
-/// of the least kind may carry data.
+/// The usability class of a subflow: backup (RFC 8684 section 3.3.8), probation and timeout add 1, 2 and 4. Only the
+/// subflows in the lowest class present carry data.
 #[inline(always)]
 pub(crate) fn usability(subflow: &Subflow) -> u8 {
     let (in_loss, probation) = (subflow.sender().in_loss(), subflow.scheduling().probation.is_some());
@@ -82,7 +80,7 @@ pub(crate) fn usability(subflow: &Subflow) -> u8 {
 }
 
 impl Connection {
-    /// What a scheduler sees of a subflow, with room or without: it has room.
+    /// The scheduler's view of a subflow, as if it were available.
     pub(crate) fn candidate(&self, now: Instant, id: usize) -> Candidate {
         let subflow = &self.subflows[id];
         let mut candidate = Candidate::new(id, Duration::ZERO, 0, 0);
@@ -97,14 +95,14 @@ impl Connection {
         candidate
     }
 
-    /// The estimates of a subflow's path.
+    /// The path estimates of a subflow.
     pub(crate) fn estimate(&self, now: Instant, id: usize) -> PathEstimate {
         let board = &self.subflows[id].sender().board;
         let oldest = board.queue.front().map(|oldest| oldest.sent_at);
         self.congestion.paths[id].estimate(now, board.in_flight(), oldest)
     }
 
-    /// Whether nothing holds a segment of a subflow back; where it is its pace, until when is noted.
+    /// Whether a subflow may send a segment now. If pacing blocks it, sets a timer.
     pub(crate) fn may_send_now(&mut self, now: Instant, id: usize) -> bool {
         let permit = SendPermit::of(self);
         let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
@@ -115,8 +113,8 @@ impl Connection {
         permit.have_room(subflow, path, subflow.sender().in_flight())
     }
 
-    /// How much new data goes in one segment: one frame's, or as many whole frames as the device cuts and
-    /// the windows have room for.
+    /// Bytes of new data in the next segment: up to `mss`, or as many full frames as segmentation offload and the
+    /// windows permit.
     #[inline(always)]
     pub(crate) fn segment_size(&self, id: usize, mss: u64) -> u64 {
         let (unsent, next) = (self.send.unsent(), self.send.next());
@@ -126,7 +124,7 @@ impl Connection {
         if unsent <= mss || largest <= mss {
             return unsent.min(mss);
         }
-        // The first data may carry the keys, which are for one frame.
+        // The first data may carry the keys, which belong to one frame.
         let settled = self.negotiation.confirmed() || self.negotiation.is_plain();
         if !settled || self.negotiation.infinite_from().is_some() {
             return mss;
@@ -139,7 +137,7 @@ impl Connection {
         if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
     }
 
-    /// Whether any congestion window has room.
+    /// Whether any congestion window has space for a segment.
     pub(crate) fn has_open_window(&self) -> bool {
         let windows = self.subflows.iter().zip(&self.congestion.paths);
         windows
@@ -147,7 +145,7 @@ impl Connection {
             .any(|(s, path)| s.sender().in_flight() + path.mss <= path.cwnd)
     }
 
-    /// Nothing more is sent now: subflows whose controllers work by samples remember whose window was full.
+    /// Marks subflows with a full congestion window, for controllers that use rate samples.
     #[cold]
     pub(crate) fn note_full_windows(&mut self) {
         let permit = SendPermit::of(self);
@@ -158,10 +156,10 @@ impl Connection {
         }
     }
 
-    /// The subflows that may carry data. Backups only when nothing else works, and those on probation; those in
-    /// timeout not at all, unless there is no other.
+    /// Makes the candidate list: the subflows of the lowest usability class that can send. Backups and subflows on
+    /// probation or in timeout are included only if there is no other.
     pub(crate) fn find_candidates(&mut self, now: Instant) {
-        // Places are used again: what stands in them is written over.
+        // Entries are reused and overwritten.
         let mut count = 0;
         let permit = SendPermit::of(self);
         let (next, una) = (self.send.next(), self.send.una());
@@ -221,7 +219,8 @@ impl Connection {
         }
     }
 
-    /// The same when all that has happened since is that new data went on the subflow in the slot `sent`. Returns whether any has room.
+    /// Refreshes the list after new data was sent on the last subflow, and nothing else happened. Returns whether a
+    /// candidate is available.
     #[inline(always)]
     pub(crate) fn refresh_candidates(&mut self, now: Instant) -> bool {
         let (permit, sent) = (SendPermit::of(self), self.scheduler.last_sent());
@@ -255,8 +254,8 @@ impl Connection {
         open
     }
 
-    /// Why the only subflow of a connection has no room now, without a candidate being made of it; None where it has. Where it is its
-    /// pace, until when is noted.
+    /// The reason why the only subflow cannot send now, or `None` if it can. Needs no candidate. If pacing blocks the
+    /// subflow, sets a timer.
     #[inline(always)]
     pub(crate) fn single_path_limit(&mut self, now: Instant) -> Option<Limit> {
         let permit = SendPermit::of(self);
@@ -267,17 +266,17 @@ impl Connection {
         if let Some(until) = paced {
             self.timers.wake_at(until);
         }
-        let held = paced.is_some() || permit.is_queue_full(path);
+        let is_blocked = paced.is_some() || permit.is_queue_full(path);
         let open = permit.have_window(subflow, path, board.in_flight()) && !self.is_crowded();
         match open {
-            _ if held => Some(Limit::LocalQueue),
+            _ if is_blocked => Some(Limit::LocalQueue),
             true => None,
             false => Some(Limit::CongestionWindow),
         }
     }
 
-    /// Whether subflows hold so much that was not acknowledged there that they take no more: in segments, and in bytes beyond
-    /// what the send buffer accounts for. Data that has arrived otherwise leaves that buffer, and not the subflow.
+    /// Whether the subflows have too many unacknowledged segments or bytes. The send buffer does not count data that
+    /// another subflow has delivered, but the subflow still holds it.
     #[inline]
     fn is_crowded(&self) -> bool {
         let (segments, bytes) = self.scheduler.outstanding();
@@ -286,19 +285,19 @@ impl Connection {
             || bytes > most && !(self.scheduler.is_redundant() && bytes <= self.max_reinjected())
     }
 
-    /// Bytes that subflows may hold when each has all data.
+    /// The maximum of bytes that all subflows hold if each carries all data.
     fn max_reinjected(&self) -> u64 {
         (self.subflows.len() as u64 + 1) * self.config.send_buffer
     }
 
-    /// Whether this host itself holds a subflow back.
+    /// Whether pacing or a full local queue blocks a subflow.
     #[inline(never)]
     pub(crate) fn is_held(&self, now: Instant, id: usize) -> bool {
         let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
         SendPermit::of(self).paced_until(now, subflow, path).is_some() || self.is_queue_full(id)
     }
 
-    /// Whether it holds any of these back.
+    /// Whether pacing or a full local queue blocks any candidate.
     #[inline]
     pub(crate) fn holds_any(&self, now: Instant, candidates: &[Candidate]) -> bool {
         let permit = SendPermit::of(self);
@@ -309,24 +308,24 @@ impl Connection {
         })
     }
 
-    /// Why no candidate has room.
+    /// The reason why no candidate is available.
     pub(crate) fn blocked_limit(&self, now: Instant, candidates: &[Candidate]) -> Limit {
-        let held = candidates.iter().any(|candidate| candidate.locally_limited);
-        debug_assert_eq!(held, self.holds_any(now, candidates), "they were looked at in this moment");
-        if held { Limit::LocalQueue } else { Limit::CongestionWindow }
+        let is_blocked = candidates.iter().any(|candidate| candidate.locally_limited);
+        debug_assert_eq!(is_blocked, self.holds_any(now, candidates), "the candidates are up to date");
+        if is_blocked { Limit::LocalQueue } else { Limit::CongestionWindow }
     }
 
-    /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
+    /// Whether a subflow has its limit of bytes in the local queue (small queues).
     pub(crate) fn is_queue_full(&self, id: usize) -> bool {
         SendPermit::of(self).is_queue_full(&self.congestion.paths[id])
     }
 
-    /// A packet of a subflow waits in its interface.
+    /// Notes that a packet of a subflow entered the local queue.
     pub(crate) fn note_queued(&mut self, id: usize, bytes: u64) {
         self.congestion.paths[id].local.enter(bytes);
     }
 
-    /// It waits no more; returns whether something may be sent now that could not before.
+    /// Handles the departure of a packet from the local queue. Returns whether that unblocks its subflow.
     pub(crate) fn handle_departed(&mut self, now: Instant, id: SubflowId, departure: Departure) -> bool {
         let Some(id) = self.subflows.slot(id) else { return false };
         let full = self.is_queue_full(id);
@@ -334,7 +333,7 @@ impl Connection {
         full && !self.is_queue_full(id)
     }
 
-    /// Payload that one segment of a subflow can carry, bytes: whole frames that its window has room for.
+    /// The maximum payload of one segment of a subflow, bytes: full frames within its congestion window.
     pub(crate) fn largest_payload(&self, id: usize) -> u64 {
         let path = &self.congestion.paths[id];
         let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
@@ -343,13 +342,13 @@ impl Connection {
     }
 }
 
-/// What a connection's settings and its data have to say of all subflows.
+/// The settings and the state of a connection that limit all of its subflows.
 #[derive(Clone, Copy)]
 pub(crate) struct SendPermit {
     unsent: u64,
     small_queues: Option<u64>,
     pacing: bool,
-    /// What a segment carries less than one of TCP, at the end of the stream; 0 before, and see [`Connection::last_allowance`].
+    /// Bytes by which the final segment may exceed the window per segment in it: see [`Connection::last_allowance`].
     option: u64,
 }
 
@@ -364,20 +363,21 @@ impl SendPermit {
         }
     }
 
-    /// Whether what is unsent decides for subflows that nothing went on, too.
+    /// Whether the amount of unsent data may change the availability of a subflow that sent nothing.
     #[inline]
     pub(crate) fn depend_on_unsent(&self, subflow: &Subflow, path: &Path) -> bool {
         subflow.negotiated().gso_max > 0 || self.option > 0 && self.unsent < path.mss
     }
 
-    /// Small queues: whether enough of a subflow's packets wait in the interface. Two always may.
+    /// Whether a path has its limit of bytes in the local queue (small queues). The limit is at least two segments.
     #[inline]
     pub(crate) fn is_queue_full(&self, path: &Path) -> bool {
         self.small_queues.is_some_and(|limit| path.local.bytes >= limit.max(2 * path.mss))
     }
 
-    /// Whether the window of a subflow has room: for a frame, or on a device that cuts segments for a quarter of the window, so
-    /// that a few large segments are under way and not many small ones; but for no more than leaves in one row.
+    /// Whether the congestion window has space: for one frame, or with segmentation offload for a quarter of the
+    /// window. That keeps a few large segments in flight instead of many small ones. A paced path needs space for one
+    /// burst only.
     #[inline]
     pub(crate) fn has_window(&self, subflow: &Subflow, path: &Path, in_flight: u64) -> bool {
         let (largest, mss) = (subflow.negotiated().gso_max, path.mss);
@@ -389,46 +389,46 @@ impl SendPermit {
         in_flight + one <= path.cwnd || self.is_last(path, in_flight)
     }
 
-    /// Whether all that is left is less than a segment, and TCP, whose segments carry more for want of a DSS option, would have
-    /// sent it along with what this window holds.
+    /// Whether the remaining data is less than a segment that TCP would have sent within this window. TCP segments
+    /// carry more payload, because they have no DSS option.
     #[inline]
     fn is_last(&self, path: &Path, in_flight: u64) -> bool {
-        let (left, mss) = (self.unsent, path.mss);
+        let (remaining, mss) = (self.unsent, path.mss);
         self.option > 0
-            && (1..mss).contains(&left)
-            && in_flight + left <= path.cwnd + path.cwnd / mss * self.option
+            && (1..mss).contains(&remaining)
+            && in_flight + remaining <= path.cwnd + path.cwnd / mss * self.option
     }
 
-    /// Whether the window has room, or a probe goes beyond it.
+    /// Whether the congestion window has space, or a tail loss probe may exceed it.
     #[inline]
     pub(crate) fn have_window(&self, subflow: &Subflow, path: &Path, in_flight: u64) -> bool {
         self.has_window(subflow, path, in_flight) || subflow.sender().wants_probe()
     }
 
-    /// Whether its interface's queue has room too.
+    /// Whether the congestion window and the local queue have space.
     #[inline]
     pub(crate) fn have_room(&self, subflow: &Subflow, path: &Path, in_flight: u64) -> bool {
         self.have_window(subflow, path, in_flight) && !self.is_queue_full(path)
     }
 
-    /// The time until which a path is held back, if it is.
+    /// The time until which pacing blocks a path. `None` if it does not.
     #[inline]
     pub(crate) fn paced_until(&self, now: Instant, subflow: &Subflow, path: &Path) -> Option<Instant> {
-        // A controller that no longer asks for a pace holds nobody back.
+        // Without a pacing rate an old deadline no longer counts.
         let paces = self.pacing || path.pacing.is_some();
         paces.then(|| subflow.scheduling().held_until).filter(|&until| until > now)
     }
 }
 
-/// As much of `large` as leaves in a row: what a controller paces goes in its rows.
+/// Limits a large segment to the burst size of a paced path.
 #[inline]
 pub(crate) fn paced_row(path: &Path, large: u64) -> u64 {
     if path.pacing.is_some() { large.min(path.quantum.max(path.mss)) } else { large }
 }
 
 impl Connection {
-    /// Bytes by which the last segment of a closed stream may be beyond a window for each segment in it: 0 while anything else may go
-    /// there, so that it is new data and no more than that.
+    /// Bytes by which the final segment of a closed stream may exceed the window, per segment in it. 0 while data other
+    /// than new data can be sent.
     #[cold]
     fn last_allowance(&self) -> u64 {
         let buffer = &self.send;

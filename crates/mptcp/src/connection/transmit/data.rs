@@ -1,18 +1,9 @@
-//! Which data goes next, and on which subflow: new data by the scheduler, data that another subflow did
-//! not get through, and why nothing goes when nothing does.
+//! Transmission of stream data: which data is sent next, and on which subflow.
 //!
-//! Owns the choice; how a segment looks is `output`'s affair.
+//! Owns the choice between new data, reinjections and redundant copies, and the response when nothing can be sent. It also owns the restart after idle time: as in Linux, the congestion window is halved for each idle RTO (RFC 2861 section 3.1, RFC 5681 section 4.1). Never decides how a segment looks (`segment`).
 //!
-//! Nothing goes now, and then a subflow sends after a silence: its window speaks of a path as it was (RFC 5681 section 4.1). Or it
-//! has less to send than its window has room for: its rate says little of the path.
-//!
-//! Owns what is done when nothing goes, and the rule for the window, which is Linux's: as RFC 2861 section 3.1 has it, the window is halved for
-//! each timeout of silence, the threshold remembers most of it.
-//!
-//! A look ahead when a segment has left: whether it was the last one for now.
-//!
-//! Owns the shortcut past a question whose answer is known, that for the next segment where no window has room. It answers only where
-//! nothing but new data could go, and does what the question would have done.
+//! The shortcut `would_block` tells after each segment of new data whether another one can follow, without a full
+//! `poll_transmit`.
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
@@ -22,39 +13,39 @@ use crate::connection::observe::limits::Limit;
 use crate::connection::stream::send_buffer::SubflowMapping;
 use crate::scheduler::{Candidate, SendView};
 
-/// Where nothing arrives in order for so long, data in flight is looked through before new data is sent: as long as a sender waits for a first
-/// answer (RFC 6298 section 2.1).
+/// Time without progress after which data in flight is considered for reinjection before new data: the initial RTO (RFC
+/// 6298 section 2.1).
 const NO_PROGRESS: Duration = Duration::from_secs(1);
-/// A scheduler that waits is not asked again sooner.
+/// The minimum time before a waiting scheduler is asked again.
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
 impl Connection {
-    /// New data, or data that another subflow did not get through.
+    /// Sends new data or reinjects data. Returns the slot of the subflow.
     #[inline(always)]
     pub(crate) fn transmit_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let (seen, fresh) = self.scheduler.take_validity(now);
+        let (is_valid, is_refreshed) = self.scheduler.take_validity(now);
         if self.send.written() == 0 && !self.writer.is_closed() {
-            // A pure receiver has nothing to weigh.
+            // A pure receiver needs no candidates.
             return None;
         }
-        self.transmit_written(now, seen, fresh, out)
+        self.transmit_written(now, is_valid, is_refreshed, out)
     }
 
-    /// The same where something was written. The candidates were `seen` before, and are `fresh`.
+    /// Sends data after something was written. The flags describe the candidate list.
     #[inline(never)]
     fn transmit_written(
         &mut self,
         now: Instant,
-        seen: bool,
-        fresh: bool,
+        is_valid: bool,
+        is_refreshed: bool,
         out: &mut Segment,
     ) -> Option<usize> {
         if self.send.unsent() == 0 && self.send.nothing_in_flight() {
             return self.on_nothing_written(now);
         }
         if self.is_single_path() {
-            // It was looked at when the segment before had left, if that is fresh.
-            if !(seen && fresh)
+            // With fresh candidates, `would_block` has already checked the limit after the segment before.
+            if !(is_valid && is_refreshed)
                 && let Some(limit) = self.single_path_limit(now)
             {
                 return self.on_blocked(now, limit, false);
@@ -63,15 +54,15 @@ impl Connection {
                 return Some(sent);
             }
         }
-        if !seen || self.scheduler.candidates().is_empty() {
+        if !is_valid || self.scheduler.candidates().is_empty() {
             self.find_candidates(now);
-        } else if !fresh {
+        } else if !is_refreshed {
             self.refresh_stale_candidate(now);
         }
         self.transmit_on(now, out)
     }
 
-    /// Does what needs the candidates and may change the connection.
+    /// Runs `act` with the candidate list, which is moved out of the connection meanwhile.
     pub(crate) fn with_candidates<T>(&mut self, act: impl FnOnce(&mut Self, &[Candidate]) -> T) -> T {
         let candidates = self.scheduler.take_candidates();
         let result = act(self, &candidates);
@@ -79,8 +70,8 @@ impl Connection {
         result
     }
 
-    /// Whether there is one subflow, which may carry data, and nothing but new data could go: then nobody is to be chosen, and no
-    /// candidates are made. Who observes is shown them all the same.
+    /// Whether the only subflow may send and only new data can follow, so that the scheduler has no choice. No
+    /// candidates are made then, unless an observer needs them.
     #[inline]
     pub(crate) fn is_single_path(&self) -> bool {
         let [subflow] = &self.subflows[..] else { return false };
@@ -93,8 +84,8 @@ impl Connection {
             && !subflow.mtu().is_known()
     }
 
-    /// New data on the only subflow, which has room; None, and nothing done, where there is more to be looked at: something has to
-    /// begin anew, to wait for more, or for the peer's window.
+    /// Sends new data on the only subflow. `None`, without side effects, after idle time, or while Nagle's algorithm or
+    /// the peer's window blocks the data.
     #[inline(always)]
     fn transmit_single_path(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let mss = self.congestion.paths.first()?.mss;
@@ -111,7 +102,7 @@ impl Connection {
         Some(sent)
     }
 
-    /// Nobody has looked at the candidates since the segment before.
+    /// Refreshes the candidate of the last segment, if `would_block` did not.
     #[inline(never)]
     fn refresh_stale_candidate(&mut self, now: Instant) {
         self.refresh_candidates(now);
@@ -175,12 +166,13 @@ impl Connection {
         Some(sent)
     }
 
-    /// Asks the scheduler, where there is anything to be chosen.
+    /// Returns the position of the candidate that the scheduler chooses. Skips the scheduler if at most one candidate
+    /// is possible.
     #[inline(always)]
     pub(crate) fn choose(&mut self, now: Instant) -> Option<usize> {
         let candidates = self.scheduler.candidates();
-        if let [only] = candidates {
-            return only.is_available.then_some(0);
+        if let [candidate] = candidates {
+            return candidate.is_available.then_some(0);
         }
         if candidates.iter().any(|candidate| candidate.is_available) { self.choose_among(now) } else { None }
     }
@@ -203,7 +195,8 @@ impl Connection {
         }
     }
 
-    /// A scheduler that waits is asked again when a subflow should have answered; where one is overdue, after as long again.
+    /// Sets a timer that asks a waiting scheduler again when an acknowledgement is expected. If that is overdue, the
+    /// delay is as long as the acknowledgement is late.
     #[inline(never)]
     fn schedule_retry(&mut self, now: Instant) {
         for candidate in self.scheduler.candidates().iter().filter(|candidate| candidate.in_flight > 0) {
@@ -212,23 +205,24 @@ impl Connection {
             };
             let due =
                 oldest.sent_at + self.congestion.paths[candidate.subflow].ack_time_bound(candidate.in_flight);
-            let late = candidate.path.overdue.max(SHORTEST_WAIT);
-            self.timers.wake_at(if due > now { due } else { now + late });
+            let retry_delay = candidate.path.overdue.max(SHORTEST_WAIT);
+            self.timers.wake_at(if due > now { due } else { now + retry_delay });
         }
     }
 
-    /// A scheduler that waits while nothing is under way waits for nothing.
+    /// The available candidate with the smallest SRTT, if nothing is in flight: then no event would end the scheduler's
+    /// wait.
     #[inline(never)]
     pub(crate) fn fallback_when_idle(&self, candidates: &[Candidate]) -> Option<usize> {
         if self.subflows.iter().any(|subflow| !subflow.sender().is_idle() || !subflow.backlog().is_empty()) {
             return None;
         }
-        let with_room = candidates.iter().enumerate().filter(|(_, candidate)| candidate.is_available);
-        with_room.min_by_key(|(_, candidate)| candidate.srtt).map(|(position, _)| position)
+        let available = candidates.iter().enumerate().filter(|(_, candidate)| candidate.is_available);
+        available.min_by_key(|(_, candidate)| candidate.srtt).map(|(position, _)| position)
     }
 
-    /// Everything written is in flight. What M1 and M2 do for a full receive window they do here for
-    /// a full send buffer; an application that has no more to say calls for no penalty.
+    /// Handles a full send buffer: all written data is in flight. M1 and M2 (NSDI 2012) apply as for a full receive
+    /// window. There is no penalty if the application is not blocked.
     #[inline(never)]
     fn on_no_new_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         if let Some(chosen) = self.choose(now) {
@@ -246,12 +240,12 @@ impl Connection {
         self.on_blocked(now, self.writer_limit(open), false)
     }
 
-    /// The window has no room for a full segment.
+    /// Handles a receive window without space for a full segment.
     #[inline(never)]
     fn on_closed_window(&mut self, now: Instant, id: usize, size: u64, out: &mut Segment) -> Option<usize> {
         let open = self.send.window_space();
-        // RFC 9293 section 3.8.6.2.1 (MUST-38): a part is sent when it is half of the largest window, or when the override timeout has
-        // passed, which is the window probe's.
+        // RFC 9293 section 3.8.6.2.1 (MUST-38): sends part of a segment if the space is half of the largest window.
+        // After the override timeout the window probe does so.
         if open > 0 && open >= self.send.largest_window() / 2 {
             return Some(self.send_unscheduled(now, id, open.min(size), out));
         }
@@ -267,14 +261,15 @@ impl Connection {
         self.on_blocked(now, limit, true)
     }
 
-    /// Carries the oldest requested chunk on a subflow that has not carried it yet.
+    /// Reinjects the oldest requested chunk on a subflow that has not carried it.
     #[inline(never)]
     fn transmit_reinjection(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let (start, id) = self.with_candidates(Self::next_reinjection)?;
         self.reinject_on(now, start, id, out)
     }
 
-    /// The oldest requested chunk, and the subflow that has not carried it yet and is to; it is no longer requested then.
+    /// Takes the oldest requested chunk off the queue. Returns its start and the slot of a subflow that has not carried
+    /// it.
     pub(crate) fn next_reinjection(&mut self, candidates: &[Candidate]) -> Option<(u64, usize)> {
         while let Some(start) = self.send.first_reinjection() {
             let una = self.send.una();
@@ -284,8 +279,8 @@ impl Connection {
                 self.send.pop_reinjection();
                 continue;
             };
-            // A working subflow that has yet to get it through will do so by its own retransmissions;
-            // so will those in a stall, when there is no other to take it.
+            // A working subflow that has not yet delivered the chunk retransmits it itself. So do subflows in timeout
+            // if every candidate has carried the chunk.
             let on_its_way = |c: &Candidate| {
                 let sender = self.subflows[c.subflow].sender();
                 !sender.in_loss() && chunk.end_on(c.id).is_some_and(|end| end > sender.board.una)
@@ -297,7 +292,7 @@ impl Connection {
                 self.send.pop_reinjection();
                 continue;
             }
-            // Not where options are eaten: a peer that has fallen back would take it for what follows.
+            // A peer on a path that strips options has fallen back, and would append the data to its stream.
             let fresh = candidates.iter().filter(|c| c.is_available && !chunk.carried_by(c.subflow));
             let fresh = fresh.filter(|c| !self.subflows[c.subflow].scheduling().options_stripped);
             let id = fresh.min_by_key(|c| c.srtt)?.subflow;
@@ -307,7 +302,7 @@ impl Connection {
         None
     }
 
-    /// Puts the chunk at `start` on a further subflow: as much of it as fits into one segment there.
+    /// Reinjects the chunk at `start` on another subflow: as much of it as fits into one segment.
     #[inline(never)]
     fn reinject_on(&mut self, now: Instant, start: u64, id: usize, out: &mut Segment) -> Option<usize> {
         self.send.split(start, self.largest_payload(id));
@@ -321,7 +316,7 @@ impl Connection {
         Some(self.send_reinjection(now, id, data, payload, out))
     }
 
-    /// The redundant scheduler: the first chunk that some subflow with room has not carried.
+    /// Sends the first chunk that an available subflow has not carried (redundant scheduler).
     #[inline(never)]
     fn transmit_redundant(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         for at in 0..self.scheduler.candidates().len() {
@@ -347,7 +342,7 @@ impl Connection {
 }
 
 impl Connection {
-    /// Nothing is in flight on a subflow that is about to send new data.
+    /// Adjusts the congestion window before new data is sent on an idle subflow.
     #[cold]
     pub(crate) fn restart_from_idle(&mut self, now: Instant, id: usize) {
         let sender = self.subflows[id].sender();
@@ -356,13 +351,14 @@ impl Connection {
             self.restart_after_idle(now, id);
         }
         let sender = self.subflows[id].sender();
-        // Draft-ietf-ccwg-bbr section 5.4.1: who works by samples begins anew only where there was less to send than could have been.
+        // Draft-ietf-ccwg-bbr section 5.4.1: a controller that uses rate samples restarts only from an
+        // application-limited state.
         if sender.is_limited() {
             self.congestion.on_restart(id, now, idle);
         }
     }
 
-    /// Nothing more to send now.
+    /// Records why nothing more can be sent now, and arms the timers. Returns `None`.
     pub(crate) fn on_blocked(&mut self, now: Instant, limit: Limit, window_closed: bool) -> Option<usize> {
         self.limits.note(now, limit);
         self.congestion.on_rest();
@@ -374,23 +370,23 @@ impl Connection {
         None
     }
 
-    /// All that was written was sent and acknowledged.
+    /// Handles the state in which all written data is acknowledged.
     pub(crate) fn on_nothing_written(&mut self, now: Instant) -> Option<usize> {
         let over = self.lifecycle.closed().is_some() || self.congestion.paths.is_empty();
         let limit = if over { Limit::Idle } else { self.writer_limit(self.has_open_window()) };
         self.on_blocked(now, limit, false);
         if self.writer.is_closed() {
-            // What a finished stream leaves to TIME-WAIT and to the other direction is no wait for the application.
+            // After the end of the stream, TIME-WAIT and the receive direction do not count as waiting for the
+            // application.
             self.limits.note(now, Limit::Idle);
         }
         None
     }
 
-    /// Nothing more is to be sent now: tells the subflows whose controller works by the rate at which data arrives, and that
-    /// could have sent more.
+    /// Marks subflows with unused window as application-limited, for controllers that use rate samples.
     #[cold]
     fn note_idle_windows(&mut self, now: Instant, limit: Limit) {
-        // The peer may hold early data while all that was written is under way, or while its window is full.
+        // The peer may hold early data while all written data is in flight, or while its window is full.
         let permit = limit == Limit::HeadOfLine && self.send.unsent() == 0;
         if !permit && !matches!(limit, Limit::Application | Limit::SendBuffer | Limit::Scheduler) {
             return;
@@ -405,26 +401,24 @@ impl Connection {
     fn restart_after_idle(&mut self, now: Instant, id: usize) {
         let sender = self.subflows[id].sender();
         let rto = sender.timeout.after(&self.congestion.paths[id]);
-        let Some(stale_state) =
-            sender.last_sent.map(|at| now.since(at)).filter(|stale_state| *stale_state > rto)
-        else {
+        let Some(idle) = sender.last_sent.map(|at| now.since(at)).filter(|idle| *idle > rto) else {
             return;
         };
         let path = &mut self.congestion.paths[id];
         path.ssthresh = path.ssthresh.max(path.cwnd / 4 * 3);
-        let least = (path.mss * u64::from(self.config.initial_window)).min(path.cwnd);
-        let mut left = stale_state - rto;
-        while !left.is_zero() && path.cwnd > least {
+        let min_window = (path.mss * u64::from(self.config.initial_window)).min(path.cwnd);
+        let mut remaining = idle - rto;
+        while !remaining.is_zero() && path.cwnd > min_window {
             path.cwnd /= 2;
-            left = left - left.min(rto);
+            remaining = remaining - remaining.min(rto);
         }
-        path.cwnd = path.cwnd.max(least);
+        path.cwnd = path.cwnd.max(min_window);
     }
 }
 
 impl Connection {
-    /// Whether nothing follows the new data that was given just now, so that nobody need ask; all that the question would have changed
-    /// has changed then. Who observes is asked, and tells why nothing goes.
+    /// Whether no new data can follow the segment sent just now. It then records the reason as `poll_transmit` would.
+    /// Always `false` with an observer, which needs the full sequence.
     #[inline]
     pub(crate) fn would_block(&mut self, now: Instant) -> bool {
         let simple = self.scheduler.is_valid(now)
@@ -439,12 +433,12 @@ impl Connection {
         simple && self.is_out_of_room(now)
     }
 
-    /// Looks at the candidates again; where none has room, it rests.
+    /// Refreshes the candidates. If none is available, records the reason and returns `true`.
     #[inline]
     fn is_out_of_room(&mut self, now: Instant) -> bool {
         self.scheduler.set_refreshed();
         if self.scheduler.candidates().is_empty() {
-            // There is one subflow, of which none was made.
+            // With a single subflow there may be no candidate list.
             let Some(limit) = self.single_path_limit(now) else { return false };
             self.scheduler.invalidate();
             self.on_blocked(now, limit, false);

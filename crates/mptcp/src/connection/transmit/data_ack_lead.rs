@@ -1,25 +1,25 @@
-//! How much sooner data is acknowledged than its own path would have said.
+//! The lead of DATA_ACKs: how much earlier data is acknowledged at the data level than on its own subflow.
 //!
-//! A DATA_ACK comes back on whatever path the peer answers on next (RFC 8684 section 3.3.2), so that what a slow path has brought is
-//! known as soon as a fast one can say so. Owns one segment in flight of each subflow, and what came of those before. What was given
-//! to a second path tells nothing.
+//! A DATA_ACK returns on any path (RFC 8684 section 3.3.2). Data that a slow path delivered may therefore be
+//! acknowledged over a faster path. Owns one sampled segment in flight per subflow, and a smoothed lead. Never samples
+//! data that was reinjected.
 
 use mptcp_clock::{Duration, Instant};
 
 use crate::ids::SubflowId;
 use crate::path::PerPath;
 
-/// A new sample counts for one part in so many.
+/// The weight of a new sample is one part in this number.
 const SMOOTHING: u64 = 4;
 
-/// The segment of a subflow that is watched.
+/// The sampled segment of a subflow.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
-    /// Offset behind it in the subflow's stream.
+    /// The offset after the segment in the subflow's stream.
     end: u64,
-    /// Offset behind it in the connection's.
+    /// The offset after the segment in the connection's stream.
     data_end: u64,
-    /// When that was acknowledged.
+    /// When a DATA_ACK covered the segment.
     acknowledged: Option<Instant>,
 }
 
@@ -36,11 +36,11 @@ impl Default for PathLead {
     }
 }
 
-/// All subflows, by their slots.
+/// The leads of all subflows by slot.
 #[derive(Debug)]
 pub(crate) struct DataAckLeads {
     paths: PerPath<PathLead>,
-    /// The first offset of the connection's stream that is waited for.
+    /// The lowest data offset of a segment that waits for its DATA_ACK.
     next: u64,
 }
 
@@ -51,13 +51,14 @@ impl Default for DataAckLeads {
 }
 
 impl DataAckLeads {
-    /// How much sooner the data of a subflow is acknowledged at the data level than on the subflow; zero where nothing is known.
+    /// The lead of a subflow; zero if unknown.
     #[cfg(test)]
     fn of(&self, slot: usize, id: SubflowId) -> Duration {
         self.paths.get(slot).filter(|path| path.id == id).and_then(|path| path.lead).unwrap_or_default()
     }
 
-    /// New data leaves on a subflow, up to the offset `end` of its stream and `data_end` of the connection's.
+    /// Samples new data that ends at offset `end` of a subflow and `data_end` of the connection, unless the subflow has
+    /// a sample.
     #[inline]
     pub(crate) fn watch(&mut self, slot: usize, id: SubflowId, end: u64, data_end: u64) {
         if self.paths.get(slot).is_none_or(|path| path.watched.is_none() || path.id != id) {
@@ -75,7 +76,7 @@ impl DataAckLeads {
         self.next = self.next.min(watched.data_end);
     }
 
-    /// All up to `offset` is acknowledged at the data level.
+    /// Handles a DATA_ACK up to `offset`.
     #[inline]
     pub(crate) fn on_data_acknowledged(&mut self, now: Instant, offset: u64) {
         if offset >= self.next {
@@ -96,8 +97,8 @@ impl DataAckLeads {
         }
     }
 
-    /// All up to `una` is acknowledged on a subflow. Where that says how much sooner its data is acknowledged at the data level, that
-    /// and whose data it was.
+    /// Handles an acknowledgement up to `una` on a subflow. Returns the subflow and its new lead if the sampled segment
+    /// is acknowledged.
     #[inline(always)]
     pub(crate) fn on_acknowledged(
         &mut self,
@@ -114,7 +115,7 @@ impl DataAckLeads {
         Some((path.id, lead))
     }
 
-    /// Data goes on a second path: what is watched tells nothing.
+    /// Drops the samples, because data was reinjected.
     pub(crate) fn forget(&mut self) {
         self.paths.iter_mut().for_each(|path| path.watched = None);
         self.next = u64::MAX;

@@ -1,5 +1,7 @@
-//! What goes out next: control, retransmissions, data (see `transmit`), FINs, acknowledgements, in that
-//! order; and how each segment looks.
+//! Transmission: which segment a connection sends next.
+//!
+//! Owns the order: control segments, retransmissions, data, FINs, acknowledgements. Never chooses data or a subflow for
+//! it (`data`), and never decides how a data segment looks (`segment`).
 
 pub(crate) mod candidates;
 pub(crate) mod data;
@@ -20,8 +22,8 @@ use crate::connection::transmit::segment::SentRange;
 use crate::subflow::{Control, PendingSends, State, Subflow};
 
 impl Connection {
-    /// Puts the next segment to send into `out`; returns the subflow it belongs to. `disturbed` says that something may have
-    /// happened to the connection since the one before.
+    /// Writes the next segment into `out` and returns the slot of its subflow. `None` if nothing can be sent.
+    /// `disturbed` means that anything but a transmission may have happened since the last call.
     #[inline(always)]
     pub(crate) fn poll_transmit(
         &mut self,
@@ -38,7 +40,7 @@ impl Connection {
         {
             return Some(sent);
         }
-        // New data on a subflow that owed nothing leaves it so.
+        // Sending new data on a subflow without pending segments creates none.
         let due = if self.scheduler.is_valid(now) { PendingSends::default() } else { self.due() };
         let owes = !due.is_empty();
         if owes
@@ -48,7 +50,7 @@ impl Connection {
             return Some(sent);
         }
         if self.negotiation.version() == Version::V0 && self.owes_keys() {
-            // RFC 6824 section 3.1: data does not bring them.
+            // RFC 6824 section 3.1: data segments do not carry the keys.
             self.bare_segment(now, 0, out);
             return Some(0);
         }
@@ -74,7 +76,7 @@ impl Connection {
         self.transmit_acknowledgement(now, due, out)
     }
 
-    /// Whether nothing can be sent until something happens, nor has to be noted: one that only receives, and owes nothing.
+    /// Whether the connection only receives, nothing is pending, and no reason for blocking has to be recorded.
     #[inline]
     pub(crate) fn is_silent(&self) -> bool {
         self.send.written() == 0
@@ -85,13 +87,13 @@ impl Connection {
             && !self.timers.is_probe_wanted()
     }
 
-    /// What all subflows have waiting.
+    /// The pending segments of all subflows.
     #[inline]
     fn due(&self) -> PendingSends {
         self.subflows.iter().fold(PendingSends::default(), |due, subflow| due | subflow.due())
     }
 
-    /// Whether the third ACK, with both keys, is still to be sent.
+    /// Whether the third ACK, which carries both keys, has not been sent.
     #[cold]
     fn owes_keys(&self) -> bool {
         let waits = self.negotiation.client()
@@ -140,7 +142,7 @@ impl Connection {
                 segment.options.mss = Some(self.config.mss);
                 segment.options.fast_open.clone_from(&subflow.handshake().cookie);
                 segment.options.fast_open_experimental = subflow.handshake().cookie_experimental;
-                // An answer offers only what was offered (RFC 7323 section 1.3).
+                // A SYN/ACK offers only options that the SYN offered (RFC 7323 section 1.3).
                 if !answering || subflow.clock().on {
                     let echo = if answering { subflow.clock().recent } else { 0 };
                     let value = subflow.clock_at(now);
@@ -157,12 +159,13 @@ impl Connection {
                     segment.flags |= Flags::ACK;
                     segment.acknowledgment = subflow.handshake().irs + subflow.receiver().next() as u32;
                 } else if subflow.handshake().attempts == 1 {
-                    // RFC 7413 section 4.2.1; when nothing answers, something may not like it.
+                    // RFC 7413 section 4.2.1. Retransmitted SYNs carry neither data nor cookie, because a middlebox may
+                    // drop them.
                     segment.payload = subflow.handshake().syn_data.clone();
                 } else {
                     segment.options.fast_open = None;
                 }
-                // A cookie, and a key of RFC 6824: more than there is room for, and a connection that does not depend on the cookie.
+                // A cookie and a key of RFC 6824 exceed the option space. The connection works without the cookie.
                 if segment.options.length() > Options::SPACE {
                     segment.options.fast_open = None;
                     segment.payload = Bytes::new();
@@ -183,7 +186,7 @@ impl Connection {
                 if fast_close && let Some(remote) = self.negotiation.remote() {
                     segment.options.mptcp.push(MptcpOption::FastClose(remote.value));
                 }
-                // RFC 8684 section 3.7: what failed is told with the reset.
+                // RFC 8684 section 3.7: MP_FAIL accompanies the reset.
                 segment.options.mptcp.extend(failed.map(MptcpOption::Fail));
                 // RFC 6824 has no MP_TCPRST.
                 if let Some(reason) = reason.filter(|_| self.negotiation.version() == Version::V1) {
@@ -233,15 +236,15 @@ impl Connection {
         None
     }
 
-    /// New data that a tail loss probe may take: a segment of it, whatever waits for more, if the peer's window has room
-    /// (RFC 8985 section 7.3). Where several subflows carry data, what none of them has is not this one's: its probe repeats
-    /// what it has, as Linux's does, and the scheduler gives the rest to a path that is known to work.
+    /// Bytes of new data for a tail loss probe: one segment if the peer's window permits (RFC 8985 section 7.3). With
+    /// several usable subflows there are none: as in Linux, the probe retransmits the subflow's own data. The scheduler
+    /// sends new data on a path that is known to work.
     #[inline(never)]
     fn new_data_for_probe(&self, id: usize) -> Option<u64> {
         self.new_unscheduled_data(id).filter(|_| self.subflows[id].sender().board.lost == 0)
     }
 
-    /// New data that F-RTO may try in place of what seems lost (RFC 5682 section 2.1 step 2b).
+    /// Bytes of new data that F-RTO sends instead of data that seems lost (RFC 5682 section 2.1 step 2b).
     fn new_data_for_trial(&self, id: usize) -> Option<u64> {
         let (sender, path) = (self.subflows[id].sender(), &self.congestion.paths[id]);
         let wanted = sender.spurious.wants_trial_data() && sender.in_flight() + path.mss <= path.cwnd;
@@ -300,19 +303,20 @@ impl Connection {
         Some(id)
     }
 
-    /// Acknowledges what came before marks began or ended, in the words of then; the rest stays due (RFC 8257 section 3.2).
+    /// Acknowledges the data before a change of the CE mark with the old ECE flag. A second acknowledgement covers the
+    /// rest (RFC 8257 section 3.2).
     #[cold]
     fn acknowledge_before(&mut self, now: Instant, id: usize, before: u64, echoes: bool, out: &mut Segment) {
         self.bare_segment(now, id, out);
         let subflow = &mut self.subflows[id];
         out.acknowledgment = subflow.handshake().irs + before as u32;
-        let others = out.flags.bits() & !Flags::ECE.bits();
-        out.flags = Flags::from_bits(others | if echoes { Flags::ECE.bits() } else { 0 });
+        let flags = out.flags.bits() & !Flags::ECE.bits();
+        out.flags = Flags::from_bits(flags | if echoes { Flags::ECE.bits() } else { 0 });
         subflow.receiver_mut().acknowledge_now();
     }
 
-    /// RFC 9293 section 3.8.6.1, in Linux's form: an old sequence number, so that the peer answers
-    /// with its window and nothing can go wrong. Where the window has space for a part of a segment, that part is sent (section
+    /// Sends a window probe (RFC 9293 section 3.8.6.1) in Linux's form: an old sequence number, so that the peer only
+    /// answers with its window. If the window has space for part of a segment, sends that part instead (section
     /// 3.8.6.2.1).
     #[cold]
     fn transmit_window_probe(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
@@ -326,7 +330,7 @@ impl Connection {
         Some(id)
     }
 
-    /// Bytes of new data that fit into a window which is smaller than what waits for it.
+    /// Bytes of new data that fit into a window smaller than the next segment.
     fn part_for_small_window(&self, id: usize) -> Option<u64> {
         let size = self.segment_size(id, self.congestion.paths[id].mss).min(self.send.window_space());
         (size > 0 && !self.has_queues() && self.subflows[id].can_send()).then_some(size)
@@ -348,10 +352,12 @@ impl Connection {
         let receiver = self.subflows[id].receiver();
         let owes = receiver.wants_ack() || receiver.owes_acknowledgement();
         self.bare_segment(now, id, out);
-        // RFC 8684 section 3.4.1 and the room there is: ADD_ADDR goes alone. An MP_FAIL goes with the next acknowledgement.
+        // RFC 8684 section 3.4.1 and the option space: ADD_ADDR is sent without other options. MP_FAIL accompanies an
+        // acknowledgement.
         if matches!(option, MptcpOption::AddAddress(_)) {
             if owes {
-                // The DATA_ACK follows (RFC 8684 section 3.3.2): without one the peer would retransmit at the data level.
+                // The DATA_ACK is sent next (RFC 8684 section 3.3.2). Without it the peer would retransmit at the data
+                // level.
                 self.subflows[id].receiver_mut().acknowledge_now();
             }
             out.options.dss = None;

@@ -1,7 +1,9 @@
-//! Segments fit the path: they shrink when it carries less than was thought, and may grow again (RFC 1191, RFC 8201, RFC 4821).
+//! Path MTU of a connection's subflows: segments shrink to fit the path, and may grow again (RFC 1191, RFC 8201, RFC
+//! 4821).
 //!
-//! Owns what follows from what a subflow knows (`subflow/path_mtu.rs`): payload of full segments, what goes again in parts,
-//! when a larger segment is tried. Mappings survive: each part carries that of the whole.
+//! Owns the response to a subflow's path MTU (`subflow/path_mtu.rs`): the payload of full segments, the split of
+//! segments that are too large, and the time of a probe. Never changes a mapping: each part carries the mapping of the
+//! whole.
 
 use mptcp_clock::Instant;
 
@@ -11,16 +13,17 @@ use crate::subflow::Subflow;
 use crate::subflow::mtu_probe::MtuProbe;
 use crate::subflow::path_mtu::{TooBig, TooBigReport};
 
-/// Timeouts in a row after which large packets may be what vanishes: Linux's `tcp_retries1`.
+/// Consecutive timeouts after which a black hole for large packets is suspected: Linux's `tcp_retries1`.
 const BLACK_HOLE_TIMEOUTS: u32 = 3;
-/// A probe goes while the window has so many segments, as in Linux: the loss of one is then found without a timeout.
+/// The congestion window in segments above which a probe is sent, as in Linux. The loss of a probe is then found
+/// without a timeout.
 const PROBE_WINDOW: u64 = 11;
-/// Segments that follow a probe, so that its loss is found.
+/// Segments that must follow a probe, so that its loss is found.
 const SEGMENTS_AFTER_PROBE: u64 = 4;
 
 impl Connection {
-    /// A router could not pass on the segment that holds `offset`, for a packet has at most `mtu` bytes. Returns whether it is
-    /// believed.
+    /// Handles an ICMP report that the segment with `offset` exceeds `mtu` bytes. Returns whether the report is
+    /// plausible.
     #[cold]
     pub(crate) fn on_too_big(&mut self, now: Instant, id: usize, offset: u64, mtu: u32) -> bool {
         let mss = self.congestion.paths[id].mss;
@@ -46,7 +49,7 @@ impl Connection {
         }
     }
 
-    /// The retransmission timer of a subflow ran out: maybe its segments are too large.
+    /// Handles a retransmission timeout, which may have been caused by large segments.
     #[cold]
     pub(crate) fn suspect_black_hole(&mut self, now: Instant, id: usize) {
         let full = self.negotiated_mss(id);
@@ -55,13 +58,13 @@ impl Connection {
             && self.config.mtu_probing != MtuProbing::Off;
         if subflow.mtu_mut().on_timeout(now) || lost && subflow.mtu_mut().on_black_hole(now, full) {
             self.apply_path_mtu(id);
-            // RFC 5681 section 3.1: the window after a timeout is one segment, and they are smaller now.
+            // RFC 5681 section 3.1: the window after a timeout is one segment, which is smaller now.
             let path = &mut self.congestion.paths[id];
             path.cwnd = path.cwnd.min(path.mss);
         }
     }
 
-    /// New data was acknowledged on a subflow that knows something of its path, or has a probe out.
+    /// Updates the path MTU after new data was acknowledged on a subflow with a known path MTU or a probe in flight.
     #[cold]
     pub(crate) fn update_path_mtu(&mut self, now: Instant, id: usize) {
         let full = self.negotiated_mss(id);
@@ -86,7 +89,7 @@ impl Connection {
         }
     }
 
-    /// What a subflow begins with.
+    /// Starts the path MTU search of a new subflow.
     pub(crate) fn start_path_mtu(&mut self, id: usize) {
         if self.config.mtu_probing == MtuProbing::On {
             let full = self.negotiated_mss(id);
@@ -94,26 +97,26 @@ impl Connection {
         }
     }
 
-    /// The payload of a segment that tries whether the path carries more, where one may go in place of a full one.
+    /// The payload of a path MTU probe, bytes. `None` if no probe may replace a full segment now.
     #[cold]
     pub(crate) fn mtu_probe_size(&self, id: usize) -> Option<u64> {
         let (subflow, path) = (&self.subflows[id], &self.congestion.paths[id]);
         let size = subflow.mtu().next_probe()?;
         let options = u64::from(self.negotiated_mss(id).min(subflow.mtu().limit())).saturating_sub(path.mss);
         let payload = u64::from(size).saturating_sub(options);
-        let whole = payload + SEGMENTS_AFTER_PROBE * path.mss;
-        let fits = self.send.unsent() >= whole
-            && self.send.window_space() >= whole
-            && subflow.sender().in_flight() + whole <= path.cwnd;
-        let calm = subflow.sender().may_probe_mtu() && path.cwnd >= PROBE_WINDOW * path.mss;
-        (fits && calm && payload > path.mss).then_some(payload)
+        let needed = payload + SEGMENTS_AFTER_PROBE * path.mss;
+        let fits = self.send.unsent() >= needed
+            && self.send.window_space() >= needed
+            && subflow.sender().in_flight() + needed <= path.cwnd;
+        let may_probe = subflow.sender().may_probe_mtu() && path.cwnd >= PROBE_WINDOW * path.mss;
+        (fits && may_probe && payload > path.mss).then_some(payload)
     }
 
-    /// A segment of `payload` bytes has left that was larger than others.
+    /// Notes that a segment of `payload` bytes, larger than `mss`, was sent.
     #[cold]
     pub(crate) fn on_mtu_probe_sent(&mut self, id: usize, payload: u64, mss: u64) {
         if payload <= mss {
-            // What lay together in the send buffer was less.
+            // The send buffer had fewer contiguous bytes.
             return;
         }
         let full = self.negotiated_mss(id);
@@ -122,7 +125,7 @@ impl Connection {
         subflow.sender_mut().mtu_probe_sent(payload, (payload + options) as u16);
     }
 
-    /// The payload of full segments follows the path, and what is under way and too large goes again in parts.
+    /// Applies the path MTU to full segments, and splits segments in flight that are too large.
     fn apply_path_mtu(&mut self, id: usize) {
         let multipath = !self.negotiation.is_plain();
         let subflow = &mut self.subflows[id];
@@ -132,17 +135,17 @@ impl Connection {
             subflow.sender_mut().cut_larger(mss);
         }
         path.mss = mss;
-        // A window of less than a segment would let nothing go, and nothing would end that.
+        // A window below one segment would block the subflow forever.
         path.cwnd = path.cwnd.max(mss);
         self.scheduler.invalidate();
     }
 
-    /// The largest segment that both ends want.
+    /// The negotiated MSS, bytes.
     fn negotiated_mss(&self, id: usize) -> u16 {
         self.subflows[id].peer_mss().min(self.config.mss)
     }
 
-    /// The longest packet that goes on a subflow, bytes: `tcpi_pmtu`.
+    /// The path MTU of a subflow, bytes: `tcpi_pmtu`.
     pub(crate) fn path_mtu_of(&self, subflow: &Subflow) -> u32 {
         let headers = if subflow.addresses().local.is_ipv4() { 40 } else { 60 };
         u32::from(subflow.peer_mss().min(self.config.mss).min(subflow.mtu().limit())) + headers

@@ -1,10 +1,7 @@
-//! Stream data goes on a subflow: cut off what was written, or carried again.
+//! Segments with data and acknowledgements: header fields, mappings, DATA_ACKs and SACK blocks.
 //!
-//! Owns what has to be noted of it at both levels, and its pace. Which data that is, and where it goes, was decided before.
-//!
-//! How segments look: addresses, numbers, acknowledgements, mappings, blocks.
-//!
-//! Owns their form; which one goes next is `output`'s affair, and which data `transmit`'s.
+//! Owns the form of these segments and the bookkeeping for data that is mapped to a subflow. Never decides which
+//! segment is sent next, or which data on which subflow.
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
@@ -17,7 +14,7 @@ use crate::subflow::scoreboard::OriginalMapping;
 use crate::subflow::{State, Subflow};
 
 impl Connection {
-    /// New data that is not the scheduler's to give.
+    /// Sends new data on a subflow that the scheduler did not choose.
     #[inline(never)]
     pub(crate) fn send_unscheduled(
         &mut self,
@@ -42,9 +39,9 @@ impl Connection {
         self.wake_writer(now);
         if !self.negotiation.is_plain() {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
-            let put = SubflowMapping { subflow: self.subflow_id(id), end };
-            self.data_ack_leads.watch(id, put.subflow, end, self.send.next());
-            self.send.send(Chunk::new(data, payload.clone(), put));
+            let mapping = SubflowMapping { subflow: self.subflow_id(id), end };
+            self.data_ack_leads.watch(id, mapping.subflow, end, self.send.next());
+            self.send.send(Chunk::new(data, payload.clone(), mapping));
         }
         let fin = self.config.linux_compat.fin_with_data && self.ends_with_data();
         let sent = self.put(now, id, data, payload, fin, out);
@@ -54,13 +51,13 @@ impl Connection {
         sent
     }
 
-    /// Whether what was cut last is the end of a TCP's stream.
+    /// Whether a FIN can accompany the data cut last: the end of a closed TCP stream.
     #[cold]
     fn ends_with_data(&self) -> bool {
         self.negotiation.is_plain() && self.writer.is_closed() && self.send.unsent() == 0
     }
 
-    /// Puts stream data on a subflow as new subflow data.
+    /// Sends stream data on a subflow as new subflow data.
     #[inline(always)]
     fn put(
         &mut self,
@@ -88,7 +85,7 @@ impl Connection {
         id
     }
 
-    /// The same for data that was on another one before.
+    /// Sends data on a subflow that another subflow has carried.
     #[inline(never)]
     pub(crate) fn send_reinjection(
         &mut self,
@@ -102,40 +99,40 @@ impl Connection {
     }
 }
 
-/// Where a piece of the stream stands that is put on a subflow.
+/// The position of a segment in the subflow's stream (`start`) and in the connection's (`data`).
 #[derive(Clone, Debug)]
 pub(crate) struct SentRange {
     pub start: u64,
     pub data: u64,
-    /// The mapping that it is a part of, unless it has its own.
+    /// The mapping that the segment is part of. `None` if it has its own.
     pub whole: Option<Box<OriginalMapping>>,
     pub fin: bool,
 }
 
 impl Connection {
-    /// A segment without payload that acknowledges.
+    /// Builds a segment without payload that acknowledges.
     #[inline(never)]
     pub(crate) fn bare_segment(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         self.acknowledgement(now, id, segment);
     }
 
-    /// The same where that is all there is to say.
+    /// Builds an acknowledgement (inlined form of `bare_segment`).
     #[inline(always)]
     pub(crate) fn acknowledgement(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         let window = self.recv.window();
         let subflow = &mut self.subflows[id];
         fill_header(subflow, now, window, segment);
         segment.sequence = subflow.sequence_at(subflow.sender().board.next);
-        let forgotten = self.config.linux_compat.plain_time_wait && subflow.state() == State::TimeWait;
-        let (known_as, reports) =
+        let without_options = self.config.linux_compat.plain_time_wait && subflow.state() == State::TimeWait;
+        let (subflow_id, reports) =
             (subflow.record().id, subflow.negotiated().sack && subflow.receiver().has_blocks());
-        if self.negotiation.is_multipath() && !forgotten {
+        if self.negotiation.is_multipath() && !without_options {
             if !self.negotiation.confirmed()
                 && self.negotiation.client()
                 && self.is_initial(id)
                 && self.send.una() == 0
             {
-                // The third ACK, or once more where the peer repeats its SYN/ACK: data with the keys may never arrive.
+                // The third ACK. It is repeated for a repeated SYN/ACK, because data with the keys may never arrive.
                 segment.options.mptcp.extend(self.capable_with_keys(None));
             } else if self.subflows[id].handshake().unconfirmed {
                 segment.options.mptcp.extend(self.join_with_hmac(id));
@@ -144,7 +141,7 @@ impl Connection {
                     Some(Dss { ack: Some(self.data_ack()), mapping: None, data_fin: false });
             }
         }
-        if let Some(number) = self.negotiation.report_failure(known_as) {
+        if let Some(number) = self.negotiation.report_failure(subflow_id) {
             self.add_failure(number, segment);
         }
         if reports {
@@ -153,7 +150,7 @@ impl Connection {
         self.subflows[id].acknowledgement_sent();
     }
 
-    /// As many SACK blocks as fit beside the other options.
+    /// Adds as many SACK blocks as the option space permits.
     #[inline(never)]
     fn add_blocks(&self, id: usize, segment: &mut Segment) {
         let subflow = &self.subflows[id];
@@ -164,7 +161,7 @@ impl Connection {
         }
     }
 
-    /// A segment with data for the first time.
+    /// Builds a segment with data.
     #[inline(always)]
     pub(crate) fn data_segment(
         &mut self,
@@ -184,8 +181,8 @@ impl Connection {
             segment.flags |= Flags::FIN;
         }
         if subflow.negotiated().sack && subflow.receiver().has_blocks() {
-            // Blocks would make a full segment too long (RFC 9293 section 3.7.1): the acknowledgement
-            // that brings them stays due.
+            // SACK blocks would make a full segment too long (RFC 9293 section 3.7.1). A separate acknowledgement
+            // carries them.
             subflow.number_acknowledged();
         } else {
             subflow.acknowledgement_sent();
@@ -205,7 +202,7 @@ impl Connection {
         }
     }
 
-    /// The same for what is rare: data again, or a FIN.
+    /// Builds a retransmission or a FIN (form of `data_segment` that is not inlined).
     #[inline(never)]
     pub(crate) fn repeated_segment(
         &mut self,
@@ -221,7 +218,7 @@ impl Connection {
     #[inline(always)]
     pub(crate) fn add_mapping(&self, id: usize, segment: &mut Segment, piece: &SentRange) {
         let length = segment.payload.len() as u16;
-        // RFC 8684 section 3.1; in version 0 the first data has a mapping as all other has.
+        // RFC 8684 section 3.1. In version 0 the first data carries an ordinary mapping.
         let first = piece.start == self.subflows[id].handshake().first_sent
             && piece.data == 0
             && self.negotiation.client()
@@ -246,7 +243,7 @@ impl Connection {
         segment.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping, data_fin: false });
     }
 
-    /// The keys, and the mapping with them.
+    /// Adds MP_CAPABLE with the keys and the length of the first data.
     #[cold]
     fn add_keys(&self, segment: &mut Segment, piece: &SentRange) {
         let payload = piece.whole.as_ref().map_or(&segment.payload, |whole| &whole.payload);
@@ -255,7 +252,7 @@ impl Connection {
         segment.options.mptcp.extend(self.capable_with_keys(Some((length, checksum))));
     }
 
-    /// RFC 8684 section 3.7: length 0 says that all that follows maps one to one.
+    /// Adds the infinite mapping: length 0 (RFC 8684 section 3.7).
     #[cold]
     pub(crate) fn add_infinite_mapping(&self, segment: &mut Segment, piece: &SentRange) {
         let mapping = Mapping {
@@ -289,7 +286,8 @@ impl Connection {
         sum.value()
     }
 
-    /// As wide as the numbers that it answers (RFC 8684 section 3.3.2), or the low half, which leaves room for SACK.
+    /// The DATA_ACK: 64 bits if the peer uses 64-bit numbers (RFC 8684 section 3.3.2), otherwise 32, which leaves space
+    /// for SACK.
     pub(crate) fn data_ack(&self) -> DataSequence {
         let first = self.negotiation.remote().map_or(0, |key| key.first);
         let number = first.wrapping_add(self.recv.acknowledged());
@@ -299,7 +297,7 @@ impl Connection {
         DataSequence::Short(number as u32)
     }
 
-    /// Addresses, acknowledgement, window, timestamps.
+    /// Writes addresses, acknowledgement, window and timestamps.
     #[inline(always)]
     pub(crate) fn header(&mut self, now: Instant, id: usize, segment: &mut Segment) {
         let window = self.recv.window();
@@ -307,8 +305,8 @@ impl Connection {
         debug_assert!(!self.is_initial(id) || id == 0, "only the first subflow is initial");
     }
 
-    /// MP_FAIL goes with each acknowledgement until the peer answers with its own or with the infinite mapping: one alone could
-    /// be lost, and a peer that knows nothing of it waits for data acknowledgements (RFC 8684 section 3.7).
+    /// Adds MP_FAIL, which accompanies each acknowledgement until the peer answers with MP_FAIL or the infinite
+    /// mapping. A single one could be lost, and the peer would wait for DATA_ACKs (RFC 8684 section 3.7).
     #[cold]
     fn add_failure(&self, number: u64, segment: &mut Segment) {
         segment.options.mptcp.push(MptcpOption::Fail(number));
@@ -316,13 +314,13 @@ impl Connection {
     }
 }
 
-/// The same for a subflow, with the window that is said.
+/// Writes addresses, acknowledgement, window and timestamps of a subflow, and records the advertised `window`.
 #[inline(always)]
 fn fill_header(subflow: &mut Subflow, now: Instant, window: u64, segment: &mut Segment) {
     subflow.window_mut().advertised = window;
     subflow.record_mut().stats.segments_sent += 1;
     segment.reset(subflow.addresses().local, subflow.addresses().remote);
-    // RFC 3168 section 6.1.3: every acknowledgement says it.
+    // RFC 3168 section 6.1.3: every acknowledgement carries ECE until the peer answers with CWR.
     segment.flags = if subflow.echo().is_on() { Flags::ACK | Flags::ECE } else { Flags::ACK };
     segment.acknowledgment = subflow.handshake().irs + subflow.receiver().next() as u32;
     segment.window = (window >> subflow.negotiated().receive_scale).min(65_535) as u16;
