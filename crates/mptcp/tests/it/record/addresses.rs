@@ -6,7 +6,7 @@ use mptcp::{Announced, Config, IcmpError, InterfaceChange, InterfaceId, LinuxCom
 use mptcp_clock::Duration;
 use mptcp_wire::MptcpOption;
 
-use super::hold_mostly_brief;
+use super::check_with_details;
 use super::hosts::server_address;
 use super::link::Link;
 use super::scenario::Scenario;
@@ -153,5 +153,5 @@ fn that_come_and_go() {
         );
     }
     let full = ["v1, two", "v1, an interface", "v1, the first", "v1, a backup", "v1, both families"];
-    hold_mostly_brief("addresses", &full, all);
+    check_with_details("addresses", &full, all);
 }

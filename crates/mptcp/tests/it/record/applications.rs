@@ -4,7 +4,7 @@ use mptcp::{Config, LinuxCompat, WriteFlags};
 use mptcp_clock::Duration;
 
 use super::app::App;
-use super::hold_mostly_brief;
+use super::check_with_details;
 use super::link::Link;
 use super::scenario::Scenario;
 use super::world::{CLIENT, PORT, SERVER};
@@ -90,7 +90,7 @@ fn write_and_read() {
             }
         }));
     }
-    hold_mostly_brief(
+    check_with_details(
         "applications",
         &["mptcp, both", "mptcp, records", "mptcp, corked", "tcp, small", "mptcp, one ends"],
         all,

@@ -4,7 +4,7 @@ use bytes::{Bytes, BytesMut};
 use mptcp::{Config, Ecn, LinuxCompat, Version};
 use mptcp_wire::{Codepoint, MptcpOption, Segment};
 
-use super::hold_mostly_brief;
+use super::check_with_details;
 use super::link::Link;
 use super::scenario::Scenario;
 use super::world::{CLIENT, Middlebox, Passing, SERVER};
@@ -294,5 +294,5 @@ fn that_change_segments() {
         }
         all.push(one("all before a moment is lost").middlebox(Box::new(|p| p.number % 11 != 4)));
     }
-    hold_mostly_brief("boxes", &["v1, none", "v1, checksum, data"], all);
+    check_with_details("boxes", &["v1, none", "v1, checksum, data"], all);
 }

@@ -6,7 +6,7 @@ use mptcp::{Config, CouplingScope, Ecn, InterfaceChange, SendQueueRule, SlowStar
 use super::link::Link;
 use super::scenario::Scenario;
 use super::world::CLIENT;
-use super::{hold_brief, hold_mostly_brief};
+use super::{check, check_with_details};
 
 /// All that the registry has, and CUBIC as Linux computes it.
 pub fn each() -> Vec<(String, Config)> {
@@ -47,7 +47,7 @@ fn over_one_path() {
                 .blocks(60_000, 700),
         );
     }
-    hold_mostly_brief("controllers", &["reno, a", "bbr3, a", "lia, a"], all);
+    check_with_details("controllers", &["reno, a", "bbr3, a", "lia, a"], all);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn over_two_paths() {
                 .at(900, move |w| w.links[1] = down),
         );
     }
-    hold_brief("controllers_coupled", all);
+    check("controllers_coupled", all);
 }
 
 #[test]
@@ -119,5 +119,5 @@ fn with_marks_and_rules_around_them() {
             }
         }
     }
-    hold_brief("controllers_marks", all);
+    check("controllers_marks", all);
 }

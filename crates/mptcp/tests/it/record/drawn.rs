@@ -8,8 +8,8 @@ use mptcp::{
 };
 use mptcp_clock::{Duration, Rng};
 
+use super::check;
 use super::controllers;
-use super::hold_brief;
 use super::link::Link;
 use super::scenario::Scenario;
 use super::world::{CLIENT, SERVER};
@@ -222,13 +222,13 @@ fn scenario(number: u64) -> Scenario {
 
 #[test]
 fn by_number() {
-    hold_brief("drawn", (0..COUNT).map(scenario).collect());
+    check("drawn", (0..COUNT).map(scenario).collect());
 }
 
 #[test]
 fn to_be_watched_changes_nothing() {
     for number in 0..COUNT / 4 {
-        let run = |scenario: Scenario| scenario.brief().run().pop();
+        let run = |scenario: Scenario| scenario.brief().run().lines.pop();
         let (seen, unseen) = (run(scenario(number)), run(scenario(number).unobserved()));
         // All but what was heard, and why each path waited.
         let said =

@@ -3,7 +3,7 @@
 use mptcp::{Config, Keepalive, LinuxCompat, Version};
 use mptcp_clock::Duration;
 
-use super::hold_mostly_brief;
+use super::check_with_details;
 use super::link::Link;
 use super::scenario::Scenario;
 use super::world::{CLIENT, PORT, SERVER, World};
@@ -117,5 +117,5 @@ fn in_every_way() {
                 .at(61_000, move |w| w.connect(1, again, PORT, Default::default())),
         );
     }
-    hold_mostly_brief("ending", &["v1, the client", "tcp, silence", "v1, silence"], all);
+    check_with_details("ending", &["v1, the client", "tcp, silence", "v1, silence"], all);
 }

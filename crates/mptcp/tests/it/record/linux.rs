@@ -4,7 +4,7 @@ use mptcp::policy::Policies;
 use mptcp::{Config, LinuxCompat, LinuxStack, Mechanisms, SpuriousLoss};
 use mptcp_clock::{Duration, Instant};
 
-use super::hold_brief;
+use super::check;
 use super::link::Link;
 use super::scenario::Scenario;
 use super::world::SERVER;
@@ -76,5 +76,5 @@ fn in_trouble() {
         all.push(Scenario::new(format!("{name}, losses"), config.clone(), &lossy).up(300_000).down(50_000));
         all.push(Scenario::new(format!("{name}, blocks"), config, &links).up(200_000).blocks(25_000, 150));
     }
-    hold_brief("linux", all);
+    check("linux", all);
 }

@@ -3,8 +3,8 @@
 use mptcp::{Config, CouplingScope, Ecn};
 use mptcp_clock::Duration;
 
+use super::check;
 use super::controllers::each;
-use super::hold_brief;
 use super::link::Link;
 use super::scenario::Scenario;
 
@@ -48,5 +48,5 @@ fn over_slow_paths() {
                 .at(13_000, |w| w.links[1].dead = false),
         );
     }
-    hold_brief("long", all);
+    check("long", all);
 }

@@ -1,19 +1,28 @@
-//! What endpoints do, scenario by scenario, as it was when it was written down.
+//! The record: the results of about 2300 scenarios, compared with stored results.
 //!
-//! This judges little: scripts and the other tests say what is right. It is here so that nothing changes unnoticed. Two endpoints
-//! run over paths in virtual time; what comes of it stands in the texts beside this file: what left when, what both ends said of
-//! themselves, what an observer heard, and hashes of every segment, of every event and of looks at both ends on the way. A change
-//! that is meant changes them, and shows in their diff:
+//! Two endpoints exchange data over simulated paths in virtual time. The record shows every change of behaviour; other tests
+//! check what is correct. It also checks that data arrives complete, in order and once (unless a scenario excludes it), and
+//! that an endpoint never wakes its driver without reason.
+//!
+//! Each family of scenarios has a file with one line per scenario:
+//!
+//! | column | meaning |
+//! |---|---|
+//! | `completed_us` | time at which all data had arrived, microseconds; `-` if it never did |
+//! | `segments` | segments sent by both endpoints |
+//! | `retransmitted` | retransmissions on their own subflows, until the completion |
+//! | `reinjected` | bytes reinjected on other subflows, until the completion |
+//! | `hash` | hash of all segments, events and states |
+//! | `scenario` | name |
+//!
+//! A failing test prints the scenarios that changed, the largest change of the completion time first, and the totals.
 //!
 //! ```text
-//! MPTCP_RECORD=write cargo test -p mptcp --test it record::
+//! MPTCP_RECORD=write cargo test -p mptcp --test it record::     writes the files
+//! MPTCP_RECORD=details cargo test -p mptcp --test it record::   writes all details to CARGO_TARGET_TMPDIR/record
 //! ```
 //!
-//! A scenario that is told briefly has a line for each sender (window/threshold, what went again) and one of numbers, with three hashes:
-//! of the segments, of the looks, of what was told to applications and observers. Which of them changes says where to look.
-//!
-//! What it does judge: data arrives whole, in order and once, unless a scenario says that it ends otherwise; and a driver is woken
-//! for all that an endpoint has for it, and not in vain.
+//! To find the cause of a changed hash, write the details before and after the change, and compare them.
 
 #![allow(clippy::unwrap_used, reason = "a harness")]
 
@@ -31,6 +40,7 @@ mod linux;
 mod long;
 mod mtu;
 mod opening;
+mod outcome;
 mod repairs;
 mod said;
 mod scenario;
@@ -42,66 +52,74 @@ mod words;
 mod world;
 
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use outcome::{HEADER, Outcome, difference};
 use scenario::Scenario;
 
-/// All scenarios of a family as one text.
-fn text_of(family: &str, scenarios: Vec<Scenario>) -> String {
-    let mut text = format!("# {family}: see record/mod.rs. Written by MPTCP_RECORD=write, not by hand.\n");
-    for scenario in scenarios {
-        let name = scenario.name.clone();
-        let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scenario.run()));
-        let lines = ran.unwrap_or_else(|_| panic!("{family}: the scenario that fails is: {name}"));
-        writeln!(text, "\n== {name}\n{}", lines.join("\n")).unwrap();
-    }
-    text
+/// Runs a family and compares it with its record. Records fewer details than [`check_with_details`].
+fn check(family: &str, scenarios: Vec<Scenario>) {
+    check_with_details(family, &[], scenarios);
 }
 
-/// As [`hold`], of scenarios that are many: with few lines each.
-fn hold_brief(family: &str, scenarios: Vec<Scenario>) {
-    hold_mostly_brief(family, &[], scenarios);
-}
-
-/// The same, and those whose names begin so with all lines.
-fn hold_mostly_brief(family: &str, full: &[&str], scenarios: Vec<Scenario>) {
-    // Nobody observes every second of them: who is observed takes ways of its own to the same end.
-    let shorten = |(number, scenario): (usize, Scenario)| match full {
-        _ if full.iter().any(|full| scenario.name.starts_with(full)) => scenario,
+/// Runs a family and compares it with its record. Scenarios whose names start with one of `detailed` also record the state of
+/// both endpoints.
+fn check_with_details(family: &str, detailed: &[&str], scenarios: Vec<Scenario>) {
+    // Every second scenario runs without an observer, which takes other branches of the code.
+    let shorten = |(number, scenario): (usize, Scenario)| match detailed {
+        _ if detailed.iter().any(|start| scenario.name.starts_with(start)) => scenario,
         _ if number % 2 == 1 => scenario.brief().unobserved(),
         _ => scenario.brief(),
     };
-    hold(family, scenarios.into_iter().enumerate().map(shorten).collect());
-}
-
-/// Runs a family of scenarios, and compares with what is written down.
-fn hold(family: &str, scenarios: Vec<Scenario>) {
-    hold_text(family, &text_of(family, scenarios));
-}
-
-/// Compares a text with what is written down.
-fn hold_text(family: &str, found: &str) {
-    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/record/{family}.txt"));
-    if std::env::var("MPTCP_RECORD").is_ok_and(|how| how == "write") {
-        assert!(std::env::var_os("CI").is_none(), "records are not written where CI is set");
-        std::fs::write(&file, found).unwrap();
-        return;
+    let (mut outcomes, mut details) = (Vec::new(), String::new());
+    for scenario in scenarios.into_iter().enumerate().map(shorten) {
+        let name = scenario.name.clone();
+        let run = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| scenario.run()));
+        let result = run.unwrap_or_else(|_| panic!("{family}: scenario \"{name}\" failed"));
+        writeln!(details, "\n== {name}\n{}", result.lines.join("\n")).unwrap();
+        outcomes.push(Outcome::new(name, &result));
     }
-    let known = std::fs::read_to_string(&file).unwrap_or_default();
-    let mut scenario = "the head of the file";
-    let (mut old, mut new) = (known.lines(), found.lines());
+    if mode() == "details" {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("record");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(format!("{family}.txt")), details).unwrap();
+    }
+    let text: String = outcomes.iter().map(|outcome| format!("{outcome}\n")).collect();
+    let text = format!("{HEADER}\n{text}");
+    let Some(stored) = stored_or_write(family, &text) else { return };
+    if stored != text {
+        let before: Vec<Outcome> = stored.lines().skip(1).filter_map(Outcome::parse).collect();
+        panic!("{family}: the record differs\n\n{}\n{ADVICE}", difference(&before, &outcomes));
+    }
+}
+
+const ADVICE: &str = "If the change is intended: MPTCP_RECORD=write cargo test -p mptcp --test it record::";
+
+/// Compares a text with its record, line by line.
+fn check_text(name: &str, found: &str) {
+    let Some(stored) = stored_or_write(name, found) else { return };
+    let (mut old, mut new) = (stored.lines(), found.lines());
     loop {
         let (was, is) = (old.next(), new.next());
-        scenario = is.and_then(|line| line.strip_prefix("== ")).unwrap_or(scenario);
-        match (was, is) {
-            (None, None) => return,
-            _ if was == is => {}
-            _ => panic!(
-                "{family}: \"{scenario}\" is not as it was.\n was: {}\n is:  {}\nIf that is meant: MPTCP_RECORD=write \
-                 cargo test -p mptcp --test it record::",
-                was.unwrap_or("(nothing)"),
-                is.unwrap_or("(nothing)")
-            ),
+        if was.is_none() && is.is_none() {
+            return;
         }
+        let (before, after) = (was.unwrap_or("(nothing)"), is.unwrap_or("(nothing)"));
+        assert!(was == is, "{name}: the record differs\n before: {before}\n after:  {after}\n{ADVICE}");
     }
+}
+
+fn mode() -> String {
+    std::env::var("MPTCP_RECORD").unwrap_or_default()
+}
+
+/// Returns a record, or writes it and returns `None`.
+fn stored_or_write(name: &str, text: &str) -> Option<String> {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/it/record/{name}.txt"));
+    if mode() == "write" {
+        assert!(std::env::var_os("CI").is_none(), "records are not written if CI is set");
+        std::fs::write(&file, text).unwrap();
+        return None;
+    }
+    Some(std::fs::read_to_string(&file).unwrap_or_default())
 }

@@ -2,7 +2,7 @@
 
 use mptcp::{Config, LinuxCompat, MtuProbing};
 
-use super::hold_mostly_brief;
+use super::check_with_details;
 use super::link::Link;
 use super::scenario::Scenario;
 
@@ -67,5 +67,5 @@ fn of_paths() {
             }
         }
     }
-    hold_mostly_brief("mtu", &["mptcp, Off, 1280"], all);
+    check_with_details("mtu", &["mptcp, Off, 1280"], all);
 }

@@ -3,7 +3,7 @@
 use mptcp::{Config, Ecn, IcmpError, InterfaceId, ServerFastOpen, Version};
 
 use super::app::App;
-use super::hold_mostly_brief;
+use super::check_with_details;
 use super::hosts::server_address;
 use super::link::Link;
 use super::scenario::Scenario;
@@ -182,5 +182,5 @@ fn in_every_way() {
             }
         }
     }
-    hold_mostly_brief("opening", &["v1, nothing", "v1, fast", "v1, a full", "v1, many", "tcp, a full"], all);
+    check_with_details("opening", &["v1, nothing", "v1, fast", "v1, a full", "v1, many", "tcp, a full"], all);
 }

@@ -3,7 +3,7 @@
 use mptcp::{Config, SpuriousLoss};
 use mptcp_clock::Duration;
 
-use super::hold_brief;
+use super::check;
 use super::link::Link;
 use super::scenario::Scenario;
 
@@ -87,7 +87,7 @@ fn one_path() {
                 .at(900, |w| w.links[0].delay = Duration::from_millis(20)),
         );
     }
-    hold_brief("repairs", all);
+    check("repairs", all);
 }
 
 #[test]
@@ -118,5 +118,5 @@ fn two_paths() {
                 .at(700, |w| w.links.iter_mut().for_each(|link| link.dead = false)),
         );
     }
-    hold_brief("repairs_two", all);
+    check("repairs_two", all);
 }

@@ -14,6 +14,20 @@ const LOOKS: u64 = 20;
 /// When a line is written of how far it is, milliseconds.
 const SAMPLES: [u64; 3] = [150, 600, 2000];
 
+/// Results of a run.
+pub struct RunResult {
+    /// All details, for the hash.
+    pub lines: Vec<String>,
+    /// Time at which all data had arrived.
+    pub completed: Option<Instant>,
+    /// Segments sent by both endpoints.
+    pub segments: u64,
+    /// Retransmissions until the completion.
+    pub retransmitted: u64,
+    /// Reinjected bytes until the completion.
+    pub reinjected: u64,
+}
+
 pub struct Scenario {
     pub name: String,
     configs: [Config; 2],
@@ -137,8 +151,8 @@ impl Scenario {
         Self { connects: false, ..self }
     }
 
-    /// Runs it; returns its lines.
-    pub fn run(self) -> Vec<String> {
+    /// Runs the scenario.
+    pub fn run(self) -> RunResult {
         let mut world = World::new(self.seed, self.links, &self.servers, self.observed);
         world.middlebox = self.middlebox;
         let [near, far] = self.configs;
@@ -154,6 +168,7 @@ impl Scenario {
         let mut lines = Vec::new();
         let mut looks = Hash::default();
         let (mut next_look, mut whole) = (LOOKS, None);
+        let mut repairs = (0, 0);
         let samples = SAMPLES.map(|ms| Instant::ZERO + Duration::from_millis(ms));
         let mut samples = samples.into_iter().peekable();
         let end = Instant::ZERO + Duration::from_millis(self.until);
@@ -169,12 +184,16 @@ impl Scenario {
             if world.segments >= next_look {
                 next_look = world.segments + LOOKS;
                 look(&world, &mut looks);
+                if whole.is_none() {
+                    repairs = repairs_of(&world, repairs);
+                }
             }
             let all_here = |side: usize| {
                 world.flows.iter().all(|flow| flow.apps[side].received >= flow.apps[1 - side].goal)
             };
             if whole.is_none() && !world.flows.is_empty() && all_here(CLIENT) && all_here(SERVER) {
                 whole = Some(world.now);
+                repairs = repairs_of(&world, repairs);
                 look(&world, &mut looks);
                 if self.brief {
                     lines.extend(windows(&world));
@@ -193,8 +212,25 @@ impl Scenario {
             lines.extend(if self.brief { windows(&world) } else { state(&world) });
         }
         lines.extend(if self.brief { numbers(&world, looks, whole) } else { ending(&world, looks) });
-        lines
+        let (retransmitted, reinjected) = repairs;
+        RunResult { lines, completed: whole, segments: world.segments, retransmitted, reinjected }
     }
+}
+
+/// Retransmissions and reinjected bytes of all connections, at both ends; at least the `known` ones, because closed connections
+/// report nothing.
+fn repairs_of(world: &World, known: (u64, u64)) -> (u64, u64) {
+    let infos = [CLIENT, SERVER].into_iter().flat_map(|side| {
+        let ids = world.flows.iter().filter_map(move |flow| flow.ids[side]);
+        ids.filter_map(move |id| world.ends[side].info(world.now, id))
+    });
+    let (mut retransmitted, mut reinjected) = (0, 0);
+    for info in infos {
+        let subflows = info.subflows.iter().chain(&info.past);
+        retransmitted += subflows.map(|subflow| subflow.retransmissions).sum::<u64>();
+        reinjected += info.reinjected_bytes;
+    }
+    (retransmitted.max(known.0), reinjected.max(known.1))
 }
 
 fn said_of_rest(world: &World) -> String {

@@ -5,7 +5,7 @@ use mptcp::{Config, Mechanisms, OpportunisticRule, PenaltyRule};
 
 use super::link::Link;
 use super::scenario::Scenario;
-use super::{hold_brief, hold_mostly_brief};
+use super::{check, check_with_details};
 
 fn each() -> Vec<(&'static str, Config)> {
     let policies = Policies::default();
@@ -55,7 +55,7 @@ fn over_paths_that_differ() {
             .up(600_000),
         );
     }
-    hold_mostly_brief("schedulers", &["ontime"], all);
+    check_with_details("schedulers", &["ontime"], all);
 }
 
 #[test]
@@ -92,5 +92,5 @@ fn with_each_mechanism() {
         all.push(Scenario::new(format!("{name}, M1, M2 and M4"), config, &links).up(300_000));
         all.push(Scenario::new(format!("{name}, M1 as it was"), first, &links).up(300_000));
     }
-    hold_brief("mechanisms", all);
+    check("mechanisms", all);
 }

@@ -9,7 +9,7 @@ use mptcp::{
 };
 use mptcp_clock::Duration;
 
-use super::hold_brief;
+use super::check;
 use super::hosts::server_address;
 use super::link::Link;
 use super::scenario::Scenario;
@@ -168,5 +168,5 @@ fn one_at_a_time() {
         let there = Scenario::new(format!("{name}, the server's"), Config::default(), &marking);
         all.push(there.server(config).up(40_000).down(200_000).servers(&[false, false]).unobserved());
     }
-    hold_brief("settings", all);
+    check("settings", all);
 }

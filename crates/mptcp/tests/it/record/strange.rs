@@ -5,7 +5,7 @@ use mptcp::{Config, EndpointBounds, LinuxCompat, Version};
 use mptcp_clock::Rng;
 use mptcp_wire::{DataSequence, Flags, MpTcpRst, MptcpOption, ResetReason, Segment};
 
-use super::hold_brief;
+use super::check;
 use super::link::Link;
 use super::scenario::Scenario;
 use super::world::{CLIENT, Passing, SERVER, World};
@@ -148,5 +148,5 @@ fn are_sorted_out() {
                 .at(900, move |w| strangers(w, number, 12)),
         );
     }
-    hold_brief("strange", all);
+    check("strange", all);
 }

@@ -3,7 +3,7 @@
 use mptcp::{Config, Keepalive, LinuxStack, Mechanisms};
 use mptcp_clock::{Duration, Instant};
 
-use super::hold_mostly_brief;
+use super::check_with_details;
 use super::link::Link;
 use super::scenario::Scenario;
 use super::world::SERVER;
@@ -76,5 +76,5 @@ fn of_all_sizes() {
                 .at(250, |w| w.links[0].rate = 500_000),
         );
     }
-    hold_mostly_brief("windows", &["tcp, a ", "mptcp, a ", "autotuning, buffers", "mptcp, 4000"], all);
+    check_with_details("windows", &["tcp, a ", "mptcp, a ", "autotuning, buffers", "mptcp, 4000"], all);
 }

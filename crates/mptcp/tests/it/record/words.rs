@@ -4,7 +4,7 @@ use mptcp::observe::{Detection, Field, Kind, PathLimit, Picked, Reinjected, Wind
 use mptcp::policy::{Parameters, Policies, Value};
 use mptcp::{Config, EndpointBounds, Limit};
 
-use super::hold_text;
+use super::check_text;
 
 #[test]
 fn are_what_they_were() {
@@ -59,7 +59,7 @@ fn are_what_they_were() {
     {
         add(format!("{name}: {config:?}"));
     }
-    hold_text("words", &lines.join("\n"));
+    check_text("words", &lines.join("\n"));
 }
 
 #[test]
@@ -97,5 +97,5 @@ fn of_mistakes_are_what_they_were() {
     lines.push(format!("{:?} {:?}", all.count("c", 1, 0..=9), all.count("b", 1, 0..=9)));
     lines.push(format!("{:?} {:?}", all.text("c"), all.text("none")));
     lines.push(format!("{} {:?}", all.is_empty(), all.with("d", Value::Integer(1)).finish()));
-    hold_text("mistakes", &lines.join("\n"));
+    check_text("mistakes", &lines.join("\n"));
 }
