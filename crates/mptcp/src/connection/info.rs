@@ -1,4 +1,6 @@
-//! What a connection tells of itself.
+//! Reports of a connection's state.
+//!
+//! Owns the computation of [`ConnectionInfo`] and [`SubflowInfo`]. Never changes the connection.
 
 use mptcp_clock::Instant;
 
@@ -8,37 +10,37 @@ use crate::connection::{Connection, SubflowTuple};
 use crate::ids::{InterfaceId, SubflowId};
 
 impl Connection {
-    /// Where its subflows are found, those that are over too.
+    /// The identifiers and addresses of all subflows with a slot.
     pub(crate) fn subflow_tuple(&self) -> impl Iterator<Item = SubflowTuple> + '_ {
         (0..self.subflows.len()).map(|slot| self.subflows.subflow_tuple(slot))
     }
 
-    /// Its subflows, those that are over too as long as no other one got their places.
+    /// The identifiers of all subflows with a slot, including closed ones.
     pub fn subflow_ids(&self) -> impl Iterator<Item = SubflowId> + '_ {
         self.subflows.iter().map(|subflow| subflow.record().id)
     }
 
-    /// Payload of a full frame of a subflow, bytes.
+    /// The payload of a full frame of a subflow, bytes. `None` if the subflow has no slot.
     pub(crate) fn frame_payload(&self, id: SubflowId) -> Option<u64> {
-        // A segment that tries a larger size is not cut: it is the last that was sent.
+        // A path MTU probe is the last segment sent, and is not split.
         let slot = self.subflows.slot(id)?;
         let sender = self.subflows[slot].sender();
         let probe = sender.mtu_probe_payload().filter(|_| sender.mtu_probe_is_last());
         probe.or_else(|| self.congestion.paths.get(slot).map(|path| path.mss))
     }
 
-    /// The port of our side: that of the first subflow.
+    /// The local port: that of the first subflow.
     #[must_use]
     pub fn local_port(&self) -> Option<u16> {
         self.subflows.first().map(|subflow| subflow.addresses().local.port())
     }
 
-    /// The interface of the subflow in a place.
+    /// The interface of the subflow in a slot.
     pub(crate) fn interface_of(&self, id: usize) -> InterfaceId {
         self.subflows.get(id).map_or(InterfaceId(0), |subflow| subflow.addresses().interface)
     }
 
-    /// What the connection knows of itself.
+    /// The state of the connection and its subflows.
     #[must_use]
     pub fn info(&self, now: Instant) -> ConnectionInfo {
         ConnectionInfo {
@@ -79,7 +81,7 @@ impl Connection {
         }
     }
 
-    /// Bytes that came before their turn and wait, of all subflows; as [`ConnectionInfo::out_of_order`], without the rest.
+    /// Bytes that wait out of order at the data level ([`ConnectionInfo::out_of_order`]).
     #[must_use]
     pub fn out_of_order(&self) -> u64 {
         self.recv.early().bytes()

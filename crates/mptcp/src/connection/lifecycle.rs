@@ -1,7 +1,7 @@
-//! What the endpoint has to hear of a connection: one queue, in the order in which it happened.
+//! The end of a connection and its events for the endpoint and the application.
 //!
-//! Owns the queue, and whether the connection is over. What applications hear is in `PendingEvents`, where it waits until
-//! they ask; the endpoint hears at once, after each call.
+//! Owns two sets of events: a queue that the endpoint empties after each call, and `PendingEvents` that the application
+//! polls. Never acts on an event.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -12,7 +12,7 @@ use crate::event::{CloseReason, EventKind, FallbackReason};
 use crate::ids::SubflowId;
 use crate::path_manager::Pair;
 
-/// Where a subflow is found: our address and the peer's.
+/// The identifier and the addresses of a subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SubflowTuple {
     pub(crate) id: SubflowId,
@@ -20,28 +20,28 @@ pub(crate) struct SubflowTuple {
     pub(crate) remote: SocketAddr,
 }
 
-/// Something that the endpoint does for a connection.
+/// An action that the endpoint performs for a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EndpointEvent {
     /// A four-tuple is in use.
     Opened(SubflowTuple),
-    /// It is not any more.
+    /// A four-tuple is free.
     Closed(SubflowTuple),
-    /// A further subflow is wanted.
+    /// A new subflow is requested.
     Wanted(Pair),
-    /// A server has that MSS, and perhaps gave a cookie (RFC 7413 section 4.1.3).
+    /// The MSS of a server, and its cookie, if any (RFC 7413 section 4.1.3).
     Cookie(IpAddr, Option<Cookie>, u16),
-    /// The handshake is over: nobody waits for the third ACK any more.
+    /// The handshake is complete: the listener's backlog entry is free.
     Answered,
-    /// The SYN with MP_CAPABLE was answered, or only one without that came after it.
+    /// Whether a SYN with MP_CAPABLE was answered. `false`: only one without it was.
     Capable(bool),
-    /// The third ACK said that the peer speaks TCP.
+    /// The third ACK showed that the peer uses TCP.
     FellBackOnThirdAck,
-    /// The connection is over: its token is free.
+    /// The connection has ended: its token is free.
     Over,
 }
 
-/// What became of the connection, for the endpoint and the application to hear.
+/// The events of a connection, and the reason for its end.
 #[derive(Debug, Default)]
 pub(crate) struct Lifecycle {
     pending: PendingEvents,
@@ -50,13 +50,13 @@ pub(crate) struct Lifecycle {
 }
 
 impl Lifecycle {
-    /// How it ended, once it has.
+    /// The reason for the end. `None` while the connection is open.
     #[inline]
     pub(crate) fn closed(&self) -> Option<CloseReason> {
         self.closed
     }
 
-    /// The connection is over; what was said first holds.
+    /// Ends the connection. The first reason counts.
     pub(crate) fn close(&mut self, how: CloseReason) {
         if self.closed.is_none() {
             self.closed = Some(how);
@@ -80,7 +80,7 @@ impl Lifecycle {
         &mut self.pending
     }
 
-    /// The endpoint is to hear it.
+    /// Queues an event for the endpoint.
     pub(crate) fn tell(&mut self, event: EndpointEvent) {
         self.events.push_back(event);
     }
@@ -89,13 +89,13 @@ impl Lifecycle {
         self.events.pop_front()
     }
 
-    /// Whether the endpoint has heard all.
+    /// Whether the endpoint has no event to take.
     #[inline]
     pub(crate) fn is_empty_for_endpoint(&self) -> bool {
         self.events.is_empty()
     }
 
-    /// The subflows that are wanted and that the endpoint has not heard of.
+    /// The requested subflows that the endpoint has not taken.
     pub(crate) fn wanted(&self) -> impl Iterator<Item = &Pair> {
         self.events.iter().filter_map(|event| match event {
             EndpointEvent::Wanted(pair) => Some(pair),
@@ -103,16 +103,16 @@ impl Lifecycle {
         })
     }
 
-    /// No subflow is wanted any more.
+    /// Cancels the requests for subflows.
     pub(crate) fn want_nothing(&mut self) {
         self.events.retain(|event| !matches!(event, EndpointEvent::Wanted(_)));
     }
 }
 
-/// Events not yet polled.
+/// Events that the application has not polled.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PendingEvents {
-    /// One bit for each kind, by its place in the order in which they are told.
+    /// One bit per event, in the order of delivery.
     kinds: u8,
     fell_back: Option<FallbackReason>,
     closed: Option<CloseReason>,
@@ -124,7 +124,7 @@ impl PendingEvents {
         self.kinds == 0
     }
 
-    /// It has happened.
+    /// Adds an event.
     pub(crate) fn note(&mut self, kind: EventKind) {
         let place = match kind {
             EventKind::Accepted => 0,
@@ -145,7 +145,7 @@ impl PendingEvents {
         self.kinds |= 1 << place;
     }
 
-    /// The next event in the order of their meaning.
+    /// Takes the next event in the order of delivery.
     pub(crate) fn take(&mut self) -> Option<EventKind> {
         let place = self.kinds.trailing_zeros();
         self.kinds &= self.kinds.wrapping_sub(1);

@@ -1,4 +1,6 @@
-//! The form of what a connection tells of itself; the names follow Linux's `mptcp_info` and `tcp_info`.
+//! The public state of a connection and its subflows; the names follow Linux's `mptcp_info` and `tcp_info`.
+//!
+//! Owns the data types only. Never computes a value (`info`).
 
 use std::net::SocketAddr;
 
@@ -14,44 +16,44 @@ use crate::ids::{InterfaceId, SubflowId};
 use crate::subflow::sender::Recovery;
 use crate::subflow::{State, SubflowCloseReason, SubflowStats};
 
-/// A connection at one moment.
+/// The state of a connection at one time.
 #[derive(Clone, Debug)]
 pub struct ConnectionInfo {
-    /// The moment.
+    /// The time of the report.
     pub at: Instant,
-    /// What it speaks.
+    /// The protocol in use.
     pub mode: Mode,
-    /// It was opened as Multipath TCP and speaks TCP: `MPTCP_INFO_FLAG_FALLBACK`.
+    /// The connection was opened as MPTCP and uses TCP: `MPTCP_INFO_FLAG_FALLBACK`.
     pub fallback: bool,
-    /// The version it speaks.
+    /// The MPTCP version.
     pub version: Version,
-    /// DSS checksums are used: `mptcpi_csum_enabled`.
+    /// DSS checksums are in use: `mptcpi_csum_enabled`.
     pub checksum: bool,
-    /// We opened it.
+    /// This host opened the connection.
     pub client: bool,
-    /// What our key is called by: `mptcpi_token`.
+    /// The token of this host's key: `mptcpi_token`.
     pub token: u32,
-    /// What the peer's is called by; None before its key came, as `MPTCP_INFO_FLAG_REMOTE_KEY_RECEIVED` says.
+    /// The token of the peer's key. `None` before the key arrived (`MPTCP_INFO_FLAG_REMOTE_KEY_RECEIVED`).
     pub remote_token: Option<u32>,
-    /// Data sequence number of the next byte to be written: `mptcpi_write_seq`.
+    /// The data sequence number of the next byte to be written: `mptcpi_write_seq`.
     pub write_seq: u64,
-    /// First data sequence number that is not acknowledged: `mptcpi_snd_una`.
+    /// The first unacknowledged data sequence number: `mptcpi_snd_una`.
     pub snd_una: u64,
-    /// Data sequence number expected next: `mptcpi_rcv_nxt`; 0 before the peer's key came.
+    /// The next expected data sequence number: `mptcpi_rcv_nxt`. 0 before the peer's key arrived.
     pub rcv_nxt: u64,
-    /// Congestion control, by its name.
+    /// The name of the congestion controller.
     pub congestion: &'static str,
-    /// Scheduler, by its name.
+    /// The name of the scheduler.
     pub scheduler: &'static str,
-    /// Most subflows beside the first: `mptcpi_subflows_max`.
+    /// The maximum of subflows in addition to the first: `mptcpi_subflows_max`.
     pub subflows_max: u8,
-    /// Subflows that there ever were.
+    /// The number of subflows that have ever existed.
     pub subflows_total: u64,
-    /// Addresses that the peer was told of: `mptcpi_add_addr_signal`.
+    /// Addresses that were announced to the peer: `mptcpi_add_addr_signal`.
     pub add_addr_signal: usize,
-    /// Addresses that the peer told of: `mptcpi_add_addr_accepted`.
+    /// Addresses that the peer announced: `mptcpi_add_addr_accepted`.
     pub add_addr_accepted: usize,
-    /// How it ended, once it has.
+    /// The reason for the end. `None` while the connection is open.
     pub closed: Option<CloseReason>,
     /// Bytes written by the application.
     pub bytes_written: u64,
@@ -67,123 +69,123 @@ pub struct ConnectionInfo {
     pub duplicate_bytes: u64,
     /// Bytes in the send buffer.
     pub send_queue: u64,
-    /// Size of the receive buffer now.
+    /// The size of the receive buffer, bytes.
     pub receive_buffer: u64,
-    /// Bytes the peer's window allows beyond what is acknowledged.
+    /// The peer's window from the first unacknowledged byte, bytes.
     pub peer_window: u64,
-    /// Bytes carried again by another subflow.
+    /// Bytes reinjected on another subflow.
     pub reinjected_bytes: u64,
-    /// The part of them that M1 asked for.
+    /// Bytes of them that M1 reinjected.
     pub opportunistic_bytes: u64,
-    /// Times that M2 halved a window.
+    /// The number of window reductions by M2.
     pub penalties: u64,
-    /// Time under each limit so far.
+    /// The time under each limit.
     pub limits: [(Limit, Duration); 8],
-    /// What it holds that others decide about; the bounds are in docs/security.md.
+    /// The use of resources that a peer can influence. The bounds are in docs/security.md.
     pub usage: ConnectionUse,
-    /// Subflows, those that are over too.
+    /// Subflows, including closed ones with a slot.
     pub subflows: Vec<SubflowInfo>,
-    /// Subflows that are over and whose places others have got, the oldest first; the 64 last ones.
+    /// Closed subflows whose slots were reused, the oldest first: at most 119.
     pub past: Vec<SubflowInfo>,
 }
 
-/// A subflow at one moment, or at its end.
+/// The state of a subflow at one time, or at its end.
 #[derive(Clone, Debug)]
 pub struct SubflowInfo {
-    /// What it is known by; [`SubflowId::number`] says which subflow of its connection it is.
+    /// The identifier. [`SubflowId::number`] counts the subflows of the connection.
     pub id: SubflowId,
-    /// When its first SYN left or came.
+    /// The time of its first SYN.
     pub opened_at: Instant,
-    /// When it ended, once it has.
+    /// The time of its end. `None` while it is open.
     pub closed_at: Option<Instant>,
-    /// Where it leaves this host.
+    /// The interface that it uses.
     pub interface: InterfaceId,
-    /// Our address.
+    /// The local address.
     pub local: SocketAddr,
     /// The peer's address.
     pub remote: SocketAddr,
     /// TCP state.
     pub state: State,
-    /// Why it ended, once it has.
+    /// The reason for its end. `None` while it is open.
     pub closed_by: Option<SubflowCloseReason>,
-    /// What the network said last of its segments; no more than a hint (RFC 5927 section 5.2).
+    /// The last ICMP error for its segments, as a hint only (RFC 5927 section 5.2).
     pub icmp: Option<IcmpError>,
-    /// Used only when nothing else works.
+    /// The subflow is a backup, used only if no other works.
     pub backup: bool,
-    /// New, and used only when nothing else works until the peer is ready for sure: [`crate::JOIN_PROBATION`].
+    /// The subflow is on probation, used only if no other works: [`crate::JOIN_PROBATION`].
     pub probation: bool,
     /// Congestion window, bytes.
     pub cwnd: u64,
-    /// Slow start threshold, bytes; None in the first slow start.
+    /// Slow start threshold, bytes. `None` in the first slow start.
     pub ssthresh: Option<u64>,
-    /// Payload bytes of a full segment: `tcpi_snd_mss`.
+    /// The payload of a full segment, bytes: `tcpi_snd_mss`.
     pub mss: u64,
-    /// Length of the longest packet that goes, bytes: `tcpi_pmtu`.
+    /// The path MTU, bytes: `tcpi_pmtu`.
     pub pmtu: u32,
-    /// The MSS option we sent: `tcpi_advmss`.
+    /// The MSS option that was sent: `tcpi_advmss`.
     pub advmss: u16,
-    /// Timestamps are used (RFC 7323).
+    /// Timestamps are in use (RFC 7323).
     pub timestamps: bool,
-    /// Selective acknowledgements are used (RFC 2018).
+    /// Selective acknowledgements are in use (RFC 2018).
     pub sack: bool,
-    /// A SYN brought data that was taken (RFC 7413): `TCPI_OPT_SYN_DATA`.
+    /// Data of a SYN was accepted (RFC 7413): `TCPI_OPT_SYN_DATA`.
     pub syn_data: bool,
-    /// Shift of the windows that the peer sends.
+    /// The window scale of the peer.
     pub send_scale: u8,
-    /// Shift of the windows that we send.
+    /// The window scale of this host.
     pub receive_scale: u8,
-    /// Both sides speak ECN (RFC 3168).
+    /// ECN was negotiated (RFC 3168).
     pub ecn: bool,
-    /// Bytes that were acknowledged by segments that spoke of marks: `tcpi_delivered_ce`, there in segments.
+    /// Bytes that were acknowledged with ECE: `tcpi_delivered_ce`, there in segments.
     pub delivered_ce: u64,
-    /// Data segments that came marked.
+    /// Data segments received with a CE mark.
     pub received_ce: u64,
-    /// Reductions of the window because of marks.
+    /// Window reductions after CE marks.
     pub mark_reductions: u64,
-    /// Smoothed round-trip time.
+    /// The smoothed RTT.
     pub srtt: Option<Duration>,
-    /// Round-trip time variation.
+    /// The RTT variation.
     pub rttvar: Duration,
-    /// Smallest round-trip time.
+    /// The minimum RTT.
     pub min_rtt: Option<Duration>,
-    /// Retransmission timeout, with backoff.
+    /// The retransmission timeout with backoff.
     pub rto: Duration,
-    /// How often it was doubled since the last acknowledgement: `tcpi_backoff`.
+    /// The number of doublings since the last acknowledgement: `tcpi_backoff`.
     pub backoff: u32,
-    /// The most bytes a second that may be sent; None where nothing is paced.
+    /// The pacing rate, bytes per second. `None` without pacing.
     pub pacing_rate: Option<f64>,
     /// Bytes in flight.
     pub in_flight: u64,
-    /// Questions to a closed window or a silent peer since it was heard: `tcpi_probes`.
+    /// Unanswered probes of a closed window or a silent peer: `tcpi_probes`.
     pub probes: u32,
-    /// How long an acknowledgement may wait: `tcpi_ato`.
+    /// The maximum delay of an acknowledgement: `tcpi_ato`.
     pub ack_delay: Duration,
-    /// Bytes sent and not acknowledged at the subflow level.
+    /// Bytes that were sent and not acknowledged on the subflow.
     pub unacked: u64,
-    /// Bytes of them that the peer has out of order: `tcpi_sacked`.
+    /// Bytes of them with a SACK: `tcpi_sacked`.
     pub sacked: u64,
     /// Bytes of them that count as lost: `tcpi_lost`.
     pub lost: u64,
-    /// Bytes of them that were sent again: `tcpi_retrans`.
+    /// Bytes of them that were retransmitted: `tcpi_retrans`.
     pub retrans: u64,
-    /// Segments were seen to overtake others.
+    /// Reordering was detected.
     pub reordering_seen: bool,
-    /// Bytes of its packets that wait in this host's interface; 0 where the driver reports no departures.
+    /// Bytes in this host's interface queue; 0 if the driver reports no departures.
     pub local_queue: u64,
-    /// State of loss recovery.
+    /// The state of loss recovery.
     pub recovery: Recovery,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmissions: u64,
-    /// Bytes sent again.
+    /// Retransmitted bytes.
     pub retransmitted_bytes: u64,
     /// Retransmission timeouts.
     pub timeouts: u64,
-    /// Times that fast recovery began.
+    /// The number of fast recoveries.
     pub recoveries: u64,
-    /// Times that a window was reduced and came back, because nothing was lost: see [`crate::SpuriousLoss`].
+    /// Window reductions that were undone after a spurious loss: see [`crate::SpuriousLoss`].
     pub undone: u64,
     /// Bytes that wait out of order at the subflow level.
     pub out_of_order: u64,
-    /// Counts.
+    /// The counters.
     pub stats: SubflowStats,
 }

@@ -1,7 +1,7 @@
-//! The subflows of a connection, the living and those that are over.
+//! The subflows of a connection, open and closed.
 //!
-//! Owns their places, which later ones get, the numbers that nobody gets twice, and the bound on both, so that a
-//! connection whose paths come and go for weeks does not grow. Never ends a subflow.
+//! Owns their slots, which are reused, their unique numbers, and the number of remembered subflows. A connection whose
+//! paths change for weeks therefore does not grow. Never ends a subflow.
 
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
@@ -11,20 +11,21 @@ use crate::connection::report::SubflowInfo;
 use crate::ids::SubflowId;
 use crate::subflow::Subflow;
 
-/// Places for subflows, the living and the dead. As many as a chunk of data has bits for its carriers.
+/// Slots for open and closed subflows: the number of carrier bits in a chunk.
 const SLOTS_PER_CONNECTION: usize = SubflowId::SLOTS;
-/// Dead ones that keep their places; of more, the first makes room for a new one: every packet looks at all places.
+/// Closed subflows that keep their slots. Above this number the oldest is replaced, because every packet visits all
+/// slots.
 const MAX_CLOSED: usize = 8;
-/// Subflows remembered that lost their place.
+/// The maximum of remembered subflows without a slot.
 const MAX_REMEMBERED: usize = 119;
 
-/// Subflows by place. It reads as a slice of them.
+/// Subflows by slot. Dereferences to a slice.
 #[derive(Debug, Default)]
 pub(crate) struct SubflowSet {
     places: Vec<Subflow>,
-    /// Those that lost their place to a later one, the oldest first.
+    /// Subflows that lost their slot, the oldest first.
     known: VecDeque<SubflowInfo>,
-    /// How many are not even remembered.
+    /// The number of subflows that are not even remembered.
     forgotten: u64,
 }
 
@@ -52,28 +53,28 @@ impl<'a> IntoIterator for &'a mut SubflowSet {
 }
 
 impl SubflowSet {
-    /// Subflows that there ever were.
+    /// The number of subflows that have ever existed.
     pub(crate) fn opened(&self) -> u64 {
         self.places.len() as u64 + self.known.len() as u64 + self.forgotten
     }
 
-    /// The place of the subflow that ended first, if there are so many that it has to make room. The first
-    /// subflow stays: it says what the connection was called by.
+    /// The slot to reuse: that of the subflow that closed first, if too many are closed. The first subflow keeps its
+    /// slot, because its address identifies the connection.
     pub(crate) fn vacant(&self) -> Option<usize> {
-        let dead = self.places.iter().enumerate().skip(1);
-        let dead = dead.filter(|(_, subflow)| subflow.is_closed() && subflow.control().is_none());
-        if self.places.len() < SLOTS_PER_CONNECTION && dead.clone().nth(MAX_CLOSED - 1).is_none() {
+        let closed = self.places.iter().enumerate().skip(1);
+        let closed = closed.filter(|(_, subflow)| subflow.is_closed() && subflow.control().is_none());
+        if self.places.len() < SLOTS_PER_CONNECTION && closed.clone().nth(MAX_CLOSED - 1).is_none() {
             return None;
         }
-        dead.min_by_key(|(_, subflow)| subflow.record().closed_at).map(|(id, _)| id)
+        closed.min_by_key(|(_, subflow)| subflow.record().closed_at).map(|(id, _)| id)
     }
 
-    /// Whether there is a place for one more subflow.
+    /// Whether there is a slot for another subflow.
     pub(crate) fn has_place(&self) -> bool {
         self.places.len() < SLOTS_PER_CONNECTION || self.vacant().is_some()
     }
 
-    /// Gives a subflow a place of its own; returns it.
+    /// Adds a subflow in a new slot. Returns the slot.
     pub(crate) fn push(&mut self, mut subflow: Subflow, fate: &mut Lifecycle) -> usize {
         let id = self.places.len();
         subflow.record_mut().id = SubflowId::new(self.opened(), id);
@@ -82,7 +83,7 @@ impl SubflowSet {
         id
     }
 
-    /// Gives a subflow the place of one that is over, of which only `past` is kept.
+    /// Puts a subflow into the slot of a closed one, of which only `past` is kept.
     pub(crate) fn replace(
         &mut self,
         id: usize,
@@ -100,12 +101,12 @@ impl SubflowSet {
         fate.tell(EndpointEvent::Opened(self.subflow_tuple(id)));
     }
 
-    /// Those that lost their place, as far as they are remembered, the oldest first.
+    /// The remembered subflows without a slot, the oldest first.
     pub(crate) fn past(&self) -> impl Iterator<Item = &SubflowInfo> {
         self.known.iter()
     }
 
-    /// Tells the endpoint which subflows are over, as far as it has not heard.
+    /// Notifies the endpoint of closed subflows, once each.
     pub(crate) fn notify_closed(&mut self, fate: &mut Lifecycle) {
         for id in 0..self.places.len() {
             let over = self.places[id].is_closed();
@@ -115,14 +116,14 @@ impl SubflowSet {
         }
     }
 
-    /// The place of a subflow, unless another one has got it.
+    /// The slot of a subflow. `None` if the slot was reused.
     #[inline]
     pub(crate) fn slot(&self, id: SubflowId) -> Option<usize> {
         let slot = id.slot();
         self.places.get(slot).is_some_and(|subflow| subflow.record().id == id).then_some(slot)
     }
 
-    /// Where the subflow in a place is found.
+    /// The identifier and the addresses of the subflow in a slot.
     pub(crate) fn subflow_tuple(&self, slot: usize) -> SubflowTuple {
         let (id, addresses) = (self.places[slot].record().id, self.places[slot].addresses());
         SubflowTuple { id, local: addresses.local, remote: addresses.remote }

@@ -1,7 +1,6 @@
-//! The addresses of both sides, and which subflows they want.
+//! The addresses of both hosts, and the path manager that decides which subflows to open.
 //!
-//! Owns what is known, announced and failed, and the path manager that is asked. Never opens a subflow and never
-//! speaks to the peer.
+//! Owns known, announced and failed addresses. Never opens a subflow, and never sends an option.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -13,20 +12,20 @@ use crate::ids::InterfaceId;
 use crate::path_manager::{LocalAddress, Pair, PathEvent, PathManager, PathView, RemoteAddress};
 use crate::rate_limiter::RateLimiter;
 
-/// Tries before an announcement is given up, as in Linux.
+/// The maximum of transmissions of an announcement, as in Linux.
 const ANNOUNCEMENTS: u32 = 3;
-/// Addresses of the peer that are kept, at most: Linux takes 8.
+/// The maximum of stored peer addresses. Linux accepts 8.
 const MAX_REMOTE_ADDRESSES: usize = 16;
 
-/// How often the peer may announce an address or a port that is not known, beyond that many at once: each costs a SYN, and who could
-/// name ever new ports could have us scan them.
+/// The interval at which a further unknown address from the peer is accepted, after a first burst. Each costs a SYN,
+/// and a hostile peer could use them for a port scan.
 const NEWS: Duration = Duration::from_secs(10);
 
-/// An address of ours that the peer was told of.
+/// An address that was announced to the peer.
 #[derive(Clone, Copy, Debug)]
 struct Announcement {
     announced: Announced,
-    /// Where it lives, unless the configuration names it.
+    /// The interface of the address. `None` if the configuration names the address.
     interface: Option<InterfaceId>,
     echoed: bool,
     tries: u32,
@@ -45,11 +44,11 @@ pub(crate) struct AddressManager {
     remote: Vec<RemoteAddress>,
     news: RateLimiter,
     announced: Vec<Announcement>,
-    /// Subflows that the endpoint should open.
+    /// Address pairs whose subflows failed.
     failures: Failures,
-    /// The peer wants no subflow to the address of its first one (RFC 8684 section 3.1, flag C).
+    /// The peer wants no subflow to the address of the first one (RFC 8684 section 3.1, flag C).
     no_join_to_first: bool,
-    /// The address id given out last.
+    /// The last address ID given to a local address.
     last_id: u8,
     path_manager: Box<dyn PathManager>,
 }
@@ -69,12 +68,13 @@ impl AddressManager {
         }
     }
 
-    /// Whether the path manager is asked on this side.
+    /// Whether the path manager decides on this side.
     pub(crate) fn is_asked(&self, client: bool) -> bool {
         client || self.path_manager.serves_both_sides()
     }
 
-    /// What the path manager misses beside the subflows that exist and are wanted, `most` in all; and when to ask again.
+    /// Returns the pairs that the path manager wants in addition to `existing` and `wanted` ones, up to `most` in
+    /// total. Also returns the time of the next call.
     pub(crate) fn consult(
         &mut self,
         now: Instant,
@@ -92,12 +92,12 @@ impl AddressManager {
         (missing, self.failures.next(now))
     }
 
-    /// Something happened to a subflow.
+    /// Reports an event of a subflow to the path manager.
     pub(crate) fn tell(&mut self, now: Instant, event: &PathEvent) {
         self.path_manager.on_event(now, event);
     }
 
-    /// A pair whose subflow failed is tried again later, or not until its address comes anew.
+    /// Notes a failed subflow. Its pair is tried again later, or after a new announcement of its address.
     pub(crate) fn note_failed(&mut self, now: Instant, failed: FailedSubflow) {
         self.failures.note(now, failed);
     }
@@ -106,18 +106,18 @@ impl AddressManager {
         &self.local
     }
 
-    /// Whether there is an address of an interface.
+    /// Whether an interface has a local address.
     pub(crate) fn has_interface(&self, interface: InterfaceId) -> bool {
         self.local.iter().any(|known| known.interface == interface)
     }
 
-    /// An interface came up: what failed from there was another network.
+    /// Forgets failures on an interface that came up, because it may be in another network.
     pub(crate) fn reset_retries(&mut self, interface: InterfaceId) {
         self.failures.forget_interface(interface);
     }
 
-    /// Adds an address of ours, under a new id: a REMOVE_ADDR for the old one may still be under way, and would end the new
-    /// subflows (RFC 8684 section 3.4.2).
+    /// Adds a local address under a new address ID. A REMOVE_ADDR for the old ID may be in flight, and would close the
+    /// new subflows (RFC 8684 section 3.4.2).
     pub(crate) fn add_local(&mut self, mut address: LocalAddress) -> LocalAddress {
         for _ in 0..u8::MAX {
             self.last_id = self.last_id % u8::MAX + 1;
@@ -130,29 +130,29 @@ impl AddressManager {
         address
     }
 
-    /// The addresses of an interface are gone; returns their ids.
+    /// Removes the addresses of an interface. Returns their IDs.
     pub(crate) fn remove_interface(&mut self, interface: InterfaceId) -> Vec<u8> {
-        let gone = self.local.iter().filter(|a| a.interface == interface).map(|a| a.id).collect();
+        let ids = self.local.iter().filter(|a| a.interface == interface).map(|a| a.id).collect();
         self.local.retain(|address| address.interface != interface);
         self.announced.retain(|announcement| announcement.interface != Some(interface));
-        gone
+        ids
     }
 
     pub(crate) fn set_backup(&mut self, interface: InterfaceId, backup: bool) {
-        let there = |address: &&mut LocalAddress| address.interface == interface;
-        self.local.iter_mut().filter(there).for_each(|address| address.backup = backup);
+        let on_interface = |address: &&mut LocalAddress| address.interface == interface;
+        self.local.iter_mut().filter(on_interface).for_each(|address| address.backup = backup);
     }
 
     pub(crate) fn remote(&self) -> &[RemoteAddress] {
         &self.remote
     }
 
-    /// The address of the first subflow.
+    /// Adds the peer's address of the first subflow.
     pub(crate) fn add_first(&mut self, address: SocketAddr) {
         self.remote.push(RemoteAddress { id: 0, address });
     }
 
-    /// RFC 8684 section 3.1: no subflow to the address and port of the first one.
+    /// Forbids subflows to the address and port of the first one (RFC 8684 section 3.1).
     pub(crate) fn forbid_join_to_initial(&mut self) {
         self.no_join_to_first = true;
         self.remote.clear();
@@ -162,12 +162,12 @@ impl AddressManager {
         self.no_join_to_first
     }
 
-    /// Whether an announcement is heard now: it is known, or there have not been too many new ones.
+    /// Whether to process an announcement: its address is known, or the rate of new addresses is not exceeded.
     pub(crate) fn accepts_announcement(&mut self, now: Instant, address: SocketAddr) -> bool {
         self.remote.iter().any(|known| known.address == address) || self.news.take(now)
     }
 
-    /// The peer announced an address: it is known under that id now, if there is room. Returns whether it is known.
+    /// Stores an address that the peer announced, if there is space. Returns whether it is known.
     pub(crate) fn learn(&mut self, address: RemoteAddress) -> bool {
         self.failures.announced(address.address);
         if self.remote.contains(&address) {
@@ -175,19 +175,20 @@ impl AddressManager {
         }
         self.remote.retain(|known| known.id != address.id);
         let known = self.remote.iter().any(|known| known.address == address.address);
-        let room = self.remote.len() < MAX_REMOTE_ADDRESSES;
-        if !known && room {
+        let has_space = self.remote.len() < MAX_REMOTE_ADDRESSES;
+        if !known && has_space {
             self.remote.push(address);
         }
-        known || room
+        known || has_space
     }
 
-    /// The peer took an address back; that of the first subflow stays known.
+    /// Removes an address of the peer. That of the first subflow stays.
     pub(crate) fn remove_remote(&mut self, id: u8) {
         self.remote.retain(|known| known.id != id || id == 0);
     }
 
-    /// An address is announced to the peer now; `echoed` where no echo will come. Returns whether that is the first time.
+    /// Notes the announcement of an address. `echoed` means that no echo is expected. Returns whether the address is
+    /// new.
     pub(crate) fn note_announced(
         &mut self,
         announced: Announced,
@@ -202,14 +203,13 @@ impl AddressManager {
         news
     }
 
-    /// The peer echoed an announcement. RFC 8684 section 3.4.1: the echo has the same fields; another one answers nothing
-    /// that we sent.
+    /// Notes the peer's echo of an announcement. RFC 8684 section 3.4.1: an echo with other fields is invalid.
     pub(crate) fn note_echo(&mut self, id: u8, address: IpAddr) {
-        let ours = |a: &&mut Announcement| a.announced.id == id && a.announced.address == address;
-        self.announced.iter_mut().filter(ours).for_each(|a| a.echoed = true);
+        let matches = |a: &&mut Announcement| a.announced.id == id && a.announced.address == address;
+        self.announced.iter_mut().filter(matches).for_each(|a| a.echoed = true);
     }
 
-    /// Announcements that are due again, and when to look next.
+    /// Returns the announcements to repeat now, and the time of the next call.
     pub(crate) fn due(
         &mut self,
         now: Instant,
@@ -227,7 +227,7 @@ impl AddressManager {
         (due, next)
     }
 
-    /// When to look for announcements that were not echoed.
+    /// The time at which an announcement without echo is repeated.
     pub(crate) fn next_announcement(&self) -> Instant {
         let waiting = self.announced.iter().filter(|a| a.is_waiting());
         waiting.map(|a| a.again_at).min().unwrap_or(Instant::FAR_FUTURE)

@@ -1,6 +1,8 @@
-//! What we say of addresses: which subflows are wanted, ADD_ADDR, MP_PRIO (RFC 8684 sections 3.3.8, 3.4).
+//! Addresses that this host announces, and the subflows that it requests: ADD_ADDR, MP_PRIO (RFC 8684 sections 3.3.8,
+//! 3.4).
 //!
-//! Owns the way from the address manager to the peer. What the peer says is `signalled`'s affair.
+//! Owns the steps from the path manager's decisions to the endpoint and to the peer. Never processes the peer's options
+//! (`remote`), and never stores addresses (`manager`).
 
 pub(crate) mod manager;
 pub(crate) mod pending_options;
@@ -20,12 +22,12 @@ use crate::ids::{InterfaceId, SubflowId};
 use crate::path_manager::{LocalAddress, Pair, PathEvent, RemoteAddress};
 use crate::subflow::Subflow;
 
-/// Subflows beside the first, at most: with those that are half open they fit the places that there are.
+/// The maximum of subflows in addition to the first. With half-open joins they fit into the slots.
 const MAX_SUBFLOWS: u8 = 48;
 
 impl Connection {
-    /// Opens what the path manager misses. Only the side that opened the connection does, unless the path manager wants
-    /// otherwise: the other one may be behind a NAT's far side, and announces instead.
+    /// Requests the subflows that the path manager wants. The server's path manager usually requests none, because the
+    /// client may be behind a NAT. The server announces addresses instead.
     pub(crate) fn consult_path_manager(&mut self, now: Instant) {
         let client = self.negotiation.client();
         if !self.addresses.is_asked(client) || !self.is_multipath() || self.lifecycle.closed().is_some() {
@@ -34,27 +36,27 @@ impl Connection {
         let existing = self.pairs();
         let wanted: Vec<Pair> = self.lifecycle.wanted().copied().collect();
         let most = usize::from(self.max_join_subflows()) + 1;
-        let (missing, again) = self.addresses.consult(now, client, &existing, &wanted, most);
+        let (missing, next_call) = self.addresses.consult(now, client, &existing, &wanted, most);
         missing.into_iter().for_each(|pair| self.lifecycle.tell(EndpointEvent::Wanted(pair)));
-        self.timers.rejoin_at(again);
+        self.timers.rejoin_at(next_call);
     }
 
     fn pairs(&self) -> Vec<Pair> {
         self.subflows.iter().filter(|subflow| !subflow.is_closed()).map(Subflow::pair).collect()
     }
 
-    /// A subflow may carry data.
+    /// Reports to the path manager that a subflow is open.
     pub(crate) fn notify_opened(&mut self, now: Instant, id: usize) {
         self.addresses.tell(now, &PathEvent::Opened(self.subflows[id].pair()));
     }
 
-    /// A subflow has ended.
+    /// Reports to the path manager that a subflow has closed.
     pub(crate) fn notify_closed(&mut self, now: Instant, id: usize) {
         let subflow = &self.subflows[id];
         self.addresses.tell(now, &PathEvent::Closed(subflow.pair(), subflow.record().closed_by));
     }
 
-    /// A pair whose subflow failed is tried again later, or not until its address comes anew.
+    /// Notes a failed subflow of the client. Its pair is tried again later, or after a new announcement of its address.
     pub(crate) fn note_failed(&mut self, now: Instant, id: usize) {
         let subflow = &self.subflows[id];
         let local = self.addresses.local().iter().find(|local| local.id == subflow.addresses().local_id);
@@ -68,18 +70,18 @@ impl Connection {
         }
     }
 
-    /// Asks for a subflow from an interface to an address of the peer's, whatever the path manager thinks; returns
-    /// whether that is possible.
+    /// Requests a subflow from an interface to an address of the peer, regardless of the path manager. Returns whether
+    /// that is possible.
     pub(crate) fn want_subflow(&mut self, interface: InterfaceId, remote: SocketAddr) -> bool {
         let family = |a: &&LocalAddress| a.interface == interface && a.address.is_ipv4() == remote.is_ipv4();
         let local = self.addresses.local().iter().find(family).copied();
         let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count()
             + self.lifecycle.wanted().count();
-        let room = open <= usize::from(self.max_join_subflows());
+        let has_slot = open <= usize::from(self.max_join_subflows());
         let ready = self.negotiation.is_multipath()
             && self.lifecycle.closed().is_none()
             && self.negotiation.remote().is_some();
-        let Some(local) = local.filter(|_| ready && room) else { return false };
+        let Some(local) = local.filter(|_| ready && has_slot) else { return false };
         if self.addresses.forbids_join_to_initial()
             && self.subflows.first().is_some_and(|first| first.addresses().remote == remote)
         {
@@ -91,7 +93,7 @@ impl Connection {
         true
     }
 
-    /// An address of ours came up.
+    /// Adds a local address.
     pub(crate) fn add_local_address(&mut self, now: Instant, address: LocalAddress) {
         self.addresses.reset_retries(address.interface);
         if !self.addresses.has_interface(address.interface) {
@@ -103,8 +105,8 @@ impl Connection {
         self.consult_path_manager(now);
     }
 
-    /// Tells the peer of the addresses that it cannot know: those that the configuration names, or those of the
-    /// first subflow's family. Only the side that was connected to does: the other one's joins say as much.
+    /// Server: announces the addresses that the configuration names, or those of the first subflow's family. The client
+    /// does not: its joins reveal its addresses.
     pub(crate) fn announce_others(&mut self, now: Instant) {
         if self.negotiation.client() {
             return;
@@ -120,7 +122,7 @@ impl Connection {
         others.iter().for_each(|address| self.announce(now, announced(address), Some(address.interface)));
     }
 
-    /// Tells the peer of an address.
+    /// Sends ADD_ADDR for an address.
     fn announce(&mut self, now: Instant, address: Announced, interface: Option<InterfaceId>) {
         let Some(remote) = self.negotiation.remote().filter(|_| self.negotiation.is_multipath()) else {
             return;
@@ -137,7 +139,7 @@ impl Connection {
             id: address.id,
             address: address.address,
             port: None,
-            // RFC 6824 section 3.4.1: version 0 signs and echoes nothing.
+            // RFC 6824 section 3.4.1: version 0 has neither HMAC nor echo.
             hmac: (self.negotiation.version() == Version::V1).then_some(hmac),
         };
         self.signal(None, MptcpOption::AddAddress(add));
@@ -148,17 +150,17 @@ impl Connection {
         }
     }
 
-    /// Announces again what was not echoed; returns when to look next.
+    /// Repeats the announcements without echo. Returns the time of the next call.
     pub(crate) fn announce_again(&mut self, now: Instant) -> Instant {
         let (due, next) = self.addresses.due(now, self.config.announce_timeout);
         due.into_iter().for_each(|(address, interface)| self.announce(now, address, interface));
         next
     }
 
-    /// Changes our wish for a subflow and tells the peer (RFC 8684 section 3.3.8).
+    /// Sets the backup flag of an interface's subflows and sends MP_PRIO (RFC 8684 section 3.3.8).
     pub(crate) fn set_backup(&mut self, interface: InterfaceId, backup: bool) {
         self.addresses.set_backup(interface, backup);
-        let mut told: Vec<SubflowId> = Vec::new();
+        let mut notified: Vec<SubflowId> = Vec::new();
         for subflow in &mut self.subflows {
             if subflow.addresses().interface == interface
                 && subflow.is_synchronised()
@@ -166,23 +168,23 @@ impl Connection {
             {
                 subflow.addresses_mut().backup = backup;
                 subflow.addresses_mut().peer_backup = backup;
-                told.push(subflow.record().id);
+                notified.push(subflow.record().id);
             }
         }
-        for subflow in told {
+        for subflow in notified {
             self.signal(Some(subflow), MptcpOption::Prio(MpPrio { backup, address_id: None }));
         }
     }
 
-    /// Sends an option of Multipath TCP on an acknowledgement of its own, unless the connection is TCP by now: then nothing but
-    /// TCP may be seen of it (RFC 8684 section 3.7), and the peer of one who fell back would take the option for a sign of life.
+    /// Queues an MPTCP option for an acknowledgement of its own. Ignored after fallback to TCP: MPTCP must not be
+    /// visible any more (RFC 8684 section 3.7). A peer that has fallen back would count the segment as activity.
     pub(crate) fn signal(&mut self, on: Option<SubflowId>, option: MptcpOption) {
         if self.negotiation.is_multipath() {
             self.pending_options.push(on, option);
         }
     }
 
-    /// Subflows beside the first, at most: a connection has so many places that none is without.
+    /// The maximum of subflows in addition to the first, limited by the slots.
     pub(crate) fn max_join_subflows(&self) -> u8 {
         self.config.max_subflows.min(MAX_SUBFLOWS)
     }

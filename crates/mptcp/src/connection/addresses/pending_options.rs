@@ -1,7 +1,7 @@
 //! Options that wait to be sent, each on an acknowledgement of its own.
 //!
-//! Owns their order and the bound on them: a peer makes us answer what it announces. Never decides what is
-//! signalled.
+//! Owns their order and number, which a peer's announcements could otherwise increase without limit. Never decides
+//! which options to send.
 
 use std::collections::VecDeque;
 
@@ -9,19 +9,19 @@ use mptcp_wire::MptcpOption;
 
 use crate::ids::SubflowId;
 
-/// Signals that wait, at most; more than that are not sent. What has to arrive is repeated by timers.
+/// The maximum of waiting options. Further ones are dropped; timers repeat the important ones.
 const MAX_PENDING_OPTIONS: usize = 64;
-/// Echoes among them, at most: the peer announces again what was not echoed.
+/// The maximum of waiting echoes. The peer repeats an announcement without echo.
 const MAX_ECHOES: usize = 16;
 
-/// Each for one subflow, or for any.
+/// The queue. Each option is for one subflow, or for any (`None`).
 #[derive(Debug, Default)]
 pub(crate) struct PendingOptions {
     queue: VecDeque<(Option<SubflowId>, MptcpOption)>,
 }
 
 impl PendingOptions {
-    /// Sends `option` on the subflow `on`, or on any; once, if the same waits already.
+    /// Queues `option` for the subflow `on`, or for any, unless it waits already.
     pub(crate) fn push(&mut self, on: Option<SubflowId>, option: MptcpOption) {
         let echo = |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(add) if add.echo);
         let echoes = || self.queue.iter().filter(|(_, other)| echo(other)).count();
@@ -31,7 +31,7 @@ impl PendingOptions {
         }
     }
 
-    /// The first one that can go, where `usable` says which subflows carry signals (None asks for any).
+    /// Takes the first option whose subflow is `usable`.
     pub(crate) fn take(
         &mut self,
         usable: impl Fn(Option<SubflowId>) -> bool,
@@ -48,12 +48,12 @@ impl PendingOptions {
         self.queue.len()
     }
 
-    /// Whether an announcement or the echo of one is next.
+    /// Whether the first option is ADD_ADDR, announcement or echo.
     pub(crate) fn address_first(&self) -> bool {
         matches!(self.queue.front(), Some((_, MptcpOption::AddAddress(_))))
     }
 
-    /// A subflow carries nothing any more.
+    /// Drops the options of a closed subflow.
     pub(crate) fn forget(&mut self, subflow: SubflowId) {
         self.queue.retain(|(on, _)| *on != Some(subflow));
     }

@@ -1,7 +1,6 @@
-//! Addresses that come and go by the peer's word, or with an interface of ours: ADD_ADDR and REMOVE_ADDR
-//! (RFC 8684 section 3.4).
+//! Address changes: ADD_ADDR and REMOVE_ADDR from the peer (RFC 8684 section 3.4), and the loss of a local interface.
 //!
-//! Owns what becomes of the subflows then. What we announce is `addresses`' affair.
+//! Owns their effect on the subflows. Never announces an address (`addresses/mod.rs`).
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -17,9 +16,10 @@ use crate::path_manager::RemoteAddress;
 use crate::subflow::{State, Subflow, SubflowCloseReason};
 
 impl Connection {
+    /// Processes ADD_ADDR on the subflow in slot `id`.
     pub(crate) fn on_add_address(&mut self, now: Instant, id: usize, add: &AddAddress) {
         if !self.negotiation.is_multipath() {
-            // After a fallback the peer may say it for a while.
+            // A peer may send the option for a while after the fallback.
             return;
         }
         if add.echo {
@@ -35,7 +35,7 @@ impl Connection {
             add.address,
             add.port,
         );
-        // RFC 8684 section 3.4.1: a wrong HMAC is ignored without a word. Id 0 is not announced.
+        // RFC 8684 section 3.4.1: a wrong HMAC is ignored silently. ID 0 is not announced.
         let expected = (self.negotiation.version() == Version::V1).then_some(expected);
         let valid = match (add.hmac, expected) {
             (Some(hmac), Some(expected)) => hmac.ct_eq(&expected).into(),
@@ -46,14 +46,14 @@ impl Connection {
         }
         let port = add.port.unwrap_or(self.subflows[id].addresses().remote.port());
         let address = SocketAddr::new(add.address, port);
-        // An address to which nobody may connect takes nothing of what others may have.
+        // Addresses that cannot be used do not count against the rate limit.
         let may_join = self.may_join(id, add.address);
         if may_join && !self.addresses.accepts_announcement(now, address) {
-            // Not echoed either: the peer announces it again.
+            // Without an echo the peer repeats the announcement.
             return;
         }
         if expected.is_some() {
-            // It is signed with both keys, so it tells as much as a DSS.
+            // The HMAC proves both keys, as a DSS does.
             self.on_confirmed(now);
             let echo = AddAddress { echo: true, hmac: None, ..*add };
             let on = self.subflow_id(id);
@@ -63,37 +63,37 @@ impl Connection {
         if !may_join {
             return;
         }
-        // What finds no room changes nothing that the path manager could answer.
+        // An address that was not stored changes nothing for the path manager.
         if self.addresses.learn(address) {
             self.consult_path_manager(now);
         }
     }
 
-    /// Whether an address that the peer announces on a subflow can be another host's: not nobody's, everybody's or ours
-    /// (RFC 8684 section 5.1 on what announcements may be abused for).
+    /// Whether an announced address can belong to another host: it is not unspecified, multicast, broadcast, loopback
+    /// or local (RFC 8684 section 5.1 on abuse of announcements).
     pub(crate) fn may_join(&self, id: usize, address: IpAddr) -> bool {
         let local = self.subflows[id].addresses().remote.ip().is_loopback();
-        let everybody = address.is_multicast() || address == IpAddr::V4(Ipv4Addr::BROADCAST);
-        let ours = self.addresses.local().iter().any(|known| known.address == address);
-        !(address.is_unspecified() || everybody || ours || (address.is_loopback() && !local))
+        let is_multicast = address.is_multicast() || address == IpAddr::V4(Ipv4Addr::BROADCAST);
+        let is_local = self.addresses.local().iter().any(|known| known.address == address);
+        !(address.is_unspecified() || is_multicast || is_local || (address.is_loopback() && !local))
     }
 
-    /// The option came on the subflow `on`, which ends as the last one, if it does.
+    /// Processes REMOVE_ADDR. Errors: the subflow `on`, which carried the option, has to close. It is checked last.
     pub(crate) fn on_remove_address(&mut self, now: Instant, on: usize, remove: &RemoveAddress) -> Outcome {
         let mut outcome = Ok(());
-        for &gone in &remove.ids {
-            self.addresses.remove_remote(gone);
+        for &removed_id in &remove.ids {
+            self.addresses.remove_remote(removed_id);
             for id in 0..self.subflows.len() {
                 let subflow = &self.subflows[id];
-                if subflow.addresses().remote_id == gone
+                if subflow.addresses().remote_id == removed_id
                     && subflow.state() != State::SynSent
                     && !subflow.is_closed()
                 {
-                    // RFC 8684 section 3.4.2 asks for a keepalive first. The option came inside the connection, but it
-                    // must not end it: the last subflow stays, and ends by itself if its address is gone.
-                    let stays = |o: usize| o != id && (o != on || outcome.is_ok());
+                    // RFC 8684 section 3.4.2 asks for a keepalive first. The option must not end the connection, so the
+                    // last subflow stays. It times out if its address is gone.
+                    let remains = |o: usize| o != id && (o != on || outcome.is_ok());
                     let others =
-                        self.subflows.iter().enumerate().any(|(o, s)| stays(o) && s.is_synchronised());
+                        self.subflows.iter().enumerate().any(|(o, s)| remains(o) && s.is_synchronised());
                     if subflow.is_synchronised() && !others {
                         continue;
                     }
@@ -108,10 +108,10 @@ impl Connection {
         outcome
     }
 
-    /// An address of ours is gone, and with it every subflow that used it. A TCP connection has no other, and outlives that as long as its
-    /// timers let it: what cannot be sent is a soft error (RFC 9293 section 3.9.2.2, MUST-56), and the address may come back.
+    /// Removes a local address and closes its subflows. A TCP connection stays until its timers expire: send failures
+    /// are soft errors (RFC 9293 section 3.9.2.2, MUST-56), and the address may return.
     pub(crate) fn remove_local_address(&mut self, now: Instant, interface: InterfaceId) {
-        let gone = self.addresses.remove_interface(interface);
+        let ids = self.addresses.remove_interface(interface);
         if self.negotiation.is_plain() && self.subflows.iter().any(Subflow::is_synchronised) {
             return;
         }
@@ -120,10 +120,10 @@ impl Connection {
                 self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::InterfaceGone));
             }
         }
-        if self.negotiation.is_multipath() && self.lifecycle.closed().is_none() && !gone.is_empty() {
+        if self.negotiation.is_multipath() && self.lifecycle.closed().is_none() && !ids.is_empty() {
             let mut option = RemoveAddress::default();
-            gone.into_iter().for_each(|id| {
-                // Ids are bytes and the option holds 37; more addresses than that have no subflows.
+            ids.into_iter().for_each(|id| {
+                // The option holds 37 IDs. Further addresses have no subflows.
                 let _ = option.ids.try_push(id);
             });
             self.signal(None, MptcpOption::RemoveAddress(option));
@@ -133,7 +133,7 @@ impl Connection {
         }
     }
 
-    /// Ends one subflow; the others go on. The path manager does not open it again. Returns whether there was one.
+    /// Closes one subflow. The path manager does not reopen it. Returns whether it was open.
     pub(crate) fn close_subflow(&mut self, now: Instant, id: SubflowId) -> bool {
         let open = self.subflows.slot(id).filter(|&slot| !self.subflows[slot].is_closed());
         if let Some(id) = open {

@@ -1,4 +1,7 @@
-//! Giving Multipath TCP up for TCP when the network cannot carry it (RFC 8684 section 3.7).
+//! Fallback from MPTCP to TCP when the network does not support MPTCP (RFC 8684 section 3.7).
+//!
+//! Owns the conditions of a fallback and the transition of both streams. Never falls back with more than one subflow:
+//! such a subflow is reset.
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
@@ -12,7 +15,7 @@ use crate::event::{EventKind, FallbackReason};
 use crate::subflow::Control;
 
 impl Connection {
-    /// From here on the connection is TCP on the subflow `id`.
+    /// Changes the connection to TCP on the subflow in slot `id`.
     pub(crate) fn fall_back(&mut self, id: usize, reason: FallbackReason) {
         if self.negotiation.is_plain() {
             return;
@@ -33,7 +36,7 @@ impl Connection {
         path.cwnd = path.cwnd.max(mss);
     }
 
-    /// Maps the subflow's stream one to one onto the connection's, from where both stand now.
+    /// Maps the subflow's stream one to one onto the connection's, from the current offsets.
     pub(crate) fn set_plain_mapping(&mut self, id: usize) {
         let subflow = &mut self.subflows[id];
         if self.negotiation.is_plain() && !subflow.mapper().is_infinite() {
@@ -42,9 +45,9 @@ impl Connection {
         }
     }
 
-    /// Whether a fallback is still possible: no other subflow was ever open, on which the peer may have
-    /// sent data, nothing was resent by either side, nothing is out of order (RFC 8684 section 3.7). Of what
-    /// came on the subflow `rest` has found no place in the stream yet.
+    /// Whether a fallback is possible (RFC 8684 section 3.7): no other subflow was ever open, and no data was
+    /// retransmitted in new mappings or is out of order. `rest` is received data of the subflow that is not yet in the
+    /// stream.
     fn may_fall_back(&self, id: usize, rest: &[Bytes]) -> bool {
         let mut others = self.subflows.iter().enumerate().filter(|&(other, _)| other != id);
         let only =
@@ -53,19 +56,19 @@ impl Connection {
         self.is_initial(id) && only && !retransmitted && self.recv.early().is_empty()
     }
 
-    /// Whether the peer has sent data on a subflow that it had sent before: what comes next there need not be what comes next in
-    /// its stream.
-    fn peer_has_retransmitted(&self, id: usize, rest: &[Bytes]) -> bool {
+    /// Whether the peer has sent the same data twice on a subflow. The next data on it may then not be the next data of
+    /// the stream.
+    fn peer_has_retransmitted(&self, id: usize, unmapped: &[Bytes]) -> bool {
         let subflow = &self.subflows[id];
         let receiver = subflow.receiver();
         let end = receiver.next().saturating_sub(u64::from(receiver.finished()));
-        let came = end.saturating_sub(subflow.handshake().first_received);
-        let rest = rest.iter().map(|bytes| bytes.len() as u64).sum::<u64>();
-        came != self.recv.next() + subflow.mapper().waiting() + rest
+        let received = end.saturating_sub(subflow.handshake().first_received);
+        let unmapped = unmapped.iter().map(|bytes| bytes.len() as u64).sum::<u64>();
+        received != self.recv.next() + subflow.mapper().waiting() + unmapped
     }
 
-    /// The first segments after the handshake show whether the peer, and all boxes on the way, let
-    /// MPTCP options through (RFC 8684 section 3.7).
+    /// Checks the first segments after the handshake: they show whether MPTCP options pass in both directions (RFC 8684
+    /// section 3.7).
     #[cold]
     pub(crate) fn confirm(&mut self, now: Instant, id: usize, segment: &Segment, ack: u64) -> Outcome {
         if segment.options.dss.is_some() {
@@ -78,13 +81,13 @@ impl Connection {
             return Ok(());
         }
         if !self.may_fall_back(id, &[]) {
-            // The peer takes a FIN on this subflow for the end of the stream: it gets none.
+            // The peer would take a FIN on this subflow for the end of the stream.
             return if segment.flags.fin() { Err(SubflowError::because(ResetReason::MPTCP)) } else { Ok(()) };
         }
         self.fall_back_here(now, id, Vec::new(), FallbackReason::FirstData)
     }
 
-    /// The peer has shown that it has both keys.
+    /// Notes that the peer has proved both keys.
     pub(crate) fn on_confirmed(&mut self, now: Instant) {
         if !self.negotiation.confirm() {
             return;
@@ -92,13 +95,13 @@ impl Connection {
         if !self.config.linux_compat.early_announcements {
             self.announce_others(now);
         }
-        // RFC 8684 section 3.2: both sides know that MPTCP works, joins may begin.
+        // RFC 8684 section 3.2: joins may begin.
         self.consult_path_manager(now);
     }
 
-    /// Data or the DATA_FIN was not acknowledged at the data level for too long. When what comes on the
-    /// only subflow has lost its options, a box on the way has begun to eat them (RFC 8684 section 3.7);
-    /// otherwise such a subflow ends.
+    /// Handles a missing DATA_ACK of data or of the DATA_FIN. If options were stripped on the only subflow, a middlebox
+    /// has begun to remove them: the connection falls back (RFC 8684 section 3.7). Other subflows without options are
+    /// reset.
     pub(crate) fn fall_back_if_stripped(&mut self, now: Instant) {
         let stripped = self.negotiation.is_multipath()
             && self
@@ -112,7 +115,7 @@ impl Connection {
             }
             return;
         }
-        // More data could only do harm: a peer that has fallen back takes it for what follows.
+        // A peer that has fallen back would append further data to its stream.
         if self.negotiation.is_multipath() {
             for id in 0..self.subflows.len() {
                 if self.subflows[id].scheduling().options_stripped && self.subflows[id].is_synchronised() {
@@ -122,8 +125,8 @@ impl Connection {
         }
     }
 
-    /// Falls back in mid-stream: what could not be mapped is the stream's, after what is here, and the
-    /// peer's acknowledgements count for data from now on.
+    /// Falls back within the stream: unmapped data follows the received data, and acknowledgements of the subflow count
+    /// as DATA_ACKs. Errors: acknowledged data would be lost, or the connection is closed.
     fn fall_back_here(
         &mut self,
         now: Instant,
@@ -132,33 +135,34 @@ impl Connection {
         reason: FallbackReason,
     ) -> Outcome {
         if self.lifecycle.closed().is_some() {
-            // Both streams have ended: there is nothing to go on with.
+            // Both streams have ended.
             return Err(SubflowError::RESET);
         }
-        let held = self.subflows[id].mapper_mut().take_held();
-        for bytes in held.into_iter().chain(rest).filter(|bytes| !bytes.is_empty()) {
+        let waiting = self.subflows[id].mapper_mut().take_held();
+        for bytes in waiting.into_iter().chain(rest).filter(|bytes| !bytes.is_empty()) {
             let next = self.recv.next();
             if self.recv.place(next, bytes) == Placed::Beyond {
-                // What was acknowledged would be missing from the stream.
+                // Acknowledged data would be missing from the stream.
                 return Err(SubflowError::RESET);
             }
             self.lifecycle.note(EventKind::Readable);
         }
         self.fall_back(id, reason);
-        // Joins that were under way have lost their connection.
+        // Joins in progress are reset.
         for other in (0..self.subflows.len()).filter(|&other| other != id) {
             self.end_subflow(now, other, SubflowError::RESET);
         }
         self.send.leave_to_subflow();
         self.take_plain_window(id);
-        // What the subflow has had acknowledged is done, whatever the data level knew of it.
+        // Data that the subflow has had acknowledged is delivered.
         self.acknowledge_plainly(now, id);
         Ok(())
     }
 
-    /// Whether the peer is to say first that it lacks data which its only subflow has acknowledged. Sent once more the bytes
-    /// would have new numbers of the subflow, and a peer from which a box hides their mapping takes them for what follows (RFC 8684
-    /// section 3.7). An answer with a DATA_ACK shows that the data is missing there, and that options still pass.
+    /// Queries the peer before data is retransmitted at the data level on the only subflow, and returns `true` while
+    /// the answer is open. A retransmission has new subflow numbers. A peer behind a middlebox that hides the mapping
+    /// would append it to its stream (RFC 8684 section 3.7). A DATA_ACK in the answer shows that the data is missing
+    /// and that options pass.
     pub(crate) fn asks_before_repeating(&mut self) -> bool {
         if self.negotiation.receipt_query() == ReceiptQuery::Answered || !self.may_fall_back(0, &[]) {
             return false;
@@ -175,8 +179,8 @@ impl Connection {
         true
     }
 
-    /// The window is what TCP's fields said last: the data level keeps the furthest edge that it heard, from a SYN that was not scaled or
-    /// by acknowledgements that came out of order, and new data of a TCP ends at the last one (RFC 9293 section 3.8.6).
+    /// Replaces the window by TCP's last one (RFC 9293 section 3.8.6). The data level had the maximum of all windows,
+    /// including unscaled ones of SYNs and reordered ones.
     fn take_plain_window(&mut self, id: usize) {
         let subflow = &self.subflows[id];
         let from = subflow.stream_offset(subflow.sender().board.una);
@@ -184,17 +188,17 @@ impl Connection {
         self.send.offer(from, window, true);
     }
 
-    /// A mapping of length 0: the peer has fallen back (RFC 8684 section 3.7).
+    /// Processes an infinite mapping: the peer has fallen back (RFC 8684 section 3.7).
     #[cold]
     pub(crate) fn on_infinite_mapping(&mut self, now: Instant, id: usize) -> Outcome {
         if !self.may_fall_back(id, &[]) {
             return Err(SubflowError::because(ResetReason::MPTCP));
         }
-        // The stream goes on where it stands: this segment may have overtaken others.
+        // The stream continues at its current offset, because the segment may have overtaken others.
         self.fall_back_here(now, id, Vec::new(), FallbackReason::InfiniteMapping)
     }
 
-    /// Payload without a mapping: TCP's if MPTCP never worked here, an error otherwise.
+    /// Handles payload without a mapping: falls back if possible. Errors: the subflow has to be reset.
     pub(crate) fn on_unmapped(&mut self, now: Instant, id: usize, rest: Vec<Bytes>) -> Outcome {
         if !self.may_fall_back(id, &rest) {
             return Err(SubflowError::because(ResetReason::MPTCP));
@@ -202,7 +206,7 @@ impl Connection {
         self.fall_back_here(now, id, rest, FallbackReason::Unmapped)
     }
 
-    /// Something on the way changed the payload (RFC 8684 section 3.7).
+    /// Handles a failed checksum: a middlebox changed the payload (RFC 8684 section 3.7).
     pub(crate) fn on_bad_checksum(
         &mut self,
         now: Instant,
@@ -216,14 +220,14 @@ impl Connection {
             let reason = Some(ResetReason::MIDDLEBOX);
             return Err(SubflowError::Reset { reason, failed: Some(number) });
         }
-        // Alone, the subflow goes on as TCP: the stream is what the middlebox made of it.
+        // The only subflow continues as TCP with the changed data.
         self.fall_back_here(now, id, rest, FallbackReason::Checksum)?;
         self.negotiation.checksum_failed(self.subflow_id(id), number);
         self.subflows[id].receiver_mut().acknowledge_now();
         Ok(())
     }
 
-    /// The peer found a bad checksum in what we sent: answers with MP_FAIL and goes on as TCP.
+    /// Processes MP_FAIL: answers with MP_FAIL and falls back.
     pub(crate) fn on_mp_fail(&mut self, now: Instant, id: usize) -> Outcome {
         self.negotiation.on_failure_reported();
         if !self.negotiation.is_multipath() || self.lifecycle.closed().is_some() {
@@ -233,12 +237,12 @@ impl Connection {
         if !self.may_fall_back(id, &[]) {
             return Err(SubflowError::because(ResetReason::MIDDLEBOX));
         }
-        // Room for one more mapping: the infinite one, which tells the peer.
+        // The segment size leaves space for the infinite mapping, which informs the peer.
         let mss = self.congestion.paths[id].mss;
         self.fall_back_here(now, id, Vec::new(), FallbackReason::MpFail)?;
         self.congestion.paths[id].mss = mss;
         self.negotiation.set_infinite_from(self.subflows[id].sender().board.next);
-        // The answer speaks of the peer's numbers, as its own spoke of ours.
+        // The answer contains the peer's data sequence number.
         let on = self.subflow_id(id);
         self.pending_options.push(Some(on), MptcpOption::Fail(remote.at(self.recv.next())));
         Ok(())

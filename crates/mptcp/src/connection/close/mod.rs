@@ -1,12 +1,8 @@
-//! Endings: DATA_FIN (RFC 8684 section 3.3.3), MP_FASTCLOSE (section 3.5), resets (section 3.6).
+//! The end of streams, subflows and connections: DATA_FIN (RFC 8684 section 3.3.3), MP_FASTCLOSE (section 3.5), resets
+//! (section 3.6).
 //!
-//! The ends of our streams on their way out: DATA_FIN (RFC 8684 section 3.3.3) and the FINs of the subflows.
-//!
-//! Owns when each goes and on which subflow; what the peer's mean is `close`'s affair.
-//!
-//! Why a subflow cannot go on.
-//!
-//! Owns the words; what follows is [`super::Connection::end_subflow`]'s.
+//! Owns `end_subflow`, through which every single subflow ends, and the transmission of DATA_FINs and FINs. Never
+//! decides that a segment is invalid: reception and timers return a `SubflowError`.
 
 pub(crate) mod fallback;
 
@@ -22,27 +18,27 @@ use crate::ids::SubflowId;
 use crate::subflow::{Control, LINGER, State, SubflowCloseReason};
 
 impl Connection {
-    /// The application writes no more; the peer may go on.
+    /// Closes the send direction. Data can still be received.
     pub(crate) fn close_write(&mut self) {
         self.writer.close();
     }
 
-    /// Ends the connection at once, on all subflows; unsent and unread data are lost.
+    /// Ends the connection immediately on all subflows. Unsent and unread data is lost.
     pub(crate) fn abort(&mut self, now: Instant) {
         self.recv.discard();
-        // Linux's way: every subflow ends with a RST, and MP_FASTCLOSE says that all do. Also when the streams are over:
-        // subflows may still wait for the peer's FIN.
+        // As in Linux, every subflow is reset, with MP_FASTCLOSE. This applies even after the end of the streams,
+        // because subflows may wait for the peer's FIN.
         let reset =
             Control::Reset { reason: None, fast_close: self.negotiation.is_multipath(), failed: None };
         for subflow in self.subflows.iter_mut().filter(|subflow| !subflow.is_closed()) {
-            // RFC 9293 section 3.10.5: in SYN-SENT there is nobody to be told, and in TIME-WAIT nothing.
-            let told = !matches!(subflow.state(), State::SynSent | State::TimeWait);
-            subflow.set_control(Some(reset).filter(|_| told));
+            // RFC 9293 section 3.10.5: no reset is sent in SYN-SENT and TIME-WAIT.
+            let notify = !matches!(subflow.state(), State::SynSent | State::TimeWait);
+            subflow.set_control(Some(reset).filter(|_| notify));
         }
         self.end(now, CloseReason::Aborted, SubflowCloseReason::ConnectionEnded);
     }
 
-    /// The network did not deliver a segment of a subflow. Returns whether that can be true: it must be in flight (RFC 5927
+    /// Processes an ICMP error for a segment. Returns whether it is plausible: the segment must be in flight (RFC 5927
     /// section 4.1).
     pub(crate) fn handle_icmp(
         &mut self,
@@ -54,40 +50,40 @@ impl Connection {
         let Some(id) = self.subflows.slot(id) else { return false };
         let subflow = &mut self.subflows[id];
         let board = &subflow.sender().board;
-        let believed = match subflow.state() {
+        let is_plausible = match subflow.state() {
             State::Closed => false,
             State::SynSent | State::SynReceived => sequence == subflow.handshake().iss,
             _ => {
                 subflow.send_offset(sequence).is_some_and(|offset| (board.una..board.next).contains(&offset))
             }
         };
-        if let (true, IcmpError::TooBig { mtu }) = (believed, error) {
-            // It ends nothing. A SYN is small, and its answer says the MSS.
+        if let (true, IcmpError::TooBig { mtu }) = (is_plausible, error) {
+            // The report ends no subflow. SYNs are small.
             let offset = self.subflows[id].send_offset(sequence);
             return offset.is_some_and(|offset| self.on_too_big(now, id, offset, mtu));
         }
-        if believed {
+        if is_plausible {
             subflow.record_mut().icmp = Some(error);
             if subflow.state() == State::SynSent {
                 self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Unreachable));
             }
         }
-        believed
+        is_plausible
     }
 
-    /// Ends a handshake without a word.
+    /// Ends a handshake silently.
     pub(crate) fn give_up(&mut self, now: Instant) {
         self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
     }
 
-    /// A RST on each subflow that is left.
+    /// Resets all open subflows.
     fn reset_all(&mut self) {
         let answer =
             Control::Reset { reason: Some(ResetReason::UNSPECIFIED), fast_close: false, failed: None };
         self.subflows.iter_mut().filter(|s| !s.is_closed()).for_each(|s| s.set_control(Some(answer)));
     }
 
-    /// The connection is over, for all subflows.
+    /// Ends the connection and all subflows.
     pub(crate) fn end(&mut self, now: Instant, how: CloseReason, why: SubflowCloseReason) {
         self.lifecycle.close(how);
         for id in 0..self.subflows.len() {
@@ -104,8 +100,8 @@ impl Connection {
         self.limits.note(now, crate::connection::observe::limits::Limit::Idle);
     }
 
-    /// A subflow cannot go on. The one place where subflows end, unless the connection ends with all of them: what looks
-    /// into a segment or at a timer answers with the error, and whoever was called from outside brings it here.
+    /// Ends a subflow after an error. Every single subflow ends here. Reception and timers return the error, and the
+    /// entry point of the call passes it on.
     #[cold]
     pub(crate) fn end_subflow(&mut self, now: Instant, id: usize, error: SubflowError) {
         let multipath = !self.negotiation.is_plain();
@@ -119,7 +115,7 @@ impl Connection {
             }
             SubflowError::Over(why) => subflow.close(now, why),
             SubflowError::FastClose(why) => {
-                // Answered by a RST on each subflow that is left (RFC 8684 section 3.5).
+                // MP_FASTCLOSE is answered by a RST on each open subflow (RFC 8684 section 3.5).
                 if let Some(why) = why {
                     subflow.close(now, why);
                 }
@@ -134,7 +130,7 @@ impl Connection {
         self.on_subflow_closed(now, id);
     }
 
-    /// A subflow is gone: its data moves to the others, or the connection ends with it.
+    /// Moves the data of a closed subflow to the others, or ends the connection.
     fn on_subflow_closed(&mut self, now: Instant, id: usize) {
         self.congestion.set_active(id, false);
         self.subflows.notify_closed(&mut self.lifecycle);
@@ -174,13 +170,13 @@ impl Connection {
             self.note_failed(now, id);
         }
         if last {
-            // Another interface may yet come up: handoff (RFC 8684 section 3.4 on break-before-make).
+            // Another interface may come up: break-before-make (RFC 8684 section 3.4).
             self.timers.orphaned(now + self.config.close_timeout);
         }
         self.consult_path_manager(now);
     }
 
-    /// Both streams have ended and both ends know.
+    /// Whether both streams have ended and both DATA_FINs are acknowledged.
     fn has_recovered(&self) -> bool {
         match self.negotiation.mode() {
             Mode::Plain | Mode::Negotiating => false,
@@ -188,7 +184,7 @@ impl Connection {
         }
     }
 
-    /// The end of the peer's stream is here.
+    /// Handles the end of the peer's stream.
     #[cold]
     pub(crate) fn note_end(&mut self, now: Instant) {
         self.lifecycle.note(EventKind::Finished);
@@ -196,7 +192,7 @@ impl Connection {
         self.finish_if_done(now);
     }
 
-    /// The peer's FIN and all before it are here.
+    /// Handles the peer's FIN after all data before it has arrived.
     #[cold]
     pub(crate) fn note_fin(&mut self, now: Instant, id: usize) {
         if self.negotiation.is_plain() {
@@ -205,14 +201,14 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         subflow.fin_received(now);
         if !self.negotiation.is_plain() && subflow.state() == State::CloseWait && !self.recv.finished() {
-            // RFC 8684 section 3.3.3: without a DATA_FIN it ends this subflow only; after one it says
-            // nothing new, and our half goes on.
+            // RFC 8684 section 3.3.3: without a DATA_FIN, the FIN ends this subflow only. After a DATA_FIN it has no
+            // meaning for the stream.
             subflow.want_fin();
             self.reinject_outstanding(id);
         }
     }
 
-    /// RFC 8684 section 3.3.3: once both DATA_FINs are acknowledged, the subflows end.
+    /// Closes the subflows after both DATA_FINs are acknowledged (RFC 8684 section 3.3.3).
     pub(crate) fn finish_if_done(&mut self, now: Instant) {
         if self.negotiation.is_plain() {
             return;
@@ -222,24 +218,24 @@ impl Connection {
         }
     }
 
-    /// Both streams are over: so are the subflows.
+    /// Closes the subflows after the end of both streams.
     #[cold]
     fn finish(&mut self, now: Instant) {
         for subflow in &mut self.subflows {
             match subflow.state() {
                 State::SynSent | State::SynReceived => {
-                    let told = subflow.state() == State::SynReceived;
+                    let notify = subflow.state() == State::SynReceived;
                     subflow.close(now, SubflowCloseReason::ConnectionEnded);
                     let reset = Control::Reset { reason: None, fast_close: false, failed: None };
-                    subflow.set_control(Some(reset).filter(|_| told));
+                    subflow.set_control(Some(reset).filter(|_| notify));
                 }
                 _ => {
-                    // What still waits there has arrived by another way.
+                    // Data in the queue has been delivered by another subflow.
                     subflow.backlog_mut().clear();
                     subflow.want_fin();
-                    // A peer that acknowledges the data and not the subflow would hold its memory for long.
-                    let sooner = subflow.liveness().slow_timers.handshake().min(now + LINGER);
-                    subflow.liveness_mut().slow_timers.set_handshake(sooner);
+                    // Limits the time for a peer that acknowledges the data but not the subflow's FIN.
+                    let deadline = subflow.liveness().slow_timers.handshake().min(now + LINGER);
+                    subflow.liveness_mut().slow_timers.set_handshake(deadline);
                 }
             }
         }
@@ -248,7 +244,7 @@ impl Connection {
         self.lifecycle.close(CloseReason::Finished);
     }
 
-    /// Nothing is left to be sent or received: the endpoint may forget the connection.
+    /// Whether no segment, event or data is left, so that the endpoint may remove the connection.
     pub(crate) fn is_finished(&self) -> bool {
         self.subflows.iter().all(|subflow| subflow.is_closed() && subflow.control().is_none())
             && self.lifecycle.has_no_news()
@@ -257,10 +253,10 @@ impl Connection {
 }
 
 impl Connection {
-    /// DATA_FIN when everything was sent, FINs when the streams are over.
+    /// Sends a DATA_FIN after all data, or a subflow's FIN after the end of the streams.
     #[cold]
     pub(crate) fn transmit_fin(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        // What waits in the queue of a subflow that went silent may have been carried by another one.
+        // Another subflow may have delivered the data in a silent subflow's queue.
         let unneeded = self.negotiation.is_multipath() && self.send.nothing_in_flight();
         let all_sent =
             self.send.unsent() == 0 && (unneeded || self.subflows.iter().all(|s| s.backlog().is_empty()));
@@ -291,13 +287,13 @@ impl Connection {
             return None;
         }
         if !all_sent {
-            // Data goes before it, again perhaps: the DATA_FIN that went already keeps its timer.
+            // Data is sent before the DATA_FIN. A DATA_FIN sent earlier keeps its timer.
             return None;
         }
         if !self.data_fin.is_sent() || self.timers.is_data_fin_wanted() {
             let id = self.control_subflow(self.timers.data_fin_tries())?;
             if !self.negotiation.confirmed() && self.subflows[id].receiver().wants_ack() {
-                // The third ACK first, with the keys.
+                // The third ACK with the keys is sent first.
                 return None;
             }
             self.timers.on_data_fin_sent();
@@ -312,18 +308,18 @@ impl Connection {
         let id = self.data_fin.next()?;
         let mut others = self.subflows.iter().enumerate().filter(|(other, _)| *other != id);
         if others.all(|(_, subflow)| subflow.sender().is_idle()) {
-            // Nothing is missing before it, for all we know: the peer acknowledges the end of the data at once.
+            // The peer probably has all data, and acknowledges the DATA_FIN at once.
             self.subflows[id].sender_mut().expect_answer(now, &self.congestion.paths[id]);
         }
         self.bare_segment(now, id, out);
-        // RFC 8684 section 3.3.3: alone it has subflow sequence 0 and length 1.
+        // RFC 8684 section 3.3.3: without data it has subflow sequence number 0 and length 1.
         let mapping = Mapping {
             sequence: DataSequence::Wide(self.negotiation.local().at(self.send.next())),
             subflow_sequence: 0,
             length: 1,
             checksum: self.dss_checksum(self.send.next(), 0, 1, &[]),
         };
-        // Also in place of the keys on an acknowledgement that would repeat them.
+        // The DATA_FIN also replaces the keys of a repeated third ACK.
         out.options.mptcp.clear();
         out.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: true });
         while out.options.length() > mptcp_wire::Options::SPACE && out.options.sack.pop().is_some() {}
@@ -339,8 +335,8 @@ impl Connection {
             && matches!(subflow.state(), State::Established | State::CloseWait)
     }
 
-    /// The subflow for a message that is repeated until it is answered: the one that answers soonest,
-    /// at each further try the next one, because silence may be the path's.
+    /// The slot for a message that is repeated until it is answered: the subflow with the smallest SRTT. Each further
+    /// attempt uses the next subflow, because a path may have failed.
     pub(crate) fn control_subflow(&self, tries: u32) -> Option<usize> {
         let subflows = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.can_send());
         let mut usable: Vec<_> = subflows
@@ -352,30 +348,30 @@ impl Connection {
     }
 }
 
-/// What a look at a segment or a timer found that ends its subflow.
+/// The reason why a subflow has to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SubflowError {
-    /// We reset it, with a reason for a peer that speaks MPTCP.
+    /// This host resets the subflow. `reason` is for MPTCP peers.
     Reset {
         reason: Option<ResetReason>,
-        /// Data sequence number of the data that failed its checksum.
+        /// The data sequence number of data with a wrong checksum.
         failed: Option<u64>,
     },
-    /// It is over without a word of ours.
+    /// The subflow ends without a segment.
     Over(SubflowCloseReason),
-    /// The peer ends the whole connection: by MP_FASTCLOSE on an acknowledgement, or on a RST, which has ended this one.
+    /// The peer ends the connection: by MP_FASTCLOSE on an acknowledgement (`None`), or on a RST.
     FastClose(Option<SubflowCloseReason>),
 }
 
 impl SubflowError {
-    /// A reset without a word of why.
+    /// A reset without a reason.
     pub(crate) const RESET: Self = Self::Reset { reason: None, failed: None };
 
-    /// A reset that says why.
+    /// A reset with a reason.
     pub(crate) const fn because(reason: ResetReason) -> Self {
         Self::Reset { reason: Some(reason), failed: None }
     }
 }
 
-/// What such a look gives.
+/// The result of processing a segment or a timer.
 pub(crate) type Outcome<T = ()> = Result<T, SubflowError>;

@@ -1,16 +1,8 @@
-//! Opening a connection: MP_CAPABLE (RFC 8684 section 3.1) and TCP's own three steps (RFC 9293 section 3.5), which joins
-//! take too.
+//! Handshakes: MP_CAPABLE (RFC 8684 section 3.1), MP_JOIN (section 3.2), and TCP's three steps (RFC 9293 section 3.5).
 //!
-//! Owns the timer of handshakes. What is a join's own is in `joins`.
-//!
-//! A subflow begins: it gets a place, shakes hands, carries data.
-//!
-//! Owns what has to be set at each of these steps; the steps themselves are `handshake`'s and `joins`'.
-//!
-//! Opening further subflows: MP_JOIN (RFC 8684 section 3.2).
-//!
-//! Owns who may join, and how many at the same time: anybody who has seen the token can send the first step, and only the
-//! third shows the keys. The three steps themselves are `handshake`'s.
+//! Owns the handshake timer, the start of a subflow, and the admission of joins. Any host that has seen the token can
+//! send the SYN of a join, and only its third ACK proves the keys. Half-open joins are therefore limited. Never creates
+//! a connection: the endpoint does.
 
 pub(crate) mod fast_open;
 pub(crate) mod negotiation;
@@ -51,7 +43,7 @@ impl Connection {
             match capable(&syn.options).filter(|offer| acceptable_offer(offer, self.config.version)) {
                 Some(offer) => {
                     self.negotiation.speak(if offer.version == 0 { Version::V0 } else { Version::V1 });
-                    // RFC 6824 section 3.1: in version 0 the SYN brings the key.
+                    // RFC 6824 section 3.1: in version 0 the SYN carries the key.
                     if let Some(key) = offer.sender_key {
                         self.negotiation.learn(key);
                     }
@@ -75,17 +67,17 @@ impl Connection {
         }
     }
 
-    /// The SYN/ACK has left as a cookie, and was answered.
+    /// Notes that a SYN cookie was sent as the SYN/ACK, and that this segment answers it.
     pub(crate) fn on_cookie_answer(&mut self) {
         for subflow in &mut self.subflows {
             subflow.set_control(None);
-            // Nobody knows when it left: it gives no round-trip time.
+            // The time of the SYN/ACK is unknown, so there is no RTT sample.
             subflow.handshake_mut().attempts = 2;
         }
     }
 
-    /// A SYN for a subflow that is in TIME-WAIT: where a new connection may follow, ends the old one and gives the sequence
-    /// number that the new one begins with.
+    /// Handles a SYN for a subflow in TIME-WAIT. If a new connection may replace it, ends it and returns the initial
+    /// sequence number of the new one.
     #[cold]
     pub(crate) fn may_be_replaced(&mut self, now: Instant, id: SubflowId, segment: &Segment) -> Option<u32> {
         let id = self.subflows.slot(id)?;
@@ -98,7 +90,8 @@ impl Connection {
         Some(next)
     }
 
-    /// The handshake timer: SYN or SYN/ACK again, or an end.
+    /// Retransmits a SYN, a SYN/ACK or the third ACK of a join. Errors: the attempts are used up, or the end of the
+    /// subflow takes too long.
     #[cold]
     pub(crate) fn on_handshake_timeout(&mut self, now: Instant, id: usize) -> Outcome {
         let subflow = &mut self.subflows[id];
@@ -108,7 +101,7 @@ impl Connection {
             State::TimeWait | State::FinWait2 => {
                 return Err(SubflowError::Over(SubflowCloseReason::Finished));
             }
-            // The streams have ended, and this subflow takes too long to.
+            // The streams have ended, but the subflow did not finish in time.
             _ if self.lifecycle.closed().is_some() => return Err(SubflowError::RESET),
             _ if subflow.handshake().unconfirmed => None,
             _ => {
@@ -127,13 +120,13 @@ impl Connection {
         subflow.handshake_mut().attempts += 1;
         match control {
             Some(control) => subflow.set_control(Some(control)),
-            // The third ACK of a join goes again until the fourth comes (RFC 8684 section 3.2).
+            // The third ACK of a join is repeated until the fourth arrives (RFC 8684 section 3.2).
             None => subflow.receiver_mut().acknowledge_now(),
         }
         Ok(())
     }
 
-    /// A segment came for a subflow in SYN-SENT (RFC 9293 section 3.10.7.3).
+    /// Processes a segment in SYN-SENT (RFC 9293 section 3.10.7.3).
     #[cold]
     pub(crate) fn on_syn_sent(&mut self, now: Instant, id: usize, segment: &Segment) -> Outcome {
         let subflow = &mut self.subflows[id];
@@ -147,7 +140,7 @@ impl Connection {
             return Ok(());
         }
         if flags.ack() && !answers {
-            // RFC 9293 section 3.10.7.3: it is of an older connection; ours goes on.
+            // RFC 9293 section 3.10.7.3: the segment belongs to an older connection, and the handshake continues.
             subflow.set_control(Some(Control::Refuse { sequence: segment.acknowledgment }));
             return Ok(());
         }
@@ -173,7 +166,7 @@ impl Connection {
 
     fn on_capable_answer(&mut self, now: Instant, id: usize, segment: &Segment) -> Outcome {
         if self.negotiation.is_open() {
-            // RFC 8684 section 3.1: an answer in another version is one that we cannot go on with.
+            // RFC 8684 section 3.1: an answer in another version is unusable.
             let answer = capable(&segment.options).filter(|answer| {
                 acceptable_offer(answer, self.negotiation.version())
                     && answer.version == self.negotiation.version().number()
@@ -183,15 +176,15 @@ impl Connection {
                     self.lifecycle.tell(EndpointEvent::Capable(true));
                     self.negotiation.settle();
                     self.negotiation.learn(key);
-                    // RFC 8684 section 3.1: checksums are used if either side asks for them.
+                    // RFC 8684 section 3.1: checksums are used if either side requests them.
                     self.negotiation
                         .set_checksum(self.config.checksum || flags & MpCapable::CHECKSUM_REQUIRED != 0);
                     if flags & MpCapable::NO_JOIN_HERE != 0 {
-                        // RFC 8684 section 3.1: no subflow to this address and port then.
+                        // RFC 8684 section 3.1: no subflow to this address and port.
                         self.addresses.forbid_join_to_initial();
                     }
                 }
-                // RFC 8684 section 3.7: no MP_CAPABLE in the answer means TCP.
+                // RFC 8684 section 3.7: a SYN/ACK without MP_CAPABLE means TCP.
                 None => {
                     if self.subflows[id].handshake().attempts > CAPABLE_SYNS {
                         self.lifecycle.tell(EndpointEvent::Capable(false));
@@ -205,7 +198,7 @@ impl Connection {
         self.note_window(now, id, segment);
         self.lifecycle.note(EventKind::Connected);
         if self.negotiation.is_plain() && !segment.payload.is_empty() {
-            // RFC 9293 section 3.10.7.3 step 4; with Multipath TCP such data would have no mapping.
+            // RFC 9293 section 3.10.7.3 step 4. In MPTCP this data would have no mapping.
             self.take_payload_of_syn(now, id, segment.payload.clone())?;
         }
         if self.negotiation.is_plain() && segment.flags.fin() {
@@ -214,9 +207,9 @@ impl Connection {
         Ok(())
     }
 
-    /// RFC 9293 section 3.5: both sides sent a SYN. Only TCP does that: no option has a place. Whoever knows our address and
-    /// port can send such a SYN, so nothing is given up before ours is acknowledged. A join has only one side that opens
-    /// (RFC 8684 section 3.2).
+    /// Handles a simultaneous open (RFC 9293 section 3.5), which only TCP permits: MPTCP options have no place in it.
+    /// Such a SYN may be forged, so no state is dropped before this host's SYN is acknowledged. A join has one opening
+    /// side (RFC 8684 section 3.2).
     fn on_simultaneous_open(&mut self, now: Instant, id: usize, segment: &Segment) {
         if !self.is_initial(id) {
             return;
@@ -228,7 +221,7 @@ impl Connection {
         self.start_handshake(now, id, Control::SynAck);
     }
 
-    /// A segment acknowledges our SYN/ACK. Returns whether the subflow may go on with it.
+    /// Processes an acknowledgement of the SYN/ACK. Returns whether the handshake is complete.
     #[cold]
     pub(crate) fn on_third_ack(
         &mut self,
@@ -238,11 +231,11 @@ impl Connection {
         ack: u64,
     ) -> Outcome<bool> {
         if ack != 1 {
-            // RFC 9293 section 3.10.7.4: refused, and the handshake goes on.
+            // RFC 9293 section 3.10.7.4: the segment is refused, and the handshake continues.
             self.subflows[id].set_control(Some(Control::Refuse { sequence: segment.acknowledgment }));
             return Ok(false);
         }
-        let unsettled = self.negotiation.is_open();
+        let was_negotiating = self.negotiation.is_open();
         match self.subflows[id].handshake().origin {
             Origin::Initial if self.subflows[id].handshake().opened_here => {
                 self.fall_back(id, FallbackReason::SimultaneousOpen);
@@ -256,13 +249,13 @@ impl Connection {
         }
         if self.negotiation.is_open() {
             let subflow = &mut self.subflows[id];
-            let keeps = !segment.payload.is_empty() && !self.recv.is_under_memory_pressure();
-            if keeps && subflow.handshake_mut().early_data.keep(segment) {
+            let has_memory = !segment.payload.is_empty() && !self.recv.is_under_memory_pressure();
+            if has_memory && subflow.handshake_mut().early_data.keep(segment) {
                 subflow.record_mut().stats.put_off(segment.payload.len() as u64);
             }
             return Ok(false);
         }
-        if unsettled && self.negotiation.is_plain() && !segment.flags.syn() {
+        if was_negotiating && self.negotiation.is_plain() && !segment.flags.syn() {
             self.lifecycle.tell(EndpointEvent::FellBackOnThirdAck);
         }
         if self.is_initial(id) {
@@ -277,7 +270,7 @@ impl Connection {
         } else if self.is_initial(id) {
             self.report_accepted();
             if self.negotiation.is_multipath() && !self.config.linux_compat.quiet_after_handshake {
-                // A DSS tells the peer that it may join (RFC 8684 section 3.2), if no data brings one before.
+                // A DSS tells the peer that joins are possible (RFC 8684 section 3.2), if no data carries one earlier.
                 self.subflows[id].receiver_mut().acknowledge_soon(now);
             }
             if self.config.linux_compat.early_announcements {
@@ -287,7 +280,7 @@ impl Connection {
         Ok(true)
     }
 
-    /// The application may have the connection.
+    /// Reports the connection to the application, once.
     fn report_accepted(&mut self) {
         if self.negotiation.report_accepted() {
             self.lifecycle.note(EventKind::Accepted);
@@ -298,55 +291,55 @@ impl Connection {
         if !self.negotiation.is_open() {
             return;
         }
-        // RFC 8684 section 3.1: an option that is not understood is none.
+        // RFC 8684 section 3.1: an invalid option counts as missing.
         let keys = capable(&segment.options)
             .filter(|keys| {
                 acceptable_offer(keys, self.negotiation.version())
                     && keys.version == self.negotiation.version().number()
             })
-            // It repeats our key: one with another key answers somebody else.
+            // The third ACK must repeat this host's key.
             .filter(|keys| keys.receiver_key == Some(self.negotiation.local().value));
         match keys.and_then(|capable| Some((capable.flags, capable.sender_key?))) {
             Some((flags, key)) => {
-                // A flag here turns checksums on even when the SYN/ACK had none (as Linux does).
+                // A flag here enables checksums even without one in the SYN/ACK, as in Linux.
                 let checksum = self.negotiation.checksum() || flags & MpCapable::CHECKSUM_REQUIRED != 0;
                 self.negotiation.set_checksum(checksum);
                 self.negotiation.learn(key);
                 self.negotiation.settle();
             }
-            // In version 0 the SYN has brought the key.
+            // In version 0 the SYN carried the key.
             None if self.negotiation.version() == Version::V0 && segment.options.dss.is_some() => {
                 self.negotiation.settle()
             }
-            // Options get through: what brings the keys was overtaken, or was lost and will come again. Data waits for it: to
-            // drop it would look like congestion.
+            // The options pass, but the keys are late or lost and will be repeated. Data waits for them, because
+            // dropping it would look like congestion.
             None if segment.options.dss.is_some() && !self.withholds_keys(id, segment) => {}
             None => self.fall_back(id, FallbackReason::ThirdAck),
         }
     }
 
-    /// The peer ended its data before any, and says so instead of its keys, although it was asked twice: they will not come.
-    /// Linux's client does that where an application closes while the SYN/ACK is being handled; its server takes such a
+    /// Whether the peer closes without data and sends a DATA_FIN instead of its keys, although the SYN/ACK was
+    /// repeated. Linux's client does so if the application closes during the handshake. Linux's server treats the
     /// connection as TCP.
     fn withholds_keys(&self, id: usize, segment: &Segment) -> bool {
-        let opening = self.subflows[id].handshake();
-        let ends_nothing = segment.options.dss.as_ref().is_some_and(|dss| dss.data_fin)
+        let handshake = self.subflows[id].handshake();
+        let closes_without_data = segment.options.dss.as_ref().is_some_and(|dss| dss.data_fin)
             && segment.payload.is_empty()
-            && segment.sequence == opening.irs + 1;
-        ends_nothing && opening.attempts > 1
+            && segment.sequence == handshake.irs + 1;
+        closes_without_data && handshake.attempts > 1
     }
 }
 
-/// RFC 8684 section 3.1: our version or a later one that can speak ours, its HMAC offered, no extension that
-/// we do not know. Version 0 brings a key at once (RFC 6824 section 3.1), and is accepted only where it is wanted.
+/// Whether an MP_CAPABLE is usable (RFC 8684 section 3.1): a supported version, the HMAC algorithm, and no extension.
+/// Version 0 includes a key (RFC 6824 section 3.1), and must be configured.
 fn acceptable_offer(offer: &MpCapable, version: Version) -> bool {
-    let spoken = offer.version >= 1 || (version == Version::V0 && offer.sender_key.is_some());
-    spoken && offer.flags & MpCapable::HMAC != 0 && offer.flags & MpCapable::EXTENSIBILITY == 0
+    let supported = offer.version >= 1 || (version == Version::V0 && offer.sender_key.is_some());
+    supported && offer.flags & MpCapable::HMAC != 0 && offer.flags & MpCapable::EXTENSIBILITY == 0
 }
 
-/// RFC 6298 section 2.1: wait for the first answer.
+/// The initial RTO (RFC 6298 section 2.1).
 pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(1);
-/// The third ACK of a join does not go again sooner, however short the path is.
+/// The minimum interval between third ACKs of a join.
 pub(crate) const JOIN_ACK_PAUSE: Duration = Duration::from_millis(10);
 
 impl Connection {
@@ -359,7 +352,7 @@ impl Connection {
         subflow.liveness_mut().slow_timers.set_handshake(now + HANDSHAKE_TIMEOUT);
     }
 
-    /// A synchronised subflow begins to carry data.
+    /// Prepares a synchronised subflow for data.
     #[cold]
     pub(crate) fn activate(&mut self, now: Instant, id: usize) {
         let multipath = !self.negotiation.is_plain();
@@ -372,7 +365,8 @@ impl Connection {
         subflow.keep_alive(now, keepalive);
         subflow.begin_marks(self.congestion.needs_marks());
         subflow.sender_mut().begin_samples(self.congestion.needs_samples(), id, &mut self.congestion);
-        // RFC 5681 section 3.1: one segment after a lost SYN; as Linux, not after one, which RFC 6298 may have sent too early.
+        // RFC 5681 section 3.1: one segment after a lost SYN. As in Linux, not after the first loss, because RFC 6298's
+        // timeout may be too early.
         let segments = if subflow.handshake().attempts > 2 { 1 } else { self.config.initial_window };
         let path = &mut self.congestion.paths[id];
         path.cwnd = mss * u64::from(segments);
@@ -389,7 +383,7 @@ impl Connection {
         self.reinject_stalled();
     }
 
-    /// Gives a subflow a place and its congestion state; returns the place.
+    /// Adds a subflow and its path. Returns its slot.
     pub(crate) fn add_subflow(&mut self, subflow: Subflow) -> usize {
         let mss = subflow.payload_size(&self.config, self.config.multipath);
         let Some(id) = self.subflows.vacant() else {
@@ -403,20 +397,20 @@ impl Connection {
     }
 }
 
-/// Joins that are half open at the same time, at most.
+/// The maximum of half-open joins.
 const HALF_OPEN_JOINS: usize = 8;
 
-/// Why a join is not answered by a SYN/ACK.
+/// The reason why a join is not answered by a SYN/ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JoinRefusal {
-    /// It is told why.
+    /// The join is reset with this reason.
     Because(ResetReason),
-    /// There is no place for it until it shows its HMAC.
+    /// There is no slot for the join until it proves the keys.
     Busy,
 }
 
 impl Connection {
-    /// Client: opens a further subflow.
+    /// Client: opens an additional subflow.
     pub(crate) fn open_join(&mut self, now: Instant, mut subflow: Subflow, pair: Pair) {
         if self.lifecycle.closed().is_some() || !self.subflows.has_place() {
             return;
@@ -432,8 +426,8 @@ impl Connection {
         self.start_handshake(now, id, Control::Syn);
     }
 
-    /// A SYN with our token: answers it, or says why not. Where `answered` is given it was answered with that nonce before the
-    /// join had a place, and its third ACK is here.
+    /// Answers a SYN with this connection's token. `answered` is the nonce of a SYN/ACK that was sent without a slot,
+    /// whose third ACK has arrived. Errors: the reason for refusal.
     pub(crate) fn accept_join(
         &mut self,
         now: Instant,
@@ -447,7 +441,7 @@ impl Connection {
         if !self.negotiation.is_multipath() || self.lifecycle.closed().is_some() {
             return Err(JoinRefusal::Because(ResetReason::MPTCP));
         }
-        // Who joins shows only in the third ACK that it may (RFC 8684 section 3.2), and counts from then on.
+        // A join proves the keys in its third ACK (RFC 8684 section 3.2), and counts from then on.
         let joined = self.subflows.iter().filter(|s| !s.is_closed() && !s.is_half_open_join()).count();
         if joined > usize::from(self.max_join_subflows()) {
             return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
@@ -471,26 +465,27 @@ impl Connection {
         self.start_handshake(now, id, Control::SynAck);
         if answered.is_some() {
             self.subflows[id].set_control(None);
-            // Nobody knows when that left: it gives no round-trip time.
+            // The time of the SYN/ACK is unknown, so there is no RTT sample.
             self.subflows[id].handshake_mut().attempts = 2;
         }
         Ok(())
     }
 
-    /// What answers a join that has no place: MP_JOIN for the SYN/ACK, with this `nonce`.
+    /// MP_JOIN for the SYN/ACK of a join without a slot. `None` if the peer's key is unknown.
     pub(crate) fn answer_to_join(&self, local: IpAddr, nonce: u32, peer_nonce: u32) -> Option<MptcpOption> {
-        let (ours, remote) = (self.negotiation.local().value, self.negotiation.remote()?);
-        let hmac = self.negotiation.version().join_hmac_truncated(ours, remote.value, nonce, peer_nonce);
+        let (local_key, remote) = (self.negotiation.local().value, self.negotiation.remote()?);
+        let hmac = self.negotiation.version().join_hmac_truncated(local_key, remote.value, nonce, peer_nonce);
         let address_id = self.local_id_of(local);
         Some(MptcpOption::Join(MpJoin::SynAck { backup: false, address_id, hmac, nonce }))
     }
 
-    /// Whether a third ACK shows that its sender has the keys.
+    /// Whether a third ACK proves that its sender has the keys.
     pub(crate) fn has_keys(&self, segment: &Segment, nonce: u32, peer_nonce: u32) -> bool {
         match (join(&segment.options), self.negotiation.remote()) {
             (Some(MpJoin::Ack { hmac }), Some(remote)) => {
-                let (ours, theirs) = (self.negotiation.local().value, remote.value);
-                hmac.ct_eq(&self.negotiation.version().join_hmac(theirs, ours, peer_nonce, nonce)).into()
+                let (local_key, remote_key) = (self.negotiation.local().value, remote.value);
+                hmac.ct_eq(&self.negotiation.version().join_hmac(remote_key, local_key, peer_nonce, nonce))
+                    .into()
             }
             _ => false,
         }
@@ -501,8 +496,8 @@ impl Connection {
         self.window_scale()
     }
 
-    /// Whether one more join may have a place before it shows its HMAC. None gives way: a flood would take each place that becomes
-    /// free, and the endpoint answers the others from its table.
+    /// Whether another half-open join may have a slot. None is evicted, because a flood would occupy each free slot.
+    /// The endpoint answers further joins without a slot.
     fn has_place_for_join(&self) -> bool {
         self.subflows.iter().filter(|subflow| subflow.is_half_open_join()).count() < HALF_OPEN_JOINS
     }
@@ -513,7 +508,7 @@ impl Connection {
         known.or_else(|| announced.find(|a| a.address == local).map(|a| a.id)).unwrap_or(0)
     }
 
-    /// The SYN/ACK of a join of ours.
+    /// Client: processes the SYN/ACK of a join. Errors: a missing option or a wrong HMAC.
     pub(crate) fn on_join_answer(
         &mut self,
         now: Instant,
@@ -549,7 +544,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The third step of a join of the peer's, which shows that it has the keys.
+    /// Server: processes the third ACK of a join.
     pub(crate) fn on_join_third_ack(
         &mut self,
         id: usize,
@@ -565,7 +560,7 @@ impl Connection {
         if joined > usize::from(self.max_join_subflows()) {
             return Err(SubflowError::because(ResetReason::PROHIBITED));
         }
-        // The fourth ACK, which lets the peer send.
+        // The fourth ACK, which permits the peer to send.
         self.subflows[id].receiver_mut().acknowledge_now();
         Ok(())
     }

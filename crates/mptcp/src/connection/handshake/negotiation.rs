@@ -1,11 +1,8 @@
-//! What a connection speaks, and with which keys (RFC 8684 section 3.1).
+//! The negotiated protocol of a connection, and its keys (RFC 8684 section 3.1).
 //!
-//! Owns mode, version, keys, checksum, and what is still to be shown or told of them. A mode is never left backwards: from
-//! negotiating to Multipath TCP or TCP, from Multipath TCP to TCP.
-//!
-//! A key and what follows from it (RFC 8684 section 3.1).
-//!
-//! Owns the way between data sequence numbers on the wire and offsets in the stream.
+//! Owns mode, version, keys, checksums, failures to report, and the conversion between data sequence numbers and stream
+//! offsets. The mode changes from negotiating to MPTCP or TCP, and from MPTCP to TCP, never back. Never parses or sends
+//! an option.
 
 use mptcp_clock::Rng;
 use mptcp_wire::DataSequence;
@@ -13,13 +10,13 @@ use mptcp_wire::crypto::Version;
 
 use crate::ids::SubflowId;
 
-/// Acknowledgements that tell of a failed checksum, at most.
+/// The maximum of acknowledgements that report a failed checksum.
 const MAX_MP_FAILS: u32 = 16;
 
-/// What the connection speaks.
+/// The protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// MP_CAPABLE was offered or answered, and is not settled.
+    /// MP_CAPABLE was offered or answered, and the result is open.
     Negotiating,
     /// Multipath TCP.
     Multipath,
@@ -27,13 +24,13 @@ pub enum Mode {
     Plain,
 }
 
-/// Data that failed its checksum, of which the peer is yet to learn.
+/// A failed checksum that the peer does not know of.
 #[derive(Clone, Copy, Debug)]
 struct Failure {
     subflow: SubflowId,
-    /// Its first data sequence number.
+    /// The first data sequence number of the data.
     number: u64,
-    /// Acknowledgements that will tell of it.
+    /// The number of acknowledgements that still report the failure.
     left: u32,
 }
 
@@ -42,23 +39,23 @@ pub(crate) struct Negotiation {
     receipt_query: ReceiptQuery,
     client: bool,
     mode: Mode,
-    /// What is spoken; the peer's offer may lower it.
+    /// The version in use. The peer's offer may lower it.
     version: Version,
     local: Key,
     remote: Option<Key>,
     checksum: bool,
-    /// The peer has shown by a DSS that it speaks MPTCP: MP_CAPABLE need not be repeated.
+    /// The peer has sent a DSS, so that MP_CAPABLE need not be repeated.
     confirmed: bool,
     accept_reported: bool,
     /// A failed checksum that the peer does not know of.
     failure: Option<Failure>,
-    /// Subflow offset of the segment that carries the infinite mapping after an MP_FAIL.
+    /// The subflow offset of the segment with the infinite mapping after an MP_FAIL.
     infinite_from: Option<u64>,
     random: Rng,
 }
 
 impl Negotiation {
-    /// With a key of ours; nonces come from `random`.
+    /// Creates the state with this host's `key`. Nonces are drawn from `random`.
     pub(crate) fn new(client: bool, multipath: bool, version: Version, key: u64, random: Rng) -> Self {
         Self {
             receipt_query: ReceiptQuery::default(),
@@ -116,7 +113,7 @@ impl Negotiation {
         self.confirmed
     }
 
-    /// Goes on in another version: the key stays, what follows from it changes.
+    /// Changes the version: the key stays, its token and hashes change.
     pub(crate) fn speak(&mut self, version: Version) {
         if version != self.version {
             self.version = version;
@@ -124,17 +121,17 @@ impl Negotiation {
         }
     }
 
-    /// The peer's key came.
+    /// Stores the peer's key.
     pub(crate) fn learn(&mut self, key: u64) {
         self.remote = Some(Key::new(self.version, key));
     }
 
-    /// Both keys are known where they have to be.
+    /// Completes the negotiation of MPTCP.
     pub(crate) fn settle(&mut self) {
         self.mode = Mode::Multipath;
     }
 
-    /// TCP from now on.
+    /// Changes to TCP.
     pub(crate) fn give_up(&mut self) {
         self.mode = Mode::Plain;
     }
@@ -143,27 +140,27 @@ impl Negotiation {
         self.checksum = checksum;
     }
 
-    /// The peer has shown that it has both keys; returns whether that is news.
+    /// Notes that the peer has proved both keys. Returns whether this is the first time.
     pub(crate) fn confirm(&mut self) -> bool {
         !std::mem::replace(&mut self.confirmed, true)
     }
 
-    /// The application may be told of the connection; returns whether it was not yet.
+    /// Notes that the application is notified of the connection. Returns whether this is the first time.
     pub(crate) fn report_accepted(&mut self) -> bool {
         !std::mem::replace(&mut self.accept_reported, true)
     }
 
-    /// Data from `number` on failed its checksum on a subflow: acknowledgements there will tell.
+    /// Notes that the checksum of data from `number` failed. Acknowledgements on the subflow will report it.
     pub(crate) fn checksum_failed(&mut self, subflow: SubflowId, number: u64) {
         self.failure = Some(Failure { subflow, number, left: MAX_MP_FAILS });
     }
 
-    /// The peer knows.
+    /// Notes that the peer knows of the failure.
     pub(crate) fn on_failure_reported(&mut self) {
         self.failure = None;
     }
 
-    /// The number to be told on the next acknowledgement of a subflow.
+    /// The data sequence number that the next acknowledgement of a subflow has to report. Counts the report.
     pub(crate) fn report_failure(&mut self, subflow: SubflowId) -> Option<u64> {
         let failure = self.failure.filter(|failure| failure.subflow == subflow)?;
         let left = failure.left - 1;
@@ -171,7 +168,7 @@ impl Negotiation {
         Some(failure.number)
     }
 
-    /// Subflow offset of the segment that carries the infinite mapping after an MP_FAIL.
+    /// The subflow offset of the segment with the infinite mapping after an MP_FAIL.
     pub(crate) fn infinite_from(&self) -> Option<u64> {
         self.infinite_from
     }
@@ -180,7 +177,7 @@ impl Negotiation {
         self.infinite_from = Some(offset);
     }
 
-    /// A nonce for a join.
+    /// Draws a nonce for a join.
     pub(crate) fn nonce(&mut self) -> u32 {
         self.random.next_u32()
     }
@@ -194,35 +191,36 @@ impl Negotiation {
     }
 }
 
-/// A key and what follows from it.
+/// A key, its token and the first data sequence number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Key {
     pub value: u64,
     pub token: u32,
-    /// Data sequence number of the first byte.
+    /// The data sequence number of the first byte.
     pub first: u64,
 }
 
 impl Key {
     pub(crate) fn new(version: Version, value: u64) -> Self {
         let digest = version.digest(value);
-        // RFC 8684 section 3.1: the initial number itself is taken by the handshake.
+        // RFC 8684 section 3.1: the handshake occupies the initial data sequence number.
         Self { value, token: digest.token, first: digest.initial_sequence.wrapping_add(1) }
     }
 
-    /// The number of the byte at `offset`.
+    /// The data sequence number of the byte at `offset`.
     pub(crate) fn at(&self, offset: u64) -> u64 {
         self.first.wrapping_add(offset)
     }
 
-    /// The offset nearest to `near` that a number on the wire stands for; None before the start.
+    /// The stream offset of a data sequence number: the one nearest to `near`. `None` if it lies before the start.
     pub(crate) fn offset(&self, number: DataSequence, near: u64) -> Option<u64> {
         let offset = number.expand(self.at(near)).wrapping_sub(self.first);
         (offset < 1 << 62).then_some(offset)
     }
 }
 
-/// Whether the peer was asked if it lacks data that its only subflow has acknowledged, since the last DATA_ACK of new data.
+/// Whether the peer was asked about data that its only subflow has acknowledged without a DATA_ACK. Reset by a DATA_ACK
+/// of new data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ReceiptQuery {
     #[default]

@@ -1,6 +1,6 @@
-//! The options of the handshakes: MP_CAPABLE and MP_JOIN as we send them, and found in what came.
+//! MP_CAPABLE and MP_JOIN: the options that this host sends, and the search for them in a segment.
 //!
-//! Owns their form; what follows from them is `handshake`'s affair.
+//! Owns their fields. Never decides the result of a handshake (`handshake/mod.rs`).
 
 use mptcp_wire::crypto::Version;
 use mptcp_wire::{MpCapable, MpJoin, MptcpOption, Options, ResetReason, Segment};
@@ -8,11 +8,11 @@ use mptcp_wire::{MpCapable, MpJoin, MptcpOption, Options, ResetReason, Segment};
 use crate::connection::Connection;
 use crate::subflow::{Control, Origin};
 
-/// SYNs with MP_CAPABLE before one without: Linux's `net.mptcp.syn_retrans_before_tcp_fallback` and the first.
+/// The maximum of SYNs with MP_CAPABLE: Linux's `net.mptcp.syn_retrans_before_tcp_fallback` and the first.
 pub(crate) const CAPABLE_SYNS: u32 = 3;
 
 impl Connection {
-    /// The options of a SYN or SYN/ACK of ours.
+    /// The MPTCP options of a SYN or SYN/ACK.
     pub(crate) fn handshake_options(&self, id: usize, control: Control) -> Vec<MptcpOption> {
         let subflow = &self.subflows[id];
         let mut flags =
@@ -22,7 +22,7 @@ impl Connection {
         }
         let option = match (subflow.handshake().origin, control) {
             (Origin::Initial, Control::Syn) if self.negotiation.is_open() => {
-                // After them, one without options: something may eat them.
+                // A middlebox may drop SYNs with the option.
                 if subflow.handshake().attempts > CAPABLE_SYNS {
                     return Vec::new();
                 }
@@ -35,7 +35,7 @@ impl Connection {
                     data: None,
                 })
             }
-            // A SYN/ACK of ours to a SYN that crossed ours is TCP's.
+            // The SYN/ACK of a simultaneous open is TCP's.
             (Origin::Initial, Control::SynAck)
                 if self.negotiation.is_open() && !subflow.handshake().opened_here =>
             {
@@ -79,7 +79,7 @@ impl Connection {
         if self.negotiation.client() { self.config.checksum } else { self.negotiation.checksum() }
     }
 
-    /// MP_CAPABLE with both keys: on the third ACK, and on the first data.
+    /// MP_CAPABLE with both keys, for the third ACK and the first data. `None` if the peer's key is unknown.
     pub(crate) fn capable_with_keys(&self, data: Option<(u16, Option<u16>)>) -> Option<MptcpOption> {
         let flags =
             MpCapable::HMAC | if self.negotiation.checksum() { MpCapable::CHECKSUM_REQUIRED } else { 0 };
@@ -92,7 +92,7 @@ impl Connection {
         }))
     }
 
-    /// The third ACK of a join.
+    /// MP_JOIN for the third ACK of a join. `None` if the subflow is no join or the peer's key is unknown.
     pub(crate) fn join_with_hmac(&self, id: usize) -> Option<MptcpOption> {
         let Origin::Join { nonce, peer_nonce } = self.subflows[id].handshake().origin else { return None };
         let remote = self.negotiation.remote()?;
@@ -125,7 +125,7 @@ pub(crate) fn join(options: &Options) -> Option<&MpJoin> {
     })
 }
 
-/// Why the peer says that it resets.
+/// The reason in the peer's MP_TCPRST, if present.
 pub(crate) fn reset_reason(segment: &Segment) -> Option<ResetReason> {
     segment.options.mptcp.iter().find_map(|option| match option {
         MptcpOption::TcpRst(reset) => Some(reset.reason),

@@ -1,7 +1,7 @@
-//! What has changed since an observer was told last: windows, round trips, losses, states.
+//! Events about state changes of a connection and its subflows, and about options.
 //!
-//! Owns the comparison. What changes a connection does not know that somebody looks; who is called from outside lets it be
-//! looked at afterwards, and only where somebody does.
+//! Owns the calls to the observer after each operation: they compare the state with the last snapshot. Never called
+//! unless an observer is set, so that the protocol code does not depend on observers.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::ids::{ConnectionId, SubflowId};
 use crate::observe::{Event, Observer, PathReasons, Wanted, WindowChange};
 
 impl Connection {
-    /// Somebody wants to be told.
+    /// Sets the observer, and reports the present state.
     pub(crate) fn set_observer(
         &mut self,
         now: Instant,
@@ -26,13 +26,13 @@ impl Connection {
         self.observe(now);
     }
 
-    /// What held each subflow back so far; empty where nobody observes.
+    /// The time per limit of each subflow. Empty without an observer.
     #[must_use]
     pub fn reasons(&self, now: Instant) -> Vec<PathReasons> {
         self.observer.as_ref().map_or_else(Vec::new, |observer| observer.reasons(now))
     }
 
-    /// Tells what has changed since it was told last.
+    /// Reports the changes since the last call.
     #[cold]
     #[inline(never)]
     pub(crate) fn observe(&mut self, now: Instant) {
@@ -43,7 +43,7 @@ impl Connection {
         observer.update_connection(now, self.negotiation.mode(), self.lifecycle.closed());
     }
 
-    /// A segment of a subflow has come, and what follows from it has happened.
+    /// Reports a received segment and the changes that it caused.
     #[cold]
     pub(crate) fn observe_received(&mut self, now: Instant, id: SubflowId, segment: &Segment) {
         if let Some(slot) = self.subflows.slot(id) {
@@ -73,14 +73,14 @@ impl Connection {
         }
     }
 
-    /// A segment went again on its own subflow.
+    /// Reports a retransmission on its own subflow.
     #[cold]
     pub(crate) fn observe_repeated(&self, now: Instant, slot: usize, seq: u64, offset: u64, bytes: usize) {
         let event = Event::Retransmission { offset, bytes: bytes as u64, seq };
         self.tell(now, slot, event, None);
     }
 
-    /// M2 has halved the window of `slow`, which was `before`, because `fast` was held up.
+    /// Reports that M2 has halved the window of `slow` from `before`, because `fast` was blocked.
     #[cold]
     pub(crate) fn observe_penalty(&mut self, now: Instant, slow: usize, fast: usize, before: u64) {
         let path = &self.congestion.paths[slow];
@@ -101,7 +101,7 @@ impl Connection {
     }
 }
 
-/// RFC 8684's name of an option in small letters, and its number.
+/// The option's name in RFC 8684, in lower case, and its main number.
 fn name_of(option: &MptcpOption) -> (&'static str, Option<u64>) {
     match option {
         MptcpOption::Capable(capable) => ("mp_capable", Some(u64::from(capable.version))),

@@ -1,32 +1,32 @@
-//! What held the sender back, as measured time shares.
+//! The reasons why the sender is blocked, and the time spent for each.
 //!
-//! Owns one clock that always runs for exactly one reason.
+//! Owns a clock that always counts for exactly one reason. Never finds the reason: the caller of `note` does.
 
 use mptcp_clock::{Duration, Instant};
 
-/// Why nothing more is being sent right now.
+/// The reason why nothing more is sent now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Limit {
-    /// No connection yet, or none any more.
+    /// The connection does not exist yet, or has ended.
     Idle,
-    /// Everything written was sent.
+    /// All written data was sent.
     Application,
-    /// The send buffer is full of data in flight; the application waits.
+    /// The send buffer is full of data in flight, and the application waits.
     SendBuffer,
     /// The congestion windows of all usable subflows are full.
     CongestionWindow,
-    /// Small queues or pacing: enough waits in this host's own interface.
+    /// Small queues or pacing: this host's interface has enough packets.
     LocalQueue,
-    /// The peer's receive window is full of data that is still under way.
+    /// The peer's receive window is full of data in flight.
     ReceiveWindow,
-    /// The receive window is full, and the peer already holds data that waits for an older gap.
+    /// The receive window is full, and the peer holds data behind a gap.
     HeadOfLine,
-    /// A subflow has room, but the scheduler or a backup flag keeps it unused.
+    /// A subflow is available, but the scheduler or a backup flag leaves it unused.
     Scheduler,
 }
 
 impl Limit {
-    /// All reasons in order.
+    /// All limits in order.
     pub const ALL: [Self; 8] = [
         Self::Idle,
         Self::Application,
@@ -38,7 +38,7 @@ impl Limit {
         Self::Scheduler,
     ];
 
-    /// A name for results.
+    /// The name in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -54,7 +54,7 @@ impl Limit {
     }
 }
 
-/// Time spent under each limit, in the order of [`Limit::ALL`].
+/// The time spent under each limit, in the order of [`Limit::ALL`].
 #[derive(Clone, Copy, Debug)]
 pub struct LimitClock {
     current: Limit,
@@ -75,12 +75,12 @@ impl LimitClock {
         }
     }
 
-    /// The reason now.
+    /// The current limit.
     pub(crate) fn current(&self) -> Limit {
         self.current
     }
 
-    /// Time under each limit up to `now`.
+    /// The time under each limit up to `now`.
     #[must_use]
     pub fn totals(&self, now: Instant) -> [(Limit, Duration); 8] {
         Limit::ALL.map(|limit| {

@@ -1,6 +1,7 @@
-//! What a connection that is observed remembers, to tell what has changed.
+//! The observer of a connection and the last reported state.
 //!
-//! Owns the observer, what it was told last of each subflow, and the clocks of what holds paths back. Looks at nothing itself.
+//! Owns a snapshot per subflow, the time per limit of each path, and the emission of events. Never reads the connection
+//! itself: callers pass its state.
 
 use std::sync::Arc;
 
@@ -17,10 +18,10 @@ use crate::observe::{
 use crate::subflow::sender::Recovery;
 use crate::subflow::{State, Subflow};
 
-/// Subflows that lost their place and are remembered.
+/// The maximum of past subflows whose times are kept.
 const MAX_REMEMBERED: usize = 128;
 
-/// What was told last of a subflow.
+/// The last reported state of a subflow.
 #[derive(Clone, Debug)]
 pub(crate) struct SubflowSnapshot {
     place: Place,
@@ -34,9 +35,8 @@ pub(crate) struct SubflowSnapshot {
     undone: u64,
     reductions: u64,
     reinjected: u64,
-    /// What M2 made smaller, and losses since.
+    /// The window reduction by M2, and losses since then.
     penalised: Option<PenaltyRecord>,
-    /// The last reduction followed a loss that came without a queue.
     clock: PathClock,
     blamed: Duration,
 }
@@ -62,10 +62,10 @@ impl SubflowSnapshot {
     }
 }
 
-/// Bytes sent: of the whole stream, and reinjected on one subflow.
+/// Bytes sent: of the stream, and reinjected on one subflow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SentCounters {
-    /// Stream bytes that were sent for the first time.
+    /// Bytes of the stream that were sent for the first time.
     pub new: u64,
     /// Bytes that M1 reinjected because they were late or blocked a window.
     pub opportunistic: u64,
@@ -75,36 +75,37 @@ pub(crate) struct SentCounters {
     pub reinjected: u64,
 }
 
-/// A window that M2 halved and that has not grown back.
+/// A window that M2 has halved and that has not recovered.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PenaltyRecord {
-    /// What it was before the first halving.
+    /// The window before the first reduction, bytes.
     window: u64,
-    /// What losses since have left of it: a factor.
+    /// The factor by which losses have reduced it since.
     by_loss: f64,
 }
 
 impl PenaltyRecord {
-    /// M2 halved a window of `before`, once more perhaps.
+    /// Adds a reduction of the window `before` by M2.
     pub(crate) fn again(earlier: Option<Self>, before: u64) -> Self {
         let Self { window, by_loss } = earlier.unwrap_or(Self { window: before, by_loss: 1.0 });
         Self { window: window.max(before), by_loss }
     }
 
-    /// A loss made a window of `from` into one of `to`: what is left of this, if M2 has more of the whole than losses have.
+    /// Adds a loss that reduced the window from `from` to `to` bytes. `None` if losses now account for more of the
+    /// reduction than M2.
     pub(crate) fn after_loss(self, from: u64, to: u64) -> Option<Self> {
         let by_loss = self.by_loss * (to as f64 / from.max(1) as f64).min(1.0);
         let whole = to as f64 / self.window.max(1) as f64;
         (by_loss * by_loss > whole).then_some(Self { by_loss, ..self })
     }
 
-    /// Whether a window is what it was.
+    /// Whether the window has its former size.
     pub(crate) fn has_recovered(self, cwnd: u64) -> bool {
         cwnd >= self.window
     }
 }
 
-/// Why nothing more is sent, since when, who is to blame, and whether another subflow waits for that one.
+/// The current limit, its start, the subflow that causes it, and whether another subflow waits for that one.
 #[derive(Clone, Copy, Debug)]
 struct BlockedState {
     limit: Limit,
@@ -113,21 +114,21 @@ struct BlockedState {
     waits: bool,
 }
 
-/// See the top of the file.
+/// The observer of a connection and the last reported state.
 #[derive(Debug)]
 pub(crate) struct ObserverState {
     observer: Arc<dyn Observer>,
     wanted: Wanted,
     connection: ConnectionId,
-    /// By place.
+    /// By slot.
     subflows: Vec<SubflowSnapshot>,
-    /// Those that lost their place.
+    /// Subflows whose slots were reused.
     past: Vec<PathReasons>,
     mode: Mode,
-    /// Multipath TCP was given up, and not merely never offered.
+    /// The connection fell back from MPTCP.
     fell_back: bool,
     closed: Option<CloseReason>,
-    /// Counters of sent data as of the last event.
+    /// The counters of sent data at the last event.
     sent: SentCounters,
     blocked: BlockedState,
 }
@@ -153,19 +154,19 @@ impl ObserverState {
         }
     }
 
-    /// Tells of what happened to a subflow.
+    /// Emits an event of a subflow.
     pub(crate) fn tell(&self, at: Instant, place: Place, event: Event, other: Option<Place>) {
         self.emit(at, place, false, event, other);
     }
 
-    /// Tells of what happened to the connection.
+    /// Emits an event of the connection.
     pub(crate) fn tell_of_all(&self, at: Instant, event: Event, other: Option<Place>) {
         if let Some(first) = self.subflows.first() {
             self.emit(at, first.place, true, event, other);
         }
     }
 
-    /// Takes the first snapshot of the subflow in a slot; a subflow that had the slot before is past.
+    /// Takes the first snapshot of the subflow in a slot. An earlier subflow in the slot is past.
     fn begin(&mut self, now: Instant, slot: usize, subflow: &Subflow, path: &Path) {
         let place = place_of(subflow);
         match self.subflows.get(slot) {
@@ -183,20 +184,21 @@ impl ObserverState {
         self.begin(now, slot, subflow, path);
         let sender = subflow.sender();
         let (board, in_flight) = (&sender.board, sender.in_flight());
-        let seen = &mut self.subflows[slot];
-        let before = seen.clone();
-        seen.state = subflow.state();
-        (seen.cwnd, seen.ssthresh) = (path.cwnd, path.ssthresh);
-        (seen.samples, seen.marked) = (path.samples, board.marked);
-        (seen.recoveries, seen.timeouts) = (sender.recoveries, sender.timeouts);
-        (seen.undone, seen.reductions) = (sender.spurious.undone, sender.marks.reductions);
+        let snapshot = &mut self.subflows[slot];
+        let before = snapshot.clone();
+        snapshot.state = subflow.state();
+        (snapshot.cwnd, snapshot.ssthresh) = (path.cwnd, path.ssthresh);
+        (snapshot.samples, snapshot.marked) = (path.samples, board.marked);
+        (snapshot.recoveries, snapshot.timeouts) = (sender.recoveries, sender.timeouts);
+        (snapshot.undone, snapshot.reductions) = (sender.spurious.undone, sender.marks.reductions);
         let (timed_out, found) = (sender.timeouts > before.timeouts, sender.recoveries > before.recoveries);
         if found || timed_out {
-            seen.penalised = seen.penalised.and_then(|cut| cut.after_loss(before.cwnd, path.ssthresh));
+            snapshot.penalised =
+                snapshot.penalised.and_then(|cut| cut.after_loss(before.cwnd, path.ssthresh));
         }
-        // While losses are repaired, the window is what lets them be, and no measure.
-        seen.penalised =
-            seen.penalised.filter(|cut| sender.state != Recovery::Open || !cut.has_recovered(path.cwnd));
+        // During recovery the window is no measure.
+        snapshot.penalised =
+            snapshot.penalised.filter(|cut| sender.state != Recovery::Open || !cut.has_recovered(path.cwnd));
         let place = before.place;
         if subflow.state() != before.state {
             self.tell(now, place, Event::Subflow { state: subflow.state() }, None);
@@ -264,31 +266,31 @@ impl ObserverState {
         }
     }
 
-    /// The connection fell back to TCP after Multipath TCP was agreed.
+    /// Notes a fallback from MPTCP.
     pub(crate) fn on_fallback(&mut self) {
         self.fell_back = true;
     }
 
-    /// M2 halved the window of the subflow in a slot, which was `before`.
+    /// Notes that M2 has halved the window of a subflow from `before`.
     pub(crate) fn on_penalty(&mut self, slot: usize, before: u64, path: &Path) {
-        if let Some(seen) = self.subflows.get_mut(slot) {
-            seen.penalised = Some(PenaltyRecord::again(seen.penalised, before));
-            (seen.cwnd, seen.ssthresh) = (path.cwnd, path.ssthresh);
+        if let Some(snapshot) = self.subflows.get_mut(slot) {
+            snapshot.penalised = Some(PenaltyRecord::again(snapshot.penalised, before));
+            (snapshot.cwnd, snapshot.ssthresh) = (path.cwnd, path.ssthresh);
         }
     }
 
-    /// Whether the window of a subflow has not grown back since M2 halved it; `None` if the subflow is unknown.
+    /// Whether the window of a subflow is still reduced by M2. `None` if the subflow is unknown.
     pub(crate) fn is_penalised(&self, slot: usize) -> Option<bool> {
-        self.subflows.get(slot).map(|seen| seen.penalised.is_some())
+        self.subflows.get(slot).map(|snapshot| snapshot.penalised.is_some())
     }
 
-    /// Notes what holds a subflow back from now on. Returns its place if that changed.
+    /// Notes the limit of a subflow. Returns its place if the limit changed.
     pub(crate) fn note_limit(&mut self, now: Instant, slot: usize, limit: PathLimit) -> Option<Place> {
-        let seen = self.subflows.get_mut(slot)?;
-        seen.clock.set(now, limit).then_some(seen.place)
+        let snapshot = self.subflows.get_mut(slot)?;
+        snapshot.clock.set(now, limit).then_some(snapshot.place)
     }
 
-    /// Takes the counters of sent data. Returns their increase since the last call.
+    /// Updates the counters of sent data. Returns their increase.
     pub(crate) fn count_sent(&mut self, slot: usize, sent: SentCounters) -> SentCounters {
         let before = SentCounters {
             new: std::mem::replace(&mut self.sent.new, sent.new),
@@ -297,7 +299,7 @@ impl ObserverState {
             reinjected: self
                 .subflows
                 .get_mut(slot)
-                .map_or(0, |seen| std::mem::replace(&mut seen.reinjected, sent.reinjected)),
+                .map_or(0, |snapshot| std::mem::replace(&mut snapshot.reinjected, sent.reinjected)),
         };
         SentCounters {
             new: sent.new.saturating_sub(before.new),
@@ -313,7 +315,7 @@ impl ObserverState {
         }
     }
 
-    /// A subflow is in the place of another: that one is past.
+    /// Replaces the snapshot in a slot, and keeps the times of the past subflow.
     pub(crate) fn replace(&mut self, now: Instant, slot: usize, snapshot: SubflowSnapshot) {
         let before = std::mem::replace(&mut self.subflows[slot], snapshot);
         if self.past.len() < MAX_REMEMBERED {
@@ -321,13 +323,13 @@ impl ObserverState {
         }
     }
 
-    /// Where the subflow of a place is.
+    /// The place of the subflow in a slot.
     pub(crate) fn place(&self, slot: usize) -> Option<Place> {
-        self.subflows.get(slot).map(|seen| seen.place)
+        self.subflows.get(slot).map(|snapshot| snapshot.place)
     }
 
-    /// Why nothing more is sent from now on, who is to blame, and whether another subflow `waits` for that one; returns whether
-    /// it is another reason, or another's fault, than before.
+    /// Notes the limit of the connection, the slot that causes it, and whether another subflow `waits` for that one.
+    /// Returns whether the limit or its cause changed.
     pub(crate) fn note_block(
         &mut self,
         now: Instant,
@@ -348,24 +350,29 @@ impl ObserverState {
         (before, whose) != (limit, blame)
     }
 
-    /// What held the subflows back so far, the past ones too.
+    /// The time per limit of all subflows, including past ones.
     pub(crate) fn reasons(&self, now: Instant) -> Vec<PathReasons> {
         let BlockedState { since, blame, waits, .. } = self.blocked;
         let running = |id: SubflowId| {
             if waits && blame == Some(id) { now.since(since) } else { Duration::ZERO }
         };
-        let living = self.subflows.iter().map(|seen| {
-            let mut reasons = reasons(seen, now);
-            reasons.blamed += running(seen.place.subflow);
+        let living = self.subflows.iter().map(|snapshot| {
+            let mut reasons = reasons(snapshot, now);
+            reasons.blamed += running(snapshot.place.subflow);
             reasons
         });
         self.past.iter().copied().chain(living).collect()
     }
 }
 
-fn reasons(seen: &SubflowSnapshot, now: Instant) -> PathReasons {
-    let clock = &seen.clock;
-    PathReasons { place: seen.place, began: clock.began(), total: clock.totals(now), blamed: seen.blamed }
+fn reasons(snapshot: &SubflowSnapshot, now: Instant) -> PathReasons {
+    let clock = &snapshot.clock;
+    PathReasons {
+        place: snapshot.place,
+        began: clock.began(),
+        total: clock.totals(now),
+        blamed: snapshot.blamed,
+    }
 }
 
 fn place_of(subflow: &Subflow) -> Place {

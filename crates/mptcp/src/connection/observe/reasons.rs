@@ -1,7 +1,7 @@
-//! Why a segment left on the subflow that it left on, and what holds each subflow back once none leaves.
+//! Events about scheduling: the reason for the choice of a subflow, and the limit of each subflow when none can send.
 //!
-//! Owns these findings, for whoever observes: one reason for each subflow at each moment. What holds the connection as a whole
-//! back was found before. Looks afterwards at what a choice was made of, so that choosing costs nothing more.
+//! Owns these findings: one limit per subflow at each time. Never runs without an observer; it derives the reasons from
+//! the scheduler's last candidates after the fact.
 
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
@@ -14,12 +14,12 @@ use crate::ids::SubflowId;
 use crate::observe::{Event, PathLimit, Picked, Reinjected};
 
 impl Connection {
-    /// The connection was asked for a segment; a subflow gave one, or none did.
+    /// Reports the result of `poll_transmit`: a segment of a subflow, or the limits if there is none.
     #[cold]
     #[inline(never)]
-    pub(crate) fn observe_asked(&mut self, now: Instant, gave: Option<SubflowId>, segment: &Segment) {
+    pub(crate) fn observe_asked(&mut self, now: Instant, sent_by: Option<SubflowId>, segment: &Segment) {
         self.observe(now);
-        let slot = gave.and_then(|id| self.subflows.slot(id));
+        let slot = sent_by.and_then(|id| self.subflows.slot(id));
         let Some(slot) = slot else { return self.observe_rest(now, self.limits.current()) };
         let sent = SentCounters {
             new: self.send.next(),
@@ -28,25 +28,25 @@ impl Connection {
             reinjected: self.subflows[slot].record().stats.bytes_reinjected,
         };
         if let Some(observer) = &mut self.observer {
-            let more = observer.count_sent(slot, sent);
+            let increase = observer.count_sent(slot, sent);
             if self.config.linux_stack.subflow_queues {
                 self.observe_queued(now, slot, segment);
-            } else if more.new > 0 {
+            } else if increase.new > 0 {
                 self.observe_new(now, slot);
-            } else if more.reinjected > 0 {
+            } else if increase.reinjected > 0 {
                 let why = match () {
                     () if self.scheduler.is_redundant() => Reinjected::Redundant,
-                    () if more.opportunistic > 0 => Reinjected::Opportunistic,
-                    () if more.speculative > 0 => Reinjected::Copy,
+                    () if increase.opportunistic > 0 => Reinjected::Opportunistic,
+                    () if increase.speculative > 0 => Reinjected::Copy,
                     () => Reinjected::Stalled,
                 };
-                self.observe_reinjection(now, slot, more.reinjected, why);
+                self.observe_reinjection(now, slot, increase.reinjected, why);
             }
         }
         self.observe_options(now, slot, segment, true);
     }
 
-    /// Data left that its subflow was given ahead of the window: new where it was given to that one first.
+    /// Reports a segment from a subflow's queue: as new data if its subflow was the first to get the data.
     fn observe_queued(&self, now: Instant, slot: usize, segment: &Segment) {
         let subflow = &self.subflows[slot];
         let last = subflow.sender().board.queue.back().filter(|sent| !sent.ever_retransmitted);
@@ -67,7 +67,7 @@ impl Connection {
         self.tell(now, slot, event, first.map(|first| first.slot()).filter(|&first| first != slot));
     }
 
-    /// New data went on a subflow, as the last of its stream so far.
+    /// Reports new data, the last segment of its subflow.
     pub(crate) fn observe_new(&self, now: Instant, slot: usize) {
         let Some(sent) = self.subflows[slot].sender().board.queue.back() else { return };
         let (offset, seq, bytes) = (sent.data, sent.start, sent.payload.len() as u64);
@@ -86,7 +86,7 @@ impl Connection {
         self.tell(now, slot, Event::Schedule { why, offset, bytes, seq }, passed_over);
     }
 
-    /// Data that others carry too went on a subflow as the last of its stream so far.
+    /// Reports a reinjection, the last segment of its subflow.
     fn observe_reinjection(&self, now: Instant, slot: usize, bytes: u64, why: Reinjected) {
         let Some(sent) = self.subflows[slot].sender().board.queue.back() else { return };
         let (offset, seq) = (sent.data, sent.start);
@@ -95,7 +95,7 @@ impl Connection {
         self.tell(now, slot, event, first.filter(|&first| first != slot));
     }
 
-    /// Nothing more is sent now, because of `limit`.
+    /// Reports that `limit` blocks the connection, and the limit of each subflow.
     fn observe_rest(&mut self, now: Instant, limit: Limit) {
         let oldest = self.send.head().map(|chunk| chunk.first_subflow().slot());
         let full = matches!(limit, Limit::HeadOfLine | Limit::ReceiveWindow | Limit::SendBuffer);
@@ -106,20 +106,21 @@ impl Connection {
         };
         let mut waits = false;
         for id in 0..self.subflows.len() {
-            let mut found = self.path_limit(now, id, limit);
-            if matches!(found, PathLimit::ReceiveWindow | PathLimit::SendBuffer | PathLimit::HeadOfLine) {
-                // It would send, if the oldest data were not on another path.
-                let behind = blame.is_some_and(|oldest| self.is_blocked_by(oldest, id));
-                found = if behind { PathLimit::HeadOfLine } else { own_data_limit(limit) };
-                waits |= behind;
+            let mut path_limit = self.path_limit(now, id, limit);
+            if matches!(path_limit, PathLimit::ReceiveWindow | PathLimit::SendBuffer | PathLimit::HeadOfLine)
+            {
+                // The subflow would send if the oldest data were not on another path.
+                let is_blocked_by_oldest = blame.is_some_and(|oldest| self.is_blocked_by(oldest, id));
+                path_limit = if is_blocked_by_oldest { PathLimit::HeadOfLine } else { own_data_limit(limit) };
+                waits |= is_blocked_by_oldest;
             }
             let path = &self.congestion.paths[id];
             let (cwnd, in_flight) = (path.cwnd, self.subflows[id].sender().in_flight());
             let Some(observer) = self.observer.as_deref_mut() else { return };
-            if let Some(place) = observer.note_limit(now, id, found) {
-                let other = blame.filter(|_| found == PathLimit::HeadOfLine);
+            if let Some(place) = observer.note_limit(now, id, path_limit) {
+                let other = blame.filter(|_| path_limit == PathLimit::HeadOfLine);
                 let other = other.and_then(|slot| observer.place(slot));
-                observer.tell(now, place, Event::Limit { limit: found, cwnd, in_flight }, other);
+                observer.tell(now, place, Event::Limit { limit: path_limit, cwnd, in_flight }, other);
             }
         }
         let (in_flight, unsent) = (self.send.next() - self.send.una(), self.send.unsent());
@@ -130,7 +131,8 @@ impl Connection {
         }
     }
 
-    /// Whether the oldest data is late on `oldest` by what the path of `id` does: that is faster, or the other one repairs losses.
+    /// Whether the oldest data is late because of the subflow `oldest`: `id` has a smaller SRTT, or `oldest` is in
+    /// recovery.
     fn is_blocked_by(&self, oldest: usize, id: usize) -> bool {
         let srtt = |id: usize| self.congestion.paths[id].srtt.unwrap_or_default();
         let sender = self.subflows[oldest].sender();
@@ -162,15 +164,15 @@ impl Connection {
             return PathLimit::Idle;
         };
         let (sender, path) = (subflow.sender(), &self.congestion.paths[id]);
-        let by_chance = path.model.losses.last_is_random();
-        if sender.in_loss() || sender.in_recovery() && by_chance {
+        let random_loss = path.model.losses.last_is_random();
+        if sender.in_loss() || sender.in_recovery() && random_loss {
             return PathLimit::Loss;
         }
         if !self.is_available(id) {
             return match () {
                 () if path.is_queue_standing() => PathLimit::Capacity,
                 () if is_penalised => PathLimit::Penalty,
-                () if by_chance => PathLimit::Loss,
+                () if random_loss => PathLimit::Loss,
                 () => PathLimit::Window,
             };
         }
@@ -186,16 +188,16 @@ impl Connection {
             Limit::SendBuffer => PathLimit::SendBuffer,
             Limit::ReceiveWindow => PathLimit::ReceiveWindow,
             Limit::HeadOfLine => PathLimit::HeadOfLine,
-            // The scheduler has given it to another one, where it waits.
+            // The scheduler has assigned the data to another subflow, where it waits.
             _ if self.waits_elsewhere(id) => PathLimit::Scheduler,
-            // What is left goes on the others, and there is no more.
+            // Other subflows carry the rest of the written data.
             _ if !self.writer.is_blocked() => PathLimit::Application,
             Limit::CongestionWindow | Limit::LocalQueue | Limit::Scheduler => PathLimit::Scheduler,
         }
     }
 }
 
-/// What a path waits for whose own data is the oldest in a full window or buffer.
+/// The limit of the path that has the oldest data in a full window or buffer.
 fn own_data_limit(limit: Limit) -> PathLimit {
     if limit == Limit::SendBuffer { PathLimit::SendBuffer } else { PathLimit::ReceiveWindow }
 }
