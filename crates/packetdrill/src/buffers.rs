@@ -1,8 +1,8 @@
-//! How much a TCP socket takes from its application, as Linux counts.
+//! Computes the free space in a TCP socket's send buffer as Linux does.
 //!
-//! Owns the size of send buffers and of the pieces that writes are taken in: Linux asks for memory where a new piece (`struct
-//! sk_buff`) begins, and fills the last one whatever is full meanwhile (`tcp_sendmsg_locked`). MPTCP sockets take what the
-//! endpoint has room for, and are not counted here.
+//! Owns the sizes of send buffers and of their pieces (`struct sk_buff`). Linux checks for memory only when it starts a
+//! new piece, and always fills the last one (`tcp_sendmsg_locked`). MPTCP sockets accept as much as the endpoint has
+//! space for, and never use this accounting.
 
 use mptcp::{ConnectionId, ConnectionInfo};
 use mptcp_clock::Instant;
@@ -17,24 +17,25 @@ pub(crate) const RECEIVE_LEAST: u32 = 2_304;
 /// The middle one of `tcp_rmem`.
 pub(crate) const DEFAULT_RECEIVE: u32 = 131_072;
 
-/// What the kernel needs around a segment's data, of which it takes the next power of two: headers, `struct skb_shared_info`.
+/// Kernel overhead for a segment's data: headers and `struct skb_shared_info`. Linux rounds data and overhead up to a
+/// power of two.
 const AROUND_DATA: u64 = 320 + 320;
-/// And `struct sk_buff` itself.
+/// Size of `struct sk_buff`, in bytes.
 const AROUND_SEGMENT: u64 = 256;
-/// What an empty piece takes of the buffer.
+/// Buffer space charged for a piece without data, in bytes.
 const EMPTY_PIECE: u64 = 1_280;
-/// Most payload of a piece.
+/// Maximum payload of a piece, in bytes.
 const MOST_IN_PIECE: u64 = 65_535 - 1 - 320;
 
-/// The buffer as it stands.
+/// The state of a send buffer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sending {
-    /// Bytes that it may hold, and holds.
+    /// Capacity and charged size, in bytes.
     size: u64,
     queued: u64,
     unsent: u64,
     lowat: u64,
-    /// Payload of a full piece, and what the last one that is not sent has room for.
+    /// Payload of a full piece, and free payload space in the last unsent piece, in bytes.
     piece: u64,
     room: u64,
 }
@@ -44,24 +45,24 @@ impl Sending {
         self.size
     }
 
-    /// How much the last piece has room for, and a new one where one may begin: 0 where all is full.
+    /// Free bytes in the last piece, and the size of a new piece, or 0 if Linux would not start one.
     pub(crate) fn room(&self) -> (u64, u64) {
         (self.room, if self.is_free() { self.piece } else { 0 })
     }
 
-    /// Whether a new piece may begin (`sk_stream_memory_free`).
+    /// Whether Linux would start a new piece (`sk_stream_memory_free`).
     fn is_free(&self) -> bool {
         self.queued < self.size && self.unsent < self.lowat
     }
 
-    /// Whether poll(2) says that there is room (`sk_stream_is_writeable`).
+    /// Whether poll(2) reports POLLOUT (`sk_stream_is_writeable`).
     pub(crate) fn is_writable(&self) -> bool {
         self.size.saturating_sub(self.queued) >= self.queued / 2 && 2 * self.unsent < self.lowat
     }
 }
 
 impl Core {
-    /// The send buffer of a TCP socket whose connection is open.
+    /// The send buffer of a TCP socket with an open connection. None for MPTCP sockets.
     pub(crate) fn sending(&mut self, now: Instant, socket: &Socket, id: ConnectionId) -> Option<Sending> {
         if socket.protocol == IPPROTO_MPTCP {
             return None;
@@ -75,7 +76,7 @@ impl Core {
         let size = match options.send_buffer {
             Some(bytes) => u64::from(bytes),
             None => {
-                // tcp_sndbuf_expand: twice the window, as the kernel stores it.
+                // `tcp_sndbuf_expand`: twice the window, in the sizes that the kernel charges.
                 let segment = (mss + AROUND_DATA).next_power_of_two() + AROUND_SEGMENT;
                 let wanted = 2 * segment * (first.cwnd / mss).max(10);
                 let grows = first.in_flight < first.cwnd || status.buffer == 0;
@@ -99,7 +100,7 @@ impl Core {
     }
 }
 
-/// `net.core.wmem_max` and `rmem_max`: what an application may ask for.
+/// The largest buffer size that an application may set: `net.core.wmem_max`, used for `rmem_max` too.
 pub(crate) fn most_of(settings: &crate::settings::Settings) -> u32 {
     settings.largest_buffer
 }

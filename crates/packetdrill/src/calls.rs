@@ -1,6 +1,6 @@
-//! The calls that make, connect and end sockets.
+//! System calls that create, connect and close sockets.
 //!
-//! Owns their order and their errors, which are those of Linux's MPTCP sockets. Moves no data: that is `streams`.
+//! Owns their order and their errors, which follow Linux's MPTCP sockets. Never moves data: `streams` does.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
@@ -16,11 +16,11 @@ use crate::socket_options::SocketOptions;
 use crate::sockets::{Role, Socket};
 use crate::stack::{Core, Stack};
 
-/// Linux's number of the protocol.
+/// Linux's protocol number for MPTCP.
 pub(crate) const IPPROTO_MPTCP: i32 = 262;
 
 impl Stack {
-    /// socket(2): `fd` was made for it.
+    /// Implements socket(2) for a descriptor that the caller has allocated.
     pub(crate) fn socket(&self, fd: RawFd, domain: i32, kind: i32, protocol: i32) -> Result<()> {
         let nonblocking = kind & libc::SOCK_NONBLOCK != 0;
         if domain != libc::AF_INET && domain != libc::AF_INET6 {
@@ -38,12 +38,12 @@ impl Stack {
         Ok(())
     }
 
-    /// Whether a descriptor is one of the stack's sockets.
+    /// Whether a descriptor belongs to a socket of this stack.
     pub(crate) fn knows(&self, fd: RawFd) -> bool {
         self.lock().sockets.get(fd).is_ok()
     }
 
-    /// bind(2). Every address is the host's, so only the port counts.
+    /// Implements bind(2). The host owns every address, so only the port counts.
     pub(crate) fn bind(&self, fd: RawFd, local: SocketAddr) -> Result<()> {
         self.act(|core, _| {
             let socket = core.sockets.get_mut(fd)?;
@@ -53,7 +53,7 @@ impl Stack {
         })
     }
 
-    /// listen(2). As in Linux, one connection more than `backlog` may wait.
+    /// Implements listen(2). As in Linux, `backlog` + 1 connections may wait.
     pub(crate) fn listen(&self, fd: RawFd, backlog: i32) -> Result<()> {
         self.act(|core, _| {
             core.refresh(self);
@@ -70,7 +70,7 @@ impl Stack {
         })
     }
 
-    /// accept(2): `fresh` was made for the connection. Returns the peer's address.
+    /// Implements accept(2) and returns the peer's address. `fresh` is the descriptor for the connection.
     pub(crate) fn accept(&self, fd: RawFd, fresh: RawFd) -> Result<SocketAddr> {
         let (deadline, late) = self.patience(fd, |options| options.receive_timeout)?;
         self.wait(deadline, late, |core, now| {
@@ -86,13 +86,13 @@ impl Stack {
             let info = core.endpoint.info(now, id);
             let first = info.as_ref().and_then(|info| info.subflows.first());
             let remote = first.map_or_else(|| SocketAddr::from(([0, 0, 0, 0], 0)), |first| first.remote);
-            // Linux's MPTCP: a connection whose first subflow is gone is closed (net/mptcp/protocol.c, `mptcp_stream_accept`). One of TCP
-            // can be read.
+            // Linux closes an MPTCP connection whose first subflow is gone (net/mptcp/protocol.c,
+            // `mptcp_stream_accept`). A TCP connection can still be read.
             let multipath = listener.protocol == IPPROTO_MPTCP;
             if multipath && first.is_none_or(|first| first.closed_by.is_some()) {
                 core.endpoint.abort(now, id);
             }
-            // An IPv6 socket sees an IPv4 peer under its mapped address (RFC 4291 section 2.5.5.2).
+            // An IPv6 socket reports an IPv4 peer as a mapped address (RFC 4291 section 2.5.5.2).
             Some(Ok(match remote.ip() {
                 IpAddr::V4(ip)
                     if core.sockets.get(fresh).is_ok_and(|socket| socket.domain == libc::AF_INET6) =>
@@ -104,7 +104,7 @@ impl Stack {
         })
     }
 
-    /// connect(2); `remote` is None for AF_UNSPEC, which disconnects.
+    /// Implements connect(2). `remote` is None for AF_UNSPEC, which disconnects.
     pub(crate) fn connect(&self, fd: RawFd, remote: Option<SocketAddr>) -> Result<()> {
         let begun = self.act(|core, now| {
             core.refresh(self);
@@ -140,7 +140,7 @@ impl Stack {
         begun.map_or(Ok(()), |id| self.await_connection(fd, id))
     }
 
-    /// Waits until a connection is open, or has failed.
+    /// Waits until a connection is open or has failed.
     pub(crate) fn await_connection(&self, fd: RawFd, id: ConnectionId) -> Result<()> {
         let (deadline, _) = self.patience(fd, |options| options.send_timeout)?;
         self.wait(deadline, libc::EINPROGRESS, |core, _| {
@@ -155,7 +155,7 @@ impl Stack {
         })
     }
 
-    /// Until when a call on a socket may block, and what it gets then.
+    /// The deadline of a blocking call, and the errno after it. No deadline means that the call waits forever.
     pub(crate) fn patience(
         &self,
         fd: RawFd,
@@ -167,13 +167,13 @@ impl Stack {
         Ok((span.and_then(|span| std::time::Instant::now().checked_add(span)), libc::EAGAIN))
     }
 
-    /// shutdown(2).
+    /// Implements shutdown(2).
     pub(crate) fn shutdown(&self, fd: RawFd, how: i32) -> Result<()> {
         self.act(|core, now| {
             let Role::Stream(id) = core.sockets.get(fd)?.role else { return fail(libc::ENOTCONN) };
             let status = core.sockets.status(id)?;
             if !status.opened {
-                // Linux: a connection that is not open yet is given up.
+                // Linux aborts a connection that is not open yet.
                 core.endpoint.abort(now, id);
                 return Ok(());
             }
@@ -190,7 +190,7 @@ impl Stack {
         })
     }
 
-    /// close(2), without the descriptor.
+    /// Implements close(2), except for the descriptor itself.
     pub(crate) fn close(&self, fd: RawFd) -> Result<()> {
         let mut linger = None;
         let lingers = self.act(|core, now| {
@@ -219,7 +219,7 @@ impl Stack {
         let (Some(id), Some(seconds)) = (lingers, linger.filter(|seconds| *seconds > 0)) else {
             return Ok(());
         };
-        // SO_LINGER: until all is acknowledged, or the time is up.
+        // SO_LINGER waits until all data is acknowledged or the time is up.
         let deadline = std::time::Instant::now().checked_add(Duration::from_secs(seconds.into()));
         let outcome = self.wait(deadline, libc::EWOULDBLOCK, |core, now| {
             let left = core.endpoint.info(now, id).map_or(0, |info| info.send_queue);
@@ -230,8 +230,8 @@ impl Stack {
 }
 
 impl Core {
-    /// Has the endpoint listen to a port as its socket says, also one that listens already: TCP_FASTOPEN may come after
-    /// listen(2).
+    /// Makes the endpoint listen on a port with the socket's options. It may listen already, because TCP_FASTOPEN may
+    /// follow listen(2).
     pub(crate) fn hear(&mut self, stack: &Stack, fd: RawFd, port: u16) -> Result<()> {
         let socket = self.sockets.get(fd)?;
         let mut config = self.config(stack, socket, None);
@@ -243,24 +243,24 @@ impl Core {
         });
         let most = usize::try_from(socket.backlog).unwrap_or(0) + 1;
         if socket.role == (Role::Listener { port }) {
-            // Connections that wait go on waiting here; the endpoint counts anew.
+            // Waiting connections stay in the backlog of `sockets`; the endpoint's count restarts.
             self.endpoint.unlisten(port);
         }
         let heard = self.endpoint.listen_on(port, config, None, Some(most));
         heard.or_else(|_| fail(libc::EADDRINUSE))
     }
 
-    /// The address that connections of a family come from.
+    /// The host's first interface of the remote address's family. ENETUNREACH if there is none.
     fn source(&self, remote: IpAddr) -> Result<InterfaceId> {
         let same = |(address, _): &&(IpAddr, InterfaceId)| address.is_ipv4() == remote.is_ipv4();
         self.interfaces.iter().find(same).map_or_else(|| fail(libc::ENETUNREACH), |&(_, id)| Ok(id))
     }
 
-    /// What a connection of a socket is told.
+    /// The endpoint's configuration for a connection of a socket.
     pub(crate) fn config(&self, stack: &Stack, socket: &Socket, remote: Option<IpAddr>) -> Config {
         let mut config = self.settings.config();
         config.multipath = socket.protocol == IPPROTO_MPTCP && self.settings.mptcp;
-        // Listeners serve both families; the headers of the host's first address are theirs.
+        // A listener serves both families; its MSS follows the family of the host's first address.
         let local = self.interfaces.first().map(|(address, _)| *address);
         let narrow = remote.or(local).is_none_or(|address| address.is_ipv4());
         config.mss = stack.flags.mtu - if narrow { 40 } else { 60 };
@@ -276,14 +276,14 @@ impl Core {
         config
     }
 
-    /// Whether a client's SYN may carry data: a cookie is there, or none is needed.
+    /// Whether a client's SYN may carry data: it has a cookie or needs none.
     pub(crate) fn may_send_in_syn(&self, socket: &Socket, remote: SocketAddr) -> bool {
         let settings = self.settings.fast_open;
         let free = settings.client_without_cookie() || socket.options.fast_open_no_cookie;
         settings.client() && (free || self.endpoint.has_cookie(remote.ip()))
     }
 
-    /// Opens a connection, with data in the SYN where that is allowed.
+    /// Opens a connection, with data in the SYN where TCP Fast Open allows it.
     pub(crate) fn open(
         &mut self,
         stack: &Stack,

@@ -1,6 +1,7 @@
-//! What Linux measures of a connection and the endpoint does not: since when what has come and gone, how long it was busy.
+//! Measures times for `struct tcp_info` that the endpoint does not keep.
 //!
-//! Owns those times, from looks at the connection after each turn. Decides nothing.
+//! Owns the times of the last segments and the busy time of a connection, sampled after each turn of the stack. Decides
+//! nothing.
 
 use mptcp::{ConnectionInfo, Limit};
 use mptcp_clock::{Duration, Instant};
@@ -8,18 +9,18 @@ use mptcp_clock::{Duration, Instant};
 /// Times of a connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Clocks {
-    /// When data was sent last, when data came, when anything came.
+    /// Times of the last data segment sent, the last data segment received, and the last segment received.
     pub(crate) sent: Instant,
     pub(crate) data: Instant,
     pub(crate) heard: Instant,
-    /// How long something was written and not acknowledged, and how long of that a writer waited for room.
+    /// Time with unacknowledged data, and the part of it in which a writer waited for buffer space.
     pub(crate) busy: Duration,
     pub(crate) short_of_buffer: Duration,
     busy_since: Option<Instant>,
     seen: Seen,
 }
 
-/// Counts at the last look.
+/// Counters at the last sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Seen {
     sent: u64,
@@ -29,7 +30,7 @@ struct Seen {
 }
 
 impl Clocks {
-    /// Looks again; the connection is `open` or not yet. Returns whether data has come.
+    /// Samples the connection's counters and returns whether data arrived. `open` is whether the handshake is complete.
     pub(crate) fn look(&mut self, now: Instant, info: &ConnectionInfo, open: bool) -> bool {
         let mut seen = Seen { open, ..Seen::default() };
         for subflow in &info.subflows {

@@ -1,7 +1,7 @@
-//! The device: packets on their way out, as one that cuts large segments would send them.
+//! The network device that packetdrill reads outgoing packets from.
 //!
-//! Owns the queue that packetdrill reads, and what segmentation offload does to PSH: Linux pushes each segment that the
-//! device cuts (`__tcp_transmit_skb`), and the flag leaves on the last of its parts. Never changes anything else.
+//! Owns the queue of packets, and the effect of segmentation offload on PSH. Linux sets PSH on each segment that the
+//! device splits (`__tcp_transmit_skb`), and only the last part carries it. Never changes anything else.
 
 use std::collections::VecDeque;
 
@@ -12,22 +12,22 @@ use mptcp_wire::{Flags, IpHeader, Packet, Segment};
 /// A packet that left the stack.
 #[derive(Debug)]
 pub(crate) struct Left {
-    /// When it left.
+    /// Time of departure.
     pub(crate) at: Instant,
-    /// Its bytes.
+    /// The packet's bytes.
     pub(crate) packet: Vec<u8>,
 }
 
-/// What waits to be read.
+/// The queue of outgoing packets.
 #[derive(Debug, Default)]
 pub(crate) struct Device {
     left: VecDeque<Left>,
-    /// The last segment of a turn, and how many make a burst with it.
+    /// The last segment of a turn, its traffic class, and the number of segments in its burst.
     last: Option<(Segment, u8, u64)>,
 }
 
 impl Device {
-    /// A segment leaves with a traffic class; its sender would give the device up to `most` at once.
+    /// Sends a segment. Linux would hand at most `most` such segments to the device in one burst.
     pub(crate) fn send(&mut self, now: Instant, segment: Segment, class: u8, most: u64) {
         let mut count = 1;
         match self.last.take() {
@@ -43,7 +43,7 @@ impl Device {
         self.last = Some((segment, class, count));
     }
 
-    /// The turn is over.
+    /// Sends the last segment of a turn.
     pub(crate) fn flush(&mut self, now: Instant) {
         if let Some((mut segment, class, count)) = self.last.take() {
             if count > 1 {
@@ -70,12 +70,14 @@ impl Device {
     }
 }
 
-/// How many segments Linux gives a device at once (`tcp_tso_autosize`, `tcp_cwnd_test`): what leaves in a millisecond, `least`
-/// at least, more where the round trip is short, and no more than half of the window, so that two are under way.
+/// Maximum number of segments that Linux hands to a device in one burst (`tcp_tso_autosize`, `tcp_cwnd_test`).
+///
+/// The burst holds the data of one millisecond, more if the RTT is short, and at least `least` segments. Half of the
+/// window is the maximum, so that two bursts can be in flight.
 pub(crate) fn burst(subflow: &SubflowInfo, least: u64) -> u64 {
-    /// Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`, percent.
+    /// Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`, in percent.
     const PACES: (u64, u64) = (200, 120);
-    /// And `tcp_tso_rtt_log`.
+    /// Linux's `tcp_tso_rtt_log`.
     const ROUND_TRIP_LOG: u32 = 9;
     let mss = subflow.mss.max(1);
     let micros = |span: Duration| span.as_nanos() / 1_000;
@@ -89,7 +91,8 @@ pub(crate) fn burst(subflow: &SubflowInfo, least: u64) -> u64 {
     (bytes / mss).max(least).min((subflow.cwnd / mss / 2).max(1))
 }
 
-/// Whether a kernel would have made both parts of one segment: data follows data without a push, and all else is equal.
+/// Whether a kernel would send both segments as one. The second must continue the first, which has no PSH; all other
+/// fields must be equal.
 fn continues(before: &Segment, next: &Segment) -> bool {
     let length = before.payload.len() as u32;
     let plain = before.flags == Flags::ACK && !next.flags.syn() && !next.flags.rst();
@@ -130,7 +133,7 @@ mod tests {
     fn the_last_of_a_burst_is_pushed() {
         assert_eq!(pushes(vec![data(0, 10), data(10, 10), data(20, 5)]), [false, false, true]);
         assert_eq!(pushes(vec![data(0, 10)]), [false]);
-        // No more than the sender gives at once.
+        // A burst is limited to three segments.
         let five = (0..5).map(|at| data(10 * at, 10)).collect();
         assert_eq!(pushes(five), [false, false, true, false, true]);
     }

@@ -1,7 +1,7 @@
-//! epoll(7): its calls.
+//! The system calls of epoll(7).
 //!
-//! Owns their errors, and what is told by level and by edge. The sets are kept in `watching`; what is so of a descriptor is
-//! `streams`' affair.
+//! Owns their errors and the rules for level-triggered and edge-triggered events. `watching` holds the interest lists,
+//! and `streams` computes the readiness of a descriptor.
 
 use std::os::fd::RawFd;
 
@@ -13,7 +13,7 @@ use crate::streams::deadline_in;
 use crate::watching::{ALWAYS, MANNERS, Told, Watched};
 
 impl Stack {
-    /// epoll_create(2): `fd` was made for it.
+    /// Implements epoll_create(2) for a descriptor that the caller has allocated.
     pub(crate) fn epoll_create(&self, fd: RawFd, size: i32) -> Result<()> {
         if size <= 0 {
             return fail(libc::EINVAL);
@@ -22,7 +22,7 @@ impl Stack {
         Ok(())
     }
 
-    /// epoll_ctl(2); `event` is what to tell, and the data to tell it with.
+    /// Implements epoll_ctl(2). `event` holds the wanted events and the user data.
     pub(crate) fn epoll_control(
         &self,
         epoll: RawFd,
@@ -52,7 +52,8 @@ impl Stack {
         })
     }
 
-    /// epoll_wait(2): at most `most` events, after `timeout` milliseconds none, with a negative one for ever.
+    /// Implements epoll_wait(2). Returns at most `most` events, or none after `timeout` milliseconds. A negative
+    /// timeout waits forever.
     pub(crate) fn epoll_wait(&self, epoll: RawFd, most: usize, timeout: i32) -> Result<Vec<Told>> {
         if most == 0 {
             return fail(libc::EINVAL);

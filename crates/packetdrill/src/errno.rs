@@ -1,13 +1,13 @@
-//! Why a call failed, as C says it.
+//! Errors of system calls as errno values.
 
 /// An errno value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Errno(pub(crate) i32);
 
-/// What a call gives.
+/// The result of a system call.
 pub(crate) type Result<T> = std::result::Result<T, Errno>;
 
-/// A failed call.
+/// Returns an error.
 pub(crate) fn fail<T>(error: i32) -> Result<T> {
     Err(Errno(error))
 }

@@ -1,6 +1,6 @@
-//! What the endpoint tells of connections, put into the table of sockets.
+//! Applies the endpoint's events to the table of sockets.
 //!
-//! Owns the errno of each ending. Never waits.
+//! Owns the mapping from close reasons to errno values. Never waits.
 
 use mptcp::{CloseReason, ConnectionId, EventKind};
 use mptcp_clock::Instant;
@@ -8,7 +8,7 @@ use mptcp_clock::Instant;
 use crate::stack::Core;
 
 impl Core {
-    /// Takes in what the endpoint has to tell.
+    /// Processes all pending events of the endpoint.
     pub(crate) fn take_events(&mut self, now: Instant) {
         while let Some(event) = self.endpoint.poll_event() {
             if event.kind == EventKind::Accepted {
@@ -19,7 +19,7 @@ impl Core {
         }
     }
 
-    /// Looks at all connections once more: their clocks, and who watches them.
+    /// Samples every connection: updates its clocks and marks epoll entries as ready.
     pub(crate) fn look(&mut self, now: Instant) {
         for id in self.sockets.streams() {
             let Some(info) = self.endpoint.info(now, id) else { continue };
@@ -72,7 +72,7 @@ impl Core {
         match kind {
             EventKind::Connected => status.opened = true,
             EventKind::Finished => status.finished = true,
-            // RFC 9293 section 3.10.4 as Linux has it: data for a socket that is gone ends the connection.
+            // Data for a closed socket resets the connection, as in Linux (RFC 9293 section 3.10.4).
             EventKind::Readable if status.orphan => self.endpoint.abort(now, id),
             EventKind::Closed(how) => {
                 status.closed = Some(how);
@@ -80,7 +80,7 @@ impl Core {
                     CloseReason::Refused => Some(libc::ECONNREFUSED),
                     CloseReason::Reset(_) => Some(libc::ECONNRESET),
                     CloseReason::Unreachable => Some(libc::EHOSTUNREACH),
-                    // A connection of TCP that gives up says so; Linux's close_timeout of MPTCP leaves no error behind.
+                    // A timeout sets an errno, except for MPTCP's close_timeout, as in Linux.
                     CloseReason::TimedOut if !status.opened || !multipath => Some(libc::ETIMEDOUT),
                     CloseReason::TimedOut | CloseReason::Finished | CloseReason::Aborted => None,
                 };
@@ -89,8 +89,8 @@ impl Core {
         }
     }
 
-    /// A socket is closed, `at_once` where SO_LINGER says zero. Linux resets when data was left unread (RFC 2525 section 2.17), and closes in the
-    /// background otherwise.
+    /// Closes a socket's connection. As Linux, resets it if data was left unread (RFC 2525 section 2.17), and otherwise
+    /// closes it in the background. `at_once` is set for SO_LINGER with a time of zero, and also resets.
     pub(crate) fn abandon(&mut self, now: Instant, id: ConnectionId, at_once: bool) {
         let Ok(status) = self.sockets.status(id) else { return };
         status.orphan = true;

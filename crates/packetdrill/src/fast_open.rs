@@ -1,13 +1,13 @@
-//! TCP Fast Open's settings (RFC 7413), in the form that Linux gives them.
+//! Linux's settings of TCP Fast Open (RFC 7413).
 //!
-//! Owns the reading of `tcp_fastopen` and of keys. The cookies themselves are the endpoint's.
+//! Owns the parsing of `tcp_fastopen` and of keys. Never creates cookies: the endpoint does.
 
 /// `net.ipv4.tcp_fastopen` and `tcp_fastopen_key`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FastOpenSettings {
     /// The bits of `tcp_fastopen`.
     pub(crate) mode: u64,
-    /// The key of the cookies, as SipHash takes it.
+    /// The key of the cookies, for SipHash.
     pub(crate) key: [u64; 2],
 }
 
@@ -24,28 +24,28 @@ impl FastOpenSettings {
     const SERVER_WITHOUT_COOKIE: u64 = 0x200;
     const ALL_LISTENERS: u64 = 0x400;
 
-    /// Clients may send data in a SYN.
+    /// Whether a client may send data in a SYN.
     pub(crate) fn client(self) -> bool {
         self.mode & Self::CLIENT != 0
     }
 
-    /// They need no cookie for it.
+    /// Whether a client may do so without a cookie.
     pub(crate) fn client_without_cookie(self) -> bool {
         self.mode & Self::CLIENT_WITHOUT_COOKIE != 0
     }
 
-    /// A listener takes data from a SYN; `asked` says whether it was told to by TCP_FASTOPEN.
+    /// Whether a listener accepts data in a SYN. `asked` is whether TCP_FASTOPEN is set on it.
     pub(crate) fn server(self, asked: bool) -> bool {
         self.mode & Self::SERVER != 0 && (asked || self.mode & Self::ALL_LISTENERS != 0)
     }
 
-    /// Without a cookie.
+    /// Whether a listener does so without a cookie.
     pub(crate) fn server_without_cookie(self) -> bool {
         self.mode & Self::SERVER_WITHOUT_COOKIE != 0
     }
 }
 
-/// A key in the form `a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4`.
+/// Parses a key of the form `a1a1a1a1-b2b2b2b2-c3c3c3c3-d4d4d4d4`.
 pub(crate) fn parse_key(text: &str) -> Option<[u64; 2]> {
     let mut bytes = [0; 16];
     let mut words = text.trim().split('-');
@@ -56,7 +56,7 @@ pub(crate) fn parse_key(text: &str) -> Option<[u64; 2]> {
     words.next().is_none().then(|| key_of(bytes))
 }
 
-/// A key in sixteen bytes, as TCP_FASTOPEN_KEY takes it.
+/// Converts the 16 bytes of TCP_FASTOPEN_KEY to a key.
 pub(crate) fn key_of(bytes: [u8; 16]) -> [u64; 2] {
     let half = |from: usize| {
         let mut half = [0; 8];

@@ -1,30 +1,30 @@
-//! The text of `--so_flags`.
+//! Parses the text of packetdrill's option `--so_flags`.
 //!
-//! Owns its form: `key=value` pairs between commas. Never opens a file that it names.
+//! Owns its form: `key=value` pairs between commas. Never opens the files that the flags name.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What the library is told when it is loaded.
+/// The library's settings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Flags {
-    /// Addresses of the host, the first of each family being that of its connections.
+    /// Addresses of the host. Connections use the first one of each family.
     pub(crate) local: Vec<IpAddr>,
-    /// Largest IP packet, bytes.
+    /// Maximum IP packet size, in bytes.
     pub(crate) mtu: u16,
-    /// Where the commands of the script are recorded; see `settings`.
+    /// File with the script's commands; see `settings`.
     pub(crate) settings: Option<PathBuf>,
-    /// Where to write the counters that scripts ask for.
+    /// File to write the counters to.
     pub(crate) counters: Option<PathBuf>,
-    /// How long packetdrill may wait for a packet before it is told that none will come.
+    /// Maximum time to wait for an outgoing packet.
     pub(crate) patience: Duration,
-    /// Where keys and sequence numbers come from.
+    /// Seed for keys and sequence numbers.
     pub(crate) seed: u64,
 }
 
 impl Flags {
-    /// Reads the flags; the message says what was wrong and what would be right.
+    /// Parses the flags. The error message names the wrong value and the expected one.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let mut flags = Self {
             local: Vec::new(),
@@ -36,31 +36,31 @@ impl Flags {
         };
         for pair in text.split(',').filter(|pair| !pair.is_empty()) {
             let Some((key, value)) = pair.split_once('=') else {
-                return Err(format!("--so_flags: {pair:?} is no key=value"));
+                return Err(format!("--so_flags: {pair:?}: must be key=value"));
             };
             let wrong = |right: &str| format!("--so_flags: {key}={value}: {right}");
             match key {
-                "local" => flags.local.push(value.parse().map_err(|_| wrong("it must be an IP address"))?),
+                "local" => flags.local.push(value.parse().map_err(|_| wrong("must be an IP address"))?),
                 "mtu" => {
                     let mtu = value.parse().ok().filter(|&mtu| mtu >= 576);
-                    flags.mtu = mtu.ok_or_else(|| wrong("it must be 576 to 65535 bytes"))?;
+                    flags.mtu = mtu.ok_or_else(|| wrong("must be 576 to 65535 bytes"))?;
                 }
                 "settings" => flags.settings = Some(value.into()),
                 "counters" => flags.counters = Some(value.into()),
                 "patience" => {
-                    let seconds = value.parse().map_err(|_| wrong("it must be a number of seconds"))?;
+                    let seconds = value.parse().map_err(|_| wrong("must be a number of seconds"))?;
                     flags.patience = Duration::from_secs(seconds);
                 }
-                "seed" => flags.seed = value.parse().map_err(|_| wrong("it must be a number"))?,
+                "seed" => flags.seed = value.parse().map_err(|_| wrong("must be a number"))?,
                 _ => {
                     return Err(format!(
-                        "--so_flags: {key} is unknown: it must be local, mtu, settings, counters, patience or seed"
+                        "--so_flags: {key}: unknown flag; use local, mtu, settings, counters, patience or seed"
                     ));
                 }
             }
         }
         if flags.local.is_empty() {
-            return Err("--so_flags: local=ADDRESS is missing: the stack needs an address".to_owned());
+            return Err("--so_flags: local=ADDRESS is missing; the stack needs an address".to_owned());
         }
         Ok(flags)
     }
@@ -83,10 +83,10 @@ mod tests {
     fn what_is_wrong_is_named() {
         for (text, named) in [
             ("", "local=ADDRESS is missing"),
-            ("local=here", "it must be an IP address"),
-            ("local", "\"local\" is no key=value"),
+            ("local=here", "must be an IP address"),
+            ("local", "\"local\": must be key=value"),
             ("local=10.0.0.1,mtu=9", "576 to 65535"),
-            ("local=10.0.0.1,speed=9", "speed is unknown"),
+            ("local=10.0.0.1,speed=9", "speed: unknown flag"),
         ] {
             let message = Flags::parse(text).err().unwrap_or_default();
             assert!(message.contains(named), "{text}: {message}");

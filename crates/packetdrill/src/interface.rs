@@ -1,7 +1,7 @@
-//! The table of functions that packetdrill calls (its `packetdrill.h`), and how it is filled.
+//! The table of C functions that packetdrill calls (its `packetdrill.h`).
 //!
-//! Owns the layout of the table and the way from C's arguments to [`Stack`] and back: a result, or -1 and errno. No
-//! panic leaves a function here: it becomes EIO. Never does more with a pointer than `memory` allows.
+//! Owns the layout of the table and the conversion between C's arguments and [`Stack`]. A function returns a result, or
+//! -1 with errno. A panic becomes EIO and never leaves a function. Accesses memory only through `memory`.
 
 mod preload;
 mod transfer;
@@ -22,7 +22,7 @@ use crate::stack::Stack;
 use crate::streams::Polled;
 use transfer::{receive, receive_parts, transmit};
 
-/// What `userdata` points to.
+/// The instance behind `userdata`.
 struct Instance {
     stack: Arc<Stack>,
     timers: Option<JoinHandle<()>>,
@@ -32,18 +32,18 @@ impl Drop for Instance {
     fn drop(&mut self) {
         self.stack.stop();
         if let Some(timers) = self.timers.take() {
-            // A panic there was reported there.
+            // The thread's panic message is already printed.
             let _ = timers.join();
         }
     }
 }
 
-/// Runs a call; a failure or a panic is -1 with errno set.
+/// Runs a call. Returns -1 and sets errno after an error or a panic.
 ///
 /// # Safety
-/// `userdata` is what [`packetdrill_interface_init`] stored, and not freed.
+/// `userdata` is a pointer that [`packetdrill_interface_init`] stored, and not freed.
 unsafe fn call(userdata: *mut c_void, work: impl FnOnce(&Stack) -> Result<ssize_t>) -> ssize_t {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: as the caller guarantees.
     let instance = unsafe { userdata.cast::<Instance>().as_ref() };
     let Some(instance) = instance else {
         memory::set_errno(libc::EFAULT);
@@ -69,7 +69,7 @@ macro_rules! table {
         }
 
         impl Interface {
-            /// The table of an instance.
+            /// Creates the table of an instance.
             fn of(instance: Box<Instance>) -> Self {
                 Self {
                     userdata: Box::into_raw(instance).cast(),
@@ -87,16 +87,15 @@ macro_rules! table {
 
         $(
             unsafe extern "C" fn $name(userdata: *mut c_void, $($argument: $kind),*) -> $result {
-                // SAFETY: packetdrill passes the userdata that it was given, and the arguments of the
-                // system call of this name, whose promises are those that `memory` asks for.
+                // SAFETY: packetdrill passes the table's `userdata` and valid arguments of the system call.
                 unsafe { call(userdata, |$stack| $body) as $result }
             }
         )*
     };
 }
 
-// In the order of packetdrill.h. C calls `fcntl` and `ioctl` with "..."; the calling conventions of Linux on x86-64
-// and AArch64 pass one argument more in the same register either way.
+// In the order of packetdrill.h. C declares `fcntl` and `ioctl` with "...". The calling conventions of Linux on x86-64
+// and AArch64 pass one additional argument in the same register either way.
 table! {
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int = |stack| {
         let fd = memory::descriptor()?;
@@ -127,7 +126,7 @@ table! {
     fn recv(fd: c_int, buffer: *mut c_void, count: size_t, flags: c_int) -> ssize_t = |stack| {
         receive(stack, fd, buffer, count, flags)
     };
-    // On a connected stream there is no address to tell.
+    // A connected stream reports no sender address.
     fn recvfrom(
         fd: c_int, buffer: *mut c_void, count: size_t, flags: c_int,
         _address: *mut sockaddr, _length: *mut socklen_t
@@ -199,12 +198,12 @@ table! {
         entries.iter_mut().zip(&polled).for_each(|(entry, polled)| entry.revents = polled.ready);
         Ok(ready as ssize_t)
     };
-    // packetdrill asks for zero, not a count.
+    // packetdrill expects zero, not a count.
     fn netdev_send(packet: *const c_void, count: size_t) -> c_int = |stack| {
         stack.receive(memory::bytes(packet, count)?);
         Ok(0)
     };
-    // packetdrill asks again and again after a failure; a packet of no bytes ends the script instead.
+    // packetdrill retries forever after a failure; an empty packet ends the script instead.
     fn netdev_receive(buffer: *mut c_void, count: *mut size_t, micros: *mut c_longlong) -> c_int = |stack| {
         let (Some(count), Some(micros)) = (count.as_mut(), micros.as_mut()) else { return fail(libc::EFAULT) };
         let Some(left) = stack.next_packet() else {
@@ -252,17 +251,18 @@ table! {
     ) -> ssize_t = |_stack| fail(libc::ENOSYS);
 }
 
-/// Ends an instance.
+/// Frees an instance.
 unsafe extern "C" fn free(userdata: *mut c_void) {
     if !userdata.is_null() {
-        // SAFETY: packetdrill gives back once what it was given; nobody uses it afterwards.
+        // SAFETY: packetdrill frees `userdata` once and does not use it afterwards.
         let instance = unsafe { Box::from_raw(userdata.cast::<Instance>()) };
-        // There is nobody to tell of a panic.
+        // C has no way to receive a panic.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(instance)));
     }
 }
 
-/// Fills packetdrill's table. When the flags are wrong, says so and ends the process, as packetdrill does for its own.
+/// Fills packetdrill's table. If the flags are wrong, prints a message and ends the process, as packetdrill does for
+/// its own flags.
 ///
 /// # Safety
 /// `flags` is null or a C string, and `table` points to a `struct packetdrill_interface`.
@@ -271,7 +271,7 @@ pub unsafe extern "C" fn packetdrill_interface_init(flags: *const c_char, table:
     let text = if flags.is_null() {
         String::new()
     } else {
-        // SAFETY: the caller vouches for a C string.
+        // SAFETY: the caller guarantees a C string.
         unsafe { CStr::from_ptr(flags) }.to_string_lossy().into_owned()
     };
     let made = catch_unwind(|| {
@@ -285,7 +285,7 @@ pub unsafe extern "C" fn packetdrill_interface_init(flags: *const c_char, table:
         Ok(Interface::of(Box::new(Instance { stack, timers: Some(timers) })))
     });
     match made.unwrap_or_else(|_| Err("the stack could not be made".to_owned())) {
-        // SAFETY: the caller vouches for the table.
+        // SAFETY: the caller guarantees the table.
         Ok(made) => unsafe { table.write(made) },
         Err(message) => {
             eprintln!("{message}");

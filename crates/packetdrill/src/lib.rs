@@ -1,13 +1,17 @@
-//! The endpoint under packetdrill.
+//! Runs packetdrill scripts against the MPTCP endpoint instead of the Linux kernel.
 //!
-//! A shared library for `packetdrill --so_filename=libmptcp_packetdrill.so --so_flags=local=ADDRESS`: packetdrill
-//! calls its functions where it would make system calls, hands it the packets of a script, and compares the packets
-//! that it takes back. Owns sockets over an [`mptcp::Endpoint`], a clock that is the machine's, and a device that is
-//! packetdrill's. The endpoint is the one that the simulator runs, with [`mptcp::LinuxCompat::LINUX`]. Never knows which
-//! script is run, and never touches a network.
+//! A shared library for `packetdrill --so_filename=libmptcp_packetdrill.so --so_flags=local=ADDRESS`. packetdrill calls
+//! its functions in place of system calls, injects the packets of a script, and compares the packets that the endpoint
+//! sends.
 //!
-//! `sockets`, `calls`, `streams` and `options` are Linux's sockets; `stack` drives the endpoint; `settings` reads what
-//! the script told the kernel; `interface` is the table of functions that C sees, and `memory` C's memory.
+//! Owns sockets over an [`mptcp::Endpoint`], a clock that follows the machine's, and a network device that packetdrill
+//! reads. The simulator runs the same endpoint; here it runs with [`mptcp::LinuxCompat::LINUX`]. Never knows the
+//! script, and never touches a network.
+//!
+//! - `sockets`, `calls`, `streams` and `options` implement Linux's sockets.
+//! - `stack` drives the endpoint.
+//! - `settings` reads the script's `ip` and `sysctl` commands.
+//! - `interface` holds the table of C functions, and `memory` accesses C's memory.
 #![deny(unsafe_code)]
 
 mod buffers;

@@ -1,7 +1,7 @@
-//! C's memory: addresses, buffers and vectors of them, descriptors and errno.
+//! Reads and writes C's memory: addresses, buffers, I/O vectors, descriptors and errno.
 //!
-//! Owns the unsafe code beside the table of functions. Every function here trusts the caller of the system call, as
-//! the kernel does, but for null pointers, which give EFAULT.
+//! Owns all unsafe code outside the table of functions. As the kernel, every function trusts the caller's sizes. Null
+//! pointers return EFAULT.
 
 use std::ffi::c_void;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -19,26 +19,25 @@ pub(crate) struct Control {
     pub(crate) data: Vec<u8>,
 }
 
-/// Sets errno.
 pub(crate) fn set_errno(error: i32) {
     // SAFETY: the location is this thread's errno.
     unsafe { *libc::__errno_location() = error };
 }
 
-/// A descriptor for a socket to stand on, so that packetdrill has something to close.
+/// Allocates a descriptor for a socket, so that packetdrill has a descriptor to close.
 pub(crate) fn descriptor() -> Result<RawFd> {
     // SAFETY: takes no pointers.
     let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
     if fd < 0 { fail(libc::EMFILE) } else { Ok(fd) }
 }
 
-/// Closes what [`descriptor`] gave.
+/// Closes a descriptor from [`descriptor`].
 pub(crate) fn release(fd: RawFd) {
-    // SAFETY: takes no pointers. An error could only say that it was closed already.
+    // SAFETY: takes no pointers. The only possible error is a closed descriptor.
     unsafe { libc::close(fd) };
 }
 
-/// The bytes at a pointer.
+/// Returns the bytes at a pointer.
 ///
 /// # Safety
 /// Unless null, `data` points to `count` readable bytes that live as long as the result.
@@ -49,14 +48,14 @@ pub(crate) unsafe fn bytes<'a>(data: *const c_void, count: usize) -> Result<&'a 
     if data.is_null() {
         return fail(libc::EFAULT);
     }
-    // SAFETY: the caller vouches for it.
+    // SAFETY: as the caller guarantees.
     Ok(unsafe { std::slice::from_raw_parts(data.cast(), count) })
 }
 
-/// Copies to a pointer.
+/// Copies bytes to a pointer.
 ///
 /// # Safety
-/// Unless null, `to` has room for the bytes.
+/// Unless null, `to` points to enough space for the bytes.
 pub(crate) unsafe fn copy_out(to: *mut c_void, bytes: &[u8]) -> Result<()> {
     if bytes.is_empty() {
         return Ok(());
@@ -64,12 +63,12 @@ pub(crate) unsafe fn copy_out(to: *mut c_void, bytes: &[u8]) -> Result<()> {
     if to.is_null() {
         return fail(libc::EFAULT);
     }
-    // SAFETY: the caller vouches for the room, and what we copy is ours.
+    // SAFETY: the caller guarantees the space, and the two ranges cannot overlap.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to.cast(), bytes.len()) };
     Ok(())
 }
 
-/// The parts of a vector.
+/// Returns the parts of an I/O vector.
 ///
 /// # Safety
 /// Unless null, `vector` points to `count` entries that live as long as the result.
@@ -80,41 +79,41 @@ pub(crate) unsafe fn parts<'a>(vector: *const iovec, count: usize) -> Result<&'a
     if vector.is_null() {
         return fail(libc::EFAULT);
     }
-    // SAFETY: the caller vouches for it.
+    // SAFETY: as the caller guarantees.
     Ok(unsafe { std::slice::from_raw_parts(vector, count) })
 }
 
-/// All bytes of a vector.
+/// Concatenates the bytes of an I/O vector.
 ///
 /// # Safety
-/// Each part has the bytes that it says.
+/// Each part has as many bytes as its length states.
 pub(crate) unsafe fn gather(parts: &[iovec]) -> Result<Vec<u8>> {
     let mut gathered = Vec::new();
     for part in parts {
-        // SAFETY: the caller vouches for it.
+        // SAFETY: as the caller guarantees.
         gathered.extend_from_slice(unsafe { bytes(part.iov_base, part.iov_len) }?);
     }
     Ok(gathered)
 }
 
-/// Spreads bytes over a vector; there are no more than it has room for.
+/// Distributes bytes over an I/O vector. `data` must fit.
 ///
 /// # Safety
-/// Each part has the room that it says.
+/// Each part has as many bytes as its length states.
 pub(crate) unsafe fn scatter(parts: &[iovec], mut data: &[u8]) -> Result<()> {
     for part in parts {
         let (now, later) = data.split_at(part.iov_len.min(data.len()));
-        // SAFETY: the caller vouches for it.
+        // SAFETY: as the caller guarantees.
         unsafe { copy_out(part.iov_base, now) }?;
         data = later;
     }
     Ok(())
 }
 
-/// Writes a control message, if there is one, into the place of a message for it (cmsg(3)); the flag for one that was cut.
+/// Writes a control message into `message` (cmsg(3)). Returns MSG_CTRUNC if it was truncated, else 0.
 ///
 /// # Safety
-/// Unless null, `msg_control` has room for `msg_controllen` bytes.
+/// Unless null, `msg_control` points to `msg_controllen` bytes.
 pub(crate) unsafe fn put_control(message: &mut libc::msghdr, control: Option<Control>) -> Result<i32> {
     let room = message.msg_controllen;
     message.msg_controllen = 0;
@@ -126,13 +125,13 @@ pub(crate) unsafe fn put_control(message: &mut libc::msghdr, control: Option<Con
     let flags = if bytes.len() > room { libc::MSG_CTRUNC } else { 0 };
     bytes.truncate(room);
     bytes.resize(bytes.len().next_multiple_of(8).min(room), 0);
-    // SAFETY: the caller vouches for it.
+    // SAFETY: as the caller guarantees.
     unsafe { copy_out(message.msg_control, &bytes) }?;
     message.msg_controllen = bytes.len() as _;
     Ok(flags)
 }
 
-/// An address as sockets take it; None for AF_UNSPEC. An IPv4-mapped one (RFC 4291 section 2.5.5.2) is IPv4's.
+/// Reads a socket address; None for AF_UNSPEC. An IPv4-mapped address (RFC 4291 section 2.5.5.2) becomes IPv4.
 ///
 /// # Safety
 /// Unless null, `address` points to `length` bytes.
@@ -141,7 +140,7 @@ pub(crate) unsafe fn address(address: *const sockaddr, length: socklen_t) -> Res
     if address.is_null() || length < size_of::<libc::sa_family_t>() {
         return fail(libc::EINVAL);
     }
-    // SAFETY: the caller vouches for `length` bytes, which hold the family.
+    // SAFETY: the caller guarantees `length` bytes, which hold the family.
     let family = i32::from(unsafe { address.cast::<libc::sa_family_t>().read_unaligned() });
     match family {
         libc::AF_UNSPEC => Ok(None),
@@ -162,10 +161,10 @@ pub(crate) unsafe fn address(address: *const sockaddr, length: socklen_t) -> Res
     }
 }
 
-/// Writes a peer's address in the family of its socket, as much of it as there is room for. Null asks for nothing.
+/// Writes a peer's address in the family of its socket, truncated to the available space. Null pointers write nothing.
 ///
 /// # Safety
-/// Unless null, `length` points to the number of bytes that `to` has room for.
+/// Unless null, `length` points to the size of `to` in bytes.
 pub(crate) unsafe fn put_address(to: *mut sockaddr, length: *mut socklen_t, peer: SocketAddr) -> Result<()> {
     if to.is_null() || length.is_null() {
         return Ok(());
@@ -186,7 +185,7 @@ pub(crate) unsafe fn put_address(to: *mut sockaddr, length: *mut socklen_t, peer
             encoded.extend([0; 4]);
         }
     }
-    // SAFETY: the caller vouches for both.
+    // SAFETY: as the caller guarantees for both.
     unsafe {
         let room = (*length as usize).min(encoded.len());
         copy_out(to.cast(), &encoded[..room])?;
@@ -229,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_null_pointer_is_a_fault() {
-        // SAFETY: null pointers are what is tested.
+        // SAFETY: null pointers are the subject of the test.
         unsafe {
             assert_eq!(bytes(std::ptr::null(), 1), fail(libc::EFAULT));
             assert_eq!(bytes(std::ptr::null(), 0), Ok([].as_slice()));

@@ -1,7 +1,7 @@
-//! What recvmsg(2) tells beside data.
+//! Control messages of recvmsg(2).
 //!
-//! Owns the form of control messages: the length of the queue (TCP_INQ) and the ends of calls with MSG_ZEROCOPY, as the error
-//! queue has them.
+//! Owns the form of two messages: the length of the receive queue (TCP_INQ), and MSG_ZEROCOPY completions in the error
+//! queue.
 
 use std::os::fd::RawFd;
 
@@ -16,7 +16,7 @@ const ORIGIN_ZEROCOPY: u8 = 5;
 const CODE_COPIED: u8 = 1;
 
 impl Stack {
-    /// How much is left to be read, where the socket wants to know.
+    /// The TCP_INQ message; None if the socket has not enabled it.
     pub(crate) fn queue_message(&self, fd: RawFd) -> Result<Option<Control>> {
         self.act(|core, _| {
             let socket = core.sockets.get(fd)?.clone();
@@ -25,7 +25,7 @@ impl Stack {
                 return Ok(None);
             }
             let finished = core.sockets.status(id).is_ok_and(|status| status.finished);
-            // As in Linux, the end counts as a byte, so that nobody forgets to read it.
+            // As in Linux, the end of the stream counts as one byte, so that applications read it.
             let left = core.readable_now(id) + u64::from(finished && core.readable_now(id) == 0);
             let left = i32::try_from(left).unwrap_or(i32::MAX);
             let data = left.to_ne_bytes().to_vec();
@@ -33,7 +33,7 @@ impl Stack {
         })
     }
 
-    /// The next message of the error queue; EAGAIN when there is none.
+    /// The next message of the error queue; EAGAIN when it is empty.
     pub(crate) fn error_message(&self, fd: RawFd) -> Result<Control> {
         self.act(|core, _| {
             let socket = core.sockets.get(fd)?.clone();
@@ -48,7 +48,7 @@ impl Stack {
             } else {
                 (libc::IPPROTO_IP, libc::IP_RECVERR, size_of::<libc::sockaddr_in>())
             };
-            // Nobody is to blame.
+            // The offender's address is all zero.
             data.resize(data.len() + offender, 0);
             Ok(Control { level, kind, data })
         })

@@ -1,7 +1,7 @@
-//! What Linux 6.18 tells at the level SOL_MPTCP (include/uapi/linux/mptcp.h): `struct mptcp_info`, and arrays with an element
-//! for each subflow.
+//! Structures that Linux 6.18 returns at level SOL_MPTCP (include/uapi/linux/mptcp.h).
 //!
-//! Owns the order of their fields and the sizes that both sides know. What this stack does not know is 0.
+//! Owns the field order and the size negotiation of `struct mptcp_info` and of the arrays with one element for each
+//! subflow. Fields that this stack does not know are 0.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -17,12 +17,12 @@ pub(crate) const MPTCP_TCPINFO: i32 = 2;
 pub(crate) const MPTCP_SUBFLOW_ADDRS: i32 = 3;
 pub(crate) const MPTCP_FULL_INFO: i32 = 4;
 
-/// `struct mptcp_subflow_data`: its size, the number of elements, the size of one here and there.
+/// Size of `struct mptcp_subflow_data`: its size, the number of elements, and the element sizes of kernel and caller.
 const HEADER: usize = 16;
-/// `struct sockaddr_storage`.
+/// Size of `struct sockaddr_storage`.
 const STORAGE: usize = 128;
 
-/// What getsockopt(2) writes: the value, and what it was asked to put elsewhere, with the addresses.
+/// The output of getsockopt(2): the option's value, and arrays with the addresses that the caller gave for them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) value: Vec<u8>,
@@ -35,7 +35,7 @@ impl From<Vec<u8>> for Answer {
     }
 }
 
-/// Answers for a connection; `asked` is what the caller's buffer holds.
+/// Builds the output for a connection. `asked` holds the content of the caller's buffer.
 pub(crate) fn answer(
     name: i32,
     asked: &[u8],
@@ -101,7 +101,7 @@ fn word(bytes: &[u8], at: usize) -> Result<usize> {
     found.map_or_else(|| fail(libc::EINVAL), |word| Ok(u32::from_ne_bytes(*word) as usize))
 }
 
-/// A header and an array; of each element as much as the caller has room for.
+/// A header and an array whose elements are truncated to the caller's element size.
 fn array(asked: &[u8], elements: &[Vec<u8>]) -> Result<Vec<u8>> {
     let (header, room) = (word(asked, 0)?, word(asked, 12)?);
     if header < HEADER || word(asked, 4)? != 0 || word(asked, 8)? != 0 {
@@ -117,7 +117,7 @@ fn array(asked: &[u8], elements: &[Vec<u8>]) -> Result<Vec<u8>> {
     Ok(value)
 }
 
-/// Elements of the size that the caller knows, as many as there is room for.
+/// Elements truncated or padded to `size`, as many as fit into `room` bytes.
 fn fitted(elements: &[Vec<u8>], size: usize, room: usize) -> Vec<u8> {
     let most = room.checked_div(size).unwrap_or(0);
     let fit = |element: &Vec<u8>| {
@@ -128,7 +128,7 @@ fn fitted(elements: &[Vec<u8>], size: usize, room: usize) -> Vec<u8> {
     elements.iter().take(most).flat_map(fit).collect()
 }
 
-/// `struct mptcp_full_info`: sizes, where the arrays are, and `struct mptcp_info`.
+/// `struct mptcp_full_info`: sizes, addresses of the arrays, and `struct mptcp_info`.
 fn full(asked: &[u8], tcp: &[Vec<u8>], subflows: &[Vec<u8>], whole: &[u8]) -> Result<Answer> {
     let address = |at: usize| {
         let found = asked.get(at..).and_then(|rest| rest.first_chunk::<8>());
@@ -155,12 +155,12 @@ fn full(asked: &[u8], tcp: &[Vec<u8>], subflows: &[Vec<u8>], whole: &[u8]) -> Re
     Ok(Answer { value, elsewhere: elsewhere.into_iter().flatten().collect() })
 }
 
-/// `struct mptcp_subflow_addrs`: two addresses.
+/// `struct mptcp_subflow_addrs`: the local and the remote address.
 fn addresses(subflow: &SubflowInfo) -> Vec<u8> {
     [storage(subflow.local), storage(subflow.remote)].concat()
 }
 
-/// `struct mptcp_subflow_info`: a number, and the addresses where their alignment has them.
+/// `struct mptcp_subflow_info`: the subflow's number, padding, and its addresses.
 fn named(subflow: &SubflowInfo) -> Vec<u8> {
     let mut bytes = subflow.id.number().to_ne_bytes()[..4].to_vec();
     bytes.resize(8, 0);
@@ -201,7 +201,7 @@ mod tests {
         let value = array(&header(4), &elements).unwrap();
         assert_eq!(value[..16], [16, 2, 8, 4].map(u32::to_ne_bytes).concat());
         assert_eq!(value[16..], [1, 1, 1, 1, 2, 2, 2, 2]);
-        // One that knows more gets zeroes.
+        // A caller with larger elements gets padding of zeroes.
         assert_eq!(
             array(&header(12), &elements).unwrap()[16..40],
             [[1; 8].as_slice(), &[0; 4], &[2; 8], &[0; 4]].concat()

@@ -1,7 +1,7 @@
-//! setsockopt(2).
+//! Implements setsockopt(2).
 //!
-//! Owns which options there are, what they may be, and the errors of Linux for what they may not. Values come as bytes in the
-//! machine's order. What they are is told by `values`.
+//! Owns the list of options, their valid ranges and Linux's errors. Values are bytes in the machine's order. `values`
+//! returns the options that are set.
 
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::socket_options::{REMEMBERED, SocketOptions};
 use crate::sockets::Role;
 use crate::stack::{Core, Stack};
 
-/// Linux's numbers, which the libc crate does not have.
+/// Linux option numbers that the libc crate lacks.
 pub(crate) const TCP_FASTOPEN_NO_COOKIE: i32 = 34;
 pub(crate) const TCP_INQ: i32 = 36;
-/// The two bits that ECN owns (RFC 3168 section 5): applications do not set them on TCP.
+/// The two bits of ECN (RFC 3168 section 5), which applications must not set on TCP.
 const ECN: u8 = 0x03;
 /// MAX_TCP_WINDOW and TCP_MIN_MSS of include/net/tcp.h.
 const SEGMENTS: std::ops::RangeInclusive<i32> = 88..=32_767;
@@ -27,7 +27,7 @@ const SECONDS: std::ops::RangeInclusive<i32> = 1..=32_767;
 const TIMES: std::ops::RangeInclusive<i32> = 1..=127;
 
 impl Stack {
-    /// setsockopt(2).
+    /// Implements setsockopt(2).
     pub(crate) fn set_option(&self, fd: RawFd, level: i32, name: i32, value: &[u8]) -> Result<()> {
         self.act(|core, now| {
             core.refresh(self);
@@ -36,7 +36,7 @@ impl Stack {
             match level {
                 libc::SOL_SOCKET => core.set_of_socket(&mut options, name, value)?,
                 libc::IPPROTO_IP if name == libc::IP_TOS => {
-                    // Linux takes a byte too.
+                    // Linux accepts a single byte too.
                     let class = match value {
                         [class, rest @ ..] if rest.len() < 3 => *class,
                         _ => integer(value)? as u8,
@@ -70,7 +70,7 @@ impl Core {
             libc::SO_REUSEADDR => options.reuse_address = integer(value)? != 0,
             libc::SO_SNDTIMEO => options.send_timeout = span(value)?,
             libc::SO_RCVTIMEO => options.receive_timeout = span(value)?,
-            // Linux's sock_setsockopt: a negative one is very large.
+            // Linux's sock_setsockopt treats a negative size as a very large one.
             libc::SO_SNDBUF => {
                 options.send_buffer = Some((2 * (integer(value)? as u32).min(most)).max(SEND_LEAST));
             }
@@ -91,7 +91,7 @@ impl Core {
         Ok(())
     }
 
-    /// A connection learns what was set.
+    /// Applies changed options to an open connection.
     fn tell_running(
         &mut self,
         now: Instant,
@@ -100,7 +100,7 @@ impl Core {
         new: &SocketOptions,
     ) {
         let endpoint = &mut self.endpoint;
-        // Also when it is on already: what waits is pushed then.
+        // Setting TCP_NODELAY a second time also sends the waiting data.
         if before.no_delay != new.no_delay || new.no_delay {
             endpoint.set_nodelay(now, id, new.no_delay);
         }
@@ -154,7 +154,7 @@ fn set_of_tcp(
         }
         TCP_INQ => options.tell_queue = among(value, 0..=1)? == 1,
         libc::TCP_FASTOPEN => options.fast_open_queue = among(value, 0..=i32::MAX)? as u32,
-        // Both are about the SYN: afterwards it is too late.
+        // Both options change the SYN, so they fail after it.
         libc::TCP_FASTOPEN_CONNECT if integer(value)? > 0 && !fast_open => return fail(libc::EOPNOTSUPP),
         libc::TCP_FASTOPEN_CONNECT if matches!(role, Role::Fresh { .. }) => {
             options.fast_open_connect = integer(value)? != 0;
@@ -172,7 +172,7 @@ fn set_of_tcp(
     Ok(())
 }
 
-/// What changes nothing.
+/// Stores an option without effect. ENOPROTOOPT for unknown options.
 fn remember(options: &mut SocketOptions, level: i32, name: i32, value: &[u8]) -> Result<()> {
     let at = REMEMBERED.iter().position(|known| *known == (level, name));
     options.remembered[at.ok_or(Errno(libc::ENOPROTOOPT))?] = integer(value)?;
@@ -188,7 +188,7 @@ fn among(value: &[u8], allowed: std::ops::RangeInclusive<i32>) -> Result<i32> {
     integer(value).and_then(|number| if allowed.contains(&number) { Ok(number) } else { fail(libc::EINVAL) })
 }
 
-/// A timeval; zero is for ever.
+/// Parses a timeval; zero means no timeout.
 fn span(value: &[u8]) -> Result<Option<Duration>> {
     let part = |from: usize| value.get(from..).and_then(|rest| rest.first_chunk::<8>().copied());
     let (Some(seconds), Some(micros)) = (part(0), part(8)) else { return fail(libc::EINVAL) };

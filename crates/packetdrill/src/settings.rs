@@ -1,8 +1,8 @@
-//! What a script's `ip` and `sysctl` commands say, for a stack that is not the kernel.
+//! Reads a script's `ip` and `sysctl` commands and turns them into settings of the endpoint.
 //!
-//! Owns the reading of the record that the runner's stand-ins for those commands keep: one command in a line, its
-//! words between tabs. Never runs a command. What has no meaning for the stack (queueing disciplines, cached
-//! metrics) is passed over; so are settings of Linux that this stack does not have.
+//! Owns the parsing of the record that the runner's replacements for those commands keep: one command per line, words
+//! separated by tabs. Never runs a command. Ignores commands without a meaning for the stack (queueing disciplines,
+//! cached metrics) and unsupported settings.
 
 use std::net::IpAddr;
 
@@ -12,22 +12,22 @@ use mptcp_clock::Duration;
 
 use crate::fast_open::FastOpenSettings;
 
-/// The settings that matter, with the kernel's defaults.
+/// The supported settings, with the kernel's defaults.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
     pub(crate) mptcp: bool,
     pub(crate) fast_open: FastOpenSettings,
-    /// Addresses that `ip addr add` gave the host.
+    /// Addresses added by `ip addr add`.
     pub(crate) addresses: Vec<IpAddr>,
-    /// `tcp_wmem`: least, first and largest size of send buffers.
+    /// `tcp_wmem`: minimum, initial and maximum size of send buffers, in bytes.
     pub(crate) send_buffer: [u64; 3],
-    /// `wmem_max` of `net.core`.
+    /// `net.core.wmem_max`, in bytes.
     pub(crate) largest_buffer: u32,
     /// `tcp_min_tso_segs`.
     pub(crate) least_burst: u64,
     /// `tcp_notsent_lowat`.
     pub(crate) notsent_lowat: u64,
-    /// `tcp_congestion_control`, of TCP; MPTCP's is the endpoint's.
+    /// `tcp_congestion_control` for TCP sockets. MPTCP sockets use the endpoint's controller.
     pub(crate) congestion: &'static str,
     config: Config,
     endpoints: Vec<Announced>,
@@ -62,7 +62,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// The settings after all commands of a record.
+    /// Applies all commands of a record to the defaults.
     pub(crate) fn read(record: &str) -> Self {
         let mut settings = Self::default();
         for line in record.lines() {
@@ -76,7 +76,7 @@ impl Settings {
         settings
     }
 
-    /// What a connection is told.
+    /// The configuration of a connection.
     pub(crate) fn config(&self) -> Config {
         Config { announce: Some(self.endpoints.clone()), ..self.config.clone() }
     }
@@ -106,7 +106,7 @@ impl Settings {
             "net.ipv4.tcp_slow_start_after_idle" => config.restart_after_idle = Some(number != 0),
             "net.ipv4.tcp_sack" => config.sack = number != 0,
             "net.ipv4.tcp_recovery" => config.rack = number != 0,
-            // The last of three is the largest size.
+            // The last of the three numbers is the maximum.
             "net.ipv4.tcp_rmem" => config.receive_buffer = number,
             "net.ipv4.tcp_wmem" => {
                 config.send_buffer = number;
@@ -165,7 +165,7 @@ impl Settings {
         }
     }
 
-    /// Only endpoints to be announced: no script uses others.
+    /// Adds an announced endpoint. Other endpoints are ignored, because no script uses them.
     fn add_endpoint(&mut self, address: &str, options: &[&str]) {
         if !options.contains(&"signal") {
             return;
@@ -179,7 +179,7 @@ impl Settings {
     }
 }
 
-/// A number as sysctl(8) takes it, in base ten or sixteen.
+/// Parses a number as sysctl(8) does, decimal or hexadecimal.
 fn number(text: &str) -> Option<u64> {
     text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |digits| u64::from_str_radix(digits, 16).ok())
 }

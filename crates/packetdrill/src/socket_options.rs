@@ -1,13 +1,13 @@
-//! What setsockopt(2) has set on a socket.
+//! Socket options that setsockopt(2) has set.
 //!
-//! Owns the values and their defaults; what they may be is `options`' affair, what they do `calls`' and `buffers`'.
+//! Owns the values and their defaults. `options` checks valid ranges; `calls` and `buffers` apply the values.
 
 use std::time::Duration;
 
 use mptcp::{Config, Keepalive};
 use mptcp_clock::Duration as Span;
 
-/// Options that change nothing here, and are remembered all the same: level and name.
+/// Options without effect that are only stored: level and name.
 pub(crate) const REMEMBERED: [(i32, i32); 10] = [
     (libc::SOL_SOCKET, libc::SO_MARK),
     (libc::SOL_SOCKET, libc::SO_PRIORITY),
@@ -21,7 +21,7 @@ pub(crate) const REMEMBERED: [(i32, i32); 10] = [
     (libc::IPPROTO_TCP, libc::TCP_QUICKACK),
 ];
 
-/// An accepted socket takes over its listener's.
+/// Options of a socket. An accepted socket inherits the listener's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SocketOptions {
     pub(crate) no_delay: bool,
@@ -32,26 +32,26 @@ pub(crate) struct SocketOptions {
     pub(crate) fast_open_connect: bool,
     pub(crate) fast_open_no_cookie: bool,
     pub(crate) fast_open_queue: u32,
-    /// The key of the cookies, and the one before it.
+    /// The current and the previous key of the cookies.
     pub(crate) fast_open_keys: Option<([u8; 16], Option<[u8; 16]>)>,
     pub(crate) reuse_address: bool,
-    /// Bytes, doubled as Linux does; None as sysctl says.
+    /// Bytes, doubled as in Linux; None for the value of sysctl.
     pub(crate) send_buffer: Option<u32>,
     pub(crate) receive_buffer: Option<u32>,
-    /// TCP_MAXSEG; 0 for what the device carries.
+    /// TCP_MAXSEG, in bytes; 0 for the MSS of the device.
     pub(crate) max_segment: u16,
-    /// Milliseconds; 0 for none.
+    /// Milliseconds; 0 for no timeout.
     pub(crate) user_timeout: u32,
-    /// Bytes; 0 as sysctl says.
+    /// Bytes; 0 for the value of sysctl.
     pub(crate) notsent_lowat: u32,
     pub(crate) syn_count: Option<u32>,
     pub(crate) keepalive: bool,
-    /// Seconds, seconds, how often.
+    /// Idle time in seconds, probe interval in seconds, number of probes.
     pub(crate) keep: (u16, u16, u8),
-    /// SO_LINGER: seconds that close(2) may wait.
+    /// SO_LINGER: maximum time of close(2), in seconds.
     pub(crate) linger: Option<u32>,
     pub(crate) congestion: Option<&'static str>,
-    /// TCP_INQ: recvmsg(2) tells what is left.
+    /// TCP_INQ: recvmsg(2) reports the bytes left to read.
     pub(crate) tell_queue: bool,
     pub(crate) zero_copy: bool,
     pub(crate) remembered: [i32; REMEMBERED.len()],
@@ -60,7 +60,7 @@ pub(crate) struct SocketOptions {
 impl Default for SocketOptions {
     fn default() -> Self {
         let mut remembered = [0; REMEMBERED.len()];
-        // TCP_QUICKACK is on until the application answers.
+        // TCP_QUICKACK is enabled by default.
         remembered[REMEMBERED.len() - 1] = 1;
         Self {
             no_delay: false,
@@ -91,7 +91,7 @@ impl Default for SocketOptions {
 }
 
 impl SocketOptions {
-    /// How a silent peer is asked.
+    /// The settings of keepalive probes; None if keepalive is off.
     pub(crate) fn keepalive(&self) -> Option<Keepalive> {
         let (idle, interval, probes) = self.keep;
         let seconds = |count: u16| Span::from_secs(count.into());
@@ -106,7 +106,7 @@ impl SocketOptions {
         (self.user_timeout > 0).then(|| Span::from_millis(self.user_timeout.into()))
     }
 
-    /// Puts what a connection is told from its beginning into its settings.
+    /// Writes the options into a new connection's configuration.
     pub(crate) fn apply(&self, config: &mut Config) {
         config.nagle = !self.no_delay;
         config.keepalive = self.keepalive();
@@ -116,7 +116,7 @@ impl SocketOptions {
             config.mss = config.mss.min(self.max_segment);
         }
         if let Some(bytes) = self.receive_buffer {
-            // Half of it is for what the kernel needs around the data (tcp_adv_win_scale = 1).
+            // The kernel reserves half of it for overhead (tcp_adv_win_scale = 1).
             config.receive_buffer = u64::from(bytes / 2);
             config.mechanisms.autotuning = false;
         }

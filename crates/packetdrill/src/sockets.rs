@@ -1,6 +1,6 @@
-//! The table of sockets: which descriptor stands for what, and what events have told of each connection.
+//! The table of sockets, and the state of their connections.
 //!
-//! Owns the state of sockets. Never waits, and never makes or closes a descriptor.
+//! Owns the state of sockets. Never waits, and never creates or closes a descriptor.
 
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;
@@ -13,61 +13,60 @@ use crate::errno::{Result, fail};
 use crate::socket_options::SocketOptions;
 use crate::zero_copy::ZeroCopies;
 
-/// What a descriptor stands for.
+/// The state of a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Nothing yet; the port that it was bound to, or 0.
+    /// Not connected; the bound port, or 0.
     Fresh { port: u16 },
     /// Accepts connections to a port.
     Listener { port: u16 },
-    /// Will connect with its first data (TCP_FASTOPEN_CONNECT).
+    /// Connects with the first write (TCP_FASTOPEN_CONNECT).
     Deferred { remote: std::net::SocketAddr },
     /// One end of a connection.
     Stream(ConnectionId),
 }
 
-/// A socket.
 #[derive(Clone, Debug)]
 pub(crate) struct Socket {
     pub(crate) domain: i32,
     pub(crate) protocol: i32,
     pub(crate) nonblocking: bool,
     pub(crate) role: Role,
-    /// What listen(2) was told.
+    /// The backlog argument of listen(2).
     pub(crate) backlog: i32,
     pub(crate) options: SocketOptions,
 }
 
-/// What is known of a connection.
+/// The state of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Status {
     pub(crate) opened: bool,
-    /// The peer has sent all it will.
+    /// The peer has closed its direction.
     pub(crate) finished: bool,
     pub(crate) closed: Option<CloseReason>,
-    /// The errno that the next call gets, once.
+    /// The errno of the next call, reported once.
     pub(crate) error: Option<i32>,
-    /// What the endpoint handed out and the application did not take yet.
+    /// Data that the endpoint delivered and the application has not read.
     pub(crate) unread: Bytes,
     pub(crate) write_closed: bool,
     pub(crate) read_closed: bool,
     pub(crate) traffic_class: u8,
     pub(crate) clocks: Clocks,
     pub(crate) zero_copies: ZeroCopies,
-    /// Size of a TCP socket's send buffer, and where its last piece begins: see `buffers`.
+    /// Size of a TCP socket's send buffer in bytes, and the stream offset of its last piece: see `buffers`.
     pub(crate) buffer: u64,
     pub(crate) piece: u64,
-    /// A writer found no room.
+    /// A writer found no buffer space.
     pub(crate) no_space: bool,
-    /// Whoever watches it is to look again.
+    /// The readiness must be reported to epoll instances again.
     pub(crate) stirred: bool,
-    /// What the endpoint knew of it when it ended.
+    /// The endpoint's last information about the connection.
     pub(crate) last: Option<ConnectionInfo>,
-    /// Its socket is closed; the connection ends in the background.
+    /// The socket is closed; the connection ends in the background.
     pub(crate) orphan: bool,
 }
 
-/// All sockets, and the connections behind them.
+/// All sockets and their connections.
 #[derive(Debug, Default)]
 pub(crate) struct Sockets {
     open: HashMap<RawFd, Socket>,
@@ -92,28 +91,28 @@ impl Sockets {
         self.open.get_mut(&fd).map_or_else(|| fail(libc::EBADF), Ok)
     }
 
-    /// A connection was opened by a socket of ours.
+    /// Records a connection that a local socket opened.
     pub(crate) fn connected(&mut self, id: ConnectionId, traffic_class: u8) {
         self.streams.insert(id, Status { traffic_class, ..Status::default() });
     }
 
-    /// The state of a connection; ENOTCONN when nothing is known of it.
+    /// The state of a connection; ENOTCONN when it is unknown.
     pub(crate) fn status(&mut self, id: ConnectionId) -> Result<&mut Status> {
         self.streams.get_mut(&id).map_or_else(|| fail(libc::ENOTCONN), Ok)
     }
 
-    /// The connections that sockets know of.
+    /// The connections of all sockets.
     pub(crate) fn streams(&self) -> Vec<ConnectionId> {
         self.streams.keys().copied().collect()
     }
 
-    /// The descriptor of a connection, and its socket.
+    /// The descriptor and the socket of a connection.
     pub(crate) fn socket_of(&self, id: ConnectionId) -> Option<(RawFd, Socket)> {
         let found = self.open.iter().find(|(_, socket)| socket.role == Role::Stream(id));
         found.map(|(fd, socket)| (*fd, socket.clone()))
     }
 
-    /// The descriptor that listens on a port.
+    /// The descriptor of the listener on a port.
     pub(crate) fn listener(&self, port: u16) -> Option<RawFd> {
         self.open.iter().find(|(_, socket)| socket.role == Role::Listener { port }).map(|(fd, _)| *fd)
     }
@@ -126,13 +125,12 @@ impl Sockets {
         self.backlogs.insert(port, VecDeque::new());
     }
 
-    /// No more connections to a port; returns those that nobody has accepted.
+    /// Ends listening on a port. Returns the connections that were not accepted.
     pub(crate) fn unlisten(&mut self, port: u16) -> VecDeque<ConnectionId> {
         self.backlogs.remove(&port).unwrap_or_default()
     }
 
-    /// A connection came to a port: it waits to be accepted. The options of the socket that listens there; None if
-    /// nobody does.
+    /// Queues an incoming connection for accept(2). Returns the listener's options; None without a listener.
     pub(crate) fn accepted(&mut self, port: u16, id: ConnectionId) -> Option<SocketOptions> {
         let options = self.listener_options(port)?;
         self.backlogs.get_mut(&port)?.push_back(id);
@@ -149,7 +147,7 @@ impl Sockets {
         self.backlogs.get(&port).is_some_and(|backlog| !backlog.is_empty())
     }
 
-    /// The options of the socket that listens on a port.
+    /// The options of the listener on a port.
     fn listener_options(&self, port: u16) -> Option<SocketOptions> {
         let listens = |socket: &&Socket| socket.role == Role::Listener { port };
         self.open.values().find(listens).map(|socket| socket.options)

@@ -1,8 +1,8 @@
-//! The endpoint, its clock and its one network device, which is packetdrill.
+//! The endpoint, its clock and its network device.
 //!
-//! Owns the lock, the thread that drives the timers, and the packets on their way out. Sockets change the endpoint
-//! under the lock and wait here; what the endpoint says is done at once, so that a packet's answer is there when
-//! the call that brought the packet returns. Never interprets a system call.
+//! Owns the lock, the timer thread and the queue of outgoing packets. Sockets change the endpoint under the lock and
+//! wait here. Events are processed at once, so a reply is queued before the call that injected a packet returns. Never
+//! interprets a system call.
 
 use std::net::IpAddr;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ use crate::settings::Settings;
 use crate::sockets::Sockets;
 use crate::watching::Epolls;
 
-/// What the lock guards.
+/// The state behind the lock.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) endpoint: Endpoint,
@@ -29,7 +29,7 @@ pub(crate) struct Core {
     pub(crate) sockets: Sockets,
     pub(crate) epolls: Epolls,
     device: Device,
-    /// The counters as they were last written.
+    /// The counters that were written last.
     counted: String,
     stopping: bool,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Stack {
     core: Mutex<Core>,
     changed: Condvar,
     origin: std::time::Instant,
-    /// The time of day at the origin, microseconds since 1970.
+    /// Time of day at `origin`, in microseconds since 1970.
     epoch: i64,
     pub(crate) flags: Flags,
 }
@@ -70,13 +70,13 @@ impl Stack {
         }
     }
 
-    /// The stack's time. It does not begin at zero: Linux's timestamps do not either.
+    /// The stack's time. It does not start at zero, as Linux's timestamps do not.
     pub(crate) fn now(&self) -> Instant {
         let elapsed = u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX / 2);
         Instant::ZERO + Duration::from_secs(1) + Duration::from_nanos(elapsed)
     }
 
-    /// The time of day of an instant, microseconds since 1970.
+    /// Converts an instant to the time of day, in microseconds since 1970.
     pub(crate) fn time_of_day(&self, at: Instant) -> i64 {
         self.epoch + i64::try_from(at.since(Instant::ZERO).as_micros()).unwrap_or(0)
     }
@@ -85,7 +85,7 @@ impl Stack {
         self.core.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something to the stack, and then what the endpoint says.
+    /// Runs `work` under the lock, then processes timers, events and outgoing packets.
     pub(crate) fn act<T>(&self, work: impl FnOnce(&mut Core, Instant) -> T) -> T {
         let mut core = self.lock();
         let result = work(&mut core, self.now());
@@ -94,7 +94,7 @@ impl Stack {
         result
     }
 
-    /// Tries until there is a result. A call that may not block gets EAGAIN, one whose time is up `late`.
+    /// Calls `attempt` until it returns a result. After the deadline, the errno is `late`.
     pub(crate) fn wait<T>(
         &self,
         deadline: Option<std::time::Instant>,
@@ -108,7 +108,7 @@ impl Stack {
                 self.changed.notify_all();
                 return result;
             }
-            // The attempt may have changed something: its packets leave before anybody sleeps.
+            // The attempt may have changed the endpoint: its packets must leave before this thread sleeps.
             core.turn(self);
             let left = deadline.map(|deadline| deadline.saturating_duration_since(std::time::Instant::now()));
             core = match left {
@@ -119,7 +119,7 @@ impl Stack {
         }
     }
 
-    /// A packet comes in. What is not for the stack is dropped, as a host does.
+    /// Receives a packet or an ICMP message. Drops packets for unknown addresses, as a host does.
     pub(crate) fn receive(&self, bytes: &[u8]) {
         if let Ok(notice) = Notice::parse(&Bytes::copy_from_slice(bytes)) {
             self.act(|core, now| core.endpoint.handle_icmp(now, told(&notice)));
@@ -135,13 +135,13 @@ impl Stack {
         });
     }
 
-    /// The next packet that leaves, or None when packetdrill has waited long enough.
+    /// The next outgoing packet; None after `patience`.
     pub(crate) fn next_packet(&self) -> Option<Left> {
         let deadline = std::time::Instant::now() + self.flags.patience;
         self.wait(Some(deadline), libc::EAGAIN, |core, _| core.device.pop().map(Ok)).ok()
     }
 
-    /// What the thread of the timers does, until [`Stack::stop`].
+    /// Runs the timers until [`Stack::stop`].
     pub(crate) fn run_timers(&self) {
         let mut core = self.lock();
         while !core.stopping {
@@ -165,7 +165,7 @@ impl Stack {
 }
 
 impl Core {
-    /// Timers that are due, packets that want to leave, events that sockets should know of.
+    /// Handles due timers, outgoing packets and socket events.
     fn turn(&mut self, stack: &Stack) {
         let now = stack.now();
         if self.endpoint.poll_timeout().is_some_and(|at| at <= now) {
@@ -176,7 +176,7 @@ impl Core {
         self.write_counters(stack);
     }
 
-    /// What the endpoint has to tell and to send.
+    /// Processes events and sends the endpoint's segments.
     pub(crate) fn transmit(&mut self, now: Instant) {
         self.take_events(now);
         while let Some(transmit) = self.endpoint.poll_transmit(now) {
@@ -192,10 +192,10 @@ impl Core {
         self.take_events(now);
     }
 
-    /// Looks at the record of the script's commands.
+    /// Reads the record of the script's commands again.
     pub(crate) fn refresh(&mut self, stack: &Stack) {
         let Some(path) = &stack.flags.settings else { return };
-        // Without a command there is no record yet.
+        // The record is missing until the first command.
         let record = std::fs::read_to_string(path).unwrap_or_default();
         self.settings = Settings::read(&record);
         for &address in &self.settings.addresses {
@@ -205,7 +205,7 @@ impl Core {
         }
     }
 
-    /// The counters under Linux's names, in the form of `nstat -zjs`.
+    /// Writes the counters with Linux's names, in the form of `nstat -zjs`.
     fn write_counters(&mut self, stack: &Stack) {
         let Some(path) = &stack.flags.counters else { return };
         let counters = self.endpoint.counters();
@@ -214,14 +214,14 @@ impl Core {
             counters.capable_syns_received, counters.capable_fallback_acks
         );
         if self.counted != text {
-            // A script that asks for counters which could not be written fails by itself, and says so.
+            // A script that needs the counters fails by itself and prints the reason.
             let _ = std::fs::write(path, &text);
             self.counted = text;
         }
     }
 }
 
-/// A notice in the endpoint's words.
+/// Converts an ICMP notice to the endpoint's type.
 fn told(notice: &Notice) -> IcmpMessage {
     let &Notice { source: local, destination: remote, sequence, what } = notice;
     let error = match what {

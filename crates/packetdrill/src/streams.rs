@@ -1,6 +1,6 @@
-//! Data through sockets: read, write, poll.
+//! Data transfer through sockets: read, write and poll.
 //!
-//! Owns waiting for data and for room, and the errors at a stream's end. Sees bytes, never packets or pointers.
+//! Owns waiting for data and for buffer space, and the errors at a stream's end. Sees bytes, never packets or pointers.
 
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
@@ -14,7 +14,7 @@ use crate::errno::{Result, fail};
 use crate::sockets::{Role, Socket};
 use crate::stack::{Core, Stack};
 
-/// A descriptor in a poll, and what is so of it.
+/// A descriptor of poll(2), its requested events and its readiness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Polled {
     pub(crate) fd: RawFd,
@@ -23,10 +23,10 @@ pub(crate) struct Polled {
 }
 
 impl Stack {
-    /// Reads at most `count` bytes; none at the end of the stream. `flags` are those of recv(2).
+    /// Reads at most `count` bytes, or none at the end of the stream. `flags` are those of recv(2).
     pub(crate) fn read(&self, fd: RawFd, count: usize, flags: i32) -> Result<Vec<u8>> {
         if flags & libc::MSG_OOB != 0 {
-            // Urgent data is part of the stream (RFC 9293 section 3.8.5), so there is none beside it.
+            // Urgent data is part of the stream (RFC 9293 section 3.8.5), so MSG_OOB finds none.
             return fail(libc::EINVAL);
         }
         let id = match self.lock().sockets.get(fd)?.role {
@@ -58,15 +58,15 @@ impl Stack {
             if let Some(error) = status.error.take() {
                 return Some(fail(error));
             }
-            // A TCP that is over has its end behind the error (net/ipv4/tcp.c, `tcp_done`).
+            // In TCP, the end of the stream follows the error (net/ipv4/tcp.c, `tcp_done`).
             status.closed.map(|_| if multipath { fail(libc::ENOTCONN) } else { Ok(Vec::new()) })
         })
     }
 
-    /// Writes, as far as there is room; `flags` are those of send(2), `to` the address of sendto(2).
+    /// Writes data as far as the buffer has space. `flags` are those of send(2), and `to` is the address of sendto(2).
     pub(crate) fn write(&self, fd: RawFd, data: Bytes, flags: i32, to: Option<SocketAddr>) -> Result<usize> {
         if flags & libc::MSG_OOB != 0 {
-            // Urgent data is not sent: RFC 6093 section 4 advises against it, and MPTCP has no place for it.
+            // Urgent data is not supported: RFC 6093 section 4 advises against it, and MPTCP cannot carry it.
             return fail(libc::EOPNOTSUPP);
         }
         let wait = flags & libc::MSG_DONTWAIT == 0 && !self.lock().sockets.get(fd)?.nonblocking;
@@ -81,7 +81,7 @@ impl Stack {
             if wait {
                 self.await_connection(fd, id)?;
             }
-            // What the SYN had no room or no cookie for follows the handshake, if there is time to wait for it.
+            // Data that did not fit into the SYN, or had no cookie, follows the handshake if the call may block.
             if !wait || in_syn == data.len() {
                 self.act(|core, now| core.note_zero_copy(now, fd, id, zero_copy && in_syn > 0));
                 return Ok(in_syn);
@@ -95,7 +95,8 @@ impl Stack {
         let with =
             WriteFlags { more: flags & libc::MSG_MORE != 0, end_of_record: flags & libc::MSG_EOR != 0 };
         let mut waited = false;
-        // As Linux: who may wait is kept until all is taken, and what was taken counts for more than what came then.
+        // As in Linux, a blocking call continues until all data is written. A later error is reported only if no data
+        // was written.
         let outcome = self.wait(deadline, late, |core, now| {
             let status = match core.sockets.status(id) {
                 Ok(status) => status,
@@ -107,7 +108,7 @@ impl Stack {
             if status.write_closed || status.closed.is_some() {
                 return Some(fail(libc::EPIPE));
             }
-            // Who waits is woken when much is free, not at once (`sk_stream_write_space`).
+            // Linux wakes a writer only when much space is free (`sk_stream_write_space`).
             if !status.opened || (waited && status.no_space) {
                 return None;
             }
@@ -126,7 +127,8 @@ impl Stack {
         outcome
     }
 
-    /// poll(2): waits until something is so, for `timeout` milliseconds at most, for ever when negative.
+    /// Implements poll(2): waits at most `timeout` milliseconds, forever if negative. Returns the number of ready
+    /// descriptors.
     pub(crate) fn poll(&self, polled: &mut [Polled], timeout: i32) -> usize {
         let outcome = self.wait(deadline_in(timeout), libc::EAGAIN, |core, now| {
             for entry in polled.iter_mut() {
@@ -139,17 +141,17 @@ impl Stack {
     }
 }
 
-/// The end of a timeout in milliseconds; None for a negative one, which has no end.
+/// The deadline of a timeout in milliseconds; None for a negative one, which never ends.
 pub(crate) fn deadline_in(timeout: i32) -> Option<std::time::Instant> {
     let span = u64::try_from(timeout).ok().map(std::time::Duration::from_millis);
     span.and_then(|span| std::time::Instant::now().checked_add(span))
 }
 
-/// What poll(2) tells although nobody asked.
+/// Events that poll(2) reports without a request.
 const ALWAYS: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
 
 impl Core {
-    /// A call with MSG_ZEROCOPY has sent something, if it `counts` and the socket wants to hear of such.
+    /// Numbers a call with MSG_ZEROCOPY, if it `counts` and the socket has enabled SO_ZEROCOPY.
     fn note_zero_copy(&mut self, now: Instant, fd: RawFd, id: ConnectionId, counts: bool) {
         let wanted = counts && self.sockets.get(fd).is_ok_and(|socket| socket.options.zero_copy);
         let Some(info) = self.endpoint.info(now, id).filter(|_| wanted) else { return };
@@ -158,7 +160,7 @@ impl Core {
         }
     }
 
-    /// Writes as much as Linux would take; returns how many bytes that was.
+    /// Writes as much as Linux would accept. Returns the number of bytes.
     fn write_some(
         &mut self,
         now: Instant,
@@ -194,7 +196,7 @@ impl Core {
             }
         }
         if taken < data.len() {
-            // Nothing waits for more of a write that has to stop here.
+            // A write that stops here must not delay its last segment.
             self.endpoint.end_more(now, id);
             self.transmit(now);
             if let Ok(status) = self.sockets.status(id) {
@@ -204,7 +206,7 @@ impl Core {
         taken
     }
 
-    /// The next bytes of a stream, `count` at most; none when there are none now.
+    /// Takes at most `count` bytes from a stream, or none if no data is ready.
     fn take(&mut self, now: Instant, id: ConnectionId, count: usize, peek: bool) -> Result<Vec<u8>> {
         let mut taken = Vec::new();
         while taken.len() < count {
@@ -223,10 +225,11 @@ impl Core {
         Ok(taken)
     }
 
-    /// The first data of a socket that is not connected: what TCP Fast Open sends in the SYN, and how much that
-    /// was; None when the socket is connected. Who does not wait and may not send in the SYN learns that the connection is
-    /// opening, and that nothing was taken.
-    #[allow(clippy::too_many_arguments, reason = "what the system call has")]
+    /// Starts a connection with its first data. Returns the connection and the number of bytes that TCP Fast Open sends
+    /// in the SYN; None when the socket is connected.
+    ///
+    /// EINPROGRESS if the call must not block and the SYN may not carry data: no byte is taken.
+    #[allow(clippy::too_many_arguments, reason = "the arguments of the system call")]
     fn begin_with(
         &mut self,
         stack: &Stack,
@@ -245,7 +248,7 @@ impl Core {
                 return fail(libc::EOPNOTSUPP);
             }
             (Role::Fresh { .. }, Some(to)) if fast_open => to,
-            // Once the connection is open, the flag says nothing.
+            // On an open connection, MSG_FASTOPEN has no effect.
             (Role::Stream(id), _) if fast_open && !self.sockets.status(id)?.opened => {
                 let status = self.sockets.status(id)?;
                 let pending = status.closed.is_none() && status.error.is_none();
@@ -266,7 +269,7 @@ impl Core {
         if data.is_empty() && !wait { fail(libc::EINPROGRESS) } else { Ok(Some((id, sent))) }
     }
 
-    /// What poll(2) has to tell of a descriptor.
+    /// The readiness of a descriptor, as poll(2) reports it.
     pub(crate) fn readiness(&mut self, now: Instant, fd: RawFd) -> i16 {
         let role = match self.sockets.get(fd) {
             Ok(socket) => socket.role,
@@ -276,7 +279,7 @@ impl Core {
             Role::Listener { port } if self.sockets.has_accepted(port) => return libc::POLLIN,
             Role::Listener { .. } => return 0,
             Role::Fresh { .. } => return libc::POLLOUT | libc::POLLHUP,
-            // Linux: the first write sends the SYN (net/ipv4/tcp.c, `tcp_poll`).
+            // In Linux, the first write sends the SYN (net/ipv4/tcp.c, `tcp_poll`).
             Role::Deferred { .. } => return libc::POLLOUT,
             Role::Stream(id) => id,
         };

@@ -1,13 +1,13 @@
-//! `struct tcp_info` as Linux 6.18 lays it out (include/uapi/linux/tcp.h).
+//! Builds `struct tcp_info` of Linux 6.18 (include/uapi/linux/tcp.h).
 //!
-//! Owns the order and the units of its fields. What this stack does not know is 0.
+//! Owns the order and the units of its fields. Fields that this stack does not know are 0.
 
 use mptcp::{ConnectionInfo, Limit, Recovery, SubflowInfo, SubflowState};
 use mptcp_clock::{Duration, Instant};
 
 use crate::clocks::Clocks;
 
-/// What Linux shows for a threshold that is not set (TCP_INFINITE_SSTHRESH).
+/// Linux's value for an unset threshold (TCP_INFINITE_SSTHRESH).
 const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
 /// Bits of `tcpi_options`.
@@ -17,7 +17,7 @@ const WINDOW_SCALE: u8 = 4;
 const ECN: u8 = 8;
 const SYN_DATA: u8 = 32;
 
-/// The fields, one after the other.
+/// The encoded fields, in order.
 #[derive(Default)]
 struct Layout(Vec<u8>);
 
@@ -26,7 +26,7 @@ impl Layout {
         self.0.extend_from_slice(bytes);
     }
 
-    /// Numbers of 32 bits; what does not fit is the largest.
+    /// Appends 32-bit numbers. Larger numbers become the maximum.
     fn words<const N: usize>(&mut self, words: [u64; N]) {
         for word in words {
             self.bytes(&u32::try_from(word).unwrap_or(u32::MAX).to_ne_bytes());
@@ -38,7 +38,7 @@ impl Layout {
     }
 }
 
-/// Linux's numbers of the states (include/net/tcp_states.h).
+/// Linux's numbers of the TCP states (include/net/tcp_states.h).
 pub(crate) fn state(state: SubflowState) -> u8 {
     match state {
         SubflowState::Established => 1,
@@ -68,14 +68,14 @@ fn micros(span: Duration) -> u64 {
     span.as_nanos() / 1_000
 }
 
-/// The structure of a socket without a connection: all 0 but the state (CLOSE, 7, or LISTEN, 10).
+/// The structure of a socket without a connection: all 0 except for the state (CLOSE, 7, or LISTEN, 10).
 pub(crate) fn blank(listens: bool) -> Vec<u8> {
     let mut bytes = vec![0; 280];
     bytes[0] = if listens { 10 } else { 7 };
     bytes
 }
 
-/// The structure of a subflow of a connection; `clocks` is what the sockets have measured of it.
+/// The structure of a subflow of a connection.
 pub(crate) fn of(now: Instant, whole: &ConnectionInfo, subflow: &SubflowInfo, clocks: &Clocks) -> Vec<u8> {
     let mss = subflow.mss.max(1);
     let segments = |bytes: u64| bytes.div_ceil(mss);
@@ -87,7 +87,7 @@ pub(crate) fn of(now: Instant, whole: &ConnectionInfo, subflow: &SubflowInfo, cl
     let bit = |on: bool, bit: u8| if on { bit } else { 0 };
     let scaled = subflow.send_scale > 0 || subflow.receive_scale > 0;
     let unsent = whole.bytes_written.saturating_sub(whole.bytes_sent);
-    // Linux counts segments, the SYN among them.
+    // Linux counts segments and includes the SYN.
     let opened = u64::from(!matches!(subflow.state, SubflowState::SynSent | SubflowState::SynReceived));
     let delivered = opened + segments(subflow.stats.bytes_acked + subflow.sacked);
     let mut layout = Layout::default();
@@ -107,7 +107,7 @@ pub(crate) fn of(now: Instant, whole: &ConnectionInfo, subflow: &SubflowInfo, cl
     ]);
     let received = subflow.stats.longest_received.min(subflow.advmss.into()).max(536);
     layout.words([micros(subflow.rto), micros(subflow.ack_delay), mss, received]);
-    // unacked, sacked, lost, retrans, fackets.
+    // tcpi_unacked, tcpi_sacked, tcpi_lost, tcpi_retrans, tcpi_fackets.
     layout.words([
         segments(subflow.unacked),
         segments(subflow.sacked),
@@ -124,7 +124,7 @@ pub(crate) fn of(now: Instant, whole: &ConnectionInfo, subflow: &SubflowInfo, cl
         subflow.ssthresh.map_or(NO_THRESHOLD.into(), |bytes| bytes / mss),
         subflow.cwnd / mss,
         subflow.advmss.into(),
-        // Linux's `tcp_reordering`; what was seen beyond it is RACK's affair.
+        // Linux's `tcp_reordering`; RACK handles larger reordering.
         3,
     ]);
     layout.words([0, whole.receive_buffer, subflow.retransmissions]);
@@ -145,7 +145,7 @@ pub(crate) fn of(now: Instant, whole: &ConnectionInfo, subflow: &SubflowInfo, cl
     layout.words([whole.peer_window, whole.receive_buffer, 0]);
     layout.bytes(&(subflow.timeouts.min(65_535) as u16).to_ne_bytes());
     layout.bytes(&0_u16.to_ne_bytes());
-    // tcpi_total_rto_time, then what AccECN counts.
+    // tcpi_total_rto_time, then the counters of AccECN.
     layout.words([0, subflow.received_ce, 0, 0, 0, 0, 0, 0, 0]);
     layout.0
 }

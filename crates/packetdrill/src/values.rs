@@ -1,6 +1,6 @@
-//! getsockopt(2), fcntl(2) and ioctl(2): what sockets tell.
+//! Implements getsockopt(2), fcntl(2) and ioctl(2).
 //!
-//! Owns the values, as bytes in the machine's order, and the errors for options that MPTCP sockets do not have.
+//! Owns the values, as bytes in the machine's order, and the errors for options that MPTCP sockets lack.
 
 use std::os::fd::RawFd;
 
@@ -16,13 +16,13 @@ use crate::sockets::{Role, Socket};
 use crate::stack::{Core, Stack};
 use crate::tcp_info;
 
-/// Linux's numbers, which the libc crate does not have.
+/// A Linux number that the libc crate lacks.
 const SOL_MPTCP: i32 = 284;
-/// `TIOCOUTQ` counts what is not acknowledged, this what is not sent (include/uapi/linux/sockios.h).
+/// Requests the number of unsent bytes; `TIOCOUTQ` requests unacknowledged bytes (include/uapi/linux/sockios.h).
 const SIOCOUTQNSD: u64 = 0x894b;
 
 impl Stack {
-    /// getsockopt(2): the value, of which the caller takes as much as it has room for; `asked` is what its buffer holds.
+    /// Implements getsockopt(2). The caller truncates the value to its buffer. `asked` holds the buffer's content.
     pub(crate) fn option(&self, fd: RawFd, level: i32, name: i32, asked: &[u8]) -> Result<Answer> {
         self.act(|core, now| {
             core.refresh(self);
@@ -42,7 +42,7 @@ impl Stack {
                     bytes.resize(16, 0);
                     Ok(bytes)
                 }
-                // No controller here has anything to tell, as Linux's CUBIC has not.
+                // No controller here reports information; neither does Linux's CUBIC.
                 (libc::IPPROTO_TCP, libc::TCP_CC_INFO) => Ok(Vec::new()),
                 (libc::SOL_SOCKET, libc::SO_MEMINFO) => core.memory_info(now, &socket),
                 (libc::SOL_SOCKET, libc::SO_LINGER) => {
@@ -56,7 +56,7 @@ impl Stack {
         })
     }
 
-    /// fcntl(2): the flags of the descriptor.
+    /// Implements fcntl(2) for the descriptor's flags.
     pub(crate) fn control(&self, fd: RawFd, command: i32, argument: i32) -> Result<i32> {
         self.act(|core, _| {
             let socket = core.sockets.get_mut(fd)?;
@@ -71,8 +71,8 @@ impl Stack {
         })
     }
 
-    /// ioctl(2): how much waits to be read (FIONREAD, SIOCINQ), to be acknowledged (TIOCOUTQ, SIOCOUTQ), to be sent
-    /// (SIOCOUTQNSD).
+    /// Implements ioctl(2): bytes to read (FIONREAD, SIOCINQ), unacknowledged bytes (TIOCOUTQ, SIOCOUTQ) and unsent
+    /// bytes (SIOCOUTQNSD).
     pub(crate) fn queued(&self, fd: RawFd, request: u64) -> Result<i32> {
         self.act(|core, now| {
             let Role::Stream(id) = core.sockets.get(fd)?.role else { return fail(libc::EINVAL) };
@@ -89,7 +89,7 @@ impl Stack {
 }
 
 impl Core {
-    /// Bytes that can be read at once.
+    /// Bytes that can be read without blocking.
     pub(crate) fn readable_now(&mut self, id: mptcp::ConnectionId) -> u64 {
         let held = self.sockets.status(id).map_or(0, |status| status.unread.len() as u64);
         held + self.endpoint.readable(id)
@@ -129,7 +129,7 @@ impl Core {
                     .and_then(|info| info.subflows.first().map(|first| first.mss));
                 match (first, options.max_segment) {
                     (Some(mss), _) => clamped(mss),
-                    // Before the peer has spoken it is what everybody takes (RFC 9293 section 3.7.1).
+                    // The default before the peer announces its MSS (RFC 9293 section 3.7.1).
                     (None, 0) => 536,
                     (None, set) => set.into(),
                 }
@@ -148,14 +148,14 @@ impl Core {
             (libc::IPPROTO_TCP, TCP_FASTOPEN_NO_COOKIE) => options.fast_open_no_cookie.into(),
             _ => match REMEMBERED.iter().position(|known| *known == (level, name)) {
                 Some(at) => options.remembered[at],
-                // Linux's two kinds of socket say it in different words.
+                // Linux's MPTCP and TCP sockets return different errors.
                 None if socket.protocol == IPPROTO_MPTCP => return fail(libc::EOPNOTSUPP),
                 None => return fail(libc::ENOPROTOOPT),
             },
         })
     }
 
-    /// `SK_MEMINFO_*` of include/uapi/linux/sock_diag.h: nine numbers, of which buffers and queue are known.
+    /// The nine `SK_MEMINFO_*` numbers of include/uapi/linux/sock_diag.h. Only buffer sizes and the queue are known.
     fn memory_info(&mut self, now: Instant, socket: &Socket) -> Result<Vec<u8>> {
         let send = self.number(now, socket, libc::SOL_SOCKET, libc::SO_SNDBUF)?;
         let receive = self.number(now, socket, libc::SOL_SOCKET, libc::SO_RCVBUF)?;
@@ -172,7 +172,7 @@ impl Core {
         let Role::Stream(id) = socket.role else { return Ok(tcp_info::blank(listens)) };
         let Ok(status) = self.sockets.status(id) else { return Ok(tcp_info::blank(false)) };
         let clocks = status.clocks;
-        // What is over keeps what it was last.
+        // A closed connection keeps its last information.
         let info = self.endpoint.info(now, id).or_else(|| self.sockets.status(id).ok()?.last.clone());
         let found = info.as_ref().and_then(|info| Some((info, info.subflows.first()?)));
         Ok(found

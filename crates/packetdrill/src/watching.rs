@@ -1,32 +1,32 @@
-//! Which descriptors epoll instances watch, and which of them something has happened to.
+//! The interest lists of epoll instances, and the descriptors with new events.
 //!
-//! Owns the sets. Asks no socket: when something happened, the stack says.
+//! Owns the lists. Never queries a socket: the stack reports new events.
 
 use std::collections::HashMap;
 use std::os::fd::RawFd;
 
-/// What is told without being asked for.
+/// Events that epoll(7) reports without a request.
 pub(crate) const ALWAYS: u32 = (libc::EPOLLERR | libc::EPOLLHUP) as u32;
-/// Bits that say how to tell, not what.
+/// Flags that change the way of reporting, and are no events.
 pub(crate) const MANNERS: u32 =
     (libc::EPOLLET | libc::EPOLLONESHOT | libc::EPOLLEXCLUSIVE | libc::EPOLLWAKEUP) as u32;
 
-/// An event as epoll_wait(2) gives it: what is so, and what was given for the descriptor.
+/// An event of epoll_wait(2): the ready events and the user data.
 pub(crate) type Told = (u32, u64);
 
-/// A descriptor in a set.
+/// An entry of an interest list.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Watched {
     pub(crate) events: u32,
     pub(crate) data: u64,
-    /// Something happened since it was told of.
+    /// An event occurred after the last report.
     pub(crate) stirred: bool,
 }
 
-/// What an instance watches.
+/// The interest list of an instance.
 pub(crate) type Set = Vec<(RawFd, Watched)>;
 
-/// All instances.
+/// All epoll instances.
 #[derive(Debug, Default)]
 pub(crate) struct Epolls(HashMap<RawFd, Set>);
 
@@ -43,7 +43,7 @@ impl Epolls {
         self.0.get_mut(&fd)
     }
 
-    /// Takes a set out, to be put back.
+    /// Removes a list temporarily; [`Epolls::put_back`] returns it.
     pub(crate) fn take(&mut self, fd: RawFd) -> Option<Set> {
         self.0.remove(&fd)
     }
@@ -52,7 +52,7 @@ impl Epolls {
         self.0.insert(fd, set);
     }
 
-    /// Something happened to a descriptor, of which these events are a part.
+    /// Records new events of a descriptor.
     pub(crate) fn stir(&mut self, fd: RawFd, events: u32) {
         let all = self.0.values_mut().flatten();
         for (_, watched) in all.filter(|(known, _)| *known == fd) {
@@ -60,7 +60,7 @@ impl Epolls {
         }
     }
 
-    /// A descriptor is closed: an instance, or what instances watch.
+    /// Removes a closed descriptor from all lists. Returns whether it was an epoll instance.
     pub(crate) fn forget(&mut self, fd: RawFd) -> bool {
         self.0.values_mut().for_each(|set| set.retain(|(known, _)| *known != fd));
         self.0.remove(&fd).is_some()

@@ -1,28 +1,28 @@
-//! MSG_ZEROCOPY: who sends so is told when his memory is his again.
+//! Completions of calls with MSG_ZEROCOPY.
 //!
-//! Owns the numbers of such calls and the queue of what was told. This stack copies all the same, and says so, as Linux does
-//! for devices that cannot gather.
+//! Owns the numbers of such calls and the queue of completions. This stack copies the data and reports so, as Linux
+//! does for devices that cannot gather.
 
 use std::collections::VecDeque;
 
-/// Of one connection.
+/// The MSG_ZEROCOPY calls of a connection.
 #[derive(Debug, Default)]
 pub(crate) struct ZeroCopies {
     next: u32,
-    /// Where in the stream the data of each call ends, and its number.
+    /// Stream offset of the end of each call's data, and the call's number.
     waiting: VecDeque<(u64, u32)>,
-    /// Numbers from and to.
+    /// Completed ranges: first and last number.
     told: VecDeque<(u32, u32)>,
 }
 
 impl ZeroCopies {
-    /// A call has sent data that ends at an offset of the stream.
+    /// Numbers a call whose data ends at a stream offset.
     pub(crate) fn sent(&mut self, end: u64) {
         self.waiting.push_back((end, self.next));
         self.next = self.next.wrapping_add(1);
     }
 
-    /// All up to an offset is acknowledged; returns whether there is something to tell.
+    /// Completes all calls up to an acknowledged offset. Returns whether any completed.
     pub(crate) fn acknowledged(&mut self, offset: u64) -> bool {
         let mut news = false;
         while let Some((_, number)) = self.waiting.pop_front_if(|(end, _)| *end <= offset) {
@@ -35,12 +35,12 @@ impl ZeroCopies {
         news
     }
 
-    /// Whether something waits to be read.
+    /// Whether a completion waits to be read.
     pub(crate) fn has_told(&self) -> bool {
         !self.told.is_empty()
     }
 
-    /// The next that recvmsg(2) reads with MSG_ERRQUEUE.
+    /// The next completion for recvmsg(2) with MSG_ERRQUEUE.
     pub(crate) fn take(&mut self) -> Option<(u32, u32)> {
         self.told.pop_front()
     }

@@ -1,7 +1,7 @@
-//! getsockopt(2) for those who ask the kernel and not the table.
+//! Replaces libc's getsockopt(2) for calls that bypass packetdrill's table.
 //!
-//! packetdrill asks for `struct tcp_info` past its table, by libc's getsockopt(2). With this library preloaded the call comes
-//! here. Owns the way to the one stack of the process; a descriptor that is none of its sockets goes to the kernel.
+//! packetdrill calls libc's getsockopt(2) for `struct tcp_info`. If this library is preloaded, the call arrives here.
+//! Owns the reference to the one stack of the process. Descriptors of other sockets go to the kernel.
 
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,15 +16,15 @@ use crate::stack::Stack;
 
 static SERVED: Mutex<Weak<Stack>> = Mutex::new(Weak::new());
 
-/// Calls go to this stack from now on, as long as it lives.
+/// Directs calls to this stack while it lives.
 pub(super) fn serve(stack: &Arc<Stack>) {
     *SERVED.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(stack);
 }
 
-/// getsockopt(2).
+/// Implements getsockopt(2).
 ///
 /// # Safety
-/// As the system call: `length` points to the number of bytes that `value` has room for.
+/// As for the system call: `length` points to the size of `value` in bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn getsockopt(
     fd: c_int,
@@ -35,10 +35,10 @@ pub unsafe extern "C" fn getsockopt(
 ) -> c_int {
     let served = SERVED.lock().unwrap_or_else(PoisonError::into_inner).upgrade();
     let Some(stack) = served.filter(|stack| stack.knows(fd)) else {
-        // SAFETY: the caller vouches for the arguments.
+        // SAFETY: the caller guarantees the arguments.
         return unsafe { libc::syscall(libc::SYS_getsockopt, fd, level, name, value, length) } as c_int;
     };
-    // SAFETY: the caller vouches for the pointers.
+    // SAFETY: the caller guarantees the pointers.
     let asked = || unsafe { transfer::get_option(&stack, fd, level, name, value, length) };
     match catch_unwind(AssertUnwindSafe(asked)).unwrap_or(fail(libc::EIO)) {
         Ok(()) => 0,

@@ -1,6 +1,6 @@
-//! Data and options on their way between C's memory and the stack.
+//! Moves data and options between C's memory and the stack.
 //!
-//! Owns what is done where a part of that memory is not there: nothing is taken from a stream that cannot be handed over.
+//! Owns the handling of missing memory: data without a valid destination stays in the stream.
 
 use std::ffi::{c_int, c_void};
 
@@ -21,7 +21,7 @@ pub(super) unsafe fn receive(
     flags: c_int,
 ) -> Result<ssize_t> {
     let part = iovec { iov_base: buffer, iov_len: count };
-    // SAFETY: the caller vouches for it.
+    // SAFETY: as the caller guarantees.
     unsafe { receive_parts(stack, fd, &[part], flags) }
 }
 
@@ -33,7 +33,7 @@ pub(super) unsafe fn receive_parts(
     parts: &[iovec],
     flags: c_int,
 ) -> Result<ssize_t> {
-    // What cannot be handed over stays in the stream: nothing is taken for a part without memory, or behind it.
+    // Data for a part without memory, and for the parts behind it, must stay in the stream.
     let usable = parts.iter().take_while(|part| part.iov_len == 0 || !part.iov_base.is_null()).count();
     let (parts, faulty) = parts.split_at(usable);
     let room = parts.iter().map(|part| part.iov_len).sum();
@@ -43,10 +43,10 @@ pub(super) unsafe fn receive_parts(
     }
     let data = stack.read(fd, room, flags)?;
     if flags & libc::MSG_TRUNC != 0 {
-        // On a stream of bytes it throws away (tcp(7)).
+        // On a byte stream, MSG_TRUNC discards data (tcp(7)).
         return Ok(data.len() as ssize_t);
     }
-    // SAFETY: the caller vouches for it.
+    // SAFETY: as the caller guarantees.
     unsafe { memory::scatter(parts, &data) }?;
     Ok(data.len() as ssize_t)
 }
@@ -61,15 +61,15 @@ pub(super) unsafe fn transmit(
     address: *const sockaddr,
     length: socklen_t,
 ) -> Result<ssize_t> {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: as the caller guarantees.
     let to = if address.is_null() { None } else { unsafe { memory::address(address, length) }? };
     stack.write(fd, Bytes::from(data), flags, to).map(|count| count as ssize_t)
 }
 
-/// getsockopt(2).
+/// Implements getsockopt(2).
 ///
 /// # Safety
-/// Unless null, `length` points to the number of bytes that `value` has room for.
+/// Unless null, `length` points to the size of `value` in bytes.
 pub(super) unsafe fn get_option(
     stack: &Stack,
     fd: c_int,
@@ -78,16 +78,16 @@ pub(super) unsafe fn get_option(
     value: *mut c_void,
     length: *mut socklen_t,
 ) -> Result<()> {
-    // SAFETY: the caller vouches for it.
+    // SAFETY: as the caller guarantees.
     let Some(length) = (unsafe { length.as_mut() }) else { return fail(libc::EFAULT) };
     if (*length as i32) < 0 {
         return fail(libc::EINVAL);
     }
-    // SAFETY: the caller vouches for `length` bytes.
+    // SAFETY: the caller guarantees `length` bytes.
     let asked = unsafe { memory::bytes(value, *length as usize) }?;
     let found = stack.option(fd, level, name, asked)?;
     let count = found.value.len().min(*length as usize);
-    // SAFETY: `count` is no more than the room there is; what goes elsewhere has the size that the caller gave with its place.
+    // SAFETY: `count` fits into `value`, and each array has the size that the caller gave with its address.
     unsafe {
         memory::copy_out(value, &found.value[..count])?;
         for (to, bytes) in &found.elsewhere {

@@ -1,4 +1,4 @@
-//! Calls that are wrong, or that must not wait: what they leave behind.
+//! Tests calls with invalid memory, and calls that must not block.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -8,16 +8,16 @@ use crate::harness::{KEY, Table, capable, dss, errno, key_in, peer_segment};
 use bytes::Bytes;
 use mptcp_wire::{Cookie, Flags, Segment, Seq};
 
-/// A listener at port 8080.
+/// Opens a listener on port 8080.
 fn listener(table: &Table) -> c_int {
     let fd = table.socket();
     assert_eq!(table.with_address(table.0.bind.unwrap(), fd, "0.0.0.0:8080".parse().unwrap()), 0);
-    // SAFETY: no pointers but the table's own.
+    // SAFETY: passes only the table's own pointer.
     assert_eq!(unsafe { (table.0.listen.unwrap())(table.0.userdata, fd, 5) }, 0);
     fd
 }
 
-/// A connection with "hello" waiting to be read.
+/// Opens a connection with "hello" ready to be read.
 fn with_hello(table: &Table) -> c_int {
     let fd = listener(table);
     let mut syn = peer_segment(Flags::SYN, 0, Seq::default());
@@ -41,30 +41,30 @@ fn part(base: *mut c_void, length: usize) -> libc::iovec {
     libc::iovec { iov_base: base, iov_len: length }
 }
 
-/// recv(2) and readv(2) without memory take nothing out of the stream.
+/// recv(2) and readv(2) without memory take no data from the stream.
 #[test]
 fn a_fault_leaves_the_data_where_it_is() {
     let table = Table::new();
     let fd = with_hello(&table);
     for flags in [0, libc::MSG_PEEK] {
-        // SAFETY: a null pointer is what is tested.
+        // SAFETY: a null pointer is the subject of the test.
         let got = unsafe { (table.0.recv.unwrap())(table.0.userdata, fd, std::ptr::null_mut(), 5, flags) };
         assert_eq!((got, errno()), (-1, Some(libc::EFAULT)));
     }
     let parts = [part(std::ptr::null_mut(), 3), part(std::ptr::null_mut(), 2)];
-    // SAFETY: null pointers are what is tested.
+    // SAFETY: null pointers are the subject of the test.
     let got = unsafe { (table.0.readv.unwrap())(table.0.userdata, fd, parts.as_ptr(), 2) };
     assert_eq!((got, errno()), (-1, Some(libc::EFAULT)));
-    // Two bytes have a place, and come; the part behind them has none.
+    // The first part gets two bytes; the part behind it has no memory.
     let mut two = [0_u8; 2];
     let parts = [part(two.as_mut_ptr().cast(), 2), part(std::ptr::null_mut(), 3)];
-    // SAFETY: the first part lives here, and the second one's null pointer is what is tested.
+    // SAFETY: the first part lives here, and the second one's null pointer is the subject of the test.
     let got = unsafe { (table.0.readv.unwrap())(table.0.userdata, fd, parts.as_ptr(), 2) };
     assert_eq!((got, &two), (2, b"he"));
     assert_eq!(table.read(fd, 100), b"llo");
 }
 
-/// sendto(2) with MSG_FASTOPEN and flags; returns what it did.
+/// Calls sendto(2) with MSG_FASTOPEN and flags, and returns its result.
 fn send_open(table: &Table, fd: c_int, data: &[u8], flags: c_int) -> isize {
     let remote = libc::sockaddr_in {
         sin_family: libc::AF_INET as libc::sa_family_t,
@@ -86,7 +86,7 @@ fn send_open(table: &Table, fd: c_int, data: &[u8], flags: c_int) -> isize {
     }
 }
 
-/// On a socket that may wait: without a cookie the connection is only begun, and nobody waits for it.
+/// A non-blocking call on a blocking socket without a cookie starts the connection and returns.
 #[test]
 fn fast_open_that_must_not_wait_does_not() {
     let table = Table::new();
@@ -97,7 +97,7 @@ fn fast_open_that_must_not_wait_does_not() {
     assert!(syn.flags.syn() && syn.payload.is_empty() && syn.options.fast_open.is_some());
 }
 
-/// Who may wait gets the connection, and what the SYN did not carry goes after it.
+/// A blocking call returns after the handshake and sends the remaining data behind it.
 #[test]
 fn fast_open_that_waits_sends_after_the_handshake() {
     let table = Table::new();
@@ -119,14 +119,14 @@ fn fast_open_that_waits_sends_after_the_handshake() {
     });
 }
 
-/// packetdrill calls from several threads, and the library locks.
+/// Shares the table between threads: packetdrill does so too, and the library locks.
 #[derive(Clone, Copy)]
 struct Shared<'a>(&'a Table);
 
-// SAFETY: what is behind the table is shared by lock, as packetdrill's threads use it.
+// SAFETY: a lock guards the state behind the table, because packetdrill's threads share it.
 unsafe impl Send for Shared<'_> {}
 
-/// A listener that is told of Fast Open after listen(2) gives cookies, as one that was told before.
+/// TCP_FASTOPEN after listen(2) enables cookies, as before listen(2).
 #[test]
 fn fast_open_after_listen_counts() {
     let settings = concat!(env!("CARGO_TARGET_TMPDIR"), "/fast-open-after-listen");
@@ -159,7 +159,7 @@ fn fast_open_after_listen_counts() {
     };
     assert_eq!(set, 0);
     assert!(ask());
-    // It listens as before: who comes is accepted.
+    // The listener still accepts connections.
     table.inject(peer_segment(Flags::SYN, 9, Seq::default()));
     let answer = table.sniff().unwrap();
     table.inject(peer_segment(Flags::ACK, 10, answer.sequence + 1));

@@ -1,4 +1,4 @@
-//! The library, called as packetdrill calls it.
+//! Calls the library as packetdrill does.
 
 mod faults;
 mod harness;

@@ -1,4 +1,4 @@
-//! The table that packetdrill calls, called from here: a server's connection from SYN to close, and a client's.
+//! Drives packetdrill's table through a server's connection from SYN to close, and a client's.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -15,7 +15,7 @@ fn a_server_accepts_reads_writes_and_closes() {
     let listener = table.socket();
     assert!(listener >= 0);
     assert_eq!(table.with_address(table.0.bind.unwrap(), listener, "0.0.0.0:8080".parse().unwrap()), 0);
-    // SAFETY: no pointers but the table's own.
+    // SAFETY: passes only the table's own pointer.
     assert_eq!(unsafe { (table.0.listen.unwrap())(table.0.userdata, listener, 1) }, 0);
 
     let mut syn = peer_segment(Flags::SYN, 0, Seq::default());
@@ -57,7 +57,7 @@ fn a_server_accepts_reads_writes_and_closes() {
 fn a_client_connects_and_is_refused() {
     let table = Table::new();
     let fd = table.socket();
-    // SAFETY: no pointers but the table's own.
+    // SAFETY: passes only the table's own pointer.
     let flags = unsafe {
         (table.0.fcntl.unwrap())(table.0.userdata, fd, libc::F_SETFL, libc::O_NONBLOCK.into());
         (table.0.fcntl.unwrap())(table.0.userdata, fd, libc::F_GETFL, 0)
@@ -95,15 +95,15 @@ fn what_is_no_socket_is_told_so() {
     assert_eq!(table.write(9999, b"x"), -1);
     assert_eq!(errno(), Some(libc::EBADF));
     let fd = table.socket();
-    // SAFETY: a null pointer is what is tested.
+    // SAFETY: a null pointer is the subject of the test.
     let sent = unsafe { (table.0.write.unwrap())(table.0.userdata, fd, std::ptr::null(), 1) };
     assert_eq!((sent, errno()), (-1, Some(libc::EFAULT)));
-    // SAFETY: no pointers but the table's own.
+    // SAFETY: passes only the table's own pointer.
     let pipe = unsafe { (table.0.pipe.unwrap())(table.0.userdata, [0; 2].as_mut_ptr()) };
     assert_eq!((pipe, errno()), (-1, Some(libc::ENOSYS)));
 }
 
-/// packetdrill asks again after a failure, for ever: a packet of no bytes is what makes it stop.
+/// packetdrill retries forever after a failure; only an empty packet stops it.
 #[test]
 fn silence_is_a_packet_of_no_bytes() {
     assert_eq!(Table::new().sniff(), None);

@@ -1,4 +1,4 @@
-//! Sockets of TCP as programs of Linux have them: options, epoll, structures that are told.
+//! Tests TCP sockets: options, epoll, and the structures of getsockopt(2).
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -7,9 +7,8 @@ use std::ffi::c_int;
 use crate::harness::{Table, errno, peer_segment};
 use mptcp_wire::{Flags, Seq};
 
-/// A TCP socket.
 fn socket(table: &Table) -> c_int {
-    // SAFETY: no pointers but the table's own.
+    // SAFETY: passes only the table's own pointer.
     unsafe {
         (table.0.socket.unwrap())(table.0.userdata, libc::AF_INET, libc::SOCK_STREAM, libc::IPPROTO_TCP)
     }
@@ -53,11 +52,12 @@ fn number(table: &Table, fd: c_int, level: c_int, name: c_int) -> i32 {
     i32::from_ne_bytes(get(table, fd, level, name, 4).try_into().unwrap())
 }
 
-/// An open connection to a peer with a window of 60 000 bytes and the MSS that everybody has; where our numbers begin.
+/// Opens a connection. The peer's window is 60,000 bytes and its MSS is the default. Returns the descriptor and the
+/// server's initial sequence number.
 fn open(table: &Table) -> (c_int, Seq) {
     let listener = socket(table);
     assert_eq!(table.with_address(table.0.bind.unwrap(), listener, "0.0.0.0:8080".parse().unwrap()), 0);
-    // SAFETY: no pointers but the table's own.
+    // SAFETY: passes only the table's own pointer.
     assert_eq!(unsafe { (table.0.listen.unwrap())(table.0.userdata, listener, 1) }, 0);
     table.inject(peer_segment(Flags::SYN, 0, Seq::default()));
     let iss = table.sniff().unwrap().sequence;
@@ -115,7 +115,7 @@ fn tcp_info_tells_of_states_and_segments() {
     let info = get(&table, fd, libc::IPPROTO_TCP, libc::TCP_INFO, 1_000);
     assert_eq!((info.len(), info[0]), (280, 1));
     let word = |at: usize| u32::from_ne_bytes(info[at..at + 4].try_into().unwrap());
-    // snd_mss, unacked, snd_cwnd, advmss, min_rtt is known.
+    // snd_mss, unacked, snd_cwnd and advmss; min_rtt is known.
     assert_eq!((word(16), word(24), word(80), word(84)), (536, 3, 10, 1_460));
     assert!(word(148) < 1_000_000);
 }
@@ -137,7 +137,7 @@ fn epoll_tells_level_and_edge() {
             unsafe { (table.0.epoll_ctl.unwrap())(table.0.userdata, epoll, operation, fd, &raw mut event) };
         if outcome == 0 { None } else { errno() }
     };
-    // SAFETY: no pointers but the table's own.
+    // SAFETY: passes only the table's own pointer.
     let [level, edge] = [(); 2].map(|()| unsafe { (table.0.epoll_create.unwrap())(table.0.userdata, 1) });
     assert_eq!(control(level, libc::EPOLL_CTL_MOD, libc::EPOLLIN), Some(libc::ENOENT));
     assert_eq!(control(level, libc::EPOLL_CTL_ADD, libc::EPOLLIN), None);
@@ -154,12 +154,12 @@ fn epoll_tells_level_and_edge() {
     more.payload = vec![1; 10].into();
     table.inject(more);
     assert_eq!(wait(edge).0, 1);
-    // Once, and not again before it is asked for.
+    // EPOLLONESHOT reports one event until it is set again.
     assert_eq!(control(level, libc::EPOLL_CTL_MOD, libc::EPOLLIN | libc::EPOLLONESHOT), None);
     assert_eq!((wait(level).0, wait(level).0), (1, 0));
     assert_eq!(control(level, libc::EPOLL_CTL_DEL, 0), None);
     assert_eq!(table.close(level), 0);
-    // SAFETY: no pointers but the table's own.
+    // SAFETY: passes only the table's own pointer.
     let gone = unsafe { (table.0.epoll_create.unwrap())(table.0.userdata, 0) };
     assert_eq!((gone, errno()), (-1, Some(libc::EINVAL)));
 }

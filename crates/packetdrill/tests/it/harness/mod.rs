@@ -1,4 +1,4 @@
-//! The table that packetdrill calls, called from here, and segments of a peer.
+//! Calls packetdrill's table from Rust, and builds segments of a peer.
 
 #![allow(clippy::unwrap_used, reason = "a harness")]
 
@@ -13,7 +13,7 @@ use mptcp_wire::{DataSequence, Dss, Flags, Mapping, MpCapable, MptcpOption, Pack
 const MPTCP: c_int = 262;
 pub const KEY: u64 = 2;
 
-/// The table, as C uses it.
+/// The table of C functions.
 pub struct Table(pub Interface);
 
 impl Table {
@@ -21,7 +21,7 @@ impl Table {
         Self::with("")
     }
 
-    /// With more flags than the address and the patience.
+    /// Creates the table with flags after the address and the patience.
     pub fn with(flags: &str) -> Self {
         let flags = CString::new(format!("local=192.168.0.1,patience=1{flags}")).unwrap();
         let mut table = Interface::empty();
@@ -31,11 +31,11 @@ impl Table {
     }
 
     pub fn socket(&self) -> c_int {
-        // SAFETY: no pointers but the table's own.
+        // SAFETY: passes only the table's own pointer.
         unsafe { (self.0.socket.unwrap())(self.0.userdata, libc::AF_INET, libc::SOCK_STREAM, MPTCP) }
     }
 
-    /// Calls that take an address.
+    /// Calls a function that takes an address.
     pub fn with_address(
         &self,
         call: unsafe extern "C" fn(
@@ -67,7 +67,7 @@ impl Table {
         assert_eq!(sent, 0);
     }
 
-    /// The next packet; None after the patience.
+    /// The next outgoing packet; None after `patience`.
     pub fn sniff(&self) -> Option<Segment> {
         let mut buffer = vec![0_u8; 2000];
         let (mut count, mut micros) = (buffer.len(), 0);
@@ -104,7 +104,7 @@ impl Table {
     }
 
     pub fn close(&self, fd: c_int) -> c_int {
-        // SAFETY: no pointers but the table's own.
+        // SAFETY: passes only the table's own pointer.
         unsafe { (self.0.close.unwrap())(self.0.userdata, fd) }
     }
 }
@@ -140,7 +140,7 @@ pub fn peer_segment(flags: Flags, sequence: u32, acknowledgment: Seq) -> Segment
     segment
 }
 
-/// The peer's DSS: an acknowledgement of the host's data, and a mapping of its own.
+/// A peer's DSS option: an acknowledgement of the host's data, and a mapping of the peer's data.
 pub fn dss(host_key: u64, ack: u64, mapping: Option<(u64, u32, u16)>) -> Dss {
     let number = |key: u64, offset: u64| Version::V1.digest(key).initial_sequence.wrapping_add(offset);
     Dss {
