@@ -1,10 +1,13 @@
-//! Balanced linked adaptation (Peng, Walid, Hwang, Low 2016; draft-walid-mptcp-congestion-control).
+//! BALIA, the balanced linked adaptation algorithm (Peng, Walid, Hwang, Low 2016;
+//! draft-walid-mptcp-congestion-control).
+//!
+//! Owns no state of its own.
 
 use mptcp_clock::Instant;
 
 use crate::congestion::{Acked, CongestionControl, Path};
 
-/// BALIA: between LIA's friendliness and OLIA's responsiveness.
+/// BALIA: a balance between the friendliness of LIA and the responsiveness of OLIA.
 #[derive(Clone, Copy, Debug)]
 pub struct Balia;
 
@@ -44,7 +47,7 @@ impl CongestionControl for Balia {
         let (_, best) = rates(paths);
         let state = &paths[path];
         let alpha = rate(state).filter(|&own| own > 0.0).map_or(1.0, |own| best / own);
-        // The window keeps 1 - min(alpha, 1.5) / 2.
+        // The remaining fraction is 1 - min(alpha, 1.5) / 2.
         let kept = state.cwnd as f64 * (1.0 - alpha.clamp(1.0, 1.5) / 2.0);
         (kept as u64).max(2 * state.mss)
     }
@@ -54,7 +57,7 @@ fn rate(state: &Path) -> Option<f64> {
     Some(state.cwnd as f64 / state.srtt?.as_secs_f64().max(1e-6))
 }
 
-/// The sum and the largest of the rates of the active paths, bytes a second.
+/// Sum and maximum of the rates of the active paths, bytes per second.
 fn rates(paths: &[Path]) -> (f64, f64) {
     let active = paths.iter().filter(|state| state.active).filter_map(rate);
     active.fold((0.0, 0.0), |(sum, best), rate| (sum + rate, rate.max(best)))

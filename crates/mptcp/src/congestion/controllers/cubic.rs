@@ -1,15 +1,17 @@
-//! CUBIC (RFC 9438), on each path by itself.
+//! CUBIC congestion control (RFC 9438), uncoupled.
+//!
+//! Owns the cubic epoch of each path. Never uses other paths.
 
 use mptcp_clock::Instant;
 
 use crate::congestion::{Acked, CongestionControl, Mark, Path};
 use crate::path::PerPath;
 
-/// RFC 9438 section 4.6: the window keeps this part on loss.
+/// Fraction of the window that remains after a loss (RFC 9438 section 4.6).
 const BETA: f64 = 0.7;
-/// RFC 8511 section 4.1: on a mark, this part.
+/// Fraction of the window that remains after an ECN mark (RFC 8511 section 4.1).
 const BETA_MARK: f64 = 0.85;
-/// RFC 9438 section 5.1: aggressiveness, segments per second cubed.
+/// Aggressiveness C, segments per cubic second (RFC 9438 section 5.1).
 const C: f64 = 0.4;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -19,15 +21,15 @@ struct Epoch {
     w_max: f64,
     /// K, seconds.
     k: f64,
-    /// W_est, segments: what Reno would have.
+    /// W_est, segments: the estimated window of Reno.
     w_est: f64,
-    /// Window before the last reduction, segments: cwnd_prior.
+    /// cwnd_prior, segments: the window before the last reduction.
     prior: f64,
-    /// The reduction was a timeout's.
+    /// Whether a timeout caused the last reduction.
     timed_out: bool,
 }
 
-/// CUBIC's memory of each path.
+/// CUBIC, with its state per path.
 #[derive(Clone, Debug, Default)]
 pub struct Cubic {
     epochs: PerPath<Epoch>,
@@ -69,7 +71,7 @@ impl CongestionControl for Cubic {
         let rtt = state.srtt.map_or(0.0, |rtt| rtt.as_secs_f64());
         let epoch = self.epoch(path);
         let start = *epoch.start.get_or_insert_with(|| {
-            // RFC 9438 section 4.8: after a timeout the plateau is where slow start has ended.
+            // RFC 9438 section 4.8: after a timeout, W_max is the window at the end of slow start.
             let plateau = if std::mem::take(&mut epoch.timed_out) { 0.0 } else { epoch.w_max };
             epoch.w_max = plateau.max(cwnd);
             // RFC 9438 section 4.2, equation 2.
@@ -77,11 +79,11 @@ impl CongestionControl for Cubic {
             epoch.w_est = cwnd;
             acked.now
         });
-        // RFC 9438 section 4.3: the Reno-friendly window; alpha becomes 1 above the window
-        // before the reduction.
+        // RFC 9438 section 4.3: the Reno-friendly window. alpha becomes 1 above the window before the
+        // reduction.
         let alpha = if epoch.w_est < epoch.prior { 3.0 * (1.0 - BETA) / (1.0 + BETA) } else { 1.0 };
         epoch.w_est += alpha * segments / cwnd;
-        // RFC 9438 section 4.2, equation 1: now, and one round trip ahead.
+        // RFC 9438 section 4.2, equation 1: for the present time and for one RTT later.
         let window = |t: f64| C * t * t * t + epoch.w_max;
         let t = acked.now.since(start).as_secs_f64() - epoch.k;
         let growth = if window(t) < epoch.w_est {
@@ -101,7 +103,7 @@ impl CongestionControl for Cubic {
         let epoch = self.epoch(path);
         epoch.start = None;
         epoch.prior = cwnd;
-        // RFC 9438 section 4.7: fast convergence gives room to newcomers.
+        // RFC 9438 section 4.7: fast convergence releases bandwidth to new flows.
         epoch.w_max = if cwnd < epoch.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
         ((state.cwnd as f64 * BETA) as u64).max(2 * state.mss)
     }
@@ -121,7 +123,7 @@ impl CongestionControl for Cubic {
     }
 }
 
-/// The cube root by Newton's method: the same bits on every machine, unlike libm's.
+/// Cube root by Newton's method. Unlike libm, it gives the same bits on every machine.
 fn cube_root(value: f64) -> f64 {
     if value <= 0.0 {
         return 0.0;

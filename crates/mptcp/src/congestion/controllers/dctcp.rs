@@ -1,19 +1,20 @@
-//! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010), on each path by itself: the window falls by as much as is marked.
+//! DCTCP (RFC 8257; Alizadeh et al., SIGCOMM 2010), uncoupled: reduces the window in proportion to the
+//! fraction of marked bytes.
 //!
-//! Owns the estimate of how much that is. Peers have to tell of each marked segment (RFC 8257 section 3.2), and queues to mark
-//! above a threshold; growth and the answer to losses are Reno's.
+//! Owns the estimate of that fraction. Peers must report each marked segment (RFC 8257 section 3.2), and
+//! queues must mark above a threshold. Growth and the reaction to losses are those of Reno.
 
 use crate::congestion::{Acked, CongestionControl, Echoed, Mark, Path, Reno};
 use crate::path::PerPath;
 
-/// RFC 8257 section 4.2: the weight of a new observation.
+/// Weight of a new observation (RFC 8257 section 4.2).
 const G: f64 = 1.0 / 16.0;
 
 #[derive(Clone, Copy, Debug)]
 struct PathMemory {
     /// DCTCP.Alpha, 0 to 1.
     alpha: f64,
-    /// Bytes that arrived in the window of data that is watched, and those of them that were marked.
+    /// Bytes delivered in the observation window; `marked` of them had a mark.
     acked: u64,
     marked: u64,
     /// DCTCP.WindowEnd, an offset.
@@ -22,12 +23,12 @@ struct PathMemory {
 
 impl Default for PathMemory {
     fn default() -> Self {
-        // RFC 8257 section 3.3: the first mark is taken as seriously as a loss.
+        // RFC 8257 section 3.3: the first mark counts like a loss.
         Self { alpha: 1.0, acked: 0, marked: 0, end: 0 }
     }
 }
 
-/// DCTCP's memory of each path.
+/// DCTCP, with its state per path.
 #[derive(Clone, Debug, Default)]
 pub struct Dctcp {
     paths: PerPath<PathMemory>,
@@ -53,7 +54,7 @@ impl CongestionControl for Dctcp {
         // RFC 8257 section 3.3, steps 1 to 3.
         own.acked += echoed.bytes;
         own.marked += if echoed.marked { echoed.bytes } else { 0 };
-        // Step 4: once for each window of data.
+        // Step 4: once per window of data.
         if echoed.una <= own.end {
             return;
         }

@@ -1,11 +1,11 @@
-//! Numbers without a pattern, for controllers that must not do the same at the same time as others.
+//! Pseudo-random numbers for controllers, which desynchronise flows.
 //!
-//! Owns no chance: a controller has none of its own, so what it draws comes from the times at which it draws. Two flows draw
-//! apart because no two acknowledgements come at one nanosecond, and a run is the same each time.
+//! Owns one generator, without a seed: the time of each call is its input. Flows differ because their
+//! acknowledgements arrive at different nanoseconds, and a simulation repeats exactly.
 
 use mptcp_clock::Instant;
 
-/// What was drawn so far.
+/// State of the generator.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct JitterRng {
     state: u64,
@@ -13,7 +13,7 @@ pub(crate) struct JitterRng {
 
 impl JitterRng {
     fn next(&mut self, now: Instant) -> u64 {
-        // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), stirred by the time.
+        // SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), with the time mixed in.
         self.state = (self.state ^ now.as_nanos()).wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -21,12 +21,12 @@ impl JitterRng {
         mixed ^ (mixed >> 31)
     }
 
-    /// A whole number below `bound`, which is at least 1.
+    /// Returns an integer from 0 to `bound` - 1; 0 if `bound` is 0.
     pub(crate) fn below(&mut self, now: Instant, bound: u64) -> u64 {
         self.next(now) % bound.max(1)
     }
 
-    /// At least 0, less than 1.
+    /// Returns a number from 0 (inclusive) to 1 (exclusive).
     pub(crate) fn unit(&mut self, now: Instant) -> f64 {
         (self.next(now) >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_one_and_numbers_below_a_bound_are_spread_over_all_there_is() {
+    fn numbers_are_spread_over_their_range() {
         let mut jitter = JitterRng::default();
         let now = |number: u64| Instant::from_nanos(1_000 * number);
         let units: Vec<f64> = (0..1000).map(|number| jitter.unit(now(number))).collect();

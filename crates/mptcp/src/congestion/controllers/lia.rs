@@ -1,8 +1,11 @@
-//! Linked increases (RFC 6356): the total takes no more than one TCP would on the best path.
+//! LIA, the linked increases algorithm (RFC 6356): the total takes at most the rate of one TCP on the best
+//! path.
+//!
+//! Owns no state of its own.
 
 use crate::congestion::{Acked, CongestionControl, Path};
 
-/// RFC 6356. Slow start and the decrease are Reno's; only the increase is coupled.
+/// LIA (RFC 6356). Only the increase is coupled; slow start and the decrease are those of Reno.
 #[derive(Clone, Copy, Debug)]
 pub struct Lia;
 
@@ -20,24 +23,24 @@ impl CongestionControl for Lia {
     }
 }
 
-/// The increase of RFC 6356, with alpha times `scale`.
+/// The increase of RFC 6356, with alpha multiplied by `scale`.
 pub(crate) fn coupled_increase(paths: &mut [Path], path: usize, acked: Acked, scale: f64) {
-    let mut left = acked.bytes;
+    let mut unused = acked.bytes;
     if paths[path].in_slow_start() {
-        left = paths[path].slow_start(left);
+        unused = paths[path].slow_start(unused);
     }
-    if left == 0 {
+    if unused == 0 {
         return;
     }
     let coupled = aggressiveness(paths);
     let state = &mut paths[path];
     // RFC 6356 section 3: min(alpha * acked * MSS_i / cwnd_total, acked * MSS_i / cwnd_i).
     let alone = 1.0 / state.cwnd as f64;
-    state.grow(left as f64 * state.mss as f64 * coupled.map_or(alone, |c| (scale * c).min(alone)));
+    state.grow(unused as f64 * state.mss as f64 * coupled.map_or(alone, |c| (scale * c).min(alone)));
 }
 
-/// alpha / cwnd_total, per byte (RFC 6356 section 4, equation 1 divided by cwnd_total):
-/// max(cwnd_i / rtt_i^2) / (sum of cwnd_i / rtt_i)^2. None while no path has a round-trip time.
+/// alpha / cwnd_total per byte: max(cwnd_i / rtt_i^2) / (sum of cwnd_i / rtt_i)^2 (RFC 6356 section 4,
+/// equation 1). `None` before the first RTT sample.
 fn aggressiveness(paths: &[Path]) -> Option<f64> {
     let mut best = 0.0_f64;
     let mut sum = 0.0_f64;

@@ -1,60 +1,60 @@
-//! CUBIC as Linux computes it (net/ipv4/tcp_cubic.c of 6.18), on each path by itself.
+//! CUBIC with the integer arithmetic of Linux (net/ipv4/tcp_cubic.c, 6.18), uncoupled.
 //!
-//! Owns the arithmetic of whole segments: a window counts segments and grows by one for so many acknowledged ones, time is
-//! counted in the kernel's ticks, and the curve is looked at a few times in a round trip. What that costs or gains against
-//! RFC 9438, which [`super::Cubic`] computes, is the reason to have both. HyStart is not here but in [`super::SlowStart`].
+//! Owns windows in whole segments, time in kernel ticks, and an update of the curve a few times per RTT. Its
+//! effects compared with RFC 9438, which [`super::Cubic`] implements, can thus be measured. Never implements
+//! HyStart: see [`super::SlowStart`].
 
 use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::{Acked, CongestionControl, Path};
 use crate::path::PerPath;
 
-/// `beta` over `BICTCP_BETA_SCALE`: what a loss leaves of the window.
+/// `beta` in units of `BICTCP_BETA_SCALE`: the fraction of the window that remains after a loss.
 const BETA: u64 = 717;
 const BETA_SCALE: u64 = 1024;
-/// `bic_scale`, C: 41 / 1024 for a round trip of 100 ms, of which a second has ten.
+/// `bic_scale`, C: 41 / 1024 for an RTT of 100 ms, of which there are ten per second.
 const CUBE_SCALE: u64 = 41 * 10;
-/// Times of the curve are in 1/1024 of a second.
+/// Times on the curve are in units of 1/1024 s.
 const SHIFT: u32 = 10;
-/// Bits by which the cube of such a time, times C, is too large.
+/// Bits by which the cube of such a time, multiplied by C, must be shifted.
 const CUBE_SHIFT: u32 = 10 + 3 * SHIFT;
-/// `beta_scale`: acknowledged segments for which Reno's window grows by one are the window times this, over eight.
+/// `beta_scale`: Reno's window grows by one segment per (window * this / 8) acknowledged segments.
 const RENO_SCALE: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
-/// Nothing lost yet: at most so many acknowledged segments for one more.
+/// Maximum of `every` before the first loss.
 const MAX_BEFORE_LOSS: u64 = 20;
-/// While the window is unchanged the curve is looked at again after this part of a second at the earliest.
+/// With an unchanged window, the curve is recomputed at most this many times per second.
 const REFRESH: u64 = 32;
 
-/// What Linux keeps of one connection, here of one path.
+/// Linux's state of one connection, here of one path.
 #[derive(Clone, Copy, Debug, Default)]
 struct PathMemory {
-    /// Bytes acknowledged beyond whole segments.
-    part: u64,
-    /// Segments acknowledged since the window grew (`snd_cwnd_cnt`).
+    /// Acknowledged bytes that do not yet form a segment.
+    partial: u64,
+    /// Segments acknowledged since the window last grew (`snd_cwnd_cnt`).
     count: u64,
-    /// Acknowledged segments for which the window grows by one (`cnt`).
+    /// Acknowledged segments per increase of the window by one (`cnt`).
     every: u64,
-    /// The window before the last reduction, less what fast convergence takes (`last_max_cwnd`).
-    highest: u64,
-    /// The window, and the tick, when `every` was computed last.
+    /// Window before the last reduction, reduced by fast convergence (`last_max_cwnd`).
+    last_max: u64,
+    /// Window and tick at which `every` was last computed.
     window: u64,
     at: u64,
-    /// Where the curve is flat, segments, and how long after the epoch's beginning, in 1/1024 s.
+    /// Plateau of the curve, segments, and its time after the start of the epoch, in 1/1024 s.
     origin: u64,
     k: u64,
-    /// The shortest round trip.
-    shortest: Option<Duration>,
-    /// The tick when the epoch began.
+    /// Minimum RTT.
+    min_rtt: Option<Duration>,
+    /// Tick at which the epoch started.
     epoch: Option<u64>,
-    /// Segments acknowledged that Reno's window has not grown for yet, and that window.
+    /// Acknowledged segments not yet counted in Reno's window, and that window.
     acked: u64,
-    reno: u64,
+    reno_window: u64,
 }
 
-/// Linux's CUBIC: its memory of each path.
+/// Linux's CUBIC, with its state per path.
 #[derive(Clone, Debug)]
 pub struct LinuxCubic {
-    /// Ticks a second: the kernel's `CONFIG_HZ`.
+    /// Ticks per second: the kernel's `CONFIG_HZ`.
     hertz: u64,
     paths: PerPath<PathMemory>,
 }
@@ -66,7 +66,7 @@ impl Default for LinuxCubic {
 }
 
 impl LinuxCubic {
-    /// As a kernel computes it whose clock ticks so many times a second.
+    /// CUBIC of a kernel with this many ticks per second.
     #[must_use]
     pub fn new(hertz: u32) -> Self {
         Self { hertz: u64::from(hertz.clamp(1, 1_000_000)), paths: PerPath::default() }
@@ -90,7 +90,7 @@ fn ticks_begun(time: Duration, hertz: u64) -> u64 {
 }
 
 impl PathMemory {
-    /// `bictcp_update`: after how many acknowledged segments the window grows by one.
+    /// `bictcp_update`: recomputes the acknowledged segments per increase of the window.
     fn update(&mut self, cwnd: u64, acked: u64, tick: u64, hertz: u64) {
         self.acked += acked;
         if self.window == cwnd && tick.saturating_sub(self.at) <= hertz / REFRESH {
@@ -99,49 +99,50 @@ impl PathMemory {
         if self.epoch.is_none() || tick != self.at {
             (self.window, self.at) = (cwnd, tick);
             self.every = self.cubic(cwnd, acked, tick, hertz);
-            if self.highest == 0 {
+            if self.last_max == 0 {
                 self.every = self.every.min(MAX_BEFORE_LOSS);
             }
         }
-        // The Reno-friendly window: unlike RFC 9438 section 4.3 the increase stays the same above the window before.
+        // The Reno-friendly window. Unlike RFC 9438 section 4.3, the increase stays the same above the
+        // previous window.
         let step = ((cwnd * RENO_SCALE) >> 3).max(1);
-        let grown = self.acked.saturating_sub(1) / step;
-        self.acked -= grown * step;
-        self.reno += grown;
-        if self.reno > cwnd {
-            self.every = self.every.min(cwnd / (self.reno - cwnd));
+        let growth = self.acked.saturating_sub(1) / step;
+        self.acked -= growth * step;
+        self.reno_window += growth;
+        if self.reno_window > cwnd {
+            self.every = self.every.min(cwnd / (self.reno_window - cwnd));
         }
-        // Never more than half as much again in a round trip.
+        // Limits the growth to half of the window per RTT.
         self.every = self.every.max(2);
     }
 
-    /// What the curve asks for.
+    /// Acknowledged segments per increase according to the curve.
     fn cubic(&mut self, cwnd: u64, acked: u64, tick: u64, hertz: u64) -> u64 {
         let epoch = *self.epoch.get_or_insert_with(|| {
-            (self.acked, self.reno) = (acked, cwnd);
-            self.origin = self.highest.max(cwnd);
+            (self.acked, self.reno_window) = (acked, cwnd);
+            self.origin = self.last_max.max(cwnd);
             self.k = cube_root((1_u64 << CUBE_SHIFT) / CUBE_SCALE * (self.origin - cwnd).min(1 << 31));
             tick
         });
-        // One round trip ahead, and a part of a tick is one: `usecs_to_jiffies` rounds up.
-        let ahead = self.shortest.map_or(0, |shortest| ticks_begun(shortest, hertz));
+        // One RTT ahead; a partial tick counts as one, because `usecs_to_jiffies` rounds up.
+        let ahead = self.min_rtt.map_or(0, |min_rtt| ticks_begun(min_rtt, hertz));
         let time = (tick.saturating_sub(epoch) + ahead).saturating_mul(1 << SHIFT) / hertz;
-        let off = u128::from(time.abs_diff(self.k).min(1 << 24));
-        let delta = ((u128::from(CUBE_SCALE) * off * off * off) >> CUBE_SHIFT) as u64;
+        let offset = u128::from(time.abs_diff(self.k).min(1 << 24));
+        let delta = ((u128::from(CUBE_SCALE) * offset * offset * offset) >> CUBE_SHIFT) as u64;
         let target = if time < self.k { self.origin.saturating_sub(delta) } else { self.origin + delta };
         if target > cwnd { cwnd / (target - cwnd) } else { 100 * cwnd }
     }
 
-    /// `tcp_cong_avoid_ai`: by how many segments the window grows.
+    /// `tcp_cong_avoid_ai`: growth of the window in segments.
     fn growth(&mut self, acked: u64) -> u64 {
-        let mut grown = 0;
+        let mut growth = 0;
         if self.count >= self.every {
-            (self.count, grown) = (0, 1);
+            (self.count, growth) = (0, 1);
         }
         self.count += acked;
-        grown += self.count / self.every.max(1);
+        growth += self.count / self.every.max(1);
         self.count %= self.every.max(1);
-        grown
+        growth
     }
 }
 
@@ -156,7 +157,7 @@ impl CongestionControl for LinuxCubic {
         }
     }
 
-    /// `cubictcp_acked`: round trips of the first second after a reduction say nothing of the path's shortest.
+    /// `cubictcp_acked`: RTT samples in the first second after a reduction are ignored.
     fn on_progress(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         let (tick, hertz) = (self.tick(acked.now), self.hertz);
         let own = self.path(path);
@@ -164,7 +165,7 @@ impl CongestionControl for LinuxCubic {
             return;
         }
         let latest = paths[path].latest_rtt;
-        own.shortest = own.shortest.map_or(latest, |least| latest.map(|latest| latest.min(least)));
+        own.min_rtt = own.min_rtt.map_or(latest, |min_rtt| latest.map(|latest| latest.min(min_rtt)));
     }
 
     fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
@@ -172,9 +173,9 @@ impl CongestionControl for LinuxCubic {
         let state = &mut paths[path];
         let mss = state.mss.max(1);
         let own = self.path(path);
-        let bytes = own.part + acked.bytes;
+        let bytes = own.partial + acked.bytes;
         let mut segments = bytes / mss;
-        own.part = bytes % mss;
+        own.partial = bytes % mss;
         if state.in_slow_start() {
             segments = state.slow_start(segments * mss) / mss;
         }
@@ -190,20 +191,20 @@ impl CongestionControl for LinuxCubic {
         let mss = paths[path].mss.max(1);
         let cwnd = paths[path].cwnd / mss;
         let own = self.path(path);
-        // The window's fraction goes with the reduction (`tcp_init_cwnd_reduction`).
+        // The partial growth is discarded (`tcp_init_cwnd_reduction`).
         (own.epoch, own.count) = (None, 0);
-        // Fast convergence: room for newcomers.
-        own.highest = if cwnd < own.highest { cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE) } else { cwnd };
+        // Fast convergence releases bandwidth to new flows.
+        own.last_max = if cwnd < own.last_max { cwnd * (BETA_SCALE + BETA) / (2 * BETA_SCALE) } else { cwnd };
         (cwnd * BETA / BETA_SCALE).max(2) * mss
     }
 
-    /// `cubictcp_state`: after a timeout nothing is remembered.
+    /// `cubictcp_state`: a timeout resets the state.
     fn on_timeout(&mut self, _paths: &mut [Path], path: usize) {
         let own = self.path(path);
-        *own = PathMemory { part: own.part, ..PathMemory::default() };
+        *own = PathMemory { partial: own.partial, ..PathMemory::default() };
     }
 
-    /// `cubictcp_cwnd_event`: time without data does not count on the curve.
+    /// `cubictcp_cwnd_event`: idle time does not count on the curve.
     fn on_restart(&mut self, _paths: &mut [Path], path: usize, now: Instant, idle: Duration) {
         let (tick, hertz) = (self.tick(now), self.hertz);
         let own = self.path(path);
@@ -211,7 +212,7 @@ impl CongestionControl for LinuxCubic {
     }
 }
 
-/// The cube root, rounded down. The kernel's, by a table and one step of Newton's method, is off by 0.2 % on average.
+/// Cube root, rounded down. The kernel's, from a table and one Newton step, has a mean error of 0.2%.
 fn cube_root(value: u64) -> u64 {
     let (mut low, mut high) = (0_u64, 2_642_245_u64);
     while low < high {

@@ -1,3 +1,7 @@
+//! The congestion control algorithms: one file each.
+//!
+//! Owns no code. `jitter`, `pace` and `windowed_max` are shared by several algorithms.
+
 pub(crate) mod balia;
 pub(crate) mod bbr;
 pub(crate) mod bbr3;

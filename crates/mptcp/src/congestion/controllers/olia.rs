@@ -1,4 +1,7 @@
-//! Opportunistic linked increases (Khalili, Gast, Popovic, Upadhyay, Le Boudec, CoNEXT 2012).
+//! OLIA, the opportunistic linked increases algorithm (Khalili, Gast, Popovic, Upadhyay, Le Boudec, CoNEXT
+//! 2012).
+//!
+//! Owns the bytes between losses of each path. Never reacts to delay.
 
 use mptcp_clock::Instant;
 
@@ -8,13 +11,13 @@ use crate::path::PerPath;
 /// Bytes acknowledged between losses on one path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Interval {
-    /// Since the last loss.
+    /// Bytes since the last loss.
     current: u64,
-    /// Between the two losses before.
+    /// Bytes between the two losses before.
     previous: u64,
 }
 
-/// OLIA: Pareto-optimal resource pooling, with a shift of window from the largest paths to the best.
+/// OLIA: Pareto-optimal resource pooling; shifts window from the largest paths to the best paths.
 #[derive(Clone, Debug, Default)]
 pub struct Olia {
     intervals: PerPath<Interval>,
@@ -25,16 +28,16 @@ impl Olia {
         self.intervals.at(path)
     }
 
-    /// The square of the rate that TCP would have on a path, up to a factor: the longer interval
-    /// between losses over the square of the round-trip time (section IV of the paper).
+    /// Square of the rate that TCP would reach on a path, up to a constant factor: the longer interval
+    /// between losses over the squared RTT (section IV of the paper). `None` before the first RTT sample.
     fn quality(&self, paths: &[Path], path: usize) -> Option<f64> {
         let interval = self.intervals.get(path).copied().unwrap_or_default();
         let rtt = paths[path].srtt?.as_secs_f64().max(1e-6);
         Some(interval.current.max(interval.previous) as f64 / (rtt * rtt))
     }
 
-    /// `alpha_r`: what the best paths gain that do not have the largest window, and what those with the
-    /// largest window give.
+    /// The term `alpha_r`: positive for the best paths without the largest window, negative for the paths
+    /// with the largest window if such best paths exist.
     fn shift(&self, paths: &[Path], path: usize) -> f64 {
         let window = |at: usize| paths[at].cwnd / paths[at].mss.max(1);
         let active = || (0..paths.len()).filter(|&at| paths[at].active && paths[at].srtt.is_some());
@@ -73,11 +76,11 @@ impl CongestionControl for Olia {
     }
 
     fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
-        let mut left = acked.bytes;
+        let mut unused = acked.bytes;
         if paths[path].in_slow_start() {
-            left = paths[path].slow_start(left);
+            unused = paths[path].slow_start(unused);
         }
-        if left == 0 {
+        if unused == 0 {
             return;
         }
         let sum: f64 = paths
@@ -89,14 +92,14 @@ impl CongestionControl for Olia {
         let state = &mut paths[path];
         let (mss, cwnd) = (state.mss as f64, state.cwnd as f64);
         let growth = match state.srtt {
-            // (w_r / rtt_r^2) / (sum w_p / rtt_p)^2 + alpha_r / w_r, for each acknowledged segment.
+            // (w_r / rtt_r^2) / (sum w_p / rtt_p)^2 + alpha_r / w_r, per acknowledged segment.
             Some(rtt) if sum > 0.0 => {
                 let rtt = rtt.as_secs_f64().max(1e-6);
                 cwnd / (rtt * rtt) / (sum * sum) + shift / cwnd
             }
             _ => 1.0 / cwnd,
         };
-        state.grow(left as f64 * mss * growth);
+        state.grow(unused as f64 * mss * growth);
     }
 
     fn on_loss(&mut self, paths: &mut [Path], path: usize, _now: Instant) -> u64 {

@@ -1,11 +1,13 @@
-//! NewReno's window (RFC 5681 section 3.1), on each path by itself.
+//! NewReno congestion control (RFC 5681 section 3.1), uncoupled.
+//!
+//! Owns no state of its own. Never uses other paths.
 
 use crate::congestion::{Acked, CongestionControl, Mark, Path};
 
-/// RFC 8511 section 4.1: the window keeps this part on a mark.
+/// Fraction of the window that remains after an ECN mark (RFC 8511 section 4.1).
 const BETA_MARK: f64 = 0.8;
 
-/// Additive increase of one segment a round trip, halving on loss.
+/// NewReno: increases the window by one segment per RTT, and halves it after a loss.
 #[derive(Clone, Copy, Debug)]
 pub struct Reno;
 

@@ -1,30 +1,32 @@
-//! NewReno or LIA with an increase or a decrease that is not its RFC's: for experiments on what these constants do.
+//! NewReno or LIA with other constants than those of the RFCs, for experiments.
+//!
+//! Owns the two constants. Never keeps state per path.
 
 use mptcp_clock::Instant;
 
 use crate::congestion::controllers::lia::coupled_increase;
 use crate::congestion::{Acked, CongestionControl, Mark, Path, Reno};
 
-/// What a loss leaves of the window in RFC 5681 (equation 4).
+/// Fraction of the window that remains after a loss in RFC 5681 (equation 4).
 pub(crate) const BETA: f64 = 0.5;
 
 /// NewReno, or LIA if `alpha_scale` is given.
 #[derive(Clone, Copy, Debug)]
 pub struct Tuned {
-    /// LIA's alpha is multiplied by this; `None` for NewReno.
+    /// Factor of LIA's alpha; `None` for NewReno.
     alpha_scale: Option<f64>,
-    /// The part of the window that a loss leaves, between 0 and 1.
+    /// Fraction of the window that remains after a loss, 0 to 1.
     beta: f64,
 }
 
 impl Tuned {
-    /// NewReno, of whose window a loss leaves `beta`.
+    /// NewReno whose window keeps the fraction `beta` after a loss.
     #[must_use]
     pub const fn reno(beta: f64) -> Self {
         Self { alpha_scale: None, beta }
     }
 
-    /// LIA with alpha times `alpha_scale`, of whose window a loss leaves `beta`.
+    /// LIA with alpha multiplied by `alpha_scale`, whose window keeps the fraction `beta` after a loss.
     #[must_use]
     pub const fn lia(alpha_scale: f64, beta: f64) -> Self {
         Self { alpha_scale: Some(alpha_scale), beta }

@@ -1,23 +1,23 @@
-//! The greatest value of late: over a window that moves with rounds, or with whatever else counts up.
+//! A maximum over a sliding window, measured in rounds or another increasing count.
 //!
-//! Owns the three best candidates, in order of age (Kathleen Nichols' algorithm, as Linux's `lib/minmax.c` has it): exact while the
-//! best is young, and never older than the window.
+//! Owns the three best samples, as Kathleen Nichols' algorithm in Linux (`lib/minmax.c`). The result never
+//! exceeds the true maximum and is never older than the window.
 
-/// A windowed maximum.
+/// A windowed maximum filter.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WindowedMax {
-    /// When and how much: the best, the best since then, the best since that one.
+    /// Time and value of the best sample, the best sample after it, and the best sample after that.
     best: [(u64, f64); 3],
 }
 
 impl WindowedMax {
-    /// The greatest value of the window.
+    /// The maximum in the window.
     pub(crate) fn get(&self) -> f64 {
         self.best[0].1
     }
 
-    /// Takes a value, `window` counts long, at count `at`, which never falls.
-    pub(crate) fn take(&mut self, window: u64, at: u64, value: f64) {
+    /// Adds `value` at count `at`, which never decreases; `window` is the length of the window in counts.
+    pub(crate) fn update(&mut self, window: u64, at: u64, value: f64) {
         let sample = (at, value);
         if value >= self.best[0].1 || at - self.best[2].0 > window {
             self.best = [sample; 3];
@@ -30,13 +30,14 @@ impl WindowedMax {
         }
         let age = at - self.best[0].0;
         if age > window {
-            // The best is too old: the next in age are the best.
+            // The best sample has expired: the next two move up.
             self.best = [self.best[1], self.best[2], sample];
             if at - self.best[0].0 > window {
                 self.best = [self.best[1], self.best[2], sample];
             }
         } else if self.best[1].0 == self.best[0].0 && age > window / 4 {
-            // A quarter of the window without a second best: take one from the second quarter.
+            // A quarter of the window has passed without a second best sample: takes one from the second
+            // quarter.
             (self.best[1], self.best[2]) = (sample, sample);
         } else if self.best[2].0 == self.best[1].0 && age > window / 2 {
             self.best[2] = sample;
@@ -49,14 +50,14 @@ mod tests {
     use super::WindowedMax;
 
     #[test]
-    fn the_best_of_the_window_counts_and_no_older_one() {
+    fn result_is_never_above_the_true_maximum() {
         let mut filter = WindowedMax::default();
         let mut values = Vec::new();
-        // A sequence without a pattern; the filter is between the best of the window and that of all.
+        // A sequence without a pattern. The result must be between the latest value and the true maximum.
         for at in 0..1000_u64 {
             let value = f64::from((at.wrapping_mul(2_654_435_761) >> 7) as u16 % 1000);
             values.push(value);
-            filter.take(10, at, value);
+            filter.update(10, at, value);
             let from = values.len().saturating_sub(11);
             let exact = values[from..].iter().copied().fold(0.0, f64::max);
             assert!(filter.get() <= exact, "{at}: {} above {exact}", filter.get());
@@ -65,25 +66,25 @@ mod tests {
     }
 
     #[test]
-    fn a_peak_is_forgotten_when_it_is_too_old() {
+    fn peak_expires_after_the_window() {
         let mut filter = WindowedMax::default();
-        filter.take(10, 0, 100.0);
+        filter.update(10, 0, 100.0);
         for at in 1..=10 {
-            filter.take(10, at, 50.0);
+            filter.update(10, at, 50.0);
             assert!((filter.get() - 100.0).abs() < 1e-9, "{at}");
         }
-        filter.take(10, 11, 50.0);
+        filter.update(10, 11, 50.0);
         assert!((filter.get() - 50.0).abs() < 1e-9);
     }
 
-    /// What the filter says at each count, of these values at their counts.
+    /// Results after each of these (count, value) samples.
     fn advertised(values: &[(u64, f64)]) -> Vec<f64> {
         let mut filter = WindowedMax::default();
-        values.iter().map(|&(at, value)| (filter.take(10, at, value), filter.get()).1).collect()
+        values.iter().map(|&(at, value)| (filter.update(10, at, value), filter.get()).1).collect()
     }
 
     #[test]
-    fn after_the_best_the_best_since_then_counts() {
+    fn later_maxima_replace_an_expired_maximum() {
         let mut values = vec![(0, 100.0), (3, 90.0), (6, 80.0)];
         values.extend((7..=20).map(|at| (at, 50.0)));
         let expected = |at: u64| match at {
@@ -94,15 +95,15 @@ mod tests {
         };
         let expected: Vec<f64> = values.iter().map(|&(at, _)| expected(at)).collect();
         assert_eq!(advertised(&values), expected);
-        // Where nothing came for a while, two of them are too old at once, or all.
+        // After a long gap, two samples or all three expire at once.
         assert_eq!(advertised(&[(0, 100.0), (3, 90.0), (6, 80.0), (15, 10.0)])[3], 80.0);
         assert_eq!(advertised(&[(0, 100.0), (3, 90.0), (6, 80.0), (17, 10.0)])[3], 10.0);
     }
 
     #[test]
-    fn as_much_as_the_best_is_the_best_and_younger() {
+    fn equal_value_replaces_the_older_sample() {
         assert_eq!(advertised(&[(0, 100.0), (9, 100.0), (19, 1.0)])[2], 100.0);
-        // A second best that is reached again is younger, too.
+        // An equal second best sample replaces the older one.
         assert_eq!(advertised(&[(0, 100.0), (3, 70.0), (8, 70.0), (18, 1.0)])[3], 70.0);
         assert_eq!(advertised(&[(0, 100.0), (3, 70.0), (8, 60.0), (9, 65.0), (19, 1.0)])[4], 65.0);
     }

@@ -1,18 +1,20 @@
-//! Weighted Vegas (Cao, Xu, Fu, ICNP 2012; draft-xu-mptcp-congestion-control): the queue that the
-//! connection keeps in the network is shared out over its paths by their rates.
+//! Weighted Vegas (Cao, Xu, Fu, ICNP 2012; draft-xu-mptcp-congestion-control).
+//!
+//! Owns the queue share of each path: the paths share a constant total of queued segments by their rates.
+//! Never reacts to losses in a way of its own.
 
 use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::{Acked, CongestionControl, Path};
 use crate::path::PerPath;
 
-/// Segments that the whole connection keeps queued.
+/// Queued segments of the whole connection.
 const TOTAL_ALPHA: f64 = 10.0;
-/// The least share of a path, segments.
+/// Minimum share of a path, segments.
 const MIN_ALPHA: f64 = 2.0;
-/// Queued segments that end slow start.
+/// Queued segments at which slow start ends.
 const GAMMA: f64 = 1.0;
-/// An epoch with fewer samples than this says nothing about its round-trip time.
+/// Minimum number of RTT samples of an epoch.
 const SAMPLES: u32 = 3;
 
 #[derive(Clone, Copy, Debug)]
@@ -21,9 +23,9 @@ struct PathMemory {
     sum: Duration,
     samples: u32,
     alpha: f64,
-    /// Bytes a second over the last epoch.
+    /// Rate in the last epoch, bytes per second.
     rate: f64,
-    /// Shortest queueing delay since the last time that the queue was drained.
+    /// Minimum queueing delay since the queue was last drained.
     delay: Option<Duration>,
 }
 
@@ -40,7 +42,7 @@ impl Default for PathMemory {
     }
 }
 
-/// wVegas's memory of each path.
+/// wVegas, with its state per path.
 #[derive(Clone, Debug, Default)]
 pub struct WVegas {
     paths: PerPath<PathMemory>,
@@ -51,7 +53,7 @@ impl WVegas {
         self.paths.at(path)
     }
 
-    /// One round trip is over: moves the window by at most a segment, or drains the queue.
+    /// Adjusts the window at the end of an epoch by at most one segment, or drains the queue.
     fn adjust(&mut self, state: &mut Path, path: usize, rtt: Duration, base: Duration) {
         let total: f64 = self.paths.iter().map(|path| path.rate).sum();
         let own = &mut self.paths[path];
@@ -76,12 +78,13 @@ impl WVegas {
             state.cwnd += state.mss;
         }
         let delay = rtt.abs_diff(base);
-        let least = own.delay.map_or(delay, |least| least.min(delay));
-        own.delay = Some(least);
-        // Others have filled the queue: let it run empty once, so that the base is measured again. The
-        // authors' kernel code does so however little is queued; a millisecond of jitter then halves the
-        // window again and again, which leaves a clean path of 10 Mb/s and 40 ms at a quarter.
-        if queued > own.alpha && delay >= least * 2 {
+        let min_delay = own.delay.map_or(delay, |min_delay| min_delay.min(delay));
+        own.delay = Some(min_delay);
+        // Other flows have filled the queue: it is drained once, so that the base RTT is measured again.
+        //
+        // The kernel code of the authors does this for any queue length. A delay variation of 1 ms then
+        // halves the window repeatedly, and a path with 10 Mb/s and 40 ms reaches a quarter of its rate.
+        if queued > own.alpha && delay >= min_delay * 2 {
             state.cwnd = (state.cwnd as f64 * base_s / (2.0 * rtt_s)) as u64;
             own.delay = None;
         }
@@ -105,13 +108,13 @@ impl CongestionControl for WVegas {
             return;
         }
         let mean = own.sum / u64::from(own.samples);
-        let enough = own.samples >= SAMPLES;
+        let has_samples = own.samples >= SAMPLES;
         own.rate = state.cwnd as f64 / mean.as_secs_f64().max(1e-9);
         (own.sum, own.samples, own.ends) = (Duration::ZERO, 0, acked.now + rtt);
-        if enough {
+        if has_samples {
             self.adjust(state, path, mean, base);
         } else {
-            // As mptcp.org's: what too few samples cannot judge grows as Reno does.
+            // As in the mptcp.org kernel, an epoch with too few samples grows like Reno.
             state.grow(acked.bytes as f64 * state.mss as f64 / state.cwnd as f64);
         }
     }

@@ -1,6 +1,7 @@
-//! ProbeBW: down, cruise, refill, up (draft section 5.3.3).
+//! ProbeBW: its phases Down, Cruise, Refill and Up (draft section 5.3.3).
 //!
-//! Owns when each begins, what probing says of how much may be under way, and what losses while probing say (section 5.5.10.2).
+//! Owns the start of each phase, the growth of the long-term limit, and the reaction to losses while probing
+//! (section 5.5.10.2).
 
 use mptcp_clock::{Duration, Instant};
 
@@ -10,14 +11,14 @@ use crate::congestion::controllers::bbr3::state::{BETA, LOSS_THRESHOLD, State};
 use crate::congestion::controllers::jitter::JitterRng;
 use crate::congestion::{Lost, Path, Sample};
 
-/// Section 5.3.3.8: rounds after which it probes at the latest, so that Reno could live beside it.
+/// Section 5.3.3.8: maximum rounds between probes, which allows Reno flows to coexist.
 const RENO_ROUNDS: u64 = 63;
 
 impl PathMemory {
     /// `StartProbeBW_DOWN`.
-    pub(crate) fn go_down(&mut self, now: Instant, jitter: &mut JitterRng) {
+    pub(crate) fn start_down(&mut self, now: Instant, jitter: &mut JitterRng) {
         self.model.reset_signals();
-        self.cycle.per_segment = 0;
+        self.cycle.bytes_per_segment = 0;
         // `PickProbeWait`.
         self.cycle.rounds_since_probe = jitter.below(now, 2);
         self.cycle.wait = Duration::from_secs_f64(2.0 + jitter.unit(now));
@@ -26,14 +27,14 @@ impl PathMemory {
         self.state = State::Down;
     }
 
-    /// What arrives from the next round on is not of a probe.
+    /// Data sent after this round does not belong to a probe.
     pub(crate) fn stop_probing(&mut self) {
         self.cycle.acks = Acks::Stopping;
         self.model.start_round();
     }
 
     /// `StartProbeBW_REFILL`.
-    pub(crate) fn refill(&mut self) {
+    pub(crate) fn start_refill(&mut self) {
         self.model.reset_short();
         (self.cycle.up_rounds, self.cycle.up_acked) = (0, 0);
         self.cycle.was_precautionary = false;
@@ -43,7 +44,7 @@ impl PathMemory {
     }
 
     /// `StartProbeBW_UP`.
-    fn go_up(&mut self, state: &Path, sample: &Sample) {
+    fn start_up(&mut self, state: &Path, sample: &Sample) {
         self.cycle.is_probe = true;
         self.cycle.acks = Acks::Starting;
         self.model.start_round();
@@ -59,12 +60,12 @@ impl PathMemory {
         }
         let current = self.state;
         match current {
-            State::Down | State::Cruise if self.is_time_to_probe(state, sample) => self.refill(),
+            State::Down | State::Cruise if self.is_time_to_probe(state, sample) => self.start_refill(),
             State::Down if self.is_time_to_cruise(state, sample) => self.state = State::Cruise,
-            State::Refill if self.model.round_start => self.go_up(state, sample),
+            State::Refill if self.model.round_start => self.start_up(state, sample),
             State::Up if self.is_time_to_go_down(state, sample) => {
                 self.cycle.was_too_high = false;
-                self.go_down(sample.now, jitter);
+                self.start_down(sample.now, jitter);
             }
             _ => {}
         }
@@ -72,22 +73,22 @@ impl PathMemory {
 
     /// `IsTimeToProbeBW`.
     fn is_time_to_probe(&self, state: &Path, sample: &Sample) -> bool {
-        let reno = (self.target(state) / state.mss.max(1)).clamp(1, RENO_ROUNDS);
-        sample.now > self.cycle.since + self.cycle.wait || self.cycle.rounds_since_probe >= reno
+        let reno_rounds = (self.target(state) / state.mss.max(1)).clamp(1, RENO_ROUNDS);
+        sample.now > self.cycle.since + self.cycle.wait || self.cycle.rounds_since_probe >= reno_rounds
     }
 
-    /// `IsTimeToCruise`: by the greatest rate, whatever losses leave of it for now.
+    /// `IsTimeToCruise`; uses the maximum bandwidth, without the short-term limit.
     fn is_time_to_cruise(&self, state: &Path, sample: &Sample) -> bool {
-        let product = self.product_at(state, self.model.max_bw(), 1.0);
+        let bdp = self.bdp_at(state, self.model.max_bw(), 1.0);
         sample.in_flight <= self.model.with_headroom(state)
-            && sample.in_flight <= self.with_budget(state, product)
+            && sample.in_flight <= self.with_budget(state, bdp)
     }
 
     /// `IsTimeToGoDown`.
     fn is_time_to_go_down(&mut self, state: &Path, sample: &Sample) -> bool {
         let long = self.model.inflight_long;
         if self.cycle.was_too_high && sample.in_flight >= long {
-            // Section 5.3.3.6: last time it was too much.
+            // Section 5.3.3.6: the last probe caused too many losses.
             self.cycle.was_precautionary = true;
             return true;
         }
@@ -98,7 +99,7 @@ impl PathMemory {
         self.model.full_now
     }
 
-    /// `AdaptLongTermModel`; returns whether it has decided what comes next.
+    /// `AdaptLongTermModel`. Returns whether it has chosen the next phase.
     fn adapt_long(&mut self, state: &Path, sample: &Sample) -> bool {
         if self.cycle.acks == Acks::Starting && self.model.round_start {
             self.cycle.acks = Acks::Feedback;
@@ -111,12 +112,12 @@ impl PathMemory {
                 self.model.advance_max_bw();
             }
             if probes && self.cycle.was_precautionary && !self.cycle.was_too_high {
-                self.refill();
+                self.start_refill();
                 return true;
             }
         }
         if self.model.inflight_long == u64::MAX
-            || model::is_too_much(sample.lost, sample.in_flight_then, sample.selective)
+            || model::is_inflight_too_high(sample.lost, sample.in_flight_then, sample.selective)
         {
             return false;
         }
@@ -131,17 +132,20 @@ impl PathMemory {
     fn raise_slope(&mut self, state: &Path) {
         let growth = 1_u64 << self.cycle.up_rounds;
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(30);
-        self.cycle.per_segment = (state.cwnd / growth).max(state.mss).max(1);
+        self.cycle.bytes_per_segment = (state.cwnd / growth).max(state.mss).max(1);
     }
 
     /// `ProbeInflightLongtermUpward`.
     fn raise_long(&mut self, state: &Path, sample: &Sample) {
-        if !sample.window_limited || state.cwnd < self.model.inflight_long || self.cycle.per_segment == 0 {
+        if !sample.window_limited
+            || state.cwnd < self.model.inflight_long
+            || self.cycle.bytes_per_segment == 0
+        {
             return;
         }
         self.cycle.up_acked += sample.newly_delivered;
-        let segments = self.cycle.up_acked / self.cycle.per_segment;
-        self.cycle.up_acked -= segments * self.cycle.per_segment;
+        let segments = self.cycle.up_acked / self.cycle.bytes_per_segment;
+        self.cycle.up_acked -= segments * self.cycle.bytes_per_segment;
         self.model.inflight_long = self.model.inflight_long.saturating_add(segments * state.mss);
         if self.model.round_start {
             self.raise_slope(state);
@@ -152,10 +156,11 @@ impl PathMemory {
     pub(crate) fn on_lost(&mut self, state: &Path, lost: &Lost, jitter: &mut JitterRng) {
         self.model.delivered = lost.delivered_in_all;
         let first = self.model.note_loss(lost.delivered_in_all);
-        if first && !self.undo_waits {
+        if first && !self.may_undo {
             self.save_state(state);
         }
-        if self.cycle.is_probe && model::is_too_much(lost.lost, lost.in_flight_then, lost.selective) {
+        if self.cycle.is_probe && model::is_inflight_too_high(lost.lost, lost.in_flight_then, lost.selective)
+        {
             self.on_too_high(state, lost, jitter);
         }
     }
@@ -165,31 +170,33 @@ impl PathMemory {
         self.cycle.was_too_high = true;
         self.cycle.is_probe = false;
         if !lost.app_limited {
-            let least = (self.target(state) as f64 * BETA) as u64;
-            self.model.inflight_long = inflight_at_loss(lost).max(least);
+            let minimum = (self.target(state) as f64 * BETA) as u64;
+            self.model.inflight_long = inflight_at_loss(lost).max(minimum);
         }
         if self.state == State::Up {
             self.undo.state = Some(State::Up);
-            self.go_down(lost.now, jitter);
+            self.start_down(lost.now, jitter);
         }
     }
 }
 
-/// `InflightAtLoss`: how much was under way when more than the threshold was lost, within a large segment.
+/// `InflightAtLoss`: bytes in flight when the losses exceeded the threshold, interpolated within a large
+/// segment.
 fn inflight_at_loss(lost: &Lost) -> u64 {
     let before = lost.in_flight_then.saturating_sub(lost.bytes) as f64;
     let lost_before = lost.lost.saturating_sub(lost.bytes) as f64;
-    let part = (LOSS_THRESHOLD * before - lost_before) / (1.0 - LOSS_THRESHOLD);
-    (before + part).max(0.0) as u64
+    let excess = (LOSS_THRESHOLD * before - lost_before) / (1.0 - LOSS_THRESHOLD);
+    (before + excess).max(0.0) as u64
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Of 100 kB under way, a segment of 10 kB is lost: 2 % are lost at 2 % of 90 kB, over 98 %, into it.
+    /// 100 kB in flight, and a segment of 10 kB is lost. The losses reach 2% at 2% of 90 kB, divided by 98%,
+    /// into it.
     #[test]
-    fn where_the_losses_were_too_many_is_found_within_a_segment() {
+    fn inflight_at_loss_is_interpolated_within_a_segment() {
         let lost = Lost {
             now: Instant::ZERO,
             bytes: 10_000,
@@ -203,9 +210,9 @@ mod tests {
         assert_eq!(inflight_at_loss(&Lost { lost: 12_000, ..lost }), 89_795);
     }
 
-    /// `HandleLostPacket`: only losses of a probe say that too much was under way, and only more than 2 % of it.
+    /// `HandleLostPacket`: only losses of a probe show that too much was in flight, and only above 2%.
     #[test]
-    fn losses_of_a_probe_are_too_many_above_the_threshold() {
+    fn probe_losses_above_the_threshold_are_too_many() {
         let too_high = |is_probe, lost, selective| {
             let mut path = PathMemory::default();
             path.cycle.is_probe = is_probe;

@@ -1,16 +1,17 @@
-//! The model of a path: how much it carries, in bytes a second and in bytes under way, for long and for now.
+//! The BBRv3 model of a path: bandwidth and in-flight limits, long-term and short-term.
 //!
-//! Owns rounds, the greatest rate of two cycles, the bounds that losses set, whether the pipe is full, and how much more is
-//! acknowledged at once than the rate explains (draft sections 5.5 and 5.3.1.2). When to probe is `cycle`'s affair.
+//! Owns the rounds, the maximum bandwidth of two cycles, the limits set by losses, the full-pipe detection,
+//! and the extra acknowledged data (draft sections 5.5 and 5.3.1.2). Never decides when to probe: `cycle`
+//! does.
 
 use mptcp_clock::Instant;
 
-use crate::congestion::controllers::bbr3::state::{BETA, HEADROOM, LEAST, LOSS_THRESHOLD, Undo};
+use crate::congestion::controllers::bbr3::state::{BETA, HEADROOM, LOSS_THRESHOLD, MIN_WINDOW, Undo};
 use crate::congestion::controllers::windowed_max::WindowedMax;
 use crate::congestion::{Path, Sample};
 
-/// The rate has to grow by a quarter, or the pipe is full after three rounds.
-const GROWTH: f64 = 1.25;
+/// The pipe is full if the bandwidth grows by less than 25% in three rounds.
+const FULL_GROWTH: f64 = 1.25;
 const FULL_ROUNDS: u32 = 3;
 /// BBR.ExtraAckedFilterLen, rounds.
 const EXTRA_ROUNDS: u64 = 10;
@@ -21,17 +22,17 @@ pub(crate) struct Model {
     /// `next_round_delivered`.
     pub round_end: u64,
     pub round_start: bool,
-    /// All that has arrived, as was told last.
+    /// Total bytes delivered, as last reported.
     pub delivered: u64,
-    /// The greatest rate of the cycle before and of this one.
+    /// Maximum bandwidth of the previous and of the present cycle.
     max_bw: [f64; 2],
-    /// What losses leave of it, for now.
+    /// Short-term limit of the bandwidth, set by losses.
     pub bw_short: f64,
-    /// The lesser of both.
+    /// The minimum of both.
     pub bw: f64,
     bw_latest: f64,
     pub inflight_latest: u64,
-    /// What may be under way without too many losses, and what losses leave of that for now.
+    /// In-flight limit without excessive losses, and the short-term limit set by losses.
     pub inflight_long: u64,
     pub inflight_short: u64,
     loss_round_end: u64,
@@ -74,8 +75,8 @@ impl Default for Model {
     }
 }
 
-/// `IsInflightTooHigh`: whether so much of so much is too much.
-pub(crate) fn is_too_much(lost: u64, in_flight: u64, selective: bool) -> bool {
+/// `IsInflightTooHigh`: whether `lost` of `in_flight` bytes exceed the loss threshold.
+pub(crate) fn is_inflight_too_high(lost: u64, in_flight: u64, selective: bool) -> bool {
     lost as f64 > in_flight as f64 * LOSS_THRESHOLD || lost > 0 && !selective
 }
 
@@ -114,16 +115,16 @@ impl Model {
         }
     }
 
-    /// `AdvanceMaxBwFilter`; a cycle without a rate forgets nothing.
+    /// `AdvanceMaxBwFilter`. A cycle without a sample keeps the previous maximum.
     pub(crate) fn advance_max_bw(&mut self) {
         if self.max_bw[1] > 0.0 {
             self.max_bw = [self.max_bw[1], 0.0];
         }
     }
 
-    /// `AdaptLowerBoundsFromCongestion`, once a round.
-    pub(crate) fn adapt_lower_bounds(&mut self, state: &Path, accelerates: bool) {
-        if std::mem::take(&mut self.loss_in_round) && !accelerates {
+    /// `AdaptLowerBoundsFromCongestion`, once per round.
+    pub(crate) fn adapt_lower_bounds(&mut self, state: &Path, is_probing: bool) {
+        if std::mem::take(&mut self.loss_in_round) && !is_probing {
             if self.bw_short.is_infinite() {
                 self.bw_short = self.max_bw();
             }
@@ -157,7 +158,7 @@ impl Model {
         self.bw = self.max_bw().min(self.bw_short);
     }
 
-    /// `NoteLoss`; returns whether it is the first of its round.
+    /// `NoteLoss`. Returns whether it is the first loss of the round.
     pub(crate) fn note_loss(&mut self, delivered: u64) -> bool {
         let first = !self.loss_in_round;
         if first {
@@ -167,7 +168,7 @@ impl Model {
         first
     }
 
-    /// `ResetFullBW`, from this rate on.
+    /// `ResetFullBW`, starting from `rate`.
     pub(crate) fn reset_full(&mut self, rate: f64) {
         (self.full_bw, self.full_rounds, self.full_now) = (rate, 0, false);
     }
@@ -178,7 +179,7 @@ impl Model {
             return;
         }
         let rate = sample.rate.unwrap_or(0.0);
-        if rate >= self.full_bw * GROWTH {
+        if rate >= self.full_bw * FULL_GROWTH {
             return self.reset_full(rate);
         }
         self.full_rounds += 1;
@@ -192,7 +193,7 @@ impl Model {
             return u64::MAX;
         }
         let headroom = ((HEADROOM * self.inflight_long as f64) as u64).max(state.mss);
-        self.inflight_long.saturating_sub(headroom).max(LEAST * state.mss)
+        self.inflight_long.saturating_sub(headroom).max(MIN_WINDOW * state.mss)
     }
 
     /// `UpdateACKAggregation`, section 5.5.9.
@@ -204,14 +205,14 @@ impl Model {
         self.extra_delivered += sample.newly_delivered;
         let extra = self.extra_delivered.saturating_sub(expected).min(state.cwnd);
         let rounds = if self.full_reached { EXTRA_ROUNDS } else { 1 };
-        self.extra.take(rounds, self.rounds, extra as f64);
+        self.extra.update(rounds, self.rounds, extra as f64);
     }
 
     pub(crate) fn extra_acked(&self) -> u64 {
         self.extra.get() as u64
     }
 
-    /// The bounds are at least what they were.
+    /// Restores the limits to at least their saved values.
     pub(crate) fn undo(&mut self, before: &Undo) {
         self.loss_in_round = false;
         self.reset_full(0.0);

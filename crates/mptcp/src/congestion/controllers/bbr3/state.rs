@@ -1,8 +1,8 @@
-//! The states of BBRv3, and the numbers of the draft (draft-ietf-ccwg-bbr sections 2.7 and 5.6.1).
+//! The states of BBRv3, and the constants of draft-ietf-ccwg-bbr (sections 2.7 and 5.6.1).
 //!
-//! Owns nothing that changes.
+//! Owns no changing state except the saved values for an undo.
 
-/// Section 5.6.1: gains of rate and window in Startup and where nothing else is said.
+/// Section 5.6.1: pacing and window gains.
 pub(crate) const STARTUP_GAIN: f64 = 2.77;
 pub(crate) const DRAIN_GAIN: f64 = 0.5;
 pub(crate) const DOWN_GAIN: f64 = 0.9;
@@ -10,15 +10,15 @@ pub(crate) const UP_GAIN: f64 = 1.25;
 pub(crate) const WINDOW_GAIN: f64 = 2.0;
 pub(crate) const UP_WINDOW_GAIN: f64 = 2.25;
 pub(crate) const PROBE_RTT_WINDOW_GAIN: f64 = 0.5;
-/// BBR.LossThresh: more of a round trip lost is too much.
+/// BBR.LossThresh: maximum fraction of lost bytes in a round.
 pub(crate) const LOSS_THRESHOLD: f64 = 0.02;
-/// BBR.Beta: what a round with losses leaves at least.
+/// BBR.Beta: minimum fraction that remains after a round with losses.
 pub(crate) const BETA: f64 = 0.7;
-/// BBR.Headroom: this part is left to others.
+/// BBR.Headroom: fraction left for other flows.
 pub(crate) const HEADROOM: f64 = 0.15;
 /// BBR.MinPipeCwnd, segments.
-pub(crate) const LEAST: u64 = 4;
-/// RFC 6928: the window before anything is known, segments.
+pub(crate) const MIN_WINDOW: u64 = 4;
+/// Initial window, segments (RFC 6928).
 pub(crate) const INITIAL: u64 = 10;
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl State {
     }
 
     /// `IsProbingBW`.
-    pub(crate) fn accelerates(self) -> bool {
+    pub(crate) fn is_probing(self) -> bool {
         matches!(self, Self::Startup | Self::Refill | Self::Up)
     }
 
@@ -63,7 +63,7 @@ impl State {
     }
 }
 
-/// What was, when the first loss of a round was seen: section 5.5.11.1.
+/// State saved at the first loss of a round (section 5.5.11.1).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Undo {
     /// The state that the losses ended.

@@ -1,10 +1,10 @@
-//! Numbers that can be computed by hand from the formulas of `tcp_cubic.c`.
+//! Values computed by hand from the formulas of `tcp_cubic.c`.
 
 use super::*;
 
 const MSS: u64 = 1000;
 
-/// A path of 100 ms under Linux's CUBIC with ticks of a millisecond.
+/// A path of 100 ms under Linux's CUBIC with 1 ms ticks.
 struct Bench {
     cubic: LinuxCubic,
     paths: Vec<Path>,
@@ -32,7 +32,7 @@ impl Bench {
         self.cubic.on_ack(&mut self.paths, 0, acked);
     }
 
-    /// A round trip of acknowledgements of two segments each, evenly spaced.
+    /// One RTT of acknowledgements of two segments each, evenly spaced.
     fn round(&mut self) {
         let acks = self.segments() / 2;
         for _ in 0..acks {
@@ -47,7 +47,7 @@ impl Bench {
 }
 
 #[test]
-fn a_loss_leaves_717_of_1024_whole_segments() {
+fn loss_keeps_717_of_1024_segments() {
     let mut bench = Bench::new(1000, 100);
     bench.lose();
     // 100 * 717 / 1024 = 70.02.
@@ -58,7 +58,7 @@ fn a_loss_leaves_717_of_1024_whole_segments() {
 }
 
 #[test]
-fn the_curve_is_flat_where_the_window_was_and_k_is_the_root() {
+fn curve_reaches_the_previous_window_after_k() {
     let mut bench = Bench::new(1000, 1000);
     bench.lose();
     // Wmax - cwnd = 1000 - 700 = 300; K = cbrt(300 / C) with C = 410 / 1024: 9.0827 s.
@@ -66,7 +66,7 @@ fn the_curve_is_flat_where_the_window_was_and_k_is_the_root() {
     let k = bench.cubic.paths[0].k;
     assert_eq!(bench.cubic.paths[0].origin, 1000);
     assert_eq!(k, 9300);
-    // After that time the window is what it was, and as it is flat there, not much more.
+    // After K, the window is the previous one, and grows slowly there.
     let end = bench.now + Duration::from_micros(9_080_000);
     while bench.now < end {
         bench.round();
@@ -75,17 +75,17 @@ fn the_curve_is_flat_where_the_window_was_and_k_is_the_root() {
 }
 
 #[test]
-fn a_second_loss_below_the_first_gives_room() {
+fn second_loss_below_the_first_applies_fast_convergence() {
     let mut bench = Bench::new(1000, 100);
     bench.lose();
     bench.lose();
     // 70 < 100: 70 * (1024 + 717) / 2048.
-    assert_eq!(bench.cubic.paths[0].highest, 59);
+    assert_eq!(bench.cubic.paths[0].last_max, 59);
 }
 
 #[test]
-fn reno_grows_by_one_for_15_eighths_of_a_window() {
-    // At 70 of 100 segments the curve takes 4.2 s, Reno's window in round trips of 10 ms less.
+fn reno_friendly_window_grows_by_one_per_15_eighths_of_a_window() {
+    // Below the plateau the curve takes 4.2 s, which is longer than Reno takes with an RTT of 10 ms.
     let mut bench = Bench::new(1000, 100);
     bench.rtt = Duration::from_millis(10);
     bench.lose();
@@ -93,9 +93,9 @@ fn reno_grows_by_one_for_15_eighths_of_a_window() {
     for _ in 0..38 {
         bench.round();
     }
-    // 38 round trips at 8 / 15 of a segment each.
+    // 38 RTTs with 8/15 of a segment each.
     assert!((18..=21).contains(&(bench.segments() - before)), "{}", bench.segments() - before);
-    // Above the window before, the increase stays what it is, where RFC 9438's is a whole segment from there on.
+    // Above the previous window the increase stays the same, unlike in RFC 9438.
     for _ in 0..18 {
         bench.round();
     }
@@ -107,7 +107,7 @@ fn reno_grows_by_one_for_15_eighths_of_a_window() {
 }
 
 #[test]
-fn the_curve_is_looked_at_once_in_a_32nd_of_a_second_while_the_window_stays() {
+fn curve_is_recomputed_32_times_per_second_with_an_unchanged_window() {
     let mut bench = Bench::new(1000, 1000);
     bench.lose();
     bench.ack(2 * MSS);
@@ -124,14 +124,14 @@ fn the_curve_is_looked_at_once_in_a_32nd_of_a_second_while_the_window_stays() {
 }
 
 #[test]
-fn before_the_first_loss_it_grows_by_a_twentieth_of_a_round_trip() {
+fn window_grows_by_five_percent_per_rtt_before_the_first_loss() {
     let mut bench = Bench::new(1000, 100);
     bench.round();
     assert_eq!(bench.segments(), 105);
 }
 
 #[test]
-fn parts_of_segments_wait() {
+fn partial_segments_are_carried_over() {
     let mut bench = Bench::new(1000, 10);
     bench.paths[0].ssthresh = u64::MAX;
     bench.ack(1500);
@@ -141,7 +141,7 @@ fn parts_of_segments_wait() {
 }
 
 #[test]
-fn time_without_data_does_not_count() {
+fn idle_time_does_not_count() {
     let (mut busy, mut idle) = (Bench::new(1000, 1000), Bench::new(1000, 1000));
     for bench in [&mut busy, &mut idle] {
         bench.lose();
@@ -153,7 +153,7 @@ fn time_without_data_does_not_count() {
     idle.round();
     busy.round();
     assert_eq!(idle.segments(), busy.segments());
-    // Without it the curve has come back to where the window was.
+    // Without the adjustment, the curve would be back at the previous window.
     let mut gone = Bench::new(1000, 1000);
     gone.lose();
     gone.ack(2 * MSS);
@@ -163,21 +163,21 @@ fn time_without_data_does_not_count() {
 }
 
 #[test]
-fn a_timeout_forgets() {
+fn timeout_resets_the_state() {
     let mut bench = Bench::new(1000, 100);
     bench.lose();
     bench.cubic.on_timeout(&mut bench.paths, 0);
-    assert_eq!((bench.cubic.paths[0].highest, bench.cubic.paths[0].epoch), (0, None));
+    assert_eq!((bench.cubic.paths[0].last_max, bench.cubic.paths[0].epoch), (0, None));
 }
 
 #[test]
-fn ticks_are_the_kernels() {
+fn ticks_equal_those_of_the_kernel() {
     assert_eq!(ticks(Duration::from_millis(1999), 250), 499);
     assert_eq!(ticks(Duration::from_millis(1999), 1000), 1999);
 }
 
 #[test]
-fn roots_are_exact() {
+fn cube_roots_are_exact() {
     for root in [0, 1, 2, 3, 100, 9311, 2_642_245] {
         assert_eq!(cube_root(root * root * root), root);
     }
@@ -185,7 +185,7 @@ fn roots_are_exact() {
 }
 
 #[test]
-fn nothing_overflows() {
+fn extreme_values_do_not_overflow() {
     let mut bench = Bench::new(1_000_000, 10);
     bench.paths[0].cwnd = u64::MAX / 1024;
     bench.lose();
@@ -197,8 +197,8 @@ fn nothing_overflows() {
 }
 
 #[test]
-fn a_part_of_a_tick_ahead_is_a_whole_one() {
-    // 12.1 ms: 13 ticks of a millisecond, and at 100 a second two.
+fn partial_tick_of_the_rtt_counts_as_one() {
+    // 12.1 ms: 13 ticks of 1 ms, or two of 10 ms.
     let rtt = Duration::from_micros(12_100);
     assert_eq!((ticks_begun(rtt, 1000), ticks_begun(rtt, 100)), (13, 2));
     assert_eq!(ticks_begun(Duration::from_millis(100), 1000), 100);

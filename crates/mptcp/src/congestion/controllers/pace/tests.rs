@@ -8,7 +8,7 @@ fn paced(rate: f64, srtt_ms: Option<u64>) -> (Option<f64>, u64) {
 
 /// draft-ietf-ccwg-bbr section 5.6.3.
 #[test]
-fn rows_are_a_millisecond_and_two_segments_where_a_segment_takes_less() {
+fn bursts_last_a_millisecond_and_hold_at_least_two_short_segments() {
     assert_eq!(paced(999_999.0, Some(100)), (Some(999_999.0), 1_000));
     assert_eq!(paced(1e6, Some(100)), (Some(1e6), 2_000));
     assert_eq!(paced(2.5e6, Some(100)), (Some(2.5e6), 2_500));
@@ -16,7 +16,7 @@ fn rows_are_a_millisecond_and_two_segments_where_a_segment_takes_less() {
 }
 
 #[test]
-fn no_pace_is_less_than_a_segment_in_a_round_trip() {
+fn pacing_rate_is_at_least_one_segment_per_rtt() {
     assert_eq!(paced(0.0, Some(100)).0, Some(10_000.0));
     assert_eq!(paced(500.0, None).0, Some(1_000.0), "a second where no round trip is known");
     assert_eq!(paced(1_500.0, None).0, Some(1_500.0));

@@ -1,4 +1,4 @@
-//! The model's rules of draft-ietf-ccwg-bbr, by the names that it has for them.
+//! The rules of the model, by the names of draft-ietf-ccwg-bbr.
 
 use super::*;
 
@@ -17,13 +17,13 @@ fn state(cwnd: u64) -> Path {
 }
 
 #[test]
-fn more_than_two_percent_is_too_much() {
-    assert!(!is_too_much(2_000, 100_000, true) && is_too_much(2_001, 100_000, true));
-    assert!(is_too_much(1, 100_000, false) && !is_too_much(0, 100_000, false));
+fn more_than_two_percent_lost_is_too_high() {
+    assert!(!is_inflight_too_high(2_000, 100_000, true) && is_inflight_too_high(2_001, 100_000, true));
+    assert!(is_inflight_too_high(1, 100_000, false) && !is_inflight_too_high(0, 100_000, false));
 }
 
 #[test]
-fn the_greatest_rate_is_of_two_cycles() {
+fn maximum_bandwidth_covers_two_cycles() {
     let mut model = Model::default();
     model.update_max_bw(&sample(0, 10_000, 500.0));
     model.update_max_bw(&sample(0, 10_000, 300.0));
@@ -35,7 +35,7 @@ fn the_greatest_rate_is_of_two_cycles() {
     assert_eq!(model.max_bw(), 300.0);
     model.advance_max_bw();
     assert_eq!(model.max_bw(), 300.0, "a cycle without a rate forgets nothing");
-    // What is limited by the application counts when it is more.
+    // Application-limited samples count only if they are larger.
     let limited = |rate| Sample { app_limited: true, ..sample(0, 10_000, rate) };
     model.update_max_bw(&limited(200.0));
     assert_eq!(model.max_bw[1], 0.0);
@@ -44,7 +44,7 @@ fn the_greatest_rate_is_of_two_cycles() {
 }
 
 #[test]
-fn a_round_is_over_when_what_left_in_it_has_arrived() {
+fn round_ends_when_data_sent_in_it_arrives() {
     let mut model = Model::default();
     let mut round = |before, in_all| {
         let sample = sample(before, in_all, 1.0);
@@ -56,7 +56,7 @@ fn a_round_is_over_when_what_left_in_it_has_arrived() {
     assert_eq!(round(9_999, 12_000), (false, 1, false));
     assert_eq!(round(10_000, 20_000), (true, 2, true));
     assert_eq!(round(19_999, 25_000), (false, 2, false));
-    // A loss begins a round of its own for losses.
+    // A loss starts a separate loss round.
     assert!(model.note_loss(25_000) && !model.note_loss(27_000));
     model.update_latest(&sample(20_000, 30_000, 1.0));
     assert!(!model.loss_round_start);
@@ -64,9 +64,9 @@ fn a_round_is_over_when_what_left_in_it_has_arrived() {
     assert!(model.loss_round_start);
 }
 
-/// `AdaptLowerBoundsFromCongestion`: a round with losses leaves seven tenths, or what has just arrived.
+/// `AdaptLowerBoundsFromCongestion`: a round with losses keeps 70%, or the latest delivered amount.
 #[test]
-fn losses_lower_the_bounds_of_now() {
+fn losses_lower_the_short_term_limits() {
     let lowered = |latest: f64, inflight: u64, times: usize, accelerates: bool| {
         let mut model = Model { max_bw: [1_000.0, 800.0], ..Model::default() };
         for _ in 0..times {
@@ -92,7 +92,7 @@ fn losses_lower_the_bounds_of_now() {
 }
 
 #[test]
-fn what_was_delivered_last_is_the_most_of_its_round() {
+fn latest_delivered_amount_is_the_maximum_of_its_round() {
     let mut model = Model::default();
     model.update_latest(&Sample { delivered: 9_000, ..sample(0, 10_000, 50.0) });
     model.update_latest(&Sample { delivered: 4_000, ..sample(1, 11_000, 70.0) });
@@ -107,9 +107,9 @@ fn what_was_delivered_last_is_the_most_of_its_round() {
     assert_eq!((model.inflight_latest, model.bw_latest, model.loss_in_round), (0, 0.0, false));
 }
 
-/// `CheckFullBWReached`: three rounds without a quarter more.
+/// `CheckFullBWReached`: three rounds without a growth of 25%.
 #[test]
-fn the_pipe_is_full_after_three_rounds_without_growth() {
+fn pipe_is_full_after_three_rounds_without_growth() {
     let full = |rates: &[f64], app_limited| {
         let mut model = Model { round_start: true, ..Model::default() };
         let at = rates.iter().position(|&rate| {
@@ -131,16 +131,16 @@ fn the_pipe_is_full_after_three_rounds_without_growth() {
     assert!(!model.full_now && model.full_reached);
 }
 
-/// `InflightWithHeadroom`: 15 % for others, four segments at least.
+/// `InflightWithHeadroom`: 15% for other flows, but at least four segments.
 #[test]
-fn some_room_is_left_to_others() {
+fn headroom_is_left_for_other_flows() {
     let room = |inflight_long| Model { inflight_long, ..Model::default() }.with_headroom(&state(0));
     assert_eq!([100_000, 5_000, 3_000, u64::MAX].map(room), [85_000, 4_000, 4_000, u64::MAX]);
 }
 
-/// Section 5.5.9: what is acknowledged beyond what the rate explains.
+/// Section 5.5.9: data acknowledged beyond the expectation of the bandwidth.
 #[test]
-fn what_comes_at_once_is_more_than_the_rate_explains() {
+fn extra_acked_is_the_excess_over_the_expected_delivery() {
     let mut model = Model { bw: 100_000.0, full_reached: true, ..Model::default() };
     let mut take = |now: u64, newly_delivered, cwnd| {
         let now = Instant::ZERO + mptcp_clock::Duration::from_millis(now);
@@ -149,16 +149,16 @@ fn what_comes_at_once_is_more_than_the_rate_explains() {
     };
     // A new interval: all of it is extra.
     assert_eq!(take(1_000, 3_000, 100_000), 3_000);
-    // 10 ms explain 1000 bytes: 3000 and 5000 are 7000 more.
+    // In 10 ms, 1000 bytes are expected: of 3000 and 5000, 7000 are extra.
     assert_eq!(take(1_010, 5_000, 100_000), 7_000);
-    // After 80 ms the rate explains it all, and it begins anew.
+    // After 80 ms, all of it is expected, and a new interval starts.
     assert_eq!(take(1_080, 2_000, 100_000), 7_000, "the most of ten rounds");
     assert_eq!(take(1_090, 20_000, 100_000), 21_000);
     assert_eq!(take(1_090, 90_000, 30_000), 30_000, "no more than the window");
 }
 
 #[test]
-fn what_losses_took_comes_back_when_they_were_none() {
+fn undo_restores_the_limits_after_spurious_losses() {
     let before = Undo { bw_short: 80.0, inflight_short: 8_000, inflight_long: 50_000, ..Undo::default() };
     let mut model = Model {
         bw_short: 40.0,

@@ -1,7 +1,7 @@
-//! The shortest round trip: over five seconds, which says when to look for it, and over ten, which the model uses (draft section
-//! 5.3.4.3).
+//! The minimum RTT filters of BBRv3 (draft section 5.3.4.3): over five seconds, which triggers ProbeRTT, and
+//! over ten seconds, for the model.
 //!
-//! Owns both minima. What is done to see it is `probe_rtt`'s affair.
+//! Owns both minima. Never changes the window: `probe_rtt` does.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -10,31 +10,31 @@ use crate::congestion::{Path, Sample};
 /// BBR.ProbeRTTInterval.
 const INTERVAL: Duration = Duration::from_secs(5);
 /// BBR.MinRTTFilterLen.
-const LASTS: Duration = Duration::from_secs(10);
+const LIFETIME: Duration = Duration::from_secs(10);
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct MinRttFilter {
-    /// Over ten seconds.
+    /// Minimum RTT of the last ten seconds.
     pub(crate) min_rtt: Option<Duration>,
     at: Instant,
-    /// Over five.
+    /// Minimum RTT of the last five seconds.
     probe: Option<Duration>,
     pub(crate) probe_at: Instant,
-    /// When it may end, once little is under way, and whether a round of that is over.
+    /// Earliest end of ProbeRTT, set once little is in flight, and whether a round has passed since.
     pub(crate) ends: Option<Instant>,
     pub(crate) round: bool,
 }
 
 impl MinRttFilter {
-    /// Begins with what the handshake showed.
-    pub(crate) fn begin(&mut self, state: &Path, now: Instant) {
+    /// Initialises both filters with the RTT of the handshake.
+    pub(crate) fn init(&mut self, state: &Path, now: Instant) {
         if self.min_rtt.is_none() {
             (self.min_rtt, self.probe) = (state.min_rtt, state.min_rtt);
             (self.at, self.probe_at) = (now, now);
         }
     }
 
-    /// `UpdateMinRTT`; returns whether it is time to look.
+    /// `UpdateMinRTT`. Returns whether the five-second filter has expired.
     pub(crate) fn update(&mut self, sample: &Sample) -> bool {
         let expired = sample.now > self.probe_at + INTERVAL;
         if let Some(rtt) = sample.rtt
@@ -42,9 +42,9 @@ impl MinRttFilter {
         {
             (self.probe, self.probe_at) = (Some(rtt), sample.now);
         }
-        let old = sample.now > self.at + LASTS;
+        let is_expired = sample.now > self.at + LIFETIME;
         if let Some(probe) = self.probe
-            && (old || self.min_rtt.is_none_or(|least| probe < least))
+            && (is_expired || self.min_rtt.is_none_or(|min_rtt| probe < min_rtt))
         {
             (self.min_rtt, self.at) = (Some(probe), self.probe_at);
         }
