@@ -1,28 +1,28 @@
-//! Which segments a synchronised subflow accepts (RFC 9293 section 3.10.7.4, RFC 5961, RFC 7323).
+//! The acceptance test for segments of a synchronised subflow (RFC 9293 section 3.10.7.4, RFC 5961, RFC 7323).
 //!
-//! Decides; changes nothing but the rations of answers.
+//! Owns the decision. Never changes any state but the rate limits of answers.
 
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
 
 use crate::subflow::{State, Subflow};
 
-/// What to do with a segment.
+/// The decision about a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Process it: it begins at `start` and acknowledges `ack`.
+    /// Process the segment, which begins at `start` and acknowledges `ack`.
     Accept { start: u64, ack: u64 },
-    /// Acknowledge and drop it.
+    /// Acknowledge and drop the segment.
     Acknowledge,
-    /// Drop it.
+    /// Drop the segment.
     Drop,
     /// The peer reset the subflow.
     Reset,
 }
 
 impl Subflow {
-    /// `window` is the largest receive window that the peer may have been offered, `peer_window` the largest one that it has
-    /// ever offered (MAX.SND.WND), both in bytes.
+    /// Tests a segment. `window` is the largest receive window that may have been advertised. `peer_window` is the
+    /// largest that the peer has advertised (MAX.SND.WND). Both are in bytes.
     #[inline(always)]
     pub(crate) fn check(
         &mut self,
@@ -33,7 +33,7 @@ impl Subflow {
     ) -> Verdict {
         let flags = segment.flags;
         let Some(start) = self.receive_offset(segment.sequence) else {
-            // RFC 5961 section 3.2: a reset outside the window is dropped without a word.
+            // RFC 5961 section 3.2: a reset outside the window is dropped silently.
             return if flags.rst() { Verdict::Drop } else { self.challenge(now) };
         };
         let next = self.receiver.next();
@@ -46,7 +46,7 @@ impl Subflow {
             return self.challenge_unless_idle(now, segment);
         }
         let end = || start + u64::from(segment.sequence_length());
-        // What is next, as nearly all is, lies in any window.
+        // The next segment lies in any window.
         let in_window = start == next || end() >= next && start <= next + window;
         if flags.rst() {
             // RFC 5961 section 3.2.
@@ -58,20 +58,20 @@ impl Subflow {
         }
         if flags.syn() {
             if flags.ack() && self.state == State::SynReceived && self.handshake.opened_here {
-                // RFC 9293 section 3.5: a simultaneous open; the peer's SYN/ACK acknowledges ours.
+                // RFC 9293 section 3.5: in a simultaneous open, the peer's SYN/ACK acknowledges this host's SYN.
                 let ack = self.send_offset(segment.acknowledgment).filter(|&ack| ack == 1);
                 return match ack {
                     Some(ack) => Verdict::Accept { start: next, ack },
                     None => self.challenge(now),
                 };
             }
-            // RFC 5961 section 4.2; a repeated SYN/ACK means that our third ACK was lost.
-            let repeated = flags.ack() && segment.sequence == self.handshake.irs;
-            return if repeated { self.repeat(now) } else { self.challenge(now) };
+            // RFC 5961 section 4.2. A repeated SYN/ACK means that the third ACK was lost.
+            let is_repeated_syn_ack = flags.ack() && segment.sequence == self.handshake.irs;
+            return if is_repeated_syn_ack { self.repeat(now) } else { self.challenge(now) };
         }
         if !in_window {
-            // An empty segment just before the window is a probe (RFC 9293 sections 3.8.4 and 3.8.6.1); others without data
-            // may be our own echo, and two ends could go on answering each other for ever.
+            // An empty segment just before the window is a probe (RFC 9293 sections 3.8.4 and 3.8.6.1). Others without
+            // data may be answers, and two hosts could answer each other forever.
             let wants_answer = end() > start || start + 1 == next;
             return if wants_answer { self.repeat(now) } else { self.challenge(now) };
         }
@@ -80,9 +80,10 @@ impl Subflow {
         }
         let board = &self.sender.board;
         let una = board.una;
-        // RFC 5961 section 5.2: neither of the future nor older than the largest window.
+        // RFC 5961 section 5.2: the acknowledgement must be neither above the data sent nor older than the largest
+        // window.
         match self.send_offset(segment.acknowledgment) {
-            // RFC 9293 section 3.10.7.4: in SYN-RECEIVED it is refused, which is the handshake's affair.
+            // RFC 9293 section 3.10.7.4: in SYN-RECEIVED the handshake refuses the segment.
             Some(ack) if ack > board.next && self.state == State::SynReceived => {
                 if self.pending_control.reply_limits.challenges.take(now) {
                     Verdict::Accept { start, ack }
@@ -106,7 +107,7 @@ impl Subflow {
         }
     }
 
-    /// The peer repeats itself: our acknowledgement may be lost.
+    /// Answers a repeated segment, because the acknowledgement may have been lost.
     #[cold]
     fn repeat(&mut self, now: Instant) -> Verdict {
         if self.pending_control.reply_limits.repetitions.take(now) {

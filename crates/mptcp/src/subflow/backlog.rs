@@ -1,24 +1,24 @@
-//! Data that a subflow was given ahead of its window: Linux's write queue of a subflow beyond what is in flight.
+//! The queue of a subflow: data assigned to it ahead of its window, as in Linux's write queue.
 //!
-//! Owns its order. What is in here has its place in the subflow's stream already, and leaves it only to be sent, or with the
-//! subflow; which data it is given is the connection's choice.
+//! Owns the order. Queued data has its position in the subflow's stream, and leaves the queue only when it is sent or
+//! the subflow ends. Never chooses data: the connection does.
 
 use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 
-/// Bytes in a buffer of the kernel's.
+/// The data in one buffer of the kernel, bytes.
 const BUFFER: u64 = 65_215;
-/// Places that an empty one keeps.
+/// The capacity that an empty queue keeps.
 const MAX_IDLE_CAPACITY: usize = 1024;
 
 /// A piece of the stream, at most a full segment.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
-    /// Offset of its first byte in the connection's stream.
+    /// The data offset of the first byte.
     pub data: u64,
     pub payload: Bytes,
-    /// It was given to a subflow before.
+    /// The data was assigned to another subflow before.
     pub repeated: bool,
 }
 
@@ -26,11 +26,11 @@ pub(crate) struct Waiting {
 pub(crate) struct Backlog {
     queue: VecDeque<Waiting>,
     bytes: u64,
-    /// The send buffer that the subflow has, where it tunes itself, in bytes of memory.
+    /// The size of the subflow's send buffer, if tuned, in bytes of memory.
     memory: u64,
-    /// What was acknowledged on the subflow when its window began anew, and its pace before, bytes a second.
+    /// The acknowledged offset when the window was restarted, and the pacing rate before, bytes per second.
     pace: Option<(u64, u64)>,
-    /// Bytes in the last buffer.
+    /// Bytes in the last kernel buffer.
     buffer: u64,
 }
 
@@ -47,39 +47,39 @@ impl Backlog {
         self.memory
     }
 
-    /// The send buffer becomes as large as `memory`, unless it is larger.
+    /// Enlarges the send buffer to `memory` bytes, if smaller.
     pub(crate) fn grow(&mut self, memory: u64) {
         self.memory = self.memory.max(memory);
     }
 
-    /// Bytes of the first piece; 0 where there is none.
+    /// Bytes of the first piece; 0 if empty.
     pub(crate) fn first(&self) -> u64 {
         self.queue.front().map_or(0, |waiting| waiting.payload.len() as u64)
     }
 
-    /// Where the first piece stands in the stream.
+    /// The data offset of the first piece.
     pub(crate) fn first_data(&self) -> Option<u64> {
         self.queue.front().map(|waiting| waiting.data)
     }
 
-    /// Whether the first piece was given to a subflow before.
+    /// Whether the first piece was assigned to another subflow before.
     pub(crate) fn repeats(&self) -> bool {
         self.queue.front().is_some_and(|waiting| waiting.repeated)
     }
 
-    /// Bytes of the last piece where the stream goes on at `data` behind it.
+    /// The length of the last piece, if data at offset `data` continues it.
     pub(crate) fn tail(&self, data: u64) -> Option<u64> {
         let last = self.queue.back().filter(|last| !last.repeated)?;
         let length = last.payload.len() as u64;
         (last.data + length == data).then_some(length)
     }
 
-    /// What is left is less than a segment.
+    /// Whether less than a segment remains.
     pub(crate) fn is_small(&self, mss: u64) -> bool {
         self.bytes < mss && self.queue.len() == 1
     }
 
-    /// The pace before the window began anew, until more than `una` is acknowledged.
+    /// The pacing rate before the window was restarted, until more than `una` is acknowledged.
     pub(crate) fn pace(&self, una: u64) -> Option<f64> {
         self.pace.filter(|&(at, _)| at == una).map(|(_, pace)| pace as f64)
     }
@@ -90,8 +90,7 @@ impl Backlog {
         }
     }
 
-    /// Puts it behind the others: what goes on where the last one ended goes into the same segment. Returns whether it began a buffer
-    /// of the kernel's.
+    /// Appends data. It joins the last segment if it continues it. Returns whether it began a new kernel buffer.
     pub(crate) fn add(&mut self, waiting: Waiting, mss: u64) -> bool {
         let length = waiting.payload.len() as u64;
         let tail = if waiting.repeated { None } else { self.tail(waiting.data) };
@@ -115,7 +114,7 @@ impl Backlog {
         self.queue.push_back(waiting);
     }
 
-    /// The first piece, or as much of it as `most` bytes.
+    /// Takes the first piece, or up to `most` bytes of it.
     pub(crate) fn pop(&mut self, most: u64) -> Option<Waiting> {
         let front = self.queue.front_mut()?;
         let most = usize::try_from(most).unwrap_or(usize::MAX);
@@ -168,14 +167,14 @@ mod tests {
         assert!(backlog.add(waiting(100, 300, false), 1000));
         assert!(!backlog.add(waiting(400, 700, false), 1000));
         assert!(!backlog.add(waiting(1100, 200, false), 1000));
-        // Elsewhere in the stream, or sent before: a buffer of its own.
+        // Data at another offset and reinjected data get buffers of their own.
         assert!(backlog.add(waiting(5000, 100, false), 1000));
         assert!(backlog.add(waiting(5100, 100, true), 1000));
         let taken: Vec<(u64, usize)> = std::iter::from_fn(|| backlog.pop(1000))
             .map(|waiting| (waiting.data, waiting.payload.len()))
             .collect();
         assert_eq!(taken, [(100, 1000), (1100, 200), (5000, 100), (5100, 100)]);
-        // 65 full segments are the most in one.
+        // A buffer holds up to 65 full segments.
         let begun: Vec<usize> = (0..200)
             .filter(|&at| backlog.add(waiting(1000 * at, 1000, false), 1000))
             .map(|at| at as usize)

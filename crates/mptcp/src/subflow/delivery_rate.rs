@@ -1,7 +1,7 @@
-//! How fast what is in flight arrives (draft-cheng-iccrg-delivery-rate-estimation; draft-ietf-ccwg-bbr section 4.1).
+//! Delivery rate estimation (draft-cheng-iccrg-delivery-rate-estimation; draft-ietf-ccwg-bbr section 4.1).
 //!
-//! Owns what is remembered of each transmission, beside the scoreboard and only where the controller asks for samples: what had
-//! arrived when it left, and when. Decides nothing, and says nothing of what was in flight before it was asked.
+//! Owns the record of each transmission in flight, only if the controller uses rate samples. Never decides anything,
+//! and has no record of segments that were sent before it was enabled.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -10,46 +10,46 @@ use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::{Lost, Sample};
 
-/// Places that an idle subflow keeps.
+/// The capacity that an idle subflow keeps.
 const MAX_IDLE_CAPACITY: usize = 4096;
 
-/// What left at one time: the draft's per-packet state.
+/// A transmission: the draft's per-packet state.
 #[derive(Clone, Copy, Debug)]
 struct TransmissionRecord {
     start: u64,
     end: u64,
     sent_at: Instant,
-    /// When that left which had arrived last: the beginning of the interval, as sent.
+    /// The send time of the last segment delivered before: the start of the interval by send times.
     first_sent_time: Instant,
-    /// All that had arrived, and when the last of it did: the beginning of the interval, as acknowledged.
+    /// The bytes delivered before, and the time of the last delivery: the start of the interval by acknowledgements.
     delivered: u64,
     since: Instant,
-    /// All that was found lost by then.
+    /// The bytes lost before.
     lost: u64,
-    /// What was under way, with itself.
+    /// Bytes in flight, including this transmission.
     in_flight: u64,
     app_limited: bool,
-    /// It was sent before: its round trip is ambiguous (Karn).
+    /// A retransmission, whose RTT is ambiguous (Karn).
     repeated: bool,
-    /// It has arrived.
+    /// The segment has arrived.
     done: bool,
 }
 
-/// Transmissions in flight, and what has arrived.
+/// Transmissions in flight and the delivery counters.
 #[derive(Debug, Default)]
 pub(crate) struct Rates {
-    /// By offset, without gaps where it was asked from the beginning.
+    /// Sorted by offset.
     flight: VecDeque<TransmissionRecord>,
     now: Instant,
     delivered: u64,
     delivered_at: Instant,
     first_sent_at: Instant,
     lost: u64,
-    /// What is delivered up to here was sent while there was less to send than could have been; 0 for no such.
+    /// The delivery count up to which the sender was application-limited; 0 if it is not.
     limited_to: u64,
-    /// The window was full while what is delivered up to here was under way; 0 for not.
+    /// The delivery count up to which the window was full; 0 if it was not.
     full_to: u64,
-    /// The newest transmission that arrived by the acknowledgement at hand.
+    /// The latest transmission that the present acknowledgement delivered.
     newest: Option<TransmissionRecord>,
     delivered_before: u64,
     newly_lost: u64,
@@ -57,20 +57,20 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    /// An acknowledgement came, or a timer ran out.
+    /// Starts a sample for an acknowledgement or a timeout.
     pub(crate) fn begin(&mut self, now: Instant) {
         self.now = now;
         self.delivered_before = self.delivered;
         self.newest = None;
     }
 
-    /// `[start, end)` left, new data; `in_flight` is under way with it.
+    /// Records the transmission of `[start, end)`. `in_flight` includes it.
     pub(crate) fn on_sent(&mut self, now: Instant, start: u64, end: u64, in_flight: u64) {
         let sent = self.transmission(now, start, end, in_flight, false);
         self.flight.push_back(sent);
     }
 
-    /// `[start, end)` left again; `in_flight` is under way with it.
+    /// Records the retransmission of `[start, end)`. `in_flight` includes it.
     pub(crate) fn on_repeated(&mut self, now: Instant, start: u64, end: u64, in_flight: u64) {
         for at in self.isolate(start, end) {
             let TransmissionRecord { start, end, .. } = self.flight[at];
@@ -87,7 +87,7 @@ impl Rates {
         repeated: bool,
     ) -> TransmissionRecord {
         if in_flight <= end - start {
-            // Nothing was under way: the interval begins here.
+            // Nothing was in flight, so the interval starts here.
             (self.first_sent_at, self.delivered_at) = (now, now);
         }
         TransmissionRecord {
@@ -105,7 +105,7 @@ impl Rates {
         }
     }
 
-    /// A selective acknowledgement reports `[start, end)`.
+    /// Records a SACK of `[start, end)`.
     pub(crate) fn on_reported(&mut self, start: u64, end: u64) {
         for at in self.isolate(start, end) {
             if !std::mem::replace(&mut self.flight[at].done, true) {
@@ -115,7 +115,7 @@ impl Rates {
         }
     }
 
-    /// All before `una` is acknowledged.
+    /// Records the acknowledgement of all data before `una`.
     pub(crate) fn on_acknowledged(&mut self, una: u64) {
         if self.flight.front().is_some_and(|first| first.start < una && una < first.end) {
             self.isolate(self.flight[0].start, una);
@@ -132,7 +132,7 @@ impl Rates {
         }
     }
 
-    /// The draft's `UpdateRateSample`.
+    /// Updates the sample: the draft's `UpdateRateSample`.
     fn on_arrived(&mut self, sent: TransmissionRecord) {
         self.delivered += sent.end - sent.start;
         self.delivered_at = self.now;
@@ -143,7 +143,7 @@ impl Rates {
         }
     }
 
-    /// `[start, end)` was found lost.
+    /// Records the loss of `[start, end)`.
     #[cold]
     pub(crate) fn on_lost(&mut self, start: u64, end: u64) {
         self.newly_lost += end - start;
@@ -158,18 +158,18 @@ impl Rates {
                 lost: self.lost - sent.lost,
                 delivered_in_all: self.delivered,
                 app_limited: sent.app_limited,
-                // Who tells it knows.
+                // Set by the caller that reports the loss.
                 selective: true,
             });
         }
     }
 
-    /// What was found lost since this was asked last.
+    /// Takes the losses since the last call. `None` if there are none.
     pub(crate) fn take_losses(&mut self) -> Option<Vec<Lost>> {
         (!self.losses.is_empty()).then(|| std::mem::take(&mut self.losses))
     }
 
-    /// What was found lost since [`Self::take_losses`] was asked last is no sign of congestion.
+    /// Removes the losses since the last [`Self::take_losses`], because they are no sign of congestion.
     #[cold]
     pub(crate) fn forget_losses(&mut self) {
         let bytes = self.losses.drain(..).map(|lost| lost.bytes).sum::<u64>();
@@ -177,24 +177,24 @@ impl Rates {
         self.newly_lost = self.newly_lost.saturating_sub(bytes);
     }
 
-    /// Gives the memory back that [`Self::take_losses`] took.
+    /// Returns the memory from [`Self::take_losses`].
     pub(crate) fn return_losses(&mut self, mut losses: Vec<Lost>) {
         losses.clear();
         self.losses = losses;
     }
 
-    /// The retransmission timer ran out, and its losses are told: as in Linux, no acknowledgement has found them.
+    /// Clears the new losses after a timeout has been reported: as in Linux, no acknowledgement has found them.
     #[cold]
     pub(crate) fn on_timeout(&mut self) {
         self.newly_lost = 0;
     }
 
-    /// There is less to send than the path could take: what is in flight says so, and what follows until it has arrived.
+    /// Marks the data in flight, and data sent until it arrives, as application-limited.
     pub(crate) fn note_limited(&mut self, in_flight: u64) {
         self.limited_to = (self.delivered + in_flight).max(1);
     }
 
-    /// All that has arrived.
+    /// Bytes delivered.
     pub(crate) fn delivered(&self) -> u64 {
         self.delivered
     }
@@ -203,12 +203,12 @@ impl Rates {
         self.limited_to > 0
     }
 
-    /// The window is full, which counts for the round trip of what is in flight.
+    /// Marks the window as full for the RTT of the data in flight.
     pub(crate) fn note_full(&mut self, in_flight: u64) {
         self.full_to = self.delivered + in_flight;
     }
 
-    /// The draft's `GenerateRateSample`; the caller fills in what it knows of the path.
+    /// Generates a rate sample: the draft's `GenerateRateSample`. The caller adds its knowledge of the path.
     pub(crate) fn sample(&mut self, min_rtt: Option<Duration>) -> Sample {
         if self.delivered > self.limited_to {
             self.limited_to = 0;
@@ -230,18 +230,18 @@ impl Rates {
         sample.in_flight_then = newest.in_flight;
         sample.app_limited = newest.app_limited;
         sample.rtt = (!newest.repeated).then(|| self.now.since(newest.sent_at));
-        let whole = !interval.is_zero() && min_rtt.is_none_or(|least| interval >= least);
-        sample.rate = whole.then(|| sample.delivered as f64 / interval.as_secs_f64());
+        let is_valid = !interval.is_zero() && min_rtt.is_none_or(|least| interval >= least);
+        sample.rate = is_valid.then(|| sample.delivered as f64 / interval.as_secs_f64());
         sample
     }
 
-    /// Nothing is in flight any more, whatever became of it.
+    /// Drops all records.
     pub(crate) fn clear(&mut self) {
         self.flight = VecDeque::new();
         self.losses = Vec::new();
     }
 
-    /// The transmissions that make up `[start, end)`, cut at its ends where one reaches beyond them.
+    /// The records that make up `[start, end)`, split at its ends.
     fn isolate(&mut self, start: u64, end: u64) -> Range<usize> {
         let first = self.flight.partition_point(|sent| sent.end <= start);
         let first = first + usize::from(self.cut(first, start));
@@ -253,7 +253,7 @@ impl Rates {
         first..last
     }
 
-    /// Makes two of the one at this position, if `offset` is within it.
+    /// Splits the record at a position if `offset` lies within it.
     fn cut(&mut self, at: usize, offset: u64) -> bool {
         let Some(sent) = self.flight.get_mut(at).filter(|sent| sent.start < offset && offset < sent.end)
         else {

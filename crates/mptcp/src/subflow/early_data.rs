@@ -1,12 +1,12 @@
-//! Data that overtakes what brings the peer's keys.
+//! Data that arrives before the peer's keys.
 //!
-//! Owns segments of a handshake that is not over. Without the keys their data sequence numbers mean nothing (RFC 8684 section
-//! 3.1), and to drop them would look like congestion to the peer.
+//! Owns segments of an incomplete handshake. Their data sequence numbers have no meaning without the keys (RFC 8684
+//! section 3.1), and dropping them would look like congestion. Never processes them.
 
 use bytes::Bytes;
 use mptcp_wire::Segment;
 
-/// Somewhat more than an initial window.
+/// Limits slightly above an initial window.
 const MAX_SEGMENTS: usize = 16;
 const MAX_BYTES: u64 = 65_535;
 
@@ -16,24 +16,24 @@ pub(crate) struct EarlyDataQueue {
 }
 
 impl EarlyDataQueue {
-    /// Keeps a segment, if there is room; returns whether there was. Its payload gets memory of its own: it shall not keep a block of
-    /// the driver alive.
+    /// Stores a segment if there is space. Returns whether it did. The payload is copied, so that no block of the
+    /// driver stays allocated.
     pub(crate) fn keep(&mut self, segment: &Segment) -> bool {
         let bytes = self.bytes() + segment.payload.len() as u64;
-        let room = self.segments.len() < MAX_SEGMENTS && bytes <= MAX_BYTES;
-        if room {
+        let has_space = self.segments.len() < MAX_SEGMENTS && bytes <= MAX_BYTES;
+        if has_space {
             let payload = Bytes::copy_from_slice(&segment.payload);
             self.segments.push(Segment { payload, ..segment.clone() });
         }
-        room
+        has_space
     }
 
-    /// Bytes of payload that are kept.
+    /// Bytes of stored payload.
     pub(crate) fn bytes(&self) -> u64 {
         self.segments.iter().map(|segment| segment.payload.len() as u64).sum()
     }
 
-    /// What was kept, in the order in which it came.
+    /// Takes all segments in order of arrival.
     pub(crate) fn take(&mut self) -> Vec<Segment> {
         std::mem::take(&mut self.segments)
     }

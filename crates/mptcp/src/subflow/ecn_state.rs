@@ -1,72 +1,74 @@
-//! Marks, as the one who receives them: what the peer is to be told (RFC 3168 section 6.1.3, RFC 8257 section 3.2).
+//! The ECN state of a subflow: feedback to the peer (RFC 3168 section 6.1.3, RFC 8257 section 3.2), and feedback from
+//! the peer.
 //!
-//! Owns what is told and until when. Who speaks of marks at all is agreed on in `ecn`.
+//! Owns the ECE flag of acknowledgements, and the CWR flag and counters of the sender. Never negotiates ECN (`ecn.rs`),
+//! and never reduces the window.
 
 use mptcp_wire::{Codepoint, Flags, Segment};
 
-/// Where the negotiation stands.
+/// The state of the negotiation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Agreement {
-    /// It is not spoken, and will not be.
+    /// ECN is not used.
     #[default]
     No,
-    /// Our SYN asks.
+    /// This host's SYN requested ECN.
     Asked,
-    /// It did, and was repeated without asking.
+    /// This host's SYN requested ECN, and was retransmitted without the request.
     AskedOnce,
-    /// Then the peer agreed all the same: its marks are told, and we send none.
+    /// The peer accepted nevertheless: its marks are reported, and no ECN-capable packets are sent.
     Echoes,
-    /// Both sides speak it.
+    /// Both hosts use ECN.
     Yes,
 }
 
-/// What a subflow knows of marks, as the one who receives them.
+/// The feedback that the receiver of marks sends.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Echo {
     pub(crate) agreement: Agreement,
-    /// Acknowledgements say of which segments they are whether these were marked (RFC 8257 section 3.2); without, they say it
+    /// ECE states for each acknowledged segment whether it was marked (RFC 8257 section 3.2). Otherwise ECE is set
     /// until the peer has reduced its window (RFC 3168 section 6.1.3).
     pub(crate) precise: bool,
-    /// Marks are to be told.
+    /// Acknowledgements have ECE.
     on: bool,
-    /// What was received up to this offset is to be acknowledged by itself, with the opposite of `on` (RFC 8257 section 3.2).
+    /// Data up to this offset needs an acknowledgement of its own with the former ECE flag (RFC 8257 section 3.2).
     before: Option<u64>,
-    /// Data segments that came marked.
+    /// Data segments received with a CE mark.
     pub(crate) received: u64,
 }
 
 impl Echo {
-    /// Whether both sides speak it.
+    /// Whether both hosts use ECN.
     #[inline]
     pub(crate) fn is_agreed(&self) -> bool {
         self.agreement == Agreement::Yes
     }
 
-    /// Whether marks of the peer's packets are told.
+    /// Whether the peer's marks are reported.
     #[inline]
     pub(crate) fn heeds_marks(&self) -> bool {
         matches!(self.agreement, Agreement::Yes | Agreement::Echoes)
     }
 
-    /// Whether acknowledgements that leave now say that marks came.
+    /// Whether acknowledgements have ECE.
     #[inline]
     pub(crate) fn is_on(&self) -> bool {
         self.on
     }
 
-    /// An acknowledgement that has to leave before all others: up to which offset, and whether it says that marks came.
+    /// Takes the acknowledgement that has to be sent first: its offset, and whether it has ECE.
     pub(crate) fn take_before(&mut self) -> Option<(u64, bool)> {
         self.before.take().map(|before| (before, !self.on))
     }
 
-    /// An acknowledgement of all that is here leaves.
+    /// Notes an acknowledgement of all received data.
     #[inline]
     pub(crate) fn acknowledged(&mut self) {
         self.before = None;
     }
 
-    /// A data segment came. `next` is what is expected, and `pending` whether something was received up to there that is not
-    /// acknowledged yet. Returns whether an acknowledgement should leave at once.
+    /// Processes the mark of a data segment. `next` is the next expected offset. `pending` means that data before it is
+    /// not acknowledged. Returns whether to acknowledge at once.
     #[inline]
     pub(crate) fn on_data(&mut self, segment: &Segment, next: u64, pending: bool) -> bool {
         let marked = segment.ecn == Codepoint::Ce;
@@ -79,39 +81,39 @@ impl Echo {
     #[inline(never)]
     fn on_marked_data(&mut self, marked: bool, reduced: bool, next: u64, pending: bool) -> bool {
         self.received += u64::from(marked);
-        let was = self.on;
+        let before = self.on;
         if self.precise {
-            // RFC 8257 section 3.2: at each change at once, and by two acknowledgements, so that none speaks of both kinds.
-            if marked != was {
+            // RFC 8257 section 3.2: each change is acknowledged at once, separately for both kinds of segments.
+            if marked != before {
                 self.before = pending.then_some(next);
                 self.on = marked;
             }
-            return marked != was;
+            return marked != before;
         }
         if reduced {
-            // RFC 3168 section 6.1.3: the peer knows; marks count from here on, that of this segment too.
+            // RFC 3168 section 6.1.3: the peer has reduced its window. Marks count from this segment on.
             self.on = false;
         }
         self.on |= marked;
-        // The peer's window may be small now: it is not kept waiting, as in Linux.
-        reduced || self.on != was
+        // The peer's window may be small now, so there is no delay, as in Linux.
+        reduced || self.on != before
     }
 }
 
-/// Marks, as the one who is told of them.
+/// The feedback that the sender has received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EcnSender {
-    /// What is sent may be marked, and what the peer says of it counts.
+    /// Data is sent ECN-capable, and ECE counts.
     on: bool,
-    /// The next new data says that the window was reduced.
+    /// The next new data has CWR.
     reduced: bool,
-    /// An acknowledgement of new data spoke of no mark.
+    /// An acknowledgement of new data had no ECE.
     pub(crate) clean: bool,
-    /// Reductions at the smallest window before that.
+    /// Reductions at the smallest window before the first acknowledgement without ECE.
     pub(crate) in_vain: u8,
-    /// Bytes that were acknowledged by segments that spoke of marks.
+    /// Bytes acknowledged with ECE.
     pub(crate) delivered: u64,
-    /// Reductions because of marks.
+    /// Reductions after marks.
     pub(crate) reductions: u64,
 }
 
@@ -125,23 +127,23 @@ impl EcnSender {
         self.on
     }
 
-    /// Whether new data that leaves now is to say that the window was reduced; once for each time that it was.
+    /// Whether new data needs CWR, once per reduction; clears the flag.
     #[inline]
     pub(crate) fn take_reduced(&mut self) -> bool {
         std::mem::take(&mut self.reduced)
     }
 
-    /// What is sent is marked no more, and what the peer says counts no more.
+    /// Stops the use of ECN.
     pub(crate) fn end(&mut self) {
         self.on = false;
     }
 
-    /// The window was reduced, for whatever reason: the peer hears of it (RFC 3168 section 6.1.2).
+    /// Notes a reduction of the window, which CWR will report (RFC 3168 section 6.1.2).
     pub(crate) fn on_reduced(&mut self) {
         self.reduced = self.on;
     }
 
-    /// It was not.
+    /// Notes that the reduction was undone.
     pub(crate) fn on_undone(&mut self) {
         self.reduced = false;
     }

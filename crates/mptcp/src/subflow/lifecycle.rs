@@ -1,6 +1,6 @@
-//! A subflow opens: what the SYNs agree on, and whether they are the peer's.
+//! The start and end of a subflow: options of the SYNs, establishment, FINs (RFC 9293 section 3.6), TIME-WAIT.
 //!
-//! A subflow ends: FINs (RFC 9293 section 3.6), TIME-WAIT, and all at once.
+//! Owns the transitions of the TCP state. Never sends a segment, and never decides that a subflow has to end.
 
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
@@ -12,14 +12,14 @@ use crate::event::SubflowCloseReason;
 use crate::subflow::state::{DEFAULT_MSS, DEFAULT_MSS_6, State};
 use crate::subflow::{Control, Subflow};
 
-/// Longest option that a SYN/ACK of MPTCP has beside: MP_CAPABLE with a key, bytes.
+/// The size of MP_CAPABLE in a SYN/ACK, bytes: the longest MPTCP option there.
 const CAPABLE_SPACE: usize = 12;
-/// The other options of a SYN/ACK with timestamps: MSS, SACK and timestamps, window scale.
+/// The size of the other options of a SYN/ACK, bytes: MSS, SACK and timestamps, window scale.
 const COMMON_SPACE: usize = 20;
 
 impl Subflow {
-    /// Takes what a SYN or SYN/ACK offers; the scale is used only when both sides sent one
-    /// (RFC 7323 section 2.2), timestamps and SACK likewise.
+    /// Processes the options of a SYN or SYN/ACK. Window scale, timestamps and SACK apply only if both hosts sent them
+    /// (RFC 7323 section 2.2).
     pub(crate) fn negotiate(&mut self, segment: &Segment, config: &Config, scale: u8) {
         let options = &segment.options;
         self.handshake.irs = segment.sequence;
@@ -42,24 +42,24 @@ impl Subflow {
         }
     }
 
-    /// Whether a segment acknowledges our SYN, or a part of its data too (RFC 7413 section 4.2.2): nobody can who has not
-    /// seen it.
+    /// Whether a segment acknowledges this host's SYN, or also part of its data (RFC 7413 section 4.2.2). An off-path
+    /// host cannot know the number.
     pub(crate) fn is_answered_by(&self, segment: &Segment) -> bool {
         let sent = self.handshake.syn_data.len() as i32;
         segment.flags.ack()
             && (0..=sent).contains(&segment.acknowledgment.offset_from(self.handshake.iss + 1))
     }
 
-    /// Whether a SYN/ACK shows that the SYN that we took for one that crossed ours (RFC 9293 section 3.5) was not the peer's:
-    /// it has another sequence, or answers another SYN than ours.
+    /// Whether a SYN/ACK shows that the SYN of a simultaneous open (RFC 9293 section 3.5) was forged: it has another
+    /// sequence number, or acknowledges another SYN.
     pub(crate) fn contradicts_simultaneous_open(&self, segment: &Segment) -> bool {
         let answer = segment.flags.syn() && segment.flags.ack() && !segment.flags.rst();
-        let ours = segment.sequence == self.handshake.irs && self.is_answered_by(segment);
-        self.handshake.opened_here && answer && !ours
+        let matches = segment.sequence == self.handshake.irs && self.is_answered_by(segment);
+        self.handshake.opened_here && answer && !matches
     }
 
-    /// A segment came in SYN-RECEIVED that is not taken. Its SYN once more wants the SYN/ACK once more, unless that waits
-    /// anyway; everything else is answered by an acknowledgement (RFC 9293 section 3.10.7.4).
+    /// Answers an unacceptable segment in SYN-RECEIVED: a repeated SYN with the SYN/ACK, any other with an
+    /// acknowledgement (RFC 9293 section 3.10.7.4).
     #[cold]
     pub(crate) fn answer_in_handshake(&mut self, segment: &Segment) {
         let flags = segment.flags;
@@ -71,14 +71,14 @@ impl Subflow {
         }
     }
 
-    /// Both SYNs are acknowledged; how long that took goes to its path.
+    /// Enters ESTABLISHED, and takes an RTT sample from the handshake.
     pub(crate) fn establish(&mut self, now: Instant, answer: &Segment, rack: bool, path: &mut Path) {
         self.state = State::Established;
         self.liveness.slow_timers.set_handshake(Instant::FAR_FUTURE);
         self.pending_control.control = None;
         self.receiver.opened(now);
         self.sender.synchronised(self.handshake.first_sent, self.negotiated.sack, rack);
-        // RFC 6298 section 3: timestamps tell which SYN was answered when there were several.
+        // RFC 6298 section 3: after a retransmission, only a timestamp identifies the answered SYN.
         let once = (self.handshake.attempts == 1).then_some(self.handshake.sent_at);
         match once.or_else(|| self.echo_time(answer, now)) {
             Some(sent) => path.sample(now.since(sent)),
@@ -86,7 +86,7 @@ impl Subflow {
         }
     }
 
-    /// Server: the data of the SYN that was accepted counts as received.
+    /// Server: counts the data of an accepted SYN as received.
     pub(crate) fn take_syn_data(&mut self, syn: &Segment, multipath: bool) {
         let length = self.handshake.syn_data.len() as u64;
         self.handshake.first_received = 1 + length;
@@ -96,19 +96,19 @@ impl Subflow {
         let cookie = cookie.map_or(0, |cookie| (head + cookie.len()).next_multiple_of(4));
         let capable = if multipath { CAPABLE_SPACE } else { 0 };
         if syn.options.timestamps.is_some() && COMMON_SPACE + cookie + capable > Options::SPACE {
-            // As Linux: of all options, timestamps make room.
+            // As in Linux, timestamps are the option to be dropped.
             self.negotiated.timestamps.on = false;
         }
     }
 }
 
-/// How long TIME-WAIT lasts: Linux's minute (RFC 9293 section 3.4.2 says two maximum lifetimes).
+/// The duration of TIME-WAIT: Linux's value (RFC 9293 section 3.4.2 demands two maximum segment lifetimes).
 const TIME_WAIT: Duration = Duration::from_secs(60);
-/// How long a FIN of the peer may take when nothing else is expected: Linux's `tcp_fin_timeout`.
+/// The maximum wait for the peer's FIN after the streams have ended: Linux's `tcp_fin_timeout`.
 pub(crate) const LINGER: Duration = Duration::from_secs(60);
 
 impl Subflow {
-    /// Our FIN left.
+    /// Notes that a FIN was sent.
     pub(crate) fn fin_sent(&mut self) {
         self.state = match self.state {
             State::Established => State::FinWait1,
@@ -117,7 +117,7 @@ impl Subflow {
         };
     }
 
-    /// Our FIN was acknowledged. Returns whether that was the last word.
+    /// Notes the acknowledgement of this host's FIN. Returns whether the subflow is finished.
     #[cold]
     pub(crate) fn fin_acknowledged(&mut self, now: Instant, multipath: bool) -> bool {
         match self.state {
@@ -125,7 +125,7 @@ impl Subflow {
             State::FinWait1 => {
                 self.state = State::FinWait2;
                 if multipath {
-                    // Both streams are over: only the peer's FIN is missing.
+                    // Both streams have ended, and only the peer's FIN is missing.
                     self.liveness.slow_timers.set_handshake(now + LINGER);
                 }
             }
@@ -135,7 +135,7 @@ impl Subflow {
         false
     }
 
-    /// The peer's FIN is here, and all before it.
+    /// Notes the peer's FIN after all data before it.
     #[cold]
     pub(crate) fn fin_received(&mut self, now: Instant) {
         match self.state {
@@ -151,8 +151,8 @@ impl Subflow {
         self.liveness.slow_timers.set_handshake(now + TIME_WAIT);
     }
 
-    /// The peer's FIN came again in TIME-WAIT: our acknowledgement was lost, and the next one may be too (RFC 9293 section
-    /// 3.10.7.4).
+    /// Restarts TIME-WAIT after a repeated FIN, because the acknowledgement was lost and may be lost again (RFC 9293
+    /// section 3.10.7.4).
     #[cold]
     pub(crate) fn restart_time_wait(&mut self, now: Instant) {
         if self.state == State::TimeWait {
@@ -160,8 +160,9 @@ impl Subflow {
         }
     }
 
-    /// Whether a SYN may begin a new connection in place of this one, which is over (RFC 9293 section 3.10.7.4, RFC 6191): its
-    /// timestamp or its sequence number is newer than all that came. Our own numbers have to go on behind the old ones.
+    /// Whether a SYN may replace this subflow in TIME-WAIT (RFC 9293 section 3.10.7.4, RFC 6191): its timestamp or
+    /// sequence number is newer. Returns the initial sequence number of the new connection, which is above the old
+    /// ones.
     pub(crate) fn may_be_replaced(&self, syn: &Segment) -> Option<u32> {
         let newer = match syn.options.timestamps.filter(|_| self.negotiated.timestamps.on) {
             Some(timestamps) if timestamps.value != self.negotiated.timestamps.recent => {

@@ -1,18 +1,8 @@
-//! RACK: loss by time (RFC 8985 section 6).
+//! The state of loss detection: RACK, the retransmission timeout, and the detection of spurious losses.
 //!
-//! Owns the state of RFC 8985 section 5.2 and the reordering window. Marks segments lost on the
-//! scoreboard; what follows from that is the sender's affair.
-//!
-//! The retransmission timeout (RFC 6298).
-//!
-//! Owns the least variance that counts and the backoff. The round-trip time belongs to the path, whose congestion
-//! controller sees it too.
-//!
-//! Losses that were none: how it is found out, and how the window comes back.
-//!
-//! Owns what the window was before it was reduced, which segments were sent again since, and the trial of F-RTO. It finds
-//! out by timestamps (Eifel detection, RFC 3522), by reports of duplicates (RFC 3708) and, after a timeout, by what was never
-//! sent again (RFC 5682). What follows is the sender's affair.
+//! Owns RACK's state and reordering window (RFC 8985 sections 5.2 and 6) and the RTO's backoff (RFC 6298). Spurious
+//! losses are detected by timestamps (Eifel, RFC 3522), by reports of duplicates (RFC 3708), and after a timeout by
+//! F-RTO (RFC 5682). Never changes the congestion window, and does not own the RTT, which belongs to the path.
 
 use std::collections::BTreeMap;
 
@@ -24,18 +14,18 @@ use crate::subflow::receiver::Range;
 use crate::subflow::scoreboard::{Scoreboard, SentSegment};
 use crate::subflow::state::TimestampEcho;
 
-/// RFC 8985 section 6.2 step 4: recoveries that keep an enlarged window.
+/// RFC 8985 section 6.2 step 4: recoveries for which an enlarged window is kept.
 const PERSIST: u32 = 16;
 
 #[derive(Debug, Default)]
 pub(crate) struct Rack {
-    /// RACK.xmit_ts and RACK.end_seq: the latest-sent segment that arrived.
+    /// RACK.xmit_ts and RACK.end_seq: the delivered segment that was sent last.
     sent_at: Instant,
     end: u64,
     rtt: Duration,
-    /// RACK.fack: the highest offset acknowledged in any way.
+    /// RACK.fack: the highest offset acknowledged or reported.
     forward: u64,
-    /// RACK.fack before the acknowledgement at hand, which may bring blocks and what lies below them.
+    /// RACK.fack before the present acknowledgement, whose blocks are processed before lower offsets.
     forward_before: u64,
     pub(crate) reordering_seen: bool,
     multiplier: u32,
@@ -43,7 +33,8 @@ pub(crate) struct Rack {
     duplicate_round: Option<u64>,
 }
 
-/// Whether the acknowledgement of what was sent again may be of the original: by its timestamp, or by being too early.
+/// Whether the acknowledgement of a retransmitted segment may refer to its original: by the timestamp, or because it is
+/// too early.
 #[inline(never)]
 fn answers_original(
     sent: &SentSegment,
@@ -52,18 +43,18 @@ fn answers_original(
     echo: Option<TimestampEcho>,
 ) -> bool {
     let early = min_rtt.is_some_and(|min| now.since(sent.sent_at) < min);
-    // Timestamps tick in milliseconds.
+    // Timestamps have a resolution of 1 ms.
     let echo = echo.and_then(|echo| echo.sent_at(now));
     early || echo.is_some_and(|echo| echo + Duration::from_millis(1) <= sent.sent_at)
 }
 
 impl Rack {
-    /// An acknowledgement is about to be processed.
+    /// Starts the processing of an acknowledgement.
     pub(crate) fn on_ack(&mut self) {
         self.forward_before = self.forward;
     }
 
-    /// RFC 8985 section 6.2 steps 2 and 3: a segment is known to have arrived.
+    /// Notes a delivered segment (RFC 8985 section 6.2 steps 2 and 3).
     pub(crate) fn on_delivered(
         &mut self,
         sent: &SentSegment,
@@ -72,8 +63,8 @@ impl Rack {
         echo: Option<TimestampEcho>,
     ) {
         let rtt = now.since(sent.sent_at);
-        // RFC 8985 section 6.2 step 3 takes segments in the order of their numbers: only what lies
-        // below an earlier acknowledgement's was overtaken.
+        // RFC 8985 section 6.2 step 3 expects segments in sequence order. Only offsets below an earlier acknowledgement
+        // were overtaken.
         self.forward = self.forward.max(sent.end());
         if sent.end() < self.forward_before && !sent.ever_retransmitted {
             self.reordering_seen = true;
@@ -88,7 +79,7 @@ impl Rack {
         self.rtt = rtt;
     }
 
-    /// RFC 8985 section 6.2 step 4: a duplicate report means that the window was too small.
+    /// Enlarges the window after a duplicate report (RFC 8985 section 6.2 step 4).
     pub(crate) fn on_duplicate_report(&mut self, una: u64, next: u64) {
         if self.duplicate_round.is_some_and(|round| una < round) {
             return;
@@ -98,7 +89,7 @@ impl Rack {
         self.persist = PERSIST;
     }
 
-    /// A recovery has ended.
+    /// Notes the end of a recovery.
     pub(crate) fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -106,8 +97,8 @@ impl Rack {
         }
     }
 
-    /// Whether something that was sent after the first segment in flight has arrived, though nothing above it was reported: what
-    /// was sent again.
+    /// Whether a segment that was sent after the first one in flight has arrived, although nothing above it was
+    /// reported: a retransmission.
     pub(crate) fn overtook(&self, first: Option<&SentSegment>) -> bool {
         first.is_some_and(|first| (first.first_sent_at, first.end()) < (self.sent_at, self.end))
     }
@@ -120,8 +111,8 @@ impl Rack {
         (quarter * u64::from(self.multiplier + 1)).min(srtt.unwrap_or(quarter))
     }
 
-    /// RFC 8985 section 6.2 step 5: marks what should have arrived by now as lost. Returns
-    /// whether anything was marked, and when to look again.
+    /// Marks segments lost that should have arrived (RFC 8985 section 6.2 step 5). Returns whether any was marked, and
+    /// the time of the next check.
     #[inline(never)]
     pub(crate) fn detect(
         &self,
@@ -142,7 +133,7 @@ impl Rack {
             board.mark_lost(board.position(end - 1));
             marked = true;
         }
-        // What was sent once stands in the order of its times.
+        // Segments that were sent once are sorted by send time.
         let before =
             board.first_not(board.position(self.end), |sent| (sent.first_sent_at, sent.end()) < mark);
         let settled = board.position(board.settled);
@@ -155,18 +146,18 @@ impl Rack {
     }
 }
 
-/// RFC 6298 section 2.1: before the first sample.
+/// The initial RTO (RFC 6298 section 2.1).
 const INITIAL_RTO: Duration = Duration::from_secs(1);
-/// RFC 6298 section 5.7: … where the timer of the SYN has expired, so that a second may be less than a round trip.
+/// The initial RTO after a SYN timeout (RFC 6298 section 5.7), because the RTT may exceed a second.
 const RTO_AFTER_SYN_TIMEOUT: Duration = Duration::from_secs(3);
-/// RFC 6298 section 2.5 allows a cap of 60 s or more; Linux has 120 s.
+/// RFC 6298 section 2.5 permits a maximum of 60 s or more. Linux has 120 s.
 const MAX_RTO: Duration = Duration::from_secs(120);
 
-/// The timeout of one subflow.
+/// The retransmission timeout of a subflow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RetransmissionTimeout {
     min: Duration,
-    /// Before the first sample.
+    /// The timeout before the first RTT sample.
     first: Duration,
     backoff: u32,
     consecutive: u32,
@@ -177,40 +168,39 @@ impl RetransmissionTimeout {
         Self { min, first: INITIAL_RTO, backoff: 0, consecutive: 0 }
     }
 
-    /// The handshake took more than a second, and nobody knows how long a round trip is.
+    /// Uses the longer initial RTO after a SYN timeout, because the RTT is unknown.
     pub(crate) fn use_fallback_rto(&mut self) {
         self.first = RTO_AFTER_SYN_TIMEOUT;
     }
 
-    /// Progress was made: the next timeout is not doubled. Karn's rule (RFC 6298 section 5) would wait for a round trip that can
-    /// be measured: without timestamps and selective acknowledgements, losses one after the other then took two minutes each.
+    /// Resets the backoff after progress. Karn's rule (RFC 6298 section 5) would wait for an RTT sample. Without
+    /// timestamps and SACK, consecutive losses would then take two minutes each.
     pub(crate) fn reset_backoff(&mut self) {
         self.backoff = 0;
     }
 
-    /// Data was acknowledged.
+    /// Resets the count of consecutive timeouts after an acknowledgement of data.
     pub(crate) fn on_progress(&mut self) {
         self.consecutive = 0;
     }
 
-    /// A timeout: the next one takes twice as long (RFC 6298 section 5.5).
+    /// Doubles the timeout (RFC 6298 section 5.5).
     pub(crate) fn back_off(&mut self) {
         self.backoff = (self.backoff + 1).min(16);
         self.consecutive = (self.consecutive + 1).min(16);
     }
 
-    /// How often the timeout is doubled.
+    /// The number of doublings.
     pub(crate) fn backoff(&self) -> u32 {
         self.backoff
     }
 
-    /// Timeouts in a row, without progress between them.
+    /// Consecutive timeouts without progress.
     pub(crate) fn consecutive(&self) -> u32 {
         self.consecutive
     }
 
-    /// Timeout without backoff. As in Linux the minimum bounds the variance term, not the sum, so
-    /// that a path of 200 ms does not time out at its own round-trip time.
+    /// The timeout without backoff. As in Linux the minimum applies to the variance term, so that the timeout of a 200 ms path exceeds its RTT.
     pub(crate) fn base(&self, path: &Path) -> Duration {
         match path.srtt {
             None => self.first,
@@ -218,40 +208,40 @@ impl RetransmissionTimeout {
         }
     }
 
-    /// The timeout to arm now.
+    /// The timeout with backoff.
     pub(crate) fn after(&self, path: &Path) -> Duration {
         (self.base(path) * (1 << self.backoff)).min(MAX_RTO)
     }
 }
 
-/// Segments sent again of which duplicates are waited for; with more than that none are.
+/// The maximum of retransmitted segments whose duplicates are awaited. Above it, the undo by duplicates is disabled.
 const MAX_REPEATED: usize = 1024;
 /// RFC 5682 section 2.1 step 2b.
 const TRIAL_SEGMENTS: u8 = 2;
 
-/// Where F-RTO stands (RFC 5682 section 3.1).
+/// The state of F-RTO (RFC 5682 section 3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Trial {
     #[default]
     None,
-    /// A timeout; the first segment goes again.
+    /// After a timeout, the first segment is retransmitted.
     Repeated,
-    /// That was acknowledged: so many segments of new data go in place of what seems lost.
+    /// The retransmission was acknowledged, and `left` segments of new data are sent instead of data that seems lost.
     NewData { left: u8 },
 }
 
-/// What was before a reduction.
+/// The state before a reduction of the window.
 #[derive(Debug)]
 pub(crate) struct Before {
     pub(crate) cwnd: u64,
     pub(crate) ssthresh: u64,
-    /// When the first segment went again, and where it begins.
+    /// The time and the start of the first retransmission.
     repeated: Option<(Instant, u64)>,
-    /// Segments that went again, by their starts: their ends, and how many duplicates of them are to be reported.
+    /// Retransmitted segments by start: end, and the number of duplicates to be reported.
     waiting: BTreeMap<u64, (u64, u32)>,
-    /// How many duplicates are to be reported of all of them.
+    /// The number of duplicates to be reported for all segments.
     missing: u32,
-    /// Too many to wait for.
+    /// There are too many segments.
     too_many: bool,
 }
 
@@ -260,9 +250,9 @@ pub(crate) struct Spurious {
     settings: SpuriousLoss,
     before: Option<Before>,
     trial: Trial,
-    /// The acknowledgement at hand brings data that was sent once, before the timeout.
+    /// The present acknowledgement covers data that was sent once, before the timeout.
     original: bool,
-    /// Reductions that were taken back.
+    /// The number of reductions undone.
     pub(crate) undone: u64,
 }
 
@@ -271,12 +261,12 @@ impl Spurious {
         Self { settings, ..Self::default() }
     }
 
-    /// Whether reductions are taken back for timestamps and reports of duplicates.
+    /// Whether reductions are undone after timestamps or reports of duplicates.
     pub(crate) fn undoes(&self) -> bool {
         self.settings.undo
     }
 
-    /// The window is about to be reduced.
+    /// Stores the state before a reduction of the window.
     pub(crate) fn remember(&mut self, path: &Path) {
         self.trial = Trial::None;
         self.before = (self.settings.undo || self.settings.frto).then(|| Before {
@@ -289,7 +279,7 @@ impl Spurious {
         });
     }
 
-    /// Nothing was lost: gives what was before.
+    /// Ends the episode as spurious. Returns the state before the reduction.
     pub(crate) fn undo_cwnd_reduction(&mut self) -> Option<Before> {
         let before = self.before.take()?;
         self.trial = Trial::None;
@@ -297,27 +287,28 @@ impl Spurious {
         Some(before)
     }
 
-    /// There is nothing to be taken back any more.
+    /// Ends the episode: the reduction stays.
     pub(crate) fn forget(&mut self) {
         (self.before, self.trial) = (None, Trial::None);
     }
 
-    /// Whether there is a reduction that may be taken back.
+    /// Whether a reduction may be undone.
     pub(crate) fn is_open(&self) -> bool {
         self.before.is_some()
     }
 
-    /// A timeout has come; `fresh` unless it interrupts fast recovery, where nothing is tried (RFC 5682 section 2.1 step 1).
+    /// Starts F-RTO after a timeout. `fresh` is false if the timeout interrupts fast recovery, which excludes F-RTO
+    /// (RFC 5682 section 2.1 step 1).
     pub(crate) fn begin_trial(&mut self, fresh: bool) {
         let tried = self.settings.frto && fresh && self.before.is_some();
         self.trial = if tried { Trial::Repeated } else { Trial::None };
     }
 
-    /// An acknowledgement after a timeout did not show that nothing was lost: it was a duplicate, or the first one that was
-    /// not, or all that was sent before is acknowledged.
+    /// Continues F-RTO after an acknowledgement that did not prove a spurious timeout. It was a `duplicate`, or it
+    /// `advanced`; `all` data sent before is then acknowledged or not.
     pub(crate) fn go_on(&mut self, duplicate: bool, advanced: bool, all: bool) {
         self.trial = match self.trial {
-            // Steps 2a and 3a: it was a loss.
+            // Steps 2a and 3a: a genuine loss.
             Trial::Repeated | Trial::NewData { .. } if duplicate => Trial::None,
             Trial::Repeated if advanced && !all => Trial::NewData { left: TRIAL_SEGMENTS },
             Trial::Repeated if advanced => Trial::None,
@@ -325,17 +316,17 @@ impl Spurious {
         };
     }
 
-    /// Whether new data should go in place of what seems lost (RFC 5682 section 2.1 step 2b).
+    /// Whether new data is sent instead of data that seems lost (RFC 5682 section 2.1 step 2b).
     pub(crate) fn tries_new_data(&self) -> bool {
         matches!(self.trial, Trial::NewData { .. })
     }
 
-    /// Whether it has not gone yet.
+    /// Whether some of this new data has yet to be sent.
     pub(crate) fn wants_trial_data(&self) -> bool {
         matches!(self.trial, Trial::NewData { left } if left > 0)
     }
 
-    /// There is no new data: recovery goes on as ever. Returns whether it does.
+    /// Ends F-RTO for lack of new data. Returns `false` if some was sent already.
     pub(crate) fn give_up_trial(&mut self) -> bool {
         let untried = self.trial == Trial::NewData { left: TRIAL_SEGMENTS };
         if untried {
@@ -344,7 +335,7 @@ impl Spurious {
         untried
     }
 
-    /// A duplicate was reported (RFC 2883 section 4).
+    /// Processes a report of a duplicate (RFC 2883 section 4).
     pub(crate) fn on_duplicate(&mut self, (left, right): Range) {
         let Some(before) = self.before.as_mut().filter(|_| self.settings.undo) else { return };
         let covered = before.waiting.range_mut(left..right).filter(|(_, (end, _))| *end <= right);
@@ -354,17 +345,17 @@ impl Spurious {
         }
     }
 
-    /// Whether F-RTO looks for data that was sent once.
+    /// Whether F-RTO waits for data that was sent once.
     pub(crate) fn on_trial(&self) -> bool {
         self.trial != Trial::None
     }
 
-    /// Data came that was sent once, before the timeout.
+    /// Notes the arrival of data that was sent once, before the timeout.
     pub(crate) fn original_arrived(&mut self) {
         self.original = true;
     }
 
-    /// A segment goes again.
+    /// Notes a retransmission.
     pub(crate) fn on_repeated(&mut self, now: Instant, (start, end): Range) {
         let Some(before) = &mut self.before else { return };
         before.repeated.get_or_insert((now, start));
@@ -375,30 +366,30 @@ impl Spurious {
         }
     }
 
-    /// New data goes.
+    /// Notes a transmission of new data.
     pub(crate) fn on_new_data(&mut self) {
         if let Trial::NewData { left } = &mut self.trial {
             *left = left.saturating_sub(1);
         }
     }
 
-    /// Whether that happened with the acknowledgement at hand.
+    /// Whether the present acknowledgement covers data that was sent once, before the timeout; clears the flag.
     pub(crate) fn take_original(&mut self) -> bool {
         std::mem::take(&mut self.original)
     }
 
-    /// Whether every segment that went again was reported as a duplicate (RFC 3708 section 3).
+    /// Whether every retransmitted segment was reported as a duplicate (RFC 3708 section 3).
     pub(crate) fn all_were_duplicates(&self) -> bool {
         let Some(before) = self.before.as_ref().filter(|_| self.settings.undo) else { return false };
         before.missing == 0 && !before.waiting.is_empty() && !before.too_many
     }
 
-    /// Whether an acknowledgement up to `number`, of a segment that left at `echo`, answers one that left before any went again
-    /// (RFC 3522 section 3.2).
+    /// Whether an acknowledgement up to `number` answers a segment from before the first retransmission. `echo` is the
+    /// send time by timestamp (RFC 3522 section 3.2).
     pub(crate) fn answers_the_original(&self, number: u64, echo: Option<Instant>) -> bool {
         let before = self.before.as_ref().filter(|_| self.settings.undo);
         let Some((at, start)) = before.and_then(|before| before.repeated) else { return false };
-        // Timestamps tick in milliseconds.
+        // Timestamps have a resolution of 1 ms.
         number > start && echo.is_some_and(|echo| echo + Duration::from_millis(1) <= at)
     }
 }

@@ -1,14 +1,14 @@
-//! From subflow order to data order: the mappings of RFC 8684 section 3.3.1, receiving side.
+//! Received mappings: from subflow order to data order (RFC 8684 section 3.3.1).
 //!
-//! Owns the mappings a peer has announced, and payload that waits for its checksum. Takes payload
-//! in subflow order and hands it on with connection-level offsets.
+//! Owns the peer's mappings, and payload that waits for its checksum. Never reorders payload: it accepts it in subflow
+//! order and delivers it with data offsets.
 
 use bytes::Bytes;
 use mptcp_wire::Checksum;
 
 use crate::memory::{Ordered, Unread, most_pieces};
 
-/// A mapping in offsets: `length` bytes at subflow offset `start` are data from `data` on.
+/// A mapping: `length` bytes from subflow offset `start` have data offsets from `data`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReceivedMapping {
     pub start: u64,
@@ -18,13 +18,13 @@ pub(crate) struct ReceivedMapping {
 }
 
 impl ReceivedMapping {
-    /// Subflow offset behind its last byte.
+    /// The subflow offset after the last byte.
     fn end(&self) -> u64 {
         self.start + self.length
     }
 }
 
-/// What a checksum covers beside the payload, as it stood on the wire.
+/// The fields of a mapping that the checksum covers, as received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct WireMapping {
     pub dsn: u64,
@@ -33,31 +33,31 @@ pub(crate) struct WireMapping {
     pub checksum: u16,
 }
 
-/// What could not be mapped.
+/// The reason why payload could not be mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MappingFault {
-    /// Payload came for which no mapping was announced (RFC 8684 section 3.7).
+    /// No mapping was announced for the payload (RFC 8684 section 3.7).
     Unmapped,
-    /// The checksum does not fit; the data starts at this connection-level offset.
+    /// The checksum is wrong. The data starts at this data offset.
     BadChecksum { data: u64 },
 }
 
 #[derive(Debug)]
 pub(crate) struct Mapper {
-    /// That of what came last in order, while there was no other.
+    /// The only mapping, if it was announced in order.
     alone: Option<ReceivedMapping>,
-    /// The others, by their first subflow offset.
+    /// Other mappings by subflow offset.
     mappings: Ordered<ReceivedMapping>,
-    /// Mappings held at once, at most; the one that holds what comes next always has a place.
+    /// The maximum of stored mappings. The mapping of the next data always has space.
     most: usize,
     held: Unread,
-    /// Subflow offset and data offset from which on all is mapped one to one.
+    /// The subflow and data offset from which all data is mapped one to one.
     infinite: Option<(u64, u64)>,
 }
 
 impl Mapper {
-    /// As many mappings as pieces of payload are kept for a receive buffer of `buffer` bytes; payload is slices of blocks of
-    /// `block` bytes (0: it has memory of its own).
+    /// Creates a mapper. `buffer`, the receive buffer in bytes, limits the number of mappings. Payload is kept in
+    /// blocks of `block` bytes; 0 means separate allocations.
     pub(crate) fn new(buffer: u64, block: u64) -> Self {
         Self {
             alone: None,
@@ -68,42 +68,42 @@ impl Mapper {
         }
     }
 
-    /// Mappings that wait for their payload.
+    /// The number of mappings that wait for payload.
     pub(crate) fn mappings(&self) -> usize {
         self.mappings.len() + usize::from(self.alone.is_some())
     }
 
-    /// Bytes of payload that wait for their checksum.
+    /// Bytes of payload that wait for a checksum.
     pub(crate) fn waiting(&self) -> u64 {
         self.held.bytes()
     }
 
-    /// Bytes of memory that payload keeps alive which waits for its checksum, at most.
+    /// The upper bound of memory for payload that waits for a checksum, bytes.
     pub(crate) fn held(&self) -> u64 {
         self.held.held()
     }
 
-    /// Over: lets go of everything.
+    /// Drops all state at the end of the subflow.
     pub(crate) fn clear(&mut self) {
         self.alone = None;
         self.mappings = Ordered::default();
         self.held.clear();
     }
 
-    /// From subflow offset `start` on, everything is data from `data` on: plain TCP, or fallback.
+    /// Maps all data from subflow offset `start` one to one to data offset `data`: TCP, or fallback.
     pub(crate) fn set_infinite(&mut self, start: u64, data: u64) {
         self.infinite = Some((start, data));
         self.alone = None;
         self.mappings = Ordered::default();
     }
 
-    /// The data offset of a subflow offset, where all is mapped one to one.
+    /// The data offset of a subflow offset in the one-to-one mapping.
     pub(crate) fn data_at(&self, offset: u64) -> Option<u64> {
         let (from, data) = self.infinite?;
         offset.checked_sub(from).map(|within| data + within)
     }
 
-    /// The data offset of a subflow offset, as far as its mapping is known.
+    /// The data offset of a subflow offset. `None` if its mapping is unknown.
     pub(crate) fn stream_offset(&self, offset: u64) -> Option<u64> {
         if self.infinite.is_some() {
             return self.data_at(offset);
@@ -118,8 +118,8 @@ impl Mapper {
         self.infinite.is_some()
     }
 
-    /// Stores a mapping. Repetitions and those wholly before `next` are dropped. False when there is no place for it: its
-    /// payload has to be dropped too.
+    /// Stores a mapping. Duplicates and mappings before `next` are ignored. Returns `false` if there is no space, so
+    /// that the payload has to be dropped.
     #[inline(always)]
     pub(crate) fn announce(&mut self, mapping: ReceivedMapping, next: u64) -> bool {
         if mapping.start + mapping.length <= next || mapping.length == 0 || self.infinite.is_some() {
@@ -141,7 +141,7 @@ impl Mapper {
             self.mappings.insert(alone.start, alone);
         }
         if mapping.start <= next && self.current(next).is_some() {
-            // The first one holds (RFC 8684 section 3.3.1): others for the same data say nothing.
+            // The first mapping holds (RFC 8684 section 3.3.1). Others for the same data are ignored.
             return true;
         }
         if mapping.start == next && self.mappings.is_empty() {
@@ -155,8 +155,7 @@ impl Mapper {
         true
     }
 
-    /// The stream offset of `length` bytes that are next in the subflow, where one mapping without a checksum has them all, and
-    /// nothing else is to be done with them.
+    /// The data offset of the next `length` bytes, if a single mapping without a checksum covers them.
     #[inline(always)]
     pub(crate) fn place_of(&self, start: u64, length: u64) -> Option<u64> {
         if let Some((from, data)) = self.infinite {
@@ -167,7 +166,7 @@ impl Mapper {
         whole.then(|| alone.data + (start - alone.start))
     }
 
-    /// Maps payload that is next in subflow order. What follows a fault comes back with it.
+    /// Maps the next payload. Errors: the fault, and the payload after it.
     pub(crate) fn map(
         &mut self,
         mut start: u64,
@@ -201,7 +200,7 @@ impl Mapper {
         Ok(())
     }
 
-    /// The mapping that holds `start`; forgets those before it.
+    /// The mapping that contains `start`. Removes mappings before it.
     #[inline]
     fn current(&mut self, start: u64) -> Option<&ReceivedMapping> {
         if self.alone.is_some_and(|alone| alone.end() <= start) {
@@ -221,7 +220,7 @@ impl Mapper {
         self.mappings.first().map(|(_, first)| first).filter(|first| first.start <= start)
     }
 
-    /// Payload under a checksum waits until its mapping is whole.
+    /// Keeps payload until its mapping is complete, and then verifies the checksum.
     #[inline(never)]
     fn hold(
         &mut self,
@@ -251,8 +250,8 @@ impl Mapper {
         Ok(())
     }
 
-    /// The payload that failed its checksum or still waits for it: RFC 8684 section 3.7 delivers it on
-    /// a single subflow.
+    /// Takes the payload that failed its checksum or waits for it. On a single subflow it is delivered (RFC 8684
+    /// section 3.7).
     pub(crate) fn take_held(&mut self) -> Vec<Bytes> {
         std::iter::from_fn(|| self.held.pop()).collect()
     }

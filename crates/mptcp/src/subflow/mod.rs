@@ -1,14 +1,8 @@
-//! A subflow: one TCP connection (RFC 9293) within a Multipath TCP connection.
+//! A subflow: one TCP connection (RFC 9293) within an MPTCP connection.
 //!
-//! Owns the four-tuple, the TCP state and both halves of the stream. Offsets count from the initial
-//! sequence numbers; only this room turns them into sequence numbers. Data sequence numbers, windows
-//! over all subflows and the choice of what to send belong to the connection.
-//!
-//! The parts of a subflow, for the connection that it belongs to.
-//!
-//! What a subflow has waiting to be sent, beside new data.
-//!
-//! One look at each subflow, and the sums of them, say which questions need to be asked at all. Says nothing of when.
+//! Owns the four-tuple, the TCP state, both halves of the stream, and the conversion between offsets and sequence
+//! numbers. Offsets count from the initial sequence numbers. Never handles data sequence numbers, and never chooses
+//! which data to send: both belong to the connection.
 
 pub(crate) mod acceptance;
 pub(crate) mod backlog;
@@ -54,11 +48,12 @@ use crate::subflow::state::{
 };
 pub use crate::subflow::state::{State, SubflowStats};
 
-/// Timestamps option with its two NOPs, bytes.
+/// The timestamps option with two NOPs, bytes.
 const TIMESTAMPS_SPACE: u64 = 12;
-/// DSS option of a data segment, padded: 4-byte ack and 8-byte sequence; the checksum fits the padding.
+/// The DSS option of a data segment, padded, bytes: a 4-byte DATA_ACK and an 8-byte sequence number. The checksum fits
+/// into the padding.
 pub(crate) const DSS_SPACE: u64 = 24;
-/// The same with an 8-byte ack.
+/// The DSS option with an 8-byte DATA_ACK, bytes.
 const WIDE_DSS_SPACE: u64 = 28;
 
 #[derive(Debug)]
@@ -125,7 +120,7 @@ impl Subflow {
         subflow
     }
 
-    /// Payload bytes of a full segment, with the options every data segment carries (RFC 6691).
+    /// The payload of a full segment with the options of each data segment (RFC 6691), bytes.
     pub(crate) fn payload_size(&self, config: &Config, multipath: bool) -> u64 {
         let dss = match multipath {
             false => 0,
@@ -138,26 +133,27 @@ impl Subflow {
             .max(16)
     }
 
-    /// The offset that a sequence number of the peer's stands for, near what is expected now.
+    /// The offset of a sequence number of the peer: the one nearest to the next expected offset. `None` if it is
+    /// negative.
     #[inline]
     pub(crate) fn receive_offset(&self, sequence: Seq) -> Option<u64> {
         let near = self.receiver.next();
         let distance = sequence.offset_from(self.handshake.irs + near as u32);
         if distance == 0 {
-            // What is next, as nearly all is.
+            // The common case.
             return Some(near);
         }
         near.checked_add_signed(i64::from(distance))
     }
 
-    /// The offset that an acknowledgement stands for.
+    /// The offset of an acknowledgement number. `None` if it is negative.
     pub(crate) fn send_offset(&self, acknowledgment: Seq) -> Option<u64> {
         let near = self.sender.board.una;
         let distance = acknowledgment.offset_from(self.handshake.iss + near as u32);
         near.checked_add_signed(i64::from(distance))
     }
 
-    /// Where in the stream of a TCP an offset of ours stands.
+    /// The stream offset of a subflow offset of this host, in TCP.
     pub(crate) fn stream_offset(&self, offset: u64) -> u64 {
         offset.saturating_sub(self.handshake.first_sent)
     }
@@ -166,7 +162,7 @@ impl Subflow {
         self.handshake.iss + offset as u32
     }
 
-    /// The acknowledgement number left on a segment that had no room for blocks.
+    /// Notes that a segment carried the acknowledgement number, without space for SACK blocks.
     pub(crate) fn number_acknowledged(&mut self) {
         self.window.last_ack_sent = self.receiver.next();
     }
@@ -177,24 +173,24 @@ impl Subflow {
         self.echo.acknowledged();
     }
 
-    /// Both sides as path managers see them.
+    /// The address pair, as path managers see it.
     pub(crate) fn pair(&self) -> Pair {
         self.addresses.pair()
     }
 
-    /// Data may be sent, as far as the state goes.
+    /// Whether the state permits sending data.
     pub(crate) fn can_send(&self) -> bool {
         matches!(self.state, State::Established | State::CloseWait)
             && !self.handshake.unconfirmed
             && !self.pending_control.fin
     }
 
-    /// Past the handshake and not over.
+    /// Whether the handshake is complete and the subflow is open.
     pub(crate) fn is_synchronised(&self) -> bool {
         !matches!(self.state, State::SynSent | State::SynReceived | State::Closed)
     }
 
-    /// A join of the peer's that has not shown its HMAC yet.
+    /// Whether the subflow is a join from the peer that has not proved the keys.
     pub(crate) fn is_half_open_join(&self) -> bool {
         self.state == State::SynReceived && self.handshake.origin != Origin::Initial
     }
@@ -203,7 +199,7 @@ impl Subflow {
         self.state == State::Closed
     }
 
-    /// The peer was heard.
+    /// Restarts the keepalive timer after a segment from the peer.
     pub(crate) fn keep_alive(&mut self, now: Instant, keepalive: Option<Keepalive>) {
         self.liveness.kept = 0;
         self.liveness
@@ -211,33 +207,33 @@ impl Subflow {
             .set_keepalive(keepalive.map_or(Instant::FAR_FUTURE, |keepalive| now + keepalive.idle));
     }
 
-    /// Where a segment stands: the offsets of its first byte and of what it acknowledges.
+    /// The offsets of a segment's first byte and of its acknowledgement.
     pub(crate) fn place_of(&self, segment: &Segment) -> (Option<u64>, Option<u64>) {
         (self.receive_offset(segment.sequence), self.send_offset(segment.acknowledgment))
     }
 
-    /// Whether the window of a segment that begins at `start` and acknowledges `ack` is news (RFC 9293 section 3.10.7.4, on
-    /// SND.WL1 and SND.WL2), and not of one that was
-    /// overtaken.
+    /// Whether a window update is newer than the last one (RFC 9293 section 3.10.7.4, SND.WL1 and SND.WL2). `start` and
+    /// `ack` are offsets of its segment.
     pub(crate) fn window_is_news(&mut self, start: u64, ack: u64) -> bool {
         let (last_start, last_ack) = self.window.from;
-        // As in Linux, more that is acknowledged is news too: a peer that repeats old data may have no other way to tell.
-        let news = start > last_start || ack > last_ack || (start, ack) == (last_start, last_ack);
-        if news {
+        // As in Linux, a higher acknowledgement counts even with an old sequence number, because a peer may only repeat
+        // old data.
+        let is_newer = start > last_start || ack > last_ack || (start, ack) == (last_start, last_ack);
+        if is_newer {
             self.window.from = (last_start.max(start), last_ack.max(ack));
         }
-        news
+        is_newer
     }
 
-    /// A data segment came that is taken.
+    /// Notes an accepted data segment.
     #[inline(always)]
     pub(crate) fn note_data(&mut self, segment: &Segment) {
         self.note_mark(segment);
         self.receiver.note_push(segment.flags.contains(Flags::PSH), segment.payload.len() as u64);
     }
 
-    /// The window that Linux has of this subflow after a segment with `window` (net/ipv4/tcp_input.c, `tcp_may_update_window`):
-    /// one that repeats the last acknowledgement widens it, or closes it.
+    /// The window that Linux would store for a segment with `window` (net/ipv4/tcp_input.c, `tcp_may_update_window`). A
+    /// repeated acknowledgement only widens the window, or closes it.
     pub(crate) fn kept_window(&mut self, start: u64, ack: u64, window: u64) -> u64 {
         let (last_start, last_ack) = self.window.from;
         let wider = start == last_start && (window > self.window.kept || window == 0);
@@ -248,12 +244,12 @@ impl Subflow {
         self.window.kept
     }
 
-    /// The largest payload that the peer takes without options, bytes.
+    /// The largest payload without options that the peer accepts, bytes.
     pub(crate) fn peer_mss(&self) -> u16 {
         self.negotiated.peer_mss
     }
 
-    /// When data has stayed unacknowledged for too long.
+    /// The time at which data has been unacknowledged for the user timeout.
     pub(crate) fn user_deadline(&self) -> Instant {
         let oldest = || self.sender.board.queue.front().map(|sent| sent.first_sent_at);
         let since = self.liveness.user_timeout.and_then(|most| Some(oldest()? + most));
@@ -264,12 +260,13 @@ impl Subflow {
         if self.state == State::Closed {
             return Instant::FAR_FUTURE;
         }
-        let usual =
+        let deadline =
             self.sender.deadline().min(self.receiver.deadline()).min(self.liveness.slow_timers.first());
-        if self.liveness.user_timeout.is_none() { usual } else { usual.min(self.user_deadline()) }
+        if self.liveness.user_timeout.is_none() { deadline } else { deadline.min(self.user_deadline()) }
     }
 
-    /// The timestamp clock: milliseconds, RFC 7323 section 5.4.
+    /// The timestamps option for a segment; the clock counts milliseconds (RFC 7323 section 5.4). `None` if not
+    /// negotiated.
     pub(crate) fn timestamps_at(&self, now: Instant) -> Option<Timestamps> {
         self.negotiated
             .timestamps
@@ -277,25 +274,24 @@ impl Subflow {
             .then(|| Timestamps { value: self.clock_at(now), echo: self.negotiated.timestamps.recent })
     }
 
-    /// Our clock.
+    /// The timestamp value now.
     pub(crate) fn clock_at(&self, now: Instant) -> u32 {
         timestamp_clock(now, self.negotiated.timestamps.offset)
     }
 
-    /// When the segment was sent that this echo answers.
+    /// The send time of the segment whose timestamp is echoed.
     pub(crate) fn echo_time(&self, segment: &Segment, now: Instant) -> Option<Instant> {
         self.echo_on(segment)?.sent_at(now)
     }
 
-    /// What a segment echoes.
+    /// The timestamp that a segment echoes.
     #[inline]
     pub(crate) fn echo_on(&self, segment: &Segment) -> Option<TimestampEcho> {
         let timestamps = segment.options.timestamps.filter(|_| self.negotiated.timestamps.on)?;
         Some(TimestampEcho { value: timestamps.echo, offset: self.negotiated.timestamps.offset })
     }
 
-    /// RFC 7323 section 4.3: remembers the timestamp of a segment that covers the last
-    /// acknowledgement sent.
+    /// Stores the timestamp of a segment that covers the last acknowledgement sent (RFC 7323 section 4.3).
     pub(crate) fn note_timestamp(&mut self, now: Instant, segment: &Segment, start: u64) {
         if let Some(timestamps) = segment.options.timestamps.filter(|_| self.negotiated.timestamps.on)
             && start <= self.window.last_ack_sent
@@ -306,7 +302,7 @@ impl Subflow {
         }
     }
 
-    /// Whether RFC 7323 section 5.5 says that the remembered timestamp is too old to count.
+    /// Whether the stored timestamp is too old to count (RFC 7323 section 5.5).
     pub(crate) fn timestamp_expired(&self, now: Instant) -> bool {
         now.since(self.negotiated.timestamps.recent_at) > Duration::from_secs(24 * 24 * 3600)
     }
@@ -369,7 +365,7 @@ impl Subflow {
         &mut self.backlog
     }
 
-    /// How many of its last two segments that were not full are under way.
+    /// The number of small segments in flight among the last two.
     pub(crate) fn small_in_flight(&self) -> usize {
         self.sender.board.small_in_flight()
     }
@@ -390,13 +386,13 @@ impl Subflow {
         &mut self.mapper
     }
 
-    /// What is left of the window that was said last on it.
+    /// The rest of the window that was advertised last on this subflow, bytes.
     pub(crate) fn advertised_window(&self) -> u64 {
         let since = self.receiver.next().saturating_sub(self.window.last_ack_sent);
         self.window.advertised.saturating_sub(since)
     }
 
-    /// The window that the peer said with the last acknowledgement.
+    /// The window in the peer's last acknowledgement, bytes.
     pub(crate) fn offered_window(&self) -> u64 {
         self.window.heard
     }
@@ -445,7 +441,7 @@ impl Subflow {
         self.state = state;
     }
 
-    /// What is to be said beside data.
+    /// The control segment that waits.
     pub(crate) fn control(&self) -> Option<Control> {
         self.pending_control.control
     }
@@ -458,7 +454,7 @@ impl Subflow {
         self.pending_control.control.take()
     }
 
-    /// Whether a FIN is wanted after what was sent.
+    /// Whether a FIN has to follow the data sent so far.
     pub(crate) fn wants_fin(&self) -> bool {
         self.pending_control.fin
     }
@@ -467,19 +463,19 @@ impl Subflow {
         self.pending_control.fin = true;
     }
 
-    /// Both parts that received data passes.
+    /// The receiver and the mapper, which received data passes.
     pub(crate) fn receiving(&mut self) -> (&mut Receiver, &mut Mapper) {
         (&mut self.receiver, &mut self.mapper)
     }
 }
 
-/// Kinds of segments that wait, one bit each.
+/// Types of waiting segments, one bit each.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PendingSends(u8);
 
 impl PendingSends {
     pub(crate) const CONTROL: Self = Self(1);
-    /// What is lost, or a probe for it.
+    /// Retransmissions and tail loss probes.
     pub(crate) const AGAIN: Self = Self(2);
     pub(crate) const FIN: Self = Self(4);
     pub(crate) const ACKNOWLEDGEMENT: Self = Self(8);

@@ -1,23 +1,23 @@
-//! A segment that is larger than what is known to pass (RFC 4821 section 7).
+//! The state of a path MTU probe (RFC 4821 section 7).
 //!
-//! Only a value: the sender finds out what became of it, the connection acts on it.
+//! Owns the value only: the sender sets it, and the connection acts on it.
 
-/// Where it stands.
+/// The state of a probe.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum MtuProbe {
-    /// None is out.
+    /// No probe is in flight.
     #[default]
     None,
-    /// It is under way: where it begins and ends, and its size as the MSS counts.
+    /// The probe is in flight: its offsets, and its size as the MSS counts.
     Sent { start: u64, end: u64, size: u16 },
-    /// It has arrived.
+    /// The probe has arrived.
     Arrived { size: u16 },
-    /// It was lost, and nothing else was.
+    /// The probe was lost, without another loss.
     Lost { size: u16 },
 }
 
 impl MtuProbe {
-    /// The segment that begins at the subflow offset `start` is retransmitted. A probe in it proves nothing any more.
+    /// Cancels the probe if the segment at offset `start`, which is retransmitted, contains it.
     #[cold]
     pub(crate) fn on_retransmitted(&mut self, start: u64) {
         if matches!(self, Self::Sent { start: of, .. } if *of == start) {

@@ -1,58 +1,58 @@
-//! What is known of the largest packet that a path carries (RFC 1191, RFC 8201, RFC 4821).
+//! The path MTU of a subflow (RFC 1191, RFC 8201, RFC 4821).
 //!
-//! Owns the sizes: what goes, what was said and is not believed yet, where to look for more. All of them count as the MSS
-//! option does, payload with TCP options. Who sends what is the connection's affair.
+//! Owns the present limit, unconfirmed ICMP reports, and the search for a larger size. Sizes count as the MSS option
+//! does: payload with TCP options. Never sends a probe or splits a segment: the connection does.
 
 use mptcp_clock::{Duration, Instant};
 
-/// Sizes of packets that links are known to have (RFC 1191 section 7.1), bytes: for routers that say none.
+/// Common MTUs (RFC 1191 section 7.1), bytes: for routers that report none.
 const PLATEAUS: [u32; 9] = [65_535, 32_000, 17_914, 8166, 4352, 2002, 1492, 1006, 552];
-/// Smallest packet of IPv4 that an ICMP message is believed about: Linux's `min_pmtu`. Less would cost who sends it nothing.
+/// The smallest MTU accepted for IPv4: Linux's `min_pmtu`. Forged smaller values would be costly.
 const LEAST_V4: u32 = 552;
-/// RFC 8201 section 4: a message that says less is none.
+/// The smallest MTU accepted for IPv6 (RFC 8201 section 4).
 const LEAST_V6: u32 = 1280;
-/// RFC 4821 section 7.2: what the search begins with, and what a black hole leaves; Linux's `tcp_base_mss`.
+/// The first size of a search, and the size after a black hole (RFC 4821 section 7.2): Linux's `tcp_base_mss`.
 const BASE: u16 = 1024;
-/// No smaller segments are tried: Linux's `tcp_mtu_probe_floor`, and the options of a segment beside.
+/// The minimum segment size: Linux's `tcp_mtu_probe_floor` with the options of a segment.
 const FLOOR: u16 = 88;
-/// The search ends when it is known this closely, bytes: Linux's `tcp_probe_threshold`.
+/// The resolution of the search, bytes: Linux's `tcp_probe_threshold`.
 const CLOSE: u16 = 8;
-/// Messages that shrink segments at once, until it is looked whether the path carries more: about as many as there are sizes of
-/// [`PLATEAUS`]. Each has a whole flight retransmitted, and RFC 5927 section 7.2 lets the others wait for a timeout.
+/// Reports that reduce the segment size at once, until the next search: about the number of [`PLATEAUS`]. Each causes
+/// the retransmission of a flight. RFC 5927 section 7.2 lets further reports wait for a timeout.
 const MAX_BELIEVED: u8 = 8;
-/// When to look whether the path carries more than it did (RFC 1191 section 6.3, RFC 8899 section 5.1.1).
+/// The interval at which a larger path MTU is tried (RFC 1191 section 6.3, RFC 8899 section 5.1.1).
 const AGAIN: Duration = Duration::from_secs(600);
 
-/// What to make of an ICMP message.
+/// The decision about an ICMP report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TooBig {
-    /// It says nothing new, or nothing that can be.
+    /// The report is redundant or implausible.
     Ignored,
-    /// Larger ones have arrived: it counts when nothing arrives any more (RFC 5927 section 7.2).
+    /// Larger segments have arrived: the report counts after a timeout (RFC 5927 section 7.2).
     Later,
-    /// Segments shrink.
+    /// Segments become smaller.
     Now,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathMtu {
-    /// The largest segment that goes; `u16::MAX` where only the ends limit it.
+    /// The maximum segment size; `u16::MAX` if only the MSS limits it.
     limit: u16,
-    /// What a message said that was not believed, and the offset of the segment that it was about.
+    /// The size of an unconfirmed report, and the offset of its segment.
     claimed: Option<(u16, u64)>,
-    /// Up to which size the search goes on; no search without.
+    /// The upper end of the search. `None` without a search.
     high: Option<u16>,
-    /// When to look for more.
+    /// The time at which a larger size is tried.
     again_at: Instant,
-    /// Something limits it, or may.
+    /// The path MTU limits segments, or a report or search is pending.
     known: bool,
-    /// When segments shrank last, and how many messages did that at once.
+    /// The time of the last reduction, and the number of reports that reduced the size at once.
     shrunk_at: Instant,
     believed: u8,
 }
 
-/// What a router says: a segment of `size` bytes at `offset`, sent last at `sent_at`, did not fit. A packet has at most `mtu` bytes
-/// of which `headers` are no segment; 0 where it does not say.
+/// An ICMP report: the segment of `size` bytes at `offset`, last sent at `sent_at`, was too large. The MTU is `mtu`
+/// bytes, including `headers`; 0 if not stated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TooBigReport {
     pub(crate) size: u16,
@@ -77,30 +77,30 @@ impl Default for PathMtu {
 }
 
 impl PathMtu {
-    /// The largest segment that goes.
+    /// The maximum segment size.
     #[inline]
     pub(crate) fn limit(&self) -> u16 {
         self.limit
     }
 
-    /// Begins with what every path carries, and looks for more up to `full` (RFC 4821 section 7.2).
+    /// Starts a search between a size that every path supports and `full` (RFC 4821 section 7.2).
     pub(crate) fn begin_search(&mut self, full: u16) {
         (self.limit, self.high, self.known) = (BASE.min(full), Some(full), true);
     }
 
-    /// A router says that a segment did not fit. Segments of `proven` have arrived.
+    /// Processes an ICMP report. Segments of `proven` bytes have arrived.
     pub(crate) fn on_too_big(&mut self, now: Instant, report: TooBigReport, proven: u16) -> TooBig {
         let TooBigReport { size, offset, sent_at, mtu, headers } = report;
         let packet = u32::from(size) + headers;
         let v6 = headers == 60;
         let mtu = match mtu {
-            // RFC 4443 section 3.2: there is no such message in IPv6.
+            // RFC 4443 section 3.2: IPv6 routers always state the MTU.
             0 if v6 => return TooBig::Ignored,
-            // RFC 1191 section 5: the next smaller one that links have.
+            // RFC 1191 section 5: the next smaller common MTU.
             0 => PLATEAUS.into_iter().find(|plateau| *plateau < packet).unwrap_or(LEAST_V4),
             mtu => mtu,
         };
-        // RFC 1191 section 6.1, RFC 5927 section 7.2: what would have let the segment pass is no answer to it.
+        // RFC 1191 section 6.1, RFC 5927 section 7.2: an MTU that the segment did not exceed is invalid.
         if mtu >= packet || (v6 && mtu < LEAST_V6) {
             return TooBig::Ignored;
         }
@@ -109,7 +109,7 @@ impl PathMtu {
         if claim >= self.limit.min(size) {
             return TooBig::Ignored;
         }
-        // A segment that was not sent since they shrank had the size that is known to be too large.
+        // A segment from before the last reduction had the old size.
         if proven > claim || sent_at < self.shrunk_at || self.believed >= MAX_BELIEVED {
             (self.claimed, self.known) = (Some((claim, offset)), true);
             return TooBig::Later;
@@ -119,8 +119,7 @@ impl PathMtu {
         TooBig::Now
     }
 
-    /// Nothing has arrived for a timeout: what was said before may be right (RFC 5927 section 7.2). Returns whether segments
-    /// shrink.
+    /// Applies an unconfirmed report after a timeout (RFC 5927 section 7.2). Returns whether segments become smaller.
     pub(crate) fn on_timeout(&mut self, now: Instant) -> bool {
         match self.claimed.take() {
             Some((claim, _)) if claim < self.limit => self.shrink(now, claim),
@@ -129,13 +128,13 @@ impl PathMtu {
         true
     }
 
-    /// All before `una` has arrived: a message about a part of it was wrong.
+    /// Drops an unconfirmed report whose segment has arrived.
     pub(crate) fn on_arrival(&mut self, una: u64) {
         self.claimed = self.claimed.filter(|(_, offset)| una <= *offset);
     }
 
-    /// Nothing arrives, again and again, and nobody says why: large packets may vanish (RFC 4821 section 7.7). Returns whether
-    /// segments shrink.
+    /// Reduces the size after repeated timeouts without a report, which may be caused by a black hole (RFC 4821 section
+    /// 7.7). Returns whether segments become smaller.
     pub(crate) fn on_black_hole(&mut self, now: Instant, full: u16) -> bool {
         let limit = self.limit.min(full);
         let smaller = if limit > BASE { BASE } else { (limit / 2).max(FLOOR) };
@@ -153,25 +152,25 @@ impl PathMtu {
         (self.again_at, self.shrunk_at) = (now + AGAIN, now);
     }
 
-    /// Whether there may be more to do than to send what fits.
+    /// Whether the path MTU needs attention: a limit, a search or an unconfirmed report.
     #[inline]
     pub(crate) fn is_known(&self) -> bool {
         self.known
     }
 
-    /// The size to be tried next: between what passes and what does not (RFC 4821 section 7.3).
+    /// The size of the next probe: between known good and bad sizes (RFC 4821 section 7.3).
     pub(crate) fn next_probe(&self) -> Option<u16> {
         let high = self.high.filter(|high| *high >= self.limit.saturating_add(CLOSE))?;
         Some(self.limit + (high - self.limit).div_ceil(2))
     }
 
-    /// A probe of this size has arrived.
+    /// Processes the arrival of a probe of this size.
     pub(crate) fn on_probe_arrived(&mut self, now: Instant, size: u16) {
         self.limit = self.limit.max(size);
         self.rest(now);
     }
 
-    /// A probe of this size was lost, and nothing else.
+    /// Processes the loss of a probe of this size.
     pub(crate) fn on_probe_lost(&mut self, now: Instant, size: u16) {
         self.high = self.high.map(|high| high.min(size - 1));
         self.rest(now);
@@ -183,8 +182,8 @@ impl PathMtu {
         }
     }
 
-    /// Whether it is time to look for more, up to `full`: by a search, or at once where there is none. Returns whether segments
-    /// grow.
+    /// Tries a larger size, up to `full`, if it is time: by a search, or at once without one. Returns whether segments
+    /// become larger.
     pub(crate) fn raise(&mut self, now: Instant, full: u16) -> bool {
         if now < self.again_at {
             return false;

@@ -1,7 +1,7 @@
-//! The receiving half of a subflow: order, duplicates, SACK blocks, and when to acknowledge.
+//! The receiver of a subflow: reordering, duplicates, SACK blocks, and the time of acknowledgements.
 //!
-//! Owns the subflow's out-of-order queue. Offsets count from the peer's initial sequence number:
-//! 0 is the SYN, 1 the first byte. Knows nothing of data sequence numbers.
+//! Owns the subflow's out-of-order queue. Offsets count from the peer's initial sequence number: 0 is the SYN, 1 the
+//! first byte. Never handles data sequence numbers.
 
 use arrayvec::ArrayVec;
 use bytes::{Buf, Bytes};
@@ -9,20 +9,20 @@ use mptcp_clock::{Duration, Instant};
 
 use crate::memory::{Inserted, Reassembly, most_pieces};
 
-/// How long an acknowledgement may wait: Linux's minimum (RFC 9293 section 3.8.6.3 allows 500 ms).
+/// The maximum delay of an acknowledgement: Linux's minimum (RFC 9293 section 3.8.6.3 permits 500 ms).
 pub(crate) const DELAYED_ACK: Duration = Duration::from_millis(40);
-/// Segments acknowledged at once at the start, so that slow start is not slowed.
+/// Segments that are acknowledged without delay at the start, so as not to slow down slow start.
 const QUICK_ACKS: u32 = 16;
 
-/// How far beyond the last payload that is here a segment may begin whose options count, bytes: a host that cannot see the
-/// connection hits this range with one of 65,536 segments.
+/// The maximum distance from received data at which a segment's options count, bytes. An off-path host hits this range
+/// with one of 65,536 segments.
 const NEAR: u64 = 65_535;
-/// A subflow is stuck after so many refusals of its next payload, which span at least this time: a sender with Linux's timeout of
-/// 200 ms has then retransmitted it three times (RFC 6298 section 5.5).
+/// The number and the duration of refusals after which a subflow is stuck. With Linux's minimum RTO of 200 ms, the
+/// sender has then retransmitted the payload three times (RFC 6298 section 5.5).
 const MAX_REFUSALS: u32 = 3;
 const REFUSED_FOR: Duration = Duration::from_secs(1);
 
-/// Refusals of the next payload of a subflow while the stream made no progress.
+/// Refusals of a subflow's next payload without progress of the stream.
 #[derive(Clone, Copy, Debug)]
 struct Refusals {
     /// The offset that the stream waits for.
@@ -31,62 +31,63 @@ struct Refusals {
     count: u32,
 }
 
-/// Whether the host's own data is likely to carry an acknowledgement (Linux's pingpong mode, RFC 9293 section 3.8.6.3).
+/// Whether this host's data is likely to carry acknowledgements (Linux's pingpong mode, RFC 9293 section 3.8.6.3).
 #[derive(Clone, Copy, Debug, Default)]
 struct Answers {
     /// [`crate::LinuxCompat::pingpong`].
     counted: bool,
     expected: bool,
-    /// When data arrived last in order.
+    /// The time of the last in-order data.
     received_at: Instant,
 }
 
 /// A range of offsets, `[left, right)`.
 pub(crate) type Range = (u64, u64);
 
-/// What became of a payload.
+/// The result of a payload's reception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arrival {
     InOrder,
     OutOfOrder,
     Duplicate,
-    /// There is no place for it.
+    /// There is no space for the payload.
     Refused,
 }
 
 #[derive(Debug)]
 pub(crate) struct Receiver {
-    /// Next offset expected.
+    /// The next offset expected.
     next: u64,
     queue: Reassembly,
-    /// Blocks to report, the latest first (RFC 2018 section 4).
+    /// The blocks to report, the latest first (RFC 2018 section 4).
     recent: ArrayVec<Range, 4>,
     /// A duplicate to report once (RFC 2883).
     duplicate: Option<Range>,
-    /// Offset of the peer's FIN.
+    /// The offset of the peer's FIN.
     fin: Option<u64>,
-    /// Payload bytes since the last acknowledgement left.
+    /// Payload bytes since the last acknowledgement.
     unacknowledged: u64,
-    /// The largest payload seen, up to `mss`: what counts as a full segment.
+    /// The largest payload received, up to `mss`: the size of a full segment.
     negotiated_mss: u64,
-    /// What a frame can bring; a device may hand over several in one segment.
+    /// The payload of a full frame. A device may merge several frames into one segment.
     mss: u64,
-    /// Of these, something ended what was written, or looked so.
+    /// Unacknowledged data includes the end of a write, by PSH or by its size.
     pushed: bool,
     quick: u32,
     ack_now: bool,
     delay: bool,
-    /// More than a full segment is enough for an acknowledgement, as for Linux; without, two are (RFC 9293 section 3.8.6.3).
+    /// More than one full segment causes an acknowledgement, as in Linux. Otherwise two do (RFC 9293 section 3.8.6.3).
     eager: bool,
     deadline: Instant,
     answers: Answers,
-    /// Offset behind the last payload that was near when it arrived: one far ahead in the window makes nothing near.
+    /// The end of the last payload that was near when it arrived.
     reach: u64,
     refusals: Option<Refusals>,
 }
 
 impl Receiver {
-    /// `buffer` is the receive buffer; payload is slices of blocks of `block` bytes (0: it has memory of its own).
+    /// Creates a receiver. `buffer` is the receive buffer in bytes. Payload is kept in blocks of `block` bytes; 0 means
+    /// separate allocations.
     pub(crate) fn new(delay: bool, eager: bool, mss: u16, buffer: u64, block: u64) -> Self {
         Self {
             next: 0,
@@ -113,23 +114,24 @@ impl Receiver {
         self.next
     }
 
-    /// The SYN has come: offset 0 is used.
+    /// Notes the SYN, which has offset 0.
     pub(crate) fn synchronised(&mut self) {
         self.next = 1;
     }
 
-    /// The SYN carried data.
+    /// Skips the data of the SYN.
     pub(crate) fn skip(&mut self, length: u64) {
         self.next += length;
     }
 
-    /// Whether a segment at `start` is so near to what is here that it is hardly a guess: its options count.
+    /// Whether a segment at `start` is so close to received data that it is hardly forged, so that its options count.
     #[inline]
     pub(crate) fn is_near(&self, start: u64) -> bool {
         start <= self.next.max(self.reach) + NEAR
     }
 
-    /// The next payload found no space, while the stream waits for its offset `stuck_at`. Returns whether the subflow is stuck.
+    /// Notes that the next payload was refused while the stream waits for `stuck_at`. Returns whether the subflow is
+    /// stuck.
     #[cold]
     pub(crate) fn note_refusal(&mut self, now: Instant, stuck_at: u64) -> bool {
         let refusals = self.refusals.filter(|refusals| refusals.stuck_at == stuck_at);
@@ -139,36 +141,36 @@ impl Receiver {
         refusals.count >= MAX_REFUSALS && now.since(refusals.since) >= REFUSED_FOR
     }
 
-    /// What waits out of order.
+    /// Data that waits out of order.
     pub(crate) fn queue(&self) -> &Reassembly {
         &self.queue
     }
 
-    /// Over: nothing is waited for any more.
+    /// Drops all waiting data at the end of the subflow.
     pub(crate) fn clear(&mut self) {
         self.queue.clear();
         self.recent.clear();
         self.duplicate = None;
     }
 
-    /// Whether the peer's FIN and everything before it are here.
+    /// Whether the peer's FIN and all data before it have arrived.
     pub(crate) fn finished(&self) -> bool {
         self.fin.is_some_and(|fin| self.next > fin)
     }
 
-    /// Whether a FIN of the peer's has come, with or without all before it.
+    /// Whether a FIN has arrived, possibly out of order.
     #[inline]
     pub(crate) fn has_fin(&self) -> bool {
         self.fin.is_some()
     }
 
-    /// Whether payload at `start` is next, and nothing waits behind it.
+    /// Whether payload at `start` is next and no data waits.
     #[inline]
     pub(crate) fn takes_at_once(&self, start: u64) -> bool {
         start == self.next && self.queue.is_empty() && self.fin.is_none()
     }
 
-    /// Takes the `length` bytes that are next.
+    /// Accepts the next `length` bytes.
     #[inline(always)]
     pub(crate) fn take_next(&mut self, now: Instant, length: u64) {
         self.negotiated_mss = self.negotiated_mss.max(length.min(self.mss));
@@ -176,7 +178,7 @@ impl Receiver {
         self.note_in_order(now, length);
     }
 
-    /// Takes a payload at `start`; hands what is now in order to `deliver`.
+    /// Processes payload at `start`. Calls `deliver` with data that is now in order.
     pub(crate) fn on_data(
         &mut self,
         now: Instant,
@@ -192,12 +194,12 @@ impl Receiver {
             return Arrival::Duplicate;
         }
         if self.finished() {
-            // RFC 9293 section 3.10.7.4: nothing follows a FIN.
+            // RFC 9293 section 3.10.7.4: no data follows a FIN.
             self.ack_now = true;
             return Arrival::Refused;
         }
         if self.fin.is_some_and(|fin| end > fin) {
-            // There is more: that was not the end.
+            // Data beyond the FIN shows that it was not the end.
             self.forget_fin();
         }
         if start > self.next {
@@ -206,27 +208,27 @@ impl Receiver {
             self.ack_now = true;
             return arrival;
         }
-        // A FIN that overtook the last data waits alone.
-        let is_cwnd_limited = !self.queue.is_empty() || self.fin == Some(end);
+        // A FIN that overtook the last data is not in the queue.
+        let fills_gap = !self.queue.is_empty() || self.fin == Some(end);
         if start < self.next {
             payload.advance((self.next - start) as usize);
             self.report_duplicate((start, self.next));
         }
         deliver(self.next, payload);
         self.next = end;
-        if is_cwnd_limited {
+        if fills_gap {
             self.drain(&mut deliver);
-            // RFC 5681 section 4.2: at once when a gap is filled, even in part.
+            // RFC 5681 section 4.2: a filled gap is acknowledged at once.
             self.ack_now = true;
         }
         self.note_in_order(now, length);
         Arrival::InOrder
     }
 
-    /// Takes a FIN at `offset`.
+    /// Processes a FIN at `offset`.
     pub(crate) fn on_fin(&mut self, offset: u64) {
         self.ack_now = true;
-        // One that would stand before data already taken is no end of this stream; of others the last one counts.
+        // A FIN before received data is invalid. Of several FINs the last one counts.
         if self.finished() || offset < self.next {
             return;
         }
@@ -235,7 +237,7 @@ impl Receiver {
         if self.next == offset {
             self.next += 1;
         } else {
-            // One that comes alone is reported as well: it is a range without data.
+            // A FIN without its preceding data is reported as an empty range.
             self.note_recent((offset, offset));
         }
     }
@@ -268,13 +270,13 @@ impl Receiver {
         let end = start + payload.len() as u64;
         let inserted = self.queue.insert(start, payload);
         if inserted == Inserted::Refused {
-            // Not reported: the peer sends it again.
+            // Not reported, so the peer retransmits it.
             return Arrival::Refused;
         }
         if self.is_near(start) {
             self.reach = self.reach.max(end);
         }
-        // RFC 2883 section 4.2.3: what of it is here already.
+        // RFC 2883 section 4.2.3: the part that was received before.
         let known = |block: &Range| (block.0.max(start), block.1.min(end));
         let known = self.recent.iter().map(known).find(|known| known.0 < known.1);
         self.note_recent((start, end));
@@ -288,7 +290,7 @@ impl Receiver {
         Arrival::OutOfOrder
     }
 
-    /// What came last is the first of the blocks (RFC 2018 section 4), with what lies beside it.
+    /// Adds the latest block at the front (RFC 2018 section 4), merged with adjacent ones.
     fn note_recent(&mut self, mut merged: Range) {
         self.recent.retain(|block| {
             let touches = block.0 <= merged.1 && merged.0 <= block.1;
@@ -309,7 +311,7 @@ impl Receiver {
         self.ack_now = true;
     }
 
-    /// What has to come beside a full segment for an acknowledgement (net/ipv4/tcp_input.c, `__tcp_ack_snd_check`).
+    /// Bytes beyond a full segment that cause an acknowledgement (net/ipv4/tcp_input.c, `__tcp_ack_snd_check`).
     fn more(&self) -> u64 {
         if self.eager { 1 } else { self.negotiated_mss }
     }
@@ -327,8 +329,8 @@ impl Receiver {
         }
     }
 
-    /// SACK blocks to send, at most `room` of them, a duplicate first (RFC 2883 section 4). The number of a FIN behind a block's data is
-    /// in it, and one that came alone is a block (RFC 2018 section 3): what brought it has arrived whole.
+    /// The SACK blocks to send, at most `room`, a duplicate first (RFC 2883 section 4). A FIN extends its block by one
+    /// number, or is a block of its own (RFC 2018 section 3).
     pub(crate) fn blocks(&self, room: usize) -> ArrayVec<Range, 4> {
         let recent = self.recent.iter().map(|&(start, end)| (start, end + u64::from(self.fin == Some(end))));
         self.duplicate.into_iter().chain(recent).take(room.min(4)).collect()
@@ -342,22 +344,22 @@ impl Receiver {
         self.ack_now = true;
     }
 
-    /// Something should be told, and may wait for other news: as long as a delayed acknowledgement.
+    /// Requests an acknowledgement within the delay of a delayed one.
     pub(crate) fn acknowledge_soon(&mut self, now: Instant) {
         self.deadline = self.deadline.min(now + DELAYED_ACK);
     }
 
-    /// Whether something came in order that was not acknowledged yet.
+    /// Whether data was received in order and not acknowledged.
     pub(crate) fn owes_acknowledgement(&self) -> bool {
         self.unacknowledged > 0
     }
 
-    /// A segment that was pushed or not, of `length` bytes, has come. One that is small looks like the end of something.
+    /// Notes whether a segment ends a write: `pushed`, or smaller than a full segment.
     pub(crate) fn note_push(&mut self, pushed: bool, length: u64) {
         self.pushed |= pushed || length < self.negotiated_mss;
     }
 
-    /// All that has come was read: an end is acknowledged at once (net/ipv4/tcp.c, `__tcp_cleanup_rbuf`).
+    /// Acknowledges the end of a write at once after all data was read (net/ipv4/tcp.c, `__tcp_cleanup_rbuf`).
     pub(crate) fn on_all_read(&mut self) {
         let owes = self.pushed && self.unacknowledged > 0 && self.queue.is_empty();
         self.ack_now |= owes && !self.answers.expected;
@@ -367,7 +369,7 @@ impl Receiver {
         self.ack_now
     }
 
-    /// An acknowledgement leaves with this segment.
+    /// Notes that an acknowledgement is sent.
     pub(crate) fn acknowledged(&mut self) {
         self.ack_now = false;
         self.pushed = false;
@@ -383,21 +385,21 @@ impl Receiver {
     pub(crate) fn on_deadline(&mut self) {
         self.deadline = Instant::FAR_FUTURE;
         self.ack_now = true;
-        // No answer carried it.
+        // No data of this host carried the acknowledgement.
         self.answers.expected = false;
     }
 
-    /// Acknowledgements wait for the application's answers, where these follow soon.
+    /// Delays acknowledgements while the application is likely to answer (pingpong mode).
     pub(crate) fn expect_answers(&mut self) {
         self.answers.counted = true;
     }
 
-    /// The handshake is over, which counts as an arrival (net/ipv4/tcp_input.c, `tcp_finish_connect`).
+    /// Notes the end of the handshake, which counts as received data (net/ipv4/tcp_input.c, `tcp_finish_connect`).
     pub(crate) fn opened(&mut self, now: Instant) {
         self.answers.received_at = now;
     }
 
-    /// The host sends data.
+    /// Notes that this host sends data.
     #[inline]
     pub(crate) fn data_sent(&mut self, now: Instant) {
         self.answers.expected |= self.answers.counted && now.since(self.answers.received_at) < DELAYED_ACK;

@@ -1,54 +1,56 @@
-//! What the scheduler, reinjection and pacing remember of one subflow.
+//! The state of a subflow for the scheduler, reinjection and pacing.
+//!
+//! Owns the data only. Never interprets it: the connection does.
 
 use mptcp_clock::Instant;
 
 use crate::subflow::state::Probation;
 
-/// How far M1 has looked for what would come sooner on a subflow.
+/// The progress of M1's search for chunks that arrive sooner on a subflow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScanPosition {
-    /// All under way up to this offset of the stream, and when.
+    /// The data offset up to which the search has come, and the time of its start.
     pub(crate) to: u64,
     pub(crate) at: Instant,
-    /// When the first of it counts as lost.
+    /// The time at which the first chunk counts as lost.
     pub(crate) overdue: Instant,
-    /// When the last of it is expected.
+    /// The expected arrival of the last chunk.
     pub(crate) latest: Instant,
 }
 
-/// Data-level timeouts that found data on a subflow.
+/// The state of Linux's stale detection: data-level timeouts with data on the subflow.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct StaleState {
-    /// How many in a row, while nothing was heard: `stale_count`.
+    /// Consecutive timeouts without a received segment: `stale_count`.
     pub(crate) count: u32,
-    /// Segments that had come by then.
+    /// Segments received at the first of these timeouts.
     pub(crate) heard: u64,
-    /// New data passes it over until it is heard.
+    /// The subflow gets no new data until a segment arrives.
     pub(crate) stale: bool,
 }
 
-/// Its part among the others: what it may carry, and when.
+/// The scheduling state of a subflow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SchedulingState {
-    /// Its outstanding data was given to the others.
+    /// Reinjection of its outstanding data was requested.
     pub(crate) reinjected: bool,
-    /// Joined from here lately, so that the peer may not be ready for data: see [`crate::JOIN_PROBATION`].
+    /// A recent join from this host, for whose data the peer may not be ready: see [`crate::JOIN_PROBATION`].
     pub(crate) probation: Option<Probation>,
-    /// Up to this offset of the stream it has carried all: where the redundant scheduler goes on.
+    /// The data offset up to which the subflow has carried all data (redundant scheduler).
     pub(crate) duplicated: u64,
-    /// What M1 has looked at for it.
+    /// The progress of M1's search.
     pub(crate) reinjection_scan: ScanPosition,
-    /// When what was sent so far would have left at the path's pace.
+    /// The time at which the data sent so far would have been sent at the pacing rate.
     pub(crate) next_send: Instant,
-    /// No new data before.
+    /// No new data before this time.
     pub(crate) held_until: Instant,
-    /// The earliest time for M4 to look again.
+    /// The earliest time at which M4 applies again.
     pub(crate) next_cwnd_cap: Instant,
-    /// When M2 last penalised this subflow, or another one on its behalf: see `PenaltyRule`.
+    /// The time of the last penalty by M2 of this subflow, or on its behalf: see `PenaltyRule`.
     pub(crate) last_penalty: Option<Instant>,
-    /// How often the data level has found it silent.
+    /// The stale state, as in Linux.
     pub(crate) stale_state: StaleState,
-    /// A segment without MPTCP options was accepted, and none with them has acknowledged news since.
+    /// A segment without MPTCP options was accepted, and no new acknowledgement with options has arrived since.
     pub(crate) options_stripped: bool,
 }
 

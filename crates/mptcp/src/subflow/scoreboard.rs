@@ -1,12 +1,7 @@
-//! What a subflow has sent and not yet had acknowledged (RFC 6675's scoreboard).
+//! The scoreboard of a subflow (RFC 6675): segments sent and not yet acknowledged.
 //!
-//! Owns the segments in flight, the counts over them, and orders in which they are found: by offset, by what was
-//! reported, lost or sent again. Nothing here walks the whole flight, but what a timeout asks for. Decides
-//! nothing.
-//!
-//! Reports on segments: selective acknowledgements in, and what they tell of the other segments.
-//!
-//! One segment in flight.
+//! Owns the segments in flight, their counters, and indices by offset, report, loss and retransmission time. No
+//! operation visits the whole flight, except after a timeout. Never decides that a segment is lost.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -15,57 +10,57 @@ use mptcp_clock::Instant;
 
 use crate::subflow::delivery_rate::Rates;
 
-/// Places for segments that an idle subflow keeps.
+/// The capacity that an idle subflow keeps, in segments.
 const MAX_IDLE_CAPACITY: usize = 4096;
-/// Segments that are looked at for a gap.
+/// The maximum of segments that [`Scoreboard::gap_before`] visits.
 const NEAR: usize = 64;
 
 #[derive(Debug, Default)]
 pub(crate) struct Scoreboard {
     pub queue: VecDeque<SentSegment>,
-    /// Oldest offset not acknowledged.
+    /// The oldest unacknowledged offset.
     pub una: u64,
-    /// Next offset to send.
+    /// The next offset to send.
     pub next: u64,
     pub sacked: u64,
     pub lost: u64,
     pub retransmitted: u64,
-    /// Bytes that were found lost so far, each time, and where the last of them began.
+    /// Bytes marked lost so far, counting each time, and the start of the last segment marked.
     pub marked: u64,
     pub last_marked: u64,
-    /// Ranges of segments that were acknowledged selectively, by their starts; they do not touch.
+    /// Disjoint ranges of segments with a SACK, by start.
     ranges: BTreeMap<u64, u64>,
-    /// Starts of segments that are lost and were not sent again.
+    /// Starts of lost segments that were not retransmitted.
     waiting: BTreeSet<u64>,
-    /// Segments that were sent again and may arrive yet, by time and end.
+    /// Retransmitted segments in flight, by send time and end.
     again: BTreeSet<(Instant, u64)>,
-    /// Below it each segment was reported, sent again or found lost.
+    /// Every segment below this offset was reported, retransmitted or marked lost.
     pub settled: u64,
-    /// What is remembered of each transmission, where the controller works by the rate at which they arrive.
+    /// The records of transmissions, if the controller uses rate samples.
     pub rates: Option<Box<Rates>>,
-    /// Offsets behind the last two segments that were smaller than the MSS, the latest first.
+    /// The ends of the last two segments smaller than the MSS, the latest first.
     small_ends: [u64; 2],
 }
 
 impl Scoreboard {
-    /// With nothing in flight, and `next` to be sent first.
+    /// Creates an empty scoreboard with `next` as the first offset to send.
     pub(crate) fn starting_at(next: u64) -> Self {
         Self { next, ..Self::default() }
     }
 
-    /// RFC 6675's pipe: bytes believed to be in the network.
+    /// Bytes in flight: RFC 6675's pipe.
     pub(crate) fn in_flight(&self) -> u64 {
         (self.next - self.una + self.retransmitted).saturating_sub(self.sacked + self.lost)
     }
 
-    /// The segment in flight whose last byte is before the offset `end`.
+    /// The segment in flight that contains the last byte before the offset `end`.
     pub(crate) fn outstanding(&self, end: u64) -> Option<&SentSegment> {
         let at = self.first_not(self.guess(end), |sent| sent.end() < end);
         self.queue.get(at).filter(|sent| sent.start < end)
     }
 
-    /// The last segment before the offset `end` that was lost, whether it has been sent again or not: what has arrived behind it waits
-    /// there. The nearest [`NEAR`] are looked at.
+    /// The last lost segment before the offset `end`, even if retransmitted: later data waits for it. Visits at most
+    /// [`NEAR`] segments.
     pub(crate) fn gap_before(&self, end: u64) -> Option<&SentSegment> {
         if self.lost == 0 && self.retransmitted == 0 {
             return None;
@@ -75,7 +70,7 @@ impl Scoreboard {
         while behind - at < NEAR {
             let sent = self.queue.get(at.checked_sub(1)?)?;
             if sent.sacked {
-                // All of a range at once.
+                // Skips the whole range.
                 let (from, _) = self.ranges.range(..=sent.start).next_back()?;
                 at = self.first_not(self.guess(*from), |sent| sent.start < *from).min(at - 1);
             } else if sent.lost || sent.retransmitted {
@@ -93,7 +88,7 @@ impl Scoreboard {
         self.queue.push_back(sent);
     }
 
-    /// Takes the first segment off when `ack` covers it whole, and shows it to `look` before.
+    /// Removes the first segment if `ack` covers it, after `look` was called with it. Returns whether it did.
     #[inline]
     pub(crate) fn take_acknowledged(&mut self, ack: u64, mut look: impl FnMut(&SentSegment)) -> bool {
         let Some(sent) = self.queue.front().filter(|sent| sent.end() <= ack) else { return false };
@@ -123,7 +118,7 @@ impl Scoreboard {
         }
     }
 
-    /// All before `una` is acknowledged: reports about it say nothing more.
+    /// Removes reports below `una`.
     pub(crate) fn trim_ranges(&mut self) {
         if self.queue.is_empty() {
             self.queue.shrink_to(MAX_IDLE_CAPACITY);
@@ -136,7 +131,7 @@ impl Scoreboard {
         }
     }
 
-    /// The front segment is acknowledged in part: cuts that part off.
+    /// Cuts the acknowledged part off the first segment.
     #[inline(never)]
     pub(crate) fn trim_front(&mut self, ack: u64) {
         let Some(front) = self.queue.front_mut() else { return };
@@ -158,7 +153,7 @@ impl Scoreboard {
         self.retransmitted -= if front.retransmitted { cut } else { 0 };
     }
 
-    /// Makes two segments of the one at this position: the first keeps `length` bytes of payload.
+    /// Splits the segment at a position: the first part keeps `length` bytes of payload.
     pub(crate) fn split(&mut self, at: usize, length: u64) {
         let Some(first) = self.queue.get_mut(at) else { return };
         if length == 0 || length >= first.payload.len() as u64 {
@@ -179,8 +174,8 @@ impl Scoreboard {
         self.queue.insert(at + 1, second);
     }
 
-    /// A block of a selective acknowledgement begins or ends within a large segment: that becomes frames of `mss` bytes, all of
-    /// them at once, because others of its frames will be reported too. Not where there would be more than `most` segments.
+    /// Splits a large segment into frames of `mss` bytes if a SACK block begins or ends within it. All frames are
+    /// split, because more reports will follow. Never exceeds `most` segments.
     pub(crate) fn split_near(&mut self, offset: u64, mss: u64, most: usize) {
         let at = self.position(offset);
         let Some(sent) = self.queue.get(at).filter(|sent| sent.payload.len() as u64 > mss) else { return };
@@ -195,20 +190,20 @@ impl Scoreboard {
         self.queue.append(&mut behind);
     }
 
-    /// Position of the first segment that ends behind `offset`.
+    /// The position of the first segment that ends after `offset`.
     pub(crate) fn position(&self, offset: u64) -> usize {
         self.first_not(self.guess(offset), |sent| sent.end() <= offset)
     }
 
-    /// About where `offset` is, as if all segments were equally long, which most are.
+    /// The approximate position of `offset`, exact for segments of equal size.
     fn guess(&self, offset: u64) -> usize {
         let within = offset.saturating_sub(self.una).min(self.next - self.una);
-        // Where the product is too large it is a bad guess, and no more.
+        // On overflow the estimate is bad, but still valid.
         (within.saturating_mul(self.queue.len() as u64) / (self.next - self.una).max(1)) as usize
     }
 
-    /// Position of the first segment that is not as `before` says, where all that are stand first: as
-    /// [`VecDeque::partition_point`], from a guess on, because segments are large and far apart in memory.
+    /// The position of the first segment for which `before` is false, in a partitioned queue. Like
+    /// [`VecDeque::partition_point`], but starts at an estimate, because segments are far apart in memory.
     pub(crate) fn first_not(&self, guess: usize, before: impl Fn(&SentSegment) -> bool) -> usize {
         let length = self.queue.len();
         let guess = guess.min(length);
@@ -236,7 +231,8 @@ impl Scoreboard {
         low
     }
 
-    /// Marks all segments lost that end at `to` or before, were sent once and not reported; returns whether there are any.
+    /// Marks all segments lost that end at `to` or before, and were sent once and not reported. Returns whether there
+    /// are any.
     pub(crate) fn settle(&mut self, to: u64) -> bool {
         let mut any = false;
         if to <= self.settled {
@@ -293,14 +289,14 @@ impl Scoreboard {
         self.again.insert((now, sent.end()));
     }
 
-    /// What was acknowledged selectively counts no more (RFC 2018 section 8).
+    /// Discards all SACK information (RFC 2018 section 8).
     pub(crate) fn forget_reports(&mut self) {
         self.queue.iter_mut().for_each(|sent| sent.sacked = false);
         self.ranges.clear();
         self.sacked = 0;
     }
 
-    /// Over: nothing is in flight any more.
+    /// Removes all segments at the end of the subflow.
     pub(crate) fn clear(&mut self) {
         self.queue = VecDeque::new();
         if self.una > 0 {
@@ -315,7 +311,7 @@ impl Scoreboard {
         }
     }
 
-    /// A timeout: nothing that was not acknowledged selectively is still under way.
+    /// Marks all segments without SACK lost after a timeout.
     pub(crate) fn mark_all_lost(&mut self) {
         for at in 0..self.queue.len() {
             self.mark_lost(at);
@@ -323,15 +319,15 @@ impl Scoreboard {
         self.settled = self.next;
     }
 
-    /// What `lose` marks lost says nothing of congestion: it is not told on.
+    /// Marks segments lost by `lose`, without a report to the controller.
     pub(crate) fn without_rates(&mut self, lose: impl FnOnce(&mut Self)) {
         let rates = self.rates.take();
         lose(self);
         self.rates = rates;
     }
 
-    /// Nothing was lost: what seemed so is under way, and may be found lost again. Of a segment that went again, and seemed lost
-    /// once more, that is the last transmission: RACK finds it by its time, while `settle` passes over it.
+    /// Returns lost segments to flight after a spurious loss. A segment that was retransmitted and marked lost again
+    /// keeps its last transmission: RACK finds it by time, while `settle` skips it.
     pub(crate) fn reset_retries(&mut self) {
         for sent in self.queue.iter_mut().filter(|sent| sent.lost) {
             if sent.ever_retransmitted && !sent.retransmitted {
@@ -347,26 +343,25 @@ impl Scoreboard {
         self.settled = self.una;
     }
 
-    /// Position of the first lost segment that was not sent again.
+    /// The position of the first lost segment that was not retransmitted.
     pub(crate) fn next_lost(&self) -> Option<usize> {
         self.waiting.first().map(|&start| self.position(start))
     }
 
-    /// The segment that ends at the offset `end` is smaller than the MSS.
+    /// Notes that the segment that ends at `end` is smaller than the MSS.
     #[inline]
     pub(crate) fn on_small_segment(&mut self, end: u64) {
         self.small_ends = [end, self.small_ends[0]];
     }
 
-    /// How many of the last two segments smaller than the MSS are in flight.
+    /// The number of segments in flight among the last two smaller than the MSS.
     pub(crate) fn small_in_flight(&self) -> usize {
         self.small_ends.iter().filter(|&&end| end > self.una).count()
     }
 }
 
 impl Scoreboard {
-    /// Takes a report that `[left, right)` has arrived; `news` is told of each segment that lies wholly in it and was not
-    /// reported before.
+    /// Processes a SACK block `[left, right)`. Calls `news` for each segment inside it that was not reported before.
     pub(crate) fn report(&mut self, left: u64, right: u64, mut news: impl FnMut(&SentSegment)) {
         let before = self.ranges.range(..=left).next_back().filter(|(_, end)| **end > left);
         let mut from = before.map_or(left, |(_, end)| *end);
@@ -422,7 +417,7 @@ impl Scoreboard {
         }
     }
 
-    /// The offset above which `bytes` were reported, where a reported range begins.
+    /// The start of the range above which at least `bytes` were reported.
     pub(crate) fn reported_above(&self, bytes: u64) -> Option<u64> {
         let mut above = 0;
         let mut ranges = self.ranges.iter().rev();
@@ -432,17 +427,17 @@ impl Scoreboard {
         })
     }
 
-    /// The segment that was sent again first, of those sent before `mark`: when, and its end.
+    /// The send time and end of the oldest retransmission in flight, if older than `mark`.
     pub(crate) fn first_reinjection(&self, mark: (Instant, u64)) -> Option<(Instant, u64)> {
         self.again.first().copied().filter(|first| *first < mark)
     }
 
-    /// The one of those that was sent last.
+    /// The send time of the latest retransmission in flight that is older than `mark`.
     pub(crate) fn last_again(&self, mark: (Instant, u64)) -> Option<Instant> {
         self.again.range(..mark).next_back().map(|(sent_at, _)| *sent_at)
     }
 
-    /// When the last segment before position `at` was sent that was sent once and may still arrive.
+    /// The send time of the last segment before position `at` that was sent once and may still arrive.
     pub(crate) fn last_pending(&self, mut at: usize) -> Option<Instant> {
         loop {
             at = at.checked_sub(1)?;
@@ -460,7 +455,7 @@ impl Scoreboard {
     }
 }
 
-/// A mapping that a segment is a part of: its first byte, as offsets, and all of its payload.
+/// The mapping that a segment is part of: its first subflow and data offset, and its payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OriginalMapping {
     pub start: u64,
@@ -468,26 +463,26 @@ pub(crate) struct OriginalMapping {
     pub payload: Bytes,
 }
 
-/// One segment in flight.
+/// A segment in flight.
 #[derive(Clone, Debug)]
 pub(crate) struct SentSegment {
-    /// Offset of its first byte.
+    /// The subflow offset of the first byte.
     pub start: u64,
-    /// Connection-level offset of its first byte.
+    /// The data offset of the first byte.
     pub data: u64,
     pub payload: Bytes,
-    /// What was sent as one and is in parts now: each part carries the mapping of the whole, because one
-    /// that differs is invalid while the first holds (RFC 8684 section 3.3.1).
+    /// The mapping under which the data was first sent, if the segment is part of it. Each part carries this mapping,
+    /// because a different one is invalid while the first holds (RFC 8684 section 3.3.1).
     pub whole: Option<Box<OriginalMapping>>,
     pub sent_at: Instant,
     pub first_sent_at: Instant,
-    /// Carries the FIN after its payload.
+    /// The segment has a FIN after its payload.
     pub fin: bool,
     pub sacked: bool,
     pub lost: bool,
-    /// A retransmission of it is in flight.
+    /// A retransmission is in flight.
     pub retransmitted: bool,
-    /// Was ever retransmitted: gives no round-trip time (Karn).
+    /// The segment was retransmitted at least once, so that it gives no RTT sample (Karn).
     pub ever_retransmitted: bool,
 }
 
@@ -500,7 +495,7 @@ impl SentSegment {
         self.start + self.length()
     }
 
-    /// Remembers the mapping before a part is cut off.
+    /// Stores the mapping before a part is cut off.
     pub(crate) fn keep_whole(&mut self) {
         let Self { start, data, payload, .. } = self;
         let whole = || Box::new(OriginalMapping { start: *start, data: *data, payload: payload.clone() });

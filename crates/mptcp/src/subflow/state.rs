@@ -1,10 +1,8 @@
-//! The words for what a subflow is, was and did.
+//! The types of a subflow's state: TCP state, handshake, negotiated options, timestamps, peer window, statistics, slow
+//! timers.
 //!
-//! Owns no behaviour: transitions are the subflow's.
-//!
-//! Timers and limits of a subflow that change rarely: handshake, keepalive, probes of a failed path, answers to unexpected segments.
-//!
-//! Owns the deadlines and the rate limits. Never acts on one.
+//! Owns the data, without the transitions, which are methods of `Subflow`. Slow timers are those that rarely change:
+//! handshake, keepalive, probes of a failed path. Never acts on an expired timer.
 
 use std::net::SocketAddr;
 
@@ -19,7 +17,7 @@ use crate::path_manager::{LocalAddress, Pair, RemoteAddress};
 use crate::rate_limiter::RateLimiter;
 use crate::subflow::early_data::EarlyDataQueue;
 
-/// RFC 9293 section 3.3.2.
+/// The TCP state (RFC 9293 section 3.3.2).
 ///
 /// ```text
 ///  SynSent --SYN/ACK--> Established --FIN out--> FinWait1 --ACK--> FinWait2 --FIN in--> TimeWait
@@ -28,68 +26,68 @@ use crate::subflow::early_data::EarlyDataQueue;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Our SYN is out.
+    /// A SYN was sent.
     SynSent,
-    /// A SYN came, our SYN/ACK is out.
+    /// A SYN was received, and a SYN/ACK sent.
     SynReceived,
-    /// Data flows.
+    /// Data can be sent in both directions.
     Established,
-    /// Our FIN is out.
+    /// A FIN was sent.
     FinWait1,
-    /// Our FIN is acknowledged.
+    /// The FIN of this host is acknowledged.
     FinWait2,
-    /// The peer's FIN came.
+    /// The peer's FIN was received.
     CloseWait,
-    /// Both FINs are out, ours is not acknowledged.
+    /// Both FINs were sent, and that of this host is not acknowledged.
     Closing,
-    /// Our FIN followed the peer's.
+    /// A FIN was sent after the peer's.
     LastAck,
     /// Both FINs are acknowledged.
     TimeWait,
-    /// Over.
+    /// The subflow has ended.
     Closed,
 }
 
-/// How the subflow came to be.
+/// The type of handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
-    /// The first one: MP_CAPABLE or plain TCP.
+    /// The first subflow: MP_CAPABLE or TCP.
     Initial,
-    /// MP_JOIN with these nonces, ours and the peer's.
+    /// MP_JOIN, with the nonces of this host and the peer.
     Join { nonce: u32, peer_nonce: u32 },
 }
 
-/// Segments without data that wait to be sent.
+/// A segment without data that waits to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Control {
     Syn,
     SynAck,
-    /// An acknowledgement from SYN-RECEIVED, which says nothing of Multipath TCP.
+    /// An acknowledgement from SYN-RECEIVED, without MPTCP options.
     Acknowledge,
-    /// An old sequence number, which the peer has to answer.
+    /// A segment with an old sequence number, which the peer has to answer.
     Probe,
-    /// A reset for a segment of another connection; this one goes on.
+    /// A reset for a segment of another connection. The subflow stays open.
     Refuse {
         sequence: Seq,
     },
     Reset {
         reason: Option<ResetReason>,
         fast_close: bool,
-        /// Data sequence number of data that failed its checksum.
+        /// The data sequence number of data with a wrong checksum.
         failed: Option<u64>,
     },
 }
 
-/// Counts over the life of a subflow.
+/// The counters of a subflow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SubflowStats {
-    /// Payload bytes sent, with retransmissions.
+    /// Payload bytes sent, including retransmissions.
     pub bytes_sent: u64,
     /// Payload bytes acknowledged.
     pub bytes_acked: u64,
-    /// Payload bytes received in segments, with duplicates.
+    /// Payload bytes received in segments, including duplicates.
     pub bytes_received: u64,
-    /// Segments sent; a large one that the device cuts counts once, here and below.
+    /// Segments sent. A segment that the device splits counts once, here and below.
     pub segments_sent: u64,
     /// Segments received.
     pub segments_received: u64,
@@ -97,14 +95,14 @@ pub struct SubflowStats {
     pub data_segments_sent: u64,
     /// Data segments received.
     pub data_segments_received: u64,
-    /// Payload bytes whose data another subflow carried first.
+    /// Payload bytes that another subflow carried first.
     pub bytes_reinjected: u64,
-    /// Payload of the longest segment received, bytes.
+    /// The payload of the longest segment received, bytes.
     pub longest_received: u64,
 }
 
 impl SubflowStats {
-    /// A segment with so many bytes of payload has come.
+    /// Counts a received segment with `length` bytes of payload.
     #[inline]
     pub(crate) fn count_received(&mut self, length: u64) {
         self.segments_received += 1;
@@ -113,7 +111,7 @@ impl SubflowStats {
         self.longest_received = self.longest_received.max(length);
     }
 
-    /// It waits, and comes again: it counts then.
+    /// Removes a segment from the counters, because it will be processed and counted later.
     #[cold]
     pub(crate) fn put_off(&mut self, length: u64) {
         self.segments_received -= 1;
@@ -122,21 +120,21 @@ impl SubflowStats {
     }
 }
 
-/// How a new subflow waits.
+/// The condition that ends the probation of a new subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Probation {
-    /// For the time to come.
+    /// A time.
     Until(Instant),
-    /// For an acknowledgement of more of the stream than this offset, which was sent after that time.
+    /// An acknowledgement beyond this data offset, which was sent after the time.
     Acknowledged(u64),
 }
 
-/// The MSS of a peer that sent none, by the version of IP (RFC 9293 section 3.7.1, MUST-15).
+/// The MSS of a peer without the option, by IP version (RFC 9293 section 3.7.1, MUST-15).
 pub(crate) const DEFAULT_MSS: u16 = 536;
 
 pub(crate) const DEFAULT_MSS_6: u16 = 1220;
 
-/// Where it goes from and to.
+/// The interface and the addresses of a subflow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PathAddresses {
     pub(crate) interface: InterfaceId,
@@ -144,9 +142,9 @@ pub(crate) struct PathAddresses {
     pub(crate) remote: SocketAddr,
     pub(crate) local_id: u8,
     pub(crate) remote_id: u8,
-    /// We asked the peer not to use it while others work.
+    /// This host asked the peer to use the subflow as backup.
     pub(crate) backup: bool,
-    /// The peer asked the same of us.
+    /// The peer asked this host to use the subflow as backup.
     pub(crate) peer_backup: bool,
 }
 
@@ -155,7 +153,7 @@ impl PathAddresses {
         Self { interface, local, remote, local_id: 0, remote_id: 0, backup: false, peer_backup: false }
     }
 
-    /// Both sides as path managers see them.
+    /// The address pair, as path managers see it.
     pub(crate) fn pair(&self) -> Pair {
         let (id, interface, backup) = (self.local_id, self.interface, self.backup);
         Pair {
@@ -165,30 +163,30 @@ impl PathAddresses {
     }
 }
 
-/// The handshake, and what it has left behind.
+/// The state of the handshake, including its results.
 #[derive(Debug)]
 pub(crate) struct HandshakeState {
     pub(crate) origin: Origin,
-    /// We sent the first SYN.
+    /// This host sent the first SYN.
     pub(crate) opened_here: bool,
-    /// It was completed.
+    /// The handshake was completed.
     pub(crate) was_open: bool,
-    /// Joined from here, and the peer has not confirmed our HMAC: no data yet (RFC 8684 section 3.2).
+    /// The peer has not confirmed the HMAC of this host's join, so no data may be sent (RFC 8684 section 3.2).
     pub(crate) unconfirmed: bool,
     pub(crate) iss: Seq,
     pub(crate) irs: Seq,
-    /// Data of TCP Fast Open, in our SYN or in the peer's, that the stream has not taken yet (RFC 7413).
+    /// Data of a SYN from either host that is not yet in the stream (RFC 7413).
     pub(crate) syn_data: Bytes,
-    /// The Fast Open option of our SYN or SYN/ACK.
+    /// The Fast Open option of this host's SYN or SYN/ACK.
     pub(crate) cookie: Option<Cookie>,
-    /// In the form that it had before RFC 7413, as the peer has it.
+    /// The option has the experimental form from before RFC 7413, as the peer's.
     pub(crate) cookie_experimental: bool,
-    /// Offsets of the first bytes after the SYNs and what they carried, ours and the peer's.
+    /// The offsets after the SYNs and their data, sent and received.
     pub(crate) first_sent: u64,
     pub(crate) first_received: u64,
     pub(crate) attempts: u32,
     pub(crate) sent_at: Instant,
-    /// Data that overtook the peer's keys.
+    /// Data that arrived before the peer's keys.
     pub(crate) early_data: EarlyDataQueue,
 }
 
@@ -213,14 +211,14 @@ impl HandshakeState {
     }
 }
 
-/// What both sides agreed on, and what the device can.
+/// The negotiated options, and the segmentation offload of the device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Negotiated {
     pub(crate) send_scale: u8,
     pub(crate) receive_scale: u8,
     pub(crate) sack: bool,
     pub(crate) peer_mss: u16,
-    /// Most payload of one segment that the device cuts into frames, bytes; 0 where it cuts none.
+    /// The maximum payload of a segment that the device splits into frames, bytes; 0 without segmentation offload.
     pub(crate) gso_max: u64,
     pub(crate) timestamps: TimestampClock,
 }
@@ -238,14 +236,14 @@ impl Default for Negotiated {
     }
 }
 
-/// Timestamps (RFC 7323).
+/// The state of timestamps (RFC 7323).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimestampClock {
     pub(crate) on: bool,
-    /// The peer's, to be echoed.
+    /// The peer's timestamp to echo.
     pub(crate) recent: u32,
     pub(crate) recent_at: Instant,
-    /// Where ours begin.
+    /// The start of this host's timestamps.
     pub(crate) offset: u32,
 }
 
@@ -255,36 +253,36 @@ impl Default for TimestampClock {
     }
 }
 
-/// What the peer's window fields said.
+/// The windows that both hosts have advertised.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PeerWindow {
-    /// The one last received.
+    /// The window field of the last segment.
     pub(crate) last: u16,
-    /// Bytes beyond what is acknowledged, as a segment with the last acknowledgement said it.
+    /// The window in the peer's last acknowledgement, bytes.
     pub(crate) heard: u64,
-    /// Sequence number and acknowledgement of the segment that the window was taken from: SND.WL1 and SND.WL2.
+    /// Sequence number and acknowledgement of the last window update: SND.WL1 and SND.WL2.
     pub(crate) from: (u64, u64),
-    /// SND.WND, where windows go by subflow.
+    /// SND.WND, if each subflow has its own window.
     pub(crate) kept: u64,
     /// The highest acknowledgement sent.
     pub(crate) last_ack_sent: u64,
-    /// The window that we said last.
+    /// The window that this host advertised last.
     pub(crate) advertised: u64,
 }
 
-/// What is told of it afterwards.
+/// The history of a subflow, for reports.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     pub(crate) stats: SubflowStats,
     pub(crate) closed_by: Option<SubflowCloseReason>,
-    /// What an ICMP error said last of its segments.
+    /// The last ICMP error for its segments.
     pub(crate) icmp: Option<IcmpError>,
-    /// When its first SYN left or came.
+    /// The time of its first SYN.
     pub(crate) opened_at: Instant,
     pub(crate) closed_at: Option<Instant>,
-    /// Given with its place.
+    /// The identifier, assigned with the slot.
     pub(crate) id: SubflowId,
-    /// The endpoint has heard that it is over.
+    /// The endpoint was notified of the end.
     pub(crate) close_notified: bool,
 }
 
@@ -302,43 +300,43 @@ impl Default for Record {
     }
 }
 
-/// A timestamp of ours that came back. When that was is seldom asked.
+/// An echoed timestamp of this host. Its send time is computed on demand.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TimestampEcho {
     pub value: u32,
-    /// That of our clock.
+    /// The start of this host's timestamps.
     pub offset: u32,
 }
 
 impl TimestampEcho {
-    /// When the segment left that bore it, in whole milliseconds from `now`.
+    /// The send time of the segment with the timestamp, rounded to milliseconds. `None` if the echo is invalid.
     pub(crate) fn sent_at(self, now: Instant) -> Option<Instant> {
         let age = timestamp_clock(now, self.offset).wrapping_sub(self.value);
         (self.value != 0 && age < 1 << 31).then(|| now - Duration::from_millis(u64::from(age)))
     }
 }
 
-/// Milliseconds from an offset of the connection's own (RFC 7323 section 7.1).
+/// The timestamp clock: milliseconds from the connection's own offset (RFC 7323 section 7.1).
 pub(crate) fn timestamp_clock(now: Instant, offset: u32) -> u32 {
     (now.as_millis() as u32).wrapping_add(1).wrapping_add(offset)
 }
 
-/// What is to be said beside data, and how much of it others may cause.
+/// The waiting control segment, and the limits of replies that the peer can cause.
 #[derive(Debug, Default)]
 pub(crate) struct PendingControl {
     pub(crate) control: Option<Control>,
-    /// The application or the connection wants a FIN after what was sent.
+    /// A FIN has to follow the data sent so far.
     pub(crate) fin: bool,
     pub(crate) reply_limits: ReplyLimits,
 }
 
-/// Whether the peer, or the path, is there.
+/// The supervision of the peer and the path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Liveness {
     pub(crate) slow_timers: SlowTimers,
-    /// How often the peer was asked whether it is alive since it was heard.
+    /// Keepalive probes since the last segment from the peer.
     pub(crate) kept: u32,
-    /// How long data may stay unacknowledged.
+    /// The maximum time that data may stay unacknowledged.
     pub(crate) user_timeout: Option<Duration>,
 }
 
@@ -358,13 +356,13 @@ impl Default for SlowTimers {
 }
 
 impl SlowTimers {
-    /// The first of them.
+    /// The earliest deadline.
     #[inline]
     pub(crate) fn first(&self) -> Instant {
         self.first
     }
 
-    /// When the handshake has to be over, or what is left of the end.
+    /// The deadline of the handshake, of TIME-WAIT or of the wait for the peer's FIN.
     pub(crate) fn handshake(&self) -> Instant {
         self.handshake
     }
@@ -374,7 +372,7 @@ impl SlowTimers {
         self.note();
     }
 
-    /// When to ask whether a silent path is back.
+    /// The time of the next probe of a failed path.
     #[inline]
     pub(crate) fn path_probe(&self) -> Instant {
         self.path_probe
@@ -385,7 +383,7 @@ impl SlowTimers {
         self.note();
     }
 
-    /// When to ask whether the peer is alive.
+    /// The time of the next keepalive probe.
     #[inline]
     pub(crate) fn keepalive(&self) -> Instant {
         self.keepalive
@@ -396,18 +394,18 @@ impl SlowTimers {
         self.note();
     }
 
-    /// One of them has changed.
+    /// Updates the earliest deadline.
     fn note(&mut self) {
         self.first = self.handshake.min(self.path_probe).min(self.keepalive);
     }
 }
 
-/// RFC 5961 section 7: challenge acknowledgements are rationed; Linux allows one in half a second.
+/// The limit of challenge acknowledgements (RFC 5961 section 7). Linux permits one per 500 ms.
 const CHALLENGES: RateLimiter = RateLimiter::new(1, Duration::from_millis(500));
-/// Answers to data that was here before and to probes: a peer that repeats a window needs some, a stranger gets no more.
+/// The limit of answers to repeated data and to probes. A correct peer that retransmits a window needs several.
 const REPETITIONS: RateLimiter = RateLimiter::new(64, Duration::from_millis(5));
 
-/// What is left of both.
+/// The state of both limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReplyLimits {
     pub(crate) challenges: RateLimiter,

@@ -1,11 +1,8 @@
-//! An acknowledgement comes in.
+//! Processing of acknowledgements and timeouts.
 //!
-//! Owns the order of what follows from it: what arrived, the round-trip time, what is lost, the window.
-//!
-//! A reduction of the window is taken back when nothing was lost.
-//!
-//! Owns the answer, which is Linux's: window and threshold are what they were (RFC 4015 says a little less). How it is found
-//! out is the affair of `spurious`.
+//! Owns the order: SACK blocks, cumulative acknowledgement, RTT, undo, loss detection, window. It also undoes a
+//! reduction after a spurious loss, as Linux does: window and threshold get their former values (RFC 4015 restores
+//! slightly less). Never detects that a loss was spurious (`loss_state.rs`).
 
 use mptcp_clock::{Duration, Instant};
 
@@ -16,14 +13,14 @@ use crate::subflow::scoreboard::Scoreboard;
 use crate::subflow::sender::{Ack, DUPLICATE_THRESHOLD, Recovery, Sender};
 
 impl Sender {
-    /// Processes an acknowledgement; returns the bytes that were acknowledged in order.
+    /// Processes an acknowledgement. Returns the bytes that were acknowledged in order.
     pub(crate) fn on_ack(&mut self, mut ack: Ack<'_>, path: usize, congestion: &mut Congestion) -> u64 {
         let now = ack.now;
-        // RFC 5682 section 2.1 step 3a: what answers the new data of F-RTO and acknowledges none of it is a duplicate, whatever
-        // it does to the window.
+        // RFC 5682 section 2.1 step 3a: an acknowledgement that does not cover F-RTO's new data counts as a duplicate,
+        // regardless of its window.
         ack.bare |= ack.empty && self.spurious.tries_new_data();
         let una = self.board.una;
-        let is_cwnd_limited = self.is_cwnd_limited(congestion.send_opportunities());
+        let in_flight_before = self.is_cwnd_limited(congestion.send_opportunities());
         let delivered_before = una + self.board.sacked;
         self.begin_sample(now);
         if let Some(rack) = &mut self.rack {
@@ -67,33 +64,33 @@ impl Sender {
             let arrived = Arrived { bytes: delivered, rtt: sample, empty, ..Arrived::default() };
             congestion.on_delivered(path, now, arrived);
         }
-        let mut over = false;
+        let mut ends_recovery = false;
         if !matches!(self.state, Recovery::Open | Recovery::Disorder) {
-            over = matches!(self.state, Recovery::Recovery { point } | Recovery::Loss { point } if point == self.board.una);
+            ends_recovery = matches!(self.state, Recovery::Recovery { point } | Recovery::Loss { point } if point == self.board.una);
             self.leave_recovery(path, congestion);
         }
         if newly_lost && matches!(self.state, Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. }) {
             self.enter_recovery(now, path, congestion);
         }
         if inspects_acks && self.marks.is_on() {
-            self.take_echo(&ack, delivered, over, path, congestion);
+            self.take_echo(&ack, delivered, ends_recovery, path, congestion);
         }
         if self.is_sampled() {
             self.note_cwnd_usage();
-            self.tell_sample(is_cwnd_limited, path, congestion);
+            self.tell_sample(in_flight_before, path, congestion);
         } else if self.in_recovery() {
             let progress = advanced > 0 && self.board.lost <= lost_before;
-            // RFC 6582 section 3.2 step 3: a partial acknowledgement sends the next hole at once.
+            // RFC 6582 section 3.2 step 3: a partial acknowledgement retransmits the next hole at once.
             let hole = newly_lost && !self.sack;
             self.proportional_rate(delivered, progress, hole, path, congestion);
         } else {
-            let usual = self.note_cwnd_usage();
+            let is_open = self.note_cwnd_usage();
             let state = &congestion.paths[path];
-            let used = self.uses_window(state, is_cwnd_limited);
-            // What a block reported while the window was reduced has had its say: the acknowledgement
-            // that ends a recovery brings what is new only (as Linux counts).
+            let is_window_used = self.uses_window(state, in_flight_before);
+            // SACK blocks were counted during recovery. The acknowledgement that ends it therefore counts new bytes
+            // only, as in Linux.
             let bytes = advanced.min(delivered);
-            if bytes > 0 && if usual { used } else { self.in_loss() } {
+            if bytes > 0 && if is_open { is_window_used } else { self.in_loss() } {
                 congestion.on_ack(path, Acked { now, bytes });
             }
         }
@@ -108,26 +105,26 @@ impl Sender {
         self.board.queue.front().map_or(now, |sent| sent.sent_at)
     }
 
-    /// Whether the window was used, where `is_cwnd_limited` bytes were under way before the acknowledgement at hand. RFC 9293 says nothing of it,
-    /// RFC 7661 section 4.4 does: a window that is not used does not grow.
+    /// Whether the window was used: `in_flight_before` bytes were in flight before the acknowledgement. An unused
+    /// window does not grow (RFC 7661 section 4.4; RFC 9293 has no rule).
     #[inline]
-    fn uses_window(&self, path: &Path, is_cwnd_limited: u64) -> bool {
+    fn uses_window(&self, path: &Path, in_flight_before: u64) -> bool {
         match &self.round {
             Some(round) => round.is_used(path),
-            None if path.in_slow_start() => path.cwnd < 2 * is_cwnd_limited,
-            None => is_cwnd_limited + path.mss > path.cwnd,
+            None if path.in_slow_start() => path.cwnd < 2 * in_flight_before,
+            None => in_flight_before + path.mss > path.cwnd,
         }
     }
 
-    /// Says whether anything is out of order, where nothing is repaired; returns whether that is so.
+    /// Updates the Open and Disorder states. Returns whether the state is one of them.
     #[inline]
     fn note_cwnd_usage(&mut self) -> bool {
-        let usual = matches!(self.state, Recovery::Open | Recovery::Disorder);
-        if usual {
+        let is_open = matches!(self.state, Recovery::Open | Recovery::Disorder);
+        if is_open {
             let disorder = self.board.sacked > 0 || self.duplicates > 0;
             self.state = if disorder { Recovery::Disorder } else { Recovery::Open };
         }
-        usual
+        is_open
     }
 
     #[inline(never)]
@@ -136,8 +133,7 @@ impl Sender {
             Recovery::Recovery { point } => (point, true),
             Recovery::Loss { point } => (point, false),
             Recovery::Cwr { point } => {
-                // The data that says that the window was reduced begins there: until the peer has that, it speaks of the same
-                // marks.
+                // The first data with CWR begins at `point`. Until it is acknowledged, ECE refers to the same marks.
                 if self.board.una > point {
                     self.state = Recovery::Open;
                 }
@@ -157,14 +153,14 @@ impl Sender {
             rack.on_recovered();
         }
         let state = &mut congestion.paths[path];
-        // A threshold that nothing has set is no window.
+        // Without a threshold the window stays.
         if fast && self.board.rates.is_none() && state.ssthresh < u64::MAX {
             state.cwnd = state.ssthresh;
         }
     }
 
-    /// RFC 8985 section 7.4.2: what the answers to the probe say. That all is acknowledged does not
-    /// tell yet: the original may have been slow.
+    /// Ends the episode of a tail loss probe (RFC 8985 section 7.4.2). An acknowledgement of all data is not
+    /// sufficient, because the original may have been delayed.
     #[inline(never)]
     fn end_probe(
         &mut self,
@@ -184,7 +180,7 @@ impl Sender {
         } else if ack.number > end {
             self.probe = None;
             if matches!(self.state, Recovery::Open | Recovery::Disorder) {
-                // The probe repaired a loss: the window answers for it.
+                // The probe repaired a loss, which reduces the window.
                 let ssthresh = congestion.on_loss(path, ack.now);
                 if !self.is_sampled() {
                     congestion.paths[path].cwnd = ssthresh;
@@ -194,13 +190,13 @@ impl Sender {
         }
     }
 
-    /// Handles the timers that are due; returns whether the retransmission timer was among them.
+    /// Handles expired timers. Returns whether the retransmission timer expired.
     pub(crate) fn on_deadline(&mut self, now: Instant, path: usize, congestion: &mut Congestion) -> bool {
         if self.reorder_deadline <= now {
             self.reorder_deadline = Instant::FAR_FUTURE;
             self.on_reorder_timer(now, path, congestion);
         }
-        // RFC 8985 section 7.2: the probe comes before the timeout, at the latest in its place.
+        // RFC 8985 section 7.2: the probe precedes the timeout or replaces it.
         if self.probe_deadline <= now {
             self.probe_deadline = Instant::FAR_FUTURE;
             self.probe_wanted = true;
@@ -232,23 +228,23 @@ impl Sender {
         }
     }
 
-    /// The peer was heard on a path that had gone silent: what is outstanding goes at once, without
-    /// waiting for the doubled timeout.
+    /// Retransmits outstanding data at once after an unresponsive path has recovered, without waiting for the
+    /// backed-off timeout.
     pub(crate) fn revive(&mut self, now: Instant, path: &Path) {
         self.timeout.reset_backoff();
         if self.in_loss() {
-            // The timeout has told what there is to tell.
+            // The controller already knows of the timeout.
             self.board.without_rates(Scoreboard::mark_all_lost);
             self.rto_deadline = now + self.timeout.after(path);
         }
     }
 
-    /// RFC 6298 section 5, RFC 5681 section 3.1.
+    /// Handles a retransmission timeout (RFC 6298 section 5, RFC 5681 section 3.1).
     fn on_timeout(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         self.timeouts += 1;
         self.begin_sample(now);
-        // RFC 5681 section 3.1: one reduction for each loss event. In recovery it was made, and
-        // after a timeout it was unless an acknowledgement has come since.
+        // RFC 5681 section 3.1: one reduction per loss event. Recovery includes one. So does an earlier timeout, unless
+        // an acknowledgement has arrived since.
         let reduced = match self.state {
             Recovery::Open | Recovery::Disorder => false,
             Recovery::Cwr { .. } | Recovery::Recovery { .. } => true,
@@ -265,7 +261,7 @@ impl Sender {
         if !self.sack {
             self.board.sacked = 0;
         } else if self.board.queue.front().is_some_and(|front| front.sacked) {
-            // RFC 2018 section 8: the peer has dropped what it reported.
+            // RFC 2018 section 8: the peer has discarded data that it had reported.
             self.board.forget_reports();
         }
         self.board.mark_all_lost();
@@ -285,13 +281,13 @@ impl Sender {
         self.reorder_deadline = Instant::FAR_FUTURE;
     }
 
-    /// RFC 2018, RFC 2883: returns whether a duplicate was reported.
+    /// Processes SACK blocks (RFC 2018, RFC 2883). Returns whether one reports a duplicate.
     #[inline(never)]
     pub(crate) fn take_blocks(&mut self, ack: &Ack<'_>, path: &Path) -> bool {
         let mut duplicate = false;
         let trial_point = self.trial_point();
         for (i, &(left, right)) in ack.blocks.iter().enumerate() {
-            // RFC 2018 section 3: a block ends behind its beginning. Peers may write anything.
+            // RFC 2018 section 3: a block must not be empty.
             if left >= right {
                 continue;
             }
@@ -300,8 +296,8 @@ impl Sender {
             {
                 duplicate = true;
                 self.spurious.on_duplicate((left, right));
-                // A tail loss probe leaves by a timer, however small the window was: Linux's does not count either (`tcp_dsack_seen`). The
-                // answer to the end of a block is often delayed for longer than a probe is.
+                // Tail loss probes do not count, as in Linux (`tcp_dsack_seen`): they depend on a timer, and the last
+                // acknowledgement may be delayed for longer.
                 let probed = self.probe == Some((right, true));
                 if let Some(rack) = self.rack.as_mut().filter(|_| !probed) {
                     rack.on_duplicate_report(self.board.una, self.board.next);
@@ -319,8 +315,8 @@ impl Sender {
                 if !sent.ever_retransmitted && watched.is_some_and(|point| sent.end() <= point) {
                     spurious.original_arrived();
                 }
-                // The echo is of what came last in order (RFC 7323 section 4.3), and so says nothing of what came behind a gap:
-                // it would make every repeated segment there look like its original.
+                // The echo refers to in-order data (RFC 7323 section 4.3). For data behind a gap it would make each
+                // retransmission look like the original.
                 if let Some(rack) = rack {
                     rack.on_delivered(sent, ack.now, rtt, None);
                 }
@@ -329,7 +325,7 @@ impl Sender {
         duplicate
     }
 
-    /// Returns the bytes acknowledged in order and a round-trip sample.
+    /// Processes the cumulative acknowledgement. Returns the bytes acknowledged in order and an RTT sample.
     pub(crate) fn take_cumulative(
         &mut self,
         ack: &Ack<'_>,
@@ -339,7 +335,7 @@ impl Sender {
         if ack.number <= una {
             return (0, None);
         }
-        let (mut sample, mut ambiguous, mut once) = (None, false, false);
+        let (mut sample, mut ambiguous, mut original) = (None, false, false);
         let trial_point = self.trial_point();
         if let Some(first) = self.board.queue.front().filter(|first| first.end() <= ack.number) {
             self.longest_acked = self.longest_acked.max(first.payload.len() as u64);
@@ -347,7 +343,7 @@ impl Sender {
         let rack = &mut self.rack;
         while self.board.take_acknowledged(ack.number, |sent| {
             ambiguous |= sent.ever_retransmitted;
-            once |= !sent.ever_retransmitted
+            original |= !sent.ever_retransmitted
                 && !sent.sacked
                 && trial_point.is_some_and(|point| sent.end() <= point);
             if !sent.sacked {
@@ -360,8 +356,8 @@ impl Sender {
         if self.board.una < ack.number {
             self.board.trim_front(ack.number);
         }
-        // Without SACK it may have waited for what was sent again.
-        if once && (self.sack || !ambiguous) {
+        // Without SACK the data may have waited for a retransmission.
+        if original && (self.sack || !ambiguous) {
             self.spurious.original_arrived();
         }
         if let Some(rates) = &mut self.board.rates {
@@ -369,11 +365,11 @@ impl Sender {
         }
         self.board.trim_ranges();
         if sample.is_none() || ambiguous {
-            // RFC 7323 section 4: the echo tells which transmission is answered. It counts whole
-            // milliseconds, so it never says less than what was measured.
-            let least = min_rtt.unwrap_or(Duration::ZERO);
+            // RFC 7323 section 4: the echo identifies the transmission. Its resolution is a millisecond, so the minimum
+            // RTT is the lower bound.
+            let min_rtt_or_zero = min_rtt.unwrap_or(Duration::ZERO);
             let echo = ack.echo.and_then(|echo| echo.sent_at(ack.now));
-            sample = echo.map(|echo| ack.now.since(echo).max(least));
+            sample = echo.map(|echo| ack.now.since(echo).max(min_rtt_or_zero));
         }
         (self.board.una - una, sample)
     }
@@ -398,7 +394,7 @@ impl Sender {
         self.detect_by_duplicates(ack, advanced, path.mss)
     }
 
-    /// RFC 6675 section 4: lost when three segments' worth above it have arrived.
+    /// Detects losses by SACK (RFC 6675 section 4): three segments' worth of later data has arrived.
     #[inline(never)]
     fn detect_by_holes(&mut self, mss: u64) -> bool {
         let threshold = u64::from(DUPLICATE_THRESHOLD) * mss;
@@ -408,12 +404,13 @@ impl Sender {
         self.board.reported_above(threshold).is_some_and(|from| self.board.settle(from))
     }
 
-    /// NewReno without SACK (RFC 6582 section 3.2). Each duplicate stands for one segment arrived.
+    /// Detects losses by duplicate acknowledgements (NewReno, RFC 6582 section 3.2). Each counts for one arrived
+    /// segment.
     #[inline(never)]
     fn detect_by_duplicates(&mut self, ack: &Ack<'_>, advanced: u64, mss: u64) -> bool {
         if advanced > 0 {
             if self.in_recovery() && self.partial(ack.number) && !self.board.queue.is_empty() {
-                // One segment of it filled the hole; duplicates had counted the others.
+                // The acknowledgement covers the retransmitted segment, and data that duplicates had counted.
                 let counted = self.board.sacked.saturating_sub(advanced.saturating_sub(mss));
                 self.board.sacked = 0;
                 self.board.split(0, mss);
@@ -439,7 +436,7 @@ impl Sender {
         false
     }
 
-    /// Up to where data was sent before the timeout that F-RTO looks into.
+    /// The end of the data sent before the timeout that F-RTO examines.
     fn trial_point(&self) -> Option<u64> {
         match self.state {
             Recovery::Loss { point } if self.spurious.on_trial() => Some(point),
@@ -452,18 +449,18 @@ impl Sender {
     }
 }
 
-/// The line of a path that gets a few segments now and then, of which none tells how fast it is: what one acknowledgement says, if all
-/// that it is for left at once, and the latest of it took `rtt`, the oldest `all`.
+/// Updates the bottleneck bandwidth from one acknowledgement of several segments. It counts if they were sent together:
+/// the RTT of the latest is `rtt`, that of the oldest `all`.
 #[cold]
 fn update_bottleneck_rate(state: &mut Path, bytes: u64, rtt: Duration, all: Duration) {
-    let Some(least) = state.min_rtt else { return };
-    if bytes >= 2 * state.mss && all <= rtt + least / 16 {
-        state.model.delivery.on_one(bytes, rtt - least);
+    let Some(min_rtt) = state.min_rtt else { return };
+    if bytes >= 2 * state.mss && all <= rtt + min_rtt / 16 {
+        state.model.delivery.on_one(bytes, rtt - min_rtt);
     }
 }
 
 impl Sender {
-    /// What the acknowledgement tells of the last reduction.
+    /// Undoes the last reduction if the acknowledgement shows that the loss was spurious.
     #[inline]
     pub(crate) fn undo_cwnd_reduction(
         &mut self,
@@ -472,9 +469,9 @@ impl Sender {
         path: usize,
         congestion: &mut Congestion,
     ) {
-        let usual = matches!(self.state, Recovery::Open | Recovery::Disorder);
-        if !self.spurious.is_open() || usual && ack.blocks.is_empty() && !ack.echoes {
-            // After a recovery only reports of duplicates tell more.
+        let is_open = matches!(self.state, Recovery::Open | Recovery::Disorder);
+        if !self.spurious.is_open() || is_open && ack.blocks.is_empty() && !ack.echoes {
+            // After recovery, only reports of duplicates are relevant.
             return;
         }
         self.judge_reduction(ack, advanced, path, congestion);
@@ -483,7 +480,7 @@ impl Sender {
     #[inline(never)]
     fn judge_reduction(&mut self, ack: &Ack<'_>, advanced: u64, path: usize, congestion: &mut Congestion) {
         if self.marks.is_on() && ack.echoes {
-            // RFC 4015 section 3.2: where marks tell of congestion, nothing is taken back.
+            // RFC 4015 section 3.2: with ECN marks, nothing is undone.
             return self.spurious.forget();
         }
         let original = self.spurious.take_original();

@@ -1,26 +1,11 @@
-//! The sending half of a subflow: acknowledgements in, losses and permission to send out.
+//! The sender of a subflow: transmission, loss recovery, timers, rate samples and the response to ECN marks.
 //!
-//! Owns the scoreboard, the timeouts and the state of recovery: RFC 5681 with RACK-TLP
-//! (RFC 8985) or NewReno (RFC 6582), PRR (RFC 6937), RTO (RFC 6298). The window and the round-trip time belong to
-//! the connection's [`Congestion`], because siblings may be coupled. `detect` says what arrived and what
-//! is lost, `timers` what silence means.
+//! Owns the scoreboard and the state of recovery: RFC 5681 with RACK-TLP (RFC 8985) or NewReno (RFC 6582), PRR (RFC
+//! 6937), RTO (RFC 6298). It decides when an ECN mark counts (RFC 3168 section 6.1.2), and whether the window was used
+//! in a round, as Linux does (`tcp_cwnd_validate`, net/ipv4/tcp_output.c; `tcp_is_cwnd_limited`, include/net/tcp.h).
 //!
-//! What a controller is told that works by the rate at which data arrives.
-//!
-//! Owns when it is told, and what it is told of the path beside the measurement, which is `rates`'. The window is the
-//! controller's own: nothing here moves it.
-//!
-//! Whether a window was used in a round, as Linux counts it (`tcp_cwnd_validate`, net/ipv4/tcp_output.c; `tcp_is_cwnd_limited`,
-//! include/net/tcp.h).
-//!
-//! Marks, as the one who is told of them (RFC 3168 section 6.1.2).
-//!
-//! Owns what was told so far, and what the peer is still to be told.
-//!
-//! What the peer says of marks, and what follows for the window (RFC 3168 section 6.1.2).
-//!
-//! Owns when a mark counts: as a loss does, once a round trip, but nothing goes again. By how much the window falls is the
-//! controller's affair.
+//! Never owns the congestion window or the RTT, which belong to the connection's [`Congestion`], because controllers
+//! may couple paths. `ack` processes acknowledgements and timeouts.
 
 mod ack;
 pub(crate) mod mtu_probe;
@@ -39,48 +24,48 @@ use crate::subflow::receiver::Range;
 use crate::subflow::scoreboard::{Scoreboard, SentSegment};
 use crate::subflow::state::TimestampEcho;
 
-/// RFC 8985 section 7.2: how long the peer may delay an acknowledgement (Linux's maximum).
+/// The maximum delay of a peer's acknowledgement (RFC 8985 section 7.2): Linux's maximum.
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// RFC 5681 section 3.2.
 const DUPLICATE_THRESHOLD: u32 = 3;
 
-/// Where loss recovery stands; Linux's names.
+/// The state of loss recovery, with Linux's names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recovery {
-    /// Nothing unusual.
+    /// No loss and no reordering.
     Open,
-    /// Duplicates or selective acknowledgements, nothing known lost.
+    /// Duplicate or selective acknowledgements, without a detected loss.
     Disorder,
-    /// The window was reduced because of marks (RFC 3168), nothing known lost.
+    /// The window was reduced after ECN marks (RFC 3168), without a detected loss.
     Cwr {
-        /// Leaves when more than this offset is acknowledged.
+        /// The state ends when more than this offset is acknowledged.
         point: u64,
     },
-    /// Fast recovery up to `point`.
+    /// Fast recovery.
     Recovery {
-        /// Leaves when this offset is acknowledged.
+        /// The state ends when this offset is acknowledged.
         point: u64,
     },
-    /// After a timeout, up to `point`.
+    /// Recovery after a timeout.
     Loss {
-        /// Leaves when this offset is acknowledged.
+        /// The state ends when this offset is acknowledged.
         point: u64,
     },
 }
 
-/// An acknowledgement, in offsets of this subflow.
+/// An acknowledgement in subflow offsets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ack<'a> {
     pub now: Instant,
     pub number: u64,
     pub blocks: &'a [Range],
-    /// What tells when the segment was sent that the peer answers.
+    /// The echoed timestamp.
     pub echo: Option<TimestampEcho>,
-    /// No payload, no window change: counts as a duplicate if it acknowledges nothing.
+    /// The segment has no payload and no window change, so that it may count as a duplicate.
     pub bare: bool,
-    /// No payload, whatever it says of the window.
+    /// The segment has no payload.
     pub empty: bool,
-    /// It speaks of marks (RFC 3168).
+    /// The segment has ECE (RFC 3168).
     pub echoes: bool,
 }
 
@@ -96,27 +81,27 @@ pub(crate) struct Sender {
     prr_delivered: u64,
     prr_out: u64,
     prr_start: u64,
-    /// Offset that ends the tail loss probe's episode, and whether the probe was a retransmission.
+    /// The offset that ends the tail loss probe's episode, and whether the probe was a retransmission.
     probe: Option<(u64, bool)>,
     probe_wanted: bool,
-    /// What ends here is answered at once.
+    /// Data up to this offset is acknowledged without delay.
     answered: u64,
     rto_deadline: Instant,
     probe_deadline: Instant,
     reorder_deadline: Instant,
     pub spurious: Spurious,
     pub marks: EcnSender,
-    /// A segment larger than what is known to pass.
+    /// The state of a path MTU probe.
     pub mtu_probe: MtuProbe,
-    /// What was under way when the window last had its chance to be filled, and which chance that was.
+    /// The number of the last send opportunity, and the bytes in flight at it.
     is_cwnd_limited: (u64, u64),
-    /// The same by rounds, as Linux counts.
+    /// The use of the window by rounds, as in Linux.
     round: Option<RoundUse>,
-    /// When data left last.
+    /// The time of the last transmission.
     pub last_sent: Option<Instant>,
-    /// Marks are heeded, or a larger segment is out: acknowledgements say more than usual.
+    /// Acknowledgements need additional checks: ECN is in use, or a path MTU probe is in flight.
     inspects_acks: bool,
-    /// The most that was acknowledged at once since segments shrank, bytes.
+    /// The largest payload acknowledged in one segment since the segment size was reduced, bytes.
     pub longest_acked: u64,
     pub retransmissions: u64,
     pub retransmitted_bytes: u64,
@@ -125,10 +110,10 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// With a scoreboard of `most` segments: of large ones no more are made of parts.
+    /// Creates a sender with a scoreboard of up to `most` segments.
     pub(crate) fn new(min_rto: Duration, most: usize, spurious: SpuriousLoss) -> Self {
         Self {
-            // The SYN takes offset 0.
+            // The SYN has offset 0.
             board: Scoreboard::starting_at(1),
             timeout: RetransmissionTimeout::new(min_rto),
             state: Recovery::Open,
@@ -160,7 +145,7 @@ impl Sender {
         }
     }
 
-    /// The handshake is over: all before the offset `first`, the SYN and what it carried, is acknowledged.
+    /// Completes the handshake. All data before the offset `first` is acknowledged.
     pub(crate) fn synchronised(&mut self, first: u64, sack: bool, rack: bool) {
         self.board.una = first;
         self.board.next = first;
@@ -168,18 +153,18 @@ impl Sender {
         self.rack = (sack && rack).then(Rack::default);
     }
 
-    /// From here on a window is used by the most that was under way in a round.
+    /// Measures the use of the window by rounds, as Linux does.
     pub(crate) fn count_by_round(&mut self) {
         self.round = Some(RoundUse::default());
     }
 
-    /// Whether marks count from here on.
+    /// Sets whether ECN is in use.
     pub(crate) fn begin_marks(&mut self, on: bool) {
         self.marks.begin(on);
         self.update_ack_inspection();
     }
 
-    /// Says anew whether acknowledgements say more than usual.
+    /// Updates whether acknowledgements need additional checks.
     fn update_ack_inspection(&mut self) {
         self.inspects_acks = self.marks.is_on() || self.mtu_probe != MtuProbe::None;
     }
@@ -188,8 +173,8 @@ impl Sender {
         self.board.in_flight()
     }
 
-    /// What was under way before the acknowledgement at hand and those that came together with it: what they free could not be
-    /// used in between, and the window was full all the same.
+    /// Bytes in flight before the present acknowledgement and those processed together with it. Their freed space could
+    /// not be used between them, so that the window was full.
     fn is_cwnd_limited(&mut self, send_opportunities: u64) -> u64 {
         if self.is_cwnd_limited.0 != send_opportunities {
             self.is_cwnd_limited = (send_opportunities, self.in_flight());
@@ -197,7 +182,7 @@ impl Sender {
         self.is_cwnd_limited.1
     }
 
-    /// Whether everything sent was acknowledged.
+    /// Whether all sent data is acknowledged.
     pub(crate) fn is_idle(&self) -> bool {
         self.board.queue.is_empty()
     }
@@ -210,7 +195,7 @@ impl Sender {
         matches!(self.state, Recovery::Loss { .. })
     }
 
-    /// How losses are found; `timed_out` where a timeout has just said that all is lost.
+    /// The method of loss detection. `timed_out` means that a timeout has just marked all data lost.
     pub(crate) fn detection(&self, timed_out: bool) -> Detection {
         match (timed_out, self.rack.is_some(), self.sack) {
             (true, ..) => Detection::Timeout,
@@ -220,29 +205,29 @@ impl Sender {
         }
     }
 
-    /// Segments were seen to overtake others; needs RACK.
+    /// Whether RACK has detected reordering.
     pub(crate) fn reordering_seen(&self) -> bool {
         self.rack.as_ref().is_some_and(|rack| rack.reordering_seen)
     }
 
-    /// Whether a tail loss probe may take one segment of new data beyond the window.
+    /// Whether a tail loss probe is due. It may send one segment of new data beyond the window.
     pub(crate) fn wants_probe(&self) -> bool {
         self.probe_wanted
     }
 
-    /// A tail loss probe repeated a segment, and nothing has told yet whether both arrived (RFC 8985 section 7.4).
+    /// Whether a tail loss probe has retransmitted a segment, and its result is open (RFC 8985 section 7.4).
     pub(crate) fn awaits_probe_answer(&self) -> bool {
         self.probe.is_some_and(|(_, retransmission)| retransmission)
     }
 
-    /// Whether reports count that come when everything is acknowledged.
+    /// Whether reports of duplicates count after all data is acknowledged.
     pub(crate) fn hears_late_reports(&self) -> bool {
         self.spurious.undoes()
     }
 
     #[cold]
     fn enter_recovery(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
-        // RFC 3168 section 6.1.2: where marks have reduced it within this round trip, a loss does not do so again.
+        // RFC 3168 section 6.1.2: a loss within an RTT of a reduction for marks causes no second one.
         let reduced = matches!(self.state, Recovery::Cwr { point } if self.board.una < point);
         self.state = Recovery::Recovery { point: self.board.next };
         self.is_cwnd_limited.0 = u64::MAX;
@@ -261,7 +246,7 @@ impl Sender {
         self.prr_start = (self.board.next - self.board.una).max(1);
     }
 
-    /// RFC 6937 section 3, with slow start reduction bound while recovery makes progress.
+    /// Proportional rate reduction (RFC 6937 section 3), with the slow start reduction bound while recovery progresses.
     #[inline(never)]
     fn proportional_rate(
         &mut self,
@@ -281,12 +266,12 @@ impl Sender {
             let bound = if progress { conservative + state.mss } else { conservative };
             bound.min(state.ssthresh - pipe)
         };
-        // The first retransmission always leaves.
+        // The first retransmission is always sent.
         let send = if self.prr_out == 0 || hole { send.max(state.mss) } else { send };
         state.cwnd = (pipe + send).max(state.mss);
     }
 
-    /// Sends new data: the caller has checked the window.
+    /// Sends new data. The caller has checked the window.
     #[inline(always)]
     pub(crate) fn send(&mut self, now: Instant, data: u64, payload: Bytes, fin: bool, path: &Path) {
         let start = self.board.next;
@@ -320,25 +305,26 @@ impl Sender {
         self.arm(now, self.rto_deadline == Instant::FAR_FUTURE, path);
     }
 
-    /// The next segment to retransmit, if the window allows it. Of a large one, as many frames as the window has room for,
-    /// where the device cuts `largest` bytes into frames; else one.
+    /// Retransmits the next lost segment, or sends the tail loss probe. `None` if neither is due or the window is full.
+    /// With segmentation offload of up to `largest` bytes, a segment is as large as the window permits.
     pub(crate) fn retransmit(&mut self, now: Instant, path: &Path, largest: u64) -> Option<&SentSegment> {
         let Path { cwnd, mss, .. } = *path;
-        let room = cwnd.saturating_sub(self.in_flight());
-        let held = self.spurious.tries_new_data();
-        let at = if self.board.lost > 0 && room > 0 && !held { self.board.next_lost() } else { None };
+        let space = cwnd.saturating_sub(self.in_flight());
+        let sends_new_data = self.spurious.tries_new_data();
+        let at =
+            if self.board.lost > 0 && space > 0 && !sends_new_data { self.board.next_lost() } else { None };
         let at = match at {
             Some(at) => {
-                self.board.split(at, (room.min(largest) / mss).max(1) * mss);
+                self.board.split(at, (space.min(largest) / mss).max(1) * mss);
                 at
             }
             None if std::mem::take(&mut self.probe_wanted) => {
-                // RFC 8985 section 7.3: no new data was there for the probe, so the last segment.
+                // RFC 8985 section 7.3: without new data, the probe retransmits the last segment.
                 let last = self.board.queue.iter().rposition(|sent| !sent.sacked)?;
                 self.probe = Some((self.board.next, true));
-                let before = (self.board.queue[last].payload.len() as u64).saturating_sub(1) / mss;
-                self.board.split(last, before * mss);
-                last + usize::from(before > 0)
+                let full_frames = (self.board.queue[last].payload.len() as u64).saturating_sub(1) / mss;
+                self.board.split(last, full_frames * mss);
+                last + usize::from(full_frames > 0)
             }
             None => return None,
         };
@@ -352,12 +338,12 @@ impl Sender {
         self.spurious.on_repeated(now, (start, end));
         self.retransmissions += 1;
         self.retransmitted_bytes += length;
-        // RFC 6298 section 5: the timer watches the oldest segment.
+        // RFC 6298 section 5: the timer covers the oldest segment.
         self.arm(now, at == 0 || self.rto_deadline == Instant::FAR_FUTURE, path);
         self.board.queue.get(at)
     }
 
-    /// Sets the timers after something was sent or acknowledged.
+    /// Sets the timers after a transmission or an acknowledgement.
     #[inline(always)]
     pub(crate) fn arm(&mut self, now: Instant, restart: bool, path: &Path) {
         if self.board.queue.is_empty() {
@@ -372,7 +358,7 @@ impl Sender {
         self.probe_deadline = self.probe_time(now, path).unwrap_or(Instant::FAR_FUTURE);
     }
 
-    /// RFC 8985 section 7.2.
+    /// The time of the tail loss probe (RFC 8985 section 7.2). `None` if none is due.
     #[inline(always)]
     fn probe_time(&self, now: Instant, path: &Path) -> Option<Instant> {
         self.rack.as_ref()?;
@@ -388,7 +374,7 @@ impl Sender {
         Some((now + wait).min(self.rto_deadline))
     }
 
-    /// The peer is about to be told something that it answers at once: no acknowledgement of what is in flight is delayed.
+    /// Notes that the peer will acknowledge the data in flight without delay, because of the segment sent now.
     pub(crate) fn expect_answer(&mut self, now: Instant, path: &Path) {
         self.answered = self.board.next;
         self.arm(now, false, path);
@@ -400,8 +386,8 @@ impl Sender {
 }
 
 impl Sender {
-    /// Whether samples are wanted from here on. Where they end while something is repaired, the threshold is not one that a
-    /// window may have: the controller that takes over is asked for another, and the repair begins anew with it.
+    /// Enables or disables rate samples. If they end during recovery, the threshold is no valid window. The new
+    /// controller then sets another one, and recovery restarts with it.
     pub(crate) fn begin_samples(&mut self, on: bool, path: usize, congestion: &mut Congestion) {
         if on == self.is_sampled() {
             return;
@@ -413,13 +399,13 @@ impl Sender {
         }
     }
 
-    /// Whether samples are wanted: recovery leaves the window alone then.
+    /// Whether the controller uses rate samples. Recovery then leaves the window unchanged.
     #[inline]
     pub(crate) fn is_sampled(&self) -> bool {
         self.board.rates.is_some()
     }
 
-    /// `[start, end)` has left, new or again.
+    /// Notes the transmission or retransmission of `[start, end)`.
     #[inline(always)]
     pub(crate) fn note_sent(&mut self, now: Instant, start: u64, end: u64, again: bool) {
         if !self.is_sampled() {
@@ -433,7 +419,7 @@ impl Sender {
         }
     }
 
-    /// Something comes that may tell what has arrived or is lost.
+    /// Starts a rate sample for an acknowledgement or a timeout.
     #[inline]
     pub(crate) fn begin_sample(&mut self, now: Instant) {
         if let Some(rates) = &mut self.board.rates {
@@ -441,7 +427,7 @@ impl Sender {
         }
     }
 
-    /// Tells the controller of each segment that was found lost.
+    /// Reports each lost segment to the controller.
     #[inline(never)]
     pub(crate) fn tell_losses(&mut self, path: usize, congestion: &mut Congestion) {
         let Some(losses) = self.board.rates.as_mut().and_then(|rates| rates.take_losses()) else { return };
@@ -452,14 +438,14 @@ impl Sender {
         }
     }
 
-    /// Tells the controller what the acknowledgement said, and asks it for window and pace.
+    /// Reports the rate sample to the controller, which then sets window and pacing rate.
     #[inline(never)]
-    pub(crate) fn tell_sample(&mut self, is_cwnd_limited: u64, path: usize, congestion: &mut Congestion) {
+    pub(crate) fn tell_sample(&mut self, in_flight_before: u64, path: usize, congestion: &mut Congestion) {
         self.tell_losses(path, congestion);
         let state = &congestion.paths[path];
         let Some(rates) = &mut self.board.rates else { return };
         let mut sample = rates.sample(state.min_rtt);
-        (sample.in_flight_before, sample.selective) = (is_cwnd_limited, self.sack);
+        (sample.in_flight_before, sample.selective) = (in_flight_before, self.sack);
         sample.in_flight = self.in_flight();
         sample.repair = match self.state {
             Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. } => Repair::None,
@@ -472,7 +458,7 @@ impl Sender {
         }
     }
 
-    /// There is less to send than the window has room for: the draft's `CheckIfApplicationLimited`.
+    /// Marks the sender as application-limited if the window is not full: `CheckIfApplicationLimited` of the BBR draft.
     pub(crate) fn note_idle_window(&mut self, path: &Path) {
         let room = self.in_flight() + path.mss <= path.cwnd;
         if room && self.board.lost <= self.board.retransmitted {
@@ -480,12 +466,12 @@ impl Sender {
         }
     }
 
-    /// Whether what leaves now says little of the path, because there was less to send; so it is where no samples are taken.
+    /// Whether the sender is application-limited. Always `true` without rate samples.
     pub(crate) fn is_limited(&self) -> bool {
         self.board.rates.as_ref().is_none_or(|rates| rates.is_limited())
     }
 
-    /// Nothing more goes, and the window would not let it: the draft's `C.is_cwnd_limited`.
+    /// Marks the window as full: `C.is_cwnd_limited` of the BBR draft.
     pub(crate) fn note_full_window(&mut self) {
         let in_flight = self.in_flight();
         if let Some(rates) = &mut self.board.rates {
@@ -501,18 +487,18 @@ impl Sender {
     }
 }
 
-/// The most that was under way in a round.
+/// The use of the window in a round.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundUse {
     full: bool,
-    /// Bytes sent and not acknowledged.
+    /// The maximum of unacknowledged bytes.
     most: u64,
-    /// The round is over when more than this offset is acknowledged.
+    /// The round ends when more than this offset is acknowledged.
     end: u64,
 }
 
 impl RoundUse {
-    /// Data left: so much is sent and not acknowledged, up to `next`, and the window is `full` or not.
+    /// Updates the round after a transmission up to `next`. `full` means that the window is full.
     #[inline(never)]
     pub(crate) fn note(&mut self, una: u64, next: u64, full: bool) {
         let outstanding = next - una;
@@ -526,14 +512,14 @@ impl RoundUse {
     }
 }
 
-/// Reductions down to the smallest window, without one acknowledgement between that spoke of no mark since the beginning,
-/// after which the path is believed to mark everything: marks say nothing then. Our own number; RFC 9768 section 3.2.2.3 has the
-/// sender look for such paths, and leaves the rule to it.
+/// Reductions at the smallest window, without any unmarked acknowledgement since the start, after which marks are
+/// ignored. The path then marks every packet. RFC 9768 section 3.2.2.3 demands such a check and leaves the rule open;
+/// this number is mptcplab's.
 const MEANINGLESS: u8 = 8;
 
 impl Sender {
-    /// An acknowledgement came on a subflow with marks; `delivered` bytes are new, in order or not. `over`: it ends a recovery, and
-    /// what said CWR is not acknowledged yet.
+    /// Processes the ECE flag of an acknowledgement that delivered `delivered` bytes. `over` means that it ends a
+    /// recovery, and that the data with CWR is not yet acknowledged.
     #[inline(never)]
     pub(crate) fn take_echo(
         &mut self,
@@ -551,8 +537,8 @@ impl Sender {
         }
         let (una, next) = (self.board.una, self.board.next);
         congestion.on_echo(path, Echoed { now: ack.now, bytes: delivered, marked, una, next });
-        // In recovery, and until what was sent before a reduction is acknowledged, it is the same congestion (RFC 3168 section
-        // 6.1.2).
+        // In recovery, and until the data before a reduction is acknowledged, marks belong to the same congestion event
+        // (RFC 3168 section 6.1.2).
         if marked && !over && matches!(self.state, Recovery::Open | Recovery::Disorder) {
             self.reduce(ack, path, congestion);
         }
@@ -567,14 +553,14 @@ impl Sender {
                 return;
             }
         }
-        // A reduction that marks asked for is not taken back.
+        // A reduction after marks is never undone.
         self.spurious.forget();
         self.marks.on_reduced();
         self.state = Recovery::Cwr { point: self.board.next };
         self.marks.reductions += 1;
         congestion.on_mark(path, ack.now);
-        // At once, not by and by as after a loss (RFC 6937): what left meanwhile would meet the queue that was there and be
-        // marked for it, the segment that says CWR first of all.
+        // The reduction is immediate, not proportional as after a loss (RFC 6937). Otherwise the segments sent
+        // meanwhile would be marked by the old queue, including the one with CWR.
         let state = &mut congestion.paths[path];
         state.cwnd = state.cwnd.min(state.ssthresh);
     }

@@ -1,12 +1,13 @@
-//! What became of a segment that was larger than what is known to pass (RFC 4821 sections 7.6 and 7.7).
+//! The result of a path MTU probe (RFC 4821 sections 7.6 and 7.7).
 //!
-//! Owns the judgement: its loss alone is no congestion.
+//! Owns the decision whether a probe arrived or was lost. The loss of a probe alone does not count as congestion. Never
+//! chooses the size or the time of a probe.
 
 use crate::subflow::mtu_probe::MtuProbe;
 use crate::subflow::sender::{Recovery, Sender};
 
 impl Sender {
-    /// Losses were found while one is out. Returns whether they count as congestion.
+    /// Examines losses while a probe is in flight. Returns whether they count as congestion.
     #[cold]
     pub(crate) fn judge_losses(&mut self) -> bool {
         let MtuProbe::Sent { start, end, size } = self.mtu_probe else { return true };
@@ -15,7 +16,7 @@ impl Sender {
         if !lost {
             return true;
         }
-        // RFC 4821 section 7.6.2: alone, it says that it was too large; with others, nothing.
+        // RFC 4821 section 7.6.2: a probe lost alone was too large. With other losses there is no result.
         let alone = self.board.lost == end - start;
         self.mtu_probe = if alone { MtuProbe::Lost { size } } else { MtuProbe::None };
         if let Some(rates) = self.board.rates.as_mut().filter(|_| alone) {
@@ -24,7 +25,7 @@ impl Sender {
         !alone
     }
 
-    /// Something has arrived while one is out.
+    /// Notes the arrival of a probe, if it is acknowledged.
     #[cold]
     pub(crate) fn judge_arrival(&mut self) {
         if let MtuProbe::Sent { end, size, .. } = self.mtu_probe
@@ -34,19 +35,19 @@ impl Sender {
         }
     }
 
-    /// Whether one may leave: nothing is doubtful that its loss could be mistaken for.
+    /// Whether a probe may be sent: no other loss could be confused with its loss.
     pub(crate) fn may_probe_mtu(&self) -> bool {
         self.mtu_probe == MtuProbe::None && self.state == Recovery::Open && self.sack && self.board.lost == 0
     }
 
-    /// One has left, of so much payload.
+    /// Notes the transmission of a probe with `payload` bytes.
     pub(crate) fn mtu_probe_sent(&mut self, payload: u64, size: u16) {
         let end = self.board.next;
         self.mtu_probe = MtuProbe::Sent { start: end - payload, end, size };
         self.update_ack_inspection();
     }
 
-    /// The payload of the one that is out.
+    /// The payload of the probe in flight, bytes.
     pub(crate) fn mtu_probe_payload(&self) -> Option<u64> {
         match self.mtu_probe {
             MtuProbe::Sent { start, end, .. } => Some(end - start),
@@ -54,12 +55,12 @@ impl Sender {
         }
     }
 
-    /// Whether nothing was sent after it.
+    /// Whether the probe is the last segment sent.
     pub(crate) fn mtu_probe_is_last(&self) -> bool {
         matches!(self.mtu_probe, MtuProbe::Sent { end, .. } if end == self.board.next)
     }
 
-    /// What became of it, once.
+    /// Takes the result of the probe. It is returned once.
     pub(crate) fn take_mtu_probe_outcome(&mut self) -> MtuProbe {
         match self.mtu_probe {
             MtuProbe::Arrived { .. } | MtuProbe::Lost { .. } => {
@@ -71,7 +72,8 @@ impl Sender {
         }
     }
 
-    /// Segments of more than `most` bytes will not arrive: they go again in parts. No congestion either (RFC 1191 section 6.4).
+    /// Marks segments of more than `most` bytes lost, so that they are retransmitted in parts. This does not count as
+    /// congestion (RFC 1191 section 6.4).
     #[cold]
     pub(crate) fn cut_larger(&mut self, most: u64) {
         self.longest_acked = 0;
