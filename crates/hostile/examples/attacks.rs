@@ -1,9 +1,10 @@
-//! Prints what each attack costs the host, at three sizes: `attacks [NAME...]` runs those whose names begin so,
-//! `attacks --at 0 NAME` that of exactly this name, at the
-//! first of its sizes.
+//! Prints the cost of each attack for the host, at three sizes.
 //!
-//! Bytes and nanoseconds a packet should not grow with the size: the last two columns are those of a size divided by
-//! those of the size before.
+//! `attacks [NAME...]` runs the attacks whose names start with NAME. `attacks --at 0 NAME` runs exactly this attack, at
+//! the first of its sizes.
+//!
+//! Bytes and nanoseconds per packet should not grow with the size. The last two columns divide them by the values of
+//! the previous size.
 
 use mptcp_hostile::attacks::{ATTACKS, Sample};
 
@@ -13,7 +14,7 @@ fn main() {
     if wanted.first().is_some_and(|first| first == "--at") {
         at = wanted.get(1).and_then(|number| number.parse().ok());
         if at.is_none_or(|at| at > 2) {
-            eprintln!("attacks: --at wants 0, 1 or 2: which of an attack's three sizes");
+            eprintln!("attacks: --at: must be 0, 1 or 2, the index of the attack's size");
             std::process::exit(2);
         }
         wanted.drain(..2);

@@ -1,4 +1,5 @@
-//! Runs one case and says what happens: `case SEED`, `case FILE` or `case HEX`. With `HOSTILE_TRACE=1`, each segment too.
+//! Runs one case and prints its report: `case SEED`, `case FILE` or `case HEX`. With `HOSTILE_TRACE=1`, prints each
+//! segment too.
 
 use mptcp_hostile::budget::Budget;
 use mptcp_hostile::{arena, draw};
@@ -18,7 +19,7 @@ fn main() {
     for word in std::env::args().skip(1) {
         match bytes_of(&word) {
             Some(bytes) => println!("{:?}", arena::run(&bytes, &Budget::from_environment())),
-            None => eprintln!("{word}: neither a seed nor a file nor bytes in hexadecimal"),
+            None => eprintln!("{word}: must be a seed, a file or hexadecimal bytes"),
         }
     }
 }

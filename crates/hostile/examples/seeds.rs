@@ -1,4 +1,4 @@
-//! Writes the cases of seeds as files, for a fuzzer to begin with: `seeds DIRECTORY FIRST COUNT`.
+//! Writes cases from seeds as files, as a fuzzer's initial corpus: `seeds DIRECTORY FIRST COUNT`.
 
 use std::path::PathBuf;
 

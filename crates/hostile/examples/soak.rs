@@ -1,10 +1,11 @@
-//! A day of virtual time: `soak [CONNECTIONS] [HOSTILE]`, a million connections and one of a hundred hostile unless said
-//! otherwise. Prints each hour's memory, and hour 24 divided by hour 2.
+//! Runs a day of virtual time: `soak [CONNECTIONS] [HOSTILE]` (default: a million connections, one of 100 hostile).
+//!
+//! Prints each hour's heap, and the ratio of hour 24 to hour 2.
 
 use mptcp_clock::Duration;
 use mptcp_hostile::soak::{Plan, run};
 
-/// Resident memory of this process, bytes.
+/// Resident memory of this process, in bytes.
 fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     text.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4_096

@@ -1,12 +1,13 @@
-//! Runs the cases of many seeds and prints which kinds of failures there are: `survey FIRST COUNT [TRIES]`, TRIES being how
-//! many runs the smallest case of each kind may cost. `HOSTILE_RELAX` says what is not judged.
+//! Runs the cases of many seeds and prints the classes of failures: `survey FIRST COUNT [TRIES]`.
+//!
+//! TRIES limits the runs that find the smallest case of each class. `HOSTILE_RELAX` lists disabled checks.
 
 use std::collections::BTreeMap;
 
 use mptcp_hostile::budget::Budget;
 use mptcp_hostile::{draw, verdict};
 
-/// Length of a case, its seed, and the words of what did not hold.
+/// Length of a case, its seed, and the failure's message.
 type Failure = (usize, u64, String);
 
 fn main() {

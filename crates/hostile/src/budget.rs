@@ -1,35 +1,35 @@
-//! What a host may cost: memory, work and answers, by which a random case is judged.
+//! Limits of memory and time for the host in a random case.
 //!
-//! Owns the numbers, and how much of the judgement is wanted. Never measures.
+//! Owns the numbers and the choice of checks. Never measures.
 
 use mptcp::Config;
 
-/// The limits of one case. Memory is counted in bytes of this thread's heap.
+/// The limits of a case. Memory is the size of this thread's heap in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// What an endpoint may hold beside its connections.
+    /// Maximum heap of an endpoint without its connections.
     pub endpoint: i64,
-    /// What a connection may hold beside its buffers.
+    /// Maximum heap of a connection without its buffers.
     pub connection: i64,
-    /// How many times its buffers, both added up, a connection may hold.
+    /// Maximum heap of a connection's buffers, as a multiple of their configured sum.
     pub buffers: i64,
-    /// Whether memory is judged while the attack goes on.
+    /// Whether memory is checked during the attack.
     pub memory: bool,
-    /// What may be left when everything is over: for the endpoint, and for each connection that there was at once.
+    /// Maximum heap at the end, for the endpoint and for each simultaneous connection.
     pub left: (i64, i64),
-    /// Whether that is judged.
+    /// Whether the heap at the end is checked.
     pub leak: bool,
-    /// Whether a connection that outlives its abort by a day is a fault.
+    /// Whether a connection may not live for a day after its abort.
     pub immortal: bool,
-    /// Whether waking up for nothing again and again is a fault.
+    /// Whether repeated useless wakeups fail the case.
     pub wakeups: bool,
-    /// Processor time of a packet on average, nanoseconds; judged over a thousand packets or more, and only where somebody
-    /// runs a case by [`crate::arena::judge`]. None for no limit.
+    /// Maximum average processor time for a packet, in nanoseconds; None for no limit. Only [`crate::arena::judge`]
+    /// checks it, over at least 1,000 packets.
     pub nanos: Option<u64>,
 }
 
 impl Budget {
-    /// Everything is judged.
+    /// All checks.
     pub const ALL: Self = Self {
         endpoint: 4 << 20,
         connection: 1 << 20,
@@ -42,10 +42,10 @@ impl Budget {
         nanos: Some(200_000),
     };
 
-    /// Only what needs no number: no panic, no endless loop, no wrong byte.
+    /// Checks without numeric limits: panics, endless loops and corrupt data.
     pub const LOGIC: Self = Self { memory: false, leak: false, immortal: false, nanos: None, ..Self::ALL };
 
-    /// As `HOSTILE_RELAX` says, a list of `memory`, `leak`, `immortal`, `wakeups` and `time` that are not judged.
+    /// All checks except the ones in `HOSTILE_RELAX`: `memory`, `leak`, `immortal`, `wakeups`, `time`.
     #[must_use]
     pub fn from_environment() -> Self {
         let relaxed = std::env::var("HOSTILE_RELAX").unwrap_or_default();
@@ -60,11 +60,11 @@ impl Budget {
         }
     }
 
-    /// What a connection with these settings may hold, bytes.
+    /// Maximum heap of a connection with these settings, in bytes.
     #[must_use]
     pub fn of(&self, config: &Config) -> i64 {
         let asked = config.receive_buffer.saturating_add(config.send_buffer);
-        // Linux's memory is twice what is asked for.
+        // Linux doubles the requested buffer sizes.
         let buffers = if config.linux_stack.buffer_memory { asked.saturating_mul(2) } else { asked };
         self.connection.saturating_add(self.buffers.saturating_mul(buffers.min(1 << 40) as i64))
     }

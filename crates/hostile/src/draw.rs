@@ -1,30 +1,30 @@
-//! Choices read from bytes: what a fuzzer mutates, or what a seed gives.
+//! Reads choices from bytes of a fuzzer or a seed.
 //!
-//! Owns the way from bytes to numbers. Where the bytes end, every choice is the first one, so each prefix of a case is a
-//! case.
+//! Owns the conversion of bytes to numbers. After the last byte, every choice is the first one, so each prefix of a
+//! case is a case.
 
 use mptcp_clock::{Duration, Rng};
 
-/// Bytes that decide.
+/// The bytes of a case.
 #[derive(Debug)]
 pub struct Draw<'a> {
     left: &'a [u8],
 }
 
 impl<'a> Draw<'a> {
-    /// Choices from these bytes.
+    /// Reads choices from these bytes.
     #[must_use]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { left: bytes }
     }
 
-    /// Whether all was used.
+    /// Whether all bytes are used.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.left.is_empty()
     }
 
-    /// Bytes left.
+    /// Number of unused bytes.
     #[must_use]
     pub fn left(&self) -> usize {
         self.left.len()
@@ -48,13 +48,13 @@ impl<'a> Draw<'a> {
         u64::from(self.u32()) | u64::from(self.u32()) << 32
     }
 
-    /// A number below `bound`; 0 when that is 0.
+    /// A number below `bound`; 0 when `bound` is 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         let drawn = if bound <= 256 { usize::from(self.byte()) } else { self.u32() as usize };
         drawn.checked_rem(bound).unwrap_or(0)
     }
 
-    /// True for `part` of 256 bytes; false where the bytes end.
+    /// True with a probability of `part` / 256; false after the last byte.
     pub(crate) fn chance(&mut self, part: u8) -> bool {
         !self.is_empty() && self.byte() < part
     }
@@ -67,7 +67,7 @@ impl<'a> Draw<'a> {
         choices[self.below(choices.len())]
     }
 
-    /// A number of up to `bits` bits, small ones as likely as large ones.
+    /// A number of up to `bits` bits; every magnitude is equally likely.
     pub(crate) fn scaled(&mut self, bits: u32) -> u64 {
         let shift = u32::from(self.byte()) % (bits + 1);
         let mask = (1_u64 << shift) - 1;
@@ -76,13 +76,13 @@ impl<'a> Draw<'a> {
         mask / 2 + 1 + (drawn & (mask / 2))
     }
 
-    /// A time from a microsecond to three days.
+    /// A duration from a microsecond to three days.
     pub(crate) fn span(&mut self) -> Duration {
         let micros = self.scaled(38);
         Duration::from_micros(micros.min(3 * 86_400_000_000))
     }
 
-    /// One of the values where arithmetic goes wrong, around `near`.
+    /// A value near `near` at which arithmetic often fails.
     pub(crate) fn edge(&mut self, near: u64) -> u64 {
         const EDGES: [i64; 20] = [
             0,
@@ -117,7 +117,7 @@ impl<'a> Draw<'a> {
     }
 }
 
-/// The bytes of the case that a seed stands for.
+/// The bytes of a seed's case.
 #[must_use]
 pub fn bytes_of(seed: u64) -> Vec<u8> {
     let mut stream = Rng::new(seed, "hostile case");

@@ -1,12 +1,12 @@
-//! What this thread holds on the heap, and the time it has worked.
+//! Measures the heap and the processor time of a thread.
 //!
-//! Owns the counting allocator of every program that links this crate, and the one system call that reads a thread's
-//! time. Counts belong to the thread: tests that run side by side do not see each other. Never judges a number.
+//! Owns the counting allocator of every program that links this crate, and the system call for a thread's time. Counts
+//! belong to the thread, so parallel tests do not disturb each other. Never judges a number.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's allocator, and counts beside it.
+/// The system's allocator with counters.
 #[derive(Debug)]
 pub struct Meter;
 
@@ -18,7 +18,7 @@ thread_local! {
 }
 
 fn note(taken: usize, given: usize) {
-    // Neither fails: the cells need no initialisation and no destructor.
+    // The cells need no initialisation and no destructor, so the calls cannot fail.
     let _ = LIVE.try_with(|live| {
         live.set(live.get() + taken as i64 - given as i64);
         let _ = PEAK.try_with(|peak| peak.set(peak.get().max(live.get())));
@@ -29,11 +29,11 @@ fn note(taken: usize, given: usize) {
     }
 }
 
-// SAFETY: every call is passed on to the system's allocator as it came; the counts touch no memory of it.
+// SAFETY: every call goes to the system's allocator unchanged, and the counters touch none of its memory.
 unsafe impl GlobalAlloc for Meter {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         note(layout.size(), 0);
-        // SAFETY: the caller keeps the promises of `alloc`.
+        // SAFETY: as the caller guarantees.
         unsafe { System.alloc(layout) }
     }
 
@@ -56,18 +56,18 @@ unsafe impl GlobalAlloc for Meter {
     }
 }
 
-/// Counts of this thread at one moment.
+/// Counters of this thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Bytes allocated and not freed; what another thread frees counts there.
+    /// Bytes allocated and not freed. Memory that another thread frees counts for that thread.
     pub live: i64,
-    /// Allocations so far, those that grow or shrink included.
+    /// Number of allocations and reallocations.
     pub allocations: u64,
-    /// Bytes of all allocations so far.
+    /// Bytes of all allocations.
     pub allocated: u64,
 }
 
-/// The counts now.
+/// Reads the counters.
 #[must_use]
 pub fn read() -> Reading {
     Reading { live: live(), allocations: ALLOCATIONS.with(Cell::get), allocated: ALLOCATED.with(Cell::get) }
@@ -79,28 +79,28 @@ pub fn live() -> i64 {
     LIVE.with(Cell::get)
 }
 
-/// The most bytes that were live since [`reset_peak`].
+/// Maximum of live bytes after [`reset_peak`].
 #[must_use]
 pub fn peak() -> i64 {
     PEAK.with(Cell::get)
 }
 
-/// Begins the peak anew at what is live now.
+/// Resets the peak to the live bytes.
 pub fn reset_peak() {
     PEAK.with(|peak| peak.set(live()));
 }
 
-/// Processor time of this thread so far, nanoseconds. For programs that print; tests assert nothing on it.
+/// Processor time of this thread in nanoseconds. Only for programs that print; tests never check it.
 #[must_use]
 pub fn thread_nanos() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is ours and large enough; the clock exists on every Linux.
+    // SAFETY: `time` is a local variable of the right type, and every Linux has this clock.
     let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
     if failed != 0 { 0 } else { time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64 }
 }
 
-/// Does the work; gives what it gives and the nanoseconds that it took. Never inlined, so that callgrind can count here
-/// and nowhere else (`tools/instructions.py --attacks`).
+/// Runs `work` and returns its result and its processor time in nanoseconds. Never inlined, so that callgrind counts
+/// exactly this function (`tools/instructions.py --attacks`).
 #[inline(never)]
 pub fn clocked<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let begin = thread_nanos();

@@ -1,7 +1,7 @@
-//! A host under attack and one peer, with nothing between them.
+//! A host under attack and one peer, connected directly.
 //!
-//! Owns what named attacks and their tests have in common: a listening host, handshakes, a clock that only moves when told.
-//! Random cases have a stage of their own, with more on it (`arena`).
+//! Owns the setup of named attacks and their tests: a listening host, handshakes, and a clock that only callers
+//! advance. Random cases use the larger setup of `arena`.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,44 +12,44 @@ use mptcp_wire::Segment;
 use crate::meter;
 use crate::peer::{Offer, Peer};
 
-/// Where the host listens.
+/// The host's port.
 pub const PORT: u16 = 80;
-/// Most segments that a host may say to one packet.
+/// Maximum number of segments that the host may send after one packet.
 const MOST_ANSWERS: usize = 2_000_000;
 
-/// A host and its enemy.
+/// A host and its attacker.
 #[derive(Debug)]
 pub struct Scene {
-    /// The time.
+    /// The current time.
     pub now: Instant,
-    /// Who is attacked.
+    /// The host under attack.
     pub victim: Endpoint,
-    /// Who attacks.
+    /// The attacker.
     pub peer: Peer,
     /// The host's addresses, by interface.
     pub addresses: Vec<IpAddr>,
-    /// Connections that the host accepted or opened and that live, in their order.
+    /// The host's live connections, in order.
     pub connections: Vec<ConnectionId>,
-    /// Packets that the host was given.
+    /// Packets delivered to the host.
     pub packets: u64,
-    /// Segments that it said.
+    /// Segments sent by the host.
     pub answers: u64,
-    /// Processor time of the host, nanoseconds, where [`Scene::strike`] measured it.
+    /// Processor time of the host in [`Scene::strike`], in nanoseconds.
     pub nanos: u64,
-    /// The application reads what comes.
+    /// Whether the application reads data.
     pub reads: bool,
-    /// It takes connections from their listener.
+    /// Whether the application accepts connections.
     pub accepts: bool,
 }
 
 impl Scene {
-    /// A host on one address that listens.
+    /// A host that listens, with the default backlog.
     #[must_use]
     pub fn new(config: Config, offer: Offer) -> Self {
         Self::listening(config, offer, None)
     }
 
-    /// The same with room for a number of connections that wait.
+    /// A host that listens with a backlog.
     #[must_use]
     pub fn listening(config: Config, offer: Offer, backlog: Option<usize>) -> Self {
         let mut victim = Endpoint::new(Rng::new(7, "victim"));
@@ -73,34 +73,34 @@ impl Scene {
         }
     }
 
-    /// The host's address that first subflows go to.
+    /// The host's address for first subflows.
     #[must_use]
     pub fn host(&self) -> SocketAddr {
         (self.addresses[0], PORT).into()
     }
 
-    /// An address of the peer's, as many as wanted.
+    /// An address of the peer; each number gives a different one.
     #[must_use]
     pub fn caller(number: u32) -> SocketAddr {
         let [high, low] = ((number / 50_000) as u16).to_be_bytes();
         ([10, 66, high, low], 10_000 + (number % 50_000) as u16).into()
     }
 
-    /// Gives the host a segment, and takes nothing from it.
+    /// Delivers a segment to the host, and leaves its answers queued.
     pub fn deliver(&mut self, segment: Segment) {
         let at = self.addresses.iter().position(|&address| address == segment.destination.ip());
         self.packets += 1;
         self.victim.handle_segment(self.now, InterfaceId(at.unwrap_or(0) as u32), segment);
     }
 
-    /// Lets the host say what it has to say; the peer takes note of it.
+    /// Takes the host's segments and passes them to the peer.
     pub fn collect(&mut self) -> Vec<Segment> {
         let mut said = Vec::new();
         while let Some(transmit) = self.victim.poll_transmit(self.now) {
             self.answers += 1;
             self.peer.take(&transmit.segment);
             said.push(transmit.segment);
-            assert!(said.len() < MOST_ANSWERS, "the host sends without end");
+            assert!(said.len() < MOST_ANSWERS, "the host sends endlessly");
         }
         self.take_events();
         said
@@ -124,13 +124,13 @@ impl Scene {
         }
     }
 
-    /// Gives the host a segment; returns what it says.
+    /// Delivers a segment to the host and returns its answers.
     pub fn hit(&mut self, segment: Segment) -> Vec<Segment> {
         self.deliver(segment);
         self.collect()
     }
 
-    /// Gives the host many segments, one after the other, and measures its time; what it says is counted and forgotten.
+    /// Delivers segments to the host and measures its processor time. Only counts the answers.
     pub fn strike(&mut self, segments: Vec<Segment>) {
         let ((), nanos) = meter::clocked(|| {
             for segment in segments {
@@ -144,7 +144,7 @@ impl Scene {
         self.take_events();
     }
 
-    /// A connection that the peer begins, open.
+    /// Opens a connection from the peer. Returns its subflow.
     pub fn open(&mut self, number: u32) -> usize {
         let (id, syn) = self.peer.call(self.now, Self::caller(number), self.host());
         self.hit(syn);
@@ -153,7 +153,7 @@ impl Scene {
         id
     }
 
-    /// A further subflow of the peer's, open.
+    /// Opens another subflow from the peer.
     pub fn join(&mut self, link: usize, number: u32) -> usize {
         let (id, syn) = self.peer.join(self.now, link, Self::caller(number), self.host());
         self.hit(syn);
@@ -162,14 +162,15 @@ impl Scene {
         id
     }
 
-    /// A connection that the host opens to the peer, open, with the peer's subflow.
+    /// Opens a connection from the host. Returns it and the peer's subflow.
     ///
     /// # Errors
-    /// When the host does not call.
+    /// When the host sends no SYN.
     pub fn call(&mut self, config: Config) -> Result<(ConnectionId, usize), &'static str> {
         let interface = InterfaceId(0);
         let remote = SocketAddr::from(([10, 66, 0, 1], 443));
-        let connection = self.victim.connect(self.now, interface, remote, config).map_err(|_| "no way")?;
+        let connection =
+            self.victim.connect(self.now, interface, remote, config).map_err(|_| "connect failed")?;
         self.collect();
         let id = self.peer.flows.len().checked_sub(1).ok_or("no SYN")?;
         let answer = self.peer.syn_ack(self.now, id);
@@ -177,7 +178,7 @@ impl Scene {
         Ok((connection, id))
     }
 
-    /// Lets time pass; returns what the host says meanwhile, and how often it woke up.
+    /// Advances the clock. Returns the host's segments and the number of wakeups.
     pub fn wait(&mut self, span: Duration) -> (Vec<Segment>, u64) {
         let (end, mut said, mut wakeups) = (self.now + span, Vec::new(), 0);
         while let Some(at) = self.victim.poll_timeout().filter(|&at| at <= end) {

@@ -1,8 +1,8 @@
-//! A day of virtual time: very many short connections between two endpoints of ours, and now and then a hostile caller.
+//! A day of virtual time with many short connections between two endpoints, some of them hostile.
 //!
-//! Owns the two hosts, the link between them and their applications: the client sends a request, the server answers and both
-//! close. The server's application gives up connections that are older than five minutes, as servers do. What is looked at
-//! is how much memory lives, hour by hour: nothing may pile up.
+//! Owns the two hosts, their link and their applications. The client sends a request, the server answers, and both
+//! close. The server aborts connections after five minutes, as servers do. The result is the hourly size of the heap,
+//! which must not grow.
 
 mod harm;
 
@@ -18,36 +18,36 @@ use crate::meter;
 use crate::peer::{Offer, Peer};
 use crate::scene::PORT;
 
-/// One way over the link.
+/// One-way delay of the link.
 const DELAY: Duration = Duration::from_millis(5);
-/// How old a connection may become at the server.
+/// Age at which the server aborts a connection.
 const OLD: Duration = Duration::from_secs(300);
-/// How often memory is looked at.
+/// Interval of heap samples.
 const LOOK: Duration = Duration::from_secs(10);
-/// Hours of the day.
+/// Number of hours in the result.
 const HOURS: u64 = 24;
 
-/// What is to be run.
+/// Parameters of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Connections over the whole day.
+    /// Connections of the whole day.
     pub connections: u64,
-    /// One of so many is hostile.
+    /// One of this many connections is hostile.
     pub hostile: u64,
-    /// How long the day is.
+    /// Length of the day.
     pub day: Duration,
 }
 
-/// An hour of it.
+/// Result of an hour.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Hour {
-    /// Bytes that lived, on average over the hour.
+    /// Mean of live bytes.
     pub live: f64,
-    /// Honest connections whose answer was complete, up to its end.
+    /// Honest connections with a complete answer since the start.
     pub complete: u64,
-    /// Connections begun, up to its end.
+    /// Connections started since the start.
     pub begun: u64,
-    /// Connections of the server at its end.
+    /// Open connections of the server at the end of the hour.
     pub open: usize,
 }
 
@@ -56,7 +56,7 @@ struct Soak {
     client: Endpoint,
     server: Endpoint,
     peer: Peer,
-    /// What is on its way to the server, and from it.
+    /// Segments in flight to the server, and from it.
     wires: [VecDeque<(Instant, Segment)>; 2],
     asked: HashMap<ConnectionId, u64>,
     accepted: VecDeque<(Instant, ConnectionId)>,
@@ -69,11 +69,11 @@ fn address(server: bool) -> SocketAddr {
     if server { ([10, 0, 0, 1], PORT).into() } else { ([10, 0, 1, 1], 0).into() }
 }
 
-/// Bytes that the server answers with.
+/// Size of the server's answer, in bytes.
 const ANSWER: usize = 8_000;
 const REQUEST: &[u8] = &[1; 500];
 
-/// Runs a day, and tells of each hour.
+/// Runs a day, and calls `told` after each hour.
 pub fn run(plan: Plan, mut told: impl FnMut(u64, Hour)) -> Vec<Hour> {
     let base = meter::live();
     let mut soak = Soak::new();
@@ -106,7 +106,7 @@ pub fn run(plan: Plan, mut told: impl FnMut(u64, Hour)) -> Vec<Hour> {
             hours.push(hour);
             (hour.live, looks) = (0.0, 0);
             hour_ends += length;
-            // Every hour has the same attacks, so that hours can be compared.
+            // Every hour repeats the same attacks, so that hours can be compared.
             soak.random = Rng::new(11, "soak");
             number = 0;
         }
@@ -136,7 +136,7 @@ impl Soak {
         }
     }
 
-    /// An honest client.
+    /// Starts an honest connection.
     fn call(&mut self) {
         if let Ok(id) = self.client.connect(self.now, InterfaceId(0), address(true), config()) {
             self.client.write(self.now, id, Bytes::from_static(REQUEST));
@@ -222,7 +222,7 @@ impl Soak {
         }
     }
 
-    /// The server's application gives up what is old; the peer forgets it.
+    /// Aborts old connections of the server, and drops the peer's state.
     fn clean(&mut self) {
         while let Some(&(since, id)) = self.accepted.front() {
             if self.now.since(since) < OLD {
@@ -233,7 +233,7 @@ impl Soak {
             self.server.abort(self.now, id);
         }
         self.settle();
-        // Each attack is over within its instant.
+        // Each attack ends at the time it starts.
         self.peer.clear();
         self.peer.renew_block(65_536);
     }

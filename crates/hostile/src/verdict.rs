@@ -1,6 +1,6 @@
-//! What became of a case: its report, or the words of what did not hold; and the smallest case that fails alike.
+//! The result of a case, and the smallest case with the same failure.
 //!
-//! Owns the catching of panics, and the classes of failures: two are alike when they differ only in numbers.
+//! Owns the catching of panics and the classes of failures. Two failures of a class differ only in numbers.
 
 use std::cell::RefCell;
 use std::panic::{self, AssertUnwindSafe};
@@ -13,7 +13,7 @@ thread_local! {
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Keeps panics from the screen, and their places for [`of`]. For programs that run many cases.
+/// Silences panics and records their places for [`of`]. For programs that run many cases.
 pub fn keep_quiet() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -27,7 +27,7 @@ pub fn keep_quiet() {
 /// Runs a case.
 ///
 /// # Errors
-/// The words of what did not hold, and where that was noticed.
+/// The message of the failed check and its place in the source.
 pub fn of(bytes: &[u8], budget: &Budget) -> Result<Report, String> {
     panic::catch_unwind(AssertUnwindSafe(|| arena::judge(bytes, budget))).map_err(|why| {
         let text = why.downcast_ref::<String>().cloned();
@@ -36,7 +36,7 @@ pub fn of(bytes: &[u8], budget: &Budget) -> Result<Report, String> {
     })
 }
 
-/// The class of a failure: its words without numbers, and not too many.
+/// The class of a failure: the start of its message without numbers, and its place.
 #[must_use]
 pub fn class(words: &str) -> String {
     let mut class = String::new();
@@ -52,7 +52,7 @@ pub fn class(words: &str) -> String {
     class
 }
 
-/// A smaller case that fails in the same class, found by leaving out pieces and by zeros, within `tries` runs.
+/// A smaller case of the same class. Removes pieces and zeroes bytes in at most `tries` runs.
 #[must_use]
 pub fn shrink(bytes: &[u8], budget: &Budget, tries: u32) -> Vec<u8> {
     let Err(words) = of(bytes, budget) else { return bytes.to_vec() };

@@ -1,4 +1,7 @@
-//! What the victim's application does: it does nothing wrong, only at random.
+//! Random actions of the victim's application, all of them correct.
+//!
+//! Owns the choice of calls on the endpoint: data, options, closes, subflows and interfaces. Never sends packets
+//! itself.
 
 use std::net::SocketAddr;
 
@@ -17,7 +20,7 @@ impl Arena<'_> {
         (count > 0).then(|| self.draw.below(count))
     }
 
-    /// One thing that an application does.
+    /// Performs one random action.
     pub(super) fn act(&mut self) {
         let now = self.now;
         let what = self.draw.byte() % 20;
@@ -131,7 +134,7 @@ impl Arena<'_> {
         }
     }
 
-    /// The queue of an interface lets go of packets.
+    /// Dequeues packets from an interface's queue.
     pub(super) fn depart(&mut self) {
         let count = self.draw.below(self.queued.len() + 1);
         for (id, subflow, bytes) in self.queued.drain(..count) {

@@ -1,8 +1,10 @@
-//! The victim's application: its list of connections, and for each whether it reads. Only values.
+//! The state of the victim's application: its connections, and for each whether it reads.
+//!
+//! Owns values only; decides nothing.
 
 use mptcp::{Config, ConnectionId};
 
-/// A connection as its application sees it.
+/// A connection of the application.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub id: ConnectionId,
@@ -12,11 +14,11 @@ pub(super) struct Held {
 #[derive(Debug, Default)]
 pub(super) struct Application {
     pub held: Vec<Held>,
-    /// Connections are taken from their listener as they come.
+    /// The application accepts connections at once.
     pub accepts: bool,
-    /// What comes is read, on new connections.
+    /// The application reads data on new connections.
     pub reads: bool,
-    /// A stream that the peer has ended is ended here too.
+    /// The application closes a stream after the peer has closed its direction.
     pub closes: bool,
     pub configs: Vec<Config>,
 }

@@ -1,6 +1,6 @@
-//! Many packets of one kind: what costs nothing once and much a thousand times.
+//! Floods of many similar packets, to find costs that grow with their number.
 //!
-//! Owns the floods of a case; `attacks` has the same by name and at sizes that are known.
+//! Owns the floods of random cases. `attacks` has similar floods with names and fixed sizes.
 
 use bytes::Bytes;
 use mptcp_clock::Duration;
@@ -9,11 +9,11 @@ use mptcp_wire::{Flags, MpPrio, MptcpOption, Segment, Seq};
 use super::Arena;
 use crate::peer::{BLOCK, Peer};
 
-/// Most packets of a burst.
+/// Maximum packets of a burst.
 const MOST: u64 = 2_048;
 
 impl Arena<'_> {
-    /// A burst of a kind and length that the case says.
+    /// Sends a burst; the case's bytes choose its type and length.
     pub(super) fn burst(&mut self) {
         let kind = self.draw.byte() % 24;
         let count = self.draw.scaled(11).min(MOST);
@@ -70,7 +70,8 @@ impl Arena<'_> {
         }
     }
 
-    /// Payload of its own, of a small block, or of a block of the live driver's that it alone pins.
+    /// A payload with its own allocation, from a small block, or the only slice of a large block such as the live
+    /// driver's.
     fn burst_payload(&mut self, manner: u8, length: usize) -> Bytes {
         match manner % 4 {
             0 => Bytes::from(vec![3; length]),
@@ -88,7 +89,7 @@ impl Arena<'_> {
         let length = self.draw.pick(&[1, 1, 100, 1_400]);
         let shuffle = |i: u64| (i * 2_654_435_761 + 17) % count.max(1);
         match kind {
-            // Shifted by a byte, behind a hole.
+            // Overlapping data, each segment shifted by one byte, behind a hole.
             4 => self.each(count, |arena, i| {
                 let payload = arena.burst_payload(manner, length);
                 Some(arena.peer.data_at(now, id, 1 + i as u32, payload))
@@ -98,7 +99,7 @@ impl Arena<'_> {
                 let payload = arena.burst_payload(manner, length);
                 Some(arena.peer.data_at(now, id, 1 + (length as u32 + 1) * shuffle(i) as u32, payload))
             }),
-            // In order on the subflow, shifted or in holes at the data level.
+            // In order on the subflow, but shifted or with holes at the data level.
             7 | 8 => self.each(count, |arena, i| {
                 let step = if kind == 7 { 1 + i } else { 1 + (length as u64 + 1) * shuffle(i) };
                 let payload = arena.burst_payload(manner, length);
@@ -107,7 +108,7 @@ impl Arena<'_> {
                 arena.peer.flows[id].next = arena.peer.flows[id].next + length as u32;
                 Some(segment)
             }),
-            // Mappings of data that never comes.
+            // Mappings without data.
             9 => self.each(count, |arena, i| {
                 let mut segment = arena.peer.bare(now, id);
                 let relative = segment.sequence.offset_from(arena.peer.flows[id].iss) as u32;
@@ -128,19 +129,19 @@ impl Arena<'_> {
                 segment.sequence = segment.sequence + (1 << (i % 32));
                 Some(segment)
             }),
-            // Small data in order.
+            // Small segments in order.
             13 | 14 => self.each(count, |arena, _| {
                 let payload = arena.burst_payload(manner, length);
                 let segment = arena.peer.data_at(now, id, 0, payload);
                 arena.peer.skip(id, length as u32);
                 Some(segment)
             }),
-            // The same again and again.
+            // The same segment repeatedly.
             15 => {
                 let segment = self.peer.data(now, id, length);
                 self.each(count, |_, _| Some(segment.clone()));
             }
-            // Blocks in what the host sent, some of them reports of duplicates that are no ranges.
+            // SACK blocks within the sent data; some are invalid D-SACKs.
             16 | 17 => self.each(count, |arena, i| {
                 let mut segment = arena.peer.bare(now, id);
                 let span = segment.acknowledgment.offset_from(arena.peer.flows[id].host_iss).max(2) as u64;
@@ -164,12 +165,12 @@ impl Arena<'_> {
                 segment.options.mptcp.push(option);
                 Some(segment)
             }),
-            // Slowly, so that timers are set anew each time.
+            // Slow data, so that every segment resets the timers.
             19 => self.each(count.min(400), |arena, _| {
                 arena.pass(Duration::from_millis(u64::from(manner)));
                 Some(arena.peer.data(arena.now, id, length))
             }),
-            // Acknowledged at the data level alone, or on the subflow alone.
+            // Acknowledgements at the data level only, or at the subflow level only.
             20 => self.each(count, |arena, _| {
                 let mut segment = arena.peer.bare(now, id);
                 if manner.is_multiple_of(2) {
@@ -179,7 +180,7 @@ impl Arena<'_> {
                 }
                 Some(segment)
             }),
-            // Joins that are filled and reset.
+            // Joins that fill buffers and are then reset.
             21 => {
                 let link = self.peer.flows[id].link;
                 for _ in 0..count.min(70) {
@@ -196,7 +197,7 @@ impl Arena<'_> {
                     self.deliver(reset);
                 }
             }
-            // Good data, so that buffers and windows are large.
+            // Valid data, so that buffers and windows grow.
             _ => self.each(count, |arena, _| Some(arena.peer.data(now, id, 1_400))),
         }
     }

@@ -1,4 +1,6 @@
-//! What the peer chooses among: addresses, subflows, segments of no connection.
+//! Random addresses, subflows and stray segments for the peer.
+//!
+//! Owns the choices; sends nothing.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -9,7 +11,7 @@ use super::Arena;
 use crate::peer::Stage;
 use crate::scene::PORT;
 
-/// An address of the peer's.
+/// An address of the peer.
 pub(super) fn peer_address(number: u8, wide: bool) -> IpAddr {
     if wide {
         Ipv6Addr::new(0xfd66, 0, 0, 0, 0, 0, 0, u16::from(number) + 1).into()
@@ -19,7 +21,7 @@ pub(super) fn peer_address(number: u8, wide: bool) -> IpAddr {
 }
 
 impl Arena<'_> {
-    /// An address of the host's, or one that nobody has.
+    /// An address of the host, or an unused one.
     pub(super) fn some_address(&mut self) -> SocketAddr {
         let wide = self.draw.flag();
         let ip = match self.draw.byte() % 8 {
@@ -33,14 +35,14 @@ impl Arena<'_> {
         SocketAddr::new(ip, self.draw.pick(&[443, 0, 80, 65_535]))
     }
 
-    /// A subflow of the peer's: one of the last ones.
+    /// One of the peer's most recent subflows.
     pub(super) fn some_flow(&mut self) -> Option<usize> {
         let count = self.peer.flows.len();
         let recent = count.min(16);
         (count > 0).then(|| count - 1 - self.draw.below(recent))
     }
 
-    /// A subflow that is open, rather.
+    /// An open subflow if possible.
     pub(super) fn open_flow(&mut self) -> Option<usize> {
         let drawn = self.some_flow()?;
         let open = |&at: &usize| self.peer.flows[at].stage == Stage::Open;
@@ -57,7 +59,7 @@ impl Arena<'_> {
         (SocketAddr::new(peer_address(self.draw.byte() % 3, host.is_ipv6()), self.ports), (host, port).into())
     }
 
-    /// Data and a cookie on a SYN, now and then.
+    /// Sometimes adds data and a TCP Fast Open cookie to a SYN.
     pub(super) fn open_fast(&mut self, syn: &mut Segment) {
         if !self.draw.chance(60) {
             return;
@@ -68,7 +70,7 @@ impl Arena<'_> {
         syn.payload = self.peer.payload(0, length);
     }
 
-    /// A segment of no connection.
+    /// A segment that belongs to no connection.
     pub(super) fn stray(&mut self) -> Segment {
         let (peer, host) = self.fresh_pair();
         let mut segment = Segment::new(peer, host);

@@ -1,6 +1,6 @@
-//! A segment that would be right, changed in some of its fields.
+//! Changes some fields of a valid segment.
 //!
-//! Owns the changes: each is one that an implementation has stumbled over, or a bound it may have forgotten.
+//! Owns the changes. Each has broken a known implementation, or tests a bound that an implementation may lack.
 
 use bytes::Bytes;
 use mptcp::Version;
@@ -14,7 +14,7 @@ use super::choices::peer_address;
 use crate::peer::Peer;
 
 impl Arena<'_> {
-    /// Sends a segment that is not quite what it should be.
+    /// Sends a segment with changed fields.
     pub(super) fn deviate(&mut self) {
         let now = self.now;
         let Some(id) = (if self.draw.chance(60) { self.some_flow() } else { self.open_flow() }) else {
@@ -104,7 +104,7 @@ impl Arena<'_> {
         });
     }
 
-    /// Blocks of any shape, in what the host has sent and outside.
+    /// Adds SACK blocks of any shape, inside and outside the sent data.
     fn add_blocks(&mut self, id: usize, segment: &mut Segment) {
         let next = self.peer.flows[id].host_next.value();
         for _ in 0..=self.draw.byte() % 4 {
@@ -151,7 +151,7 @@ impl Arena<'_> {
         segment.options.dss = Some(dss);
     }
 
-    /// An MPTCP option beside the DSS: right ones, and wrong ones.
+    /// An MPTCP option other than the DSS, valid or invalid.
     pub(super) fn signal(&mut self, id: usize) -> MptcpOption {
         let link = self.peer.links[self.peer.flows[id].link].clone();
         let near = link.host_data;
@@ -230,7 +230,7 @@ impl Arena<'_> {
         }
     }
 
-    /// An address that nobody announced before, as long as there are some.
+    /// An address that was not announced before, if any is left.
     pub(super) fn numbered_address(number: u64) -> std::net::IpAddr {
         if number < 8 {
             peer_address(number as u8, false)

@@ -1,4 +1,7 @@
-//! The end of a case: the application closes everything, waits, aborts what is left, and waits for a day. Nothing may be left.
+//! Ends a case and checks that nothing is left.
+//!
+//! The application closes everything, waits for 80 minutes, aborts the rest, and waits for two days. Then no connection
+//! and no memory may be left.
 
 use mptcp_clock::Duration;
 
@@ -9,7 +12,7 @@ const MINUTES: Duration = Duration::from_secs(600);
 const DAY: Duration = Duration::from_secs(86_400);
 
 impl Arena<'_> {
-    /// Ends the case, and looks at what remains.
+    /// Ends the case and checks the remaining state.
     pub(super) fn finish(mut self) -> Report {
         self.tell(|| "the end".to_owned());
         self.close_all();
@@ -21,7 +24,7 @@ impl Arena<'_> {
             friend.assert_unharmed();
         }
         self.friend = None;
-        // Who has vanished says no more.
+        // From here on, the peer does not answer.
         self.manners = Manners { shakes: false, acknowledges: false };
         self.abort_all();
         let wakeups = self.pass(DAY);
@@ -49,7 +52,7 @@ impl Arena<'_> {
             self.victim.close(now, id);
         }
         self.settle();
-        // Its streams may have been long: they go first.
+        // Long streams must end before their connections close.
         self.pass(MINUTES);
         if let Some(friend) = &mut self.friend {
             friend.close(self.now, &mut self.victim);
@@ -66,7 +69,7 @@ impl Arena<'_> {
         self.settle();
     }
 
-    /// What a driver does when its sockets are dropped: also connections that nobody was told of.
+    /// Aborts all connections, as a driver does when its sockets are dropped. Includes connections without an event.
     fn abort_all(&mut self) {
         let all: Vec<_> = self.victim.connections().collect();
         for id in all {
@@ -108,7 +111,7 @@ impl Arena<'_> {
         let limit = endpoint + connection * self.most as i64;
         assert!(
             !self.budget.leak || self.report.left <= limit,
-            "leak: {} bytes left after {} connections at once, {limit} allowed",
+            "leak: {} bytes left after {} simultaneous connections, {limit} allowed",
             self.report.left,
             self.most
         );

@@ -1,6 +1,6 @@
-//! Segments to the host and from it, and what it says to its application.
+//! Passes segments between the peer and the host, and events to the application.
 //!
-//! Owns what must hold after each: it does not talk without end, and memory is within the budget.
+//! Owns two checks after each packet: the host sends a bounded number of segments, and memory is within the budget.
 
 use mptcp::{Event, EventKind, InterfaceId, Transmit};
 use mptcp_wire::{ChecksumMode, Packet, Segment};
@@ -9,7 +9,7 @@ use super::application::Held;
 use super::{Arena, friend};
 use crate::meter;
 
-/// Most segments that a host may say to one packet or timer.
+/// Maximum number of segments that the host may send after one packet or timer.
 const MOST_SAID: u64 = 300_000;
 
 impl Arena<'_> {
@@ -19,7 +19,7 @@ impl Arena<'_> {
         }
     }
 
-    /// Gives the host a segment of the peer's, if it has a form on the wire.
+    /// Delivers a peer's segment to the host. Segments without a valid encoding are dropped.
     pub(super) fn deliver(&mut self, segment: Segment) {
         let at = self.addresses.iter().position(|&address| address == segment.destination.ip());
         self.bytes.clear();
@@ -35,14 +35,14 @@ impl Arena<'_> {
         self.check_memory();
     }
 
-    /// Takes what the host says to one packet or timer; returns whether it said anything.
+    /// Takes the host's segments and events. Returns whether there were any.
     pub(super) fn listen_to_victim(&mut self) -> bool {
         let mut said = 0;
         let mut told = false;
         loop {
             while let Some(transmit) = self.victim.poll_transmit(self.now) {
                 said += 1;
-                assert!(said < MOST_SAID, "the host sends without end at {}", self.now);
+                assert!(said < MOST_SAID, "the host sends endlessly at {}", self.now);
                 self.route(transmit);
             }
             let Some(event) = self.victim.poll_event() else { break };
@@ -115,7 +115,7 @@ impl Arena<'_> {
     pub(super) fn check_memory(&mut self) {
         let held = meter::live() - self.base;
         self.report.peak = self.report.peak.max(held);
-        // The peer's own state counts too, and is no fault of the host's.
+        // The peer's own state is on the same heap.
         let own = self.peer.flows.len() as i64 * 600 + (1 << 20);
         if !self.budget.memory || held <= self.budget.endpoint + own {
             return;
@@ -124,11 +124,15 @@ impl Arena<'_> {
         let allowed: i64 = connections.map(|connection| self.budget.of(connection.config())).sum();
         let friend = 3 * 400_000 + (1 << 20);
         let limit = self.budget.endpoint + own + friend + allowed;
-        assert!(held <= limit, "over memory: {held} bytes held, {limit} allowed, {:?}", self.report);
+        assert!(
+            held <= limit,
+            "memory over the budget: {held} bytes live, {limit} allowed, {:?}",
+            self.report
+        );
     }
 }
 
-/// A segment in a line.
+/// A segment as one line of text.
 fn words(segment: &Segment) -> String {
     let Segment { source, destination, flags, sequence, acknowledgment, window, options, payload, .. } =
         segment;

@@ -1,6 +1,7 @@
-//! An honest host that talks to the victim over an interface of its own while others attack.
+//! An honest neighbour that exchanges data with the victim over its own interface.
 //!
-//! Owns its connection, both its streams, and the check of every byte. It is never attacked, and must not notice.
+//! Owns its connection, its two streams and the check of every byte. No attack targets it, and no attack may disturb
+//! it.
 
 use std::net::SocketAddr;
 
@@ -8,10 +9,10 @@ use bytes::Bytes;
 use mptcp::{CloseReason, Config, ConnectionId, Endpoint, EventKind, InterfaceId};
 use mptcp_clock::{Instant, Rng};
 
-/// Where the victim listens for it.
+/// The victim's port for the neighbour.
 pub(super) const PORT: u16 = 9_000;
 
-/// One direction of the stream.
+/// Bytes of one direction of the stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Count {
     pub wanted: u64,
@@ -25,7 +26,7 @@ pub(super) struct Friend {
     pub interface: InterfaceId,
     pub address: SocketAddr,
     connection: ConnectionId,
-    /// The victim's end, once it has accepted.
+    /// The victim's connection, once accepted.
     pub accepted: Option<ConnectionId>,
     /// Towards the victim, and from it.
     pub counts: [Count; 2],
@@ -67,7 +68,7 @@ fn drain(endpoint: &mut Endpoint, now: Instant, id: ConnectionId, direction: usi
 }
 
 impl Friend {
-    /// Calls the victim.
+    /// Connects to the victim.
     pub fn new(now: Instant, interface: InterfaceId, host: SocketAddr, config: Config) -> Option<Self> {
         let mut endpoint = Endpoint::new(Rng::new(3, "friend"));
         let address = SocketAddr::from(([10, 99, 0, 2], 0));
@@ -77,7 +78,7 @@ impl Friend {
         Some(Self { endpoint, interface, address, connection, accepted: None, counts, closed: None })
     }
 
-    /// Writes and reads what is possible now, on both sides.
+    /// Writes and reads as much as possible at both ends.
     pub fn work(&mut self, now: Instant, victim: &mut Endpoint) {
         while let Some(event) = self.endpoint.poll_event() {
             if let EventKind::Closed(how) = event.kind {
@@ -92,18 +93,18 @@ impl Friend {
         drain(&mut self.endpoint, now, self.connection, 1, down);
     }
 
-    /// No more is written on either side.
+    /// Closes both directions.
     pub fn close(&mut self, now: Instant, victim: &mut Endpoint) {
         self.endpoint.close(now, self.connection);
         self.accepted.into_iter().for_each(|accepted| victim.close(now, accepted));
     }
 
-    /// What every honest connection may expect.
+    /// Checks that both streams are complete.
     pub fn assert_unharmed(&self) {
         for (direction, count) in self.counts.iter().enumerate() {
             assert!(
                 count.read == count.wanted,
-                "an honest stream stands: direction {direction}, {count:?}, closed {:?}",
+                "an honest stream is incomplete: direction {direction}, {count:?}, closed {:?}",
                 self.closed
             );
         }

@@ -1,8 +1,8 @@
-//! Random cases: a host, its application, an honest neighbour, and a peer that does what the bytes of the case say.
+//! Random cases: a host, its application, an honest neighbour, and a peer that the case's bytes control.
 //!
-//! Owns a case. `exchange` and `passage` check after each packet and wakeup what must hold: no panic, memory within the
-//! budget, no endless talk, no wakeups for nothing, no wrong byte to the neighbour; `ending`, that nothing is left.
-//! What the peer does is `moves`, `deviate` and `bursts`, among `choices`; what the application does is `acts`.
+//! Owns a case. After each packet and wakeup, `exchange` and `passage` check for panics, excess memory, endless
+//! sending, useless wakeups and corrupt data at the neighbour. `ending` checks that nothing is left. The peer acts by
+//! `moves`, `deviate` and `bursts` with choices from `choices`; the application acts by `acts`.
 
 mod acts;
 mod application;
@@ -30,27 +30,27 @@ use crate::scene::PORT;
 use application::Application;
 use friend::Friend;
 
-/// What a case did.
+/// The statistics of a case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Things done, by the application, the peer and time.
+    /// Actions of the application, the peer and the clock.
     pub operations: u64,
-    /// Packets that the host was given.
+    /// Packets delivered to the host.
     pub packets: u64,
-    /// Segments that it said.
+    /// Segments sent by the host.
     pub answers: u64,
-    /// The most bytes that were held at once.
+    /// Peak heap size, in bytes.
     pub peak: i64,
-    /// Bytes left at the end.
+    /// Heap left at the end, in bytes.
     pub left: i64,
 }
 
-/// What the peer does by itself.
+/// The peer's automatic behaviour.
 #[derive(Clone, Copy, Debug)]
 struct Manners {
-    /// It completes handshakes.
+    /// The peer completes handshakes.
     shakes: bool,
-    /// It acknowledges what comes.
+    /// The peer acknowledges data.
     acknowledges: bool,
 }
 
@@ -58,7 +58,7 @@ struct Arena<'a> {
     draw: Draw<'a>,
     now: Instant,
     victim: Endpoint,
-    /// The host's addresses towards the peer.
+    /// The host's addresses on the peer's side.
     addresses: Vec<IpAddr>,
     peer: Peer,
     manners: Manners,
@@ -68,19 +68,19 @@ struct Arena<'a> {
     queued: VecDeque<(ConnectionId, SubflowId, u64)>,
     departures: bool,
     budget: Budget,
-    /// Bytes that lived before the host did.
+    /// Heap size before the host existed, in bytes.
     base: i64,
     report: Report,
-    /// Answers of the peer's that are yet to be given.
+    /// Subflows on which the peer still owes an answer.
     owed: VecDeque<usize>,
-    /// The most connections at once.
+    /// Maximum number of simultaneous connections.
     most: usize,
     bytes: Vec<u8>,
     told: bool,
     ports: u16,
 }
 
-/// Runs a case. Panics where something does not hold.
+/// Runs a case. Panics if a check fails.
 pub fn run(bytes: &[u8], budget: &Budget) -> Report {
     meter::reset_peak();
     let mut arena = Arena::new(bytes, *budget);
@@ -91,7 +91,7 @@ pub fn run(bytes: &[u8], budget: &Budget) -> Report {
     arena.finish()
 }
 
-/// Runs a case and holds it to the budget of time too: one that is over it three times is a fault.
+/// Runs a case and also checks processor time. Panics if three runs exceed the budget.
 pub fn judge(bytes: &[u8], budget: &Budget) -> Report {
     let mut tries = 0;
     loop {
@@ -100,7 +100,7 @@ pub fn judge(bytes: &[u8], budget: &Budget) -> Report {
         let each = (meter::thread_nanos() - begin) / (report.packets + report.answers).max(1_000);
         let Some(limit) = budget.nanos.filter(|&limit| each > limit) else { return report };
         tries += 1;
-        assert!(tries < 3, "over time: {each} ns for each packet, {limit} allowed, {report:?}");
+        assert!(tries < 3, "time over the budget: {each} ns per packet, {limit} allowed, {report:?}");
     }
 }
 
@@ -162,7 +162,7 @@ impl<'a> Arena<'a> {
         arena
     }
 
-    /// The neighbour calls.
+    /// Connects the neighbour to the victim.
     fn meet(&mut self, quiet: InterfaceId) {
         let config = Config {
             interfaces: Some(vec![quiet]),
@@ -178,7 +178,7 @@ impl<'a> Arena<'a> {
         self.settle();
     }
 
-    /// One thing happens.
+    /// Performs one action.
     fn step(&mut self) {
         match self.draw.byte() {
             0..40 => {

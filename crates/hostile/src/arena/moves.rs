@@ -1,22 +1,22 @@
-//! What the peer does in good order: calls, joins, answers, data, ends; and what it changes about itself.
+//! Regular actions of the peer: connects, joins, answers, data, closes, and changes of its own settings.
 //!
-//! Owns the choice among them. Each is valid in the state that the peer knows; that it comes now may not be.
+//! Owns the choice of actions. Each segment is valid for the peer's state, but may arrive at an unexpected time.
 
 use super::{Arena, settings};
 use crate::peer::{BLOCK, Stage};
 
 impl Arena<'_> {
-    /// What a peer with good manners says when something came on a subflow; returns whether it said anything.
+    /// Sends the peer's automatic answer on a subflow. Returns whether it sent a segment.
     pub(super) fn answer(&mut self, id: usize) -> bool {
         let flow = &self.peer.flows[id];
         let answer = match flow.stage {
             Stage::Dead | Stage::Asked => None,
-            // The host's SYN; it stays as it is until the third ACK.
+            // Answers the host's SYN until the third ACK arrives.
             Stage::Called if self.manners.shakes && flow.owes_ack && flow.host_next == flow.host_iss + 1 => {
                 Some(self.peer.syn_ack(self.now, id))
             }
             Stage::Called => None,
-            // The third ACK, as long as nothing but the SYN/ACK came.
+            // Sends the third ACK while the host has sent only its SYN/ACK.
             Stage::Open if flow.calls && flow.owes_ack && flow.host_next == flow.host_iss + 1 => {
                 self.manners.shakes.then(|| self.peer.third_ack(self.now, id))
             }
@@ -30,7 +30,7 @@ impl Arena<'_> {
         said
     }
 
-    /// One thing that the peer does.
+    /// Performs one action of the peer.
     pub(super) fn play(&mut self) {
         let now = self.now;
         let what = self.draw.byte() % 32;
@@ -80,7 +80,7 @@ impl Arena<'_> {
             21 => self.peer.fin(now, id),
             22 if self.draw.flag() => self.peer.reset(now, id),
             22 => {
-                // The whole end in one go.
+                // Closes both levels at once.
                 let segment = self.peer.data_fin(now, id);
                 self.deliver(segment);
                 self.peer.fin(now, id)
@@ -88,7 +88,7 @@ impl Arena<'_> {
             23 => {
                 let mut segment = self.peer.bare(now, id);
                 let option = self.signal(id);
-                // ADD_ADDR has no room beside a DSS.
+                // ADD_ADDR does not fit next to a DSS.
                 if self.draw.flag() {
                     segment.options.dss = None;
                 }
@@ -113,7 +113,7 @@ impl Arena<'_> {
                 self.peer.data(now, id, length)
             }
             27 => {
-                // An end in good order until its last step, in which something else comes.
+                // A regular close whose last step is replaced by another segment.
                 self.peer.rewind(id);
                 for segment in [self.peer.data_fin(now, id), self.peer.bare(now, id)] {
                     self.deliver(segment);

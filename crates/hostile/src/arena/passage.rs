@@ -1,22 +1,22 @@
-//! Time, and what happens by itself while it passes.
+//! Lets virtual time pass.
 //!
-//! Owns what must hold meanwhile: there are no endless wakeups, and none in a row for nothing.
+//! Owns two checks of timers: the number of wakeups at one time and of useless wakeups in sequence is limited.
 
 use mptcp_clock::Duration;
 
 use super::Arena;
 
-/// Most wakeups at one instant, and most in a row that change nothing.
+/// Maximum number of wakeups at one time, and of useless wakeups in sequence.
 const MOST_WAKEUPS: u32 = 1_000;
-/// Most answers that the peer gives by itself in one step.
+/// Maximum number of automatic answers of the peer in one step.
 const MOST_ANSWERS: u32 = 3_000;
-/// Most packets of a case after which the peer answers no more by itself.
+/// Packets of a case after which the peer's automatic answers stop.
 const MOST_PACKETS: u64 = 200_000;
-/// Most wakeups in one step: a longer time is cut short.
+/// Maximum number of wakeups in one step; a longer time is cut.
 const LONGEST: u32 = 20_000;
 
 impl Arena<'_> {
-    /// Lets the neighbour and the peer's good manners go on until nothing moves.
+    /// Exchanges packets of the neighbour and automatic answers of the peer until none is left.
     pub(super) fn settle(&mut self) {
         self.listen_to_victim();
         let mut answers = 0;
@@ -46,7 +46,7 @@ impl Arena<'_> {
         }
     }
 
-    /// Time passes.
+    /// Advances the clock by `span`. Returns the number of wakeups.
     pub(super) fn pass(&mut self, span: Duration) -> u32 {
         let end = self.now + span;
         self.tell(|| format!("time until {end}"));
@@ -67,7 +67,7 @@ impl Arena<'_> {
             idle = if self.report.answers == said { idle + 1 } else { 0 };
             assert!(
                 idle < MOST_WAKEUPS || !self.budget.wakeups,
-                "{idle} wakeups in a row for nothing at {}",
+                "{idle} consecutive useless wakeups at {}",
                 self.now
             );
             wakeups += 1;

@@ -1,4 +1,6 @@
-//! What a case draws before it begins: the host's settings, its addresses, the time.
+//! Random settings of a case: the host's configuration, its addresses, and the start time.
+//!
+//! Owns the choices; runs nothing.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -29,13 +31,13 @@ pub(super) fn scheduler(draw: &mut Draw<'_>) -> Factory<dyn Scheduler> {
     Policies::default().schedulers.find(name).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// When the case begins: also where the clock of timestamps wraps.
+/// Start time of the case; some choices let the timestamp clock wrap.
 pub(super) fn start(draw: &mut Draw<'_>) -> Instant {
     let millis = [0, 1, 1_000, (1 << 31) - 3_000, (1 << 32) - 3_000, (1 << 32) + 1, 315_360_000_000];
     Instant::ZERO + Duration::from_millis(draw.pick(&millis))
 }
 
-/// The host's address on an interface towards the peer.
+/// An address of the host towards the peer.
 pub(super) fn address(number: u8, wide: bool) -> IpAddr {
     if wide {
         Ipv6Addr::new(0xfd00, number.into(), 0, 0, 0, 0, 0, 1).into()
@@ -59,7 +61,7 @@ pub(super) fn offer(draw: &mut Draw<'_>) -> Offer {
     }
 }
 
-/// Linux's habits, whether data acknowledgements are as wide as the numbers that they answer, and how Linux's stack has what waits.
+/// Random Linux behaviours, the width of data acknowledgements, and behaviours of Linux's send queues.
 fn habits(draw: &mut Draw<'_>) -> (LinuxCompat, bool, LinuxStack) {
     match draw.byte() {
         0..128 => (LinuxCompat::default(), false, LinuxStack::default()),
@@ -107,7 +109,7 @@ fn announce(draw: &mut Draw<'_>) -> Option<Vec<Announced>> {
     Some(named.collect())
 }
 
-/// Settings of the host's connections.
+/// Random settings of the host's connections.
 pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
     if draw.chance(60) {
         return Config { receive_buffer: 1 << 20, send_buffer: 1 << 20, ..Config::default() };
@@ -147,7 +149,7 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         sack: on(6),
         timestamps: on(7),
         rack: on(8),
-        // Drawn from what is drawn, so that cases that were found stay what they are.
+        // Derived from earlier choices, so that old cases keep their meaning.
         spurious_loss: Some(SpuriousLoss { undo: on(8) != on(11), frto: on(6) != on(10) }),
         restart_after_idle: Some(on(5)),
         mtu_probing: if on(4) { MtuProbing::Off } else { MtuProbing::On },
@@ -196,7 +198,7 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         wide_data_acks: false,
         linux_stack: LinuxStack::default(),
     };
-    // They were drawn together before, so that cases that were found stay what they are.
+    // Chosen together, so that old cases keep their meaning.
     (config.linux_compat, config.wide_data_acks, config.linux_stack) = habits(draw);
     config
 }

@@ -1,4 +1,6 @@
-//! Attacks on the memory of a connection: what a host keeps for data that is out of order, unread or not yet mapped.
+//! Attacks on the memory of a connection: out-of-order, unread or unmapped data.
+//!
+//! Owns the attacks; `attacks` owns their list.
 
 use bytes::Bytes;
 use mptcp::Config;
@@ -7,7 +9,7 @@ use super::sample::{Sample, measured, volley};
 use crate::peer::{BLOCK, Offer};
 use crate::scene::Scene;
 
-/// Payload of a full frame.
+/// Payload of a full frame, in bytes.
 const FULL: usize = 1_400;
 
 fn one_megabyte() -> Config {
@@ -17,13 +19,13 @@ fn one_megabyte() -> Config {
 fn scene(config: Config, offer: Offer) -> (Scene, usize) {
     let mut scene = Scene::new(config, offer);
     let id = scene.open(1);
-    // The keys are confirmed by the first data.
+    // The first data confirms the keys.
     let first = scene.peer.data(scene.now, id, 100);
     scene.hit(first);
     (scene, id)
 }
 
-/// Each segment has a buffer of its own, as from a network card.
+/// A payload with its own allocation, as from a network card.
 fn own(length: usize) -> Bytes {
     Bytes::from(vec![0x5a; length])
 }

@@ -1,7 +1,8 @@
-//! Attacks by name, each at a size of one's choice, and what they cost the host.
+//! Named attacks with a size, and their cost for the host.
 //!
-//! Owns the list that `examples/attacks.rs` prints and the tests hold to its bounds. Each file has attacks of one kind:
-//! memory of a connection (`buffers`), work (`work`), the endpoint's tables (`tables`), timers (`timers`).
+//! Owns the list of attacks. `examples/attacks.rs` prints their costs, and the tests compare them with bounds. Attacks
+//! target the memory of a connection (`buffers`), processor time (`work`), the endpoint's tables (`tables`) or timers
+//! (`timers`).
 
 mod buffers;
 mod sample;
@@ -14,21 +15,21 @@ pub use sample::Sample;
 /// An attack.
 #[derive(Clone, Copy, Debug)]
 pub struct Attack {
-    /// Its number in the list of defects.
+    /// Number in the list of defects.
     pub name: &'static str,
-    /// What is done.
+    /// Description.
     pub what: &'static str,
-    /// Small, ten times that, and ten times that.
+    /// Three sizes, each ten times the previous one.
     pub sizes: [u64; 3],
-    /// Runs it.
+    /// Runs the attack at a size.
     pub run: fn(u64) -> Sample,
 }
 
-/// All of them, in the order of the list of defects.
+/// All attacks, in the order of the list of defects.
 pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "X1",
-        what: "ACKs to a closed port, faster than resets leave",
+        what: "ACKs to a closed port, faster than resets are sent",
         sizes: [1_000, 10_000, 100_000],
         run: tables::strays,
     },
@@ -59,7 +60,7 @@ pub const ATTACKS: &[Attack] = &[
     Attack { name: "X2 joins", what: "joins filled and reset", sizes: [1, 6, 60], run: buffers::dead_joins },
     Attack {
         name: "X2 unread",
-        what: "segments of one byte that nobody reads",
+        what: "unread segments of one byte",
         sizes: [1_000, 10_000, 100_000],
         run: buffers::unread_bytes,
     },
@@ -71,7 +72,7 @@ pub const ATTACKS: &[Attack] = &[
     },
     Attack {
         name: "X2 checksum",
-        what: "bytes under one mapping with a checksum that is never whole",
+        what: "bytes under one mapping with a checksum that is never complete",
         sizes: [600, 6_000, 60_000],
         run: buffers::held_for_checksum,
     },
@@ -131,7 +132,7 @@ pub const ATTACKS: &[Attack] = &[
     },
     Attack {
         name: "X14",
-        what: "all acknowledged at the data level alone, then closed; bytes",
+        what: "all data acknowledged at the data level only, then closed; bytes",
         sizes: [40_000, 400_000, 4_000_000],
         run: timers::data_acknowledged,
     },
@@ -155,7 +156,7 @@ pub const ATTACKS: &[Attack] = &[
     },
     Attack {
         name: "heap",
-        what: "deadlines that move earlier again and again",
+        what: "deadlines that repeatedly move earlier",
         sizes: [100, 1_000, 10_000],
         run: timers::deadline_heap,
     },
@@ -167,7 +168,7 @@ pub const ATTACKS: &[Attack] = &[
     },
     Attack {
         name: "sweep",
-        what: "SYNs at a full listener beside connections: one in 100 ms",
+        what: "SYNs at a full listener with open connections: one in 100 ms",
         sizes: [1_000, 10_000, 100_000],
         run: tables::sweep,
     },

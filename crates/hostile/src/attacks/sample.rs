@@ -1,24 +1,24 @@
-//! What an attack costs, and the tools that attacks have in common.
+//! The cost of an attack, and helpers that attacks share.
 
 use crate::meter;
 use crate::scene::Scene;
 
-/// What an attack of one size did.
+/// The cost of an attack of one size.
 #[derive(Clone, Copy, Debug)]
 pub struct Sample {
-    /// How large the attack was.
+    /// Size of the attack.
     pub size: u64,
-    /// Bytes that the host holds after it, beyond what it held before.
+    /// Additional heap of the host after the attack, in bytes.
     pub held: i64,
-    /// Packets that the host was given, or timers that ran.
+    /// Packets delivered to the host, or timers that ran.
     pub packets: u64,
-    /// Processor time of the host, nanoseconds.
+    /// Processor time of the host, in nanoseconds.
     pub nanos: u64,
-    /// Segments that the host said.
+    /// Segments sent by the host.
     pub answers: u64,
 }
 
-/// Runs the attack proper on a scene that is prepared, and says what it cost.
+/// Runs an attack on a prepared scene and measures its cost.
 pub(super) fn measured(size: u64, scene: &mut Scene, attack: impl FnOnce(&mut Scene)) -> Sample {
     scene.collect();
     let before = meter::live();
@@ -28,10 +28,10 @@ pub(super) fn measured(size: u64, scene: &mut Scene, attack: impl FnOnce(&mut Sc
     Sample { size, held: meter::live() - before, packets, nanos, answers }
 }
 
-/// Packets that are made before the clock of the host begins to run.
+/// Packets that are created before each measurement.
 const BATCH: u64 = 64;
 
-/// Gives the host `count` segments in batches, each made by `make` of its number.
+/// Delivers `count` segments to the host in batches; `make` creates each from its number.
 pub(super) fn volley(
     scene: &mut Scene,
     count: u64,
@@ -46,9 +46,9 @@ pub(super) fn volley(
     }
 }
 
-/// The number that `i` becomes in a fixed shuffle of 0..count.
+/// Position of `i` in a fixed shuffle of `0..count`.
 pub(super) fn shuffled(i: u64, count: u64) -> u64 {
-    // A prime larger than every count shares no factor with it.
+    // The prime exceeds every count, so the two have no common factor.
     ((u128::from(i) * 2_654_435_761 + 17) % u128::from(count)) as u64
 }
 

@@ -1,4 +1,6 @@
-//! Attacks on what all connections share or keep lists of: answers to strangers, addresses, tables, listeners.
+//! Attacks on state that all connections share: resets for unknown segments, addresses, tables and listeners.
+//!
+//! Owns the attacks; `attacks` owns their list.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -52,11 +54,11 @@ pub(super) fn time_wait_echoes(size: u64) -> Sample {
     })
 }
 
-/// Peers in one /64 whose tuples have the same FxHash (rustc-hash 2.1): the number that the low half of the address has to be
-/// for each port.
+/// An address of the peer in one /64 whose four-tuple has the same FxHash (rustc-hash 2.1) for each port. Only the low
+/// half of the address varies.
 fn colliding(host: SocketAddr, prefix: u64, port: u16) -> Ipv6Addr {
     const K: u64 = 0xf135_7aea_2e62_a9c5;
-    // Newton's iteration: each step doubles the bits that are right.
+    // Newton's iteration doubles the number of correct bits in each step.
     let inverse = (0..6).fold(K, |x, _| x.wrapping_mul(2_u64.wrapping_sub(K.wrapping_mul(x))));
     let local = match host.ip() {
         IpAddr::V6(address) => u128::from(address),
@@ -71,7 +73,7 @@ fn colliding(host: SocketAddr, prefix: u64, port: u16) -> Ipv6Addr {
 }
 
 pub(super) fn collisions(size: u64) -> Sample {
-    // Plain TCP, so that a connection is as small as can be.
+    // Plain TCP makes a connection as small as possible.
     let offer = Offer { multipath: false, ..Offer::default() };
     let mut scene = Scene::new(Config::tcp(), offer);
     let host = SocketAddr::new(scene.addresses[1], PORT);
@@ -129,7 +131,7 @@ pub(super) fn refused_addresses(size: u64) -> Sample {
     })
 }
 
-/// The sample's time is until an honest join is answered.
+/// The sample's time is the delay until the host answers an honest join.
 pub(super) fn join_flood(size: u64) -> Sample {
     let mut scene = Scene::new(Config::default(), Offer::default());
     let id = scene.open(1);
@@ -156,7 +158,7 @@ pub(super) fn join_flood(size: u64) -> Sample {
     sample
 }
 
-/// The sample's answers are the honest connects that came through, of twenty.
+/// The sample's answers are the successful honest connects of 20.
 pub(super) fn syn_flood(size: u64) -> Sample {
     let config = Config { multipath: false, ..Config::default() };
     let mut scene = Scene::listening(config, Offer { multipath: false, ..Offer::default() }, Some(128));
@@ -174,7 +176,7 @@ pub(super) fn syn_flood(size: u64) -> Sample {
             });
             let flood = flood.collect();
             scene.strike(flood);
-            // Twenty callers within two seconds, who ask again after 1, 2 and 4 seconds as RFC 6298 has it.
+            // Twenty honest clients in two seconds. They retransmit the SYN after 1, 2 and 4 seconds (RFC 6298).
             if tick % 10 == 0 && tick < 200 {
                 let (id, _) = scene.peer.call(scene.now, Scene::caller(tick), host);
                 honest.push((id, tick, false));
@@ -203,7 +205,7 @@ pub(super) fn sweep(size: u64) -> Sample {
     let mut scene = Scene::listening(config, offer, Some(size as usize));
     scene.accepts = false;
     for number in 0..size as u32 {
-        // They are open and wait for the application: their places count.
+        // The connections wait for accept, so they fill the backlog.
         let host = scene.host();
         let (id, syn) = scene.peer.call(scene.now, Scene::caller(number), host);
         scene.deliver(syn);

@@ -1,4 +1,6 @@
-//! Attacks that outlast a connection: what a host keeps or does for a peer that will never answer.
+//! Attacks that outlast a connection: state and timers for a peer that never answers again.
+//!
+//! Owns the attacks; `attacks` owns their list.
 
 use bytes::Bytes;
 use mptcp::Config;
@@ -11,7 +13,8 @@ use crate::scene::Scene;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// Both DATA_FINs are exchanged, and MP_FAIL comes before the FIN is acknowledged: the connection must not outlive a day.
+/// Sends MP_FAIL after both DATA_FINs and before the acknowledgement of the host's FIN. The connection must not live
+/// for a day.
 pub(super) fn fin_wait(size: u64) -> Sample {
     let mut scene = Scene::new(Config::default(), Offer::default());
     measured(size, &mut scene, |scene| {
@@ -26,7 +29,7 @@ pub(super) fn fin_wait(size: u64) -> Sample {
             let end = scene.peer.data_fin(scene.now, id);
             scene.hit(end);
             let mut fail = scene.peer.bare(scene.now, id);
-            // The FIN of the host is not acknowledged yet.
+            // The host's FIN is not acknowledged yet.
             fail.acknowledgment = scene.peer.flows[id].host_next - 1;
             fail.options.mptcp.push(scene.peer.fail(id, 0));
             scene.hit(fail);
@@ -43,7 +46,7 @@ pub(super) fn fin_wait(size: u64) -> Sample {
     })
 }
 
-/// The peer offers a window of nothing and dies, while the host has data: how many probes it sends in `size` days.
+/// The peer announces a zero window and vanishes while the host has data. Counts the wakeups in `size` days.
 pub(super) fn zero_window(size: u64) -> Sample {
     let mut scene = Scene::new(Config::default(), Offer { window: 0, scale: None, ..Offer::default() });
     let id = scene.open(1);
@@ -61,7 +64,7 @@ pub(super) fn zero_window(size: u64) -> Sample {
     })
 }
 
-/// The peer acknowledges all data at the data level and nothing of the subflow; the host closes. What it holds a minute later.
+/// The peer acknowledges data at the data level only, and the host closes. Measures the heap after two minutes.
 pub(super) fn data_acknowledged(size: u64) -> Sample {
     let config = Config { initial_window: 100_000, send_buffer: size, ..Config::default() };
     let mut scene = Scene::new(config, Offer { scale: Some(14), ..Offer::default() });
@@ -87,14 +90,14 @@ pub(super) fn data_acknowledged(size: u64) -> Sample {
     })
 }
 
-/// Data comes so that the time of the next timer moves back and forth: each entry that is left in a queue of timers counts.
+/// The next deadline moves back and forth, so stale entries in a timer queue would accumulate.
 pub(super) fn deadline_heap(size: u64) -> Sample {
     let mut scene = Scene::new(Config::default(), Offer { window: 0, scale: None, ..Offer::default() });
     let id = scene.open(1);
     let first = scene.peer.data(scene.now, id, 10);
     scene.hit(first);
     if let Some(&connection) = scene.connections.first() {
-        // A probe of the window is a timer that is far away.
+        // The window probe is a timer in the distant future.
         scene.victim.write(scene.now, connection, Bytes::from_static(&[1; 1_000]));
     }
     scene.collect();

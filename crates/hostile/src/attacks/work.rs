@@ -1,4 +1,6 @@
-//! Attacks on a host's time: what makes it search, move or answer more than a packet is worth.
+//! Attacks on processor time: packets that make the host search, move or answer more than they are worth.
+//!
+//! Owns the attacks; `attacks` owns their list.
 
 use bytes::Bytes;
 use mptcp::Config;
@@ -65,7 +67,7 @@ pub(super) fn mapping_holes(size: u64) -> Sample {
     })
 }
 
-/// A host that will send `bytes` of payload at MSS 64 at once.
+/// A host with `bytes` of payload to send at once, at an MSS of 64 bytes.
 fn in_flight(bytes: u64, config: Config, joins: u32) -> (Scene, usize) {
     let config = Config { initial_window: 1_000_000, send_buffer: bytes, mss: 64, ..config };
     let offer = Offer { mss: Some(64), scale: Some(14), window: 60_000, ..Offer::default() };

@@ -1,95 +1,95 @@
-//! What a peer knows of a subflow and of the connection that it belongs to.
+//! The peer's state of a subflow and of its connection.
 //!
-//! Owns sequence numbers, keys and windows as the peer has learnt them. Makes no segments.
+//! Owns sequence numbers, keys and windows from the host's segments. Never creates segments.
 
 use std::net::SocketAddr;
 
 use mptcp::Version;
 use mptcp_wire::{MpCapable, MptcpOption, Segment, Seq};
 
-/// How far a subflow has come.
+/// Stage of a subflow's handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The peer's SYN is out.
+    /// The peer has sent a SYN.
     Asked,
-    /// The host's SYN came, and was not answered or not confirmed.
+    /// The host's SYN arrived; the handshake is incomplete.
     Called,
-    /// Both are acknowledged.
+    /// The handshake is complete.
     Open,
-    /// A reset came.
+    /// A reset arrived.
     Dead,
 }
 
-/// A subflow as the peer sees it.
+/// A subflow in the peer's view.
 #[derive(Clone, Debug)]
 pub struct Flow {
     /// The peer's address and port.
     pub peer: SocketAddr,
-    /// The host's.
+    /// The host's address and port.
     pub host: SocketAddr,
-    /// Which of the peer's connections it belongs to.
+    /// Index of the subflow's connection in [`Peer::links`](super::Peer::links).
     pub link: usize,
-    /// It was opened by an MP_JOIN.
+    /// The subflow was opened by an MP_JOIN.
     pub joins: bool,
     /// The peer sent the first SYN.
     pub calls: bool,
-    /// How far it has come.
+    /// Stage of the handshake.
     pub stage: Stage,
     /// The peer's initial sequence number.
     pub iss: Seq,
-    /// The peer's next one.
+    /// The peer's next sequence number.
     pub next: Seq,
     /// The host's initial sequence number.
     pub host_iss: Seq,
-    /// The host's next one, as far as all before it is here.
+    /// The host's next sequence number in order.
     pub host_next: Seq,
-    /// The largest acknowledgement of the host's.
+    /// The highest acknowledgement of the host.
     pub acknowledged: Seq,
-    /// The window that the host offered last, bytes.
+    /// The host's latest window, in bytes.
     pub window: u32,
-    /// The shift of the host's window.
+    /// The host's window scale.
     pub host_scale: u8,
-    /// Both sides sent timestamps.
+    /// Both ends sent timestamps.
     pub timestamps: bool,
-    /// The host's last timestamp.
+    /// The host's latest timestamp.
     pub host_clock: u32,
-    /// The peer's nonce of a join.
+    /// The peer's nonce for MP_JOIN.
     pub nonce: u32,
-    /// The host's.
+    /// The host's nonce for MP_JOIN.
     pub host_nonce: u32,
-    /// Something came that an honest peer acknowledges.
+    /// A segment arrived that an honest peer acknowledges.
     pub owes_ack: bool,
     /// The peer has sent a FIN.
     pub finished: bool,
 }
 
-/// A connection as the peer sees it.
+/// A connection in the peer's view.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// What is spoken.
+    /// The MPTCP version.
     pub version: Version,
-    /// MP_CAPABLE was exchanged.
+    /// Both ends sent MP_CAPABLE.
     pub multipath: bool,
-    /// DSS checksums are used.
+    /// DSS checksums are in use.
     pub checksum: bool,
     /// The peer's key.
     pub key: u64,
-    /// The host's, once it has shown it.
+    /// The host's key, once it is known.
     pub host_key: Option<u64>,
     /// Offset of the peer's next byte in its stream.
     pub data_next: u64,
-    /// What the host has acknowledged of it.
+    /// Offset up to which the host has acknowledged the peer's stream.
     pub data_acknowledged: u64,
-    /// Offset of the host's next byte, as far as all before it is here.
+    /// Offset of the host's next byte in order.
     pub host_data: u64,
-    /// The host's DATA_FIN came.
+    /// The host's DATA_FIN arrived.
     pub host_ended: bool,
     /// The peer has sent a DATA_FIN.
     pub ended: bool,
 }
 
 impl Flow {
-    /// A subflow of which nothing is known yet.
+    /// A subflow before its handshake.
     #[must_use]
     pub fn new(peer: SocketAddr, host: SocketAddr, link: usize, iss: u32) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl Flow {
         }
     }
 
-    /// Takes sequence numbers, window and clock of what the host sent.
+    /// Records sequence numbers, window and timestamp of a host's segment.
     pub(super) fn learn(&mut self, segment: &Segment) {
         if let Some(timestamps) = segment.options.timestamps {
             self.host_clock = timestamps.value;
@@ -140,7 +140,7 @@ impl Flow {
 }
 
 impl Link {
-    /// A connection that is about to begin.
+    /// A connection before its handshake.
     #[must_use]
     pub fn new(version: Version, key: u64) -> Self {
         Self {
@@ -157,26 +157,26 @@ impl Link {
         }
     }
 
-    /// The data sequence number of the byte at `offset` of the peer's stream.
+    /// Data sequence number of the byte at `offset` of the peer's stream.
     #[must_use]
     pub fn number(&self, offset: u64) -> u64 {
         self.version.digest(self.key).initial_sequence.wrapping_add(1).wrapping_add(offset)
     }
 
-    /// The same of the host's.
+    /// Data sequence number of the byte at `offset` of the host's stream; None without the host's key.
     #[must_use]
     pub fn host_number(&self, offset: u64) -> Option<u64> {
         let first = self.version.digest(self.host_key?).initial_sequence;
         Some(first.wrapping_add(1).wrapping_add(offset))
     }
 
-    /// What the peer acknowledges of the host's stream.
+    /// The peer's data acknowledgement; None without the host's key.
     #[must_use]
     pub fn data_ack(&self) -> Option<u64> {
         self.host_number(self.host_data + u64::from(self.host_ended))
     }
 
-    /// Takes what the host's segment says of its stream.
+    /// Records MPTCP options of a host's segment. `relative` is its subflow sequence number.
     pub(super) fn learn(&mut self, segment: &Segment, relative: u32) {
         for option in &segment.options.mptcp {
             if let MptcpOption::Capable(MpCapable { flags, sender_key, data, .. }) = option {
@@ -203,7 +203,7 @@ impl Link {
         if mapping.length == 0 {
             return;
         }
-        // Where this payload lies in the mapping.
+        // Offset of the payload in the mapping.
         let skipped = u64::from(relative.wrapping_sub(mapping.subflow_sequence));
         let begin = start.wrapping_add(skipped);
         let end = begin.wrapping_add(segment.payload.len() as u64);

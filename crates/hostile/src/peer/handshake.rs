@@ -1,6 +1,6 @@
-//! Handshakes in both roles: MP_CAPABLE and MP_JOIN (RFC 8684 sections 3.1 and 3.2, RFC 6824 the same), and plain TCP.
+//! Handshakes in both roles: MP_CAPABLE and MP_JOIN (RFC 8684 sections 3.1 and 3.2, RFC 6824), and plain TCP.
 //!
-//! Owns the making of SYNs, SYN/ACKs and third ACKs with the right keys and HMACs.
+//! Owns the creation of SYNs, SYN/ACKs and third ACKs with valid keys and HMACs.
 
 use std::net::SocketAddr;
 
@@ -11,7 +11,7 @@ use mptcp_wire::{Flags, MpCapable, MpJoin, MptcpOption, Segment, Timestamps};
 use super::{Flow, Link, Peer};
 
 impl Peer {
-    /// Begins a connection; returns its first subflow and the SYN.
+    /// Starts a connection. Returns its first subflow and the SYN.
     pub fn call(&mut self, now: Instant, peer: SocketAddr, host: SocketAddr) -> (usize, Segment) {
         let key = self.key();
         let mut link = Link::new(self.offer.version, key);
@@ -23,7 +23,7 @@ impl Peer {
         (id, syn)
     }
 
-    /// Begins a further subflow of a connection.
+    /// Starts another subflow of a connection. Returns the subflow and the SYN.
     pub fn join(
         &mut self,
         now: Instant,
@@ -39,7 +39,7 @@ impl Peer {
         (id, syn)
     }
 
-    /// The SYN of a subflow, as often as wanted.
+    /// The SYN of a subflow; may be retransmitted.
     #[must_use]
     pub fn syn(&self, now: Instant, id: usize) -> Segment {
         let flow = &self.flows[id];
@@ -60,7 +60,7 @@ impl Peer {
         segment
     }
 
-    /// The answer to the host's SYN.
+    /// The SYN/ACK for the host's SYN.
     #[must_use]
     pub fn syn_ack(&self, now: Instant, id: usize) -> Segment {
         let flow = &self.flows[id];
@@ -96,7 +96,7 @@ impl Peer {
         link.multipath.then(|| capable(link, Some(link.key), Some(host_key), None))
     }
 
-    /// The third ACK of a handshake that the peer began.
+    /// The third ACK of a handshake that the peer started.
     #[must_use]
     pub fn third_ack(&self, now: Instant, id: usize) -> Segment {
         let mut segment = self.bare(now, id);
@@ -117,7 +117,7 @@ impl Peer {
     }
 }
 
-/// MP_CAPABLE with these keys.
+/// An MP_CAPABLE option with these keys.
 pub(super) fn capable(
     link: &Link,
     sender_key: Option<u64>,

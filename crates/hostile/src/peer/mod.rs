@@ -1,9 +1,9 @@
-//! The other end, made by hand: it keeps the state of each of its connections and subflows, so that what it sends is
-//! valid wherever it does not choose to be otherwise.
+//! A scripted MPTCP peer that tracks its connections and subflows, so that its segments are valid unless a caller
+//! changes them.
 //!
-//! Owns what was learnt from the host's segments (`flow`), and the making of segments: handshakes in both roles
-//! (`handshake`), data and acknowledgements (`segments`), MPTCP's other options (`signals`). Never sends by itself: who
-//! plays it decides what goes.
+//! Owns the state from the host's segments (`flow`) and the creation of segments: handshakes in both roles
+//! (`handshake`), data and acknowledgements (`segments`), and other MPTCP options (`signals`). Never sends by itself:
+//! the caller decides.
 
 mod flow;
 mod handshake;
@@ -20,27 +20,27 @@ use mptcp_wire::{MpCapable, MpJoin, MptcpOption, Segment};
 
 pub use flow::{Flow, Link, Stage};
 
-/// What the live driver reads from a device at once: payloads are slices of such a block.
+/// Size of the live driver's read blocks in bytes; payloads are slices of such a block.
 pub const BLOCK: usize = 256 << 10;
 
-/// Options that the peer offers in its SYNs and SYN/ACKs.
+/// Options in the peer's SYNs and SYN/ACKs.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer {
-    /// Multipath TCP.
+    /// Offers MPTCP.
     pub multipath: bool,
-    /// In this version.
+    /// The MPTCP version.
     pub version: Version,
-    /// DSS checksums.
+    /// Requires DSS checksums.
     pub checksum: bool,
-    /// Largest segment; None offers none.
+    /// Maximum segment size; None omits the option.
     pub mss: Option<u16>,
-    /// Shift of the peer's windows; None offers none.
+    /// Window scale; None omits the option.
     pub scale: Option<u8>,
-    /// Selective acknowledgements.
+    /// Offers selective acknowledgements.
     pub sack: bool,
-    /// Timestamps.
+    /// Offers timestamps.
     pub timestamps: bool,
-    /// The window field of what the peer sends.
+    /// Value of the window field.
     pub window: u16,
 }
 
@@ -59,16 +59,16 @@ impl Default for Offer {
     }
 }
 
-/// A peer with all its connections.
+/// A peer with its connections.
 #[derive(Debug)]
 pub struct Peer {
-    /// What it offers from now on.
+    /// Options of future handshakes.
     pub offer: Offer,
-    /// Its subflows, dead ones included.
+    /// Its subflows, including dead ones.
     pub flows: Vec<Flow>,
     /// Its connections.
     pub links: Vec<Link>,
-    /// The block that payloads are cut from.
+    /// The block that holds all payloads.
     pub block: Bytes,
     places: HashMap<(SocketAddr, SocketAddr), usize>,
     drawn: u64,
@@ -94,18 +94,18 @@ impl Peer {
         }
     }
 
-    /// The peer reads a new block from its imaginary device: payloads from now on pin that.
+    /// Allocates a new block; later payloads are slices of it.
     pub fn renew_block(&mut self, size: usize) {
         self.block = Bytes::from(vec![0; size]);
     }
 
-    /// The subflow between two addresses, the latest if there were several.
+    /// The latest subflow between two addresses.
     #[must_use]
     pub fn find(&self, peer: SocketAddr, host: SocketAddr) -> Option<usize> {
         self.places.get(&(peer, host)).copied()
     }
 
-    /// Forgets everything, so that nothing of it counts as held.
+    /// Drops all state, so that it does not count as live memory.
     pub fn clear(&mut self) {
         *self = Self { block: Bytes::new(), ..Self::new(self.offer) };
     }
@@ -121,7 +121,7 @@ impl Peer {
         self.drawn.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x0123_4567_89ab_cdef
     }
 
-    /// Takes a segment of the host's; returns the subflow that it belongs to, if it is one of the peer's.
+    /// Processes a host's segment. Returns its subflow; None for unknown segments.
     pub fn take(&mut self, segment: &Segment) -> Option<usize> {
         let known = self.find(segment.destination, segment.source);
         let flags = segment.flags;
@@ -149,7 +149,7 @@ impl Peer {
         Some(id)
     }
 
-    /// A SYN of the host's: a new connection, a join, or one of these again.
+    /// Processes a host's SYN: a new connection, a join, or a retransmission.
     fn take_call(&mut self, segment: &Segment, known: Option<usize>) -> Option<usize> {
         if let Some(id) = known.filter(|&id| self.flows[id].host_iss == segment.sequence) {
             self.flows[id].owes_ack = true;
@@ -195,7 +195,7 @@ impl Peer {
         Some(self.add(flow))
     }
 
-    /// A SYN/ACK of the host's.
+    /// Processes a host's SYN/ACK.
     fn take_answer(&mut self, id: usize, segment: &Segment) {
         let offer = self.offer;
         let flow = &mut self.flows[id];
@@ -230,7 +230,7 @@ impl Peer {
         flow.host_clock = segment.options.timestamps.map_or(0, |timestamps| timestamps.value);
     }
 
-    /// The peer's clock for timestamps; never zero.
+    /// The peer's timestamp clock; never zero.
     fn clock(now: Instant) -> u32 {
         (now.as_millis() as u32).wrapping_add(77).max(1)
     }

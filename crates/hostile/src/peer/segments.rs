@@ -1,6 +1,6 @@
-//! Segments of a subflow that is open: acknowledgements, data with right mappings and checksums, ends of streams.
+//! Segments of an open subflow: acknowledgements, data with valid mappings and checksums, and ends of streams.
 //!
-//! Owns what an honest peer would send next. Who wants to harm changes a field of it.
+//! Owns an honest peer's next segment. Attacks change its fields.
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
@@ -9,7 +9,7 @@ use mptcp_wire::{Checksum, DataSequence, Dss, Flags, Mapping, Segment, Timestamp
 use super::Peer;
 
 impl Peer {
-    /// An acknowledgement of everything that came, at both levels.
+    /// An acknowledgement of all received data, at both levels.
     #[must_use]
     pub fn bare(&self, now: Instant, id: usize) -> Segment {
         let flow = &self.flows[id];
@@ -29,12 +29,12 @@ impl Peer {
         segment
     }
 
-    /// The acknowledgement that an honest peer owes, if it owes one.
+    /// The acknowledgement that an honest peer owes; None if it owes none.
     pub fn owed(&mut self, now: Instant, id: usize) -> Option<Segment> {
         std::mem::take(&mut self.flows[id].owes_ack).then(|| self.bare(now, id))
     }
 
-    /// Bytes of the block from `at` on.
+    /// A slice of the block that starts at `at`.
     #[must_use]
     pub fn payload(&self, at: usize, length: usize) -> Bytes {
         let length = length.min(self.block.len());
@@ -42,7 +42,7 @@ impl Peer {
         self.block.slice(at..at + length)
     }
 
-    /// A mapping of a payload: `data` is its offset in the stream, `relative` its place in the subflow.
+    /// A mapping of a payload. `data` is its offset in the stream, and `relative` its subflow sequence number.
     #[must_use]
     pub fn mapping(&self, id: usize, data: u64, relative: u32, payload: &[u8]) -> Option<Dss> {
         let link = &self.links[self.flows[id].link];
@@ -54,12 +54,12 @@ impl Peer {
         });
         let mapping =
             Mapping { sequence: DataSequence::Wide(number), subflow_sequence: relative, length, checksum };
-        // With a checksum and an 8-byte acknowledgement the option still fits beside timestamps.
+        // Checksum, 8-byte acknowledgement and timestamps fit together.
         let ack = link.data_ack().map(DataSequence::Wide);
         link.multipath.then_some(Dss { ack, mapping: Some(mapping), data_fin: false })
     }
 
-    /// Payload `ahead` bytes after what is next, in both spaces; nothing moves on.
+    /// A segment `ahead` bytes after the next byte at both levels. The peer's state does not change.
     #[must_use]
     pub fn data_at(&self, now: Instant, id: usize, ahead: u32, payload: Bytes) -> Segment {
         let flow = &self.flows[id];
@@ -83,14 +83,14 @@ impl Peer {
         segment
     }
 
-    /// The peer considers these bytes as sent.
+    /// Marks bytes as sent.
     pub fn skip(&mut self, id: usize, bytes: u32) {
         let flow = &mut self.flows[id];
         flow.next = flow.next + bytes;
         self.links[flow.link].data_next += u64::from(bytes);
     }
 
-    /// The peer goes back to what the host has acknowledged: what follows fills every hole.
+    /// Returns to the acknowledged data at both levels, so that later segments fill every hole.
     pub fn rewind(&mut self, id: usize) {
         let flow = &mut self.flows[id];
         flow.next = flow.acknowledged;
@@ -131,7 +131,7 @@ impl Peer {
         segment
     }
 
-    /// A reset that the host believes.
+    /// A reset that the host accepts.
     #[must_use]
     pub fn reset(&self, now: Instant, id: usize) -> Segment {
         let mut segment = self.bare(now, id);

@@ -1,6 +1,6 @@
-//! MPTCP's options beside the DSS, as a peer that knows the keys signs them.
+//! MPTCP options other than the DSS, signed with valid keys.
 //!
-//! Owns their right forms; wrong ones are the deviations' affair.
+//! Owns their valid forms; the deviations create invalid ones.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use mptcp_wire::{AddAddress, MptcpOption, RemoveAddress};
 use super::Peer;
 
 impl Peer {
-    /// ADD_ADDR with the right HMAC; without one in version 0, or while the host's key is not known.
+    /// ADD_ADDR with a valid HMAC. Without HMAC in version 0, or while the host's key is unknown.
     #[must_use]
     pub fn add_address(&self, id: usize, address_id: u8, address: IpAddr, port: Option<u16>) -> MptcpOption {
         let link = &self.links[self.flows[id].link];
@@ -20,7 +20,7 @@ impl Peer {
         MptcpOption::AddAddress(AddAddress { echo: false, id: address_id, address, port, hmac })
     }
 
-    /// REMOVE_ADDR of these ids.
+    /// REMOVE_ADDR with these address IDs.
     #[must_use]
     pub fn remove_address(ids: &[u8]) -> MptcpOption {
         let mut option = RemoveAddress::default();
@@ -30,13 +30,13 @@ impl Peer {
         MptcpOption::RemoveAddress(option)
     }
 
-    /// MP_FASTCLOSE with the host's key, or a wrong one while that is not known.
+    /// MP_FASTCLOSE with the host's key, or with an invalid key while it is unknown.
     #[must_use]
     pub fn fast_close(&self, id: usize) -> MptcpOption {
         MptcpOption::FastClose(self.links[self.flows[id].link].host_key.unwrap_or(1))
     }
 
-    /// MP_FAIL for what the host sent at an offset of its stream.
+    /// MP_FAIL for an offset of the host's stream.
     #[must_use]
     pub fn fail(&self, id: usize, offset: u64) -> MptcpOption {
         MptcpOption::Fail(self.links[self.flows[id].link].host_number(offset).unwrap_or(0))

@@ -1,4 +1,6 @@
-//! What the hostile callers of the day do.
+//! Attacks of hostile callers in a soak run.
+//!
+//! Owns the choice of attack; `soak` owns the schedule.
 
 use std::net::SocketAddr;
 
@@ -19,7 +21,7 @@ impl Soak {
         ([10, 66, 0, 1], self.port).into()
     }
 
-    /// A hostile connection: opened as far as `number` says, attacked, and left alone.
+    /// Opens a hostile connection as far as `number` selects, attacks, and abandons it.
     pub(super) fn attack(&mut self, number: u64) {
         let now = self.now;
         self.peer.offer = Offer {
@@ -47,7 +49,8 @@ impl Soak {
         }
     }
 
-    /// MP_FAIL comes when both streams have ended and before the host's FIN is acknowledged: what shall end it now?
+    /// Sends MP_FAIL after the end of both streams and before the acknowledgement of the host's FIN, so that only a
+    /// timer can end the connection.
     fn strand(&mut self, id: usize) {
         let end = self.peer.data_fin(self.now, id);
         self.hit(end);

@@ -1,5 +1,5 @@
-//! The attacks of the list by name, held to bounds that do not depend on their size. What depends on a clock is printed by
-//! `examples/attacks.rs` instead.
+//! Compares named attacks with bounds that do not depend on their size. `examples/attacks.rs` prints results that
+//! depend on a clock.
 
 use mptcp_hostile::attacks::{ATTACKS, Sample};
 
@@ -8,7 +8,7 @@ fn run(name: &str, size: u64) -> Sample {
     (attack.run)(size)
 }
 
-/// Bytes that the attack makes the host hold, at a size where it would show.
+/// Checks the additional heap after an attack, at a size that would show growth.
 fn holds(name: &str, size: u64, most: i64) {
     let sample = run(name, size);
     assert!(
@@ -19,7 +19,7 @@ fn holds(name: &str, size: u64, most: i64) {
     );
 }
 
-/// Twice the receive buffer of 1 MB, and what belongs to a connection.
+/// Twice the receive buffer of 1 MB, and the state of a connection.
 const BUFFER: i64 = (2 << 20) + (512 << 10);
 
 #[test]

@@ -1,4 +1,4 @@
-//! Replays the corpus of the fuzz target `endpoint`: cases that reached something, and those that found something.
+//! Replays the corpus of the fuzz target `endpoint`: cases with new coverage, and cases that found a defect.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ fn no_case_of_the_corpus_breaks_anything() {
     replay(Budget { wakeups: false, ..Budget::LOGIC });
 }
 
-/// All budgets but that of time, which a test does not judge.
+/// Checks all budgets except for time.
 #[test]
 fn the_corpus_keeps_its_budgets() {
     replay(Budget { nanos: None, ..Budget::ALL });

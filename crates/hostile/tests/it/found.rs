@@ -1,4 +1,5 @@
-//! What the random cases found, each as the shortest story that shows it. A test is named after what should hold.
+//! Regression tests for defects that random cases found, each reduced to the shortest sequence. The test name states
+//! the correct behaviour.
 
 use bytes::Bytes;
 use mptcp::{CloseReason, Config, LinuxCompat};
@@ -9,9 +10,9 @@ use mptcp_hostile::peer::Offer;
 use mptcp_hostile::scene::Scene;
 use mptcp_hostile::{draw, verdict};
 
-/// N1: with `steady_join_ack` the third ACK of a join goes again after twice the round-trip time, however short that is: on a
-/// path of a microsecond all tries are over within sixteen, and the subflow is given up. At a round trip of zero they all go
-/// in one instant.
+/// N1: with `steady_join_ack`, the host retransmits the third ACK of a join after twice the RTT. At an RTT of one
+/// microsecond, it used up all retries within 16 RTTs and closed the subflow. At an RTT of zero, it sent all of them at
+/// once.
 #[test]
 fn the_third_ack_of_a_join_is_not_repeated_within_a_millisecond() {
     let config = Config {
@@ -19,14 +20,14 @@ fn the_third_ack_of_a_join_is_not_repeated_within_a_millisecond() {
         ..Config::default()
     };
     let mut scene = Scene::new(config.clone(), Offer::default());
-    let Ok((_, id)) = scene.call(config) else { panic!("the host does not call") };
+    let Ok((_, id)) = scene.call(config) else { panic!("the host does not connect") };
     let first = scene.peer.data(scene.now, id, 10);
     scene.hit(first);
     let mut announce = scene.peer.bare(scene.now, id);
     announce.options.dss = None;
     announce.options.mptcp.push(scene.peer.add_address(id, 3, [10, 66, 0, 2].into(), None));
     scene.hit(announce);
-    // The host joins; the peer answers a microsecond later, and then keeps quiet.
+    // The host joins; the peer answers after a microsecond and then stays silent.
     scene.now += Duration::from_micros(1);
     let joined = scene.peer.flows.len() - 1;
     assert!(scene.peer.flows[joined].joins);
@@ -37,14 +38,13 @@ fn the_third_ack_of_a_join_is_not_repeated_within_a_millisecond() {
     assert!(again.is_empty(), "{} segments within a millisecond: {again:?}", again.len());
 }
 
-/// N2: a corked connection whose data cannot go, here for a window of zero, wakes up five times a second for nothing, for as
-/// long as the peer likes.
+/// N2: a corked connection that cannot send, here because of a zero window, woke up five times a second without effect.
 #[test]
 fn a_cork_that_has_run_out_does_not_wake_anybody() {
     let offer = Offer { window: 0, scale: None, multipath: false, ..Offer::default() };
     let mut scene = Scene::new(Config::default(), offer);
     scene.open(1);
-    let Some(&connection) = scene.connections.first() else { panic!("nobody was accepted") };
+    let Some(&connection) = scene.connections.first() else { panic!("no connection was accepted") };
     scene.victim.set_cork(scene.now, connection, true);
     scene.victim.write(scene.now, connection, Bytes::from_static(&[1; 10]));
     scene.collect();
@@ -53,8 +53,8 @@ fn a_cork_that_has_run_out_does_not_wake_anybody() {
     assert!(wakeups <= most, "{wakeups} wakeups in an hour for {} segments", said.len());
 }
 
-/// N3: a connection that has timed out while data of it is unread wakes up every two minutes for ever, to send again what
-/// has no subflow any more; and it keeps what it wanted to send.
+/// N3: a timed-out connection with unread data woke up every two minutes forever, to retransmit without a subflow. It
+/// also kept its send queue.
 #[test]
 fn a_connection_that_is_over_sleeps() {
     let mut scene = Scene::new(Config::default(), Offer::default());
@@ -62,11 +62,11 @@ fn a_connection_that_is_over_sleeps() {
     let id = scene.open(1);
     let data = scene.peer.data(scene.now, id, 10);
     scene.hit(data);
-    let Some(&connection) = scene.connections.first() else { panic!("nobody was accepted") };
+    let Some(&connection) = scene.connections.first() else { panic!("no connection was accepted") };
     let before = meter::live();
     scene.victim.write(scene.now, connection, Bytes::from(vec![1; 1_000_000]));
     scene.collect();
-    // The peer has vanished; the application looks away.
+    // The peer has vanished, and the application does not read.
     scene.wait(Duration::from_secs(7_200));
     let closed = scene.victim.info(scene.now, connection).and_then(|info| info.closed);
     assert_eq!(closed, Some(CloseReason::TimedOut));
@@ -75,8 +75,8 @@ fn a_connection_that_is_over_sleeps() {
     assert!(wakeups == 0 && held < 100_000, "{wakeups} wakeups in a day, {held} bytes held");
 }
 
-/// N4: with Linux's data-level timer a connection whose data the peer never acknowledges, though it answers on the subflow, is
-/// asked about for ever. As a random case had it.
+/// N4: with Linux's data-level timer, a connection lived forever if the peer acknowledged the subflow but never the
+/// data.
 #[test]
 fn data_that_nobody_acknowledges_as_linux_sends_them_end_with_their_connection() {
     let report = verdict::of(&draw::bytes_of(7_000_430), &Budget::LOGIC);

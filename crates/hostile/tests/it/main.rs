@@ -1,4 +1,4 @@
-//! A peer that means harm, against an endpoint with budgets.
+//! A malicious peer against an endpoint with budgets.
 
 mod attacks;
 mod corpus;

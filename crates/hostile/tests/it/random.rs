@@ -1,10 +1,12 @@
-//! Some thousand random cases, and what must hold in each: `HOSTILE_CASES=100000 cargo test -p mptcp-hostile --release --test
-//! it random:: -- --nocapture` runs more, from `HOSTILE_SEED` on, and prints how many.
+//! Runs random cases with all checks.
+//!
+//! `HOSTILE_CASES=100000 cargo test -p mptcp-hostile --release --test it random:: -- --nocapture` runs more of them,
+//! starts at `HOSTILE_SEED`, and prints their number.
 
 use mptcp_hostile::budget::Budget;
 use mptcp_hostile::{draw, verdict};
 
-/// Cases in an ordinary `cargo test`.
+/// Number of cases in an ordinary `cargo test`.
 const CASES: u64 = 2_000;
 
 fn number(name: &str, usual: u64) -> u64 {
@@ -33,37 +35,37 @@ fn hold(budget: Budget) {
     );
 }
 
-/// No panic, no endless talk, no wrong byte to an honest neighbour.
+/// No panic, no endless sending, and no corrupt data at an honest neighbour.
 #[test]
 fn nothing_breaks() {
     hold(Budget { wakeups: false, ..Budget::LOGIC });
 }
 
-/// Nobody wakes up again and again for nothing.
+/// No repeated useless wakeups.
 #[test]
 fn no_wakeups_for_nothing() {
     hold(Budget::LOGIC);
 }
 
-/// Memory while the attack goes on.
+/// Memory during the attack stays within the budget.
 #[test]
 fn memory_stays_within_its_budget() {
     hold(Budget { memory: true, wakeups: false, ..Budget::LOGIC });
 }
 
-/// No memory is left when all is over.
+/// No memory is left at the end.
 #[test]
 fn nothing_is_left() {
     hold(Budget { leak: true, wakeups: false, ..Budget::LOGIC });
 }
 
-/// No connection outlives its abort by a day.
+/// No connection lives for a day after its abort.
 #[test]
 fn every_connection_ends() {
     hold(Budget { immortal: true, wakeups: false, ..Budget::LOGIC });
 }
 
-/// The same case twice does the same.
+/// Two runs of a case have the same result.
 #[test]
 fn a_case_is_a_function_of_its_bytes() {
     let bytes = draw::bytes_of(77);

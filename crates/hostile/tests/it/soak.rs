@@ -1,4 +1,4 @@
-//! A day of virtual time, made small: what lives in its last hour is what lived in its second.
+//! A short day of virtual time: the heap of its last hour equals the heap of its second.
 
 use mptcp_clock::Duration;
 use mptcp_hostile::soak::{Plan, run};
@@ -12,7 +12,7 @@ fn nothing_piles_up_in_a_day() {
     assert!(ratio <= 1.02, "hour 24 / hour 2: {ratio}");
 }
 
-/// Without enemies, the same holds, and each client gets its answer.
+/// Without attackers, the same holds, and each client gets its answer.
 #[test]
 fn honest_clients_leave_nothing() {
     let plan = Plan { connections: 5_000, hostile: u64::MAX, day: Duration::from_secs(86_400) };
