@@ -1,9 +1,8 @@
-//! Hash sockets in user space, to be preloaded into packetdrill.
+//! Replaces the kernel's hash sockets (AF_ALG) for packetdrill, as a preloaded library.
 //!
-//! packetdrill computes tokens and HMACs by the kernel's hash sockets (AF_ALG), which kernels built without
-//! `CONFIG_CRYPTO_USER_API_HASH` do not have. Owns the six calls that packetdrill uses for them, for
-//! descriptors of that family; every other descriptor goes to the kernel unchanged. Never touches a
-//! network socket.
+//! packetdrill computes tokens and HMACs with these sockets, which a kernel without `CONFIG_CRYPTO_USER_API_HASH`
+//! lacks. Owns the six system calls that packetdrill uses, for descriptors of this family. All other descriptors go to
+//! the kernel unchanged. Never touches a network socket.
 
 mod session;
 
@@ -12,7 +11,7 @@ use std::ffi::{c_int, c_void};
 use libc::{size_t, sockaddr, socklen_t, ssize_t};
 use session::Session;
 
-/// `struct sockaddr_alg` up to the name: family, type, feature, mask.
+/// Offset of the name in `struct sockaddr_alg`, behind family, type, feature and mask.
 const NAME_OFFSET: usize = 24;
 const NAME_LENGTH: usize = 64;
 
@@ -22,13 +21,13 @@ fn fail(error: c_int) -> c_int {
     -1
 }
 
-/// A descriptor of its own, so that the caller can close it.
+/// Allocates a descriptor that the caller can close.
 fn descriptor() -> c_int {
     // SAFETY: takes no pointers.
     unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) }
 }
 
-/// socket(2).
+/// Implements socket(2).
 #[unsafe(no_mangle)]
 pub extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
     if domain == libc::AF_ALG {
@@ -42,30 +41,30 @@ pub extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
     fd
 }
 
-/// bind(2).
+/// Implements bind(2).
 ///
 /// # Safety
-/// As the system call: `address` points to `length` bytes.
+/// As for the system call: `address` points to `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn bind(fd: c_int, address: *const sockaddr, length: socklen_t) -> c_int {
     let bound = session::with(fd, |session| {
         if (length as usize) < NAME_OFFSET + NAME_LENGTH {
             return fail(libc::EINVAL);
         }
-        // SAFETY: the caller vouches for `length` bytes, and there are enough.
+        // SAFETY: the caller guarantees `length` bytes, and there are enough.
         let name = unsafe { std::slice::from_raw_parts(address.cast::<u8>().add(NAME_OFFSET), NAME_LENGTH) };
         let name = name.split(|&byte| byte == 0).next().unwrap_or_default();
         session.algorithm = String::from_utf8_lossy(name).into_owned();
         if Session::knows(&session.algorithm) { 0 } else { fail(libc::ENOENT) }
     });
-    // SAFETY: the caller's promise is the system call's.
+    // SAFETY: the caller guarantees valid arguments.
     bound.unwrap_or_else(|| unsafe { libc::syscall(libc::SYS_bind, fd, address, length) } as c_int)
 }
 
-/// setsockopt(2).
+/// Implements setsockopt(2).
 ///
 /// # Safety
-/// As the system call: `value` points to `length` bytes.
+/// As for the system call: `value` points to `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn setsockopt(
     fd: c_int,
@@ -78,20 +77,20 @@ pub unsafe extern "C" fn setsockopt(
         if level != libc::SOL_ALG || name != libc::ALG_SET_KEY || value.is_null() {
             return fail(libc::ENOPROTOOPT);
         }
-        // SAFETY: the caller vouches for `length` bytes.
+        // SAFETY: the caller guarantees `length` bytes.
         session.key = unsafe { std::slice::from_raw_parts(value.cast::<u8>(), length as usize) }.to_vec();
         0
     });
-    // SAFETY: the caller's promise is the system call's.
+    // SAFETY: the caller guarantees valid arguments.
     set.unwrap_or_else(
         || unsafe { libc::syscall(libc::SYS_setsockopt, fd, level, name, value, length) } as c_int
     )
 }
 
-/// accept(2).
+/// Implements accept(2).
 ///
 /// # Safety
-/// As the system call: `length` says how many bytes `address` has room for, or both are null.
+/// As for the system call: `length` points to the size of `address` in bytes, or both are null.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn accept(fd: c_int, address: *mut sockaddr, length: *mut socklen_t) -> c_int {
     if let Some(session) = session::with(fd, |session| session.clone()) {
@@ -99,49 +98,49 @@ pub unsafe extern "C" fn accept(fd: c_int, address: *mut sockaddr, length: *mut 
         session::set(operation, (operation >= 0).then_some(session));
         return operation;
     }
-    // SAFETY: the caller's promise is the system call's.
+    // SAFETY: the caller guarantees valid arguments.
     let accepted = unsafe { libc::syscall(libc::SYS_accept, fd, address, length) } as c_int;
     session::set(accepted, None);
     accepted
 }
 
-/// send(2).
+/// Implements send(2).
 ///
 /// # Safety
-/// As the system call: `data` points to `length` bytes.
+/// As for the system call: `data` points to `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn send(fd: c_int, data: *const c_void, length: size_t, flags: c_int) -> ssize_t {
     let sent = session::with(fd, |session| {
         if !data.is_null() {
-            // SAFETY: the caller vouches for `length` bytes.
+            // SAFETY: the caller guarantees `length` bytes.
             session.data.extend_from_slice(unsafe { std::slice::from_raw_parts(data.cast::<u8>(), length) });
         }
         length as ssize_t
     });
     sent.unwrap_or_else(|| {
         let nowhere = std::ptr::null::<sockaddr>();
-        // SAFETY: the caller's promise is the system call's; a null address is that of the peer.
+        // SAFETY: the caller guarantees valid arguments; a null address is that of the peer.
         unsafe { libc::syscall(libc::SYS_sendto, fd, data, length, flags, nowhere, 0) as ssize_t }
     })
 }
 
-/// recv(2).
+/// Implements recv(2).
 ///
 /// # Safety
-/// As the system call: `buffer` has room for `length` bytes.
+/// As for the system call: `buffer` points to `length` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn recv(fd: c_int, buffer: *mut c_void, length: size_t, flags: c_int) -> ssize_t {
     let received = session::with(fd, |session| {
         let digest = session.digest();
         let count = digest.len().min(length);
         session.data.clear();
-        // SAFETY: the caller vouches for room for `length` bytes, and the digest is ours alone.
+        // SAFETY: the caller guarantees space for `length` bytes, and the digest is a local value.
         unsafe { std::ptr::copy_nonoverlapping(digest.as_ptr(), buffer.cast::<u8>(), count) };
         count as ssize_t
     });
     received.unwrap_or_else(|| {
         let (nowhere, none) = (std::ptr::null_mut::<sockaddr>(), std::ptr::null_mut::<socklen_t>());
-        // SAFETY: the caller's promise is the system call's; null asks for no address.
+        // SAFETY: the caller guarantees valid arguments; null asks for no address.
         unsafe { libc::syscall(libc::SYS_recvfrom, fd, buffer, length, flags, nowhere, none) as ssize_t }
     })
 }
@@ -150,7 +149,7 @@ pub unsafe extern "C" fn recv(fd: c_int, buffer: *mut c_void, length: size_t, fl
 mod tests {
     use super::*;
 
-    /// As packetdrill asks: bind, key, accept, send, receive.
+    /// The order of packetdrill's calls: bind, key, accept, send, receive.
     #[test]
     fn a_hash_socket_answers_as_the_kernels_does() {
         let fd = socket(libc::AF_ALG, libc::SOCK_SEQPACKET, 0);

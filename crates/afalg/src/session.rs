@@ -1,6 +1,6 @@
-//! What one hash socket holds, and what reading from it gives.
+//! The state of a hash socket and its digest.
 //!
-//! Owns the table of hash sockets by descriptor. Never makes or closes a descriptor.
+//! Owns the table of hash sockets by descriptor. Never creates or closes a descriptor.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-/// A hash socket: what was bound, set and sent.
+/// The algorithm, key and data of a hash socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Session {
     /// The kernel's name of the algorithm.
@@ -19,12 +19,12 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Whether the kernel's name of an algorithm is one that packetdrill asks for.
+    /// Whether packetdrill uses an algorithm.
     pub(crate) fn knows(algorithm: &str) -> bool {
         matches!(algorithm, "sha1" | "sha256" | "hmac(sha1)" | "hmac(sha256)")
     }
 
-    /// The hash of all that was sent; empty for an algorithm that nobody knows.
+    /// The hash of the data; empty for an unknown algorithm.
     pub(crate) fn digest(&self) -> Vec<u8> {
         match self.algorithm.as_str() {
             "sha1" => Sha1::digest(&self.data).to_vec(),
@@ -49,7 +49,7 @@ fn table() -> MutexGuard<'static, Option<HashMap<i32, Session>>> {
     SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// From here on the descriptor is a hash socket, or, with None, is not.
+/// Makes a descriptor a hash socket, or none if `session` is None.
 pub(crate) fn set(fd: i32, session: Option<Session>) {
     let mut table = table();
     let table = table.get_or_insert_with(HashMap::new);
@@ -59,7 +59,7 @@ pub(crate) fn set(fd: i32, session: Option<Session>) {
     }
 }
 
-/// Does something to a hash socket; None when the descriptor is none.
+/// Runs `work` on a hash socket; None for other descriptors.
 pub(crate) fn with<T>(fd: i32, work: impl FnOnce(&mut Session) -> T) -> Option<T> {
     table().as_mut()?.get_mut(&fd).map(work)
 }

@@ -1,7 +1,7 @@
-//! Time and chance as values.
+//! Time and random numbers as values.
 //!
-//! Owns [`Instant`], [`Duration`] and [`Rng`]. Nothing here reads a clock or an entropy
-//! source: the driver says what time it is, and one seed says what chance will bring.
+//! Owns [`Instant`], [`Duration`] and [`Rng`]. Never reads a clock or an entropy source: the driver passes the time,
+//! and one seed determines all random numbers.
 #![forbid(unsafe_code)]
 
 mod rng;

@@ -1,5 +1,7 @@
-//! Seeded random streams, one for each component: xoshiro256++ (Blackman and Vigna), or ChaCha20 (RFC 8439)
-//! where nobody may guess what comes next.
+//! Seeded random streams, one for each component.
+//!
+//! Owns two generators: xoshiro256++ (Blackman and Vigna) for simulations, and ChaCha20 (RFC 8439) for unpredictable
+//! numbers.
 
 use chacha20::ChaCha20Rng;
 use rand_core::{Rng as _, SeedableRng as _};
@@ -7,7 +9,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 
 /// A stream of random numbers that is a pure function of a seed and a name.
 ///
-/// Components draw from streams of their own, so adding one never changes what another draws.
+/// Each component has its own stream, so that a new component does not change the numbers of others.
 pub struct Rng {
     generator: Generator,
 }
@@ -23,27 +25,27 @@ struct Secret {
 }
 
 impl Rng {
-    /// The stream called `name` under `seed`. Fast, and easy to guess: for simulations.
+    /// The stream called `name` under `seed`. Fast and predictable: for simulations.
     #[must_use]
     pub fn new(seed: u64, name: &str) -> Self {
         let seed = mix(seed ^ fnv1a(name.as_bytes()));
         Self { generator: Generator::Fast { seed, draws: Xoshiro256PlusPlus::seed_from_u64(seed) } }
     }
 
-    /// A stream that nobody can guess who does not know `seed`, nor its children: for keys on real networks
-    /// (RFC 4086, RFC 8684 section 5).
+    /// A stream that cannot be predicted without `seed`, and neither can its children. For keys on real networks (RFC
+    /// 4086, RFC 8684 section 5).
     #[must_use]
     pub fn secret(seed: [u8; 32]) -> Self {
         Self { generator: Generator::Secret(Box::new(Secret { seed, draws: ChaCha20Rng::from_seed(seed) })) }
     }
 
-    /// A stream below this one; independent of how much was drawn here.
+    /// A child stream, independent of the numbers drawn from this one so far.
     #[must_use]
     pub fn child(&self, name: &str) -> Self {
         match &self.generator {
             Generator::Fast { seed, .. } => Self::new(*seed, name),
             Generator::Secret(secret) => {
-                // A keystream of its own under the same key; the parent draws from number 0.
+                // A separate keystream under the same key; the parent uses stream number 0.
                 let mut draws = ChaCha20Rng::from_seed(secret.seed);
                 draws.set_stream(fnv1a(name.as_bytes()).max(1));
                 let mut seed = [0; 32];
@@ -82,8 +84,8 @@ impl Rng {
         }
     }
 
-    /// A number in [0, bound), or 0 when `bound` is 0 (Lemire's multiply-shift; bias below 2^-32
-    /// for bounds below 2^32).
+    /// A number in [0, bound), or 0 when `bound` is 0 (Lemire's multiply-shift). The bias is below 2^-32 for bounds
+    /// below 2^32.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next_u64()) * u128::from(bound)) >> 64) as u64
     }
@@ -97,7 +99,7 @@ impl Rng {
     }
 }
 
-/// Says of which kind it is; never what it draws from.
+/// Prints the generator's type, and never its state.
 impl std::fmt::Debug for Rng {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.generator {
@@ -114,7 +116,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The finaliser of SplitMix64: spreads close seeds far apart.
+/// The finaliser of SplitMix64, which separates close seeds.
 fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,6 @@
-//! Points and spans of time, as whole nanoseconds.
+//! Points and spans of time, in whole nanoseconds.
+//!
+//! Owns the types and their saturating arithmetic.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
@@ -22,7 +24,7 @@ pub struct Duration(u64);
 impl Instant {
     /// The origin.
     pub const ZERO: Self = Self(0);
-    /// Later than everything that will happen.
+    /// Later than every event.
     pub const FAR_FUTURE: Self = Self(u64::MAX);
 
     /// The instant `nanos` nanoseconds after the origin.
@@ -53,7 +55,7 @@ impl Instant {
         self.0 / 1_000_000
     }
 
-    /// How long ago `earlier` was; zero if it lies in the future.
+    /// The time since `earlier`; zero if it is in the future.
     #[inline]
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
@@ -62,7 +64,7 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// The empty span.
     pub const ZERO: Self = Self(0);
     /// The longest span.
     pub const MAX: Self = Self(u64::MAX);

@@ -1,4 +1,4 @@
-//! What the simulator's determinism stands on: streams and saturating time.
+//! Tests the basis of the simulator's determinism: random streams and saturating time.
 
 use mptcp_clock::{Duration, Instant, Rng};
 
@@ -52,8 +52,8 @@ fn time_saturates_instead_of_wrapping() {
     );
 }
 
-/// The keystream of RFC 8439 section 2.3.2's cipher under the key of zeros (appendix A.1, test vector 1), and children
-/// that depend on the name and the seed alone.
+/// The ChaCha20 keystream for the zero key (RFC 8439 section 2.3.2, appendix A.1, test vector 1). Children depend on
+/// the name and the seed only.
 #[test]
 fn secret_streams() {
     let mut zeros = Rng::secret([0; 32]);

@@ -1,4 +1,4 @@
-//! What a segment costs between value and bytes.
+//! Measures the cost of encoding and decoding a segment.
 //!
 //!     cargo bench -p mptcp-wire --bench hot
 

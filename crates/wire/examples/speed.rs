@@ -1,4 +1,4 @@
-//! Prints what it costs to encode and decode one segment.
+//! Prints the cost of encoding and decoding one segment.
 //!
 //!     cargo run --release -p mptcp-wire --example speed
 

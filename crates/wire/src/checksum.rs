@@ -1,13 +1,12 @@
-//! The Internet checksum (RFC 1071) and what it is computed over here.
+//! The Internet checksum (RFC 1071) of TCP, IPv4 and the DSS option.
 //!
-//! Owns the sum of TCP, IPv4 and the DSS option, in pieces of any length. Never touches headers:
-//! who fills or checks a field passes the bytes.
+//! Owns the sum, in chunks of any length. Never accesses headers: the caller passes the bytes.
 
 use std::net::IpAddr;
 
-/// A one's complement sum under way.
+/// A partial one's complement sum.
 ///
-/// Bytes may come in chunks of any length; the result is that of the chunks joined together.
+/// Chunks may have any length; the result is the same as for the joined chunks.
 ///
 /// ```
 /// use mptcp_wire::Checksum;
@@ -18,14 +17,14 @@ use std::net::IpAddr;
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Checksum {
-    /// Sum of 16-bit words in big-endian order, not yet folded; below 2^16 for each chunk added.
+    /// Unfolded sum of 16-bit big-endian words; each chunk adds less than 2^16.
     sum: u64,
-    /// An odd number of bytes so far: the next byte is the low half of a word.
+    /// The number of bytes so far is odd, so the next byte is the low half of a word.
     odd: bool,
 }
 
 impl Checksum {
-    /// The sum of nothing.
+    /// An empty sum.
     #[must_use]
     pub const fn new() -> Self {
         Self { sum: 0, odd: false }
@@ -33,7 +32,7 @@ impl Checksum {
 
     /// The sum of the TCP pseudo-header (RFC 9293 section 3.1, RFC 8200 section 8.1).
     ///
-    /// `length` is that of TCP header and payload, bytes.
+    /// `length` is the length of TCP header and payload, in bytes.
     #[must_use]
     pub fn tcp(source: IpAddr, destination: IpAddr, length: u32) -> Self {
         const TCP: u64 = 6;
@@ -50,8 +49,8 @@ impl Checksum {
 
     /// The sum of the DSS pseudo-header (RFC 8684 section 3.3.1).
     ///
-    /// `data_sequence` is always the whole 64 bits, whatever the option carries;
-    /// `subflow_sequence` and `length` are as in the option, so `length` counts a DATA_FIN.
+    /// `data_sequence` always has 64 bits, even if the option carries 32. `subflow_sequence` and `length` are as in the
+    /// option, so `length` counts a DATA_FIN.
     #[must_use]
     pub fn dss(data_sequence: u64, subflow_sequence: u32, length: u16) -> Self {
         let mut checksum = Self::new();
@@ -68,21 +67,21 @@ impl Checksum {
         self.odd ^= bytes.len() % 2 == 1;
     }
 
-    /// The sum in 16 bits: what a device that completes a checksum wants to find in the field.
+    /// The sum in 16 bits, as a device with checksum offload expects it in the field.
     #[must_use]
     pub const fn folded(&self) -> u16 {
         fold(self.sum)
     }
 
-    /// The value for a checksum field that was zero, or left out, in the sum.
+    /// The value of a checksum field that was zero or omitted in the sum.
     #[must_use]
     pub const fn value(&self) -> u16 {
         !self.folded()
     }
 
-    /// Whether `found` is right for a sum in which its field was zero, or left out.
+    /// Whether `found` is the right value of a field that was zero or omitted in the sum.
     ///
-    /// Zero has two forms in one's complement; both are right.
+    /// One's complement has two forms of zero; both are accepted.
     #[must_use]
     pub fn accepts(&self, found: u16) -> bool {
         fold(self.sum + u64::from(found)) == 0xffff
@@ -98,8 +97,8 @@ const fn fold(sum: u64) -> u16 {
 
 /// The folded sum of one chunk, as big-endian words.
 ///
-/// One's complement addition does not care for the byte order or the width of its words (RFC 1071
-/// section 2): eight bytes at a time in native order, four sums side by side.
+/// One's complement addition is independent of byte order and word size (RFC 1071 section 2). So it adds eight bytes at
+/// a time in native order, in four parallel sums.
 fn sum_of(bytes: &[u8]) -> u16 {
     let mut lanes = [0u64; 4];
     let (blocks, tail) = bytes.as_chunks::<32>();

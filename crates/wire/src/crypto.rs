@@ -1,9 +1,7 @@
-//! What MPTCP derives from its keys: with SHA-256 in version 1 (RFC 8684 section 3), with SHA-1 in version 0
-//! (RFC 6824 section 3).
+//! Hashes of MPTCP keys: SHA-256 in version 1 (RFC 8684 section 3), SHA-1 in version 0 (RFC 6824 section 3).
 //!
-//! Owns tokens, initial data sequence numbers and the HMACs of MP_JOIN and ADD_ADDR. Never draws
-//! a key: where keys come from is the endpoint's business. Keys and nonces are numbers in the order in
-//! which they stand in the options (big-endian).
+//! Owns tokens, initial data sequence numbers, and the HMACs of MP_JOIN and ADD_ADDR. Never generates a key: the
+//! endpoint does. Keys and nonces are numbers in the byte order of the options (big-endian).
 
 use std::net::IpAddr;
 
@@ -11,7 +9,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-/// The version of the protocol, which says how things are hashed.
+/// The MPTCP version, which selects the hash function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Version {
     /// RFC 6824: SHA-1.
@@ -21,18 +19,18 @@ pub enum Version {
     V1,
 }
 
-/// What follows from one host's key (RFC 8684 section 3.1, RFC 6824 section 3.1).
+/// Values derived from a host's key (RFC 8684 section 3.1, RFC 6824 section 3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyDigest {
-    /// The token that names the connection in an MP_JOIN: the first 32 bits of the key's hash.
+    /// The token of the connection in MP_JOIN: the first 32 bits of the key's hash.
     pub token: u32,
-    /// The initial data sequence number: the last 64 bits of the key's hash. The first byte of data is
-    /// the next one.
+    /// The initial data sequence number: the last 64 bits of the key's hash. The first byte of data has the next
+    /// number.
     pub initial_sequence: u64,
 }
 
 impl Version {
-    /// As it stands in MP_CAPABLE.
+    /// The version number in MP_CAPABLE.
     #[must_use]
     pub const fn number(self) -> u8 {
         match self {
@@ -41,7 +39,7 @@ impl Version {
         }
     }
 
-    /// Hashes a key, once for both values.
+    /// Computes token and initial sequence number with a single hash.
     #[must_use]
     pub fn digest(self, key: u64) -> KeyDigest {
         match self {
@@ -50,10 +48,10 @@ impl Version {
         }
     }
 
-    /// HMAC of a join as the third ACK carries it: 160 bits, in version 1 the leftmost (RFC 8684 section 3.2),
-    /// in version 0 all (RFC 6824 section 3.2).
+    /// The HMAC in the third ACK of a join, 160 bits. Version 1 truncates it to the leftmost bits (RFC 8684 section
+    /// 3.2); version 0 does not (RFC 6824 section 3.2).
     ///
-    /// "Own" is the host that sends it.
+    /// "Own" is the sending host.
     #[must_use]
     pub fn join_hmac(self, own_key: u64, peer_key: u64, own_nonce: u32, peer_nonce: u32) -> [u8; 20] {
         let block = block(own_key, peer_key);
@@ -74,9 +72,9 @@ impl Version {
         leftmost
     }
 
-    /// HMAC of a join as the SYN/ACK carries it: the leftmost 64 bits (section 3.2 of both).
+    /// The HMAC in the SYN/ACK of a join: the leftmost 64 bits (section 3.2 of both RFCs).
     ///
-    /// "Own" is the host that sends it.
+    /// "Own" is the sending host.
     #[must_use]
     pub fn join_hmac_truncated(self, own_key: u64, peer_key: u64, own_nonce: u32, peer_nonce: u32) -> u64 {
         let [a, b, c, d, e, f, g, h, ..] = self.join_hmac(own_key, peer_key, own_nonce, peer_nonce);
@@ -84,9 +82,9 @@ impl Version {
     }
 }
 
-/// HMAC of an ADD_ADDR: the rightmost 64 bits (RFC 8684 section 3.4.1; version 0 has none).
+/// The HMAC of an ADD_ADDR: the rightmost 64 bits (RFC 8684 section 3.4.1; version 0 has none).
 ///
-/// A port that is not announced counts as zero.
+/// Without a port, the HMAC covers port zero.
 #[must_use]
 pub fn add_address_hmac(
     sender_key: u64,
@@ -105,7 +103,7 @@ pub fn add_address_hmac(
     last_u64(&mac.finalize().into_bytes())
 }
 
-/// `first || second`, which RFC 2104 pads with zeros to the block of 64 bytes.
+/// `first || second`, padded with zeros to 64 bytes (RFC 2104).
 fn block(first: u64, second: u64) -> [u8; 64] {
     let mut block = [0; 64];
     let keys = first.to_be_bytes().into_iter().chain(second.to_be_bytes());

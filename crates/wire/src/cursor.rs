@@ -1,9 +1,8 @@
 //! A reader of big-endian fields.
 //!
-//! Owns the one place where bytes become numbers. Never looks beyond its slice: a field that is
-//! not there is `None`.
+//! Owns the conversion of bytes to numbers. Never reads beyond its slice: a missing field is `None`.
 
-/// What is left to read.
+/// The unread bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Reader<'a>(&'a [u8]);
 
@@ -12,7 +11,7 @@ impl<'a> Reader<'a> {
         Self(bytes)
     }
 
-    /// Bytes left.
+    /// Number of unread bytes.
     pub(crate) const fn len(&self) -> usize {
         self.0.len()
     }

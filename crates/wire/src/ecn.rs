@@ -1,19 +1,19 @@
-//! The two bits of an IP header that say whether a packet may be marked, and whether it was (RFC 3168 section 5).
+//! The ECN field of an IP header (RFC 3168 section 5).
 //!
-//! Only a value: who sets and reads it is the business of endpoints and of the network.
+//! Owns the value only; endpoints and the network set and read it.
 
-/// The ECN field, in IPv4 and IPv6 alike.
+/// The ECN field of IPv4 and IPv6.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Codepoint {
-    /// Not ECN-capable: a congested queue has to drop it.
+    /// Not ECN-capable: a congested queue must drop the packet.
     #[default]
     NotEct = 0,
-    /// ECN-capable; for experiments with finer marking (RFC 8311 section 4.2, RFC 9331).
+    /// ECN-capable, for experiments with finer marking (RFC 8311 section 4.2, RFC 9331).
     Ect1 = 1,
     /// ECN-capable.
     Ect0 = 2,
-    /// Congestion was met.
+    /// Congestion experienced.
     Ce = 3,
 }
 
@@ -30,14 +30,14 @@ impl Codepoint {
         }
     }
 
-    /// As it stands in the header.
+    /// The bits in the header.
     #[must_use]
     #[inline]
     pub const fn bits(self) -> u8 {
         self as u8
     }
 
-    /// Whether a queue may mark it in place of dropping it.
+    /// Whether a queue may mark the packet instead of dropping it.
     #[must_use]
     #[inline]
     pub const fn is_capable(self) -> bool {

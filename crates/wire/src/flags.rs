@@ -1,10 +1,12 @@
 //! The control bits of a TCP header (RFC 9293 section 3.1, RFC 3168 section 6.1).
+//!
+//! Owns the value only; never acts on a bit.
 
 use std::fmt;
 use std::ops::{BitOr, BitOrAssign};
 
-/// The low 12 bits of the TCP header's thirteenth and fourteenth byte: reserved bits, then
-/// AE, CWR, ECE, URG, ACK, PSH, RST, SYN, FIN.
+/// The low 12 bits of bytes 13 and 14 of the TCP header: reserved bits, then AE, CWR, ECE, URG, ACK, PSH, RST, SYN,
+/// FIN.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Flags(u16);
 
@@ -19,22 +21,22 @@ impl Flags {
     pub const RST: Self = Self(0x004);
     /// Push.
     pub const PSH: Self = Self(0x008);
-    /// The acknowledgement number counts.
+    /// The acknowledgement number is valid.
     pub const ACK: Self = Self(0x010);
-    /// The urgent pointer counts.
+    /// The urgent pointer is valid.
     pub const URG: Self = Self(0x020);
     /// ECN echo.
     pub const ECE: Self = Self(0x040);
     /// Congestion window reduced.
     pub const CWR: Self = Self(0x080);
 
-    /// The flags with these 12 bits; higher bits are dropped.
+    /// Creates flags from 12 bits; higher bits are dropped.
     #[must_use]
     pub const fn from_bits(bits: u16) -> Self {
         Self(bits & 0xfff)
     }
 
-    /// The 12 bits as they stand in the header.
+    /// The 12 bits in the header.
     #[must_use]
     pub const fn bits(self) -> u16 {
         self.0
@@ -46,25 +48,25 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
-    /// SYN is set.
+    /// Whether SYN is set.
     #[must_use]
     pub const fn syn(self) -> bool {
         self.contains(Self::SYN)
     }
 
-    /// ACK is set.
+    /// Whether ACK is set.
     #[must_use]
     pub const fn ack(self) -> bool {
         self.contains(Self::ACK)
     }
 
-    /// FIN is set.
+    /// Whether FIN is set.
     #[must_use]
     pub const fn fin(self) -> bool {
         self.contains(Self::FIN)
     }
 
-    /// RST is set.
+    /// Whether RST is set.
     #[must_use]
     pub const fn rst(self) -> bool {
         self.contains(Self::RST)

@@ -1,7 +1,7 @@
-//! What ICMP says of segments that were not delivered (RFC 792, RFC 4443).
+//! Parses ICMP errors about TCP segments (RFC 792, RFC 4443).
 //!
-//! Owns the way from a packet to the segment that it quotes: its ports and sequence number, which stand in the first eight
-//! bytes of the TCP header. Verifies the ICMP checksum. Never acts on anything: whoever does has to doubt it (RFC 5927).
+//! Owns the way from a packet to the quoted segment's ports and sequence number, in the first eight bytes of its TCP
+//! header. Verifies the ICMP checksum. Never acts on an error: the receiver must validate it (RFC 5927).
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -18,24 +18,24 @@ const ICMP: u8 = 1;
 /// Next header of ICMPv6.
 const ICMP6: u8 = 58;
 
-/// Why a segment did not arrive.
+/// The reason why a segment was not delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Undelivered {
-    /// No route leads to the network.
+    /// No route to the network.
     Network,
-    /// The host cannot be reached on its link.
+    /// The host is unreachable on its link.
     Host,
-    /// The host has no TCP.
+    /// The host does not support TCP.
     Protocol,
-    /// Nobody listens there.
+    /// No listener on the port.
     Port,
-    /// A filter, a policy or a route said so.
+    /// Prohibited by a filter, a policy or a route.
     Prohibited,
-    /// Its hop limit ran out, or its fragments did not come together in time.
+    /// The hop limit or the reassembly time is exceeded.
     TimeExceeded,
-    /// It is too large for a link.
+    /// The segment exceeds a link's MTU.
     TooBig {
-        /// The longest packet that the link carries, bytes; 0 from routers that do not say (RFC 1191 section 5).
+        /// MTU of the link, in bytes; 0 from routers that do not report it (RFC 1191 section 5).
         mtu: u32,
     },
 }
@@ -43,66 +43,66 @@ pub enum Undelivered {
 /// An ICMP error about a TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// Who sent the segment.
+    /// The segment's source.
     pub source: SocketAddr,
-    /// Who should have had it.
+    /// The segment's destination.
     pub destination: SocketAddr,
-    /// Its sequence number.
+    /// The segment's sequence number.
     pub sequence: Seq,
-    /// What happened to it.
+    /// The reason.
     pub what: Undelivered,
 }
 
-/// Why a packet is no ICMP error about a TCP segment.
+/// A packet that is no ICMP error about a TCP segment.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum IcmpParseError {
-    /// The packet itself.
+    /// The IP packet is malformed.
     #[error("{0}")]
     Packet(ParseError),
-    /// Something else inside.
-    #[error("IP protocol {0}: it must be 1 (ICMP), or 58 (ICMPv6) in IPv6")]
+    /// The packet carries another protocol.
+    #[error("IP protocol {0}: must be 1 (ICMP), or 58 (ICMPv6) in IPv6")]
     NotIcmp(u8),
-    /// It ends too early.
-    #[error("the {what} needs {needed} bytes and {available} are there")]
+    /// The message is truncated.
+    #[error("the {what} needs {needed} bytes, but only {available} are available")]
     Truncated {
-        /// The part of the message.
+        /// The truncated part of the message.
         what: &'static str,
-        /// Bytes that it should have.
+        /// Required length, in bytes.
         needed: usize,
-        /// Bytes that it has.
+        /// Available length, in bytes.
         available: usize,
     },
-    /// The checksum of the message.
+    /// The checksum of the message is wrong.
     #[error("the ICMP checksum is wrong: {found:#06x}")]
     Checksum {
-        /// In the packet.
+        /// The value in the packet.
         found: u16,
     },
-    /// Not about a packet that was not delivered.
-    #[error("ICMP type {kind} code {code} says nothing about a packet that was not delivered")]
+    /// The message reports no undelivered packet.
+    #[error("ICMP type {kind} code {code} reports no undelivered packet")]
     Kind {
-        /// Type.
+        /// ICMP type.
         kind: u8,
-        /// Code.
+        /// ICMP code.
         code: u8,
     },
-    /// The quoted packet holds no TCP header: another protocol, a later fragment, or no IP packet at all.
-    #[error("what the ICMP message quotes does not begin a TCP segment")]
+    /// The quoted packet has no TCP header: another protocol, a later fragment, or no IP packet.
+    #[error("the ICMP message does not quote the beginning of a TCP segment")]
     NoSegment,
 }
 
-/// The fixed part of a message (RFC 792, RFC 4443 section 2.1); the quoted packet follows.
+/// The fixed part of a message (RFC 792, RFC 4443 section 2.1), in front of the quoted packet.
 struct Head {
     kind: u8,
     code: u8,
     checksum: u16,
-    /// Of a packet that was too big: ICMPv4 has the MTU in the lower half (RFC 1191 section 4).
+    /// The MTU if the packet was too big; in ICMPv4, only in the lower half (RFC 1191 section 4).
     rest: u32,
 }
 
 impl Notice {
-    /// Whether a packet is ICMP, as far as its first header says. Cheap; [`Self::parse`] finds out.
+    /// Whether the IP header states that a packet is ICMP. Cheap; [`Self::parse`] verifies it.
     #[must_use]
     pub fn is_likely(packet: &[u8]) -> bool {
         match packet.first().map(|first| first >> 4) {
@@ -112,7 +112,7 @@ impl Notice {
         }
     }
 
-    /// Reads a packet, verifying its checksums.
+    /// Parses a packet and verifies its checksums.
     ///
     /// # Errors
     /// [`IcmpParseError`] unless it is an ICMP error that quotes the beginning of a TCP segment.
@@ -157,7 +157,7 @@ impl Head {
         use Undelivered::{Host, Network, Port, Prohibited, Protocol, TimeExceeded, TooBig};
         let (kind, code) = (self.kind, self.code);
         Ok(match (six, kind, code) {
-            // RFC 792; codes from 6 on: RFC 1122 section 3.2.2.1 and RFC 1812 section 5.2.7.1.
+            // RFC 792. Codes from 6: RFC 1122 section 3.2.2.1 and RFC 1812 section 5.2.7.1.
             (false, 3, 0 | 6 | 11) => Network,
             (false, 3, 1 | 5 | 7 | 8 | 12) => Host,
             (false, 3, 2) => Protocol,
@@ -176,7 +176,7 @@ impl Head {
     }
 }
 
-/// ICMPv4's checksum is over the message (RFC 792); ICMPv6's over a pseudo-header too (RFC 4443 section 2.3).
+/// ICMPv4's checksum covers the message (RFC 792); ICMPv6's also covers a pseudo-header (RFC 4443 section 2.3).
 fn verify(source: IpAddr, destination: IpAddr, message: &[u8], found: u16) -> Result<(), IcmpParseError> {
     let mut sum = Checksum::new();
     if let (IpAddr::V6(source), IpAddr::V6(destination)) = (source, destination) {
@@ -189,13 +189,13 @@ fn verify(source: IpAddr, destination: IpAddr, message: &[u8], found: u16) -> Re
     if sum.folded() == 0xffff { Ok(()) } else { Err(IcmpParseError::Checksum { found }) }
 }
 
-/// Addresses and transport header of a quoted packet, which may be cut off anywhere behind its header.
+/// Addresses and transport header of a quoted packet, which may be truncated anywhere behind its IP header.
 type Quoted<'a> = (IpAddr, IpAddr, &'a [u8]);
 
 fn quoted4(quote: &[u8]) -> Option<Quoted<'_>> {
     let header: &[u8; 20] = quote.first_chunk()?;
     let length = usize::from(header[0] & 0x0f) * 4;
-    // The 13 bits of the offset: only the first fragment has the ports.
+    // Only the fragment with offset 0 (13 bits) has the ports.
     let first = u16::from_be_bytes([header[6], header[7]]) & 0x1fff == 0;
     if header[0] >> 4 != 4 || length < 20 || header[9] != TCP || !first {
         return None;

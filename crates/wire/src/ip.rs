@@ -1,7 +1,7 @@
-//! IP headers as values, without the addresses, which stand in the segment.
+//! IP headers as values, without the addresses, which are in the segment.
 //!
-//! Owns both families' headers and finds where the TCP header begins. Never reassembles: a
-//! fragment is an error. Nothing gets lost on the way in and out again.
+//! Owns both families' headers and finds the start of the TCP header. Never reassembles: a fragment is an error.
+//! Decoding and encoding preserve every field.
 
 use std::net::IpAddr;
 
@@ -37,7 +37,7 @@ impl IpHeader {
         }
     }
 
-    /// Encoded length with options or extension headers, bytes.
+    /// Encoded length with options or extension headers, in bytes.
     #[must_use]
     pub fn length(&self) -> usize {
         match self {
@@ -46,7 +46,7 @@ impl IpHeader {
         }
     }
 
-    /// `protocol` is what has to be inside.
+    /// Parses a header that must carry `protocol`.
     pub(crate) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received<IpHeader>, ParseError> {
         let Some(first) = bytes.first() else {
             return Err(ParseError::Truncated { what: "IP header", needed: 20, available: 0 });
@@ -58,7 +58,7 @@ impl IpHeader {
         }
     }
 
-    /// Hands the encoded header to `put`, in one or two pieces, after all checks have passed.
+    /// Passes the encoded header to `put`, in one or two pieces, after all checks.
     pub(crate) fn emit(
         &self,
         source: IpAddr,

@@ -1,8 +1,8 @@
-//! Bytes to segments and back.
+//! Encodes and decodes TCP segments with MPTCP options.
 //!
-//! Owns the value types of a segment ([`Segment`], [`Options`], the MPTCP options), their encoding
-//! ([`Packet`]), ICMP's word about segments that did not arrive ([`Notice`]), and the arithmetic they need: sequence numbers, checksums, keys, tokens, HMACs. Holds no
-//! state and makes no decisions. Any bytes parse to a value or an error; nothing here panics on input.
+//! Owns the value types ([`Segment`], [`Options`], the MPTCP options), their encoding ([`Packet`]), and ICMP errors
+//! about segments ([`Notice`]). Also owns sequence numbers, checksums, keys, tokens and HMACs. Holds no state and makes
+//! no decisions. Any input parses to a value or an error, and never panics.
 #![forbid(unsafe_code)]
 
 mod checksum;

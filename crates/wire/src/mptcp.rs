@@ -1,7 +1,7 @@
-//! Multipath TCP options as values (RFC 8684 section 3, and RFC 6824 section 3 where it differs).
+//! MPTCP options as values (RFC 8684 section 3, and RFC 6824 section 3 where it differs).
 //!
-//! Owns the values, their lengths and, in `parse` and `emit`, their encoding. Never decides what an option
-//! means to a connection.
+//! Owns the values, their lengths and, in `parse` and `emit`, their encoding. Never interprets an option for a
+//! connection.
 
 use std::net::IpAddr;
 
@@ -32,7 +32,7 @@ mod dss_flag {
     pub(super) const DATA_FIN: u8 = 0x10;
 }
 
-/// A data sequence number or data acknowledgement as it stands in an option: whole or its low half.
+/// A data sequence number or data acknowledgement in an option, with 32 or 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DataSequence {
     /// The low 32 bits.
@@ -41,7 +41,7 @@ pub enum DataSequence {
     Wide(u64),
 }
 
-/// The MPTCP options other than DSS, which has a field of its own in [`crate::Options`].
+/// The MPTCP options other than DSS, which has its own field in [`crate::Options`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MptcpOption {
     /// Multipath capable (section 3.1).
@@ -54,7 +54,7 @@ pub enum MptcpOption {
     RemoveAddress(RemoveAddress),
     /// Change subflow priority (section 3.3.8).
     Prio(MpPrio),
-    /// Fallback (section 3.7): the data sequence number of the start of what failed.
+    /// Fallback (section 3.7): the data sequence number of the start of the failed mapping.
     Fail(u64),
     /// Fast close (section 3.5): the receiver's key.
     FastClose(u64),
@@ -62,7 +62,7 @@ pub enum MptcpOption {
     TcpRst(MpTcpRst),
 }
 
-/// MP_CAPABLE (RFC 8684 section 3.1): which of the forms it is follows from its length.
+/// MP_CAPABLE (RFC 8684 section 3.1). Its length determines its form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MpCapable {
     /// Protocol version: 1 for RFC 8684.
@@ -95,22 +95,22 @@ pub enum MpJoin {
     Syn {
         /// The subflow is a backup.
         backup: bool,
-        /// Sender's address id.
+        /// The sender's address ID.
         address_id: u8,
         /// The receiver's token.
         token: u32,
-        /// Sender's nonce.
+        /// The sender's nonce.
         nonce: u32,
     },
     /// On the SYN/ACK.
     SynAck {
         /// The subflow is a backup.
         backup: bool,
-        /// Sender's address id.
+        /// The sender's address ID.
         address_id: u8,
         /// Leftmost 64 bits of the sender's HMAC.
         hmac: u64,
-        /// Sender's nonce.
+        /// The sender's nonce.
         nonce: u32,
     },
     /// On the third ACK.
@@ -136,10 +136,10 @@ pub struct Dss {
 pub struct Mapping {
     /// Data sequence number of the first byte.
     pub sequence: DataSequence,
-    /// Relative subflow sequence number of the first byte (1 for the first byte after the SYN;
-    /// 0 for a DATA_FIN without data).
+    /// Relative subflow sequence number of the first byte: 1 for the first byte after the SYN, 0 for a DATA_FIN without
+    /// data.
     pub subflow_sequence: u32,
-    /// Data-level length, with 1 for a DATA_FIN; 0 is the infinite mapping of section 3.7.
+    /// Data-level length, including 1 for a DATA_FIN; 0 for the infinite mapping of section 3.7.
     pub length: u16,
     /// DSS checksum, when negotiated.
     pub checksum: Option<u16>,
@@ -148,40 +148,40 @@ pub struct Mapping {
 /// ADD_ADDR (RFC 8684 section 3.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddAddress {
-    /// The echo that acknowledges an announcement.
+    /// Whether the option is an echo.
     pub echo: bool,
-    /// Address id.
+    /// Address ID.
     pub id: u8,
     /// The address.
     pub address: IpAddr,
     /// A port other than the initial subflow's.
     pub port: Option<u16>,
-    /// Rightmost 64 bits of the HMAC; absent on an echo, and in version 0, which has neither echo nor HMAC.
+    /// Rightmost 64 bits of the HMAC. None on an echo, and in version 0, which has neither echo nor HMAC.
     pub hmac: Option<u64>,
 }
 
-/// REMOVE_ADDR (RFC 8684 section 3.4.2): the ids that are gone.
+/// REMOVE_ADDR (RFC 8684 section 3.4.2): the removed address IDs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemoveAddress {
-    /// Address ids, at least one.
+    /// Address IDs, at least one.
     pub ids: ArrayVec<u8, 37>,
 }
 
 /// MP_PRIO (RFC 8684 section 3.3.8).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MpPrio {
-    /// The subflow is a backup from now on.
+    /// The subflow becomes a backup.
     pub backup: bool,
-    /// The address it speaks of (v0 only; v1 speaks of the subflow it came on).
+    /// The address in version 0; None in version 1, which means the subflow itself.
     pub address_id: Option<u8>,
 }
 
 /// MP_TCPRST (RFC 8684 section 3.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MpTcpRst {
-    /// Flags U, V, W, T (low four bits); T (bit 0): the condition is transient.
+    /// Flags U, V, W and T (low four bits); T (bit 0) states that the condition is transient.
     pub flags: u8,
-    /// What the sender of the reset says is the matter.
+    /// The reason of the reset.
     pub reason: ResetReason,
 }
 
@@ -207,7 +207,7 @@ impl ResetReason {
 }
 
 impl DataSequence {
-    /// Encoded length, bytes.
+    /// Encoded length, in bytes.
     #[must_use]
     pub const fn length(self) -> usize {
         match self {
@@ -216,7 +216,7 @@ impl DataSequence {
         }
     }
 
-    /// The whole number nearest to `near` that this stands for (RFC 8684 section 3.3.1).
+    /// The full number nearest to `near` (RFC 8684 section 3.3.1).
     #[must_use]
     pub const fn expand(self, near: u64) -> u64 {
         match self {
@@ -238,7 +238,7 @@ impl Dss {
         4 + ack + mapping
     }
 
-    /// The same with padding to a multiple of 4: room for a checksum, whether there is one or not.
+    /// Encoded length in bytes, rounded up to a multiple of 4. A checksum fits whether it is present or not.
     #[inline]
     pub(crate) fn padded_length(&self) -> usize {
         let ack = self.ack.map_or(0, DataSequence::length);

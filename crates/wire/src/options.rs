@@ -24,8 +24,8 @@ pub(crate) mod kind {
     pub(crate) const TIMESTAMPS: u8 = 8;
     pub(crate) const MPTCP: u8 = 30;
     pub(crate) const FAST_OPEN: u8 = 34;
-    /// Shared experiments (RFC 6994), and the number of Fast Open among them,
-    /// from before RFC 7413, as Linux still takes it.
+    /// Shared experiments (RFC 6994), and the experiment number of Fast Open from before RFC 7413, which Linux still
+    /// accepts.
     pub(crate) const EXPERIMENT: u8 = 254;
     pub(crate) const FAST_OPEN_MAGIC: [u8; 2] = [0xf9, 0x89];
 }
@@ -33,27 +33,26 @@ pub(crate) mod kind {
 /// The timestamps option (RFC 7323 section 3.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timestamps {
-    /// The sender's clock.
+    /// The sender's timestamp clock.
     pub value: u32,
-    /// The peer's clock, echoed.
+    /// The echoed clock of the peer.
     pub echo: u32,
 }
 
-/// A block of received data (RFC 2018 section 3): `[left, right)`.
+/// A block of received data, `[left, right)` (RFC 2018 section 3).
 pub type SackBlock = (sequence::Seq, sequence::Seq);
 
-/// A cookie of TCP Fast Open (RFC 7413 section 4.1.1): 4 to 16 bytes, an even number, or none, which asks for one.
+/// A cookie of TCP Fast Open (RFC 7413 section 4.1.1): 4 to 16 bytes, an even number. Empty to request a cookie.
 pub type Cookie = ArrayVec<u8, 16>;
 
-/// Up to four blocks; three fit beside timestamps.
+/// Up to four blocks; three fit next to timestamps.
 pub type Sack = ArrayVec<SackBlock, 4>;
 
 /// The options of one segment.
 ///
-/// The common ones stand in fields of their own, so that reading them costs nothing. What a peer
-/// sent in an unusual form (other order, padding, unknown kinds, repetitions) is kept verbatim
-/// beside them, and is what gets emitted, as long as the fields are not changed. A changed field
-/// counts at once, at the price of the unusual form.
+/// Common options have their own fields, so that reading them is cheap. If a peer used an unusual form (order, padding,
+/// unknown kinds, repetition), its bytes are kept too. They are encoded unchanged until a field changes; then the
+/// unusual form is lost.
 ///
 /// ```
 /// use mptcp_wire::Options;
@@ -68,36 +67,35 @@ pub type Sack = ArrayVec<SackBlock, 4>;
 pub struct Options {
     /// Maximum segment size (RFC 9293 section 3.7.1); on SYN only.
     pub mss: Option<u16>,
-    /// Window scale shift (RFC 7323 section 2.2); on SYN only. Values over 14 mean 14.
+    /// Window scale shift (RFC 7323 section 2.2); on SYN only. Values above 14 mean 14.
     pub window_scale: Option<u8>,
-    /// SACK is welcome (RFC 2018 section 2); on SYN only.
+    /// The SACK-permitted option (RFC 2018 section 2); on SYN only.
     pub sack_permitted: bool,
     /// Timestamps.
     pub timestamps: Option<Timestamps>,
     /// TCP Fast Open; on SYN only.
     pub fast_open: Option<Cookie>,
-    /// That option stands in the form that it had before it got a number of its own.
+    /// Fast Open uses its experimental form, from before it had its own option kind.
     pub fast_open_experimental: bool,
     /// Selective acknowledgement blocks.
     pub sack: Sack,
-    /// The MPTCP data sequence signal, the one MPTCP option of nearly every segment.
+    /// The MPTCP data sequence signal, the only MPTCP option of nearly every segment.
     pub dss: Option<Dss>,
-    /// All other MPTCP options, in their order; nearly always empty.
+    /// All other MPTCP options, in order; nearly always empty.
     pub mptcp: Vec<MptcpOption>,
-    /// Verbatim option bytes, when they differ from what the fields would emit.
+    /// The received bytes, if they differ from the encoded fields.
     pub(crate) verbatim: Option<Box<[u8]>>,
 }
 
 impl Options {
-    /// Space for options in a TCP header, bytes.
+    /// Maximum length of the options in a TCP header, in bytes.
     pub const SPACE: usize = 40;
 
-    /// Encoded length in bytes with padding: a multiple of 4, at most [`Self::SPACE`] when it can
-    /// be sent at all.
+    /// Encoded length in bytes with padding: a multiple of 4. More than [`Self::SPACE`] if the options do not fit.
     #[must_use]
     #[inline]
     pub fn length(&self) -> usize {
-        // The layouts that Linux uses: NOPs bring each option to a multiple of four.
+        // Linux's layouts: NOPs pad each option to a multiple of four.
         let mut length = if self.timestamps.is_some() { 12 } else { 0 };
         if let Some(dss) = &self.dss {
             length += dss.padded_length();
@@ -108,14 +106,14 @@ impl Options {
         if self.has_rare() { self.length_with_rare(length) } else { length }
     }
 
-    /// Whether there are others than those of established connections, or they stand in an unusual form.
+    /// Whether there are options that established connections do not use, or an unusual form.
     #[inline]
     fn has_rare(&self) -> bool {
         let of_syn = self.mss.is_some() | self.window_scale.is_some() | self.sack_permitted;
         of_syn | self.fast_open.is_some() | !self.mptcp.is_empty() | self.verbatim.is_some()
     }
 
-    /// With what is rare, where the others have `length` bytes.
+    /// Adds the rare options to the `length` of the common ones, in bytes.
     #[cold]
     fn length_with_rare(&self, mut length: usize) -> usize {
         if self.verbatim.is_some()
@@ -139,25 +137,25 @@ impl Options {
         length + self.length_of_others()
     }
 
-    /// Of the MPTCP options beside the DSS.
+    /// Length of the MPTCP options other than DSS, in bytes.
     fn length_of_others(&self) -> usize {
         self.mptcp.iter().map(|option| option.length().next_multiple_of(4)).sum()
     }
 
-    /// The verbatim form, if it still says what the fields say.
+    /// The received bytes, unless a field has changed.
     #[cold]
     fn as_received(&self) -> Option<&[u8]> {
         let verbatim = self.verbatim.as_deref()?;
         Self::parse(verbatim).is_ok_and(|received| received == *self).then_some(verbatim)
     }
 
-    /// Whether any MPTCP option is there.
+    /// Whether there is any MPTCP option.
     #[must_use]
     pub fn has_mptcp(&self) -> bool {
         self.dss.is_some() || !self.mptcp.is_empty()
     }
 
-    /// Removes all options, keeping what memory there is.
+    /// Removes all options, and keeps allocated memory.
     #[inline(always)]
     pub fn clear(&mut self) {
         if !self.mptcp.is_empty() {
@@ -174,12 +172,12 @@ impl Options {
         self.dss = None;
     }
 
-    /// Forgets the verbatim form, so that the fields alone are what gets emitted and compared.
+    /// Drops the received bytes, so that encoding and comparison use the fields only.
     pub fn make_canonical(&mut self) {
         self.verbatim = None;
     }
 
-    /// The sequence number right of all SACK blocks, if there are any.
+    /// The highest right edge of the SACK blocks; None without blocks.
     #[must_use]
     pub fn highest_sacked(&self) -> Option<Seq> {
         let (_, first) = *self.sack.first()?;

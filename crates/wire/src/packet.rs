@@ -1,6 +1,6 @@
 //! An IP packet that carries one TCP segment.
 //!
-//! Owns the way between bytes and [`Packet`]. Never copies a payload on the way in.
+//! Owns the conversion between bytes and [`Packet`]. Never copies a received payload.
 
 use bytes::{Buf, BufMut, Bytes};
 
@@ -8,8 +8,7 @@ use crate::error::{EmitError, ParseError};
 use crate::ip::TCP;
 use crate::{ChecksumMode, IpHeader, Segment, tcp};
 
-/// An IP header and the segment in it. The addresses stand in the segment; lengths and checksums
-/// are computed on emission.
+/// An IP header and its segment. The segment holds the addresses; encoding computes lengths and checksums.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -26,46 +25,46 @@ use crate::{ChecksumMode, IpHeader, Segment, tcp};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// The IP header; of the family of the segment's addresses.
+    /// The IP header, of the same family as the segment's addresses.
     pub ip: IpHeader,
     /// The segment.
     pub segment: Segment,
 }
 
 impl Packet {
-    /// The segment in a plain header: TTL 64, for IPv4 "don't fragment".
+    /// A packet with a default header: TTL 64, and "don't fragment" for IPv4.
     #[must_use]
     pub fn new(segment: Segment) -> Self {
         Self { ip: IpHeader::for_address(segment.source.ip()), segment }
     }
 
-    /// Reads a packet, verifying its checksums. What follows it, such as the padding of a short
-    /// Ethernet frame, is ignored. The payload shares memory with `bytes`.
+    /// Parses a packet and verifies its checksums. Ignores bytes behind the packet, such as Ethernet padding. The
+    /// payload shares memory with `bytes`.
     ///
-    /// [`Self::emit`] gives the same bytes again. The one exception: a checksum sent as 0xffff, which
-    /// one's complement does not tell from zero, comes back as zero.
+    /// [`Self::emit`] returns the same bytes. The only exception is a checksum of 0xffff, which becomes zero: both are
+    /// the same number in one's complement.
     ///
     /// # Errors
     ///
-    /// [`ParseError`] unless it is one whole TCP segment.
+    /// [`ParseError`] unless it is one complete TCP segment.
     pub fn parse(bytes: &Bytes) -> Result<Self, ParseError> {
         Self::parse_with(bytes, ChecksumMode::Complete)
     }
 
-    /// [`Self::parse`], verifying the TCP checksum or not. An IPv4 header's is always verified.
+    /// [`Self::parse`] with an optional check of the TCP checksum. An IPv4 header checksum is always verified.
     ///
     /// # Errors
     ///
-    /// [`ParseError`] unless it is one whole TCP segment.
+    /// [`ParseError`] unless it is one complete TCP segment.
     pub fn parse_with(bytes: &Bytes, mode: ChecksumMode) -> Result<Self, ParseError> {
         Self::parse_owned(bytes.clone(), mode)
     }
 
-    /// [`Self::parse_with`] for those who need the bytes no more: the payload takes their place.
+    /// [`Self::parse_with`] for callers that no longer need the bytes: the payload takes them over.
     ///
     /// # Errors
     ///
-    /// [`ParseError`] unless it is one whole TCP segment.
+    /// [`ParseError`] unless it is one complete TCP segment.
     pub fn parse_owned(mut bytes: Bytes, mode: ChecksumMode) -> Result<Self, ParseError> {
         let received = IpHeader::parse(&bytes, TCP)?;
         bytes.truncate(received.transport.end);
@@ -75,26 +74,26 @@ impl Packet {
         Ok(Self { ip: received.header, segment })
     }
 
-    /// Encoded length, bytes.
+    /// Encoded length, in bytes.
     #[must_use]
     pub fn length(&self) -> usize {
         self.ip.length() + self.segment.header_length() + self.segment.payload.len()
     }
 
-    /// Appends the packet to a buffer; on an error the buffer is as it was.
+    /// Appends the packet to a buffer. After an error the buffer is unchanged.
     ///
     /// # Errors
     ///
-    /// [`EmitError`] if a value has no form on the wire, or the buffer has no room.
+    /// [`EmitError`] if a value cannot be encoded, or the buffer lacks space.
     pub fn emit(&self, out: &mut impl BufMut) -> Result<(), EmitError> {
         self.emit_with(out, ChecksumMode::Complete)
     }
 
-    /// [`Self::emit`], with a complete TCP checksum or one for a device to complete.
+    /// [`Self::emit`] with a complete TCP checksum, or with one for a device to complete.
     ///
     /// # Errors
     ///
-    /// [`EmitError`] if a value has no form on the wire, or the buffer has no room.
+    /// [`EmitError`] if a value cannot be encoded, or the buffer lacks space.
     pub fn emit_with(&self, out: &mut impl BufMut, mode: ChecksumMode) -> Result<(), EmitError> {
         let (needed, room) = (self.length(), out.remaining_mut());
         if needed > room {
@@ -105,12 +104,12 @@ impl Packet {
         Ok(())
     }
 
-    /// Appends the packet without its payload, for those who hand that on where it lies. Lengths and checksums
-    /// are those of the whole.
+    /// Appends the packet without its payload, for callers that pass the payload on without a copy. Lengths and
+    /// checksums include the payload.
     ///
     /// # Errors
     ///
-    /// [`EmitError`] if a value has no form on the wire, or the buffer has no room.
+    /// [`EmitError`] if a value cannot be encoded, or the buffer lacks space.
     pub fn emit_headers(&self, out: &mut impl BufMut, mode: ChecksumMode) -> Result<(), EmitError> {
         let Segment { source, destination, ecn, payload, .. } = &self.segment;
         let header = tcp::emit_header(&self.segment, mode)?;

@@ -1,4 +1,6 @@
 //! A TCP segment as a value.
+//!
+//! Owns the value and its lengths; `packet` encodes it.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -6,9 +8,9 @@ use bytes::Bytes;
 
 use crate::{Codepoint, Flags, Options, Seq};
 
-/// A parsed TCP segment: where it goes, its header, its options and its payload.
+/// A parsed TCP segment: addresses, header, options and payload.
 ///
-/// The simulator passes these; the wire driver encodes and decodes them at its edge.
+/// The simulator passes segments as values; the wire driver encodes and decodes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Address and port of the sender.
@@ -17,15 +19,15 @@ pub struct Segment {
     pub destination: SocketAddr,
     /// Sequence number of the first payload byte (or of the SYN).
     pub sequence: Seq,
-    /// Next sequence number expected; 0 without [`Flags::ACK`].
+    /// Next expected sequence number; 0 without [`Flags::ACK`].
     pub acknowledgment: Seq,
     /// Control bits.
     pub flags: Flags,
     /// The window field, before scaling.
     pub window: u16,
-    /// The urgent pointer; carried, never acted on.
+    /// The urgent pointer; preserved, but not used.
     pub urgent: u16,
-    /// The ECN field of the IP header that carries it.
+    /// The ECN field of the IP header.
     pub ecn: Codepoint,
     /// TCP and MPTCP options.
     pub options: Options,
@@ -51,13 +53,13 @@ impl Segment {
         }
     }
 
-    /// Makes this an empty segment between two addresses, keeping what memory it has.
+    /// Resets the segment to an empty one between two addresses, and keeps allocated memory.
     #[inline(always)]
     pub fn reset(&mut self, source: SocketAddr, destination: SocketAddr) {
-        // The addresses are long, and are not kept until the rest is done.
+        // The addresses are large, so they are written first and need not be held in registers.
         self.source = source;
         self.destination = destination;
-        // What may free memory comes first, so that what is written next is not written twice.
+        // Calls that may free memory come first, so that the compiler writes each later field only once.
         if !self.payload.is_empty() {
             self.payload = Bytes::new();
         }
@@ -70,7 +72,7 @@ impl Segment {
         self.ecn = Codepoint::NotEct;
     }
 
-    /// Sequence space taken: payload bytes, plus one for SYN and one for FIN.
+    /// Length in sequence space: payload bytes, plus one for SYN and one for FIN.
     #[must_use]
     pub fn sequence_length(&self) -> u32 {
         self.payload.len() as u32 + u32::from(self.flags.syn()) + u32::from(self.flags.fin())
@@ -83,7 +85,7 @@ impl Segment {
         20 + self.options.length()
     }
 
-    /// Length of the IP packet that carries this segment, in bytes (IP header without options).
+    /// Length of the IP packet in bytes, with an IP header without options.
     #[must_use]
     #[inline]
     pub fn packet_length(&self) -> usize {

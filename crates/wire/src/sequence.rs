@@ -1,9 +1,11 @@
 //! TCP sequence numbers: arithmetic modulo 2^32 (RFC 9293 section 3.4).
+//!
+//! Owns the type and its arithmetic.
 
 use std::fmt;
 use std::ops::{Add, Sub};
 
-/// A 32-bit sequence number. Comparable only through [`Seq::offset_from`]: the circle has no order.
+/// A 32-bit sequence number. Only [`Seq::offset_from`] compares two numbers, because modular numbers have no order.
 ///
 /// ```
 /// use mptcp_wire::Seq;
@@ -16,13 +18,13 @@ use std::ops::{Add, Sub};
 pub struct Seq(u32);
 
 impl Seq {
-    /// The number as it stands in a header.
+    /// Creates a sequence number from a header field.
     #[must_use]
     pub const fn new(value: u32) -> Self {
         Self(value)
     }
 
-    /// The raw value for a header.
+    /// The value of the header field.
     #[must_use]
     pub const fn value(self) -> u32 {
         self.0

@@ -1,6 +1,6 @@
 //! The TCP header (RFC 9293 section 3.1).
 //!
-//! Owns its encoding and its checksum. Never acts on what the header says.
+//! Owns its encoding and its checksum. Never acts on a field.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,21 +11,21 @@ use crate::cursor::Reader;
 use crate::error::{EmitError, ParseError};
 use crate::{Checksum, Codepoint, Flags, Options, Segment, Seq};
 
-/// Who computes TCP checksums.
+/// The place where TCP checksums are computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ChecksumMode {
-    /// We do: verified on parse, complete on emission.
+    /// In software: verified when parsed, complete when encoded.
     #[default]
     Complete,
-    /// A device does: not verified on parse; on emission the field holds the folded sum of the
-    /// pseudo-header, from which the device goes on (Linux's CHECKSUM_PARTIAL).
+    /// In the device: not verified when parsed. When encoded, the field holds the folded sum of the pseudo-header for
+    /// the device to complete (Linux's CHECKSUM_PARTIAL).
     Offloaded,
 }
 
-/// Where the checksum field stands in the header, bytes.
+/// Offset of the checksum field in the header, in bytes.
 const CHECKSUM_OFFSET: usize = 16;
 
-/// A header with options, encoded.
+/// An encoded header with options.
 type Header = ArrayVec<u8, 60>;
 
 struct Fields {
@@ -55,7 +55,7 @@ impl Fields {
     }
 }
 
-/// Reads header, options and payload; the payload shares memory with `bytes`.
+/// Parses header, options and payload. The payload shares memory with `bytes`.
 pub(crate) fn parse(
     source: IpAddr,
     destination: IpAddr,
@@ -74,7 +74,7 @@ pub(crate) fn parse(
     }
     let options = Options::parse(options)?;
     bytes.advance(header_length);
-    // Nothing left should not hold the memory.
+    // An empty payload must not keep the memory alive.
     let payload = if bytes.is_empty() { Bytes::new() } else { bytes };
     Ok(Segment {
         source: SocketAddr::new(source, fields.source_port),
@@ -96,7 +96,7 @@ fn verify(source: IpAddr, destination: IpAddr, bytes: &[u8], found: u16) -> Resu
     if sum.folded() == 0xffff {
         return Ok(());
     }
-    // The whole sum less the field: an odd last byte is padded with a zero before that.
+    // The sum without the field. An odd last byte is padded with a zero first.
     if bytes.len() % 2 == 1 {
         sum.add(&[0]);
     }
@@ -104,7 +104,7 @@ fn verify(source: IpAddr, destination: IpAddr, bytes: &[u8], found: u16) -> Resu
     Err(ParseError::TcpChecksum { found, expected: sum.value() })
 }
 
-/// Writes header and options; the payload counts in the checksum.
+/// Encodes header and options. The checksum covers the payload.
 pub(crate) fn emit_header(segment: &Segment, mode: ChecksumMode) -> Result<Header, EmitError> {
     let options = segment.options.emit()?;
     let offset = (20 + options.len() as u16) / 4;

@@ -1,4 +1,6 @@
 //! The IPv4 header (RFC 791 section 3.1).
+//!
+//! Owns parsing and encoding, with the header checksum. Never reassembles fragments.
 
 use std::net::Ipv4Addr;
 
@@ -14,21 +16,21 @@ const DONT_FRAGMENT: u16 = 0x4000;
 const MORE_FRAGMENTS: u16 = 0x2000;
 const OFFSET: u16 = 0x1fff;
 
-/// What an IPv4 header says beside addresses, lengths and checksum, which are computed.
+/// Fields of an IPv4 header, except for addresses and the computed lengths and checksum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ipv4Header {
-    /// DSCP in the upper six bits (RFC 2474). The lower two are the segment's ([`crate::Segment::ecn`]): zero here, and passed over
-    /// on emission.
+    /// DSCP in the upper six bits (RFC 2474). The lower two are zero, and encoding ignores them:
+    /// [`crate::Segment::ecn`] holds the ECN field.
     pub traffic_class: u8,
-    /// Identification; means nothing on a packet that is no fragment (RFC 6864 section 4.1).
+    /// Identification; has no meaning on unfragmented packets (RFC 6864 section 4.1).
     pub identification: u16,
-    /// The packet must not be fragmented.
+    /// The don't fragment bit.
     pub dont_fragment: bool,
-    /// The reserved bit beside it; carried, never acted on.
+    /// The reserved bit; preserved, but not used.
     pub reserved: bool,
-    /// Time to live, hops.
+    /// Time to live, in hops.
     pub ttl: u8,
-    /// Options with their padding: 0 to 40 bytes, a multiple of 4; carried, never acted on.
+    /// Options with their padding: 0 to 40 bytes, a multiple of 4; preserved, but not used.
     pub options: Bytes,
 }
 
@@ -45,7 +47,7 @@ impl Default for Ipv4Header {
     }
 }
 
-/// The fixed fields in their order.
+/// The fixed fields, in order.
 struct Fields {
     version_length: u8,
     traffic_class: u8,
@@ -121,7 +123,7 @@ fn verify(header: &[u8], found: u16) -> Result<(), ParseError> {
     if sum.folded() == 0xffff {
         return Ok(());
     }
-    // The sum of the rest is the whole sum less the field: add its complement.
+    // Adding the complement of the field removes it from the sum.
     sum.add(&(!found).to_be_bytes());
     Err(ParseError::HeaderChecksum { found, expected: sum.value() })
 }

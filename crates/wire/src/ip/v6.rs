@@ -1,4 +1,6 @@
 //! The IPv6 header and the extension headers before a TCP header (RFC 8200).
+//!
+//! Owns parsing and encoding. Never processes an extension header, and never reassembles fragments.
 
 use std::net::Ipv6Addr;
 
@@ -14,20 +16,20 @@ const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const DESTINATION: u8 = 60;
 
-/// What an IPv6 header says beside addresses and length.
+/// Fields of an IPv6 header, except for addresses and length.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ipv6Header {
-    /// DSCP in the upper six bits (RFC 2474). The lower two are the segment's ([`crate::Segment::ecn`]): zero here, and passed over
-    /// on emission.
+    /// DSCP in the upper six bits (RFC 2474). The lower two are zero, and encoding ignores them:
+    /// [`crate::Segment::ecn`] holds the ECN field.
     pub traffic_class: u8,
     /// Flow label, 20 bits (RFC 6437).
     pub flow_label: u32,
     /// Hop limit.
     pub hop_limit: u8,
-    /// Protocol of the first extension header; 6 (TCP) when there is none.
+    /// Protocol number of the first extension header; 6 (TCP) if there is none.
     pub next_header: u8,
-    /// Extension headers as they came: hop-by-hop, routing, destination options, and a fragment
-    /// header that says "whole" (RFC 6946). Carried, never acted on.
+    /// Extension headers as received: hop-by-hop, routing, destination options, and the header of an atomic fragment
+    /// (RFC 6946). Preserved, but not used.
     pub extensions: Bytes,
 }
 
@@ -43,7 +45,7 @@ impl Default for Ipv6Header {
     }
 }
 
-/// The fixed header in its order.
+/// The fixed header, in order.
 struct Fields {
     version_class_label: u32,
     payload_length: u16,
@@ -88,7 +90,7 @@ pub(super) fn parse(bytes: &Bytes, protocol: u8) -> Result<Received<Ipv6Header>,
     })
 }
 
-/// How many bytes of extension headers stand before the header of the protocol that is wanted.
+/// Length of the extension headers in front of the header of protocol `wanted`, in bytes.
 pub(crate) fn extensions_length(first: u8, payload: &[u8], wanted: u8) -> Result<usize, ParseError> {
     let mut reader = Reader::new(payload);
     let mut protocol = first;
@@ -100,13 +102,13 @@ pub(crate) fn extensions_length(first: u8, payload: &[u8], wanted: u8) -> Result
             HOP_BY_HOP | ROUTING | DESTINATION | FRAGMENT => header.array().ok_or_else(|| truncated(8))?,
             other => return Err(ParseError::NotTcp(other)),
         };
-        // RFC 8200 section 4: length in units of 8 bytes, not counting the first; fixed for a fragment
-        // header, where the field is reserved.
+        // The length is in units of 8 bytes without the first (RFC 8200 section 4). A fragment header has a fixed
+        // length, and the field is reserved.
         let length = if protocol == FRAGMENT { 8 } else { 8 + 8 * usize::from(size) };
         if protocol == FRAGMENT {
             let [offset, flags] = [third, fourth & 0xf8];
             let offset = u16::from_be_bytes([offset, flags]);
-            // RFC 8200 section 4.5: 13 bits in units of 8 bytes, two reserved bits, then M.
+            // RFC 8200 section 4.5: 13 bits of offset in units of 8 bytes, two reserved bits, then the M flag.
             if offset != 0 || fourth & 1 != 0 {
                 return Err(ParseError::Fragment { offset: usize::from(offset) });
             }

@@ -1,7 +1,7 @@
-//! MPTCP options to bytes (RFC 8684 section 3).
+//! Encodes MPTCP options (RFC 8684 section 3).
 //!
-//! Owns the encoding of each option, without the padding around it. Refuses values that no form
-//! of the option carries; never decides whether an option belongs on a segment.
+//! Owns the encoding of each option, without padding. Refuses values that no form of the option can carry. Never
+//! decides whether an option belongs on a segment.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ use super::{
 use crate::error::EmitError;
 use crate::options::{Field, kind};
 
-/// Writes kind, length, subtype and the four bits beside it.
+/// Writes kind, length, subtype and the low four bits.
 fn head(field: &mut Field, length: usize, subtype: u8, low: u8) -> Result<(), EmitError> {
     field.put(&[kind::MPTCP, length as u8, subtype << 4 | low])
 }
@@ -80,13 +80,13 @@ impl MpCapable {
     fn emit(&self, field: &mut Field, length: usize) -> Result<(), EmitError> {
         let no_form = |rule| Err(EmitError::Form { option: "MP_CAPABLE", rule });
         if self.version > 0x0f {
-            return no_form("its version has four bits");
+            return no_form("its version must fit into four bits");
         }
         if self.receiver_key.is_some() && self.sender_key.is_none() {
-            return no_form("the receiver's key follows the sender's");
+            return no_form("the receiver's key requires the sender's");
         }
         if self.data.is_some() && self.receiver_key.is_none() {
-            return no_form("the data-level length follows both keys");
+            return no_form("the data-level length requires both keys");
         }
         head(field, length, subtype::CAPABLE, self.version)?;
         field.put(&[self.flags])?;
@@ -150,7 +150,10 @@ impl AddAddress {
 impl RemoveAddress {
     fn emit(&self, field: &mut Field, length: usize) -> Result<(), EmitError> {
         if self.ids.is_empty() {
-            return Err(EmitError::Form { option: "REMOVE_ADDR", rule: "it names at least one address id" });
+            return Err(EmitError::Form {
+                option: "REMOVE_ADDR",
+                rule: "it must name at least one address ID",
+            });
         }
         head(field, length, subtype::REMOVE_ADDRESS, 0)?;
         field.put(&self.ids)
@@ -167,7 +170,7 @@ impl MpPrio {
 impl MpTcpRst {
     fn emit(&self, field: &mut Field, length: usize) -> Result<(), EmitError> {
         if self.flags > 0x0f {
-            return Err(EmitError::Form { option: "MP_TCPRST", rule: "its flags have four bits" });
+            return Err(EmitError::Form { option: "MP_TCPRST", rule: "its flags must fit into four bits" });
         }
         head(field, length, subtype::TCP_RST, self.flags)?;
         field.put(&[self.reason.0])

@@ -1,7 +1,7 @@
-//! MPTCP options from bytes (RFC 8684 section 3).
+//! Parses MPTCP options (RFC 8684 section 3).
 //!
-//! Owns the forms of each subtype. Whatever has no known form, by subtype or by size, is `None`: it
-//! is ignored, as Linux does, never an error.
+//! Owns the forms of each subtype. An option of unknown subtype or size is `None`: as in Linux, it is ignored and never
+//! an error.
 
 use std::net::IpAddr;
 
@@ -13,13 +13,13 @@ use super::{
 };
 use crate::cursor::Reader;
 
-/// An option that was understood.
+/// A parsed option.
 pub(crate) enum Parsed {
     Dss(Dss),
     Other(MptcpOption),
 }
 
-/// Reads the option whose kind and length were before `body`.
+/// Parses the option whose kind and length precede `body`.
 pub(crate) fn parse(body: &[u8]) -> Option<Parsed> {
     let mut reader = Reader::new(body);
     let first = reader.u8()?;
@@ -48,7 +48,7 @@ pub(crate) fn parse(body: &[u8]) -> Option<Parsed> {
     reader.is_empty().then_some(Parsed::Other(option))
 }
 
-/// RFC 8684 section 3.1: keys, then data-level length and checksum, as far as the option goes.
+/// RFC 8684 section 3.1: keys, then data-level length and checksum, up to the option's end.
 fn capable(version: u8, reader: &mut Reader<'_>) -> Option<MpCapable> {
     let flags = reader.u8()?;
     let sender_key = present(reader, Reader::u64)?;
@@ -57,7 +57,7 @@ fn capable(version: u8, reader: &mut Reader<'_>) -> Option<MpCapable> {
     Some(MpCapable { version, flags, sender_key, receiver_key, data })
 }
 
-/// A field that is absent exactly when the option ends before it; `None` if it is cut.
+/// A field that is absent if the option ends before it; `None` if it is truncated.
 fn present<'a, T>(
     reader: &mut Reader<'a>,
     read: impl FnOnce(&mut Reader<'a>) -> Option<T>,
@@ -65,7 +65,7 @@ fn present<'a, T>(
     if reader.is_empty() { Some(None) } else { read(reader).map(Some) }
 }
 
-/// RFC 8684 section 3.2: the size says which step of the handshake it is.
+/// RFC 8684 section 3.2: the size determines the step of the handshake.
 fn join(low: u8, reader: &mut Reader<'_>) -> Option<MpJoin> {
     let backup = low & 1 != 0;
     let size = reader.len() + 3;
@@ -78,7 +78,7 @@ fn join(low: u8, reader: &mut Reader<'_>) -> Option<MpJoin> {
     }
 }
 
-/// RFC 8684 section 3.3: the flags say what is there; the checksum is there if the size says so.
+/// RFC 8684 section 3.3: the flags state which fields exist; the size states whether there is a checksum.
 fn dss(mut reader: Reader<'_>) -> Option<Dss> {
     let flags = reader.u8()?;
     let has = |flag: u8| flags & flag != 0;
@@ -101,8 +101,8 @@ fn data_sequence(reader: &mut Reader<'_>, wide: bool) -> Option<DataSequence> {
     if wide { reader.u64().map(DataSequence::Wide) } else { reader.u32().map(DataSequence::Short) }
 }
 
-/// RFC 8684 section 3.4.1: the HMAC is there exactly without E; size then tells family and port. Without
-/// either it is the form of RFC 6824 section 3.4.1, whose four bits say the version of IP.
+/// RFC 8684 section 3.4.1: the HMAC exists exactly without flag E, and the size determines family and port. Without
+/// both, it is the form of RFC 6824 section 3.4.1, whose four bits state the IP version.
 fn add_address(low: u8, reader: &mut Reader<'_>) -> Option<AddAddress> {
     let id = reader.u8()?;
     let old = matches!((low, reader.len()), (4, 4 | 6) | (6, 16 | 18));
@@ -120,7 +120,7 @@ fn add_address(low: u8, reader: &mut Reader<'_>) -> Option<AddAddress> {
     Some(AddAddress { echo, id, address, port, hmac })
 }
 
-/// RFC 8684 section 3.4.2: at least one id.
+/// RFC 8684 section 3.4.2: at least one ID.
 fn remove_address(reader: &mut Reader<'_>) -> Option<RemoveAddress> {
     let mut ids = ArrayVec::new();
     ids.try_extend_from_slice(reader.take(reader.len())?).ok()?;

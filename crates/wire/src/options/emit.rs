@@ -1,14 +1,14 @@
-//! The option field of a TCP header to bytes.
+//! Encodes the option field of a TCP header.
 //!
-//! Owns order and padding: those of Linux, in which every option, with NOPs, fills whole words of 32
-//! bits. `Options::length` foretells the result exactly. Never drops an option to make room.
+//! Owns order and padding, which follow Linux: NOPs pad every option to 32-bit words. `Options::length` returns the
+//! exact result length. Never drops an option to make space.
 
 use arrayvec::ArrayVec;
 
 use super::{Options, Timestamps, kind};
 use crate::error::EmitError;
 
-/// An option field under construction, or as emitted.
+/// An option field during or after encoding.
 #[derive(Default)]
 pub(crate) struct Field(ArrayVec<u8, { Options::SPACE }>);
 
@@ -18,7 +18,7 @@ impl Field {
         self.0.try_extend_from_slice(bytes).map_err(|_| EmitError::OptionSpace { length })
     }
 
-    /// NOPs up to the next word; the options that need them end with them.
+    /// Adds NOPs up to the next word. Some options end with NOPs.
     fn pad(&mut self) -> Result<(), EmitError> {
         while !self.0.len().is_multiple_of(4) {
             self.put(&[kind::NOP])?;
@@ -28,12 +28,12 @@ impl Field {
 }
 
 impl Options {
-    /// Writes the option field: [`Self::length`] bytes.
+    /// Encodes the option field, with [`Self::length`] bytes.
     ///
     /// # Errors
     ///
-    /// [`EmitError::OptionSpace`] beyond [`Self::SPACE`] bytes; [`EmitError::Form`] if an MPTCP option has
-    /// fields that no form of it carries.
+    /// [`EmitError::OptionSpace`] beyond [`Self::SPACE`] bytes; [`EmitError::Form`] if no form of an MPTCP option can
+    /// carry its fields.
     pub fn emit(&self) -> Result<ArrayVec<u8, { Self::SPACE }>, EmitError> {
         let length = self.length();
         if length > Self::SPACE {

@@ -1,8 +1,7 @@
-//! The option field of a TCP header from bytes (RFC 9293 section 3.2).
+//! Parses the option field of a TCP header (RFC 9293 section 3.2).
 //!
-//! Owns the walk over kinds and lengths. Nothing gets lost: what the fields cannot say is kept
-//! verbatim. An option that comes twice counts as it came last, except that MPTCP options other
-//! than DSS are all kept.
+//! Owns the loop over kinds and lengths. Keeps the received bytes if the fields cannot represent them. Of a repeated
+//! option, the last one counts; MPTCP options other than DSS are all kept.
 
 use super::{Cookie, Options, Sack, Timestamps, kind};
 use crate::Seq;
@@ -11,12 +10,12 @@ use crate::error::OptionError;
 use crate::mptcp::parse::{Parsed, parse as parse_mptcp};
 
 impl Options {
-    /// Reads the option field of a TCP header: 0 to 40 bytes, a multiple of 4.
+    /// Parses the option field of a TCP header: 0 to 40 bytes, a multiple of 4.
     ///
     /// # Errors
     ///
-    /// [`OptionError`] says which option has which impossible length. Unknown kinds and MPTCP options of
-    /// unknown subtype or size are no error; they only go into the verbatim form.
+    /// [`OptionError`] names the option and its impossible length. Unknown kinds and unknown MPTCP options are no
+    /// errors; only their bytes are kept.
     pub fn parse(bytes: &[u8]) -> Result<Self, OptionError> {
         if bytes.len() > Self::SPACE || !bytes.len().is_multiple_of(4) {
             return Err(OptionError::Space { length: bytes.len() });
@@ -49,7 +48,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Takes in one option; if its size is impossible, says what it is and which size it has.
+    /// Parses one option. The error holds the option's name and its valid lengths.
     fn understand(&mut self, kind: u8, body: &[u8]) -> Result<(), (&'static str, &'static str)> {
         let mut reader = Reader::new(body);
         match kind {
@@ -69,7 +68,7 @@ impl Options {
             kind::TIMESTAMPS => {
                 self.timestamps = Some(timestamps(reader).ok_or(("timestamps", "10"))?);
             }
-            // Sizes that RFC 7413 does not have are as unknown as another kind.
+            // Other sizes (RFC 7413) are treated as an unknown kind.
             kind::FAST_OPEN if matches!(body.len(), 0 | 4 | 6 | 8 | 10 | 12 | 14 | 16) => {
                 self.fast_open = Cookie::try_from(body).ok();
                 self.fast_open_experimental = false;

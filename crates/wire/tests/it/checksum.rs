@@ -13,7 +13,7 @@ fn sum(chunks: &[&[u8]]) -> Checksum {
     checksum
 }
 
-/// The definition, word by word.
+/// The definition of the checksum, word by word.
 fn slowly(bytes: &[u8]) -> u16 {
     bytes.chunks(2).fold(0u16, |sum, word| {
         let word = u16::from_be_bytes([word[0], *word.get(1).unwrap_or(&0)]);
@@ -76,7 +76,7 @@ proptest! {
     #[test]
     fn any_chunks_sum_as_the_definition_says(chunks in vec(vec(any::<u8>(), 0..100), 0..8)) {
         let chunks: Vec<&[u8]> = chunks.iter().map(Vec::as_slice).collect();
-        // The two forms of zero are the same number; only a sum of zeros has the positive one.
+        // Both forms of zero are the same number; only a sum of zeros is positive zero.
         prop_assert_eq!(sum(&chunks).folded(), slowly(&chunks.concat()));
     }
 }

@@ -1,4 +1,4 @@
-//! The corpora of the fuzz targets `options` and `packet`, replayed.
+//! Replays the corpora of the fuzz targets `options` and `packet`.
 
 use std::path::Path;
 

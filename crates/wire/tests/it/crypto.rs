@@ -1,4 +1,4 @@
-//! Keys, tokens and HMACs against values computed elsewhere: RFC 4231, Python's hashlib and hmac.
+//! Compares keys, tokens and HMACs with values from RFC 4231 and from Python's hashlib and hmac.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! ICMP errors: made by hand, cut off anywhere, changed anywhere.
+//! Tests the parser of ICMP errors with hand-made, truncated and corrupted messages.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,7 +12,7 @@ fn addresses(six: bool) -> (SocketAddr, SocketAddr) {
     (source, destination)
 }
 
-/// A SYN of ours, as it left.
+/// The SYN that the messages quote.
 fn syn(six: bool) -> Vec<u8> {
     let (source, destination) = addresses(six);
     let mut segment = Segment::new(source, destination);
@@ -22,7 +22,7 @@ fn syn(six: bool) -> Vec<u8> {
     bytes
 }
 
-/// A router's message about it.
+/// A router's message about the SYN.
 fn message(six: bool, kind: u8, code: u8, rest: u32, quote: &[u8]) -> Vec<u8> {
     let mut icmp = vec![kind, code, 0, 0];
     icmp.extend(rest.to_be_bytes());
@@ -112,7 +112,8 @@ fn what_its_first_header_calls_icmp_is_likely_to_be_so() {
         let packet = message(six, 3, 1, 0, &syn(six));
         assert!(Notice::is_likely(&packet), "{six}");
         assert!(!Notice::is_likely(&syn(six)), "{six}");
-        // The number of the other family's ICMP is another protocol's here, and where it stands tells nothing without a version.
+        // The ICMP number of the other family is just another protocol. Without a version, the position of the field is
+        // unknown.
         let protocol = if six { 6 } else { 9 };
         assert!(!Notice::is_likely(&packet[..protocol]), "cut before its protocol");
         let mut other = packet.clone();
@@ -140,7 +141,7 @@ fn what_is_no_error_about_a_packet_is_said_to_be_so() {
     ));
 }
 
-/// RFC 792: the header and eight bytes; RFC 1812 section 4.3.2.3 and RFC 4443: as much as there is room for.
+/// RFC 792 quotes the header and eight bytes; RFC 1812 section 4.3.2.3 and RFC 4443 quote as much as fits.
 #[test]
 fn eight_bytes_of_the_tcp_header_are_enough_and_seven_are_not() {
     for (six, header) in [(false, 20), (true, 40)] {
@@ -178,14 +179,15 @@ fn quotes_of_other_protocols_and_of_later_fragments_are_refused() {
     for (at, byte) in [(9, 17), (7, 1), (6, 0x1f), (0, 0x44), (0, 0x65)] {
         assert_eq!(changed(at, byte), Err(IcmpParseError::NoSegment), "byte {at} is {byte}");
     }
-    // The first fragment has the ports.
+    // Only the first fragment has the ports.
     assert!(changed(6, 0x20).is_ok());
     let mut quote = syn(true);
     quote[6] = 17;
     assert_eq!(parse(message(true, 1, 4, 0, &quote)), Err(IcmpParseError::NoSegment));
 }
 
-/// One changed bit is always found: the ICMP checksum covers all behind the IP header, and ICMPv6's the addresses too.
+/// The parser detects every changed bit. The ICMP checksum covers all bytes behind the IP header, and ICMPv6's also the
+/// addresses.
 #[test]
 fn every_changed_bit_behind_the_header_is_found() {
     for (six, from) in [(false, 20), (true, 40)] {
@@ -209,7 +211,7 @@ proptest! {
         let _ = Notice::parse(&Bytes::from(bytes));
     }
 
-    /// Any quote in a message whose checksum is right: the parser of the quote sees it.
+    /// The parser of the quote runs for any quote in a message with a valid checksum.
     #[test]
     fn any_quote_parses_to_a_value_or_an_error(
         six in any::<bool>(),

@@ -1,7 +1,7 @@
-//! What two Linux 6.18 hosts said to each other (captures/capture.py), with and without checksums.
+//! Parses and re-encodes captures of two Linux 6.18 hosts (captures/capture.py), with and without checksums.
 //!
-//! The captures stand for everything that cannot be checked against ourselves: the layout of options,
-//! keys and tokens, HMACs, checksums.
+//! The captures check everything that this crate cannot check against itself: option layout, keys and tokens, HMACs,
+//! and checksums.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ fn segments(capture: &str) -> Vec<Segment> {
     packets(capture).iter().map(|bytes| Packet::parse(bytes).expect("a segment").segment).collect()
 }
 
-/// Keys of both sides, sender's first, from each third ACK of a new connection.
+/// The keys of both hosts, sender's first, from each third ACK of a new connection.
 fn keys(segments: &[Segment]) -> Vec<[u64; 2]> {
     let third_ack = |option: &MptcpOption| match option {
         MptcpOption::Capable(MpCapable { sender_key: Some(own), receiver_key: Some(peer), .. }) => {

@@ -1,4 +1,4 @@
-//! Bytes to segments and back.
+//! Tests of parsing and encoding.
 
 mod checksum;
 mod common;

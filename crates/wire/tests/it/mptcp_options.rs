@@ -1,4 +1,4 @@
-//! MPTCP options: every form of RFC 8684 by its bytes, and what is ignored.
+//! MPTCP options: the bytes of every form of RFC 8684, and ignored options.
 
 use std::net::IpAddr;
 
@@ -12,7 +12,7 @@ const KEY_B: u64 = 0x1112_1314_1516_1718;
 const KEY_A_BYTES: [u8; 8] = [1, 2, 3, 4, 5, 6, 7, 8];
 const KEY_B_BYTES: [u8; 8] = [0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18];
 
-/// The option has exactly these bytes, without padding, and the bytes are this option.
+/// The option encodes to exactly these bytes, without padding, and they parse to this option.
 fn is_written(option: MptcpOption, bytes: &[&[u8]]) {
     let mut bytes = bytes.concat();
     assert_eq!(option.length(), bytes.len(), "{option:?}");
@@ -33,7 +33,7 @@ fn dss_is_written(dss: Dss, bytes: &[&[u8]]) {
     assert_eq!(Options::parse(&bytes), Ok(options));
 }
 
-/// The bytes parse, mean nothing, and are kept.
+/// The bytes parse to no option, and are kept.
 fn is_ignored(option: &[u8]) {
     let mut bytes = option.to_vec();
     bytes.resize(bytes.len().next_multiple_of(4), 1);
@@ -206,7 +206,7 @@ fn an_announcement_of_version_0_says_the_ip_version_and_signs_nothing() {
             is_written(MptcpOption::AddAddress(add), &[&[30, length, 0x30 | low, 7], bytes, tail]);
         }
     }
-    // The version and the size of the address contradict each other.
+    // The version contradicts the size of the address.
     is_ignored(&[30, 8, 0x36, 7, 192, 0, 2, 1]);
 }
 
@@ -219,7 +219,7 @@ fn the_small_options() {
     }
     is_written(MptcpOption::Prio(MpPrio { backup: true, address_id: None }), &[&[30, 3, 0x51]]);
     is_written(MptcpOption::Prio(MpPrio { backup: false, address_id: None }), &[&[30, 3, 0x50]]);
-    // RFC 6824 section 3.3.8: about an address.
+    // RFC 6824 section 3.3.8: with an address ID.
     is_written(MptcpOption::Prio(MpPrio { backup: true, address_id: Some(9) }), &[&[30, 4, 0x51, 9]]);
     is_written(MptcpOption::Fail(KEY_A), &[&[30, 12, 0x60, 0], &KEY_A_BYTES]);
     is_written(MptcpOption::FastClose(KEY_B), &[&[30, 12, 0x70, 0], &KEY_B_BYTES]);

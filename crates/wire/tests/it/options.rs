@@ -1,4 +1,4 @@
-//! TCP options: every form, the layout of Linux, what is malformed and what is kept.
+//! TCP options: every form, the layout of Linux, malformed options and unknown options.
 
 use mptcp_wire::{EmitError, MptcpOption, OptionError, Options, RemoveAddress, Seq, Timestamps};
 
@@ -118,7 +118,7 @@ fn a_window_scale_beyond_14_is_kept_as_it_came() {
 fn a_length_that_leaves_the_field_is_named_with_its_place() {
     let error = Options::parse(&[1, 1, 8, 10]).unwrap_err();
     assert_eq!(error, OptionError::Length { kind: 8, offset: 2, length: 10, room: 2 });
-    assert_eq!(error.to_string(), "option kind 8 at offset 2 has length 10: it must be 2 to 2");
+    assert_eq!(error.to_string(), "option kind 8 at offset 2 has length 10: must be 2 to 2");
 }
 
 #[test]
@@ -137,19 +137,19 @@ fn a_kind_without_a_length_is_an_error() {
 #[test]
 fn known_kinds_of_a_wrong_size_are_errors_that_say_the_right_one() {
     let cases: [(&[u8], &str); 7] = [
-        (&[2, 3, 0, 1], "option kind 2 (maximum segment size) at offset 0 has length 3: it must be 4"),
+        (&[2, 3, 0, 1], "option kind 2 (maximum segment size) at offset 0 has length 3: must be 4"),
         (
             &[2, 5, 0, 1, 0, 1, 1, 1],
-            "option kind 2 (maximum segment size) at offset 0 has length 5: it must be 4",
+            "option kind 2 (maximum segment size) at offset 0 has length 5: must be 4",
         ),
-        (&[1, 1, 3, 2], "option kind 3 (window scale) at offset 2 has length 2: it must be 3"),
-        (&[4, 3, 0, 1], "option kind 4 (SACK permitted) at offset 0 has length 3: it must be 2"),
-        (&[1, 1, 5, 2], "option kind 5 (SACK) at offset 2 has length 2: it must be 10, 18, 26 or 34"),
+        (&[1, 1, 3, 2], "option kind 3 (window scale) at offset 2 has length 2: must be 3"),
+        (&[4, 3, 0, 1], "option kind 4 (SACK permitted) at offset 0 has length 3: must be 2"),
+        (&[1, 1, 5, 2], "option kind 5 (SACK) at offset 2 has length 2: must be 10, 18, 26 or 34"),
         (
             &[5, 6, 0, 0, 0, 0, 1, 1],
-            "option kind 5 (SACK) at offset 0 has length 6: it must be 10, 18, 26 or 34",
+            "option kind 5 (SACK) at offset 0 has length 6: must be 10, 18, 26 or 34",
         ),
-        (&[8, 8, 0, 0, 0, 0, 0, 0], "option kind 8 (timestamps) at offset 0 has length 8: it must be 10"),
+        (&[8, 8, 0, 0, 0, 0, 0, 0], "option kind 8 (timestamps) at offset 0 has length 8: must be 10"),
     ];
     for (bytes, message) in cases {
         assert_eq!(Options::parse(bytes).unwrap_err().to_string(), message);
@@ -163,7 +163,7 @@ fn a_field_of_a_size_that_no_header_has_is_an_error() {
     }
 }
 
-/// RFC 7413 section 4.1.1; sizes that it does not have are kept as they came.
+/// RFC 7413 section 4.1.1; cookies of other sizes are kept as unknown options.
 #[test]
 fn cookies_have_an_older_form_too() {
     let bytes = [254, 8, 0xf9, 0x89, 1, 2, 3, 4];
@@ -173,7 +173,7 @@ fn cookies_have_an_older_form_too() {
     let mut canonical = options.clone();
     canonical.make_canonical();
     assert_eq!((options.length(), canonical.emit().expect("it fits").as_slice()), (8, &bytes[..]));
-    // Another experiment is none of ours.
+    // Another experiment is an unknown option.
     assert_eq!(Options::parse(&[254, 4, 0x12, 0x34]).expect("unknown").fast_open, None);
 }
 

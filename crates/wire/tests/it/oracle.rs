@@ -1,11 +1,11 @@
-//! A parser that nobody here wrote (etherparse) reads what we emit, field by field.
+//! Compares encoded packets with an independent parser (etherparse), field by field.
 
 use crate::common::segment;
 use etherparse::{NetSlice, SlicedPacket, TcpOptionElement, TransportSlice};
 use mptcp_wire::{Options, Packet, Segment};
 use proptest::prelude::*;
 
-/// The TCP options that etherparse knows, in their order.
+/// The TCP options that etherparse supports, in order.
 fn known_options(options: &Options) -> Vec<TcpOptionElement> {
     use TcpOptionElement::{
         MaximumSegmentSize, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp,
@@ -56,7 +56,7 @@ fn agrees(segment: &Segment, bytes: &[u8]) -> Result<(), TestCaseError> {
     prop_assert_eq!(header.acknowledgment_number, segment.acknowledgment.value());
     prop_assert_eq!(header.window_size, segment.window);
     prop_assert_eq!(header.urgent_pointer, segment.urgent);
-    // The reserved bits have no field there, and AE still has its old name NS.
+    // etherparse has no field for the reserved bits, and calls AE by its old name NS.
     let bits = [
         header.fin, header.syn, header.rst, header.psh, header.ack, header.urg, header.ece, header.cwr,
         header.ns,

@@ -1,4 +1,4 @@
-//! IP headers, checksums, padding and what is not a whole TCP segment.
+//! IP headers, checksums, padding, and packets without a complete TCP segment.
 
 use bytes::Bytes;
 use mptcp_wire::{
@@ -34,7 +34,7 @@ fn parse(bytes: Vec<u8>) -> Result<Packet, ParseError> {
     Packet::parse(&Bytes::from(bytes))
 }
 
-/// The packet with changed bytes and an IPv4 header checksum that fits them.
+/// The packet with changed bytes and a matching IPv4 header checksum.
 fn v4_with(changes: &[(usize, u8)]) -> Vec<u8> {
     let mut bytes = emitted(&v4());
     changes.iter().for_each(|&(at, byte)| bytes[at] = byte);
@@ -45,7 +45,7 @@ fn v4_with(changes: &[(usize, u8)]) -> Vec<u8> {
     bytes
 }
 
-/// An IPv6 packet whose TCP segment follows these extension headers.
+/// An IPv6 packet with these extension headers in front of its TCP segment.
 fn v6_with(next_header: u8, extensions: &[u8]) -> Vec<u8> {
     let mut bytes = emitted(&v6());
     bytes[6] = next_header;
@@ -150,7 +150,7 @@ fn an_offloaded_checksum_is_not_verified_and_holds_the_pseudo_header() {
         assert!(matches!(Packet::parse(&bytes), Err(ParseError::TcpChecksum { .. })));
         assert_eq!(Packet::parse_with(&bytes, ChecksumMode::Offloaded), Ok(packet.clone()));
 
-        // What the device does: sum from the TCP header on, with the field as it stands.
+        // The device sums from the TCP header on, including the field's value.
         let mut device = mptcp_wire::Checksum::new();
         device.add(&bytes[packet.ip.length()..]);
         let whole = emitted(&packet);
@@ -164,10 +164,7 @@ fn a_fragment_is_not_a_whole_segment() {
     assert_eq!(more, ParseError::Fragment { offset: 0 });
     let later = parse(v4_with(&[(6, 0x01), (7, 0x02)])).unwrap_err();
     assert_eq!(later, ParseError::Fragment { offset: 0x102 * 8 });
-    assert_eq!(
-        later.to_string(),
-        "not a whole segment but a fragment at byte 2064 of its packet: reassemble it first"
-    );
+    assert_eq!(later.to_string(), "a fragment at byte 2064 of its packet: must be reassembled first");
 
     assert_eq!(parse(v6_with(44, &[6, 0, 0, 1, 0, 0, 0, 9])), Err(ParseError::Fragment { offset: 0 }));
     assert_eq!(parse(v6_with(44, &[6, 0, 1, 8, 0, 0, 0, 9])), Err(ParseError::Fragment { offset: 0x108 }));
@@ -175,7 +172,7 @@ fn a_fragment_is_not_a_whole_segment() {
 
 #[test]
 fn a_fragment_header_of_a_whole_packet_is_kept() {
-    // The second byte is reserved: it is no length (RFC 8200 section 4.5).
+    // The second byte is reserved and no length (RFC 8200 section 4.5).
     for reserved in [0, 1] {
         let bytes = v6_with(44, &[6, reserved, 0, 0, 0, 0, 0, 9]);
         let packet = parse(bytes.clone()).unwrap();
@@ -227,18 +224,18 @@ fn an_extension_header_that_leaves_the_packet_is_an_error() {
 #[test]
 fn lengths_that_contradict_each_other_are_errors() {
     let error = parse(v4_with(&[(0, 0x44)])).unwrap_err();
-    assert_eq!(error.to_string(), "the IPv4 header length says 16 bytes: it must be at least 20");
+    assert_eq!(error.to_string(), "the IPv4 header length is 16 bytes: must be at least 20");
     let error = parse(v4_with(&[(3, 19)])).unwrap_err();
-    assert_eq!(error.to_string(), "the IPv4 total length says 19 bytes: it must be at least 20");
+    assert_eq!(error.to_string(), "the IPv4 total length is 19 bytes: must be at least 20");
     let mut bytes = v4_with(&[(0, 0x46), (3, 22)]);
-    // The longer header takes in the ports: make its checksum right as well.
+    // The longer header covers the ports, so its checksum must match again.
     bytes[20..24].fill(0);
     let error = parse(bytes).unwrap_err();
-    assert_eq!(error.to_string(), "the IPv4 total length says 22 bytes: it must be at least 24");
+    assert_eq!(error.to_string(), "the IPv4 total length is 22 bytes: must be at least 24");
     let error = parse(v4_with(&[(32, 0x40)])).unwrap_err();
-    assert_eq!(error.to_string(), "the TCP data offset says 16 bytes: it must be at least 20");
+    assert_eq!(error.to_string(), "the TCP data offset is 16 bytes: must be at least 20");
     let error = parse(v4_with(&[(32, 0xf0)])).unwrap_err();
-    assert_eq!(error.to_string(), "the TCP header needs 60 bytes and 27 are there");
+    assert_eq!(error.to_string(), "the TCP header needs 60 bytes, but only 27 are available");
 }
 
 #[test]
@@ -251,7 +248,7 @@ fn a_malformed_option_is_named() {
     assert_eq!(error, ParseError::Option(expected));
     assert_eq!(
         error.to_string(),
-        "TCP option kind 2 (maximum segment size) at offset 1 has length 3: it must be 4"
+        "TCP option kind 2 (maximum segment size) at offset 1 has length 3: must be 4"
     );
 }
 
@@ -345,7 +342,7 @@ fn headers_alone_need_room_for_headers_alone_and_count_the_payload() {
     }
 }
 
-/// What links with `corrupt` rely on in scenarios: whoever reads such a packet drops it, before any DSS checksum is looked at.
+/// Links with `corrupt` in scenarios rely on this: every parser drops such a packet before it checks a DSS checksum.
 #[test]
 fn one_wrong_bit_is_always_found() {
     for padding in 0..3 {

@@ -1,4 +1,4 @@
-//! Values to bytes and back, bytes to values and back: nothing gets lost, nothing panics.
+//! Round trips between values and bytes preserve everything and never panic.
 
 use crate::common::{options, segment};
 use bytes::Bytes;
@@ -6,7 +6,7 @@ use mptcp_wire::{Checksum, ChecksumMode, Options, Packet};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Makes the checksum of an IPv4 header right, where there is one, so that the parser goes on.
+/// Corrects the checksum of an IPv4 header, so that the parser continues.
 fn mend_header_checksum(bytes: &mut [u8]) {
     let length = bytes.first().map_or(0, |first| usize::from(first & 0x0f) * 4);
     if bytes.first().is_some_and(|first| first >> 4 == 4) && (20..=bytes.len()).contains(&length) {
@@ -17,8 +17,7 @@ fn mend_header_checksum(bytes: &mut [u8]) {
     }
 }
 
-/// Bytes that look like options: pieces of known kinds and arbitrary size, so that the parser gets
-/// beyond the first length.
+/// Bytes similar to options: known kinds with arbitrary sizes, so that the parser passes the first length.
 fn option_bytes() -> impl Strategy<Value = Vec<u8>> {
     let kind = prop_oneof![Just(30u8), 0u8..9, any::<u8>()];
     let piece = prop_oneof![

@@ -1,4 +1,4 @@
-//! The arithmetic of the value types: numbers that wrap, lengths that add up.
+//! Arithmetic of the value types: wrapping numbers and sums of lengths.
 
 use bytes::Bytes;
 use mptcp_wire::crypto::Version;
@@ -85,7 +85,7 @@ fn flags_that_are_joined_are_those_of_both_once() {
     assert_eq!(Flags::ACK | Flags::ACK, Flags::ACK);
 }
 
-/// RFC 3168 section 5: 01 and 10 are capable transports, 11 was marked, 00 is to be dropped.
+/// RFC 3168 section 5: 00 is not ECN-capable, 01 and 10 are capable, and 11 is marked.
 #[test]
 fn the_ecn_field_is_two_bits_and_only_zero_is_not_capable() {
     let expected = [Codepoint::NotEct, Codepoint::Ect1, Codepoint::Ect0, Codepoint::Ce];
@@ -102,7 +102,7 @@ fn a_version_has_the_number_of_its_mp_capable() {
     assert_eq!([Version::V0.number(), Version::V1.number()], [0, 1]);
 }
 
-/// Every field differs from its default.
+/// A segment whose every field differs from its default.
 fn full() -> Segment {
     let mut segment = Segment::new(([10, 0, 0, 1], 1).into(), ([10, 0, 0, 2], 2).into());
     (segment.sequence, segment.acknowledgment) = (Seq::new(3), Seq::new(4));

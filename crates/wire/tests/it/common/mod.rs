@@ -1,4 +1,4 @@
-//! Strategies that draw any segment which has a form on the wire.
+//! Proptest strategies for all segments that can be encoded.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -33,7 +33,7 @@ pub fn segment() -> impl Strategy<Value = Segment> {
     )
 }
 
-/// Any options that fit: of more, the last MPTCP options are dropped, then the rest.
+/// Any options that fit. Excess options are dropped: the last MPTCP options first, then the rest.
 pub fn options() -> impl Strategy<Value = Options> {
     let tcp = (
         option::weighted(0.2, any::<u16>()),

@@ -1,9 +1,9 @@
-//! What must hold for any bytes: asked by the fuzz targets, and of their corpora by `cargo test`.
+//! Properties of any input, for the fuzz targets and for their corpora in `cargo test`.
 
 use bytes::Bytes;
 use mptcp_wire::{Checksum, ChecksumMode, Options, Packet};
 
-/// Any bytes are options or an error; options come back as the same bytes, and mean the same in canonical form.
+/// Any bytes are options or an error. Options encode to the same bytes, and have the same meaning in canonical form.
 pub fn options(bytes: &[u8]) {
     let Ok(mut options) = Options::parse(bytes) else { return };
     assert_eq!(options.length(), bytes.len(), "length of {options:?}");
@@ -19,22 +19,23 @@ pub fn options(bytes: &[u8]) {
     assert_eq!(Options::parse(&canonical).as_ref(), Ok(&options));
 }
 
-/// Any bytes are a packet or an error; a packet comes back as the same bytes.
+/// Any bytes are a packet or an error. A packet encodes to the same bytes.
 pub fn packet(bytes: &[u8]) {
     let _ = Packet::parse(&Bytes::copy_from_slice(bytes));
 
-    // A fuzzer does not guess checksums: the IPv4 header's is made right before, TCP's by emission.
-    let mut mended = bytes.to_vec();
-    mend_header_checksum(&mut mended);
-    let Ok(packet) = Packet::parse_with(&Bytes::copy_from_slice(&mended), ChecksumMode::Offloaded) else {
+    // A fuzzer does not guess checksums, so the IPv4 header checksum is corrected first. Encoding corrects the TCP
+    // checksum.
+    let mut corrected = bytes.to_vec();
+    mend_header_checksum(&mut corrected);
+    let Ok(packet) = Packet::parse_with(&Bytes::copy_from_slice(&corrected), ChecksumMode::Offloaded) else {
         return;
     };
     let mut emitted = Vec::new();
     packet.emit(&mut emitted).expect("what was parsed has a form");
     assert_eq!(emitted.len(), packet.length());
     let tcp = packet.ip.length() + 16;
-    mended[tcp..tcp + 2].copy_from_slice(&emitted[tcp..tcp + 2]);
-    assert_eq!(emitted, mended[..emitted.len()], "bytes of {packet:?}");
+    corrected[tcp..tcp + 2].copy_from_slice(&emitted[tcp..tcp + 2]);
+    assert_eq!(emitted, corrected[..emitted.len()], "bytes of {packet:?}");
     assert_eq!(Packet::parse(&Bytes::from(emitted)).as_ref(), Ok(&packet));
 }
 
