@@ -1,4 +1,4 @@
-//! Reports of a connection's state.
+//! Reports of a connection's state for applications.
 //!
 //! Owns the computation of [`ConnectionInfo`] and [`SubflowInfo`]. Never changes the connection.
 

@@ -254,7 +254,7 @@ impl Connection {
         self.lifecycle.closed()
     }
 
-    /// The configuration, with the options that the negotiation changed.
+    /// The configuration, with all later changes of options.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
@@ -334,7 +334,6 @@ impl Connection {
         self.recv.waiting() + of_subflows.sum::<u64>() + self.rarely_waiting()
     }
 
-    /// Bytes that wait for a checksum or for the peer's keys.
     #[inline]
     fn rarely_waiting(&self) -> u64 {
         if self.negotiation.is_open() || self.negotiation.checksum() { self.waiting_for_checks() } else { 0 }

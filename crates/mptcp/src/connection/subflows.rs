@@ -75,11 +75,11 @@ impl SubflowSet {
     }
 
     /// Adds a subflow in a new slot. Returns the slot.
-    pub(crate) fn push(&mut self, mut subflow: Subflow, fate: &mut Lifecycle) -> usize {
+    pub(crate) fn push(&mut self, mut subflow: Subflow, lifecycle: &mut Lifecycle) -> usize {
         let id = self.places.len();
         subflow.record_mut().id = SubflowId::new(self.opened(), id);
         self.places.push(subflow);
-        fate.tell(EndpointEvent::Opened(self.subflow_tuple(id)));
+        lifecycle.tell(EndpointEvent::Opened(self.subflow_tuple(id)));
         id
     }
 
@@ -89,7 +89,7 @@ impl SubflowSet {
         id: usize,
         mut subflow: Subflow,
         past: SubflowInfo,
-        fate: &mut Lifecycle,
+        lifecycle: &mut Lifecycle,
     ) {
         subflow.record_mut().id = SubflowId::new(self.opened(), id);
         if self.known.len() == MAX_REMEMBERED {
@@ -98,7 +98,7 @@ impl SubflowSet {
         }
         self.known.push_back(past);
         self.places[id] = subflow;
-        fate.tell(EndpointEvent::Opened(self.subflow_tuple(id)));
+        lifecycle.tell(EndpointEvent::Opened(self.subflow_tuple(id)));
     }
 
     /// The remembered subflows without a slot, the oldest first.
@@ -107,11 +107,11 @@ impl SubflowSet {
     }
 
     /// Notifies the endpoint of closed subflows, once each.
-    pub(crate) fn notify_closed(&mut self, fate: &mut Lifecycle) {
+    pub(crate) fn notify_closed(&mut self, lifecycle: &mut Lifecycle) {
         for id in 0..self.places.len() {
             let over = self.places[id].is_closed();
             if over && !std::mem::replace(&mut self.places[id].record_mut().close_notified, true) {
-                fate.tell(EndpointEvent::Closed(self.subflow_tuple(id)));
+                lifecycle.tell(EndpointEvent::Closed(self.subflow_tuple(id)));
             }
         }
     }

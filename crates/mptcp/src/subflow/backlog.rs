@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_leave_in_order_and_in_parts_where_segments_became_smaller() {
+    fn pieces_are_sent_in_order_and_split_for_smaller_segments() {
         let mut backlog = Backlog::default();
         backlog.push(Waiting { data: 100, payload: Bytes::from(vec![1; 1000]), repeated: false });
         backlog.push(Waiting { data: 1100, payload: Bytes::from(vec![2; 500]), repeated: false });
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_on_where_the_last_piece_ended_is_in_its_segment_and_in_its_buffer() {
+    fn contiguous_data_joins_the_last_segment_and_buffer() {
         let waiting = |data, length, repeated| Waiting {
             data,
             payload: Bytes::from(vec![data as u8; length]),

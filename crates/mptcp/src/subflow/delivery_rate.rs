@@ -194,7 +194,6 @@ impl Rates {
         self.limited_to = (self.delivered + in_flight).max(1);
     }
 
-    /// Bytes delivered.
     pub(crate) fn delivered(&self) -> u64 {
         self.delivered
     }

@@ -77,7 +77,6 @@ impl Default for PathMtu {
 }
 
 impl PathMtu {
-    /// The maximum segment size.
     #[inline]
     pub(crate) fn limit(&self) -> u16 {
         self.limit

@@ -22,7 +22,7 @@ use crate::subflow::early_data::EarlyDataQueue;
 /// ```text
 ///  SynSent --SYN/ACK--> Established --FIN out--> FinWait1 --ACK--> FinWait2 --FIN in--> TimeWait
 ///  SynReceived --ACK-->     |                      `----FIN in---> Closing --ACK--------^
-///                        FIN in --> CloseWait --FIN out--> LastAck --ACK--> CloseReason
+///                        FIN in --> CloseWait --FIN out--> LastAck --ACK--> Closed
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {

@@ -45,7 +45,7 @@ pub(crate) struct FailedSubflow {
 
 #[derive(Debug, Default)]
 pub(crate) struct Failures {
-    /// Sorted by time of the failure.
+    /// Sorted by time of the latest failure.
     list: Vec<Failure>,
 }
 

@@ -1,7 +1,7 @@
 //! Fallback from MPTCP to TCP when the network does not support MPTCP (RFC 8684 section 3.7).
 //!
-//! Owns the conditions of a fallback and the transition of both streams. Never falls back with more than one subflow:
-//! such a subflow is reset.
+//! Owns the conditions of a fallback and the transition of both streams. Never falls back if another subflow was open:
+//! the affected subflow is reset instead.
 
 use bytes::Bytes;
 use mptcp_clock::Instant;

@@ -1,7 +1,7 @@
 //! The end of streams, subflows and connections: DATA_FIN (RFC 8684 section 3.3.3), MP_FASTCLOSE (section 3.5), resets
 //! (section 3.6).
 //!
-//! Owns `end_subflow`, through which every single subflow ends, and the transmission of DATA_FINs and FINs. Never
+//! Owns `end_subflow`, which closes one subflow after an error, and the transmission of DATA_FINs and FINs. Never
 //! decides that a segment is invalid: reception and timers return a `SubflowError`.
 
 pub(crate) mod fallback;
@@ -100,8 +100,8 @@ impl Connection {
         self.limits.note(now, crate::connection::observe::limits::Limit::Idle);
     }
 
-    /// Ends a subflow after an error. Every single subflow ends here. Reception and timers return the error, and the
-    /// entry point of the call passes it on.
+    /// Ends a subflow after an error. Reception and timers return the error, and the entry point of the call passes it
+    /// on.
     #[cold]
     pub(crate) fn end_subflow(&mut self, now: Instant, id: usize, error: SubflowError) {
         let multipath = !self.negotiation.is_plain();

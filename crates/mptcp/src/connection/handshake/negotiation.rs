@@ -47,7 +47,6 @@ pub(crate) struct Negotiation {
     /// The peer has sent a DSS, so that MP_CAPABLE need not be repeated.
     confirmed: bool,
     accept_reported: bool,
-    /// A failed checksum that the peer does not know of.
     failure: Option<Failure>,
     /// The subflow offset of the segment with the infinite mapping after an MP_FAIL.
     infinite_from: Option<u64>,
@@ -168,7 +167,6 @@ impl Negotiation {
         Some(failure.number)
     }
 
-    /// The subflow offset of the segment with the infinite mapping after an MP_FAIL.
     pub(crate) fn infinite_from(&self) -> Option<u64> {
         self.infinite_from
     }

@@ -29,7 +29,7 @@ impl Connection {
                 continue;
             }
             if subflow.scheduling().options_stripped && subflow.backlog().repeats() {
-                // It waits for the data-level timer: see `next_linux_reinjection`.
+                // Reinjected data waits here for the data-level timer: see `next_linux_reinjection`.
                 continue;
             }
             if self.small_waits(id) {

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_leaves_less_of_the_window() {
+    fn waiting_data_reduces_the_window() {
         // Values of `ss -tim` on Linux 6.18 with SO_RCVBUF of 6 MiB: initially 6290008, finally 7764594. With 4611584
         // bytes of memory out of order, the sender has a window of 4926976.
         let mut window = LinuxWindow::new(6 << 20, false, 1448);
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_offered_may_be_more_than_the_scale_can_say() {
+    fn the_window_may_exceed_the_range_of_the_scale() {
         // SO_RCVBUF of 116 kB has a scale of 1 and space for 146 kB.
         let mut window = LinuxWindow::new(118_784, false, 1448);
         (0..1000).for_each(|_| window.on_data(1424, 1448));

@@ -131,7 +131,7 @@ impl Connection {
         }
     }
 
-    /// Whether the oldest data is late because of the subflow `oldest`: `id` has a smaller SRTT, or `oldest` is in
+    /// Whether the data on `oldest` blocks the subflow `id`, which has a smaller SRTT or whose sibling `oldest` is in
     /// recovery.
     fn is_blocked_by(&self, oldest: usize, id: usize) -> bool {
         let srtt = |id: usize| self.congestion.paths[id].srtt.unwrap_or_default();

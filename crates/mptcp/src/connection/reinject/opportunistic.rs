@@ -1,5 +1,5 @@
-//! Opportunistic retransmission (M1), later rules: data in flight is copied to a second subflow where it arrives
-//! sooner.
+//! Opportunistic retransmission (M1) by arrival estimates: data in flight is copied to a second subflow if it arrives
+//! sooner there.
 //!
 //! Owns the expected arrival of data in flight, and the position of the search. Each chunk's arrival on its own
 //! subflows is compared with its arrival on the available subflow, by the estimates for new data (`path`). A
@@ -31,7 +31,7 @@ struct DeliveryEstimate {
     due: Instant,
     /// The time after which the chunk counts as lost without a report.
     lost: Instant,
-    /// The arrival if the chunk is lost, detected and retransmitted. The present, if it has arrived or was
+    /// The arrival if the chunk is lost, detected and retransmitted. The present time, if it has arrived or was
     /// retransmitted.
     repaired: Instant,
 }

@@ -1,6 +1,7 @@
-//! Counters and pending work of reinjection: data that another subflow carries too.
+//! Counters and pending work of reinjection.
 //!
-//! Owns how many bytes were reinjected and why, Linux's position in the retransmission queue, and the count of data-level timeouts.
+//! Owns the number of bytes reinjected and their reasons, Linux's position in the reinjection of all data, and the
+//! count of data-level timeouts. Never chooses data.
 
 /// Reinjection state of a connection.
 #[derive(Debug, Default)]
@@ -15,37 +16,37 @@ pub(crate) struct ReinjectionState {
 }
 
 impl ReinjectionState {
-    /// `bytes` were given to a further subflow.
+    /// Counts `bytes` that were reinjected on another subflow.
     pub(crate) fn on_reinjected(&mut self, bytes: u64) {
         self.reinjected += bytes;
     }
 
-    /// M1 asked for `bytes` to be reinjected.
+    /// Counts `bytes` that M1 reinjects because they are late or block a window.
     pub(crate) fn on_opportunistic(&mut self, bytes: u64) {
         self.opportunistic += bytes;
     }
 
-    /// M1 asked for `bytes` to be reinjected before they were late.
+    /// Counts `bytes` that M1 reinjects before they are late.
     pub(crate) fn on_speculative(&mut self, bytes: u64) {
         self.speculative += bytes;
     }
 
-    /// Bytes that were given to a further subflow.
+    /// Bytes reinjected on another subflow.
     pub(crate) fn reinjected(&self) -> u64 {
         self.reinjected
     }
 
-    /// Bytes of M1 that were late or blocked a window.
+    /// Bytes that M1 reinjected because they were late or blocked a window.
     pub(crate) fn opportunistic(&self) -> u64 {
         self.opportunistic
     }
 
-    /// Bytes of M1 that were not late yet.
+    /// Bytes that M1 reinjected before they were late.
     pub(crate) fn speculative(&self) -> u64 {
         self.speculative
     }
 
-    /// Where Linux's reinjection goes on.
+    /// The offset at which Linux's reinjection continues. `None` if it is complete.
     pub(crate) fn linux_from(&self) -> Option<u64> {
         self.linux_from
     }
@@ -54,12 +55,11 @@ impl ReinjectionState {
         self.linux_from = from;
     }
 
-    /// Consecutive data-level timeouts without a DATA_ACK of new data.
     pub(crate) fn timeouts(&self) -> u8 {
         self.timeouts.1
     }
 
-    /// A data-level timeout with `una` as the oldest unacknowledged offset.
+    /// Counts a data-level timeout with `una` as the oldest unacknowledged offset.
     pub(crate) fn on_timeout(&mut self, una: u64) {
         let (first, count) = self.timeouts;
         self.timeouts = (una, if first == una { count.saturating_add(1) } else { 0 });

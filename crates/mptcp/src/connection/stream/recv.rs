@@ -96,7 +96,6 @@ impl RecvStream {
         self
     }
 
-    /// The next offset expected.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
@@ -340,7 +339,6 @@ impl RecvStream {
         self.ready.bytes() + self.early.bytes()
     }
 
-    /// Whether the endpoint is short of memory.
     pub(crate) fn is_under_memory_pressure(&self) -> bool {
         self.limit.is_under_memory_pressure()
     }
@@ -421,7 +419,6 @@ impl RecvStream {
         self.shrunk.unwrap_or(self.edge)
     }
 
-    /// The window advertised last on any subflow, bytes.
     pub(crate) fn advertised(&self) -> u64 {
         self.advertised
     }
@@ -452,7 +449,6 @@ impl RecvStream {
         open > advertised_edge && open - advertised_edge >= (2 * self.negotiated_mss).min(self.buffer / 2)
     }
 
-    /// The edge of the window advertised last.
     #[inline]
     pub(crate) fn advertised_edge(&self) -> u64 {
         self.shrunk.unwrap_or(self.edge)

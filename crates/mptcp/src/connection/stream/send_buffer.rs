@@ -62,7 +62,6 @@ impl SendBuffer {
         self.unsent.push_back(WrittenData { buffer: data.clone(), length });
     }
 
-    /// The last size from autotuning (M3), bytes; 0 before.
     pub(crate) fn tuned(&self) -> u64 {
         self.tuned
     }
@@ -71,7 +70,6 @@ impl SendBuffer {
         self.tuned = bytes;
     }
 
-    /// The ends of writes.
     pub(crate) fn write_ends(&self) -> &WriteEnds {
         &self.ends
     }
@@ -92,12 +90,10 @@ impl SendBuffer {
         self.unsent.push_front(WrittenData { buffer: data, length });
     }
 
-    /// The next offset to send.
     pub(crate) fn next(&self) -> u64 {
         self.next
     }
 
-    /// The oldest offset that no DATA_ACK covers.
     pub(crate) fn una(&self) -> u64 {
         self.una
     }
@@ -116,12 +112,10 @@ impl SendBuffer {
         self.flight.front_mut()
     }
 
-    /// The largest window that the peer has offered, bytes.
     pub(crate) fn largest_window(&self) -> u64 {
         self.largest_window
     }
 
-    /// The largest offset that the peer's window permits.
     pub(crate) fn edge(&self) -> u64 {
         self.edge
     }
@@ -395,7 +389,6 @@ impl Chunk {
         Self { start, payload, carriers, queued: false, first_mapping, later_mappings: Vec::new() }
     }
 
-    /// The stream offset of the first byte.
     pub(crate) fn start(&self) -> u64 {
         self.start
     }
@@ -404,7 +397,6 @@ impl Chunk {
         &self.payload
     }
 
-    /// The subflows that carried the chunk, one bit per slot.
     pub(crate) fn carriers(&self) -> u64 {
         self.carriers
     }
@@ -413,7 +405,6 @@ impl Chunk {
         self.carriers = carriers;
     }
 
-    /// Whether the chunk waits for reinjection.
     pub(crate) fn is_queued(&self) -> bool {
         self.queued
     }
@@ -495,7 +486,6 @@ impl WriteEnds {
         self.pushed += length;
     }
 
-    /// The last end.
     pub(crate) fn pushed(&self) -> u64 {
         self.pushed
     }

@@ -42,7 +42,7 @@ impl Connection {
         taken
     }
 
-    /// Puts data of a SYN that has to be retransmitted before all unsent data.
+    /// Puts unacknowledged data of a SYN in front of all unsent data.
     pub(crate) fn put_back(&mut self, data: Bytes) {
         let length = data.len() as u64;
         let habit = self.config.linux_compat.push_where_writes_end;

@@ -137,7 +137,6 @@ impl Timers {
         self.data_fin_wanted = false;
     }
 
-    /// The time of the next retransmission of address announcements.
     pub(crate) fn announcements(&self) -> Instant {
         self.announcements
     }
@@ -147,7 +146,6 @@ impl Timers {
         self.update_slow_timers();
     }
 
-    /// The time of the next attempt on a failed path.
     pub(crate) fn rejoin(&self) -> Instant {
         self.rejoin
     }
@@ -198,7 +196,6 @@ impl Timers {
         self.unanswered = 0;
     }
 
-    /// The number of DATA_FIN transmissions.
     pub(crate) fn data_fin_tries(&self) -> u32 {
         self.data_fin_tries
     }
@@ -302,7 +299,6 @@ impl Timers {
         self.update_slow_timers();
     }
 
-    /// The oldest unacknowledged data offset when the DATA_FIN was last sent.
     pub(crate) fn data_fin_una(&self) -> u64 {
         self.data_fin_una
     }

@@ -219,8 +219,8 @@ impl Connection {
         }
     }
 
-    /// Refreshes the list after new data was sent on the last subflow, and nothing else happened. Returns whether a
-    /// candidate is available.
+    /// Refreshes the list, if only new data on the last chosen subflow has changed it. Returns whether a candidate is
+    /// available.
     #[inline(always)]
     pub(crate) fn refresh_candidates(&mut self, now: Instant) -> bool {
         let (permit, sent) = (SendPermit::of(self), self.scheduler.last_sent());
@@ -315,7 +315,7 @@ impl Connection {
         if is_blocked { Limit::LocalQueue } else { Limit::CongestionWindow }
     }
 
-    /// Whether a subflow has its limit of bytes in the local queue (small queues).
+    /// Whether a subflow's bytes in the local queue have reached the limit (small queues).
     pub(crate) fn is_queue_full(&self, id: usize) -> bool {
         SendPermit::of(self).is_queue_full(&self.congestion.paths[id])
     }
@@ -369,7 +369,8 @@ impl SendPermit {
         subflow.negotiated().gso_max > 0 || self.option > 0 && self.unsent < path.mss
     }
 
-    /// Whether a path has its limit of bytes in the local queue (small queues). The limit is at least two segments.
+    /// Whether a path's bytes in the local queue have reached the limit (small queues). The limit is at least two
+    /// segments.
     #[inline]
     pub(crate) fn is_queue_full(&self, path: &Path) -> bool {
         self.small_queues.is_some_and(|limit| path.local.bytes >= limit.max(2 * path.mss))

@@ -1,8 +1,10 @@
 //! Transmission of stream data: which data is sent next, and on which subflow.
 //!
-//! Owns the choice between new data, reinjections and redundant copies, and the response when nothing can be sent. It also owns the restart after idle time: as in Linux, the congestion window is halved for each idle RTO (RFC 2861 section 3.1, RFC 5681 section 4.1). Never decides how a segment looks (`segment`).
+//! Owns the choice between new data, reinjections and redundant copies, and the response when nothing can be sent. It
+//! also owns the restart after idle time: as in Linux, the congestion window is halved for each idle RTO (RFC 2861
+//! section 3.1, RFC 5681 section 4.1). Never decides how a segment looks (`segment`).
 //!
-//! The shortcut `would_block` tells after each segment of new data whether another one can follow, without a full
+//! After each segment of new data, the shortcut `would_block` tells whether another one can follow, without a full
 //! `poll_transmit`.
 
 use mptcp_clock::{Duration, Instant};

@@ -1,8 +1,8 @@
 //! The lead of DATA_ACKs: how much earlier data is acknowledged at the data level than on its own subflow.
 //!
-//! A DATA_ACK returns on any path (RFC 8684 section 3.3.2). Data that a slow path delivered may therefore be
-//! acknowledged over a faster path. Owns one sampled segment in flight per subflow, and a smoothed lead. Never samples
-//! data that was reinjected.
+//! A DATA_ACK returns on any path (RFC 8684 section 3.3.2), so data that a slow path delivered may be acknowledged over
+//! a faster one. The path model uses the lead to estimate that time. Owns one sampled segment in flight per subflow,
+//! and a smoothed lead. Never samples data that was reinjected.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lead_is_what_lies_between_both_acknowledgements_and_follows_slowly() {
+    fn a_lead_is_the_time_between_both_acknowledgements_and_is_smoothed() {
         let (mut data_ack_leads, id) = (DataAckLeads::default(), SubflowId::new(0, 0));
         data_ack_leads.watch(0, id, 100, 1_000);
         data_ack_leads.watch(0, id, 200, 1_100);
@@ -141,17 +141,21 @@ mod tests {
         assert_eq!(
             data_ack_leads.of(0, id),
             Duration::ZERO,
-            "the segment that is watched is not acknowledged there"
+            "the sampled segment is not acknowledged on its subflow"
         );
         data_ack_leads.on_acknowledged(at(110), 0, 100);
         assert_eq!(data_ack_leads.of(0, id), Duration::from_millis(40));
         data_ack_leads.watch(0, id, 300, 1_200);
         data_ack_leads.on_acknowledged(at(150), 0, 300);
-        assert_eq!(data_ack_leads.of(0, id), Duration::from_millis(30), "its own path said so first");
+        assert_eq!(
+            data_ack_leads.of(0, id),
+            Duration::from_millis(30),
+            "the subflow's acknowledgement came first"
+        );
     }
 
     #[test]
-    fn what_a_second_path_carried_tells_nothing_and_a_slot_gets_a_new_owner() {
+    fn reinjected_data_gives_no_sample_and_a_reused_slot_starts_afresh() {
         let (mut data_ack_leads, id) = (DataAckLeads::default(), SubflowId::new(0, 0));
         data_ack_leads.watch(0, id, 100, 1_000);
         data_ack_leads.on_data_acknowledged(at(10), 1_000);
@@ -162,6 +166,6 @@ mod tests {
         data_ack_leads.on_data_acknowledged(at(120), 2_000);
         data_ack_leads.on_acknowledged(at(130), 0, 200);
         assert_eq!(data_ack_leads.of(0, id), Duration::from_millis(10));
-        assert_eq!(data_ack_leads.of(0, SubflowId::new(7, 0)), Duration::ZERO, "that of another subflow");
+        assert_eq!(data_ack_leads.of(0, SubflowId::new(7, 0)), Duration::ZERO, "another subflow has no lead");
     }
 }

@@ -40,7 +40,7 @@ impl Connection {
         {
             return Some(sent);
         }
-        // Sending new data on a subflow without pending segments creates none.
+        // New data on a subflow without pending segments leaves none pending.
         let due = if self.scheduler.is_valid(now) { PendingSends::default() } else { self.due() };
         let owes = !due.is_empty();
         if owes

@@ -1,13 +1,13 @@
-//! Pacing: when a path may send its next segment, so that a full window is not sent as one burst. Nagle's algorithm is here, too.
+//! Pacing and Nagle's algorithm: when a path may send its next segment, so that a full window is not sent as one burst.
 //!
 //! Owns the pacing rate. A congestion controller may set it. Otherwise, once unused window has accumulated, it is
 //! slightly above the window per RTT, as in Linux's internal pacing. It also stays close to the measured bottleneck
-//! bandwidth, because a window that the receive window limits grows far beyond the path's capacity. Segments that
-//! acknowledgements clock are not paced: pacing them would cost a path its share of a drop-tail queue. With an empty
-//! queue there is no share to lose, and a small buffer has no space for a burst, so bursts are shorter. Retransmissions
-//! are paced only for controllers that use rate samples.
+//! bandwidth, because a window that the receive window limits grows far beyond the path's capacity.
 //!
-//! Never times how long corked data waits: the timers do.
+//! Segments that acknowledgements clock are not paced: pacing them would cost a path its share of a drop-tail queue.
+//! With an empty queue there is no share to lose, and a small buffer has no space for a burst, so bursts are shorter.
+//! Retransmissions are paced only for controllers that use rate samples. Never times how long corked data waits: the
+//! timers do.
 
 use mptcp_clock::{Duration, Instant};
 

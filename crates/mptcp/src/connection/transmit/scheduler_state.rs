@@ -1,19 +1,20 @@
-//! The scheduler of a connection and the candidates it chose from last.
+//! The scheduler of a connection and the candidates of its last choice.
 //!
-//! Owns the candidate list, whose allocation is reused, and says how long that list stays valid. Never looks at a subflow.
+//! Owns the candidate list, whose allocation is reused, and knows whether the list is still valid. Never reads a
+//! subflow.
 
 use mptcp_clock::Instant;
 
 use crate::scheduler::{Candidate, Scheduler, SendView};
 
-/// The scheduler and the state of its last choice.
+/// The scheduler, its candidates, and the state of its last choice.
 #[derive(Debug)]
 pub(crate) struct SchedulerState {
     scheduler: Box<dyn Scheduler>,
     is_redundant: bool,
     /// The subflows that could send when the list was made.
     candidates: Vec<Candidate>,
-    /// When the list was made. `None` once anything but new data on `last_sent` has happened since.
+    /// The time at which the list was made. `None` once anything but new data on `last_sent` has happened since.
     valid_at: Option<Instant>,
     /// The slot that new data was sent on last; `usize::MAX` if the scheduler did not choose it.
     last_sent: usize,
@@ -96,13 +97,13 @@ impl SchedulerState {
         (self.valid_at.take() == Some(now), std::mem::take(&mut self.is_refreshed))
     }
 
-    /// The list must be made again.
+    /// Marks the list as outdated.
     #[inline]
     pub(crate) fn invalidate(&mut self) {
         self.valid_at = None;
     }
 
-    /// New data of `bytes` was sent on the chosen subflow in `slot`; the list stays valid.
+    /// Notes that new data of `bytes` was sent on the chosen subflow in `slot`. The list stays valid.
     #[inline]
     pub(crate) fn on_chosen_sent(&mut self, now: Instant, slot: usize, bytes: u64) {
         (self.valid_at, self.last_sent) = (Some(now), slot);
@@ -110,19 +111,18 @@ impl SchedulerState {
         self.outstanding.1 += bytes;
     }
 
-    /// New data was sent on the only subflow, for which no list was made.
+    /// Notes that new data was sent on the only subflow, for which no list was made.
     #[inline]
     pub(crate) fn on_single_path_sent(&mut self, now: Instant, slot: usize) {
         (self.valid_at, self.last_sent) = (Some(now), slot);
         self.candidates.clear();
     }
 
-    /// New data was sent on a subflow that the scheduler did not choose.
+    /// Notes that new data was sent on a subflow that the scheduler did not choose.
     pub(crate) fn on_unscheduled_sent(&mut self) {
         self.last_sent = usize::MAX;
     }
 
-    /// The slot that the scheduler's last segment was sent on.
     #[inline]
     pub(crate) fn last_sent(&self) -> usize {
         self.last_sent
@@ -133,7 +133,6 @@ impl SchedulerState {
         self.is_refreshed = true;
     }
 
-    /// Segments and bytes in the retransmission queues of all subflows, as long as the list is valid.
     #[inline]
     pub(crate) fn outstanding(&self) -> (usize, u64) {
         self.outstanding
@@ -144,12 +143,11 @@ impl SchedulerState {
         self.outstanding = (segments, bytes);
     }
 
-    /// No candidate may send.
+    /// Marks all candidates unavailable.
     pub(crate) fn block_all(&mut self) {
         self.candidates.iter_mut().for_each(|candidate| candidate.is_available = false);
     }
 
-    /// Segments that all subflows may have outstanding.
     #[inline]
     pub(crate) fn max_segments(&self) -> usize {
         self.max_segments

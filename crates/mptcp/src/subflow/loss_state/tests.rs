@@ -1,4 +1,4 @@
-//! The scoreboard's orders and RACK over them, against a walk over the whole flight as RFC 8985 section 6.2 has it.
+//! Tests of the scoreboard and RACK against a scan of the whole flight, as in RFC 8985 section 6.2.
 
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant, Rng};
@@ -7,7 +7,7 @@ use super::Rack;
 use crate::subflow::scoreboard::Scoreboard;
 use crate::subflow::scoreboard::SentSegment;
 
-/// Which segments are lost, and when to look again: every segment is asked.
+/// The lost segments and the time of the next check, by a scan of all segments.
 fn walk(
     rack: &Rack,
     board: &Scoreboard,
@@ -33,7 +33,7 @@ fn walk(
     (lost.collect(), again)
 }
 
-/// What the counts and orders say, from the segments themselves.
+/// Compares counters and indices with the segments.
 fn check(board: &Scoreboard) {
     let sum = |which: fn(&&SentSegment) -> bool| {
         board.queue.iter().filter(which).map(SentSegment::length).sum::<u64>()
@@ -77,7 +77,7 @@ impl Flight {
         });
     }
 
-    /// Some place in the flight, mostly where a frame ends.
+    /// A random offset in the flight, usually the end of a frame.
     fn place(&mut self) -> u64 {
         let at = self.board.una + self.random.below(self.board.next - self.board.una + 1);
         if self.random.chance(0.8) { self.board.una.max(at - at % 100) } else { at }
@@ -164,7 +164,7 @@ impl Flight {
 }
 
 #[test]
-fn what_is_lost_is_what_a_walk_over_the_flight_finds() {
+fn losses_match_a_scan_of_the_whole_flight() {
     for case in 0..3000 {
         let mut flight = Flight {
             now: Instant::ZERO + Duration::from_secs(1),

@@ -1,8 +1,8 @@
-//! The rules of RFC 8684 sections 3.3.1 and 3.7 for mappings.
+//! Tests of mappings (RFC 8684 sections 3.3.1 and 3.7).
 
 use super::*;
 
-/// A mapper and what it delivered: data offset and bytes.
+/// A mapper and its delivered data: data offset and bytes.
 struct Bench {
     mapper: Mapper,
     delivered: Vec<(u64, Vec<u8>)>,
@@ -13,12 +13,12 @@ impl Bench {
         Self { mapper: Mapper::new(1 << 20, 0), delivered: Vec::new() }
     }
 
-    /// `length` bytes from `start` on are data from `data` on.
+    /// Announces that `length` bytes from subflow offset `start` have data offsets from `data`.
     fn announce(&mut self, start: u64, length: u64, data: u64, next: u64) -> bool {
         self.mapper.announce(ReceivedMapping { start, length, data, checksum: None }, next)
     }
 
-    /// The same with a checksum, right for this payload or not.
+    /// Announces a mapping with a checksum for this payload, valid or not.
     fn announce_summed(&mut self, start: u64, data: u64, payload: &[u8], right: bool, next: u64) {
         let (dsn, subflow_sequence, length) = (1000 + data, start as u32 + 1, payload.len() as u16);
         let mut sum = Checksum::dss(dsn, subflow_sequence, length);
@@ -46,16 +46,16 @@ fn parts(parts: &[(u64, &[u8])]) -> Vec<(u64, Vec<u8>)> {
 }
 
 #[test]
-fn payload_is_data_where_its_mapping_says() {
+fn payload_has_the_data_offset_of_its_mapping() {
     let mut bench = Bench::new();
     assert!(bench.announce(10, 6, 500, 10));
     assert_eq!((bench.mapper.place_of(10, 6), bench.mapper.place_of(12, 4)), (Some(500), Some(502)));
     assert_eq!((bench.mapper.place_of(12, 5), bench.mapper.place_of(9, 2)), (None, None));
-    // In pieces.
+    // In several parts.
     assert_eq!(bench.map(10, b"ab"), Ok(()));
     assert_eq!(bench.map(12, b"cdef"), Ok(()));
     assert_eq!(bench.took(), parts(&[(500, b"ab"), (502, b"cdef")]));
-    assert_eq!(bench.map(16, b"gh"), Err((MappingFault::Unmapped, b"gh".to_vec())), "it is over");
+    assert_eq!(bench.map(16, b"gh"), Err((MappingFault::Unmapped, b"gh".to_vec())), "the mapping has ended");
     assert_eq!(bench.mapper.mappings(), 0);
 }
 
@@ -66,7 +66,7 @@ fn a_segment_may_lie_under_several_mappings() {
         assert!(bench.announce(start, 2, data, 0));
     }
     assert_eq!(bench.mapper.mappings(), 3);
-    assert_eq!(bench.mapper.place_of(0, 2), None, "there are others");
+    assert_eq!(bench.mapper.place_of(0, 2), None, "there are other mappings");
     assert_eq!(bench.map(0, b"abcdefgh"), Err((MappingFault::Unmapped, b"gh".to_vec())));
     assert_eq!(bench.took(), parts(&[(100, b"ab"), (200, b"cd"), (300, b"ef")]));
 }
@@ -80,7 +80,7 @@ fn before_a_mapping_begins_nothing_is_mapped() {
     assert_eq!(bench.took(), parts(&[(100, b"abcd")]));
 }
 
-/// Section 3.3.1: a mapping that was announced holds.
+/// Section 3.3.1: an announced mapping holds.
 #[test]
 fn the_first_mapping_of_a_byte_holds() {
     for order in [[(0, 8, 100), (0, 8, 900), (2, 2, 700)], [(0, 8, 100), (2, 2, 700), (0, 4, 900)]] {
@@ -91,7 +91,7 @@ fn the_first_mapping_of_a_byte_holds() {
         assert_eq!(bench.map(0, b"abcdefgh"), Ok(()));
         assert_eq!(bench.took(), parts(&[(100, b"abcdefgh")]));
     }
-    // One that stands already is told again, while it is used: nothing changes.
+    // A repeated announcement of a mapping in use changes nothing.
     let mut bench = Bench::new();
     assert!(bench.announce(0, 8, 100, 0));
     assert_eq!(bench.map(0, b"abcd"), Ok(()));
@@ -101,10 +101,10 @@ fn the_first_mapping_of_a_byte_holds() {
 }
 
 #[test]
-fn what_has_been_read_needs_no_mapping() {
+fn received_data_needs_no_mapping() {
     let mut bench = Bench::new();
-    assert!(bench.announce(0, 10, 100, 10), "wholly before what is next");
-    assert!(bench.announce(12, 0, 100, 10), "of nothing");
+    assert!(bench.announce(0, 10, 100, 10), "before the next expected offset");
+    assert!(bench.announce(12, 0, 100, 10), "an empty mapping");
     assert_eq!(bench.mapper.mappings(), 0);
     assert!(bench.announce(0, 11, 100, 10), "one byte is left");
     assert_eq!(bench.mapper.mappings(), 1);
@@ -112,14 +112,14 @@ fn what_has_been_read_needs_no_mapping() {
     assert_eq!(bench.took(), parts(&[(110, b"a")]));
 }
 
-/// Somebody who announces and never sends fills no memory; what is next always has a place.
+/// Announcements without data do not exhaust memory, and the next data always has space.
 #[test]
 fn mappings_are_bounded_and_the_next_one_has_a_place() {
     let mut bench = Bench::new();
     let most = most_pieces(1 << 20) as u64;
     let taken = (1..=most + 50).filter(|&at| bench.announce(at * 10, 10, at * 10, 0)).count() as u64;
     assert_eq!(taken, most);
-    assert!(bench.announce(10, 10, 10, 0), "it is known");
+    assert!(bench.announce(10, 10, 10, 0), "the mapping is stored");
     assert!(!bench.announce(11, 1, 10, 0));
     assert!(bench.announce(0, 10, 0, 0));
     assert_eq!(bench.map(0, &[7; 30]), Ok(()));
@@ -131,12 +131,12 @@ fn mappings_are_bounded_and_the_next_one_has_a_place() {
     assert_eq!(bench.mapper.mappings(), 0);
 }
 
-/// Section 3.3.1: payload under a checksum is not handed on before the whole mapping is there.
+/// Section 3.3.1: payload with a checksum is not delivered before its mapping is complete.
 #[test]
 fn payload_waits_for_its_checksum() {
     let mut bench = Bench::new();
     bench.announce_summed(20, 700, b"abcdefg", true, 20);
-    assert_eq!(bench.mapper.place_of(20, 7), None, "something is to be done with it");
+    assert_eq!(bench.mapper.place_of(20, 7), None, "the checksum is pending");
     assert_eq!(bench.map(20, b"abc"), Ok(()));
     assert_eq!(bench.map(23, b"de"), Ok(()));
     assert_eq!((bench.took(), bench.mapper.waiting()), (vec![], 5));
@@ -148,9 +148,9 @@ fn payload_waits_for_its_checksum() {
     assert_eq!((took.iter().map(|(_, part)| part.len()).sum::<usize>(), bench.mapper.waiting()), (7, 0));
 }
 
-/// Section 3.7: what fails its checksum comes back, and what followed it.
+/// Section 3.7: data with a wrong checksum is returned, with the data after it.
 #[test]
-fn a_wrong_checksum_is_a_fault_at_the_begin_of_its_data() {
+fn a_wrong_checksum_is_a_fault_at_the_start_of_its_data() {
     let mut bench = Bench::new();
     bench.announce_summed(0, 100, b"ab", true, 0);
     bench.announce_summed(2, 300, b"cdef", false, 0);
@@ -161,7 +161,7 @@ fn a_wrong_checksum_is_a_fault_at_the_begin_of_its_data() {
     assert_eq!((held.concat(), bench.mapper.waiting()), (b"cdef".to_vec(), 0));
 }
 
-/// Section 3.7: after fallback all is mapped one to one, and no mapping counts.
+/// Section 3.7: after fallback, all data is mapped one to one, and other mappings are ignored.
 #[test]
 fn an_infinite_mapping_ends_all_others() {
     let mut bench = Bench::new();

@@ -93,7 +93,7 @@ pub(crate) struct Sender {
     pub marks: EcnSender,
     /// The state of a path MTU probe.
     pub mtu_probe: MtuProbe,
-    /// The number of the last send opportunity, and the bytes in flight at it.
+    /// The number of the last send opportunity, and the bytes in flight at that time.
     is_cwnd_limited: (u64, u64),
     /// The use of the window by rounds, as in Linux.
     round: Option<RoundUse>,
@@ -173,8 +173,8 @@ impl Sender {
         self.board.in_flight()
     }
 
-    /// Bytes in flight before the present acknowledgement and those processed together with it. Their freed space could
-    /// not be used between them, so that the window was full.
+    /// Bytes in flight before all acknowledgements of the present batch. The space that they free could not be used
+    /// between them, so the window was full.
     fn is_cwnd_limited(&mut self, send_opportunities: u64) -> u64 {
         if self.is_cwnd_limited.0 != send_opportunities {
             self.is_cwnd_limited = (send_opportunities, self.in_flight());

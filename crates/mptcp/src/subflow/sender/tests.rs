@@ -1,4 +1,4 @@
-//! Loss recovery, one rule at a time.
+//! Tests of loss recovery, one rule each.
 
 mod found;
 mod probes;
@@ -19,7 +19,7 @@ use crate::congestion::{
 
 const MSS: u64 = 1000;
 
-/// A sender on one path with a round-trip time of 100 ms.
+/// A sender on one path with an RTT of 100 ms.
 struct Rig {
     now: Instant,
     sender: Sender,
@@ -38,7 +38,7 @@ impl Rig {
         Self { now: Instant::ZERO + Duration::from_secs(1), sender, congestion }
     }
 
-    /// Another controller takes over, as the connection does it.
+    /// Replaces the controller as the connection does.
     fn take_over(&mut self, algorithm: impl CongestionControl + 'static) {
         self.congestion.set_algorithm(Box::new(algorithm));
         let sampled = self.congestion.needs_samples();
@@ -53,7 +53,7 @@ impl Rig {
         }
     }
 
-    /// Segments are counted from 0; blocks name segments, `left..right`.
+    /// Segments are counted from 0. Blocks name segments, `left..right`.
     fn ack(&mut self, up_to: u64, blocks: &[Range]) {
         let blocks: Vec<Range> = blocks.iter().map(|b| (1 + b.0 * MSS, 1 + b.1 * MSS)).collect();
         let ack = Ack {
@@ -103,7 +103,7 @@ fn a_delayed_acknowledgement_with_a_block_is_not_reordering() {
     rig.ack(1, &[(2, 3)]);
     assert!(!rig.sender.rack.as_ref().is_some_and(|rack| rack.reordering_seen));
     rig.ack(1, &[(2, 5)]);
-    assert_eq!(rig.retransmit(), Some(1), "three above it have arrived: lost at once");
+    assert_eq!(rig.retransmit(), Some(1), "three later segments have arrived: lost at once");
 }
 
 #[test]
@@ -126,13 +126,13 @@ fn a_timeout_in_recovery_does_not_halve_again() {
     assert_eq!(rig.ssthresh(), 10);
     rig.time_out();
     assert_eq!((rig.ssthresh(), rig.cwnd()), (10, 1));
-    // Nothing has come since: the same event still.
+    // Nothing has arrived since: the same loss event.
     rig.time_out();
     assert_eq!((rig.ssthresh(), rig.cwnd()), (10, 1));
 }
 
 #[test]
-fn a_peer_that_forgets_what_it_reported_gets_it_again() {
+fn data_that_the_peer_discards_after_a_report_is_retransmitted() {
     let mut rig = Rig::new(true, true);
     rig.send(4);
     rig.wait(100);
@@ -150,7 +150,7 @@ fn a_peer_that_forgets_what_it_reported_gets_it_again() {
 }
 
 #[test]
-fn without_sack_every_hole_is_sent_again_at_its_partial_acknowledgement() {
+fn without_sack_a_partial_acknowledgement_retransmits_the_next_hole() {
     let mut rig = Rig::new(false, false);
     rig.send(20);
     rig.wait(100);
@@ -172,7 +172,7 @@ fn without_sack_every_hole_is_sent_again_at_its_partial_acknowledgement() {
 }
 
 #[test]
-fn a_retransmission_in_the_batch_makes_the_round_trip_ambiguous() {
+fn a_retransmission_in_the_batch_makes_the_rtt_ambiguous() {
     let mut rig = Rig::new(false, false);
     rig.send(10);
     rig.wait(100);
@@ -183,7 +183,10 @@ fn a_retransmission_in_the_batch_makes_the_round_trip_ambiguous() {
     rig.wait(400);
     let before = rig.congestion.paths[0].srtt;
     rig.ack(10, &[]);
-    assert_eq!(rig.congestion.paths[0].srtt, before, "Karn: no sample from segments that waited for it");
+    assert_eq!(
+        rig.congestion.paths[0].srtt, before,
+        "Karn: no RTT sample from segments that waited for a retransmission"
+    );
 }
 
 #[test]
@@ -196,10 +199,15 @@ fn the_acknowledgement_that_ends_a_recovery_does_not_count_a_window_again() {
     rig.wait(100);
     rig.ack(20, &[]);
     assert_eq!(rig.sender.state, Recovery::Open);
-    assert_eq!(rig.congestion.paths[0].cwnd, 10 * MSS, "the threshold, and no growth for old news");
+    assert_eq!(
+        rig.congestion.paths[0].cwnd,
+        10 * MSS,
+        "the threshold, without growth for data counted before"
+    );
 }
 
-/// A window of ten, full, in congestion avoidance; two acknowledgements of two segments each. Returns by how much it has grown.
+/// A full window of ten segments in congestion avoidance, with two acknowledgements of two segments each. Returns the
+/// growth.
 fn growth(rests_between: bool) -> u64 {
     let mut rig = Rig::new(true, true);
     rig.send(10);
@@ -216,21 +224,21 @@ fn growth(rests_between: bool) -> u64 {
 }
 
 #[test]
-fn acknowledgements_that_come_together_find_the_window_as_full() {
+fn acknowledgements_that_arrive_together_see_a_full_window() {
     // Reno's tenth of a segment for each segment.
     assert!((2 * MSS / 5 - 10..=2 * MSS / 5).contains(&growth(false)), "{}", growth(false));
-    assert_eq!(growth(true), MSS / 5, "between them there was nothing to send");
+    assert_eq!(growth(true), MSS / 5, "no data was sent between them");
 }
 
 #[test]
-fn who_takes_over_from_samples_within_a_repair_gives_it_a_threshold() {
+fn a_controller_without_samples_sets_a_threshold_during_recovery() {
     let mut rig = Rig::new(true, true);
     rig.take_over(Bbr::default());
     rig.send(20);
     rig.wait(100);
     rig.ack(0, &[(1, 12)]);
     assert!(rig.sender.in_recovery());
-    assert_eq!(rig.congestion.paths[0].ssthresh, u64::MAX, "samples need none");
+    assert_eq!(rig.congestion.paths[0].ssthresh, u64::MAX, "controllers with samples have no threshold");
     rig.take_over(Reno);
     assert!(rig.ssthresh() <= 20, "{}", rig.ssthresh());
     assert_eq!(rig.retransmit(), Some(0));
@@ -240,7 +248,7 @@ fn who_takes_over_from_samples_within_a_repair_gives_it_a_threshold() {
     assert!(rig.cwnd() <= rig.ssthresh() + 1, "{} {}", rig.cwnd(), rig.ssthresh());
 }
 
-/// A controller that keeps the losses that it is told of, in bytes.
+/// A controller that stores the losses that it is notified of, in bytes.
 #[derive(Debug, Default)]
 struct Told(Arc<AtomicU64>);
 
@@ -265,9 +273,9 @@ impl CongestionControl for Told {
 }
 
 #[test]
-fn losses_that_are_no_congestion_are_not_told() {
+fn losses_without_congestion_are_not_reported() {
     let told = Arc::new(AtomicU64::new(0));
-    // A segment that was larger than what is known to pass, alone.
+    // A path MTU probe alone.
     let mut rig = Rig::new(true, true);
     rig.take_over(Told(Arc::clone(&told)));
     rig.send(1);
@@ -276,7 +284,7 @@ fn losses_that_are_no_congestion_are_not_told() {
     rig.wait(100);
     rig.ack(0, &[(1, 11)]);
     assert_eq!((rig.sender.board.lost, told.load(Relaxed)), (MSS, 0));
-    // What a router says is too large.
+    // Segments that are too large by an ICMP report.
     let mut rig = Rig::new(true, true);
     rig.take_over(Told(Arc::clone(&told)));
     rig.send(10);
@@ -284,7 +292,7 @@ fn losses_that_are_no_congestion_are_not_told() {
     rig.wait(100);
     rig.ack(1, &[]);
     assert_eq!((rig.sender.board.lost, told.load(Relaxed)), (9 * MSS, 0));
-    // What had gone again when a path was silent, and is given up as the peer is heard.
+    // Retransmissions on a silent path that are given up when the peer responds.
     let mut rig = Rig::new(true, true);
     rig.take_over(Told(Arc::clone(&told)));
     rig.send(10);
@@ -293,12 +301,12 @@ fn losses_that_are_no_congestion_are_not_told() {
     assert!(rig.retransmit().is_some());
     rig.sender.revive(rig.now, &rig.congestion.paths[0]);
     rig.ack(0, &[]);
-    // A timeout's are told one by one, and not of the acknowledgement that comes then.
+    // Losses of a timeout are reported one by one, and not with the next acknowledgement.
     assert_eq!((before, told.load(Relaxed)), (10 * MSS, 10 * MSS));
 }
 
 #[test]
-fn what_was_sent_again_before_a_timeout_that_was_none_can_be_found_lost_again() {
+fn retransmissions_before_a_spurious_timeout_can_be_lost_again() {
     let mut rig = Rig::new(true, true);
     rig.sender.spurious = Spurious::new(SpuriousLoss { undo: false, frto: true });
     rig.send(10);
@@ -311,7 +319,7 @@ fn what_was_sent_again_before_a_timeout_that_was_none_can_be_found_lost_again() 
     rig.time_out();
     rig.ack(2, &[]);
     rig.ack(2, &[(5, 6)]);
-    assert_eq!(rig.sender.state, Recovery::Disorder, "5 was sent once, before: taken back");
+    assert_eq!(rig.sender.state, Recovery::Disorder, "5 was sent once, before the timeout: undone");
     rig.send(3);
     rig.wait(100);
     rig.ack(2, &[(10, 13), (5, 6)]);

@@ -1,4 +1,4 @@
-//! One order, one window, one end: RFC 8684 section 3.3, RFC 9293 section 3.8.6.
+//! Tests of the receive stream: order, window and end (RFC 8684 section 3.3, RFC 9293 section 3.8.6).
 
 use mptcp_clock::{Duration, Rng};
 
@@ -10,7 +10,7 @@ fn stream(buffer: u64, autotuning: bool) -> RecvStream {
     RecvStream::new(buffer, autotuning, 1_000, 0)
 }
 
-/// The stream's byte at an offset.
+/// The byte of the stream at an offset.
 fn byte(offset: u64) -> u8 {
     (offset * 7 % 251) as u8
 }
@@ -23,7 +23,7 @@ fn place(stream: &mut RecvStream, start: u64, length: u64) -> Placed {
     stream.place(start, data(start, length))
 }
 
-/// Reads all that is in order, and looks whether it is what comes there.
+/// Reads all data in order and checks it.
 fn read(stream: &mut RecvStream, from: &mut u64) {
     while let Some(part) = stream.read() {
         assert!(part.iter().zip(*from..).all(|(&is, offset)| is == byte(offset)));
@@ -32,17 +32,17 @@ fn read(stream: &mut RecvStream, from: &mut u64) {
 }
 
 #[test]
-fn data_is_told_by_what_it_does_to_the_order() {
+fn data_is_classified_by_its_effect_on_the_order() {
     let mut stream = stream(BUFFER, false);
     assert_eq!(place(&mut stream, 0, 100), Placed::Fresh);
     assert_eq!(place(&mut stream, 200, 100), Placed::Early);
     assert_eq!(place(&mut stream, 200, 100), Placed::Duplicate);
     assert_eq!(place(&mut stream, 50, 50), Placed::Duplicate);
     assert_eq!(stream.duplicate_bytes(), 150);
-    // Half of it is known.
+    // Half of the data is a duplicate.
     assert_eq!(place(&mut stream, 50, 100), Placed::Fresh);
     assert_eq!((stream.next(), stream.duplicate_bytes()), (150, 200));
-    // It fills the gap, and reaches into what waits.
+    // The data fills the gap and overlaps waiting data.
     assert_eq!(place(&mut stream, 150, 80), Placed::Filled);
     assert_eq!((stream.next(), stream.acknowledged(), stream.duplicate_bytes()), (300, 300, 230));
     assert_eq!((stream.unread(), stream.early().bytes()), (300, 0));
@@ -51,7 +51,7 @@ fn data_is_told_by_what_it_does_to_the_order() {
     assert_eq!((from, stream.unread()), (300, 0));
 }
 
-/// Pieces of any kind in any order, many of them twice: the bytes are read in order, each once.
+/// Data of any size in any order, with duplicates, is read in order and once.
 #[test]
 fn any_order_of_arrival_is_one_stream() {
     let mut random = Rng::new(5, "arrivals");
@@ -70,9 +70,10 @@ fn any_order_of_arrival_is_one_stream() {
     }
 }
 
-/// What was offered holds. Beyond that a second buffer is kept of a sender whose subflows have different news of the window.
+/// An advertised window stays valid. Beyond it a second buffer is kept for a sender whose subflows know different
+/// windows.
 #[test]
-fn what_lies_beyond_a_second_buffer_is_not_taken() {
+fn data_beyond_a_second_buffer_is_dropped() {
     let mut stream = stream(1_000, false);
     assert_eq!(stream.window(), 1_000);
     assert_eq!(place(&mut stream, 1_001, 1_000), Placed::Beyond);
@@ -80,7 +81,7 @@ fn what_lies_beyond_a_second_buffer_is_not_taken() {
     assert_eq!((stream.limit(), stream.excess(1_000), stream.excess(1_007)), (1_000, 0, 7));
     assert_eq!(place(&mut stream, 0, 500), Placed::Filled);
     assert_eq!((stream.window(), stream.advertised(), stream.open()), (0, 0, 0));
-    // Reading makes room before it was offered.
+    // A read frees space before it is advertised.
     assert_eq!(place(&mut stream, 2_000, 1), Placed::Beyond);
     let mut from = 0;
     read(&mut stream, &mut from);
@@ -106,18 +107,18 @@ fn a_window_opens_by_a_segment_or_half_of_the_buffer() {
         assert!(stream.edge >= before && stream.advertised() == window);
         (stream.edge - before, update)
     };
-    // All of ten segments was taken and read.
+    // All data of ten segments was read.
     assert_eq!(opened(10_000, 1_000, 0), (10_000, true));
-    // All but half a segment would be opened.
+    // A read would open all but half a segment.
     assert_eq!(opened(10_000, 500, 500), (9_500, true));
     let mut stream = stream(10_000, false);
     stream.window();
-    // The largest segment so far has 700 bytes; in between nothing is worth a word.
+    // The largest segment so far has 700 bytes. Smaller changes cause no update.
     for (length, edge) in [(700, 10_700), (200, 10_700), (400, 10_700), (100, 11_400)] {
         let next = stream.next();
         place(&mut stream, next, length);
         read(&mut stream, &mut next.clone());
-        assert!(!stream.needs_window_update(), "more than half is still offered");
+        assert!(!stream.needs_window_update(), "more than half is still advertised");
         assert_eq!((stream.window(), stream.edge), (edge - stream.next(), edge));
     }
     // A buffer below two segments opens by halves.
@@ -131,9 +132,9 @@ fn a_window_opens_by_a_segment_or_half_of_the_buffer() {
     assert_eq!((small.window(), small.edge), (1_000, 1_500));
 }
 
-/// Two segments that were read are worth a word, or half of a small buffer.
+/// Two segments read cause a window update, or half of a small buffer.
 #[test]
-fn a_reader_who_makes_room_tells_the_peer() {
+fn a_read_that_frees_space_causes_a_window_update() {
     let told = |read_bytes: u64| {
         let mut stream = stream(10_000, false);
         stream.window();
@@ -152,9 +153,9 @@ fn a_reader_who_makes_room_tells_the_peer() {
     assert!(!told(1), "one segment is less than two");
 }
 
-/// RFC 8684 section 3.3.3: the end is where the DATA_FIN says, once all before it is here.
+/// RFC 8684 section 3.3.3: the stream ends at the DATA_FIN after all data before it.
 #[test]
-fn a_stream_ends_where_it_was_said_to() {
+fn a_stream_ends_at_its_data_fin() {
     let mut stream = stream(1_000, false);
     stream.end_at(200);
     place(&mut stream, 0, 199);
@@ -163,7 +164,7 @@ fn a_stream_ends_where_it_was_said_to() {
     place(&mut stream, 199, 1);
     assert!(stream.finished());
     assert_eq!((stream.acknowledged(), stream.report_finish(), stream.report_finish()), (201, true, false));
-    // Nothing comes after it, and it is where it was.
+    // No data follows, and the end does not change.
     assert_eq!(place(&mut stream, 200, 1), Placed::Beyond);
     stream.end_at(500);
     assert!(stream.finished());
@@ -177,7 +178,7 @@ fn a_stream_ends_where_it_was_said_to() {
 }
 
 #[test]
-fn data_beyond_an_end_says_that_it_was_none() {
+fn data_beyond_a_data_fin_revokes_it() {
     let mut stream = stream(1_000, false);
     stream.end_at(100);
     assert_eq!(place(&mut stream, 50, 51), Placed::Early);
@@ -192,9 +193,9 @@ fn data_beyond_an_end_says_that_it_was_none() {
     assert_eq!(exact.fin, Some(100), "it has ended already");
 }
 
-/// Mechanism M3: twice what was taken in a round trip, and sixteen segments, up to the most.
+/// Mechanism M3: twice the data read in an RTT and sixteen segments, up to the maximum.
 #[test]
-fn a_buffer_follows_what_is_taken_in_a_round_trip() {
+fn the_buffer_follows_the_data_read_per_rtt() {
     let (rtt, at) = (Duration::from_millis(100), |ms| Instant::ZERO + Duration::from_millis(ms));
     let mut stream = stream(1_000_000, true);
     assert_eq!((stream.buffer(), stream.window()), (131_072, 131_072));
@@ -212,7 +213,7 @@ fn a_buffer_follows_what_is_taken_in_a_round_trip() {
     assert_eq!(stream.buffer(), 131_072);
     stream.tune(at(100), rtt);
     assert_eq!(stream.buffer(), 216_000);
-    // What is taken from here on counts.
+    // Data counts from here on.
     take(&mut stream, 50_000);
     stream.tune(at(199), rtt);
     assert_eq!(stream.buffer(), 216_000);
@@ -239,12 +240,12 @@ fn a_buffer_begins_with_its_first_size_for_each_path() {
     assert_eq!(tuned.buffer(), 131_072);
     tuned.begin_paths(2);
     assert_eq!(tuned.buffer(), 262_144);
-    // One in place of another is no further one.
+    // A path that replaces another one does not count.
     tuned.begin_paths(1);
     tuned.begin_paths(2);
     assert_eq!(tuned.buffer(), 262_144);
     tuned.begin_paths(9);
-    assert_eq!(tuned.buffer(), 400_000, "never more than the most");
+    assert_eq!(tuned.buffer(), 400_000, "never above the maximum");
     let mut fixed = stream(50_000, false);
     fixed.begin_paths(2);
     assert_eq!(fixed.buffer(), 50_000);

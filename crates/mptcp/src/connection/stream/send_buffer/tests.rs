@@ -1,4 +1,4 @@
-//! What was written, what is under way, and what goes again.
+//! Tests of the send buffer: written data, chunks in flight and reinjection.
 
 use mptcp_clock::Rng;
 
@@ -15,7 +15,7 @@ fn put(slot: usize, end: u64) -> SubflowMapping {
     SubflowMapping { subflow: subflow(slot), end }
 }
 
-/// A buffer with chunks of a hundred bytes under way, on the subflows of these slots.
+/// A buffer with chunks of 100 bytes in flight, one per slot in `subflows`.
 fn under_way(slots: &[usize]) -> SendBuffer {
     let mut buffer = SendBuffer::default();
     for (number, &slot) in slots.iter().enumerate() {
@@ -27,20 +27,20 @@ fn under_way(slots: &[usize]) -> SendBuffer {
     buffer
 }
 
-/// The starts of what is to go again, in order.
-fn again(buffer: &mut SendBuffer) -> Vec<u64> {
+/// The starts of the chunks to reinject, in order.
+fn to_reinject(buffer: &mut SendBuffer) -> Vec<u64> {
     std::iter::from_fn(|| buffer.first_reinjection().inspect(|_| buffer.pop_reinjection())).collect()
 }
 
-/// Whatever is written at once and however it is cut: the bytes leave in their order, and none is counted twice.
+/// Writes and cuts of any size keep the bytes in order and count each once.
 #[test]
-fn what_was_written_leaves_in_its_order() {
+fn written_data_is_cut_in_order() {
     let mut random = Rng::new(3, "writes");
     for _ in 0..200 {
         let (mut buffer, mut written, mut left) = (SendBuffer::default(), Vec::new(), Vec::new());
         for _ in 0..60 {
             if random.below(2) == 0 {
-                // A writer gets a part of its buffer taken, and comes back with the rest, or with something else.
+                // After a partial write, the writer returns with the rest or with other data.
                 let data: Vec<u8> = (0..1 + random.below(250)).map(|_| random.next_u64() as u8).collect();
                 let mut data = Bytes::from(data);
                 while !data.is_empty() && random.below(4) > 0 {
@@ -54,7 +54,7 @@ fn what_was_written_leaves_in_its_order() {
                 let chunk = buffer.cut(size, MSS);
                 let length = chunk.len() as u64;
                 assert!(length <= size && length > 0);
-                // A full segment is full, where there is enough; a large one need not be.
+                // A segment of up to `MSS` is full if there is enough data. A larger one need not be.
                 let there = size.min(before.1);
                 assert!(length == there || there > MSS && length >= there / 4, "{length} of {there}");
                 assert_eq!((buffer.next(), buffer.unsent()), (before.0 + length, before.1 - length));
@@ -72,7 +72,7 @@ fn what_was_written_leaves_in_its_order() {
 }
 
 #[test]
-fn what_is_put_back_leaves_first() {
+fn data_put_back_is_sent_first() {
     let mut buffer = SendBuffer::default();
     buffer.write(&Bytes::from_static(b"cdef"), 4);
     buffer.put_back(Bytes::from_static(b"ab"));
@@ -81,23 +81,23 @@ fn what_is_put_back_leaves_first() {
     assert_eq!(buffer.cut(9, MSS), b"def"[..]);
 }
 
-/// A large segment is not copied together for the little that it would gain.
+/// A large segment is not copied for a small gain.
 #[test]
-fn a_large_segment_ends_with_what_was_written_at_once() {
+fn a_large_segment_ends_with_a_written_buffer() {
     let cut = |first: usize, size| {
         let mut buffer = SendBuffer::default();
         buffer.write(&Bytes::from(vec![1; first]), first);
         buffer.write(&Bytes::from(vec![2; 1000]), 1000);
         buffer.cut(size, MSS).len()
     };
-    assert_eq!(cut(100, 400), 100, "a quarter of it");
-    assert_eq!(cut(99, 400), 400, "too little");
+    assert_eq!(cut(100, 400), 100, "a quarter is enough to end with the buffer");
+    assert_eq!(cut(99, 400), 400, "less than a quarter is copied");
     assert_eq!(cut(50, 100), 100, "a segment is full");
 }
 
-/// RFC 8684 section 3.3.1: the receive window is one for the connection, and counts from the data acknowledged.
+/// RFC 8684 section 3.3.1: the receive window belongs to the connection and counts from the DATA_ACK.
 #[test]
-fn a_window_opens_and_shrinks_only_where_it_may() {
+fn a_window_opens_and_shrinks_only_if_permitted() {
     let mut buffer = under_way(&[0]);
     assert!(buffer.offer(0, 500, false));
     assert_eq!((buffer.edge(), buffer.window_space()), (500, 400));
@@ -107,17 +107,17 @@ fn a_window_opens_and_shrinks_only_where_it_may() {
     assert_eq!((buffer.edge(), buffer.window_space()), (400, 300));
     assert!(buffer.offer(100, 301, true));
     assert!(!buffer.offer(0, 50, true));
-    assert_eq!(buffer.window_space(), 0, "less than is under way");
+    assert_eq!(buffer.window_space(), 0, "the window is smaller than the data in flight");
     [70, 900, 80].into_iter().for_each(|window| buffer.note_window(window));
     assert_eq!(buffer.largest_window(), 900);
 }
 
-/// RFC 8684 section 3.3.2: acknowledged data is let go of; what was not sent cannot be acknowledged.
+/// RFC 8684 section 3.3.2: acknowledged data is freed, and unsent data cannot be acknowledged.
 #[test]
-fn an_acknowledgement_frees_what_it_covers() {
+fn an_acknowledgement_frees_the_data_it_covers() {
     let mut buffer = under_way(&[0, 1, 0]);
     assert_eq!((buffer.acknowledge(150), buffer.una()), (150, 150));
-    assert_eq!(buffer.head().map(|chunk| chunk.start), Some(100), "half of it is still needed");
+    assert_eq!(buffer.head().map(|chunk| chunk.start), Some(100), "half of the chunk is unacknowledged");
     assert_eq!((buffer.acknowledge(150), buffer.acknowledge(100), buffer.acknowledge(301)), (0, 0, 0));
     assert_eq!((buffer.una(), buffer.held()), (150, 150));
     assert_eq!(buffer.acknowledge(200), 50);
@@ -126,12 +126,12 @@ fn an_acknowledgement_frees_what_it_covers() {
 }
 
 #[test]
-fn a_segment_that_was_not_full_is_under_way_until_it_is_acknowledged() {
+fn a_small_segment_is_in_flight_until_it_is_acknowledged() {
     let mut buffer = under_way(&[0, 0]);
     assert!(!buffer.small_in_flight());
     buffer.note_sent_with_syn(100);
     let next = buffer.next();
-    assert!(!buffer.note_small(next) && !buffer.small_in_flight(), "a SYN carried it before");
+    assert!(!buffer.note_small(next) && !buffer.small_in_flight(), "a SYN carried the data before");
     assert!(buffer.note_small(next + 100) && buffer.small_in_flight());
     buffer.acknowledge(199);
     assert!(buffer.small_in_flight());
@@ -139,49 +139,49 @@ fn a_segment_that_was_not_full_is_under_way_until_it_is_acknowledged() {
     assert!(!buffer.small_in_flight());
 }
 
-/// What a dead subflow alone carried goes again, in the order of the stream.
+/// Data that only a closed subflow carried is reinjected in stream order.
 #[test]
-fn what_nobody_carries_any_more_goes_again() {
+fn data_without_a_carrier_is_reinjected() {
     let mut buffer = under_way(&[1, 0, 1, 0, 1]);
     buffer.chunk_at(200).expect("under way").map_to(put(0, 900));
     buffer.abandon(1);
-    assert_eq!(again(&mut buffer), [0, 400]);
+    assert_eq!(to_reinject(&mut buffer), [0, 400]);
     // It is queued already.
     buffer.abandon(1);
-    assert_eq!(again(&mut buffer), []);
+    assert_eq!(to_reinject(&mut buffer), []);
     buffer.forget_carrier(0);
     assert!(buffer.in_flight_from(0).all(|chunk| chunk.carriers == 0));
-    assert_eq!(again(&mut buffer), []);
+    assert_eq!(to_reinject(&mut buffer), []);
 }
 
 #[test]
-fn what_stalled_subflows_carry_and_none_that_works_is_given_to_others() {
+fn data_that_only_stalled_subflows_carry_is_reinjected() {
     let mut buffer = under_way(&[0, 1, 2, 1]);
     buffer.chunk_at(100).expect("under way").map_to(put(2, 900));
     buffer.request_reinjection_of(carrier(1) | carrier(0), carrier(2));
-    assert_eq!(again(&mut buffer), [0, 300]);
+    assert_eq!(to_reinject(&mut buffer), [0, 300]);
     buffer.request_reinjection_of(carrier(1) | carrier(0), 0);
-    assert_eq!(again(&mut buffer), [100], "the others wait already");
+    assert_eq!(to_reinject(&mut buffer), [100], "the others wait already");
 }
 
 #[test]
-fn a_chunk_is_asked_for_again_once() {
+fn a_chunk_is_requested_for_reinjection_once() {
     let mut buffer = under_way(&[0, 0, 0]);
     for start in [250, 200, 50, 299] {
         buffer.request_reinjection(start);
     }
     buffer.request_reinjection(300);
-    assert_eq!(again(&mut buffer), [0, 200], "by where it begins");
+    assert_eq!(to_reinject(&mut buffer), [0, 200], "sorted by start");
     buffer.chunk_at(250).expect("under way").map_to(put(1, 5));
     buffer.request_reinjection(250);
-    assert_eq!(again(&mut buffer), [200], "it was carried, and may be asked for anew");
+    assert_eq!(to_reinject(&mut buffer), [200], "after a reinjection it may be requested again");
     buffer.request_reinjection(0);
     buffer.give_up();
-    assert!(buffer.nothing_in_flight() && again(&mut buffer).is_empty());
+    assert!(buffer.nothing_in_flight() && to_reinject(&mut buffer).is_empty());
     let mut plain = under_way(&[0, 0]);
     plain.request_reinjection(0);
     plain.leave_to_subflow();
-    assert!(plain.nothing_in_flight() && again(&mut plain).is_empty());
+    assert!(plain.nothing_in_flight() && to_reinject(&mut plain).is_empty());
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn a_chunk_is_found_by_any_of_its_bytes() {
     assert_eq!((buffer.first_not_on(0, &mut on), on), (Some(100), 0));
 }
 
-/// A chunk that is too long for another path is cut in two, each with its place on the subflows that carried it.
+/// A chunk that is too long for another path is split, with mappings for both parts.
 #[test]
 fn a_chunk_is_split_for_a_narrower_path() {
     let mut buffer = under_way(&[0, 1]);
@@ -218,8 +218,8 @@ fn a_chunk_is_split_for_a_narrower_path() {
         .map(|chunk| (chunk.start, chunk.payload.len(), chunk.end_on(subflow(0)), chunk.end_on(subflow(1))))
         .collect();
     assert_eq!(parts, [(0, 60, Some(61), None), (60, 40, Some(101), None), (100, 100, None, Some(201))]);
-    assert_eq!(again(&mut buffer), [0, 60], "both wait");
-    // On a second subflow it has a place of its own, and the last one counts.
+    assert_eq!(to_reinject(&mut buffer), [0, 60], "both parts wait");
+    // On a second subflow it has another mapping, and the last one counts.
     let chunk = buffer.chunk_at(100).expect("under way");
     chunk.map_to(put(0, 500));
     chunk.map_to(put(2, 700));
@@ -234,9 +234,9 @@ fn a_chunk_is_split_for_a_narrower_path() {
     assert_eq!([0, 1, 2].map(|slot| first.end_on(subflow(slot))), [Some(730), Some(131), Some(630)]);
 }
 
-/// A peer that opens its window byte by byte has no piece noted for each.
+/// A peer that opens its window byte by byte does not cost a chunk per byte.
 #[test]
-fn what_is_under_way_is_in_few_small_pieces() {
+fn data_in_flight_has_few_small_chunks() {
     let mut buffer = SendBuffer::default();
     buffer.write(&Bytes::from(vec![1; 10_000]), 10_000);
     let mut pieces = 0;
@@ -247,6 +247,6 @@ fn what_is_under_way_is_in_few_small_pieces() {
         pieces += 1;
     }
     assert!((256..300).contains(&pieces), "{pieces}");
-    // Those of full segments are never too many.
+    // Full segments are never too many.
     assert!(!under_way(&[0; 500]).has_many_small_chunks(MSS));
 }

@@ -1,11 +1,11 @@
-//! How a loss is said to have been found.
+//! Tests of the reported method of loss detection.
 
 use super::Rig;
 use crate::observe::Detection;
 
-/// RFC 6298, RFC 8985, RFC 6675, RFC 5681: the first of them that was at work.
+/// RFC 6298, RFC 8985, RFC 6675, RFC 5681, in this order of precedence.
 #[test]
-fn a_loss_is_told_with_what_found_it() {
+fn a_loss_is_reported_with_its_detection_method() {
     let found = |sack, rack, timed_out| Rig::new(sack, rack).sender.detection(timed_out);
     assert_eq!(found(true, true, false), Detection::Rack);
     assert_eq!(found(true, false, false), Detection::Sack);

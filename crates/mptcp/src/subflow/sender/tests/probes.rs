@@ -1,4 +1,4 @@
-//! Tail loss probes (RFC 8985 section 7).
+//! Tests of tail loss probes (RFC 8985 section 7).
 
 use super::{Recovery, Rig};
 
@@ -8,7 +8,7 @@ fn a_probe_that_was_not_needed_does_not_halve() {
     rig.send(5);
     rig.wait(205);
     assert_eq!(rig.retransmit(), Some(4));
-    // All originals were merely slow; the copy is reported as a duplicate afterwards.
+    // All originals were delayed. The copy is reported as a duplicate afterwards.
     rig.ack(5, &[]);
     assert_eq!((rig.cwnd(), rig.sender.state), (20, Recovery::Open));
     rig.ack(5, &[(4, 5)]);
@@ -19,11 +19,11 @@ fn a_probe_that_was_not_needed_does_not_halve() {
 }
 
 #[test]
-fn the_answers_to_probes_do_not_make_losses_late() {
+fn answers_to_probes_do_not_delay_loss_detection() {
     let mut rig = Rig::new(true, true);
     let mut end = 0;
     for _ in 0..10 {
-        // The answer to the end of a block is delayed for longer than the probe is.
+        // The last acknowledgement of a block is delayed for longer than the probe.
         rig.send(5);
         rig.wait(205);
         end += 5;
@@ -34,9 +34,9 @@ fn the_answers_to_probes_do_not_make_losses_late() {
     rig.send(5);
     rig.wait(100);
     rig.ack(end, &[(end + 1, end + 3)]);
-    assert_eq!(rig.retransmit(), None, "fewer than three above it have arrived");
+    assert_eq!(rig.retransmit(), None, "fewer than three later segments have arrived");
     rig.wait(26);
-    assert_eq!(rig.retransmit(), Some(end), "a quarter of the least round trip later");
+    assert_eq!(rig.retransmit(), Some(end), "a quarter of the minimum RTT later");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What the arrival of repeated segments tells of others.
+//! Tests of losses that the arrival of retransmissions reveals.
 
 use mptcp_clock::Duration;
 
@@ -7,7 +7,7 @@ use crate::subflow::sender::Ack;
 use crate::subflow::state::TimestampEcho;
 
 #[test]
-fn a_tail_that_is_older_than_what_was_repeated_is_lost_when_that_arrives() {
+fn a_tail_older_than_a_delivered_retransmission_is_lost() {
     let mut rig = Rig::new(true, true);
     rig.send(6);
     rig.wait(100);
@@ -16,19 +16,15 @@ fn a_tail_that_is_older_than_what_was_repeated_is_lost_when_that_arrives() {
     assert_eq!(rig.retransmit(), Some(1));
     rig.wait(100);
     rig.ack(5, &[]);
-    assert_eq!(
-        rig.retransmit(),
-        Some(5),
-        "it left before what has just arrived: no need to wait for a timeout"
-    );
+    assert_eq!(rig.retransmit(), Some(5), "sent before the segment that arrived: lost without a timeout");
 }
 
 #[test]
-fn a_repeated_segment_that_is_lost_again_behind_a_gap_is_found_by_later_ones() {
+fn a_lost_retransmission_behind_a_gap_is_found_by_later_ones() {
     let mut rig = Rig::new(true, true);
     rig.send(10);
     rig.wait(100);
-    // All but 3, 5, 7 and 9 are lost; what came last in order was sent first of all.
+    // All but 3, 5, 7 and 9 are lost. The last segment in order was sent first.
     let echo = Some(TimestampEcho { value: 1_001, offset: 0 });
     let ack = |rig: &mut Rig, blocks: &[(u64, u64)]| {
         let blocks: Vec<_> = blocks.iter().map(|block| (1 + block.0 * MSS, 1 + block.1 * MSS)).collect();
@@ -41,19 +37,19 @@ fn a_repeated_segment_that_is_lost_again_behind_a_gap_is_found_by_later_ones() {
     rig.wait(20);
     assert_eq!(rig.retransmit(), Some(1));
     rig.wait(100);
-    // The first one was lost again; the second, sent later, has arrived behind the gap.
+    // The first one was lost again. The second, sent later, has arrived behind the gap.
     ack(&mut rig, &[(1, 2), (9, 10), (7, 8)]);
     let again = rig.retransmit();
-    assert_eq!(again, Some(0), "an echo from before the gap says nothing of what is behind it");
+    assert_eq!(again, Some(0), "an echo from before the gap does not identify segments behind it");
 }
 
 #[test]
-fn the_probe_for_a_last_segment_waits_for_no_delayed_acknowledgement_that_cannot_come() {
+fn the_probe_for_the_last_segment_does_not_wait_for_an_impossible_delayed_ack() {
     let wait = |answered: bool| {
         let mut rig = Rig::new(true, true);
         rig.send(1);
         if answered {
-            // A DATA_FIN follows, which the peer answers at once.
+            // A DATA_FIN follows, which the peer acknowledges at once.
             rig.sender.expect_answer(rig.now, &rig.congestion.paths[0]);
         }
         rig.sender.deadline().since(rig.now)

@@ -1,4 +1,4 @@
-//! A path that said nothing for several timeouts, and is heard again.
+//! Tests of a path that responds after several timeouts.
 
 use super::{Duration, MSS, Rig};
 
@@ -7,14 +7,14 @@ fn drained(rig: &mut Rig) -> Vec<u64> {
 }
 
 #[test]
-fn what_is_outstanding_goes_at_once_when_a_silent_path_is_heard() {
+fn outstanding_data_is_retransmitted_when_a_silent_path_responds() {
     let mut rig = Rig::new(true, true);
     rig.send(4);
     for _ in 0..3 {
         rig.time_out();
-        assert_eq!(drained(&mut rig), [0], "the window of one segment");
+        assert_eq!(drained(&mut rig), [0], "the window is one segment");
     }
-    // The timer would run out 2.4 s later: 300 ms, three times doubled.
+    // The timer would expire 2.4 s later: 300 ms, doubled three times.
     assert_eq!(rig.sender.rto_deadline, rig.now + Duration::from_millis(2400));
     rig.wait(50);
     assert_eq!(drained(&mut rig), []);
@@ -25,7 +25,7 @@ fn what_is_outstanding_goes_at_once_when_a_silent_path_is_heard() {
 }
 
 #[test]
-fn what_is_under_way_on_a_path_that_did_not_time_out_stays_so() {
+fn data_in_flight_without_a_timeout_stays_in_flight() {
     let mut rig = Rig::new(true, true);
     rig.send(4);
     rig.wait(50);
