@@ -113,30 +113,6 @@ impl Connection {
         permit.have_room(subflow, path, subflow.sender().in_flight())
     }
 
-    /// Bytes of new data in the next segment: up to `mss`, or as many full frames as segmentation offload and the
-    /// windows permit.
-    #[inline(always)]
-    pub(crate) fn segment_size(&self, id: usize, mss: u64) -> u64 {
-        let (unsent, next) = (self.send.unsent(), self.send.next());
-        // No segment crosses the end of a record.
-        let unsent = self.send.write_ends().record_behind(next).map_or(unsent, |end| unsent.min(end - next));
-        let largest = self.subflows[id].negotiated().gso_max;
-        if unsent <= mss || largest <= mss {
-            return unsent.min(mss);
-        }
-        // The first data may carry the keys, which belong to one frame.
-        let settled = self.negotiation.confirmed() || self.negotiation.is_plain();
-        if !settled || self.negotiation.infinite_from().is_some() {
-            return mss;
-        }
-        let path = &self.congestion.paths[id];
-        let largest = paced_row(path, largest);
-        let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
-        let open = self.send.window_space();
-        let most = largest.min(room).min(open);
-        if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
-    }
-
     /// Whether any congestion window has space for a segment.
     pub(crate) fn has_open_window(&self) -> bool {
         let windows = self.subflows.iter().zip(&self.congestion.paths);

@@ -1,11 +1,10 @@
 //! Transmission of stream data: which data is sent next, and on which subflow.
 //!
-//! Owns the choice between new data, reinjections and redundant copies, and the response when nothing can be sent. It
-//! also owns the restart after idle time: as in Linux, the congestion window is halved for each idle RTO (RFC 2861
-//! section 3.1, RFC 5681 section 4.1). Never decides how a segment looks (`segment`).
+//! Owns the choice between new data, reinjections and redundant copies, the size of a new segment, and Nagle's algorithm. Restarts a
+//! subflow after idle time as Linux does: the congestion window is halved for each idle RTO (RFC 2861 section 3.1, RFC 5681 section
+//! 4.1). Never decides how a segment looks (`segment`).
 //!
-//! After each segment of new data, the shortcut `would_block` tells whether another one can follow, without a full
-//! `poll_transmit`.
+//! After each segment of new data, the shortcut `would_block` tells whether another one can follow, without a full `poll_transmit`.
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
@@ -13,6 +12,7 @@ use mptcp_wire::Segment;
 use crate::connection::Connection;
 use crate::connection::observe::limits::Limit;
 use crate::connection::stream::send_buffer::SubflowMapping;
+use crate::connection::transmit::candidates::paced_row;
 use crate::scheduler::{Candidate, SendView};
 
 /// Time without progress after which data in flight is considered for reinjection before new data: the initial RTO (RFC
@@ -453,5 +453,117 @@ impl Connection {
         let limit = self.blocked_limit(now, self.scheduler.candidates());
         self.on_blocked(now, limit, false);
         true
+    }
+
+    /// Bytes of new data in the next segment: up to `mss`, or as many full frames as segmentation offload and the
+    /// windows permit.
+    #[inline(always)]
+    pub(crate) fn segment_size(&self, id: usize, mss: u64) -> u64 {
+        let (unsent, next) = (self.send.unsent(), self.send.next());
+        // No segment crosses the end of a record.
+        let unsent = self.send.write_ends().record_behind(next).map_or(unsent, |end| unsent.min(end - next));
+        let largest = self.subflows[id].negotiated().gso_max;
+        if unsent <= mss || largest <= mss {
+            return unsent.min(mss);
+        }
+        // The first data may carry the keys, which belong to one frame.
+        let settled = self.negotiation.confirmed() || self.negotiation.is_plain();
+        if !settled || self.negotiation.infinite_from().is_some() {
+            return mss;
+        }
+        let path = &self.congestion.paths[id];
+        let largest = paced_row(path, largest);
+        let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
+        let open = self.send.window_space();
+        let most = largest.min(room).min(open);
+        if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
+    }
+
+    /// Whether a small segment for subflow `id` waits: for data in flight (Nagle, RFC 9293 section 3.7.4), or because
+    /// the application corked it. Data in flight is judged at the subflow level, because Linux may send the DATA_ACK
+    /// only with the answer to further data.
+    #[inline(always)]
+    pub(crate) fn waits_for_full_segment(&self, now: Instant, id: usize, size: u64, mss: u64) -> bool {
+        // The last segment of a record does not wait if others follow it.
+        if size >= mss || size < self.send.unsent() {
+            return false;
+        }
+        let is_acknowledged = || self.send.next() == self.send.una();
+        let nagle = self.config.nagle && !is_acknowledged() && self.nagle_blocks(now, id);
+        let waits = self.writer.is_corked_or_more() || nagle;
+        waits && !self.writer.is_closed() && !self.writer.is_pushing()
+    }
+
+    /// Whether data in flight blocks a small segment. It counts on all subflows, or only on `id` if the scheduler
+    /// places the small segments of an application-limited stream. In Minshall's variant only small segments in flight
+    /// count. A subflow may then have two while another has none, so that a delayed acknowledgement blocks only one of
+    /// them.
+    fn nagle_blocks(&self, now: Instant, id: usize) -> bool {
+        let minshall = self.config.linux_compat.minshall;
+        if self.scheduler.places_small_segments() && self.writer.is_app_limited(now) {
+            let own = &self.subflows[id];
+            return if minshall {
+                own.small_in_flight() > self.small_segment_allowance()
+            } else {
+                !own.sender().is_idle()
+            };
+        }
+        let busy = || self.subflows.iter().any(|subflow| !subflow.sender().is_idle());
+        (!minshall || self.send.small_in_flight()) && busy()
+    }
+
+    /// Small segments in flight that a subflow may have while another subflow has none: 0 or 1.
+    pub(crate) fn small_segment_allowance(&self) -> usize {
+        usize::from(self.subflows.iter().any(|subflow| subflow.can_send() && subflow.small_in_flight() == 0))
+    }
+
+    /// Whether the application holds a small segment back. Nagle's algorithm does not count: Linux passes the data to a
+    /// subflow, which may delay it itself (net/mptcp/protocol.c, `mptcp_sendmsg_frag`).
+    pub(crate) fn is_corked(&self, size: u64, mss: u64) -> bool {
+        let writer = &self.writer;
+        size < mss
+            && size >= self.send.unsent()
+            && writer.is_corked_or_more()
+            && !writer.is_closed()
+            && !writer.is_pushing()
+    }
+
+    /// Switches Nagle's algorithm off or on. As in Linux, waiting data is sent when it is switched off, even if corked.
+    pub(crate) fn set_nodelay(&mut self, nodelay: bool) {
+        self.config.nagle = !nodelay;
+        let pushing = self.writer.is_pushing() || (nodelay && self.send.unsent() > 0);
+        self.writer.set_pushing(pushing);
+    }
+
+    /// Corks or uncorks the stream. A timer limits how long corked data waits.
+    pub(crate) fn set_cork(&mut self, corked: bool) {
+        self.writer.set_cork(corked);
+        if !corked {
+            self.timers.disarm_cork();
+        }
+    }
+
+    /// Whether Nagle's algorithm delays a small last segment in a subflow's queue (`tcp_nagle_check`,
+    /// `tcp_minshall_check`).
+    pub(crate) fn small_waits(&self, id: usize) -> bool {
+        let subflow = &self.subflows[id];
+        let mss = self.congestion.paths[id].mss;
+        self.config.nagle
+            && subflow.backlog().is_small(mss)
+            && subflow.small_in_flight() > 0
+            && !self.writer.is_closed()
+    }
+
+    /// Whether every queue is empty or holds only a small segment that waits.
+    pub(crate) fn only_small_ones_wait(&self) -> bool {
+        (0..self.subflows.len()).all(|id| self.subflows[id].backlog().is_empty() || self.small_waits(id))
+    }
+
+    /// Whether the queue of a subflow other than `id` has data that waits for its window.
+    pub(crate) fn waits_elsewhere(&self, id: usize) -> bool {
+        self.config.linux_stack.subflow_queues
+            && (0..self.subflows.len()).any(|other| {
+                other != id && !self.subflows[other].backlog().is_empty() && !self.small_waits(other)
+            })
     }
 }

@@ -1,4 +1,4 @@
-//! Pacing and Nagle's algorithm: when a path may send its next segment, so that a full window is not sent as one burst.
+//! Pacing: when a path may send its next segment, so that a full window is not sent as one burst.
 //!
 //! Owns the pacing rate. A congestion controller may set it. Otherwise, once unused window has accumulated, it is
 //! slightly above the window per RTT, as in Linux's internal pacing. It also stays close to the measured bottleneck
@@ -6,8 +6,7 @@
 //!
 //! Segments that acknowledgements clock are not paced: pacing them would cost a path its share of a drop-tail queue.
 //! With an empty queue there is no share to lose, and a small buffer has no space for a burst, so bursts are shorter.
-//! Retransmissions are paced only for controllers that use rate samples. Never times how long corked data waits: the
-//! timers do.
+//! Retransmissions are paced only for controllers that use rate samples.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -135,92 +134,4 @@ impl Connection {
     }
 }
 
-impl Connection {
-    /// Whether a small segment for subflow `id` waits: for data in flight (Nagle, RFC 9293 section 3.7.4), or because
-    /// the application corked it. Data in flight is judged at the subflow level, because Linux may send the DATA_ACK
-    /// only with the answer to further data.
-    #[inline(always)]
-    pub(crate) fn waits_for_full_segment(&self, now: Instant, id: usize, size: u64, mss: u64) -> bool {
-        // The last segment of a record does not wait if others follow it.
-        if size >= mss || size < self.send.unsent() {
-            return false;
-        }
-        let is_acknowledged = || self.send.next() == self.send.una();
-        let nagle = self.config.nagle && !is_acknowledged() && self.nagle_blocks(now, id);
-        let waits = self.writer.is_corked_or_more() || nagle;
-        waits && !self.writer.is_closed() && !self.writer.is_pushing()
-    }
-
-    /// Whether data in flight blocks a small segment. It counts on all subflows, or only on `id` if the scheduler
-    /// places the small segments of an application-limited stream. In Minshall's variant only small segments in flight
-    /// count. A subflow may then have two while another has none, so that a delayed acknowledgement blocks only one of
-    /// them.
-    fn nagle_blocks(&self, now: Instant, id: usize) -> bool {
-        let minshall = self.config.linux_compat.minshall;
-        if self.scheduler.places_small_segments() && self.writer.is_app_limited(now) {
-            let own = &self.subflows[id];
-            return if minshall {
-                own.small_in_flight() > self.small_segment_allowance()
-            } else {
-                !own.sender().is_idle()
-            };
-        }
-        let busy = || self.subflows.iter().any(|subflow| !subflow.sender().is_idle());
-        (!minshall || self.send.small_in_flight()) && busy()
-    }
-
-    /// Small segments in flight that a subflow may have while another subflow has none: 0 or 1.
-    pub(crate) fn small_segment_allowance(&self) -> usize {
-        usize::from(self.subflows.iter().any(|subflow| subflow.can_send() && subflow.small_in_flight() == 0))
-    }
-
-    /// Whether the application holds a small segment back. Nagle's algorithm does not count: Linux passes the data to a
-    /// subflow, which may delay it itself (net/mptcp/protocol.c, `mptcp_sendmsg_frag`).
-    pub(crate) fn is_corked(&self, size: u64, mss: u64) -> bool {
-        let writer = &self.writer;
-        size < mss
-            && size >= self.send.unsent()
-            && writer.is_corked_or_more()
-            && !writer.is_closed()
-            && !writer.is_pushing()
-    }
-
-    /// Switches Nagle's algorithm off or on. As in Linux, waiting data is sent when it is switched off, even if corked.
-    pub(crate) fn set_nodelay(&mut self, nodelay: bool) {
-        self.config.nagle = !nodelay;
-        let pushing = self.writer.is_pushing() || (nodelay && self.send.unsent() > 0);
-        self.writer.set_pushing(pushing);
-    }
-
-    /// Corks or uncorks the stream. A timer limits how long corked data waits.
-    pub(crate) fn set_cork(&mut self, corked: bool) {
-        self.writer.set_cork(corked);
-        if !corked {
-            self.timers.disarm_cork();
-        }
-    }
-
-    /// Whether Nagle's algorithm delays a small last segment in a subflow's queue (`tcp_nagle_check`,
-    /// `tcp_minshall_check`).
-    pub(crate) fn small_waits(&self, id: usize) -> bool {
-        let subflow = &self.subflows[id];
-        let mss = self.congestion.paths[id].mss;
-        self.config.nagle
-            && subflow.backlog().is_small(mss)
-            && subflow.small_in_flight() > 0
-            && !self.writer.is_closed()
-    }
-
-    /// Whether every queue is empty or holds only a small segment that waits.
-    pub(crate) fn only_small_ones_wait(&self) -> bool {
-        (0..self.subflows.len()).all(|id| self.subflows[id].backlog().is_empty() || self.small_waits(id))
-    }
-
-    /// Whether the queue of a subflow other than `id` has data that waits for its window.
-    pub(crate) fn waits_elsewhere(&self, id: usize) -> bool {
-        self.config.linux_stack.subflow_queues
-            && (0..self.subflows.len()).any(|other| {
-                other != id && !self.subflows[other].backlog().is_empty() && !self.small_waits(other)
-            })
-    }
-}
+impl Connection {}
