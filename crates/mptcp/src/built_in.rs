@@ -1,7 +1,7 @@
-//! The built-in policies, by name.
+//! The built-in policies by name.
 //!
-//! Adding a policy takes its own file and one line here. Scenario files, commands, reference pages and Python learn its name and its
-//! description from this list.
+//! Owns the list: a new policy needs its own file and one line here. Scenario files, commands, reference
+//! pages and Python read names and descriptions from this list. Never implements a policy.
 
 use crate::congestion::controllers::tuned::BETA;
 use crate::congestion::{
@@ -11,7 +11,7 @@ use crate::path_manager::{FullMesh, NdiffPorts, PathManager};
 use crate::policy::{Factory, ParameterError, Parameters, Policies, Registry};
 use crate::scheduler::{Linux, MaxRtt, MinRtt, OnTime, Redundant, RoundRobin, Scheduler};
 
-/// Subflows of `ndiffports` in all, at most.
+/// Maximum number of subflows of `ndiffports`.
 const MAX_PORTS: u64 = 8;
 
 impl Default for Policies {
@@ -20,7 +20,7 @@ impl Default for Policies {
     }
 }
 
-/// The built-in algorithms.
+/// The built-in congestion controllers.
 fn congestion() -> Registry<dyn CongestionControl> {
     Registry::new("congestion controller")
         .with("reno", "NewReno (RFC 5681), independent per subflow; `beta`: window after a loss as a fraction (0.5)", |values| {
@@ -47,19 +47,19 @@ fn congestion() -> Registry<dyn CongestionControl> {
         .with("bbr3", "BBR version 3 (draft-ietf-ccwg-bbr), independent per subflow", |_| Ok(Bbr3::default().into()))
 }
 
-/// `alpha_scale`, 0.01 to 100, and `beta`. RFC 6356's own are LIA itself.
+/// `lia` with `alpha_scale`, 0.01 to 100, and `beta`. The values of RFC 6356 give plain LIA.
 fn lia(values: &mut Parameters) -> Result<Factory<dyn CongestionControl>, ParameterError> {
     let scale = values.number("alpha_scale", 1.0, 0.01..=100.0)?;
     let beta = beta(values)?;
     Ok(if (scale, beta) == (1.0, BETA) { Lia.into() } else { Tuned::lia(scale, beta).into() })
 }
 
-/// `beta`, the part of the window that a loss leaves, 0.05 to 0.95.
+/// `beta`, 0.05 to 0.95: the fraction of the window that remains after a loss.
 fn beta(values: &mut Parameters) -> Result<f64, ParameterError> {
     values.number("beta", BETA, 0.05..=0.95)
 }
 
-/// `as`, `"rfc9438"` or `"linux"`, and for the latter `hertz`, 1 to 1000.
+/// `cubic` with `as`, `"rfc9438"` or `"linux"`; the latter has `hertz`, 1 to 1000.
 fn cubic(values: &mut Parameters) -> Result<Factory<dyn CongestionControl>, ParameterError> {
     match values.text("as")?.as_deref() {
         None | Some("rfc9438") => Ok(Cubic::default().into()),

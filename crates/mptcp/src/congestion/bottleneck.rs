@@ -1,39 +1,41 @@
-//! Which paths of a connection may share a bottleneck.
+//! Detection of paths that share a bottleneck.
 //!
-//! Owns the delays of their queues, as round trips tell them, and the evidence for each pair. Paths behind one queue see one
-//! delay: where the delays of two paths differ for long, each has a bottleneck of its own, and coupling their windows would
-//! give away what nobody else wants. RFC 8382 finds groups from signals of this kind; here the sender alone does. Until
-//! there is evidence all paths count as one group, as RFC 6356 does. A path whose window is not full is held by no bottleneck at
-//! all, and a window that is not used says nothing of what its path could carry (RFC 7661): it is left out while that lasts.
+//! Owns the queueing delays of the paths and the evidence per pair. Paths behind one queue have the same
+//! delay. If the delays of two paths differ for long, their bottlenecks are separate, and coupling would
+//! waste capacity. RFC 8382 groups flows by such signals; here the sender alone does. Without evidence, all
+//! paths form one group, as in RFC 6356.
+//!
+//! A path whose window is not full is not limited by its bottleneck, and its window says nothing about its
+//! capacity (RFC 7661). Such a path is excluded. Never changes a window.
 
 use mptcp_clock::{Duration, Instant};
 
 use crate::path::{Path, PerPath};
 
-/// Delays that differ by less than this say nothing.
+/// Delay differences below this value are ignored.
 const NOISE: Duration = Duration::from_micros(500);
-/// Of the delays of one queue, as two paths see it, the smaller is at least this part of the larger.
+/// Minimum ratio of the smaller to the larger delay if two paths share a queue.
 const ALIKE: f64 = 0.5;
-/// Rounds that speak for it, less those against it, before two paths count as apart.
+/// Net number of rounds with different delays after which two paths are separate.
 const APART: i32 = 6;
-/// The most such rounds that are remembered.
+/// Maximum of that number.
 const MOST: i32 = 12;
-/// A round is at least so long.
+/// Minimum duration of a round.
 const SHORTEST_ROUND: Duration = Duration::from_millis(50);
-/// Events that are a rate of loss.
+/// Minimum number of congestion events for a loss rate.
 const MIN_EVENTS: f64 = 4.0;
-/// A queue may drop more of one path's segments than of another's, but not so many times more.
+/// Maximum ratio of the loss rates of two paths that share a queue.
 const UNLIKE: f64 = 8.0;
-/// After so many segments both counts are halved.
+/// Number of segments after which both counts are halved.
 const FADE: f64 = 50_000.0;
-/// Round trips after which a window that was not full counts as unused.
+/// RTTs without a full window after which a path is unused.
 const UNUSED: u64 = 4;
-/// It is so long at least: a small window that recovers from a loss is in use.
+/// Minimum time until a path is unused: a small window that recovers from a loss is in use.
 const MIN_UNUSED: Duration = Duration::from_secs(1);
-/// Paths of which this is kept; later ones share with all.
+/// Maximum number of paths with this detection; further ones are coupled with all.
 const PATHS: usize = 16;
 
-/// Delays that were seen: their sum and number.
+/// Sum and number of delay samples.
 #[derive(Clone, Copy, Debug, Default)]
 struct Delays {
     sum: Duration,
@@ -41,7 +43,7 @@ struct Delays {
 }
 
 impl Delays {
-    /// The mean of those seen since `before`, if there was one.
+    /// Mean of the samples since `before`; `None` if there are none.
     fn mean_since(self, before: Self) -> Option<Duration> {
         let count = self.count - before.count;
         (count > 0).then(|| self.sum.abs_diff(before.sum) / count)
@@ -51,50 +53,50 @@ impl Delays {
 /// The queue of a path.
 #[derive(Clone, Copy, Debug, Default)]
 struct Queue {
-    /// All its delays.
+    /// All delay samples.
     delays: Delays,
-    /// When its round began, and what each path's delays were then, its own too.
+    /// Start of the round, and the delays of all paths at that time.
     round: Instant,
     before: [Delays; PATHS],
-    /// Rounds that say of another path, by its index, that it is behind another queue.
+    /// Per other path, the number of rounds that indicate separate queues.
     separate: [i32; PATHS],
-    /// Those that are, one bit each.
+    /// Paths with separate queues, one bit each.
     others: u64,
-    /// Segments that were acknowledged, and congestion events among them; both fade.
+    /// Acknowledged segments and congestion events; both are halved from time to time.
     segments: f64,
     events: f64,
-    /// Paths whose rates of loss are not of one queue, one bit each.
+    /// Paths whose loss rate is too different for a shared queue, one bit each.
     dissimilar: u64,
-    /// When its window was full last.
+    /// Last time that the window was full.
     full: Instant,
 }
 
 impl Queue {
-    /// Until when its window counts as used.
+    /// Time until which the window counts as used.
     fn in_use_until(&self, state: &Path) -> Instant {
         self.full + (state.srtt.unwrap_or_default() * UNUSED).max(MIN_UNUSED)
     }
 
-    /// Whether by the losses of this path another one would have had many, and had hardly any.
+    /// Whether the other path has far fewer losses than the loss rate of this path predicts.
     fn loses_more_than(&self, other: &Self) -> bool {
         let expected = self.events / self.segments.max(1.0) * other.segments;
         self.events >= MIN_EVENTS && expected >= UNLIKE && other.events * UNLIKE <= expected
     }
 }
 
-/// The evidence.
+/// The evidence about all pairs of paths.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bottlenecks {
     queues: PerPath<Queue>,
-    /// Those whose windows are not used, one bit each.
+    /// Paths with unused windows, one bit each.
     unused: u64,
-    /// Until then no other one can be.
+    /// Until this time, no further path can become unused.
     in_use_until: Instant,
 }
 
 impl Bottlenecks {
-    /// A congestion event on `path`. Random losses have no queue that would tell whose they are; but where one path loses many
-    /// times more than another, it is not in a queue that they share (RFC 8382 compares losses, too).
+    /// A congestion event on `path`. Random losses come without queueing delay. But if one path loses far
+    /// more often than another, they do not share a queue (RFC 8382 also compares losses).
     pub(crate) fn on_loss(&mut self, path: usize) {
         let Some(queue) = self.queues.get_mut(path) else { return };
         queue.events += 1.0;
@@ -115,7 +117,7 @@ impl Bottlenecks {
         Some(self.queues.at(path))
     }
 
-    /// The window of `path` was full when what is acknowledged now was sent.
+    /// The window of `path` was full when the newly acknowledged data was sent.
     #[inline]
     pub(crate) fn on_full(&mut self, paths: &[Path], path: usize, now: Instant) {
         let Some(queue) = self.queue(path) else { return };
@@ -125,7 +127,7 @@ impl Bottlenecks {
         }
     }
 
-    /// Which windows are not used, and until when that is sure of those that are.
+    /// Updates the set of unused paths, and the time until which the others are certainly in use.
     #[inline(never)]
     fn find_unused(&mut self, paths: &[Path], now: Instant) {
         (self.unused, self.in_use_until) = (0, Instant::FAR_FUTURE);
@@ -139,7 +141,7 @@ impl Bottlenecks {
         }
     }
 
-    /// An acknowledgement of `bytes` came on `path`.
+    /// An acknowledgement of `bytes` on `path`.
     pub(crate) fn on_sample(&mut self, paths: &[Path], path: usize, now: Instant, bytes: u64) {
         let state = &paths[path];
         let (Some(latest), Some(least), Some(srtt)) = (state.latest_rtt, state.min_rtt, state.srtt) else {
@@ -159,7 +161,7 @@ impl Bottlenecks {
         let after =
             std::array::from_fn(|at| self.queues.get(at).map_or_else(Delays::default, |queue| queue.delays));
         let before = std::mem::replace(&mut self.queues[path].before, after);
-        // A queue swings within a round trip: both are of the same time, or one queue would be two.
+        // A queue varies within an RTT: both delays must be from the same interval.
         let seen = |at: usize| after[at].mean_since(before[at]);
         let Some(delay) = seen(path) else { return };
         for other in (0..self.queues.len()).filter(|&other| other != path && paths[other].active) {
@@ -176,17 +178,17 @@ impl Bottlenecks {
         }
     }
 
-    /// The paths with bottlenecks of their own beside that of `path`, or none, one bit each.
+    /// Paths with other bottlenecks than `path`, or with unused windows, one bit each.
     pub(crate) fn separate_from(&self, path: usize) -> u64 {
         self.queues.get(path).map_or(0, |queue| queue.others | queue.dissimilar | self.unused & !(1 << path))
     }
 
-    /// A path begins or ends: nothing is known of it.
+    /// Resets a path that was opened or closed.
     pub(crate) fn forget(&mut self, path: usize) {
         if let Some(queue) = self.queues.get_mut(path) {
             *queue = Queue::default();
         }
-        // It is looked at anew when a window is full next.
+        // The unused paths are recomputed when a window is next full.
         self.unused &= !(1_u64.checked_shl(path as u32).unwrap_or(0));
         self.in_use_until = Instant::ZERO;
         for queue in self.queues.iter_mut() {

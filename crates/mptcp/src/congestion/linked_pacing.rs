@@ -1,39 +1,41 @@
-//! Linked pacing: what we propose in place of the send-queue rule, around any algorithm.
+//! Linked pacing, this project's alternative to the send-queue rule, as a wrapper of any algorithm.
 //!
-//! A station of a wireless network gets its turns whether its queue is long or short, so no window and no
-//! queue limit takes less than a full share of each network. What coupled control wants, at most one share
-//! over all paths (RFC 6356 section 2, goal 2), must be asked for as a rate. Two things that a driver
-//! knows make it: how long a frame was the first in line, and how long it would have been alone.
+//! A wireless station gets its turns on the medium whether its queue is long or short. No window and no queue
+//! limit therefore takes less than a full share of each network. Coupled congestion control aims at one share
+//! over all paths (RFC 6356 section 2, goal 2), which needs a rate limit. Two times reported by the driver
+//! determine it: the time of a frame at the head of the queue, and that time on an idle medium.
 //!
-//! - What stood in the local queue for a whole round trip, beyond [`TARGET`] of work, is more window than the
-//!   path needs: it is taken off, and the window does not grow for a round trip. Bursts pass.
-//! - While a medium is contended, a path is paced at its share of one turn: its rate times the best
-//!   rate over the sum of the rates. An idle medium is used in full.
+//! - A local queue above [`TARGET`] that stands for a complete RTT is excess window: the excess is removed,
+//!   and the window does not grow for one RTT. Bursts are allowed.
+//! - On a contended medium, a path is paced at its share of one station: its rate multiplied by the best rate
+//!   over the sum of the rates. An idle medium is fully used.
+//!
+//! Owns the pacing rates of all paths. Never changes the decisions of the wrapped algorithm.
 
 use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::{Acked, CongestionControl, Echoed, Lost, Mark, Path, Sample};
 use crate::path::PerPath;
 
-/// Work that may wait in the local queue; RFC 8289 section 4.2 argues for this value.
+/// Allowed standing delay of the local queue; RFC 8289 section 4.2 justifies the value.
 const TARGET: Duration = Duration::from_millis(5);
-/// A frame that waits this much longer than alone meets others: acknowledgements of its own flow cost
-/// less, one other busy station costs as much again.
+/// Contention above which a medium counts as contended. The flow's own acknowledgements cost less; one other
+/// busy station doubles the service time.
 const CONTENDED: f64 = 1.6;
-/// The medium is free again below this.
+/// Contention below which the medium counts as free again.
 const FREE: f64 = 1.35;
 
 #[derive(Clone, Copy, Debug)]
 struct PathMemory {
-    /// When the round trip that is watched ends.
+    /// End of the observed RTT.
     ends: Instant,
-    /// The shortest local queue in it, bytes.
-    shortest: u64,
-    /// The queue stood in the round trip before.
+    /// Minimum of the local queue in that RTT, bytes.
+    min_queue: u64,
+    /// Whether the queue was standing in the previous RTT.
     over: bool,
     contended: bool,
-    /// The pace that the algorithm asks for, and the share of the medium: the lesser of both counts.
-    asked: Option<f64>,
+    /// Pacing rate of the algorithm, and the share of the medium; the smaller applies.
+    requested: Option<f64>,
     share: Option<f64>,
 }
 
@@ -41,16 +43,16 @@ impl Default for PathMemory {
     fn default() -> Self {
         Self {
             ends: Instant::ZERO,
-            shortest: u64::MAX,
+            min_queue: u64::MAX,
             over: false,
             contended: false,
-            asked: None,
+            requested: None,
             share: None,
         }
     }
 }
 
-/// The rule around an algorithm.
+/// Linked pacing around an algorithm.
 #[derive(Debug)]
 pub struct Linked {
     inner: Box<dyn CongestionControl>,
@@ -58,7 +60,7 @@ pub struct Linked {
 }
 
 impl Linked {
-    /// Puts the rule around `inner`.
+    /// Wraps `inner` with the rule.
     #[must_use]
     pub fn new(inner: Box<dyn CongestionControl>) -> Self {
         Self { inner, paths: PerPath::default() }
@@ -68,20 +70,20 @@ impl Linked {
         self.paths.at(path)
     }
 
-    /// Lets the algorithm see and set its own pace, and leaves the lesser one.
-    fn ask(
+    /// Calls the algorithm with its own pacing rate, then applies the smaller of both rates.
+    fn with_own_pacing(
         &mut self,
         paths: &mut [Path],
         path: usize,
-        receipt_query: impl FnOnce(&mut dyn CongestionControl, &mut [Path]),
+        call: impl FnOnce(&mut dyn CongestionControl, &mut [Path]),
     ) {
-        paths[path].pacing = self.own(path).asked;
-        receipt_query(&mut *self.inner, paths);
+        paths[path].pacing = self.own(path).requested;
+        call(&mut *self.inner, paths);
         let own = self.own(path);
-        own.asked = paths[path].pacing;
-        paths[path].pacing = match (own.asked, own.share) {
-            (Some(asked), Some(share)) => Some(asked.min(share)),
-            (asked, share) => asked.or(share),
+        own.requested = paths[path].pacing;
+        paths[path].pacing = match (own.requested, own.share) {
+            (Some(requested), Some(share)) => Some(requested.min(share)),
+            (requested, share) => requested.or(share),
         };
     }
 }
@@ -93,32 +95,32 @@ impl CongestionControl for Linked {
 
     fn on_progress(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         let (own, state) = (self.own(path), &mut paths[path]);
-        own.shortest = own.shortest.min(state.local.bytes);
+        own.min_queue = own.min_queue.min(state.local.bytes);
         if let (true, Some(rtt)) = (acked.now >= own.ends, state.srtt) {
-            let whole = own.ends != Instant::ZERO;
-            if let Some(rate) = state.local.rate().filter(|_| whole) {
+            let is_complete = own.ends != Instant::ZERO;
+            if let Some(rate) = state.local.rate().filter(|_| is_complete) {
                 let limit = ((rate * TARGET.as_secs_f64()) as u64).max(2 * state.mss);
-                let standing = own.shortest.saturating_sub(limit);
+                let standing = own.min_queue.saturating_sub(limit);
                 own.over = standing > 0;
                 if own.over {
                     state.cwnd = state.cwnd.saturating_sub(standing).max(2 * state.mss);
                     state.ssthresh = state.ssthresh.min(state.cwnd);
                 }
             }
-            (own.ends, own.shortest) = (acked.now + rtt, u64::MAX);
+            (own.ends, own.min_queue) = (acked.now + rtt, u64::MAX);
         }
-        self.ask(paths, path, |inner, paths| inner.on_progress(paths, path, acked));
+        self.with_own_pacing(paths, path, |inner, paths| inner.on_progress(paths, path, acked));
     }
 
     fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         if !self.own(path).over {
-            self.ask(paths, path, |inner, paths| inner.on_ack(paths, path, acked));
+            self.with_own_pacing(paths, path, |inner, paths| inner.on_ack(paths, path, acked));
         }
     }
 
     fn on_departed(&mut self, paths: &mut [Path], path: usize, now: Instant) {
         let own = self.own(path);
-        own.shortest = own.shortest.min(paths[path].local.bytes);
+        own.min_queue = own.min_queue.min(paths[path].local.bytes);
         if let Some(contention) = paths[path].local.contention() {
             own.contended = contention > if own.contended { FREE } else { CONTENDED };
         }
@@ -127,7 +129,7 @@ impl CongestionControl for Linked {
         let best = rates().fold(0.0, f64::max);
         let contended = self.own(path).contended && count > 1;
         self.own(path).share = paths[path].local.rate().filter(|_| contended).map(|rate| rate * best / total);
-        self.ask(paths, path, |inner, paths| inner.on_departed(paths, path, now));
+        self.with_own_pacing(paths, path, |inner, paths| inner.on_departed(paths, path, now));
     }
 
     fn on_loss(&mut self, paths: &mut [Path], path: usize, now: Instant) -> u64 {
@@ -151,7 +153,7 @@ impl CongestionControl for Linked {
     }
 
     fn on_sample(&mut self, paths: &mut [Path], path: usize, sample: &Sample) {
-        self.ask(paths, path, |inner, paths| inner.on_sample(paths, path, sample));
+        self.with_own_pacing(paths, path, |inner, paths| inner.on_sample(paths, path, sample));
     }
 
     fn on_lost(&mut self, paths: &mut [Path], path: usize, lost: &Lost) {
@@ -159,7 +161,7 @@ impl CongestionControl for Linked {
     }
 
     fn on_restart(&mut self, paths: &mut [Path], path: usize, now: Instant, idle: Duration) {
-        self.ask(paths, path, |inner, paths| inner.on_restart(paths, path, now, idle));
+        self.with_own_pacing(paths, path, |inner, paths| inner.on_restart(paths, path, now, idle));
     }
 
     fn on_undo(&mut self, paths: &mut [Path], path: usize, delivered: u64) {
@@ -174,6 +176,6 @@ impl CongestionControl for Linked {
         if !paths[path].active {
             *self.own(path) = PathMemory::default();
         }
-        self.ask(paths, path, |inner, paths| inner.on_path_change(paths, path));
+        self.with_own_pacing(paths, path, |inner, paths| inner.on_path_change(paths, path));
     }
 }

@@ -1,28 +1,30 @@
-//! What controllers are told of marks (RFC 3168, RFC 8511). Only values.
+//! ECN input of congestion controllers (RFC 3168, RFC 8511).
+//!
+//! Owns only value types.
 
 use mptcp_clock::Instant;
 
-/// Congestion that was told by marks, not by losses.
+/// A congestion event reported by ECN marks.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark {
-    /// When it was told.
+    /// Time of the report.
     pub now: Instant,
-    /// Whether a controller that halves for a loss may give less way to a mark (Alternative Backoff with ECN, RFC 8511): queues
-    /// that mark are short ones.
-    pub gentle: bool,
+    /// Whether a controller that halves its window after a loss may reduce it less: Alternative Backoff with
+    /// ECN (RFC 8511). Queues with marking are short.
+    pub abe: bool,
 }
 
-/// What an acknowledgement said of marks. Offsets are those of the subflow.
+/// ECN feedback of an acknowledgement, with offsets in the subflow's stream.
 #[derive(Clone, Copy, Debug)]
 pub struct Echoed {
-    /// When it came.
+    /// Arrival time of the acknowledgement.
     pub now: Instant,
-    /// Bytes that have arrived by it, in order or not.
+    /// Newly delivered bytes, in order or not.
     pub bytes: u64,
-    /// Whether it spoke of marks.
+    /// Whether the acknowledgement reports marks.
     pub marked: bool,
-    /// All before is acknowledged.
+    /// Offset of the first unacknowledged byte.
     pub una: u64,
-    /// All before was sent.
+    /// Offset of the next new byte.
     pub next: u64,
 }

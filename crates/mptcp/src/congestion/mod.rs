@@ -1,8 +1,8 @@
 //! Congestion control for all paths of a connection.
 //!
-//! Owns the windows ([`Path`]) and the algorithms that move them. An algorithm sees every
-//! sibling path, so coupled and uncoupled ones have one shape. Never decides what is lost: the
-//! subflow does, and tells.
+//! Owns the congestion windows in [`Path`], and the algorithms. An algorithm sees all paths of the
+//! connection, so coupled and uncoupled algorithms have the same interface. Never detects losses: the subflow
+//! does.
 
 mod bottleneck;
 mod control;

@@ -1,74 +1,75 @@
-//! What a controller is told that works by the rate at which data arrives. Only values.
+//! Input of rate-based congestion controllers.
 //!
-//! How they are measured: draft-cheng-iccrg-delivery-rate-estimation, as draft-ietf-ccwg-bbr section 4.1 has it.
+//! Owns only value types. The subflow measures them by draft-cheng-iccrg-delivery-rate-estimation, as in
+//! draft-ietf-ccwg-bbr section 4.1.
 
 use mptcp_clock::{Duration, Instant};
 
-/// What is repaired.
+/// Type of loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Repair {
-    /// Nothing.
+    /// No recovery.
     #[default]
     None,
-    /// What acknowledgements told lost: fast recovery.
+    /// Fast recovery, after acknowledgements reported losses.
     Fast,
-    /// What the retransmission timer took for lost.
+    /// Recovery after a retransmission timeout.
     Timeout,
 }
 
-/// What an acknowledgement says of how fast a path delivers. Amounts are in bytes.
+/// Delivery rate sample of an acknowledgement. Amounts are in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
-    /// When it came.
+    /// Arrival time of the acknowledgement.
     pub now: Instant,
-    /// Bytes a second between the sending of what has arrived last and its arrival: not faster than it was sent, nor than it was
-    /// acknowledged. None where nothing new has arrived, or in less time than any round trip took.
+    /// Delivery rate, bytes per second: not more than the sending rate or the acknowledgement rate of the
+    /// sample. `None` if nothing new was delivered, or if the interval is shorter than any RTT.
     pub rate: Option<f64>,
-    /// What arrived in that time; zero where nothing new has.
+    /// Bytes delivered in the interval of the sample; zero if nothing new was delivered.
     pub delivered: u64,
-    /// All that had arrived when the last of it was sent; None where nothing new has arrived. A round trip is over when this
-    /// reaches what had arrived at its beginning.
+    /// Total delivered when the last of the data was sent; `None` if nothing new was delivered. A round ends
+    /// when this reaches the total at its start.
     pub delivered_before: Option<u64>,
-    /// All that has arrived.
-    pub delivered_in_all: u64,
-    /// What has arrived by this acknowledgement.
+    /// Total delivered bytes.
+    pub total_delivered: u64,
+    /// Bytes newly delivered by this acknowledgement.
     pub newly_delivered: u64,
-    /// What was found lost since the last one, but for what a timeout took for lost.
+    /// Bytes newly marked lost since the last sample, except by a timeout.
     pub newly_lost: u64,
-    /// What was found lost since the last of what has arrived was sent.
+    /// Bytes marked lost since the last of the delivered data was sent.
     pub lost: u64,
-    /// What was under way when that had been sent, with itself.
-    pub in_flight_then: u64,
-    /// What was under way before this acknowledgement, and what is now.
+    /// Bytes in flight when the last of the delivered data had been sent, including it.
+    pub in_flight_at_send: u64,
+    /// Bytes in flight before this acknowledgement.
     pub in_flight_before: u64,
-    /// See [`Self::in_flight_before`].
+    /// Bytes in flight after this acknowledgement.
     pub in_flight: u64,
-    /// The round trip of the last that has arrived, if it was sent once.
+    /// RTT of the last delivered segment, if it was sent once.
     pub rtt: Option<Duration>,
-    /// There was less to send than the path might have taken, so that the rate says little.
+    /// Whether the sender was application-limited, so that the rate may be too low.
     pub app_limited: bool,
-    /// The window was full at some time in the last round trip.
+    /// Whether the window was full at some time in the last RTT.
     pub window_limited: bool,
-    /// What is repaired now.
+    /// Present type of recovery.
     pub repair: Repair,
-    /// The peer acknowledges selectively: without that few losses of many are seen.
+    /// Whether the peer sends selective acknowledgements. Without them, most losses are not visible.
     pub selective: bool,
 }
 
-/// A segment was found lost. Amounts are in bytes.
+/// A segment was marked lost. Amounts are in bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Lost {
-    /// When it was found.
+    /// Time of the detection.
     pub now: Instant,
-    /// Its length.
+    /// Length of the segment.
     pub bytes: u64,
-    /// What was under way when it had been sent, with itself.
-    pub in_flight_then: u64,
-    /// What was found lost since it was sent, with itself.
+    /// Bytes in flight when the segment had been sent, including it.
+    pub in_flight_at_send: u64,
+    /// Bytes marked lost since the segment was sent, including it.
     pub lost: u64,
-    /// All that has arrived.
-    pub delivered_in_all: u64,
-    /// There was less to send than the path might have taken.
+    /// Total delivered bytes.
+    pub total_delivered: u64,
+    /// Whether the sender was application-limited.
     pub app_limited: bool,
     /// See [`Sample::selective`].
     pub selective: bool,

@@ -1,40 +1,42 @@
-//! The send-queue rule (Barlow-Bignell, da Silva, Gjengset, Oliha, UCL 2013, section 4.4), around any
-//! algorithm: a local queue longer than QL = rttvar * cwnd / RTT is a sign of congestion.
+//! The send-queue rule (Barlow-Bignell, da Silva, Gjengset, Oliha, UCL 2013, section 4.4): a local queue
+//! longer than QL = rttvar * cwnd / RTT indicates congestion.
 //!
-//! As published, so that it can be judged; `linked` has what we propose instead.
+//! Owns the published rule as a wrapper of any algorithm, for evaluation. Never includes improvements:
+//! `linked_pacing` has the alternative of this project.
 
 use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::{Acked, CongestionControl, Echoed, Lost, Mark, Path, Sample};
 use crate::path::PerPath;
 
-/// What "the send queue" is. The report means the packets that wait in this host, and measured what
-/// `ss` shows, which counts what is under way too (its section 4.7.3).
+/// Definition of "the send queue". The report means packets waiting in this host. Its measurements use `ss`,
+/// which also counts packets in flight (section 4.7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reading {
+enum QueueDefinition {
     Local,
     Unacked,
 }
 
-/// The rules there are, each around any algorithm.
+/// Variants of the rule; each wraps any algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum SendQueueRule {
-    /// As published; the queue is what the interface has not let go.
+    /// The published rule; the queue is the data in the local interface.
     Published,
-    /// As published; the queue is all that is not acknowledged.
+    /// The published rule; the queue is all unacknowledged data.
     Unacked,
     /// Linked pacing ([`crate::congestion::Linked`]).
     Linked,
 }
 
 impl SendQueueRule {
-    /// Puts the rule around `inner`.
+    /// Wraps `inner` with the rule.
     #[must_use]
     pub fn around(self, inner: Box<dyn CongestionControl>) -> Box<dyn CongestionControl> {
-        let published = |inner, reading| Box::new(Published { inner, reading, paths: PerPath::default() });
+        let published =
+            |inner, definition| Box::new(Published { inner, definition, paths: PerPath::default() });
         match self {
-            Self::Published => published(inner, Reading::Local),
-            Self::Unacked => published(inner, Reading::Unacked),
+            Self::Published => published(inner, QueueDefinition::Local),
+            Self::Unacked => published(inner, QueueDefinition::Unacked),
             Self::Linked => Box::new(crate::congestion::Linked::new(inner)),
         }
     }
@@ -42,7 +44,7 @@ impl SendQueueRule {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct PathMemory {
-    /// `cwnd_i`: the window when the queue was last short enough.
+    /// `cwnd_i`: the window when the queue was last below the limit.
     latched: u64,
     over: bool,
 }
@@ -50,7 +52,7 @@ struct PathMemory {
 #[derive(Debug)]
 struct Published {
     inner: Box<dyn CongestionControl>,
-    reading: Reading,
+    definition: QueueDefinition,
     paths: PerPath<PathMemory>,
 }
 
@@ -61,9 +63,9 @@ impl CongestionControl for Published {
 
     fn on_progress(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         let (own, state) = (self.paths.at(path), &mut paths[path]);
-        let queue = match self.reading {
-            Reading::Local => state.local.bytes,
-            Reading::Unacked => state.unacked,
+        let queue = match self.definition {
+            QueueDefinition::Local => state.local.bytes,
+            QueueDefinition::Unacked => state.unacked,
         };
         // Equation 3.
         let limit = state
@@ -72,7 +74,7 @@ impl CongestionControl for Published {
         own.over = limit.is_some_and(|limit| queue as f64 > limit);
         if own.over {
             // Equation 4. The step grows as the window shrinks: n acknowledgements leave
-            // sqrt(cwnd_i^2 - cwnd_i n MSS) of it, a round trip's without delayed ones next to nothing.
+            // sqrt(cwnd_i^2 - cwnd_i n MSS). Without delayed acknowledgements, one RTT leaves almost nothing.
             let latched = own.latched.max(state.mss) as f64;
             let step = state.mss as f64 / 2.0 * latched / state.cwnd as f64;
             state.grow(-step);
@@ -83,7 +85,7 @@ impl CongestionControl for Published {
         self.inner.on_progress(paths, path, acked);
     }
 
-    /// An acknowledgement that took from the window does not also add to it.
+    /// An acknowledgement that reduced the window does not also increase it.
     fn on_ack(&mut self, paths: &mut [Path], path: usize, acked: Acked) {
         if !self.paths.get(path).is_some_and(|own| own.over) {
             self.inner.on_ack(paths, path, acked);

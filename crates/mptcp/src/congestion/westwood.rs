@@ -1,66 +1,70 @@
-//! The slow start threshold after the first loss: what the path was seen to deliver.
+//! Raises ssthresh after the first loss to the delivery rate, as TCP Westwood does (Mascolo et al., MobiCom
+//! 2001).
 //!
-//! When slow start overflows a queue, half of the window (RFC 5681 equation 4) is as much as the path carries, or much less. That depends
-//! on the burst that was lost, and on a long path it takes minutes to grow back. While the queue drains the path delivers all that it
-//! can; that rate times the base RTT is what it holds without a queue. In the three round trips after the first loss the
-//! threshold may rise to it, as TCP Westwood does after each loss (Mascolo et al., MobiCom 2001). A timeout, a mark or a penalty ends that.
+//! When slow start overflows a queue, half of the window (RFC 5681 equation 4) may be much less than the path
+//! carries. It depends on the burst that was lost, and on a long path the growth back takes minutes. While
+//! the queue drains, the path delivers at its full rate. That rate times the base RTT is the window without a
+//! queue. In the three RTTs after the first loss, ssthresh may rise to this value.
+//!
+//! Owns the list of paths in this phase. Never reacts to a timeout, a mark or a penalty except by ending the
+//! phase.
 
 use mptcp_clock::Instant;
 
 use crate::path::Path;
 
-/// Round trips in which the rate is looked at: that of the recovery, and that of what was sent in it.
-const LOOK: u64 = 3;
-/// This part of the window has to have passed the queue before its rate counts.
-const PART: u64 = 4;
+/// Duration in RTTs: one for the recovery, and one for the data sent in it.
+const DURATION_RTTS: u64 = 3;
+/// The rate counts only after this fraction (1/4) of the window has passed the queue.
+const MIN_FRACTION_DIVISOR: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
-struct Look {
+struct Phase {
     path: usize,
     until: Instant,
-    /// The window at the loss, bytes: the threshold stays below it.
-    most: u64,
-    /// Rate at which the queue drained before the loss was found, bytes a second; 0 if unknown.
+    /// Window at the loss, bytes: upper limit of ssthresh.
+    max_ssthresh: u64,
+    /// Rate at which the queue drained before the loss was detected, bytes per second; 0 if unknown.
     drained: f64,
 }
 
-/// Paths that have just lost for the first time.
+/// The paths that had their first loss within the last three RTTs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Westwood {
-    looks: Vec<Look>,
+    phases: Vec<Phase>,
 }
 
 impl Westwood {
-    /// The first loss on `path`, before anything is lowered.
+    /// Starts the phase of `path` after its first loss, before the window is reduced.
     pub(crate) fn begin(&mut self, path: usize, state: &Path, now: Instant) {
-        self.forget(path);
-        let until = now + state.srtt.unwrap_or_default() * LOOK;
-        let drained = state.model.delivery.drained(state.cwnd / PART).unwrap_or_default();
-        self.looks.push(Look { path, until, most: state.cwnd, drained });
+        self.end(path);
+        let until = now + state.srtt.unwrap_or_default() * DURATION_RTTS;
+        let drained = state.model.delivery.drained(state.cwnd / MIN_FRACTION_DIVISOR).unwrap_or_default();
+        self.phases.push(Phase { path, until, max_ssthresh: state.cwnd, drained });
     }
 
-    /// Data has arrived: raises the threshold to what the path delivers.
+    /// Raises ssthresh to the delivery rate after data was delivered.
     #[inline]
     pub(crate) fn raise(&mut self, path: usize, state: &mut Path, now: Instant) {
-        if !self.looks.is_empty() {
-            self.look(path, state, now);
+        if !self.phases.is_empty() {
+            self.raise_in_phase(path, state, now);
         }
     }
 
     #[cold]
-    fn look(&mut self, path: usize, state: &mut Path, now: Instant) {
-        self.looks.retain(|look| now < look.until);
-        let Some(look) = self.looks.iter().find(|look| look.path == path) else { return };
+    fn raise_in_phase(&mut self, path: usize, state: &mut Path, now: Instant) {
+        self.phases.retain(|phase| now < phase.until);
+        let Some(phase) = self.phases.iter().find(|phase| phase.path == path) else { return };
         if let (Some(rate), Some(rtt)) = (state.model.delivery.rate(), state.min_rtt) {
-            let found = (rate.max(look.drained) * rtt.as_secs_f64()) as u64;
-            state.ssthresh = state.ssthresh.max(found.min(look.most));
+            let found = (rate.max(phase.drained) * rtt.as_secs_f64()) as u64;
+            state.ssthresh = state.ssthresh.max(found.min(phase.max_ssthresh));
         }
     }
 
-    /// Something else lowers the window, or the path begins or ends.
+    /// Ends the phase of `path`, because another event reduces the window or the path changes.
     #[inline]
-    pub(crate) fn forget(&mut self, path: usize) {
-        self.looks.retain(|look| look.path != path);
+    pub(crate) fn end(&mut self, path: usize) {
+        self.phases.retain(|phase| phase.path != path);
     }
 }
 
@@ -75,7 +79,7 @@ mod tests {
         Instant::ZERO + Duration::from_millis(time)
     }
 
-    /// A path of 100 ms that delivers a megabyte a second, whose window of `cwnd` was lost from and halved.
+    /// A path of 100 ms that delivers 1 MB/s, after a loss halved its window of `cwnd`.
     fn halved(cwnd: u64) -> (Westwood, Path) {
         let mut state = Path::new(1_000, 10);
         state.sample(Duration::from_millis(100));
@@ -91,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_threshold_rises_to_what_the_path_delivers_and_no_further_than_the_window_was() {
+    fn ssthresh_rises_to_the_delivery_rate_but_not_above_the_previous_window() {
         for (cwnd, found) in [(150_000, 100_000), (90_000, 90_000), (300_000, 150_000)] {
             let (mut westwood, mut state) = halved(cwnd);
             westwood.raise(0, &mut state, at(1_299));
@@ -100,18 +104,18 @@ mod tests {
     }
 
     #[test]
-    fn it_is_over_after_three_round_trips_and_after_whatever_else_lowers_the_window() {
+    fn phase_ends_after_three_rtts_or_another_reduction() {
         let (mut westwood, mut state) = halved(150_000);
         westwood.raise(0, &mut state, at(1_300));
         assert_eq!(state.ssthresh, 75_000);
         let (mut westwood, mut state) = halved(150_000);
-        westwood.forget(0);
+        westwood.end(0);
         westwood.raise(0, &mut state, at(1_100));
         assert_eq!(state.ssthresh, 75_000);
     }
 
     #[test]
-    fn what_came_out_of_the_queue_before_the_loss_was_found_counts_too() {
+    fn drain_rate_before_the_detection_of_the_loss_counts() {
         for (window, threshold) in [(90_000, 80_000), (200_000, 100_000)] {
             let mut state = Path::new(1_000, 10);
             state.sample(Duration::from_millis(100));
@@ -127,7 +131,7 @@ mod tests {
                 };
                 state.model.delivery.on_delivered(at(900 + time), &arrived);
             }
-            // A first round trip of next to nothing.
+            // A first round with almost no data.
             let late = Arrived { bytes: 1, srtt: state.srtt, ..Arrived::default() };
             state.model.delivery.on_delivered(at(1_000), &late);
             let mut westwood = Westwood::default();

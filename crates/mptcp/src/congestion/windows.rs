@@ -1,12 +1,7 @@
-//! The windows of a connection's paths, the algorithm over them, and the penalty of M2.
+//! The congestion state of a connection: the windows of its paths, the algorithm, and penalisation (M2).
 //!
-//! Samples of the delivery rate, losses one by one and new beginnings, for the windows of a connection.
-//!
-//! Owns the way to the algorithm, as `windows` does for acknowledgements. What is measured is the subflow's affair.
-//!
-//! Marks, for the windows of a connection (RFC 3168).
-//!
-//! Owns the way to the algorithm, as `windows` does for losses. When a mark counts is the subflow's affair.
+//! Owns the calls of the algorithm for acknowledgements, losses, ECN marks and samples. Never detects a loss
+//! or a mark: the subflow does.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -19,50 +14,50 @@ use crate::congestion::slow_start::{Round, SlowStart, SlowStartRound};
 use crate::congestion::westwood::Westwood;
 use crate::path::{Arrived, Departure, Path, PerPath};
 
-/// How M2 penalises. The rule changed between the kernel of the paper and later ones.
+/// Variant of penalisation (M2). The rule changed in later mptcp.org kernels.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PenaltyRule {
-    /// The mptcp.org kernel since 0.89: once in a round trip of the *fast* subflow, when the slow one
-    /// has the longer round-trip time and is not in disorder. Slow start is not left.
+    /// mptcp.org kernels since 0.89: at most once per RTT of the *fast* subflow, if the slow subflow has the
+    /// longer RTT and is not in disorder. Slow start continues.
     Later,
-    /// The kernels of 2012 and 2013, with which the paper and the studies were run: once in a round
-    /// trip of the *slow* subflow, when its rate (window over round-trip time) is the lower one. The
-    /// threshold falls to the new window, so slow start ends.
+    /// Kernels of 2012 and 2013, used for the paper and its studies: at most once per RTT of the *slow*
+    /// subflow, if its rate (window over RTT) is lower. ssthresh is set to the new window, which ends slow
+    /// start.
     #[default]
     Original,
 }
 
-/// Which paths a coupled algorithm sees as one.
+/// Which paths a coupled algorithm couples.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CouplingScope {
-    /// All paths of the connection, as RFC 6356 has it.
+    /// All paths of the connection (RFC 6356).
     All,
-    /// Those that may share a bottleneck: paths whose queues are not one, by their delays, are left out of each other's
-    /// sums. Alone, a path under LIA, OLIA or BALIA is TCP.
+    /// Only paths that may share a bottleneck. Paths whose queueing delays differ are not coupled. A single
+    /// path under LIA, OLIA or BALIA behaves like TCP.
     #[default]
     Shared,
 }
 
-/// The windows of a connection's paths and the algorithm over them.
+/// The paths of a connection and their congestion control algorithm.
 #[derive(Debug)]
 pub struct Congestion {
-    /// One entry for each place of a subflow, in their order.
+    /// One entry per subflow slot.
     pub paths: Vec<Path>,
     pub(crate) algorithm: Box<dyn CongestionControl>,
-    /// How often the windows had their chance to be filled.
+    /// Number of times that the windows could have been filled.
     send_opportunities: u64,
-    /// The algorithm works by samples of the delivery rate.
+    /// Whether the algorithm needs delivery rate samples.
     pub(crate) sampled: bool,
-    hears_progress: bool,
+    needs_progress: bool,
     send_queue_rule: Option<SendQueueRule>,
     byte_counting: bool,
     slow_start: SlowStart,
-    /// The rounds of each path, in the order of `paths`.
+    /// Round of slow start per path.
     rounds: PerPath<SlowStartRound>,
     penalties: u64,
-    /// Marks get the factors of RFC 8511.
-    pub(crate) gentle_marks: bool,
-    /// What is known of bottlenecks; None where all paths count as one group.
+    /// Whether ECN marks use the factors of RFC 8511.
+    pub(crate) abe: bool,
+    /// Bottleneck detection; `None` if all paths are coupled.
     bottlenecks: Option<Bottlenecks>,
     pub(crate) westwood: Westwood,
 }
@@ -80,30 +75,30 @@ impl Congestion {
             paths: Vec::new(),
             send_opportunities: 0,
             sampled: algorithm.needs_samples(),
-            hears_progress: algorithm.hears_progress(),
+            needs_progress: algorithm.needs_progress(),
             algorithm,
             send_queue_rule: rule,
             byte_counting,
             slow_start,
             rounds: PerPath::default(),
             penalties: 0,
-            gentle_marks: false,
+            abe: false,
             bottlenecks: (scope == CouplingScope::Shared).then(Bottlenecks::default),
             westwood: Westwood::default(),
         }
     }
 
-    /// Replaces the algorithm, keeping the windows and a send-queue rule; a pace that the old one asked for ends with it.
+    /// Replaces the algorithm. Keeps the windows and the send-queue rule, and resets the pacing rates.
     pub fn set_algorithm(&mut self, algorithm: Box<dyn CongestionControl>) {
         for path in &mut self.paths {
             (path.pacing, path.quantum, path.held_back) = (None, 0, false);
         }
         self.algorithm = with_rule(self.send_queue_rule, algorithm);
         self.sampled = self.algorithm.needs_samples();
-        self.hears_progress = self.algorithm.hears_progress();
+        self.needs_progress = self.algorithm.needs_progress();
     }
 
-    /// Nothing more is sent now: acknowledgements that come from here on find the windows as full as they get.
+    /// Nothing more can be sent now: later acknowledgements find the windows as full as they get.
     pub(crate) fn on_rest(&mut self) {
         self.send_opportunities += 1;
     }
@@ -112,7 +107,7 @@ impl Congestion {
         self.send_opportunities
     }
 
-    /// The algorithm's name.
+    /// Name of the algorithm.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.algorithm.name()
@@ -131,7 +126,7 @@ impl Congestion {
             if let Some(bottlenecks) = &mut self.bottlenecks {
                 bottlenecks.forget(path);
             }
-            self.westwood.forget(path);
+            self.westwood.end(path);
             self.algorithm.on_path_change(&mut self.paths, path);
         }
     }
@@ -145,25 +140,25 @@ impl Congestion {
     pub(crate) fn on_progress(&mut self, path: usize, acked: Acked, round: Round) {
         let state = &mut self.paths[path];
         if !matches!(self.slow_start, SlowStart::Standard) && state.in_slow_start() {
-            self.slow_start.watch(self.rounds.at(path), state, round);
+            self.slow_start.on_ack(self.rounds.at(path), state, round);
         }
         if let Some(bottlenecks) = self.bottlenecks.as_mut().filter(|_| self.paths.len() > 1) {
             bottlenecks.on_sample(&self.paths, path, acked.now, acked.bytes);
         }
-        if self.hears_progress {
+        if self.needs_progress {
             self.ask(path, |algorithm, paths| algorithm.on_progress(paths, path, acked));
         }
     }
 
-    /// Lets the algorithm see the paths that may share a bottleneck with `path` as active, and no others.
+    /// Calls the algorithm with only those paths active that may share a bottleneck with `path`.
     pub(crate) fn ask<T>(
         &mut self,
         path: usize,
-        receipt_query: impl FnOnce(&mut dyn CongestionControl, &mut [Path]) -> T,
+        call: impl FnOnce(&mut dyn CongestionControl, &mut [Path]) -> T,
     ) -> T {
         let separate = self.bottlenecks.as_ref().map_or(0, |bottlenecks| bottlenecks.separate_from(path));
         if separate == 0 {
-            return receipt_query(&mut *self.algorithm, &mut self.paths);
+            return call(&mut *self.algorithm, &mut self.paths);
         }
         let mut hidden = 0_u64;
         for at in bits(separate) {
@@ -172,12 +167,12 @@ impl Congestion {
                 state.active = false;
             }
         }
-        let answer = receipt_query(&mut *self.algorithm, &mut self.paths);
+        let answer = call(&mut *self.algorithm, &mut self.paths);
         bits(hidden).for_each(|at| self.paths[at].active = true);
         answer
     }
 
-    /// Bytes have arrived, in order or not; the latest of them took `rtt`, if that is known.
+    /// Records delivered bytes, in order or not, and the RTT of the latest of them, if known.
     pub(crate) fn on_delivered(&mut self, path: usize, now: Instant, arrived: Arrived) {
         let (bytes, rtt) = (arrived.bytes, arrived.rtt);
         let state = &mut self.paths[path];
@@ -198,11 +193,11 @@ impl Congestion {
             // RFC 5681 equation 2: at most one segment's worth for each acknowledgement.
             acked.bytes = acked.bytes.min(self.paths[path].mss);
         }
-        acked.bytes = self.slow_start.counted(&self.paths[path], acked.bytes);
+        acked.bytes = self.slow_start.countable_bytes(&self.paths[path], acked.bytes);
         self.ask(path, |algorithm, paths| algorithm.on_ack(paths, path, acked));
     }
 
-    /// Lowers `ssthresh` for a congestion event and returns it; the caller moves the window.
+    /// Reduces `ssthresh` after a congestion event and returns it. The caller sets the window.
     pub(crate) fn on_loss(&mut self, path: usize, now: Instant) -> u64 {
         if let Some(bottlenecks) = &mut self.bottlenecks {
             bottlenecks.on_loss(path);
@@ -220,14 +215,14 @@ impl Congestion {
     }
 
     pub(crate) fn on_timeout(&mut self, path: usize) {
-        self.westwood.forget(path);
+        self.westwood.end(path);
         self.ask(path, |algorithm, paths| algorithm.on_timeout(paths, path));
     }
 
-    /// Mechanism M2, penalising a slow subflow (Raiciu et al., NSDI 2012, section 4.2): halves the
-    /// window. The threshold follows the window, or is halved where slow start is over already.
+    /// Penalisation (M2) of a slow subflow (Raiciu et al., NSDI 2012, section 4.2): halves the window.
+    /// ssthresh is set to the window, or halved after slow start, depending on `rule`.
     pub(crate) fn penalise(&mut self, path: usize, rule: PenaltyRule) {
-        self.westwood.forget(path);
+        self.westwood.end(path);
         let state = &mut self.paths[path];
         let halved = (state.cwnd / 2).max(state.mss);
         match rule {
@@ -241,13 +236,13 @@ impl Congestion {
         self.penalties += 1;
     }
 
-    /// How often M2 has penalised a path.
+    /// Number of penalties.
     pub(crate) fn penalties(&self) -> u64 {
         self.penalties
     }
 }
 
-/// The places of the bits that are set.
+/// Positions of the set bits.
 fn bits(mut set: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let at = (set != 0).then(|| set.trailing_zeros() as usize)?;
@@ -267,7 +262,7 @@ fn with_rule(
 }
 
 impl Congestion {
-    /// Whether the controller works by samples: the windows are its own then.
+    /// Whether the algorithm sets the windows from samples.
     #[inline]
     pub(crate) fn needs_samples(&self) -> bool {
         self.sampled
@@ -281,12 +276,12 @@ impl Congestion {
         self.ask(path, |algorithm, paths| algorithm.on_lost(paths, path, lost));
     }
 
-    /// New data leaves where nothing was under way.
+    /// New data is sent with nothing in flight.
     pub(crate) fn on_restart(&mut self, path: usize, now: Instant, idle: Duration) {
         self.ask(path, |algorithm, paths| algorithm.on_restart(paths, path, now, idle));
     }
 
-    /// The last reduction was taken back.
+    /// The last reduction was undone.
     pub(crate) fn on_undo(&mut self, path: usize, delivered: u64) {
         self.paths[path].model.losses.on_undo();
         self.ask(path, |algorithm, paths| algorithm.on_undo(paths, path, delivered));
@@ -294,22 +289,22 @@ impl Congestion {
 }
 
 impl Congestion {
-    /// Whether marks get the factors of RFC 8511.
-    pub(crate) fn with_gentle_marks(mut self, gentle: bool) -> Self {
-        self.gentle_marks = gentle;
+    /// Sets whether ECN marks use the factors of RFC 8511.
+    pub(crate) fn with_abe(mut self, abe: bool) -> Self {
+        self.abe = abe;
         self
     }
 
-    /// Whether the controller works by marks: they are asked for then, and told one by one (RFC 8257).
+    /// Whether the algorithm needs ECN with a report of each mark (RFC 8257).
     pub(crate) fn needs_marks(&self) -> bool {
         self.algorithm.needs_marks()
     }
 
-    /// Lowers `ssthresh` because of marks; the caller moves the window.
+    /// Reduces `ssthresh` after ECN marks. The caller sets the window.
     pub(crate) fn on_mark(&mut self, path: usize, now: Instant) {
-        let mark = Mark { now, gentle: self.gentle_marks };
+        let mark = Mark { now, abe: self.abe };
         let ssthresh = self.ask(path, |algorithm, paths| algorithm.on_mark(paths, path, mark));
-        self.westwood.forget(path);
+        self.westwood.end(path);
         let state = &mut self.paths[path];
         state.ssthresh = ssthresh;
         state.credit = 0.0;

@@ -110,7 +110,7 @@ impl Connection {
             config.coupling,
             config.slow_start,
         );
-        let congestion = congestion.with_gentle_marks(config.abe);
+        let congestion = congestion.with_abe(config.abe);
         if congestion.needs_marks() {
             config.ecn = Some(Ecn::On);
         }

@@ -1,31 +1,31 @@
-//! The queue of this host's own interface, as one path's packets see it.
+//! The queue of the local interface, for the packets of one path.
 //!
-//! Owns the count of what was handed over and not yet let go, and the times that the driver reports.
-//! All zero when the driver reports no departures. Never decides anything.
+//! Owns the count of queued bytes and the times reported by the driver. All values are zero if the driver
+//! reports no departures. Never limits a subflow.
 
 use mptcp_clock::Duration;
 
-/// A packet has left the local queue: it was sent, or given up.
+/// A packet left the local queue: it was sent, or dropped after its retries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// Bytes of the IP packet.
+    /// Length of the IP packet, bytes.
     pub bytes: u64,
-    /// How long it was the first of the queue: waiting for the medium, and being sent.
+    /// Time at the head of the queue: waiting for the medium, and transmission.
     pub service: Duration,
-    /// How long it would have been the first on an idle medium. Zero where the driver cannot say.
+    /// That time on an idle medium; zero if unknown.
     pub alone: Duration,
 }
 
-/// What one path has in the local queue.
+/// The local queue of one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LocalQueue {
-    /// Bytes of IP packets handed to the interface and not let go.
+    /// Bytes of IP packets in the queue.
     pub bytes: u64,
-    /// Smoothed [`Departure::service`] of a data packet, with a gain of 1/16.
+    /// Smoothed [`Departure::service`] of data packets, with a gain of 1/16.
     pub service: Option<Duration>,
-    /// Smoothed [`Departure::alone`] of a data packet, with the same gain.
+    /// Smoothed [`Departure::alone`] of data packets, with the same gain.
     pub alone: Option<Duration>,
-    /// Smoothed size of these packets, bytes.
+    /// Smoothed size of data packets, bytes.
     pub packet: u64,
 }
 
@@ -34,7 +34,7 @@ impl LocalQueue {
         self.bytes += bytes;
     }
 
-    /// Takes a departure. Packets of less than half a segment say nothing about those with data.
+    /// Records a departure. Packets below half a segment are not data packets.
     pub(crate) fn leave(&mut self, departure: Departure, mss: u64) {
         self.bytes = self.bytes.saturating_sub(departure.bytes);
         if departure.bytes < mss / 2 || departure.alone.is_zero() {
@@ -48,14 +48,13 @@ impl LocalQueue {
             if self.packet == 0 { departure.bytes } else { (self.packet * 15 + departure.bytes) / 16 };
     }
 
-    /// How much longer packets wait for the medium than they would if nobody else used it; None before
-    /// the first report.
+    /// Ratio of the service time to that on an idle medium; `None` before the first report.
     #[must_use]
     pub fn contention(&self) -> Option<f64> {
         Some(self.service?.as_secs_f64() / self.alone?.as_secs_f64())
     }
 
-    /// Bytes a second that the interface sends while its queue is not empty.
+    /// Service rate of the interface, bytes per second; `None` before the first report.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         Some(self.packet as f64 / self.service?.as_secs_f64().max(1e-9))

@@ -1,6 +1,7 @@
-//! The model of a path: its rate, its queue, its losses, and the arrival time of data that is sent now.
+//! The model of a path: its rate, queues, losses, and arrival times.
 //!
-//! Owns every estimate of a path. The subflow feeds it; schedulers, reinjection, pacing, congestion control and observers read it.
+//! Owns every estimate of a path. Schedulers, reinjection, pacing, congestion control and observers read it.
+//! Never decides: subflows update it.
 
 mod local_queue;
 mod model;
@@ -13,6 +14,6 @@ pub use crate::path::model::{DeliveryRate, Losses, PathModel};
 pub(crate) use crate::path::per_path::PerPath;
 pub use crate::path::state::{Path, PathEstimate};
 
-/// The rate of a path that has delivered nothing yet, bytes a second: 1 Mb/s. Every other path waits for a window that turns out to be stuck
-/// there, so the prior is a slow link.
+/// Rate of a path before its first measurement, bytes per second: 1 Mb/s. Slow, because all other paths wait
+/// for data that is stuck on a slow path.
 pub const PRIOR_RATE: f64 = 125_000.0;

@@ -1,6 +1,6 @@
-//! What is known of a path: delivery rate, loss intervals, and the queues at its bottleneck.
+//! Estimators of a path: delivery rate, loss intervals, and the queues at its bottleneck.
 //!
-//! Owns the estimators and their constants. Knows nothing of segments, windows or subflows: whoever feeds an estimator passes times and
+//! Owns the estimators and their constants. Never uses segments, windows or subflows: callers pass times and
 //! bytes.
 
 use mptcp_clock::{Duration, Instant};
@@ -8,46 +8,46 @@ use mptcp_clock::{Duration, Instant};
 /// The estimates of one path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct PathModel {
-    /// How fast it delivers.
+    /// Delivery rate.
     pub(crate) delivery: DeliveryRate,
-    /// How often it loses.
+    /// Loss intervals.
     pub(crate) losses: Losses,
-    /// The queue of its own packets at the bottleneck.
+    /// Virtual queue of the path's own packets at the bottleneck.
     pub(crate) queue: OwnQueue,
-    /// Whether a queue stands there, whoever filled it.
+    /// Detection of a standing queue, of any flows.
     pub(crate) standing: Standing,
-    /// How much sooner than on the path its data is acknowledged by a DATA_ACK on another one.
+    /// Time by which a DATA_ACK on another path precedes the acknowledgement on this path.
     pub(crate) lead: Duration,
 }
 
 impl PathModel {
-    /// How fast the path delivers.
+    /// The delivery rate.
     #[must_use]
     pub fn delivery(&self) -> &DeliveryRate {
         &self.delivery
     }
 
-    /// Its congestion events.
+    /// The congestion events.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.losses
     }
 }
 
-/// Round trips of which the best counts.
+/// Number of rounds over which the maximum is taken.
 const ROUNDS: usize = 8;
-/// A round is at least so long, so that a few acknowledgements in a row are no rate.
-const SHORTEST_ROUND: Duration = Duration::from_millis(10);
-/// A path whose rounds get faster by so many times is not as fast as its line yet.
-const GROWN: f64 = 1.25;
-/// Acknowledgements are of one burst if no more than this part of a round trip is between them.
-const SPACED: u64 = 4;
-/// Bytes behind a queue that tell its rate: an initial window (RFC 6928).
-const QUEUE_DIVISOR: u64 = 14_600;
-/// What is left of the best rate of a burst with each one that is slower.
-const FORGETS: f64 = 0.98;
+/// Minimum duration of a round; a few close acknowledgements give no rate.
+const MIN_ROUND: Duration = Duration::from_millis(10);
+/// A rate that grows by this factor per round has not yet reached the link rate.
+const RAMP_FACTOR: f64 = 1.25;
+/// Maximum gap of acknowledgements in a train, as a fraction (1/4) of the RTT.
+const TRAIN_GAP_DIVISOR: u64 = 4;
+/// Minimum bytes through a queue for a rate: an initial window (RFC 6928).
+const MIN_DRAIN_BYTES: u64 = 14_600;
+/// Factor of the maximum train rate per slower train.
+const TRAIN_DECAY: f64 = 0.98;
 
-/// What a path delivered lately.
+/// Delivery rate of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DeliveryRate {
     since: Option<Instant>,
@@ -55,17 +55,17 @@ pub struct DeliveryRate {
     rates: [f64; ROUNDS],
     at: usize,
     best: f64,
-    /// The last round was faster than all before by `GROWN`.
+    /// Whether the last round was faster than all before by `RAMP_FACTOR`.
     grows: bool,
-    /// In this round so far something was always in flight, and no RTT was without a queue.
+    /// Whether, in this round, data was always in flight and every RTT showed a queue.
     busy: bool,
-    /// Rate of the last round, if it was so then.
+    /// Rate of the last round, if that held for it.
     measured: Option<f64>,
     train: Train,
     drain: Drain,
 }
 
-/// What has come behind a queue since there is one: at the line's rate, or at what others leave of it.
+/// Data delivered while a queue exists: at the link rate, or at the share left by other flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Drain {
     last: Instant,
@@ -73,80 +73,81 @@ struct Drain {
     time: Duration,
 }
 
-/// Acknowledgements close behind each other: what left at once comes as fast as the narrowest line lets it.
+/// An acknowledgement train: data sent at once arrives at the rate of the slowest link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Train {
-    /// Since when bytes are counted, and when the last of them came.
+    /// Start of the counted bytes, and the last acknowledgement.
     since: Instant,
     last: Instant,
-    /// How long the latest of what came before them took; zero where that is not known.
+    /// RTT of the latest data before them; zero if unknown.
     rtt: Duration,
     bytes: u64,
     acknowledgements: u32,
-    /// Bytes a second; 0 before the first.
+    /// Rate, bytes per second; 0 before the first train.
     rate: f64,
-    /// No burst was longer than one acknowledgement so far.
-    short: bool,
+    /// Whether all trains so far had only one acknowledgement.
+    single_ack: bool,
 }
 
-/// What an acknowledgement says has come.
+/// Data delivered by an acknowledgement.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Arrived {
     pub bytes: u64,
-    /// How long the latest of it took; None where that is not known.
+    /// RTT of the latest data; `None` if unknown.
     pub rtt: Option<Duration>,
-    /// The least that anything took.
+    /// Minimum RTT of the path.
     pub min_rtt: Option<Duration>,
     pub srtt: Option<Duration>,
-    /// Next to nothing is in flight any more.
+    /// Whether almost nothing is in flight any more.
     pub empty: bool,
 }
 
 impl Arrived {
-    /// Whether more than half of the time in which it came is that in which it left, where the latest before it took `first`.
-    fn left_slowly(&self, first: Duration, took: Duration) -> bool {
+    /// Whether the sending time exceeds half of the arrival time `took`; `first` is the RTT of the latest
+    /// data before.
+    fn was_sent_slowly(&self, first: Duration, took: Duration) -> bool {
         let last = self.rtt.unwrap_or_default();
         !first.is_zero() && !last.is_zero() && took + first * 2 > last * 2
     }
 
-    /// It took longer than without a queue.
+    /// Whether the RTT shows a queue.
     fn is_queued(&self) -> bool {
         self.rtt.zip(self.min_rtt).is_some_and(|(rtt, least)| rtt > least + least / 8)
     }
 }
 
 impl Train {
-    fn add(&mut self, now: Instant, arrived: &Arrived) {
-        let begins = now.since(self.last) * SPACED > arrived.srtt.unwrap_or_default();
+    fn on_arrival(&mut self, now: Instant, arrived: &Arrived) {
+        let starts_train = now.since(self.last) * TRAIN_GAP_DIVISOR > arrived.srtt.unwrap_or_default();
         self.last = now;
-        if begins {
-            // The first one says when it began, and not how long what it acknowledges took.
-            return self.begin(now, arrived);
+        if starts_train {
+            // The first acknowledgement marks the start; the time of its own data is unknown.
+            return self.restart(now, arrived);
         }
         self.bytes += arrived.bytes;
         self.acknowledgements += 1;
         if self.acknowledgements >= 2 && now > self.since {
             let took = now.since(self.since);
             let rate = self.bytes as f64 / took.as_secs_f64();
-            // What left as slowly as it came says nothing of the line, unless it was behind a queue.
-            let slow = arrived.left_slowly(self.rtt, took) && !arrived.is_queued();
+            // Data sent as slowly as it arrived gives no link rate, unless a queue existed.
+            let slow = arrived.was_sent_slowly(self.rtt, took) && !arrived.is_queued();
             if !slow || self.rate > 0.0 {
-                let known = if slow && rate <= self.rate { self.rate } else { self.rate * FORGETS };
-                self.rate = if self.short { rate } else { rate.max(known) };
-                self.short = false;
+                let known = if slow && rate <= self.rate { self.rate } else { self.rate * TRAIN_DECAY };
+                self.rate = if self.single_ack { rate } else { rate.max(known) };
+                self.single_ack = false;
             }
-            self.begin(now, arrived);
+            self.restart(now, arrived);
         }
     }
 
-    fn begin(&mut self, now: Instant, arrived: &Arrived) {
+    fn restart(&mut self, now: Instant, arrived: &Arrived) {
         (self.since, self.bytes, self.acknowledgements) = (now, 0, 0);
         self.rtt = arrived.rtt.unwrap_or_default();
     }
 }
 
 impl Drain {
-    fn add(&mut self, now: Instant, arrived: &Arrived) {
+    fn on_arrival(&mut self, now: Instant, arrived: &Arrived) {
         if arrived.is_queued() && !arrived.empty {
             self.bytes += arrived.bytes;
             self.time += now.since(self.last);
@@ -158,36 +159,37 @@ impl Drain {
 }
 
 impl DeliveryRate {
-    /// Whether one acknowledgement would say something: as long as none came close behind another.
+    /// Whether a single acknowledgement is useful: no train of several has been seen.
     #[inline]
-    pub(crate) fn asks_one(&self) -> bool {
-        self.train.short || self.train.rate == 0.0
+    pub(crate) fn wants_single_ack(&self) -> bool {
+        self.train.single_ack || self.train.rate == 0.0
     }
 
-    /// One acknowledgement says that `bytes`, several segments that left at once, took `longer` than the least round trip: its peer has not
-    /// delayed it (RFC 9293 section 3.8.6.3), and so that is how long the line took for them.
+    /// Records one acknowledgement of `bytes`, several segments sent at once, that arrived `longer` after the
+    /// minimum RTT. The peer did not delay it (RFC 9293 section 3.8.6.3), so `longer` is the serialisation
+    /// time.
     #[cold]
-    pub(crate) fn on_one(&mut self, bytes: u64, longer: Duration) {
+    pub(crate) fn on_single_ack(&mut self, bytes: u64, longer: Duration) {
         let took = longer.as_secs_f64();
         if took > 0.0 {
-            self.train.rate = (bytes as f64 / took).max(self.train.rate * FORGETS);
-            self.train.short = true;
+            self.train.rate = (bytes as f64 / took).max(self.train.rate * TRAIN_DECAY);
+            self.train.single_ack = true;
         }
     }
 
-    /// More has arrived.
+    /// Records delivered data.
     pub(crate) fn on_delivered(&mut self, now: Instant, arrived: &Arrived) {
-        self.train.add(now, arrived);
-        self.drain.add(now, arrived);
+        self.train.on_arrival(now, arrived);
+        self.drain.on_arrival(now, arrived);
         let Arrived { bytes, srtt, .. } = *arrived;
         let Some(since) = self.since else {
-            // What this acknowledgement covers took a time that is not known.
+            // The start time of the first data is unknown.
             self.since = Some(now);
             return;
         };
         self.busy &= !arrived.empty && (arrived.is_queued() || arrived.rtt.is_none());
         self.bytes += bytes;
-        let round = srtt.unwrap_or_default().max(SHORTEST_ROUND);
+        let round = srtt.unwrap_or_default().max(MIN_ROUND);
         let length = now.since(since);
         if length < round {
             return;
@@ -195,9 +197,9 @@ impl DeliveryRate {
         let rate = self.bytes as f64 / length.as_secs_f64();
         self.measured = (self.busy && length < round * 2).then_some(rate);
         self.busy = true;
-        // Where nothing came for long, nothing was sent.
+        // A long gap means that nothing was sent.
         if length < round * 2 {
-            self.grows = rate > GROWN * self.best;
+            self.grows = rate > RAMP_FACTOR * self.best;
             self.rates[self.at] = rate;
             self.at = (self.at + 1) % ROUNDS;
             self.best = self.rates.iter().copied().fold(0.0, f64::max);
@@ -205,46 +207,49 @@ impl DeliveryRate {
         (self.since, self.bytes) = (Some(now), 0);
     }
 
-    /// Bytes a second; None before the first whole round trip.
+    /// Maximum delivery rate, bytes per second; `None` before the first complete round.
     #[must_use]
     pub fn rate(&self) -> Option<f64> {
         (self.best > 0.0).then_some(self.best)
     }
 
-    /// The rate at which its queue gave, bytes a second; None where fewer than `least` bytes have come since there is one.
+    /// Drain rate of the queue, bytes per second; `None` if fewer than `least` bytes were delivered since the
+    /// queue exists.
     #[must_use]
     pub fn drained(&self, least: u64) -> Option<f64> {
         let Drain { bytes, time, .. } = self.drain;
         (bytes >= least && !time.is_zero()).then(|| bytes as f64 / time.as_secs_f64())
     }
 
-    /// Whether rounds get faster: what was delivered is of a smaller window then.
+    /// Whether the rate still grows: the measured rate then belongs to a smaller window.
     #[must_use]
     pub fn grows(&self) -> bool {
         self.grows || self.best == 0.0
     }
 
-    /// Bottleneck rate, bytes a second; None before it was measured. Whole round trips are a lower bound where less was sent than the bottleneck
-    /// carries. Bursts show more: the bottleneck spaces their acknowledgements. But jitter compresses these, so no more counts than a queue
-    /// of `QUEUE_DIVISOR` bytes has let through. A round trip in which a queue stood and something was always in flight measures the bottleneck
-    /// itself: where it shows less than half of that, the path has become slower.
+    /// Bottleneck rate, bytes per second; `None` before the first measurement.
+    ///
+    /// The rate of complete rounds is a lower bound if less was sent than the bottleneck carries.
+    /// Acknowledgement trains show more, because the bottleneck spaces them. Jitter compresses trains, so the
+    /// drain rate after `MIN_DRAIN_BYTES` bytes is an upper bound. A round with a queue and with data always in
+    /// flight measures the bottleneck itself: if it shows less than half, the path has become slower.
     #[must_use]
     pub fn bottleneck(&self) -> Option<f64> {
         let burst =
-            self.drained(QUEUE_DIVISOR).map_or(self.train.rate, |drained| self.train.rate.min(drained));
+            self.drained(MIN_DRAIN_BYTES).map_or(self.train.rate, |drained| self.train.rate.min(drained));
         let bound = burst.max(self.best);
         let rate = self.measured.filter(|measured| 2.0 * measured < bound).unwrap_or(bound);
         (rate > 0.0).then_some(rate)
     }
 
-    /// What the line carries, bytes a second, as far as bursts and whole round trips have told. None before the first burst.
+    /// Link rate, bytes per second, from trains and complete rounds. `None` before the first train.
     #[must_use]
-    pub fn line(&self) -> Option<f64> {
+    pub fn link_rate(&self) -> Option<f64> {
         Some(self.burst_rate()?.max(self.best))
     }
 
-    /// The rate at which what left at once arrived, bytes a second: of its narrowest line, where nobody else uses it. None before a few
-    /// acknowledgements came close behind each other.
+    /// Arrival rate of data sent at once, bytes per second: the rate of the slowest link without other flows.
+    /// `None` before the first acknowledgement train.
     #[must_use]
     pub fn burst_rate(&self) -> Option<f64> {
         (self.train.rate > 0.0).then_some(self.train.rate)
@@ -444,7 +449,7 @@ mod queue_tests {
         assert_eq!((queue.wait(start), queue.wait(start + ms(20))), (ms(30), ms(10)));
         assert_eq!(queue.wait(start + ms(40)), Duration::ZERO);
         queue.on_sent(start + ms(40), ms(10), ms(50));
-        assert_eq!(queue.wait(start + ms(40)), ms(10), "an idle bottleneck begins at once");
+        assert_eq!(queue.wait(start + ms(40)), ms(10), "an idle bottleneck starts_train at once");
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! A value for each path of a connection, indexed by the slot of its subflow.
+//! A value per path, indexed by the slot of the subflow.
 
 use std::ops::{Deref, DerefMut};
 
-/// One `T` for each path. A path that was never written to has the default.
+/// One `T` per path; the default for paths that were never written to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PerPath<T>(Vec<T>);
 

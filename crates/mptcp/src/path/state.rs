@@ -1,65 +1,65 @@
-//! The state of one path.
+//! The state of one path: windows, RTT statistics and estimates.
 //!
-//! The estimates of a path at one moment, and the arrival time of data that is sent then.
-//!
-//! Times are seconds here, as floating-point numbers: they are added, compared and multiplied with rates.
+//! Owns the RTT estimator (RFC 6298), the growth of the window, and the arrival formula. Never decides when
+//! the window changes. Times in [`PathEstimate`] methods are floating-point seconds, because they are
+//! combined with rates.
 
 use mptcp_clock::{Duration, Instant};
 
 use crate::path::local_queue::LocalQueue;
 use crate::path::{PRIOR_RATE, PathModel};
 
-/// How long a peer may delay the acknowledgement of one segment: WCDelAckT of RFC 8985 section 7.2.
+/// Maximum delay of the acknowledgement of a single segment: WCDelAckT of RFC 8985 section 7.2.
 const DELAYED_ACK: Duration = Duration::from_millis(200);
 
-/// The congestion state of one path. Windows count payload bytes.
+/// The state of one path. Windows count payload bytes.
 #[derive(Clone, Debug, Default)]
 pub struct Path {
     /// Congestion window, bytes.
     pub cwnd: u64,
     /// Slow start threshold, bytes.
     pub ssthresh: u64,
-    /// Payload bytes of a full segment.
+    /// Payload of a full-sized segment, bytes.
     pub mss: u64,
-    /// Smoothed round-trip time, once measured.
+    /// Smoothed RTT; `None` before the first sample.
     pub srtt: Option<Duration>,
-    /// Variation of the round-trip time (RFC 6298's RTTVAR).
+    /// RTT variation (RTTVAR of RFC 6298).
     pub rttvar: Duration,
-    /// Latest sample of the round-trip time.
+    /// Latest RTT sample.
     pub latest_rtt: Option<Duration>,
-    /// The last four, in turn; zero before them.
+    /// The last four RTT samples, in a ring; zero before they are taken.
     pub last_rtts: [Duration; 4],
-    /// How many samples there were.
+    /// Number of RTT samples.
     pub samples: u64,
-    /// Smallest round-trip time seen.
+    /// Minimum RTT.
     pub min_rtt: Option<Duration>,
-    /// Bytes sent and not yet acknowledged.
+    /// Unacknowledged bytes.
     pub unacked: u64,
-    /// Estimates of the path beyond its round trips.
+    /// Rate, loss and queue estimates.
     pub model: PathModel,
-    /// The queue of this host's own interface.
+    /// The queue of the local interface.
     pub local: LocalQueue,
-    /// The most bytes a second that the path may send; None for no limit but the window.
+    /// Pacing rate, bytes per second; `None` for no pacing.
     pub pacing: Option<f64>,
-    /// Bytes that may leave in a row at that rate, so that a driver need not wake for each segment; at least one segment does.
+    /// Burst size with pacing, bytes, which saves wakeups of the driver; at least one segment is sent.
     pub quantum: u64,
-    /// A controller that works by samples keeps less under way than the path could carry: samples of it say so.
+    /// Whether a rate-based controller keeps less in flight than the path could carry; its samples then count as application-limited.
     pub held_back: bool,
-    /// Whether the path carries data now; a coupled algorithm leaves the others out.
+    /// Whether the path carries data; coupled algorithms ignore inactive paths.
     pub active: bool,
-    /// Growth owed but not yet a whole byte.
+    /// Fraction of a byte of growth, carried over.
     pub credit: f64,
-    /// Slow start grows at a quarter of its speed (conservative slow start, RFC 9406 section 4.2).
+    /// Conservative slow start, with a quarter of the growth (RFC 9406 section 4.2).
     pub conservative: bool,
 }
 
 impl Path {
-    /// A path with an initial window of `segments` segments.
+    /// Creates a path with an initial window of `segments` segments.
     pub(crate) fn new(mss: u64, segments: u32) -> Self {
         Self { cwnd: mss * u64::from(segments), ssthresh: u64::MAX, mss, ..Self::default() }
     }
 
-    /// A segment that was sent once took `rtt` (Karn): RFC 6298 sections 2.2 and 2.3.
+    /// Records an RTT sample of a segment that was sent once (RFC 6298 sections 2.2 and 2.3).
     pub(crate) fn sample(&mut self, rtt: Duration) {
         self.last_rtts[self.samples as usize % 4] = rtt;
         self.latest_rtt = Some(rtt);
@@ -77,52 +77,56 @@ impl Path {
         }
     }
 
-    /// Bottleneck rate, bytes of payload a second: what bursts and whole round trips showed. In slow start without a queue it is at least what the
-    /// window carries, because what was measured is of a smaller one.
+    /// Bottleneck rate, payload bytes per second, from acknowledgement trains and complete rounds. In slow start
+    /// without a queue, it is at least the window per RTT, because the measurements belong to a smaller window.
     #[must_use]
     pub fn rate(&self) -> f64 {
         let (Some(measured), Some(round)) = (self.model.delivery.bottleneck(), self.srtt) else {
             return PRIOR_RATE;
         };
-        if self.ramps() { measured.max(self.cwnd as f64 / round.as_secs_f64().max(1e-6)) } else { measured }
+        if self.is_ramping() {
+            measured.max(self.cwnd as f64 / round.as_secs_f64().max(1e-6))
+        } else {
+            measured
+        }
     }
 
-    /// Whether the window doubles in each round trip, and the latest one shows no queue.
-    fn ramps(&self) -> bool {
+    /// Whether the window doubles every RTT, and the latest RTT shows no queue.
+    fn is_ramping(&self) -> bool {
         let least = self.min_rtt.unwrap_or_default();
         self.in_slow_start() && self.latest_rtt.is_some_and(|latest| latest <= least + least / 8)
     }
 
-    /// How long a packet that leaves now waits behind those of this path: the virtual queue, or less where that much is no longer in flight.
+    /// Queueing delay of a packet sent now behind packets of this path: the virtual queue, limited by the data in flight.
     #[inline]
     pub(crate) fn own_queue(&self, now: Instant, in_flight: u64, rate: f64) -> Duration {
         let wait = self.model.queue.wait(now);
         if wait.is_zero() { wait } else { wait.min(Duration::from_secs_f64(in_flight as f64 / rate)) }
     }
 
-    /// How long an answer may take: as far beyond the smoothed RTT as samples vary (RFC 6298 section 2.3), or as segments may be reordered (RFC 8985
-    /// section 6.2). A peer may delay the answer to one segment alone.
+    /// Maximum time until an acknowledgement: the smoothed RTT plus the RTT variation (RFC 6298 section 2.3) or the
+    /// reordering window (RFC 8985 section 6.2). The acknowledgement of a single segment may be delayed.
     pub(crate) fn ack_time_bound(&self, in_flight: u64) -> Duration {
         let delayed = if in_flight < 2 * self.mss { DELAYED_ACK } else { Duration::ZERO };
         self.srtt.unwrap_or_default() + (self.rttvar * 4).max(self.min_rtt.unwrap_or_default() / 4) + delayed
     }
 
-    /// Whether a queue stands at the bottleneck, whoever filled it.
+    /// Whether there is a standing queue at the bottleneck, of any flows.
     pub(crate) fn is_queue_standing(&self) -> bool {
         self.model.standing.is_longer_than(Duration::ZERO)
     }
 
-    /// Whether a queue of other flows stands there.
+    /// Whether there is a standing queue of other flows at the bottleneck.
     pub(crate) fn is_cross_queue_standing(&self) -> bool {
         self.model.standing.is_longer_than(self.model.queue.longest())
     }
 
-    /// Whether more is in flight than the last congestive loss left of the window: the next one is near.
+    /// Whether more is in flight than the window after the last congestion loss: the next loss is near.
     pub(crate) fn is_probing(&self, in_flight: u64) -> bool {
         in_flight + self.mss > self.ssthresh && !self.model.losses.last_is_random()
     }
 
-    /// Probability that a segment is lost, 0 to 1.
+    /// Loss probability of a segment, 0 to 1.
     pub(crate) fn loss(&self, now: Instant) -> f64 {
         self.model
             .losses
@@ -130,18 +134,18 @@ impl Path {
             .map_or(0.0, |interval| (self.mss as f64 / interval.max(1.0)).min(1.0))
     }
 
-    /// New data leaves, bytes.
+    /// Records `bytes` of new data sent.
     #[inline]
     pub(crate) fn on_sent(&mut self, now: Instant, bytes: u64) {
         let time = Duration::from_secs_f64(bytes as f64 / self.rate());
         self.model.queue.on_sent(now, time, self.srtt.unwrap_or_default());
     }
 
-    /// The estimates at `now`, with `in_flight` bytes in flight, the oldest of which were sent at `oldest`.
+    /// Estimates at `now` with `in_flight` bytes in flight, the oldest sent at `oldest`.
     pub(crate) fn estimate(&self, now: Instant, in_flight: u64, oldest: Option<Instant>) -> PathEstimate {
         let base_rtt = self.min_rtt.unwrap_or_default();
         let rate = self.rate();
-        // The answer to one segment alone says how long the peer delays acknowledgements (RFC 9293 section 3.8.6.3).
+        // The RTT of a single segment includes the peer's delayed acknowledgement (RFC 9293 section 3.8.6.3).
         let alone = in_flight < 2 * self.mss;
         let own_queue = self.own_queue(now, in_flight, rate);
         let cross_queue = if alone {
@@ -168,7 +172,7 @@ impl Path {
         }
     }
 
-    /// The least of the last four samples of the round-trip time; zero before the first.
+    /// Minimum of the last four RTT samples; zero before the first.
     pub(crate) fn recent_min_rtt(&self) -> Duration {
         self.last_rtts.into_iter().filter(|rtt| !rtt.is_zero()).min().unwrap_or_default()
     }
@@ -179,8 +183,8 @@ impl Path {
         self.cwnd < self.ssthresh
     }
 
-    /// Slow start (RFC 5681 section 3.1, counting bytes as RFC 3465): grows by what was
-    /// acknowledged up to the threshold; returns the bytes left for congestion avoidance.
+    /// Slow start (RFC 5681 section 3.1, with the byte counting of RFC 3465): increases the window by `bytes` up to
+    /// ssthresh. Returns the bytes left for congestion avoidance.
     pub fn slow_start(&mut self, bytes: u64) -> u64 {
         // RFC 9406 section 4.2: CSS_GROWTH_DIVISOR.
         let bytes = if self.conservative { bytes / 4 } else { bytes };
@@ -190,7 +194,7 @@ impl Path {
         bytes - used
     }
 
-    /// Adds `bytes` of growth, keeping the fraction; a negative growth stops at two segments.
+    /// Changes the window by `bytes`, and carries the fraction over. A reduction stops at two segments.
     pub fn grow(&mut self, bytes: f64) {
         self.credit += bytes;
         if self.credit >= 1.0 {
@@ -205,55 +209,57 @@ impl Path {
     }
 }
 
-/// Segments of a block of 8 KiB and of a few around it: a loss among so many keeps one block waiting.
+/// Segments that are delayed by one loss: a block of 8 KiB and a few segments around it.
 const BLOCK_SEGMENTS: f64 = 10.0;
 
-/// A path at one moment.
+/// Estimates of a path at one moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct PathEstimate {
-    /// Base RTT: the smallest sample; zero before the first.
+    /// Base RTT: the minimum sample; zero before the first.
     pub base_rtt: Duration,
-    /// Variation of the RTT (RFC 6298's RTTVAR).
+    /// RTT variation (RTTVAR of RFC 6298).
     pub rttvar: Duration,
-    /// Bottleneck rate, bytes of payload a second. [`PRIOR_RATE`](crate::path::PRIOR_RATE) where nothing was measured.
+    /// Bottleneck rate, payload bytes per second; [`PRIOR_RATE`](crate::path::PRIOR_RATE) before the first measurement.
     pub rate: f64,
-    /// Upper bound of the bottleneck rate, bytes of payload a second; infinite while slow start has not found it.
+    /// Upper bound of the bottleneck rate, payload bytes per second; infinite until slow start has found it.
     pub most: f64,
-    /// How long a packet waits at the bottleneck behind packets of this path.
+    /// Queueing delay behind packets of this path.
     pub own_queue: Duration,
-    /// How long it waits behind packets of other flows.
+    /// Queueing delay behind packets of other flows.
     pub cross_queue: Duration,
-    /// How long the oldest data in flight is overdue: zero as long as acknowledgements come when they should.
+    /// Time by which the oldest data in flight is overdue; zero if acknowledgements arrive in time.
     pub overdue: Duration,
-    /// How much sooner than on this path its data is acknowledged by a DATA_ACK on another path.
+    /// Time by which a DATA_ACK on another path precedes the acknowledgement on this path.
     pub lead: Duration,
-    /// Probability that a segment is lost, 0 to 1.
+    /// Loss probability of a segment, 0 to 1.
     pub loss: f64,
-    /// More is in flight than the last loss with a queue left of the window: the next one is near.
+    /// Whether more is in flight than the window after the last congestion loss: the next loss is near.
     pub is_probing: bool,
 }
 
 impl PathEstimate {
-    /// Seconds until `length` bytes have arrived that leave behind `ahead` bytes, with the probability `quantile` (0 to 1). Below 0.5 means the mean
-    /// without losses.
+    /// Seconds until `length` bytes arrive that are sent after `ahead` bytes, at the probability `quantile` (0 to 1).
+    /// A quantile below 0.5 means the mean without losses.
     #[must_use]
     pub fn arrival(&self, ahead: u64, length: u64, quantile: f64) -> f64 {
-        let way = self.base_rtt.as_secs_f64() / 2.0;
+        let propagation = self.base_rtt.as_secs_f64() / 2.0;
         let queue = (self.own_queue + self.cross_queue + self.overdue).as_secs_f64();
-        way + queue + (ahead + length) as f64 / self.rate + self.repair(quantile)
+        propagation + queue + (ahead + length) as f64 / self.rate + self.repair(quantile)
     }
 
-    /// Seconds until a DATA_ACK for that is back.
+    /// Seconds until a DATA_ACK for that data arrives.
     #[must_use]
     pub fn acknowledgement(&self, ahead: u64, length: u64) -> f64 {
-        let way_back = (self.base_rtt / 2).as_secs_f64();
-        (self.arrival(ahead, length, 0.0) + way_back - self.lead.as_secs_f64()).max(0.0)
+        let reverse_delay = (self.base_rtt / 2).as_secs_f64();
+        (self.arrival(ahead, length, 0.0) + reverse_delay - self.lead.as_secs_f64()).max(0.0)
     }
 
-    /// Seconds that a block waits for a lost segment at that quantile. A repair takes two round trips in the mean, one to find the loss and one
-    /// for the retransmission, and is taken as exponentially distributed: where a share `h` of the blocks meets a loss, the quantile `q` is
-    /// `mean * ln(h / (1 - q))`. It is one mean at least where the next loss is near.
+    /// Seconds that a block waits for a lost segment, at that quantile.
+    ///
+    /// A repair takes two RTTs on average: one to detect the loss, one for the retransmission. Its duration is assumed
+    /// to be exponentially distributed. If a fraction `h` of the blocks has a loss, the quantile `q` is
+    /// `mean * ln(h / (1 - q))`. The result is at least one mean if the next loss is near.
     #[must_use]
     pub fn repair(&self, quantile: f64) -> f64 {
         if quantile <= 0.5 {

@@ -154,9 +154,9 @@ impl Rates {
             self.losses.push(Lost {
                 now: self.now,
                 bytes,
-                in_flight_then: sent.in_flight,
+                in_flight_at_send: sent.in_flight,
                 lost: self.lost - sent.lost,
-                delivered_in_all: self.delivered,
+                total_delivered: self.delivered,
                 app_limited: sent.app_limited,
                 // Set by the caller that reports the loss.
                 selective: true,
@@ -214,7 +214,7 @@ impl Rates {
         }
         let mut sample = Sample {
             now: self.now,
-            delivered_in_all: self.delivered,
+            total_delivered: self.delivered,
             newly_delivered: self.delivered - self.delivered_before,
             newly_lost: std::mem::take(&mut self.newly_lost),
             window_limited: self.full_to > 0 && self.delivered <= self.full_to,
@@ -226,7 +226,7 @@ impl Rates {
         sample.delivered = self.delivered - newest.delivered;
         sample.delivered_before = Some(newest.delivered);
         sample.lost = self.lost - newest.lost;
-        sample.in_flight_then = newest.in_flight;
+        sample.in_flight_at_send = newest.in_flight;
         sample.app_limited = newest.app_limited;
         sample.rtt = (!newest.repeated).then(|| self.now.since(newest.sent_at));
         let is_valid = !interval.is_zero() && min_rtt.is_none_or(|least| interval >= least);

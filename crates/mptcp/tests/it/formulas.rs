@@ -72,7 +72,7 @@ fn reno_adds_a_segment_for_a_window_and_keeps_a_half() {
     // 600 bytes of slow start; 400 of 10600 for the rest.
     grows(&mut Reno, &paths, 0, 600.0 + 400.0 * 1000.0 / 10_600.0);
     assert_eq!(Reno.on_loss(&mut paths, 1, ms(0)), 10_000);
-    let mark = |gentle| Mark { now: ms(0), gentle };
+    let mark = |abe| Mark { now: ms(0), abe };
     assert_eq!(Reno.on_mark(&mut paths, 1, mark(false)), 10_000);
     assert_eq!(Reno.on_mark(&mut paths, 1, mark(true)), 16_000);
     assert_eq!(Reno.on_mark(&mut [path(2, 10)], 0, mark(true)), 2 * MSS);
@@ -185,7 +185,7 @@ fn olia_moves_window_from_the_largest_paths_to_the_best() {
 #[test]
 fn cubic_keeps_seven_tenths_and_more_of_a_mark() {
     let mut cubic = Cubic::default();
-    let mark = |gentle| Mark { now: ms(0), gentle };
+    let mark = |abe| Mark { now: ms(0), abe };
     assert_eq!(cubic.on_loss(&mut [path(100, 100)], 0, ms(0)), 70_000);
     assert_eq!(cubic.on_mark(&mut [path(100, 100)], 0, mark(false)), 70_000);
     assert_eq!(cubic.on_mark(&mut [path(100, 100)], 0, mark(true)), 85_000);
@@ -241,7 +241,7 @@ fn cubic_is_at_its_plateau_after_k_and_gives_room_to_newcomers() {
 #[test]
 fn dctcp_loses_half_of_the_share_that_was_marked() {
     let mut dctcp = Dctcp::default();
-    let mark = Mark { now: ms(0), gentle: true };
+    let mark = Mark { now: ms(0), abe: true };
     let cut = |dctcp: &mut Dctcp| dctcp.on_mark(&mut [path(64, 100)], 0, mark);
     let echo = |dctcp: &mut Dctcp, bytes, marked, una, next| {
         dctcp.on_echo(&mut [], 0, Echoed { now: ms(0), bytes, marked, una, next });

@@ -36,7 +36,7 @@ impl CongestionControl for Steady {
 
     fn on_sample(&mut self, paths: &mut [Path], path: usize, sample: &Sample) {
         if sample.delivered_before.is_some_and(|before| before >= self.round_end) {
-            (self.rounds, self.round_end) = (self.rounds + 1, sample.delivered_in_all);
+            (self.rounds, self.round_end) = (self.rounds + 1, sample.total_delivered);
         }
         self.best = self.best.max(sample.rate.filter(|_| !sample.app_limited).unwrap_or(0.0));
         let state = &mut paths[path];

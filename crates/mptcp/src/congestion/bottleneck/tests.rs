@@ -1,4 +1,4 @@
-//! What speaks for two paths having bottlenecks of their own, and for how long it does.
+//! Evidence for separate bottlenecks, and its lifetime.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn at(n: u64) -> Instant {
     Instant::ZERO + ms(n)
 }
 
-/// Paths of 20 ms whose queues last had these delays, in ms.
+/// Paths of 20 ms with these latest queueing delays, in ms.
 fn paths(delays: &[u64]) -> Vec<Path> {
     let path = |&delay: &u64| Path {
         mss: 1000,
@@ -23,7 +23,7 @@ fn paths(delays: &[u64]) -> Vec<Path> {
     delays.iter().map(path).collect()
 }
 
-/// Lets rounds of 200 ms pass in which the queues have these delays.
+/// Simulates rounds of 200 ms with these queueing delays.
 fn rounds(bottlenecks: &mut Bottlenecks, from: u64, number: u64, delays: &[u64]) {
     let paths = paths(delays);
     for round in 0..number {
@@ -38,7 +38,7 @@ fn separate(bottlenecks: &Bottlenecks) -> bool {
     bottlenecks.separate_from(0) != 0
 }
 
-/// After how many rounds two paths count as apart.
+/// Number of rounds until two paths are separate.
 fn until_apart(delays: [u64; 2]) -> Option<u64> {
     let mut bottlenecks = Bottlenecks::default();
     (1..40).find(|&round| {
@@ -48,8 +48,8 @@ fn until_apart(delays: [u64; 2]) -> Option<u64> {
 }
 
 #[test]
-fn delays_that_differ_for_long_are_of_two_queues() {
-    // Six rounds on both sides; in the first one nothing is known of the second path when the first is looked at.
+fn different_delays_for_six_rounds_separate_two_paths() {
+    // Six rounds for both paths; in the first round, the first path has no delay of the second.
     assert_eq!(until_apart([10, 40]), Some(7));
     assert_eq!(until_apart([40, 10]), Some(7));
     assert_eq!(until_apart([0, 1]), Some(7), "more than half a millisecond");
@@ -57,10 +57,9 @@ fn delays_that_differ_for_long_are_of_two_queues() {
     assert_eq!(until_apart([30, 30]), None);
 }
 
-/// Behind one queue that is full for a round trip and empty for the next, two paths whose rounds begin at other times would
-/// see it full and empty by turns.
+/// A shared queue alternates between full and empty every RTT. Paths with shifted rounds must not see different delays.
 #[test]
-fn a_queue_that_swings_is_one_to_both_whenever_their_rounds_begin() {
+fn alternating_shared_queue_does_not_separate_paths() {
     let queue = |now: u64| if (now / 200).is_multiple_of(2) { 10 } else { 60 };
     for late in [0, 50, 100, 150] {
         let mut bottlenecks = Bottlenecks::default();
@@ -78,7 +77,7 @@ fn a_queue_that_swings_is_one_to_both_whenever_their_rounds_begin() {
 }
 
 #[test]
-fn half_a_millisecond_is_noise() {
+fn differences_below_half_a_millisecond_are_ignored() {
     let mut bottlenecks = Bottlenecks::default();
     let mut paths = paths(&[0, 0]);
     for round in 1..40 {
@@ -91,7 +90,7 @@ fn half_a_millisecond_is_noise() {
 }
 
 #[test]
-fn evidence_goes_as_it_came_and_no_more_than_twice_as_much_is_kept() {
+fn evidence_decreases_as_it_grew_up_to_its_maximum() {
     let mut bottlenecks = Bottlenecks::default();
     rounds(&mut bottlenecks, 1, 100, &[10, 40]);
     assert!(separate(&bottlenecks));
@@ -99,12 +98,12 @@ fn evidence_goes_as_it_came_and_no_more_than_twice_as_much_is_kept() {
         rounds(&mut bottlenecks, round, 1, &[30, 30]);
         !separate(&bottlenecks)
     });
-    // Twelve on both sides; the first round meets the other path's old delay, 40 beside 30, which is alike.
+    // Twelve for both paths; the first round compares with the other path's old delay, 40 and 30, which is similar.
     assert_eq!(together, Some(107));
 }
 
 #[test]
-fn paths_that_rest_and_rounds_that_are_short_say_nothing() {
+fn inactive_paths_and_short_rounds_give_no_evidence() {
     let mut bottlenecks = Bottlenecks::default();
     let mut two = paths(&[10, 40]);
     two[1].active = false;
@@ -114,7 +113,7 @@ fn paths_that_rest_and_rounds_that_are_short_say_nothing() {
         }
     }
     assert_eq!(bottlenecks.queues[0].separate[1], 0);
-    // A round is as long as a round trip, and 50 ms at least.
+    // A round lasts one RTT, but at least 50 ms.
     let mut bottlenecks = Bottlenecks::default();
     let one = paths(&[0]);
     for (now, delays) in [(100, 1), (149, 1), (150, 2), (199, 2), (200, 3)] {
@@ -123,9 +122,9 @@ fn paths_that_rest_and_rounds_that_are_short_say_nothing() {
     }
 }
 
-/// Losses in a queue fall on all that pass it.
+/// Losses in a shared queue affect all paths.
 #[test]
-fn losses_of_one_path_alone_are_of_its_own_queue() {
+fn losses_on_one_path_only_separate_the_paths() {
     let dissimilar = |events: [u32; 2], segments: [u64; 2]| {
         let mut bottlenecks = Bottlenecks::default();
         let both = paths(&[10, 10]);
@@ -137,7 +136,7 @@ fn losses_of_one_path_alone_are_of_its_own_queue() {
         }
         separate(&bottlenecks)
     };
-    // Eight would be expected where four are of half as many segments.
+    // Four losses in half of the segments predict eight.
     assert!(dissimilar([4, 0], [1000, 2000]));
     assert!(dissimilar([0, 4], [2000, 1000]));
     assert!(!dissimilar([3, 0], [1000, 9000]), "three are no rate");
@@ -148,7 +147,7 @@ fn losses_of_one_path_alone_are_of_its_own_queue() {
 }
 
 #[test]
-fn both_counts_fade_together() {
+fn segment_and_event_counts_are_halved_together() {
     let mut bottlenecks = Bottlenecks::default();
     let one = paths(&[10]);
     bottlenecks.on_sample(&one, 0, at(1000), 1000 * 50_000);
@@ -158,9 +157,9 @@ fn both_counts_fade_together() {
     assert_eq!((bottlenecks.queues[0].segments, bottlenecks.queues[0].events), (25_001.0, 4.0));
 }
 
-/// RFC 7661: a window that is not used says nothing. For four round trips, and a second at least.
+/// RFC 7661: an unused window gives no evidence; after four RTTs, but at least one second.
 #[test]
-fn a_window_that_is_not_full_for_long_is_unused() {
+fn window_not_full_for_four_rtts_is_unused() {
     for (delay, until) in [(10, 1000), (380, 1600)] {
         let mut bottlenecks = Bottlenecks::default();
         let both = paths(&[delay, delay]);
@@ -175,10 +174,10 @@ fn a_window_that_is_not_full_for_long_is_unused() {
             (2, 0),
             "it is not apart from itself"
         );
-        // Until it is full again.
+        // Until the window is full again.
         full(&mut bottlenecks, 1, 10_002 + until);
         assert_eq!(bottlenecks.separate_from(0), 0);
-        // Who has ended is not waited for.
+        // An ended path does not count.
         full(&mut bottlenecks, 0, 20_000);
         assert_eq!(bottlenecks.separate_from(0), 2);
         bottlenecks.forget(1);
@@ -187,7 +186,7 @@ fn a_window_that_is_not_full_for_long_is_unused() {
 }
 
 #[test]
-fn a_new_path_at_an_old_place_has_no_past() {
+fn reused_slot_starts_without_evidence() {
     let mut bottlenecks = Bottlenecks::default();
     rounds(&mut bottlenecks, 1, 20, &[10, 40]);
     assert!(separate(&bottlenecks));
@@ -197,7 +196,7 @@ fn a_new_path_at_an_old_place_has_no_past() {
     assert!(!separate(&bottlenecks));
     rounds(&mut bottlenecks, 27, 1, &[10, 40]);
     assert!(separate(&bottlenecks));
-    // Of more than sixteen nothing is kept, and nothing goes wrong.
+    // Paths beyond the sixteenth are ignored.
     let many = paths(&[10; 20]);
     bottlenecks.on_full(&many, 17, at(90_000));
     bottlenecks.on_sample(&many, 17, at(90_000), 1000);

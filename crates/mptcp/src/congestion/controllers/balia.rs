@@ -16,7 +16,7 @@ impl CongestionControl for Balia {
         "balia"
     }
 
-    fn hears_progress(&self) -> bool {
+    fn needs_progress(&self) -> bool {
         false
     }
 

@@ -113,7 +113,7 @@ impl PathMemory {
         self.round_start = false;
         let Some(before) = sample.delivered_before else { return };
         if before >= self.round_end {
-            self.round_end = sample.delivered_in_all;
+            self.round_end = sample.total_delivered;
             self.rounds += 1;
             (self.round_start, self.packet_conservation) = (true, false);
         }
@@ -191,7 +191,7 @@ impl PathMemory {
             match self.probe_ends {
                 None if sample.in_flight <= MIN_WINDOW * state.mss => {
                     self.probe_ends = Some(sample.now + PROBE_RTT_DURATION);
-                    (self.probe_round, self.round_end) = (false, sample.delivered_in_all);
+                    (self.probe_round, self.round_end) = (false, sample.total_delivered);
                 }
                 None => {}
                 Some(ends) => {
@@ -229,7 +229,7 @@ impl PathMemory {
         state.cwnd = state.cwnd.saturating_sub(sample.newly_lost).max(state.mss);
         let conserved = sample.in_flight + sample.newly_delivered;
         if sample.repair == Repair::Fast && before != Repair::Fast {
-            (self.packet_conservation, self.round_end) = (true, sample.delivered_in_all);
+            (self.packet_conservation, self.round_end) = (true, sample.total_delivered);
             state.cwnd = conserved;
         } else if sample.repair == Repair::None && before != Repair::None {
             self.packet_conservation = false;
@@ -252,7 +252,7 @@ impl PathMemory {
             let target = self.inflight(state, gain);
             if self.pipe_full {
                 state.cwnd = (state.cwnd + sample.newly_delivered).min(target);
-            } else if state.cwnd < target || sample.delivered_in_all < 10 * state.mss {
+            } else if state.cwnd < target || sample.total_delivered < 10 * state.mss {
                 state.cwnd += sample.newly_delivered;
             }
             state.cwnd = state.cwnd.max(MIN_WINDOW * state.mss);

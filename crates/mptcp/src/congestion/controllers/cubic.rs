@@ -52,7 +52,7 @@ impl CongestionControl for Cubic {
         }
     }
 
-    fn hears_progress(&self) -> bool {
+    fn needs_progress(&self) -> bool {
         false
     }
 
@@ -110,7 +110,7 @@ impl CongestionControl for Cubic {
 
     fn on_mark(&mut self, paths: &mut [Path], path: usize, mark: Mark) -> u64 {
         let ssthresh = self.on_loss(paths, path, mark.now);
-        if !mark.gentle {
+        if !mark.abe {
             return ssthresh;
         }
         let state = &paths[path];

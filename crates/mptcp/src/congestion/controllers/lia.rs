@@ -14,7 +14,7 @@ impl CongestionControl for Lia {
         "lia"
     }
 
-    fn hears_progress(&self) -> bool {
+    fn needs_progress(&self) -> bool {
         false
     }
 

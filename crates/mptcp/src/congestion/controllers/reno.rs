@@ -16,7 +16,7 @@ impl CongestionControl for Reno {
         "reno"
     }
 
-    fn hears_progress(&self) -> bool {
+    fn needs_progress(&self) -> bool {
         false
     }
 
@@ -33,7 +33,7 @@ impl CongestionControl for Reno {
     }
 
     fn on_mark(&mut self, paths: &mut [Path], path: usize, mark: Mark) -> u64 {
-        if !mark.gentle {
+        if !mark.abe {
             return self.on_loss(paths, path, mark.now);
         }
         let state = &paths[path];

@@ -38,7 +38,7 @@ impl CongestionControl for Tuned {
         if self.alpha_scale.is_some() { "lia" } else { "reno" }
     }
 
-    fn hears_progress(&self) -> bool {
+    fn needs_progress(&self) -> bool {
         false
     }
 
@@ -53,7 +53,7 @@ impl CongestionControl for Tuned {
     }
 
     fn on_mark(&mut self, paths: &mut [Path], path: usize, mark: Mark) -> u64 {
-        if self.alpha_scale.is_none() && mark.gentle {
+        if self.alpha_scale.is_none() && mark.abe {
             return Reno.on_mark(paths, path, mark);
         }
         self.on_loss(paths, path, mark.now)

@@ -1,4 +1,4 @@
-//! What stands between a connection and its algorithm.
+//! The layer between a connection and its congestion control algorithm.
 
 use super::*;
 use crate::congestion::{Lia, Reno};
@@ -10,7 +10,7 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// Paths of 100 and of 50 ms with windows of 10 and 20 segments, beyond slow start.
+/// Paths of 100 ms and 50 ms with windows of 10 and 20 segments, in congestion avoidance.
 fn congestion(
     algorithm: Box<dyn CongestionControl>,
     byte_counting: bool,
@@ -35,7 +35,7 @@ fn grown(congestion: &mut Congestion, path: usize, now: u64, bytes: u64) -> f64 
 
 /// RFC 5681 equation 2 and RFC 3465.
 #[test]
-fn an_acknowledgement_counts_for_a_segment_unless_bytes_are_counted() {
+fn acknowledgement_counts_one_segment_without_byte_counting() {
     let grown = |byte_counting, bytes| {
         let mut congestion = congestion(Box::new(Reno), byte_counting, CouplingScope::All);
         grown(&mut congestion, 0, 1000, bytes)
@@ -44,24 +44,24 @@ fn an_acknowledgement_counts_for_a_segment_unless_bytes_are_counted() {
     assert_eq!((grown(true, 500), grown(true, 1_000), grown(true, 4_000)), (50.0, 100.0, 400.0));
 }
 
-/// RFC 7661: a path whose window is not used is held by no bottleneck, and is left out of the sums of the others.
+/// RFC 7661: a path with an unused window is excluded from the coupling.
 #[test]
-fn a_coupled_path_beside_one_that_is_not_used_is_alone() {
+fn path_is_uncoupled_from_an_unused_path() {
     for (scope, later) in [(CouplingScope::Shared, 100.0), (CouplingScope::All, 32.0)] {
         let mut congestion = congestion(Box::new(Lia), true, scope);
         grown(&mut congestion, 1, 1_000, 0);
         assert_eq!(grown(&mut congestion, 0, 1_000, MSS), 32.0, "linked");
         congestion.paths[0].cwnd = 10 * MSS;
         congestion.paths[0].credit = 0.0;
-        // A second and more later the other window was not full again.
+        // The other window has not been full for more than a second.
         assert_eq!(grown(&mut congestion, 0, 2_001, MSS), later, "{scope:?}");
         assert!(congestion.paths.iter().all(|path| path.active), "only the algorithm does not see it");
     }
 }
 
-/// RFC 5681 section 3.1, and what is owed is forgotten.
+/// RFC 5681 section 3.1; the fraction of a byte is dropped.
 #[test]
-fn a_loss_sets_the_threshold_and_leaves_the_window_to_the_caller() {
+fn loss_sets_ssthresh_but_not_the_window() {
     let mut congestion = congestion(Box::new(Reno), true, CouplingScope::Shared);
     congestion.paths[1].credit = 0.75;
     assert_eq!(congestion.on_loss(1, at(1)), 10 * MSS);
@@ -70,9 +70,9 @@ fn a_loss_sets_the_threshold_and_leaves_the_window_to_the_caller() {
     assert_eq!(congestion.paths[0].ssthresh, MSS);
 }
 
-/// Raiciu et al. (NSDI 2012) section 4.2, by the kernels' two rules.
+/// Raiciu et al. (NSDI 2012) section 4.2, with the rules of both kernel versions.
 #[test]
-fn a_penalty_halves_the_window_and_perhaps_the_threshold() {
+fn penalty_halves_the_window_and_depending_on_the_rule_ssthresh() {
     let penalised = |rule, cwnd, ssthresh| {
         let mut congestion = congestion(Box::new(Reno), true, CouplingScope::All);
         (congestion.paths[0].cwnd, congestion.paths[0].ssthresh) = (cwnd, ssthresh);
@@ -90,7 +90,7 @@ fn a_penalty_halves_the_window_and_perhaps_the_threshold() {
 }
 
 #[test]
-fn another_algorithm_keeps_the_windows_and_no_pace() {
+fn new_algorithm_keeps_the_windows_and_resets_pacing() {
     let mut congestion = congestion(Box::new(Lia), true, CouplingScope::All);
     assert_eq!(congestion.name(), "lia");
     let path = &mut congestion.paths[0];
@@ -105,7 +105,7 @@ fn another_algorithm_keeps_the_windows_and_no_pace() {
 }
 
 #[test]
-fn bits_are_told_by_their_places() {
+fn bits_returns_the_positions_of_set_bits() {
     assert_eq!(bits(0).count(), 0);
     assert_eq!(bits(1 | 1 << 5 | 1 << 63).collect::<Vec<_>>(), [0, 5, 63]);
 }

@@ -120,7 +120,8 @@ impl Connection {
             let probe = if self.writer.is_closed() { 1.0 } else { PROBE };
             // With a minimum RTT of zero the bandwidth is unbounded.
             let takes_time = path.min_rtt.is_some_and(|min_rtt| !min_rtt.is_zero());
-            let line = path.model.delivery.line().filter(|_| takes_time).map(|line| (probe * line).max(1.0));
+            let line =
+                path.model.delivery.link_rate().filter(|_| takes_time).map(|line| (probe * line).max(1.0));
             let time = |bytes: u64| {
                 let in_window = rtt.mul_f64(bytes as f64 / (ratio * path.cwnd.max(1) as f64));
                 line.map_or(in_window, |line| in_window.max(Duration::from_secs_f64(bytes as f64 / line)))

@@ -8,7 +8,7 @@ fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
 }
 
-/// A path of 100 ms after acknowledgements at these times, ms, of so many bytes.
+/// Delivery rate of a path of 100 ms after acknowledgements of (time in ms, bytes).
 fn rate(acknowledged: &[(u64, u64)]) -> Option<f64> {
     let mut delivery = DeliveryRate::default();
     for &(at, bytes) in acknowledged {
@@ -18,23 +18,23 @@ fn rate(acknowledged: &[(u64, u64)]) -> Option<f64> {
 }
 
 #[test]
-fn a_rate_is_of_a_whole_round_trip_and_not_of_what_came_first() {
+fn rate_covers_a_complete_round_without_the_first_acknowledgement() {
     assert_eq!(rate(&[(0, 9_000), (50, 1_000), (99, 1_000)]), None);
     assert_eq!(rate(&[(0, 9_000), (50, 1_000), (100, 1_000)]), Some(20_000.0));
-    // The next one begins there.
+    // The next round starts here.
     assert_eq!(rate(&[(0, 9_000), (100, 1_000), (150, 1_000), (200, 2_000)]), Some(30_000.0));
     assert_eq!(rate(&[(0, 9_000), (100, 4_000), (200, 1_000)]), Some(40_000.0), "the best counts");
 }
 
 #[test]
-fn a_silence_is_no_rate() {
+fn gap_gives_no_rate() {
     assert_eq!(rate(&[(0, 0), (199, 1_990)]), Some(10_000.0));
     assert_eq!(rate(&[(0, 0), (200, 2_000)]), None);
     assert_eq!(rate(&[(0, 0), (200, 2_000), (300, 500)]), Some(5_000.0), "it begins anew");
 }
 
 #[test]
-fn the_best_of_eight_round_trips_counts() {
+fn rate_is_the_maximum_of_eight_rounds() {
     let mut acknowledged = vec![(0, 0), (100, 9_000)];
     for round in 2..=8 {
         acknowledged.push((100 * round, 1_000));
@@ -45,7 +45,7 @@ fn the_best_of_eight_round_trips_counts() {
 }
 
 #[test]
-fn a_round_is_ten_milliseconds_at_least() {
+fn round_lasts_at_least_ten_milliseconds() {
     let mut delivery = DeliveryRate::default();
     for (at, rtt) in [(0, None), (9, None), (9, Some(1))] {
         delivery.on_delivered(ms(at), &arrived(100, rtt));
@@ -55,7 +55,7 @@ fn a_round_is_ten_milliseconds_at_least() {
     assert_eq!(delivery.rate(), Some(30_000.0));
 }
 
-/// The rate of bursts of a path of 100 ms.
+/// Train rate of a path of 100 ms after acknowledgements of (time in ms, bytes).
 fn burst_rate(acknowledged: &[(u64, u64)]) -> Option<f64> {
     let mut delivery = DeliveryRate::default();
     for &(at, bytes) in acknowledged {
@@ -65,8 +65,8 @@ fn burst_rate(acknowledged: &[(u64, u64)]) -> Option<f64> {
 }
 
 #[test]
-fn what_left_at_once_arrives_as_fast_as_the_line_is() {
-    // What the first one acknowledges took a time that nobody knows.
+fn ack_train_gives_the_link_rate() {
+    // The time of the data of the first acknowledgement is unknown.
     assert_eq!(burst_rate(&[(0, 9_000), (10, 1_000)]), None, "one gap");
     assert_eq!(burst_rate(&[(0, 9_000), (10, 1_000), (20, 3_000)]), Some(200_000.0));
     assert_eq!(
@@ -75,13 +75,13 @@ fn what_left_at_once_arrives_as_fast_as_the_line_is() {
         "a quarter of a round trip"
     );
     assert_eq!(burst_rate(&[(0, 9_000), (26, 1_000), (51, 1_000)]), None, "another burst");
-    // Of one moment they say nothing yet.
+    // Acknowledgements at the same time give no rate.
     assert_eq!(burst_rate(&[(0, 0), (0, 1_000), (0, 1_000)]), None);
     assert_eq!(burst_rate(&[(0, 0), (0, 1_000), (10, 1_000)]), Some(200_000.0));
 }
 
 #[test]
-fn the_best_burst_is_forgotten_slowly() {
+fn maximum_train_rate_decays_slowly() {
     let fast = [(0, 0), (1, 1_000), (2, 1_000)];
     assert_eq!(burst_rate(&fast), Some(1e6));
     let slow: Vec<_> = fast.into_iter().chain([(12, 1_000), (22, 1_000)]).collect();
@@ -90,7 +90,7 @@ fn the_best_burst_is_forgotten_slowly() {
     assert_eq!(burst_rate(&faster), Some(2e6));
 }
 
-/// The rate of bursts of a path of 100 ms, of which 2000 bytes leave and are acknowledged each so many ms, ten times.
+/// Train rate of a path of 100 ms with ten pairs of 2000 bytes, sent every `left` ms and acknowledged every `came` ms.
 fn rate_of_pairs(first: f64, left: u64, came: u64, queued: bool) -> Option<f64> {
     let mut delivery = DeliveryRate::default();
     delivery.train.rate = first;
@@ -105,7 +105,7 @@ fn rate_of_pairs(first: f64, left: u64, came: u64, queued: bool) -> Option<f64> 
 }
 
 #[test]
-fn what_left_slowly_says_nothing_of_a_faster_line() {
+fn slowly_sent_data_gives_no_link_rate() {
     assert_eq!(rate_of_pairs(1e6, 10, 10, false), Some(1e6));
     assert_eq!(rate_of_pairs(0.0, 10, 10, false), None, "nor of one of which nothing is known");
     assert_eq!(rate_of_pairs(0.0, 10, 10, true), Some(2e5), "but from a queue");
@@ -117,25 +117,25 @@ fn what_left_slowly_says_nothing_of_a_faster_line() {
 }
 
 #[test]
-fn one_acknowledgement_of_several_segments_tells_until_there_are_more() {
+fn single_ack_of_several_segments_counts_until_a_train_is_seen() {
     let mut delivery = DeliveryRate::default();
-    assert!(delivery.asks_one());
-    delivery.on_one(3_000, Duration::ZERO);
+    assert!(delivery.wants_single_ack());
+    delivery.on_single_ack(3_000, Duration::ZERO);
     assert_eq!(delivery.burst_rate(), None, "the least round trip that there was");
-    delivery.on_one(3_000, Duration::from_millis(20));
+    delivery.on_single_ack(3_000, Duration::from_millis(20));
     assert_eq!(delivery.burst_rate(), Some(150_000.0));
-    delivery.on_one(3_000, Duration::from_millis(30));
+    delivery.on_single_ack(3_000, Duration::from_millis(30));
     assert_eq!(delivery.burst_rate(), Some(147_000.0), "one that waited");
     for (at, bytes) in [(1_000, 0), (1_010, 1_000), (1_020, 1_000)] {
-        assert!(delivery.asks_one());
+        assert!(delivery.wants_single_ack());
         delivery.on_delivered(ms(at), &arrived(bytes, Some(100)));
     }
-    assert!(!delivery.asks_one());
+    assert!(!delivery.wants_single_ack());
     assert_eq!(delivery.burst_rate(), Some(100_000.0), "a burst knows better");
 }
 
 #[test]
-fn what_was_delivered_is_old_while_rounds_get_faster() {
+fn rate_grows_while_rounds_get_faster() {
     let after = |rounds: &[u64]| {
         let mut delivery = DeliveryRate::default();
         delivery.on_delivered(ms(0), &arrived(0, Some(100)));
@@ -153,7 +153,7 @@ fn what_was_delivered_is_old_while_rounds_get_faster() {
 }
 
 #[test]
-fn a_queue_gives_what_comes_behind_it_and_a_silence_without_one_says_nothing() {
+fn drain_rate_covers_only_time_with_a_queue() {
     let mut delivery = DeliveryRate::default();
     let mut come = |at: u64, rtt: Option<u64>| {
         let rtt = rtt.map(Duration::from_millis);
@@ -162,7 +162,7 @@ fn a_queue_gives_what_comes_behind_it_and_a_silence_without_one_says_nothing() {
         delivery
     };
     come(0, Some(100));
-    // Eighty milliseconds without a queue do not count, nor does what nobody has timed.
+    // 80 ms without a queue do not count, nor does data without an RTT.
     assert_eq!(come(80, Some(112)).drained(0), None);
     assert_eq!(come(81, Some(130)).drained(1_000), Some(1e6));
     come(82, Some(150));
@@ -172,15 +172,15 @@ fn a_queue_gives_what_comes_behind_it_and_a_silence_without_one_says_nothing() {
     assert_eq!(come(93, Some(100)).drained(0), None, "the queue is gone");
 }
 
-/// Jitter compresses acknowledgements: a queue that has let through an initial window bounds what bursts seem to say; not once the path was
-/// empty, for then its time was not all the queue's.
+/// Jitter compresses acknowledgements, so the drain rate of a queue after an initial window limits the train rate. The limit
+/// ends once nothing is in flight.
 #[test]
-fn bursts_count_no_more_than_a_queue_lets_through() {
+fn drain_rate_limits_the_train_rate() {
     let of = |empty: bool| {
         let mut delivery = DeliveryRate::default();
         let (least, rtt) = (Duration::from_millis(100), Duration::from_millis(150));
         for at in 0..40_u64 {
-            // Four kilobytes every 8 ms, in acknowledgements 0.2 ms apart.
+            // 4 kB every 8 ms, in acknowledgements 0.2 ms apart.
             for part in 0..4 {
                 let time = Instant::ZERO + Duration::from_micros(1_000_000 + 8_000 * at + 200 * part);
                 let arrived =

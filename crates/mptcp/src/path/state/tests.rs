@@ -1,4 +1,4 @@
-//! What a path's state does by itself, by the RFCs that say it.
+//! The RTT estimator, the growth of the window and the estimates of a path, by the RFCs.
 
 use super::*;
 
@@ -8,14 +8,14 @@ fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// RFC 6298 sections 2.2 and 2.3: R/2 at first, then a quarter and an eighth.
+/// RFC 6298 sections 2.2 and 2.3: RTTVAR starts with R/2; the gains are 1/4 and 1/8.
 #[test]
-fn round_trips_are_smoothed() {
+fn rtt_samples_are_smoothed() {
     let mut state = Path::new(MSS, 10);
     assert_eq!((state.cwnd, state.in_slow_start(), state.srtt), (10 * MSS, true, None));
     state.sample(ms(100));
     assert_eq!((state.srtt, state.rttvar), (Some(ms(100)), ms(50)));
-    // RTTVAR by the old SRTT: 3/4 * 50 + 1/4 * 80; SRTT: 7/8 * 100 + 1/8 * 180.
+    // RTTVAR with the old SRTT: 3/4 * 50 + 1/4 * 80; SRTT: 7/8 * 100 + 1/8 * 180.
     state.sample(ms(180));
     assert_eq!((state.srtt, state.rttvar), (Some(ms(110)), Duration::from_micros(57_500)));
     // 3/4 * 57.5 + 1/4 * 80; 7/8 * 110 + 1/8 * 30.
@@ -29,9 +29,9 @@ fn round_trips_are_smoothed() {
     assert_eq!(state.recent_min_rtt(), ms(80));
 }
 
-/// RFC 5681 section 3.1 and RFC 3465; RFC 9406 section 4.2 for a quarter of it.
+/// RFC 5681 section 3.1 and RFC 3465; a quarter of the growth in RFC 9406 section 4.2.
 #[test]
-fn slow_start_grows_by_what_was_acknowledged_up_to_the_threshold() {
+fn slow_start_grows_by_acknowledged_bytes_up_to_ssthresh() {
     let grown = |cwnd, ssthresh, conservative, bytes| {
         let mut state = Path { cwnd, ssthresh, mss: MSS, conservative, ..Path::default() };
         let left = state.slow_start(bytes);
@@ -48,7 +48,7 @@ fn slow_start_grows_by_what_was_acknowledged_up_to_the_threshold() {
 }
 
 #[test]
-fn growth_is_whole_bytes_and_the_rest_is_kept() {
+fn fraction_of_a_byte_is_carried_over() {
     let mut state = Path { cwnd: 10_000, mss: MSS, ..Path::default() };
     let mut grow = |bytes: f64| {
         state.grow(bytes);
@@ -61,16 +61,17 @@ fn growth_is_whole_bytes_and_the_rest_is_kept() {
     assert_eq!(grow(-0.75), (10_008, -0.75));
     assert_eq!(grow(-0.25), (10_007, 0.0));
     assert_eq!(grow(-2.5), (10_005, -0.5));
-    // No further down than two segments, and where it is less, it stays.
+    // A reduction stops at two segments; a smaller window stays.
     assert_eq!(grow(-8_500.0), (2_000, -0.5));
     state.cwnd = 1_500;
     state.grow(-10.0);
     assert_eq!(state.cwnd, 1_500);
 }
 
-/// The answer to one segment alone says how long the peer delays it; what RTTs show beyond the path's own queue is a queue of others.
+/// A single segment gives no cross queue, because its acknowledgement may be delayed. Otherwise the RTT beyond the own
+/// queue is the cross queue.
 #[test]
-fn an_estimate_tells_the_own_queue_from_that_of_others() {
+fn estimate_separates_own_queue_and_cross_queue() {
     let mut state = Path::new(MSS, 10);
     state.sample(ms(100));
     assert_eq!(state.rate(), PRIOR_RATE, "nothing was measured");
@@ -92,17 +93,17 @@ fn an_estimate_tells_the_own_queue_from_that_of_others() {
 }
 
 #[test]
-fn what_is_not_answered_in_time_is_overdue() {
+fn unacknowledged_data_becomes_overdue() {
     let mut state = Path::new(MSS, 10);
     (0..100).for_each(|_| state.sample(ms(100)));
     let sent = Instant::ZERO + ms(1_000);
     let overdue = |after| state.estimate(sent + ms(after), 10 * MSS, Some(sent)).overdue;
-    // A quarter of the RTT as segments may be reordered, and RTTVAR is next to nothing.
+    // A quarter of the RTT is the reordering window; RTTVAR is almost zero.
     assert_eq!((overdue(125), overdue(135)), (Duration::ZERO, ms(10)));
 }
 
 #[test]
-fn a_window_beyond_what_the_last_congestive_loss_left_probes() {
+fn path_probes_above_the_window_after_its_last_congestion_loss() {
     let mut state = Path::new(MSS, 10);
     assert!(!state.is_probing(9 * MSS), "it has not lost");
     state.ssthresh = 5 * MSS;

@@ -88,7 +88,7 @@ fn losses_are_counted_since_each_was_sent() {
     rates.on_lost(1000, 2000);
     let losses = rates.take_losses().expect("two");
     assert_eq!(
-        losses.iter().map(|lost| (lost.lost, lost.in_flight_then)).collect::<Vec<_>>(),
+        losses.iter().map(|lost| (lost.lost, lost.in_flight_at_send)).collect::<Vec<_>>(),
         [(1000, 1000), (2000, 2000)]
     );
     rates.return_losses(losses);
@@ -133,7 +133,7 @@ fn a_sample_has_its_time_and_the_total_delivered() {
     assert!(!acknowledge(&mut rates, 1, 0).window_limited, "nothing was sent");
     send(&mut rates, 10, 0, 4, 0);
     let first = acknowledge(&mut rates, 110, 1000);
-    assert_eq!((first.now, first.delivered_in_all, first.newly_delivered), (at(110), 1000, 1000));
+    assert_eq!((first.now, first.total_delivered, first.newly_delivered), (at(110), 1000, 1000));
     assert!(!first.window_limited);
     // The window is full until the data in flight has arrived.
     rates.note_full(3000);
@@ -141,6 +141,6 @@ fn a_sample_has_its_time_and_the_total_delivered() {
         send(&mut rates, ms - 5, una, 1, 0);
         acknowledge(&mut rates, ms, una)
     });
-    assert_eq!((whole.delivered_in_all, whole.newly_delivered, whole.window_limited), (4000, 3000, true));
-    assert_eq!((over.now, over.delivered_in_all, over.window_limited), (at(130), 5000, false));
+    assert_eq!((whole.total_delivered, whole.newly_delivered, whole.window_limited), (4000, 3000, true));
+    assert_eq!((over.now, over.total_delivered, over.window_limited), (at(130), 5000, false));
 }

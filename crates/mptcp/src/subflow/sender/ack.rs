@@ -28,7 +28,7 @@ impl Sender {
         }
         let state = &congestion.paths[path];
         let duplicate_report = !ack.blocks.is_empty() && self.take_blocks(&ack, state);
-        let oldest = state.model.delivery.asks_one().then(|| self.oldest_left_at(now));
+        let oldest = state.model.delivery.wants_single_ack().then(|| self.oldest_left_at(now));
         let (advanced, sample) = self.take_cumulative(&ack, state.min_rtt);
         if let Some(rtt) = sample {
             let state = &mut congestion.paths[path];
@@ -455,7 +455,7 @@ impl Sender {
 fn update_bottleneck_rate(state: &mut Path, bytes: u64, rtt: Duration, all: Duration) {
     let Some(min_rtt) = state.min_rtt else { return };
     if bytes >= 2 * state.mss && all <= rtt + min_rtt / 16 {
-        state.model.delivery.on_one(bytes, rtt - min_rtt);
+        state.model.delivery.on_single_ack(bytes, rtt - min_rtt);
     }
 }
 

@@ -64,7 +64,7 @@ fn rate_filter_expires_by_rounds_and_ignores_application_limited_samples() {
     let mut take = |before, in_all, rate, app_limited| {
         path.update_rate(&Sample {
             delivered_before: Some(before),
-            delivered_in_all: in_all,
+            total_delivered: in_all,
             rate: Some(rate),
             app_limited,
             ..Sample::default()
@@ -230,7 +230,7 @@ fn recovery_conserves_packets_for_a_round_and_restores_the_window() {
         in_flight,
         newly_delivered: 1_000,
         newly_lost,
-        delivered_in_all: 500_000,
+        total_delivered: 500_000,
         ..sample(2000)
     };
     path.set_window(&mut state, &repair(80_000, 3_000));
@@ -268,7 +268,7 @@ fn window_grows_by_delivered_bytes_up_to_its_target() {
     let window = |pipe_full, cwnd, newly_delivered, in_all| {
         let (mut path, mut state) = known(Mode::ProbeBw);
         (path.pipe_full, path.phase, state.cwnd) = (pipe_full, 2, cwnd);
-        path.set_window(&mut state, &Sample { newly_delivered, delivered_in_all: in_all, ..sample(2000) });
+        path.set_window(&mut state, &Sample { newly_delivered, total_delivered: in_all, ..sample(2000) });
         state.cwnd
     };
     assert_eq!(window(true, 100_000, 2_000, 1 << 20), 102_000);

@@ -117,11 +117,11 @@ impl PathMemory {
             }
         }
         if self.model.inflight_long == u64::MAX
-            || model::is_inflight_too_high(sample.lost, sample.in_flight_then, sample.selective)
+            || model::is_inflight_too_high(sample.lost, sample.in_flight_at_send, sample.selective)
         {
             return false;
         }
-        self.model.inflight_long = self.model.inflight_long.max(sample.in_flight_then);
+        self.model.inflight_long = self.model.inflight_long.max(sample.in_flight_at_send);
         if self.state == State::Up {
             self.raise_long(state, sample);
         }
@@ -154,12 +154,13 @@ impl PathMemory {
 
     /// `HandleLostPacket`.
     pub(crate) fn on_lost(&mut self, state: &Path, lost: &Lost, jitter: &mut JitterRng) {
-        self.model.delivered = lost.delivered_in_all;
-        let first = self.model.note_loss(lost.delivered_in_all);
+        self.model.delivered = lost.total_delivered;
+        let first = self.model.note_loss(lost.total_delivered);
         if first && !self.may_undo {
             self.save_state(state);
         }
-        if self.cycle.is_probe && model::is_inflight_too_high(lost.lost, lost.in_flight_then, lost.selective)
+        if self.cycle.is_probe
+            && model::is_inflight_too_high(lost.lost, lost.in_flight_at_send, lost.selective)
         {
             self.on_too_high(state, lost, jitter);
         }
@@ -183,7 +184,7 @@ impl PathMemory {
 /// `InflightAtLoss`: bytes in flight when the losses exceeded the threshold, interpolated within a large
 /// segment.
 fn inflight_at_loss(lost: &Lost) -> u64 {
-    let before = lost.in_flight_then.saturating_sub(lost.bytes) as f64;
+    let before = lost.in_flight_at_send.saturating_sub(lost.bytes) as f64;
     let lost_before = lost.lost.saturating_sub(lost.bytes) as f64;
     let excess = (LOSS_THRESHOLD * before - lost_before) / (1.0 - LOSS_THRESHOLD);
     (before + excess).max(0.0) as u64
@@ -200,9 +201,9 @@ mod tests {
         let lost = Lost {
             now: Instant::ZERO,
             bytes: 10_000,
-            in_flight_then: 100_000,
+            in_flight_at_send: 100_000,
             lost: 10_000,
-            delivered_in_all: 0,
+            total_delivered: 0,
             app_limited: false,
             selective: true,
         };
@@ -219,9 +220,9 @@ mod tests {
             let lost = Lost {
                 now: Instant::ZERO,
                 bytes: 1_000,
-                in_flight_then: 100_000,
+                in_flight_at_send: 100_000,
                 lost,
-                delivered_in_all: 500_000,
+                total_delivered: 500_000,
                 app_limited: false,
                 selective,
             };

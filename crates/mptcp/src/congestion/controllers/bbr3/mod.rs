@@ -53,7 +53,7 @@ impl PathMemory {
         // Without selective acknowledgements, one loss is enough.
         let minimum = if sample.selective { STARTUP_LOSSES } else { 1 };
         let is_enough = std::mem::take(&mut self.startup_losses) >= minimum;
-        let too_much = model::is_inflight_too_high(sample.lost, sample.in_flight_then, sample.selective);
+        let too_much = model::is_inflight_too_high(sample.lost, sample.in_flight_at_send, sample.selective);
         if is_enough && too_much && sample.repair == Repair::Fast {
             self.undo.state = Some(State::Startup);
             (self.model.full_reached, self.model.full_now) = (true, true);
@@ -99,7 +99,7 @@ impl PathMemory {
         let limit = self.with_budget(state, limit);
         if self.model.full_reached {
             state.cwnd = (state.cwnd + sample.newly_delivered).min(limit);
-        } else if state.cwnd < limit || sample.delivered_in_all < INITIAL * state.mss {
+        } else if state.cwnd < limit || sample.total_delivered < INITIAL * state.mss {
             state.cwnd += sample.newly_delivered;
         }
         let minimum = MIN_WINDOW * state.mss;

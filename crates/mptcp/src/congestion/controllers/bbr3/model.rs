@@ -92,7 +92,7 @@ impl Model {
 
     /// `UpdateLatestDeliverySignals`.
     pub(crate) fn update_latest(&mut self, sample: &Sample) {
-        self.delivered = sample.delivered_in_all;
+        self.delivered = sample.total_delivered;
         self.loss_round_start = false;
         self.bw_latest = self.bw_latest.max(sample.rate.unwrap_or(0.0));
         self.inflight_latest = self.inflight_latest.max(sample.delivered);

@@ -5,7 +5,7 @@ use super::*;
 fn sample(before: u64, in_all: u64, rate: f64) -> Sample {
     Sample {
         delivered_before: Some(before),
-        delivered_in_all: in_all,
+        total_delivered: in_all,
         rate: Some(rate),
         delivered: 5_000,
         ..Sample::default()
