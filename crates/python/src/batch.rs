@@ -1,4 +1,6 @@
-//! Many runs on several threads; the caller takes each result as it comes.
+//! Runs many simulations on several threads, for `mptcplab.run` and sweeps.
+//!
+//! Owns the threads and the order of jobs. The caller takes each result as soon as it is ready.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -14,13 +16,13 @@ use crate::results::{Results, measure};
 use crate::scenario::Scenario;
 use crate::slices::UnderWay;
 
-/// Threads beyond which none helps.
+/// Maximum number of threads.
 const MOST_WORKERS: usize = 1024;
 
 type Outcome = (usize, Result<Results, String>);
 
-/// Runs jobs on `workers` threads. Results come in the order in which they are ready; the number of
-/// threads never changes what is in them.
+/// Runs jobs on `workers` threads. Results arrive in order of completion; the number of threads never changes their
+/// content.
 #[pyclass(frozen, module = "mptcplab._core")]
 pub struct Batch {
     outcomes: Mutex<Receiver<Outcome>>,
@@ -31,7 +33,7 @@ pub struct Batch {
 
 #[pymethods]
 impl Batch {
-    /// Starts the runs: a scenario, a seed, and which events are kept, as for `run`.
+    /// Starts the runs. A job is a scenario, a seed, and an event filter as for `run`.
     #[new]
     fn new(jobs: Vec<(Py<Scenario>, u64, Option<Trace>)>, workers: usize) -> PyResult<Self> {
         let job = |(scenario, seed, trace): (Py<Scenario>, u64, Option<Trace>)| {
@@ -64,15 +66,15 @@ impl Batch {
                 }
             })
         });
-        // Where the system gives no more threads, those that there are do the work.
+        // If the system refuses more threads, the existing ones do the work.
         let threads: Vec<_> = threads.map_while(Result::ok).collect();
         if threads.is_empty() {
-            return Err(PyRuntimeError::new_err("the system gives no thread to run anything"));
+            return Err(PyRuntimeError::new_err("cannot start a thread"));
         }
         Ok(Self { workers: Mutex::new(threads), outcomes: Mutex::new(outcomes), cancelled, under_way })
     }
 
-    /// The next finished job's number and results; None when `timeout` seconds passed first.
+    /// The next finished job: its number and results. None after `timeout` seconds.
     fn next(&self, py: Python<'_>, timeout: f64) -> PyResult<Option<(usize, Results)>> {
         let outcome = py.detach(|| {
             let outcomes = self.outcomes.lock().map_err(|e| e.to_string())?;
@@ -86,12 +88,12 @@ impl Batch {
         outcome.map_err(PyRuntimeError::new_err)
     }
 
-    /// The jobs under way, and the virtual seconds that each has behind it.
+    /// The running jobs, and their virtual time in seconds.
     fn under_way(&self) -> Vec<(usize, f64)> {
         self.under_way.iter().filter_map(UnderWay::now).collect()
     }
 
-    /// Begins no further run, and ends those under way without results.
+    /// Starts no further run, and ends running ones without results.
     fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
@@ -102,7 +104,7 @@ impl Batch {
             std::mem::take(&mut *self.workers.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?);
         py.detach(|| {
             for worker in workers {
-                // A thread that panicked has sent no result, and the caller knows which one is missing.
+                // A thread that panicked has sent no result, so the caller notices the missing one.
                 let _ = worker.join();
             }
         });

@@ -1,7 +1,7 @@
-//! The emulator for Python: thin, no logic.
+//! Python bindings of the emulator, without logic.
 //!
-//! Owns the conversion of values. The interpreter is released while devices are opened and the thread ends. Never makes a namespace
-//! or an address: what there has to be is told, and Python makes it.
+//! Owns the conversion of values. Releases the interpreter while it opens devices and while it waits for a thread.
+//! Never creates a namespace or an address: Python creates them from the plan.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,10 +23,10 @@ use crate::results::Results;
 use crate::scenario::{Scenario, ScenarioError};
 
 type Texts = (String, String, String);
-/// Controller, receive and send buffer in bytes, what went wrong.
+/// Congestion controller, receive and send buffer in bytes, and the problem if there was one.
 type Given = (String, u32, u32, Option<String>);
 
-/// A network of a scenario between devices.
+/// An emulated network between devices.
 #[pyclass(frozen, module = "mptcplab._core")]
 pub struct Emulator {
     scenario: Arc<mptcp_lab::scenario::Scenario>,
@@ -42,15 +42,15 @@ enum State {
     Over,
 }
 
-/// What stands outside of the links.
+/// The hosts at the ends of the links.
 enum Outside {
-    /// By host its namespace.
+    /// Names of the namespaces, by host.
     Namespaces(Vec<String>),
-    /// Endpoints of ours, which last as long as the links.
+    /// Endpoints of this stack, which live as long as the links.
     Ours(Arc<wire::Hosts>),
 }
 
-/// How long a signal may wait.
+/// Maximum delay of a signal.
 const SLICE: Duration = Duration::from_millis(100);
 
 impl Emulator {
@@ -82,7 +82,7 @@ impl Emulator {
 
 #[pymethods]
 impl Emulator {
-    /// The network of a scenario with a seed.
+    /// Creates the network of a scenario with a seed.
     #[new]
     fn new(scenario: &Scenario, seed: u64) -> PyResult<Self> {
         let emulation = Emulation::new(&scenario.inner, seed).map_err(told)?;
@@ -94,7 +94,7 @@ impl Emulator {
         })
     }
 
-    /// The hosts, what devices and addresses they have to get, and which way leads where.
+    /// The hosts, with the devices, addresses and routes that they need.
     fn hosts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let mut hosts = Vec::new();
         for host in &self.plan.hosts {
@@ -120,7 +120,7 @@ impl Emulator {
         PyList::new(py, hosts)
     }
 
-    /// When something of a device goes or is back: seconds, host, device, whether it is back, and what (an event's `how`).
+    /// Interface events: seconds, host, device, whether it comes up, and the event's `how`.
     fn notices(&self) -> Vec<(f64, usize, usize, bool, &'static str)> {
         self.plan
             .notices
@@ -129,16 +129,16 @@ impl Emulator {
             .collect()
     }
 
-    /// By flow: where it is opened, and where it leads.
+    /// Opening and accepting host, by flow.
     fn ends(&self) -> Vec<(String, String)> {
         self.scenario.flows.iter().map(|flow| (flow.from.clone(), flow.to.clone())).collect()
     }
 
-    /// Makes the devices: for each host the name of its namespace.
+    /// Creates the devices. `namespaces` names the namespace of each host.
     fn open(&self, py: Python<'_>, namespaces: Vec<String>) -> PyResult<()> {
         let mut state = self.state();
         let State::Made(emulation) = std::mem::replace(&mut *state, State::Over) else {
-            return Err(PyRuntimeError::new_err("the devices of an emulator are opened once"));
+            return Err(PyRuntimeError::new_err("the devices of an emulator can be opened only once"));
         };
         let hosts = &self.plan.hosts;
         if namespaces.len() != hosts.len() {
@@ -167,24 +167,26 @@ impl Emulator {
         Ok(())
     }
 
-    /// Joins the links to endpoints of our own stack, one for each host, inside this process.
+    /// Connects the links to endpoints of this stack in this process, one for each host.
     fn open_ours(&self) -> PyResult<()> {
         wire::refuse(&self.scenario).map_err(told)?;
         let mut state = self.state();
         let State::Made(emulation) = std::mem::replace(&mut *state, State::Over) else {
-            return Err(PyRuntimeError::new_err("an emulator is opened once"));
+            return Err(PyRuntimeError::new_err("an emulator can be opened only once"));
         };
         let (hosts, attached) = wire::Hosts::start(&self.plan)?;
         *state = State::Open(emulation, attached, Outside::Ours(Arc::new(hosts)));
         Ok(())
     }
 
-    /// Time zero: from now on packets go through. With `pcap`, those of every device are written there.
+    /// Starts forwarding at time zero. With `pcap`, captures the packets of every device to that file.
     #[pyo3(signature = (pcap = None))]
     fn start(&self, pcap: Option<PathBuf>) -> PyResult<()> {
         let mut state = self.state();
         let State::Open(emulation, devices, outside) = std::mem::replace(&mut *state, State::Over) else {
-            return Err(PyRuntimeError::new_err("an emulator starts once, with its devices open"));
+            return Err(PyRuntimeError::new_err(
+                "an emulator can start only once, after its devices are open",
+            ));
         };
         let names = devices.iter().map(|one| {
             let host = &self.plan.hosts[one.host];
@@ -198,8 +200,9 @@ impl Emulator {
         Ok(())
     }
 
-    /// What a kernel with these congestion controllers, those of ours with a prefix, makes of the scenario's flows: what it cannot
-    /// do (flow, what, what is nearest to it), and the sysctls that hosts need (host, key, value).
+    /// Compares the scenario's flows with the kernel. `ours` is the name prefix of mptcplab's controllers among
+    /// `controllers`. Returns unsupported features (flow, feature, closest substitute) and the required sysctls (host,
+    /// key, value).
     fn kernel(&self, controllers: Vec<String>, ours: &str) -> PyResult<(Vec<Texts>, Vec<Texts>)> {
         let ability = Ability::of(&self.scenario, &controllers, ours).map_err(told)?;
         let lacks = ability.lacks.into_iter().map(|lack| (lack.flow, lack.what, lack.closest));
@@ -207,8 +210,8 @@ impl Emulator {
         Ok((lacks.collect(), settings.collect()))
     }
 
-    /// Runs the flows on the kernel's sockets to the end of the scenario: what was measured, and for each flow the controller, the
-    /// receiver's receive buffer and the sender's send buffer that the kernel gave it, and what went wrong.
+    /// Runs the flows on kernel sockets to the end of the scenario. Returns the measurements and, for each flow, the
+    /// controller, the receiver's receive buffer, the sender's send buffer, and the problem.
     fn run_flows(
         &self,
         py: Python<'_>,
@@ -218,7 +221,11 @@ impl Emulator {
         let ability = Ability::of(&self.scenario, &controllers, ours).map_err(told)?;
         let (driver, namespaces) = match &*self.state() {
             State::Running(driver, Outside::Namespaces(names)) => (Arc::clone(driver), names.clone()),
-            _ => return Err(PyRuntimeError::new_err("flows run while an emulator does, over its devices")),
+            _ => {
+                return Err(PyRuntimeError::new_err(
+                    "flows can run only while the emulator runs over its devices",
+                ));
+            }
         };
         let (scenario, plan) = (Arc::clone(&self.scenario), self.plan.clone());
         let order = Order { scenario, plan, namespaces, options: ability.options };
@@ -230,12 +237,16 @@ impl Emulator {
         })
     }
 
-    /// Runs the flows on our own stack, which `open_ours` has joined, to the end of the scenario: as `run_flows`; buffers are as
-    /// they were asked for.
+    /// Runs the flows on this stack, after `open_ours`, to the end of the scenario. Returns the same as `run_flows`,
+    /// with the requested buffer sizes.
     fn run_ours(&self, py: Python<'_>) -> PyResult<(Results, Vec<Given>)> {
         let (driver, hosts) = match &*self.state() {
             State::Running(driver, Outside::Ours(hosts)) => (Arc::clone(driver), Arc::clone(hosts)),
-            _ => return Err(PyRuntimeError::new_err("flows run while an emulator does, over our stack")),
+            _ => {
+                return Err(PyRuntimeError::new_err(
+                    "flows can run only while the emulator runs over this stack",
+                ));
+            }
         };
         let order = wire::Order { scenario: Arc::clone(&self.scenario), plan: self.plan.clone(), hosts };
         on_a_thread(py, move |off| {
@@ -246,8 +257,8 @@ impl Emulator {
         })
     }
 
-    /// Changes both directions of a link while packets go through: `up`, `rate`, `delay`, `loss` or `queue`, with the value as
-    /// scenarios write it.
+    /// Changes both directions of a link during a run: `up`, `rate`, `delay`, `loss` or `queue`, with a value as in
+    /// scenarios.
     fn change(&self, link: &str, key: &str, value: &str) -> PyResult<()> {
         let control = Control::read(&self.scenario, link, key, value).map_err(ScenarioError::new_err)?;
         match &*self.state() {
@@ -255,22 +266,22 @@ impl Emulator {
                 driver.change(control);
                 Ok(())
             }
-            _ => Err(PyRuntimeError::new_err("links change while an emulator runs")),
+            _ => Err(PyRuntimeError::new_err("links can change only while the emulator runs")),
         }
     }
 
-    /// What there was a moment ago; None before the start and after the end.
+    /// Recent counters; None before the start and after the end.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let State::Running(driver, _) = &*self.state() else { return Ok(None) };
         self.table(py, &driver.snapshot()).map(Some)
     }
 
-    /// Whether packets still go through; when they do not though nobody asked for that, `stop` says why.
+    /// Whether packets are forwarded. After an unexpected end, `stop` raises the error.
     fn is_running(&self) -> bool {
         matches!(&*self.state(), State::Running(driver, _) if driver.is_running())
     }
 
-    /// Ends it, removes the devices, and gives what there was; None where it never started.
+    /// Ends the run, removes the devices, and returns the final counters. None if it never started.
     fn stop<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let state = std::mem::replace(&mut *self.state(), State::Over);
         let State::Running(mut driver, _) = state else { return Ok(None) };
@@ -278,7 +289,7 @@ impl Emulator {
             loop {
                 match Arc::try_unwrap(driver) {
                     Ok(alone) => return alone.stop(),
-                    // A run on another thread has it for a moment longer.
+                    // A run on another thread still holds the driver.
                     Err(shared) => driver = shared,
                 }
                 std::thread::sleep(Duration::from_millis(1));
@@ -288,7 +299,7 @@ impl Emulator {
     }
 }
 
-/// Runs on a thread of its own, so that signals are heard meanwhile.
+/// Runs `run` on a separate thread, so that this one can handle signals.
 fn on_a_thread(
     py: Python<'_>,
     run: impl FnOnce(&AtomicBool) -> std::io::Result<(Measurements, Vec<Given>)> + Send + 'static,
@@ -307,7 +318,7 @@ fn on_a_thread(
     }
     let ended = py.detach(|| running.join());
     let (measured, given) =
-        ended.map_err(|_| PyRuntimeError::new_err("the thread of the flows ended by itself"))??;
+        ended.map_err(|_| PyRuntimeError::new_err("the thread of the flows panicked"))??;
     Ok((Results::new(measured, began.elapsed().as_secs_f64()), given))
 }
 

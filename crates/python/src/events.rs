@@ -1,4 +1,6 @@
-//! Events as Python sees them: filters in, columns out.
+//! Python bindings of events: filters and columns.
+//!
+//! Owns the conversion of values; records nothing.
 
 use mptcp_lab::Instant;
 use mptcp_lab::events::{Events, Filter, RENAMED_KINDS, kinds};
@@ -8,23 +10,23 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Names of kinds, and the seconds from which and until which they are kept.
+/// Names of event types, and the start and end of the recorded interval in seconds.
 pub(crate) type Trace = (Vec<String>, f64, f64);
 
 fn instant(seconds: f64) -> Instant {
-    // Times beyond what a clock counts are its last one.
+    // The conversion saturates at the clock's maximum.
     Instant::from_nanos((seconds.max(0.0) * 1e9) as u64)
 }
 
-/// What Python asks for. No kinds: what holds paths back is measured, and nothing else.
+/// The filter for a request from Python. Without types, only the limiting factors of paths are measured.
 pub(crate) fn filter(trace: Option<Trace>) -> PyResult<Option<Filter>> {
     let Some((names, from, until)) = trace else { return Ok(None) };
     let filter = Filter::named(names.iter().map(String::as_str))
-        .map_err(|name| PyValueError::new_err(format!("there is no kind of events {name:?}")))?;
+        .map_err(|name| PyValueError::new_err(format!("there is no event type {name:?}")))?;
     Ok(Some(Filter { from: instant(from), until: instant(until), ..filter }))
 }
 
-/// Kinds of events: name, what it says, the columns of its numbers.
+/// Event types: name, description, and the columns of numbers.
 #[pyfunction]
 pub(crate) fn event_kinds() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     kinds()
@@ -36,7 +38,7 @@ pub(crate) fn renamed_event_kinds() -> Vec<(&'static str, &'static str)> {
     RENAMED_KINDS.to_vec()
 }
 
-/// Columns of events: name, what it is.
+/// Columns of events: name and description.
 #[pyfunction]
 pub(crate) fn event_fields() -> Vec<(&'static str, &'static str)> {
     Field::ALL.iter().map(|field| (field.name(), field.says())).collect()

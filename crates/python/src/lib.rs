@@ -1,7 +1,7 @@
-//! The laboratory for Python: thin, no logic.
+//! Python bindings of the laboratory, without logic.
 //!
-//! Owns the conversion of values. Long runs release the interpreter; columns move to numpy without
-//! being copied. Another crate makes a module of its own with [`fill`], whose scenarios name what that crate adds.
+//! Owns the conversion of values. Long runs release the interpreter, and columns move to numpy without a copy. Another
+//! crate builds its own module with [`fill`]; its scenarios can use the policies of that crate.
 #![forbid(unsafe_code)]
 
 mod batch;
@@ -24,10 +24,11 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fill(module, Registry::new())
 }
 
-/// Puts everything into a module; its scenarios may name what `registry` has. The first registry of a process stays.
+/// Adds all classes and functions to a module. Scenarios can use the policies in `registry`; the first registry of a
+/// process stays.
 ///
 /// # Errors
-/// What Python says.
+/// Errors of the Python interpreter.
 pub fn fill(module: &Bound<'_, PyModule>, registry: Registry) -> PyResult<()> {
     scenario::register(registry);
     module.add("ScenarioError", module.py().get_type::<scenario::ScenarioError>())?;

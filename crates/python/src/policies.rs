@@ -1,11 +1,13 @@
 //! The names of congestion controllers, schedulers and path managers.
+//!
+//! Owns the conversion for Python; the registry holds the policies.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::scenario::registry;
 
-/// What there is, in the order of registration, under the key of a flow that takes it.
+/// Names of the registered policies in order, by the flow key that selects them.
 #[pyfunction]
 pub(crate) fn policy_names(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let registry = registry();

@@ -1,4 +1,6 @@
-//! Measurements as Python objects.
+//! Measurements of a run as Python objects.
+//!
+//! Owns the conversion to columns and dictionaries; measures nothing but the wall-clock time.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -15,7 +17,7 @@ use crate::events::{self, Trace};
 use crate::scenario::Scenario;
 use crate::slices;
 
-/// What one run gave.
+/// The results of one run.
 #[pyclass(frozen, module = "mptcplab._core")]
 pub struct Results {
     measured: Measurements,
@@ -32,8 +34,8 @@ impl Results {
     }
 }
 
-/// Runs a scenario to its end and measures how long that took. `go_on` hears now and then how far it is; `None` where it said that
-/// the run shall end.
+/// Runs a scenario to its end and measures the wall-clock time. Calls `go_on` with the progress from time to time;
+/// returns `None` when it stops the run.
 pub(crate) fn measure(
     scenario: &mptcp_lab::scenario::Scenario,
     seed: u64,
@@ -55,8 +57,8 @@ pub(crate) fn measure(
     Ok(ended.then(|| Results::new(world.finish(), wall)))
 }
 
-/// Runs one scenario. With `captures`, writes a pcapng for each host and interface there. With `trace`, keeps events: names of
-/// kinds, seconds from which and until which.
+/// Runs one scenario. `captures` is a directory for one pcapng for each host and interface. `trace` selects events:
+/// type names, start and end in seconds.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed, captures = None, trace = None))]
 pub(crate) fn run(
@@ -69,10 +71,10 @@ pub(crate) fn run(
     let trace = events::filter(trace)?;
     if let Some(directory) = &captures {
         let made = std::fs::create_dir_all(directory);
-        made.map_err(|e| PyOSError::new_err(format!("cannot make {}: {e}", directory.display())))?;
+        made.map_err(|e| PyOSError::new_err(format!("cannot create {}: {e}", directory.display())))?;
     }
     let mut signal = Ok(());
-    // Ctrl-C ends a run in its middle.
+    // Ctrl-C stops a run at any time.
     let mut go_on = |_| {
         signal = Python::attach(|py| py.check_signals());
         signal.is_ok()
@@ -80,10 +82,10 @@ pub(crate) fn run(
     let measured = py.detach(|| measure(&scenario.inner, seed, captures.as_ref(), trace, &mut go_on));
     signal?;
     let measured = measured.map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    measured.ok_or_else(|| PyRuntimeError::new_err("the run was ended in its middle"))
+    measured.ok_or_else(|| PyRuntimeError::new_err("the run was cancelled"))
 }
 
-/// Names and units of the metrics, in the order of their numbers.
+/// Names and units of the metrics, in order of their numbers.
 #[pyfunction]
 pub(crate) fn metrics() -> Vec<(&'static str, &'static str)> {
     Metric::ALL.iter().map(|metric| metric.name_and_unit()).collect()
@@ -91,40 +93,41 @@ pub(crate) fn metrics() -> Vec<(&'static str, &'static str)> {
 
 #[pymethods]
 impl Results {
-    /// Names that the sample column `flow` counts into; one beyond means none.
+    /// Names that the sample column `flow` indexes; the next index means none.
     #[getter]
     fn flow_names(&self) -> Vec<String> {
         self.measured.flow_names.clone()
     }
 
-    /// Names that the sample column `path` counts into; one beyond means all paths.
+    /// Names that the sample column `path` indexes; the next index means all paths.
     #[getter]
     fn path_names(&self) -> Vec<String> {
         self.measured.path_names.clone()
     }
 
-    /// Seconds after the warm-up.
+    /// Measured time after the warm-up, in seconds.
     #[getter]
     fn measured_s(&self) -> f64 {
         self.measured.measured
     }
 
-    /// Data segments that reached a host.
+    /// Number of data segments that arrived at hosts.
     #[getter]
     fn data_packets(&self) -> u64 {
         self.measured.data_packets
     }
 
-    /// Seconds of wall clock that the run took.
+    /// Wall-clock time of the run, in seconds.
     #[getter]
     fn wall_s(&self) -> f64 {
         self.wall
     }
 
-    /// The samples as numpy columns `time_s flow path metric value`. They move out: ask once.
+    /// The samples as numpy columns `time_s flow path metric value`. The call moves them out, so it returns them only
+    /// once.
     fn take_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let mut slot = self.samples.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-        let samples = slot.take().ok_or_else(|| PyRuntimeError::new_err("the samples were taken before"))?;
+        let samples = slot.take().ok_or_else(|| PyRuntimeError::new_err("the samples were already taken"))?;
         let columns = PyDict::new(py);
         columns.set_item("time_s", PyArray1::from_vec(py, samples.time))?;
         columns.set_item("flow", PyArray1::from_vec(py, samples.flow))?;
@@ -134,27 +137,27 @@ impl Results {
         Ok(columns)
     }
 
-    /// The events as numpy columns; None where none were asked for. They move out: ask once.
+    /// The events as numpy columns; None without tracing. The call moves them out, so it returns them only once.
     fn take_events<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let mut slot = self.events.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
         slot.take().map(|found| events::columns(py, found)).transpose()
     }
 
-    /// A dictionary for each flow.
+    /// One dictionary for each flow.
     #[getter]
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rows = self.measured.flows.iter().map(|flow| flow_row(py, flow)).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, rows)
     }
 
-    /// A dictionary for each direction of each link.
+    /// One dictionary for each direction of each link.
     #[getter]
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let rows = self.measured.links.iter().map(|link| link_row(py, link)).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, rows)
     }
 
-    /// Latencies of the blocks of a flow: seconds since the start of the run, seconds until read.
+    /// Latencies of a flow's blocks: time of writing and time until read, in seconds.
     fn blocks<'py>(
         &self,
         py: Python<'py>,

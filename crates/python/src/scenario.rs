@@ -1,4 +1,7 @@
 //! Scenarios as Python objects.
+//!
+//! Owns the registry of this process and the conversion of errors and warnings. Checks nothing itself: `mptcp_lab`
+//! does.
 
 use std::sync::{Arc, OnceLock};
 
@@ -8,18 +11,13 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyFutureWarning, PyValueError};
 use pyo3::prelude::*;
 
-create_exception!(
-    _core,
-    ScenarioError,
-    PyValueError,
-    "What is wrong in a scenario, where, and what would be right."
-);
+create_exception!(_core, ScenarioError, PyValueError, "A problem in a scenario, its place, and the fix.");
 
-/// What scenarios of this process may name.
+/// The policies that scenarios of this process can use.
 static REGISTRY: OnceLock<Arc<Registry>> = OnceLock::new();
 
 pub(crate) fn register(registry: Registry) {
-    // A module that is imported twice has the same registry again.
+    // A module that is imported twice passes the same registry.
     let _ = REGISTRY.set(Arc::new(registry));
 }
 
@@ -31,7 +29,7 @@ fn error(error: &lab::ScenarioError) -> PyErr {
     ScenarioError::new_err(error.to_string())
 }
 
-/// A checked scenario. Immutable: `with_value` gives a changed copy.
+/// A checked, immutable scenario. `with_values` returns a changed copy.
 #[pyclass(frozen, module = "mptcplab._core")]
 #[derive(Clone)]
 pub struct Scenario {
@@ -59,20 +57,20 @@ impl Scenario {
         Self::checked(py, lab::Draft::load_with(path, &registry()).map_err(|e| error(&e))?, 0)
     }
 
-    /// Reads TOML text; `name` is what errors call it.
+    /// Reads TOML text. Errors use `name` as the file name.
     #[staticmethod]
     #[pyo3(signature = (text, name = "scenario"))]
     fn parse(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
         Self::checked(py, lab::Draft::parse_with(text, name, &registry()).map_err(|e| error(&e))?, 0)
     }
 
-    /// Takes TOML text that a program made: errors name `name` and the key, and no line.
+    /// Reads TOML text from a program. Errors state `name` and the key, without a line.
     #[staticmethod]
     fn built(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
         Self::checked(py, lab::Draft::built_with(text, name, &registry()).map_err(|e| error(&e))?, 0)
     }
 
-    /// A copy with other values: pairs of a dotted key and a value as TOML would have it; `origin` is what errors call them.
+    /// Returns a copy with other values: pairs of a dotted key and a TOML value. Errors use `origin` as the source.
     #[pyo3(signature = (values, origin = "--set"))]
     fn with_values(&self, py: Python<'_>, values: Vec<(String, String)>, origin: &str) -> PyResult<Self> {
         let mut draft = lab::Draft::clone(&self.draft);
@@ -83,7 +81,7 @@ impl Scenario {
         Self::checked(py, draft, known)
     }
 
-    /// The scenario as it runs, every default filled in.
+    /// The scenario with all defaults filled in.
     fn to_toml(&self) -> String {
         self.inner.to_toml()
     }
@@ -98,25 +96,25 @@ impl Scenario {
         &self.inner.description
     }
 
-    /// Seconds.
+    /// Length of a run, in seconds.
     #[getter]
     fn duration(&self) -> f64 {
         self.inner.duration.as_secs_f64()
     }
 
-    /// Whether seeds draw anything of the network; otherwise runs differ by the jitter of hosts alone.
+    /// Whether the seed changes the network. If not, runs differ only by the jitter of hosts.
     #[getter]
     fn draws_its_network(&self) -> bool {
         self.inner.draws_its_network()
     }
 
-    /// Whether a recording begins at its beginning in every run.
+    /// Whether every run replays a recording from its start.
     #[getter]
     fn replays_a_recording(&self) -> bool {
         self.inner.replays_a_recording()
     }
 
-    /// Seconds.
+    /// Length of the warm-up, in seconds.
     #[getter]
     fn warmup(&self) -> f64 {
         self.inner.warmup.as_secs_f64()
@@ -128,7 +126,7 @@ impl Scenario {
         self.inner.until_done
     }
 
-    /// Seconds between samples.
+    /// Sampling interval, in seconds.
     #[getter]
     fn sample(&self) -> f64 {
         self.inner.sample.as_secs_f64()
@@ -144,14 +142,14 @@ impl Scenario {
         self.inner.links.iter().map(|link| link.name.clone()).collect()
     }
 
-    /// What of it another crate has registered, a sentence for each.
+    /// Descriptions of the used policies that another crate has registered.
     #[getter]
     fn registered(&self) -> Vec<String> {
         mptcp_lab::registered(&self.inner)
     }
 
-    /// The single-path runs to compare with: (flow, path, scenario) for each path of each flow that
-    /// asks for baselines; the flow is plain TCP over that path alone.
+    /// The single-path runs for comparison: (flow, path, scenario) for each path of each flow with baselines. The flow
+    /// is plain TCP over that path only.
     fn baselines(&self) -> PyResult<Vec<(String, String, Self)>> {
         self.check_runs(1, false)?;
         let of = |b: mptcp_lab::Baseline| {
@@ -160,26 +158,27 @@ impl Scenario {
         Ok(self.inner.baselines().into_iter().map(of).collect())
     }
 
-    /// Raises an error if as many runs, each with its baselines, are more than the limits allow; `traced` ones keep events.
+    /// Raises an error if this number of runs, each with its baselines, exceeds the limits. `traced` runs record
+    /// events.
     #[pyo3(signature = (runs, traced = false))]
     fn check_runs(&self, runs: u64, traced: bool) -> PyResult<()> {
         let checked = if traced { self.inner.check_traced_runs(runs) } else { self.inner.check_runs(runs) };
         checked.map_err(|problem| ScenarioError::new_err(problem.to_string()))
     }
 
-    /// The same where results are written as they come, and few are in memory.
+    /// Checks the number of runs only, for results that are written to disk as they arrive.
     fn check_run_count(&self, runs: u64) -> PyResult<()> {
         let checked = self.inner.check_run_count(runs);
         checked.map(drop).map_err(|problem| ScenarioError::new_err(problem.to_string()))
     }
 
-    /// What each flow is: mptcp, tcp or udp.
+    /// Transport of each flow: mptcp, tcp or udp.
     #[getter]
     fn transports(&self) -> Vec<String> {
         self.inner.flows.iter().map(|flow| flow.transport.to_string()).collect()
     }
 
-    /// Bytes that the results of a run take in memory, about.
+    /// Approximate memory of a run's results, in bytes.
     #[getter]
     fn result_bytes(&self) -> f64 {
         self.inner.estimate().results
@@ -190,7 +189,7 @@ impl Scenario {
     }
 }
 
-/// The one of `choices` that `word` is another word for, as `latency` is for `delay`, or the most similar one.
+/// The synonym of `word` among `choices`, such as `delay` for `latency`, or else the most similar choice.
 #[pyfunction]
 pub(crate) fn nearest_word(word: &str, choices: Vec<String>) -> Option<String> {
     lab::nearest_word(word, choices.iter().map(String::as_str)).map(str::to_owned)

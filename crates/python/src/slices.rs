@@ -1,20 +1,20 @@
-//! A run in slices of virtual time: between two of them somebody may ask how far it is, and end it.
+//! Runs a simulation in slices of virtual time, so that a caller can report progress and cancel it.
 //!
-//! Owns how long a slice is. It follows the wall clock, and nothing that is measured depends on it.
+//! Owns the length of a slice. It adapts to the wall clock, but no measurement depends on it.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use mptcp_lab::world::{RunError, World};
 
-/// Wall clock that a slice should take, from and to.
+/// Wall-clock time of a slice: minimum and maximum.
 const SHORT: Duration = Duration::from_millis(10);
 const LONG: Duration = Duration::from_millis(40);
-/// Virtual nanoseconds of the first one.
+/// Length of the first slice, in virtual nanoseconds.
 const FIRST: u64 = 1_000_000;
 
-/// Lets `world` run for `length`; `go_on` hears after each slice how far it is, and says whether it goes on. Gives whether it
-/// came to the end.
+/// Advances `world` by `length`. After each slice, `go_on` gets the progress and returns whether to continue. Returns
+/// whether the run reached its end.
 ///
 /// # Errors
 /// As [`World::advance`].
@@ -42,10 +42,10 @@ pub(crate) fn advance(
     Ok(true)
 }
 
-/// What a worker is at.
+/// Progress of a worker.
 #[derive(Default)]
 pub(crate) struct UnderWay {
-    /// The number of its job and one; 0 for none.
+    /// Job number plus 1; 0 for no job.
     job: AtomicUsize,
     nanos: AtomicU64,
 }
@@ -60,13 +60,13 @@ impl UnderWay {
         self.job.store(0, Ordering::Relaxed);
     }
 
-    /// Notes how far the run is; false where it shall end.
+    /// Records the progress. Returns false if the run must end.
     pub(crate) fn go_on(&self, reached: mptcp_clock::Duration, cancelled: &AtomicBool) -> bool {
         self.nanos.store(reached.as_nanos(), Ordering::Relaxed);
         !cancelled.load(Ordering::Relaxed)
     }
 
-    /// The job, and virtual seconds that it has behind it.
+    /// The job and its virtual time in seconds; None without a job.
     pub(crate) fn now(&self) -> Option<(usize, f64)> {
         let job = self.job.load(Ordering::Relaxed).checked_sub(1)?;
         Some((job, Duration::from_nanos(self.nanos.load(Ordering::Relaxed)).as_secs_f64()))

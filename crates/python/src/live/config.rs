@@ -1,4 +1,6 @@
-//! Settings of a connection from a dictionary.
+//! Converts a dictionary to the configuration of a connection.
+//!
+//! Owns the check of names and buffer sizes.
 
 use mptcp_live::congestion::CongestionControl;
 use mptcp_live::policy::Factory;
@@ -9,7 +11,7 @@ use pyo3::prelude::*;
 
 use crate::scenario::registry;
 
-/// What Python gives; see `ConfigTable` in `_core.pyi`.
+/// The dictionary; see `ConfigTable` in `_core.pyi`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(super) struct Table {
@@ -52,7 +54,7 @@ impl Table {
 }
 
 fn unknown(what: &str, name: &str, names: &[&str]) -> PyErr {
-    PyValueError::new_err(format!("there is no {what} {name:?}; there are {}", names.join(", ")))
+    PyValueError::new_err(format!("unknown {what} {name:?}; use {}", names.join(", ")))
 }
 
 fn version(name: &str) -> PyResult<Version> {
@@ -71,10 +73,10 @@ pub(super) fn scheduler(name: &str) -> PyResult<Factory<dyn Scheduler>> {
     registry().policies().schedulers.find(name).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Bytes of a buffer: from a segment to a gigabyte, the largest window (RFC 7323 section 2.3).
+/// Checks a buffer size: 2 kB to 1 GB, the largest window (RFC 7323 section 2.3).
 fn buffer(name: &str, bytes: u64) -> PyResult<u64> {
     if (2_048..=1 << 30).contains(&bytes) {
         return Ok(bytes);
     }
-    Err(PyValueError::new_err(format!("{name}: {bytes} bytes; a buffer has 2048 to 1073741824")))
+    Err(PyValueError::new_err(format!("{name} = {bytes}: must be between 2048 and 1073741824 bytes")))
 }

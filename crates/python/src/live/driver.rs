@@ -1,4 +1,6 @@
 //! A running endpoint as a Python object.
+//!
+//! Owns the reference to the driver and its event log; decides nothing about connections.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -29,15 +31,15 @@ impl Driver {
     }
 }
 
-/// An address as Python writes it.
+/// Parses an IP address.
 pub(super) fn address(text: &str) -> PyResult<IpAddr> {
     text.parse().map_err(|_| PyValueError::new_err(format!("{text:?} is no IP address")))
 }
 
 #[pymethods]
 impl Driver {
-    /// Starts an endpoint over devices, opened or made: (name, addresses of the endpoint, backup, offload). With `pcap`, every
-    /// packet is written there.
+    /// Starts an endpoint over existing or new devices: (name, addresses of the endpoint, backup, offload). With
+    /// `pcap`, captures every packet to that file.
     #[new]
     #[pyo3(signature = (interfaces, pcap = None))]
     fn new(interfaces: Vec<(String, Vec<String>, bool, bool)>, pcap: Option<PathBuf>) -> PyResult<Self> {
@@ -51,7 +53,7 @@ impl Driver {
         Ok(Self { inner: RwLock::new(Some(Arc::new(driver))), events: OnceLock::new() })
     }
 
-    /// The addresses of the endpoint: (number of the interface, address, device, MTU).
+    /// The addresses of the endpoint: (interface number, address, device, MTU).
     fn addresses(&self) -> PyResult<Vec<(u32, String, String, usize)>> {
         let driver = self.get()?;
         let rows = driver
@@ -61,28 +63,26 @@ impl Driver {
         Ok(rows.collect())
     }
 
-    /// Keeps the events of connections that begin from now on, at most `limit` between two calls of `take_events`; kinds and times
+    /// Records the events of later connections, at most `limit` between two calls of `take_events`. Types and times are
     /// as for `run`.
     fn trace(&self, wanted: Trace, limit: u64) -> PyResult<()> {
         let Some(filter) = filter(Some(wanted))? else { return Ok(()) };
         let driver = self.get()?;
         let log = Arc::new(EventLog::new(&driver, limit));
         if self.events.set(Arc::clone(&log)).is_err() {
-            return Err(PyValueError::new_err(
-                "the driver is traced already, and has one limit; start another driver",
-            ));
+            return Err(PyValueError::new_err("the driver is already traced; start another driver"));
         }
         let wanted = Wanted { kinds: filter.kinds, from: filter.from, until: filter.until };
         driver.observe(log, wanted);
         Ok(())
     }
 
-    /// The events since the last call, as columns; None where none are kept.
+    /// The events since the last call, as columns; None if tracing is off.
     fn take_events<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         self.events.get().map(|log| plain_columns(py, log.take())).transpose()
     }
 
-    /// Packets so far.
+    /// Packet counters since the start.
     fn counters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let counters = self.get()?.counters();
         let row = PyDict::new(py);
@@ -93,7 +93,7 @@ impl Driver {
         Ok(row)
     }
 
-    /// Connects to an address and port; `timeout` in seconds, None for ever.
+    /// Connects to an address and port. `timeout` is in seconds; None waits forever.
     #[pyo3(signature = (host, port, config, timeout = None))]
     fn connect(
         &self,
@@ -118,7 +118,7 @@ impl Driver {
         }
     }
 
-    /// Listens on an address of the endpoint, or on all (`0.0.0.0`, `::`); port 0 is one that is free.
+    /// Listens on an address of the endpoint, or on all (`0.0.0.0`, `::`). Port 0 selects a free port.
     #[pyo3(signature = (host, port, config, backlog))]
     fn listen(&self, host: &str, port: u16, config: Table, backlog: usize) -> PyResult<MptcpListener> {
         let at = SocketAddr::new(address(host)?, port);
@@ -126,33 +126,33 @@ impl Driver {
         Ok(MptcpListener::new(mptcp_live::MptcpListener::bind_to(&*self.get()?, at, config, backlog)?))
     }
 
-    /// Brings an interface up or takes it down, for all connections.
+    /// Brings an interface up or down, for all connections.
     fn set_interface(&self, interface: u32, up: bool) -> PyResult<()> {
         Ok(self.get()?.set_interface(InterfaceId(interface), up)?)
     }
 
-    /// Makes the subflows of an interface backups, or regular ones again.
+    /// Makes the subflows of an interface backup or regular ones.
     fn set_backup(&self, interface: u32, backup: bool) -> PyResult<()> {
         Ok(self.get()?.set_backup(InterfaceId(interface), backup)?)
     }
 
-    /// Waits until the connections whose sockets are gone have ended, `timeout` seconds at most; whether they have.
+    /// Waits at most `timeout` seconds until connections without sockets have ended. Returns whether they have.
     fn drain(&self, py: Python<'_>, timeout: f64) -> PyResult<bool> {
         let driver = self.get()?;
         let drained = patiently(py, span(Some(timeout))?, |slice| Ok(driver.drain(slice).then_some(())));
         match drained {
             Ok(()) => Ok(true),
-            // With no time left it was only a look.
+            // With a timeout of 0, the call only checks.
             Err(error) if error.is_instance_of::<pyo3::exceptions::PyOSError>(py) => Ok(false),
             Err(error) => Err(error),
         }
     }
 
-    /// Resets the connections that are left and ends the thread; raises when the capture could not be written.
+    /// Resets the remaining connections and ends the thread. Raises an error if the capture could not be written.
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         let driver = self.inner.write().unwrap_or_else(PoisonError::into_inner).take();
         let Some(driver) = driver else { return Ok(()) };
-        // Another thread may be in a call, for a slice at most.
+        // Another thread may be in a call, for one slice at most.
         py.detach(|| {
             let mut shared = driver;
             loop {

@@ -1,4 +1,6 @@
-//! What a connection tells of itself, as dictionaries; the keys are those of `ConnectionInfo` in `_core.pyi`.
+//! Converts the information about a connection to dictionaries. The keys are those of `ConnectionInfo` in `_core.pyi`.
+//!
+//! Owns the names of states and reasons.
 
 use mptcp_live::{
     CloseReason, ConnectionInfo, ConnectionUse, IcmpError, Mode, Recovery, SubflowCloseReason, SubflowInfo,
@@ -7,7 +9,7 @@ use mptcp_live::{
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
-/// Times are seconds since the start of the driver.
+/// The dictionary of a connection. Times are seconds since the start of the driver.
 pub(super) fn connection<'py>(py: Python<'py>, info: &ConnectionInfo) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("at_s", info.at.as_secs_f64())?;
@@ -53,7 +55,7 @@ pub(super) fn connection<'py>(py: Python<'py>, info: &ConnectionInfo) -> PyResul
     }
     row.set_item("limits_s", limits)?;
     row.set_item("usage", usage(py, &info.usage)?)?;
-    // In the order in which they began.
+    // In order of creation.
     let paths = info.past.iter().map(|path| (path, None));
     let paths = paths.chain(info.subflows.iter().enumerate().map(|(slot, path)| (path, Some(slot))));
     let mut paths: Vec<(&SubflowInfo, Option<usize>)> = paths.collect();
@@ -63,7 +65,7 @@ pub(super) fn connection<'py>(py: Python<'py>, info: &ConnectionInfo) -> PyResul
     Ok(row)
 }
 
-/// What it holds that others decide about: docs/security.md.
+/// Resources of the connection that the peer can influence: docs/security.md.
 fn usage<'py>(py: Python<'py>, held: &ConnectionUse) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("receive_bytes", held.receive_bytes)?;
@@ -156,7 +158,7 @@ fn icmp(error: IcmpError) -> &'static str {
     }
 }
 
-/// RFC 9293's names, as ss(8) writes them.
+/// State names as in ss(8).
 fn state(state: SubflowState) -> &'static str {
     match state {
         SubflowState::SynSent => "SYN-SENT",

@@ -1,4 +1,6 @@
 //! A listening port as a Python object.
+//!
+//! Owns the reference to the listener and its timeout.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -8,7 +10,7 @@ use pyo3::prelude::*;
 use super::stream::MptcpStream;
 use super::{name, patiently, span, unless_blocked};
 
-/// A port that accepts connections, from MPTCP and TCP alike.
+/// A port that accepts MPTCP and TCP connections.
 #[pyclass(frozen, module = "mptcplab._core")]
 pub struct MptcpListener {
     inner: RwLock<Option<Arc<mptcp_live::MptcpListener>>>,
@@ -28,7 +30,7 @@ impl MptcpListener {
 
 #[pymethods]
 impl MptcpListener {
-    /// Waits for a connection; returns it with the address and port that it came from.
+    /// Waits for a connection. Returns it with the peer's address and port.
     fn accept(&self, py: Python<'_>) -> PyResult<(MptcpStream, (String, u16))> {
         let listener = self.get()?;
         let (stream, peer) =
@@ -36,24 +38,24 @@ impl MptcpListener {
         Ok((MptcpStream::new(stream)?, name(peer)))
     }
 
-    /// Seconds that `accept` waits before it raises `TimeoutError`; None is for ever, 0 not at all.
+    /// Sets the seconds that `accept` waits before it raises `TimeoutError`. None waits forever, 0 not at all.
     fn settimeout(&self, timeout: Option<f64>) -> PyResult<()> {
         span(timeout)?;
         *self.timeout.write().unwrap_or_else(PoisonError::into_inner) = timeout;
         Ok(())
     }
 
-    /// What `settimeout` set.
+    /// The timeout in seconds.
     fn gettimeout(&self) -> Option<f64> {
         *self.timeout.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The address and port that it was bound to.
+    /// The local address and port.
     fn getsockname(&self) -> PyResult<(String, u16)> {
         self.get().map(|listener| name(listener.local_addr()))
     }
 
-    /// Accepts no more; what waits is reset.
+    /// Stops listening, and resets connections that were not accepted.
     fn close(&self) {
         *self.inner.write().unwrap_or_else(PoisonError::into_inner) = None;
     }

@@ -1,7 +1,7 @@
-//! Multipath TCP on real packets for Python: thin, no logic.
+//! Python bindings of MPTCP on real packets, without logic.
 //!
-//! Owns the conversion of values and waiting in slices: the interpreter is released while a call waits, and between two
-//! slices Ctrl-C is answered. Never decides anything about a connection.
+//! Owns the conversion of values and the waiting in slices. A waiting call releases the interpreter, and handles
+//! signals such as Ctrl-C between two slices. Never decides anything about a connection.
 
 mod config;
 mod driver;
@@ -20,23 +20,23 @@ pub(crate) use driver::Driver;
 pub(crate) use listener::MptcpListener;
 pub(crate) use stream::MptcpStream;
 
-/// How long a signal may wait.
+/// Maximum delay of a signal.
 const SLICE: Duration = Duration::from_millis(100);
 
-/// What is at hand now; None means to wait (longer).
+/// The result of one attempt; None to wait longer.
 type Attempt<T> = io::Result<Option<T>>;
 
-/// A timeout as Python's sockets have it: None is for ever, 0 not at all.
+/// Converts a timeout as in Python's sockets: None waits forever, 0 not at all.
 fn span(seconds: Option<f64>) -> PyResult<Option<Duration>> {
     let told = |seconds: f64| {
         Duration::try_from_secs_f64(seconds)
-            .map_err(|_| PyValueError::new_err(format!("a timeout is 0 or more seconds, not {seconds}")))
+            .map_err(|_| PyValueError::new_err(format!("timeout = {seconds}: must be 0 or more seconds")))
     };
     seconds.map(told).transpose()
 }
 
-/// Tries until there is something, the timeout has passed, or a signal handler raises. `attempt` may wait for as long as
-/// it is told.
+/// Repeats `attempt` until it has a result, the timeout has passed, or a signal handler raises. `attempt` may wait for
+/// the given time.
 fn patiently<T: Send>(
     py: Python<'_>,
     timeout: Option<Duration>,
@@ -51,14 +51,14 @@ fn patiently<T: Send>(
         py.check_signals()?;
         if deadline.is_some_and(|at| at <= Instant::now()) {
             return Err(match timeout {
-                Some(Duration::ZERO) => PyBlockingIOError::new_err("nothing is there now"),
+                Some(Duration::ZERO) => PyBlockingIOError::new_err("the call would block"),
                 _ => PyTimeoutError::new_err("timed out"),
             });
         }
     }
 }
 
-/// Turns "would block" into waiting.
+/// Converts "would block" to None.
 fn unless_blocked<T>(result: io::Result<T>) -> Attempt<T> {
     match result {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
@@ -66,7 +66,7 @@ fn unless_blocked<T>(result: io::Result<T>) -> Attempt<T> {
     }
 }
 
-/// An address as Python's sockets have it.
+/// An address as in Python's sockets.
 fn name(address: SocketAddr) -> (String, u16) {
     (address.ip().to_string(), address.port())
 }

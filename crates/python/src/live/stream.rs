@@ -1,4 +1,6 @@
-//! A connection as a Python object, in the manner of `socket.socket`.
+//! A connection as a Python object, similar to `socket.socket`.
+//!
+//! Owns the reference to the stream, its timeout, and the conversion of buffers.
 
 use std::net::Shutdown;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -11,10 +13,10 @@ use pyo3::types::{PyBytes, PyDict, PyMemoryView, PySlice};
 
 use super::{SLICE, config, info, name, patiently, span, unless_blocked};
 
-/// Most bytes that leave a Python buffer at once.
+/// Maximum bytes that are copied from a Python buffer at once.
 const PIECE: usize = 1 << 20;
 
-/// Bytes of a slice that is not worth a view of its own.
+/// Mean slice length, in bytes, below which slices are joined.
 const SMALL: usize = 8192;
 
 /// A connection.
@@ -26,7 +28,7 @@ pub struct MptcpStream {
 
 impl MptcpStream {
     pub(super) fn new(stream: mptcp_live::MptcpStream) -> PyResult<Self> {
-        // The way to slices of waiting; Python's own timeout is in `timeout`.
+        // The stream waits one slice at a time; `timeout` holds the timeout from Python.
         stream.set_read_timeout(Some(SLICE))?;
         stream.set_write_timeout(Some(SLICE))?;
         Ok(Self { inner: RwLock::new(Some(Arc::new(stream))), timeout: RwLock::new(None) })
@@ -45,7 +47,7 @@ impl MptcpStream {
 
 #[pymethods]
 impl MptcpStream {
-    /// Reads at most `size` bytes; none at the end of the peer's stream.
+    /// Reads at most `size` bytes. Returns none at the end of the peer's stream.
     fn recv<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyBytes>> {
         let slices = self.read(py, size)?;
         let length = slices.iter().map(Bytes::len).sum();
@@ -59,16 +61,16 @@ impl MptcpStream {
         })
     }
 
-    /// Reads into a buffer, such as a bytearray; returns how many bytes.
+    /// Reads into a writable buffer, such as a bytearray. Returns the number of bytes.
     fn recv_into(&self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         let room = bytes_of(buffer)?;
         if room.getattr("readonly")?.extract()? {
-            return Err(PyBufferError::new_err("recv_into needs a buffer that can be written"));
+            return Err(PyBufferError::new_err("recv_into needs a writable buffer"));
         }
         let mut slices = self.read(py, room.len()?)?;
         let count = slices.iter().map(Bytes::len).sum::<usize>();
         if count < slices.len() * SMALL {
-            // A view for each of them would cost more than to join them.
+            // Joining small slices costs less than one view for each.
             slices = vec![Bytes::from(slices.concat())];
         }
         let mut begin = 0;
@@ -80,14 +82,14 @@ impl MptcpStream {
         Ok(count)
     }
 
-    /// Writes as much as there is room for; returns how many bytes that was.
+    /// Writes as much as the send buffer has space for. Returns the number of bytes.
     fn send(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<usize> {
         let piece = piece(&bytes_of(data)?, 0)?;
         let stream = self.get()?;
         patiently(py, span(self.gettimeout())?, |_| unless_blocked(stream.write_bytes(&piece)))
     }
 
-    /// Writes everything.
+    /// Writes all data.
     fn sendall(&self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<()> {
         let data = bytes_of(data)?;
         let stream = self.get()?;
@@ -106,45 +108,49 @@ impl MptcpStream {
         }
     }
 
-    /// Ends a direction: `SHUT_RD` (0), `SHUT_WR` (1) or `SHUT_RDWR` (2) of the module socket.
+    /// Closes one or both directions: `SHUT_RD` (0), `SHUT_WR` (1) or `SHUT_RDWR` (2) of the module socket.
     fn shutdown(&self, how: i32) -> PyResult<()> {
         let how = match how {
             0 => Shutdown::Read,
             1 => Shutdown::Write,
             2 => Shutdown::Both,
-            _ => return Err(PyValueError::new_err(format!("{how} is none of SHUT_RD, SHUT_WR, SHUT_RDWR"))),
+            _ => {
+                return Err(PyValueError::new_err(format!(
+                    "how = {how}: must be SHUT_RD, SHUT_WR or SHUT_RDWR"
+                )));
+            }
         };
         Ok(self.get()?.shutdown(how)?)
     }
 
-    /// Closes it in the background, or resets it when data was left unread.
+    /// Closes the connection in the background, or resets it if data was left unread.
     fn close(&self) {
         *self.inner.write().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Ends it at once and tells the peer (MP_FASTCLOSE).
+    /// Aborts the connection and notifies the peer (MP_FASTCLOSE).
     fn abort(&self) -> PyResult<()> {
         Ok(self.get()?.abort()?)
     }
 
-    /// Seconds that a call waits before it raises `TimeoutError`; None is for ever, 0 not at all.
+    /// Sets the seconds that a call waits before it raises `TimeoutError`. None waits forever, 0 not at all.
     fn settimeout(&self, timeout: Option<f64>) -> PyResult<()> {
         span(timeout)?;
         *self.timeout.write().unwrap_or_else(PoisonError::into_inner) = timeout;
         Ok(())
     }
 
-    /// What `settimeout` set.
+    /// The timeout in seconds.
     fn gettimeout(&self) -> Option<f64> {
         *self.timeout.read().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Turns Nagle's algorithm off or on.
+    /// Disables or enables Nagle's algorithm.
     fn set_nodelay(&self, nodelay: bool) -> PyResult<()> {
         Ok(self.get()?.set_nodelay(nodelay)?)
     }
 
-    /// Changes the congestion control.
+    /// Changes the congestion controller.
     fn set_congestion(&self, congestion: &str) -> PyResult<()> {
         Ok(self.get()?.set_congestion(&config::congestion(congestion)?)?)
     }
@@ -159,7 +165,7 @@ impl MptcpStream {
         info::connection(py, &self.get()?.info()?)
     }
 
-    /// Our address and port.
+    /// The local address and port.
     fn getsockname(&self) -> PyResult<(String, u16)> {
         Ok(name(self.get()?.local_addr()?))
     }
@@ -178,12 +184,12 @@ impl MptcpStream {
     }
 }
 
-/// A view of any buffer, in bytes.
+/// A byte view of any buffer.
 fn bytes_of<'py>(data: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     PyMemoryView::from(data)?.call_method1("cast", ("B",))
 }
 
-/// A copy of what a view holds from `begin` on, `PIECE` bytes at most.
+/// A copy of at most `PIECE` bytes of a view, from `begin` on.
 fn piece(view: &Bound<'_, PyAny>, begin: usize) -> PyResult<Bytes> {
     let (begin, end) = (begin as isize, begin.saturating_add(PIECE) as isize);
     let part = view.get_item(PySlice::new(view.py(), begin, end, 1))?;
