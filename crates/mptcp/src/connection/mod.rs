@@ -182,13 +182,13 @@ impl Connection {
         if self.recv.unread() == 0 && self.recv.early().is_empty() {
             self.subflows.iter_mut().for_each(|subflow| subflow.receiver_mut().on_all_read());
         }
-        let (open, whole) = (self.recv.open(), self.recv.buffer());
+        let (open, buffer) = (self.recv.open(), self.recv.buffer());
         if open == 0 || open < 2 * self.recv.advertised() {
             return;
         }
         for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_synchronised()) {
             let advertised = subflow.advertised_window();
-            if 2 * advertised <= whole && open >= 2 * advertised {
+            if 2 * advertised <= buffer && open >= 2 * advertised {
                 subflow.receiver_mut().acknowledge_now();
             }
         }
@@ -353,17 +353,17 @@ impl Connection {
     /// (net/mptcp/protocol.c, `__mptcp_retrans`).
     #[cold]
     pub(crate) fn admits(&mut self, now: Instant, id: usize, start: u64, length: u64) -> Admission {
-        let held = self.waiting_bytes();
+        let waiting = self.waiting_bytes();
         let subflow = &mut self.subflows[id];
         let (next, end) = (subflow.receiver().next(), start + length);
         let first = start.max(next);
         if end <= first {
             return Admission::Kept;
         }
-        let known = |offset| subflow.mapper().stream_offset(offset);
-        let (first, last) = (known(first), known(end - 1).map(|last| last + 1));
+        let stream_offset = |offset| subflow.mapper().stream_offset(offset);
+        let (first, last) = (stream_offset(first), stream_offset(end - 1).map(|last| last + 1));
         let is_next = start <= next;
-        if self.recv.admits((first, last), length, held, is_next) {
+        if self.recv.admits((first, last), length, waiting, is_next) {
             return Admission::Kept;
         }
         // In TCP the acknowledgement of the subflow is that of the stream, so acknowledged payload must be kept.
@@ -379,11 +379,11 @@ impl Connection {
 
     /// Sets whether the endpoint is short of memory. Returns whether a larger window has to be advertised.
     pub(crate) fn set_memory_pressure(&mut self, short: bool) -> bool {
-        let news = self.recv.set_memory_pressure(short);
-        if news {
+        let needs_update = self.recv.set_memory_pressure(short);
+        if needs_update {
             self.acknowledge_everywhere();
         }
-        news
+        needs_update
     }
 
     /// Notes that the connection waits in a listener's accept queue.
@@ -393,10 +393,10 @@ impl Connection {
 
     /// Notes that an application has accepted the connection. Returns whether a larger window has to be advertised.
     pub(crate) fn reader_came(&mut self) -> bool {
-        let news = self.recv.reader_came();
-        if news {
+        let needs_update = self.recv.reader_came();
+        if needs_update {
             self.acknowledge_everywhere();
         }
-        news
+        needs_update
     }
 }

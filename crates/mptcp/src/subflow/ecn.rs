@@ -16,13 +16,13 @@ impl Subflow {
     /// The ECN flags of a SYN. A retransmitted SYN has none, because a middlebox may drop SYNs with them (RFC 3168
     /// section 6.1.1.1). ECN is then not used in this direction, regardless of the answer (section 6.1.1).
     pub(crate) fn asking(&mut self, wanted: bool) -> Flags {
-        let asks = wanted && self.handshake.attempts <= 1;
+        let requests = wanted && self.handshake.attempts <= 1;
         self.echo.agreement = match self.echo.agreement {
-            _ if asks => Agreement::Asked,
+            _ if requests => Agreement::Asked,
             Agreement::Asked | Agreement::AskedOnce => Agreement::AskedOnce,
             _ => Agreement::No,
         };
-        if asks { Flags::from_bits(ASKS) } else { Flags::NONE }
+        if requests { Flags::from_bits(ASKS) } else { Flags::NONE }
     }
 
     /// The ECN flag of a SYN/ACK.

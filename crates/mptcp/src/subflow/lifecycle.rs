@@ -79,8 +79,8 @@ impl Subflow {
         self.receiver.opened(now);
         self.sender.synchronised(self.handshake.first_sent, self.negotiated.sack, rack);
         // RFC 6298 section 3: after a retransmission, only a timestamp identifies the answered SYN.
-        let once = (self.handshake.attempts == 1).then_some(self.handshake.sent_at);
-        match once.or_else(|| self.echo_time(answer, now)) {
+        let sent_once = (self.handshake.attempts == 1).then_some(self.handshake.sent_at);
+        match sent_once.or_else(|| self.echo_time(answer, now)) {
             Some(sent) => path.sample(now.since(sent)),
             None => self.sender.timeout.use_fallback_rto(),
         }

@@ -200,7 +200,8 @@ impl RetransmissionTimeout {
         self.consecutive
     }
 
-    /// The timeout without backoff. As in Linux the minimum applies to the variance term, so that the timeout of a 200 ms path exceeds its RTT.
+    /// The timeout without backoff. As in Linux the minimum applies to the variance term, so that the timeout of a 200
+    /// ms path exceeds its RTT.
     pub(crate) fn base(&self, path: &Path) -> Duration {
         match path.srtt {
             None => self.first,
@@ -300,12 +301,12 @@ impl Spurious {
     /// Starts F-RTO after a timeout. `fresh` is false if the timeout interrupts fast recovery, which excludes F-RTO
     /// (RFC 5682 section 2.1 step 1).
     pub(crate) fn begin_trial(&mut self, fresh: bool) {
-        let tried = self.settings.frto && fresh && self.before.is_some();
-        self.trial = if tried { Trial::Repeated } else { Trial::None };
+        let starts = self.settings.frto && fresh && self.before.is_some();
+        self.trial = if starts { Trial::Repeated } else { Trial::None };
     }
 
-    /// Continues F-RTO after an acknowledgement that did not prove a spurious timeout. It was a `duplicate`, or it
-    /// `advanced`; `all` data sent before is then acknowledged or not.
+    /// Continues F-RTO after an acknowledgement that did not prove a spurious timeout. The flags tell whether it was a
+    /// duplicate, acknowledged new data, and acknowledged all data sent before the timeout.
     pub(crate) fn go_on(&mut self, duplicate: bool, advanced: bool, all: bool) {
         self.trial = match self.trial {
             // Steps 2a and 3a: a genuine loss.
@@ -328,11 +329,11 @@ impl Spurious {
 
     /// Ends F-RTO for lack of new data. Returns `false` if some was sent already.
     pub(crate) fn give_up_trial(&mut self) -> bool {
-        let untried = self.trial == Trial::NewData { left: TRIAL_SEGMENTS };
-        if untried {
+        let is_unused = self.trial == Trial::NewData { left: TRIAL_SEGMENTS };
+        if is_unused {
             self.trial = Trial::None;
         }
-        untried
+        is_unused
     }
 
     /// Processes a report of a duplicate (RFC 2883 section 4).

@@ -162,8 +162,8 @@ impl Mapper {
             return Some(data + (start - from));
         }
         let alone = self.alone.as_ref()?;
-        let whole = alone.start <= start && start + length <= alone.end() && alone.checksum.is_none();
-        whole.then(|| alone.data + (start - alone.start))
+        let is_covered = alone.start <= start && start + length <= alone.end() && alone.checksum.is_none();
+        is_covered.then(|| alone.data + (start - alone.start))
     }
 
     /// Maps the next payload. Errors: the fault, and the payload after it.
@@ -183,19 +183,19 @@ impl Mapper {
             };
             let end = mapping.end();
             let data = mapping.data + (start - mapping.start);
-            let taken = payload.len().min((end - start) as usize);
+            let mapped = payload.len().min((end - start) as usize);
             let part =
-                if taken == payload.len() { std::mem::take(&mut payload) } else { payload.split_to(taken) };
+                if mapped == payload.len() { std::mem::take(&mut payload) } else { payload.split_to(mapped) };
             match mapping.checksum {
                 None => deliver(data, part),
                 Some(wire) => {
                     let mapping = *mapping;
-                    let complete = start + taken as u64 == end;
-                    let held = self.hold(mapping, wire, complete, part, &mut deliver);
-                    held.map_err(|fault| (fault, std::mem::take(&mut payload)))?;
+                    let complete = start + mapped as u64 == end;
+                    let result = self.hold(mapping, wire, complete, part, &mut deliver);
+                    result.map_err(|fault| (fault, std::mem::take(&mut payload)))?;
                 }
             }
-            start += taken as u64;
+            start += mapped as u64;
         }
         Ok(())
     }

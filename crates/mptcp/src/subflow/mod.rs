@@ -512,10 +512,10 @@ impl Subflow {
 
     #[inline]
     pub(crate) fn due(&self) -> PendingSends {
-        let again = (self.sender.board.lost > 0) | self.sender.wants_probe();
+        let retransmits = (self.sender.board.lost > 0) | self.sender.wants_probe();
         PendingSends(
             u8::from(self.pending_control.control.is_some())
-                | u8::from(again) << 1
+                | u8::from(retransmits) << 1
                 | u8::from(self.pending_control.fin) << 2
                 | u8::from(self.receiver.wants_ack()) << 3,
         )

@@ -103,8 +103,8 @@ impl PathMtu {
         if mtu >= packet || (v6 && mtu < LEAST_V6) {
             return TooBig::Ignored;
         }
-        let least = if v6 { LEAST_V6 } else { LEAST_V4 };
-        let claim = (mtu.max(least) - headers) as u16;
+        let min_mtu = if v6 { LEAST_V6 } else { LEAST_V4 };
+        let claim = (mtu.max(min_mtu) - headers) as u16;
         if claim >= self.limit.min(size) {
             return TooBig::Ignored;
         }

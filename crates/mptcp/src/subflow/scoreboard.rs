@@ -234,7 +234,7 @@ impl Scoreboard {
     /// Marks all segments lost that end at `to` or before, and were sent once and not reported. Returns whether there
     /// are any.
     pub(crate) fn settle(&mut self, to: u64) -> bool {
-        let mut any = false;
+        let mut any_lost = false;
         if to <= self.settled {
             return false;
         }
@@ -245,11 +245,11 @@ impl Scoreboard {
             }
             if !sent.sacked && !sent.lost && !sent.ever_retransmitted {
                 self.mark_lost(at);
-                any = true;
+                any_lost = true;
             }
         }
         self.settled = to;
-        any
+        any_lost
     }
 
     pub(crate) fn mark_lost(&mut self, at: usize) {
@@ -263,15 +263,15 @@ impl Scoreboard {
             self.retransmitted -= length;
             self.again.remove(&(sent.sent_at, sent.end()));
         }
-        let before = std::mem::replace(&mut sent.lost, true);
-        if !before {
+        let was_lost = std::mem::replace(&mut sent.lost, true);
+        if !was_lost {
             self.lost += length;
         }
-        if retransmitted || !before {
+        if retransmitted || !was_lost {
             (self.marked, self.last_marked) = (self.marked + length, sent.start);
         }
         self.waiting.insert(sent.start);
-        if let Some(rates) = self.rates.as_mut().filter(|_| retransmitted || !before) {
+        if let Some(rates) = self.rates.as_mut().filter(|_| retransmitted || !was_lost) {
             rates.on_lost(sent.start, sent.end());
         }
     }

@@ -196,11 +196,11 @@ impl AddressManager {
         echoed: bool,
         again_at: Instant,
     ) -> bool {
-        let news = !self.announced.iter().any(|known| known.announced.id == announced.id);
-        if news {
+        let is_new = !self.announced.iter().any(|known| known.announced.id == announced.id);
+        if is_new {
             self.announced.push(Announcement { announced, interface, echoed, tries: 1, again_at });
         }
-        news
+        is_new
     }
 
     /// Notes the peer's echo of an announcement. RFC 8684 section 3.4.1: an echo with other fields is invalid.

@@ -35,8 +35,8 @@ impl Connection {
         }
         let existing = self.pairs();
         let wanted: Vec<Pair> = self.lifecycle.wanted().copied().collect();
-        let most = usize::from(self.max_join_subflows()) + 1;
-        let (missing, next_call) = self.addresses.consult(now, client, &existing, &wanted, most);
+        let max_subflows = usize::from(self.max_join_subflows()) + 1;
+        let (missing, next_call) = self.addresses.consult(now, client, &existing, &wanted, max_subflows);
         missing.into_iter().for_each(|pair| self.lifecycle.tell(EndpointEvent::Wanted(pair)));
         self.timers.rejoin_at(next_call);
     }

@@ -168,10 +168,10 @@ impl Connection {
             return false;
         }
         let first = &mut self.subflows[0];
-        let permit = |end: u64| end > first.sender().board.una;
-        let outstanding =
-            self.send.head().and_then(|chunk| chunk.end_on(first.record().id)).is_some_and(permit);
-        if outstanding || !first.can_send() {
+        let is_unacknowledged = |end: u64| end > first.sender().board.una;
+        let is_outstanding =
+            self.send.head().and_then(|chunk| chunk.end_on(first.record().id)).is_some_and(is_unacknowledged);
+        if is_outstanding || !first.can_send() {
             return false;
         }
         self.negotiation.set_receipt_query(ReceiptQuery::Asked);

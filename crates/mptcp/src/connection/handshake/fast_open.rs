@@ -15,11 +15,11 @@ impl Connection {
     pub(crate) fn settle_syn_data(&mut self, id: usize, answer: &Segment) -> bool {
         let subflow = &mut self.subflows[id];
         let data = std::mem::take(&mut subflow.handshake_mut().syn_data);
-        let taken = answer.acknowledgment.offset_from(subflow.handshake().iss + 1).max(0) as usize;
-        subflow.handshake_mut().first_sent = 1 + taken.min(data.len()) as u64;
-        if taken < data.len() {
-            self.put_back(data.slice(taken..));
-            self.send.note_sent_with_syn((data.len() - taken) as u64);
+        let acknowledged = answer.acknowledgment.offset_from(subflow.handshake().iss + 1).max(0) as usize;
+        subflow.handshake_mut().first_sent = 1 + acknowledged.min(data.len()) as u64;
+        if acknowledged < data.len() {
+            self.put_back(data.slice(acknowledged..));
+            self.send.note_sent_with_syn((data.len() - acknowledged) as u64);
         }
         !data.is_empty()
     }
@@ -27,12 +27,12 @@ impl Connection {
     /// Server: makes the SYN's data readable. Returns whether there is any.
     pub(crate) fn deliver_syn_data(&mut self, id: usize) -> bool {
         let data = std::mem::take(&mut self.subflows[id].handshake_mut().syn_data);
-        let any = !data.is_empty();
-        if any {
+        let has_data = !data.is_empty();
+        if has_data {
             self.recv.take_unnumbered(data);
             self.lifecycle.note(EventKind::Readable);
         }
-        any
+        has_data
     }
 
     /// Client: puts data that the SYN did not deliver at the start of the stream.

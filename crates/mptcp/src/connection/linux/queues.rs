@@ -72,8 +72,8 @@ impl Connection {
         if self.negotiation.is_multipath() {
             return first;
         }
-        let room = self.send.edge().saturating_sub(subflow.stream_offset(subflow.sender().board.next));
-        if first <= room || subflow.sender().is_idle() { first.min(room) } else { 0 }
+        let space = self.send.edge().saturating_sub(subflow.stream_offset(subflow.sender().board.next));
+        if first <= space || subflow.sender().is_idle() { first.min(space) } else { 0 }
     }
 
     /// Assigns waiting data to subflows after a window update, before the application can write more
@@ -179,8 +179,8 @@ impl Connection {
         let tail = self.subflows[id].backlog().tail(next).filter(|&tail| tail < mss).unwrap_or(0);
         let open = self.send.window_space();
         let size = self.send.unsent().min(mss - tail).min(open).min(FRAGMENT - next % FRAGMENT);
-        let small = size < mss - tail && self.send.has_many_small_chunks(mss);
-        if size == 0 || small || self.is_corked(tail + size, mss) {
+        let is_too_small = size < mss - tail && self.send.has_many_small_chunks(mss);
+        if size == 0 || is_too_small || self.is_corked(tail + size, mss) {
             return None;
         }
         let data = self.send.next();
@@ -222,11 +222,11 @@ impl Connection {
 
     /// The size of a subflow's send buffer, bytes.
     fn send_memory(&self, id: usize) -> u64 {
-        let most = self.config.send_buffer;
+        let max = self.config.send_buffer;
         match (self.config.linux_stack.buffer_memory, self.config.mechanisms.autotuning) {
-            (false, _) => most,
-            (true, false) => memory_of(most),
-            (true, true) => self.subflows[id].backlog().memory().min(memory_of(most)),
+            (false, _) => max,
+            (true, false) => memory_of(max),
+            (true, true) => self.subflows[id].backlog().memory().min(memory_of(max)),
         }
     }
 

@@ -32,12 +32,12 @@ pub(crate) struct LinuxWindow {
 impl LinuxWindow {
     /// Creates a window for SO_RCVBUF = `asked`, or one that is tuned up to the memory of that value (`tcp_rmem`).
     pub(crate) fn new(asked: u64, tunes: bool, mss: u64) -> Self {
-        let most = memory_of(asked);
-        let memory = if tunes { INITIAL.min(most) } else { most };
+        let max_memory = memory_of(asked);
+        let memory = if tunes { INITIAL.min(max_memory) } else { max_memory };
         let ssthresh = window_of(memory, 0);
         Self {
             memory,
-            most,
+            most: max_memory,
             payload: 0,
             ssthresh,
             copied: 0,

@@ -95,8 +95,8 @@ impl PenaltyRecord {
     /// reduction than M2.
     pub(crate) fn after_loss(self, from: u64, to: u64) -> Option<Self> {
         let by_loss = self.by_loss * (to as f64 / from.max(1) as f64).min(1.0);
-        let whole = to as f64 / self.window.max(1) as f64;
-        (by_loss * by_loss > whole).then_some(Self { by_loss, ..self })
+        let total = to as f64 / self.window.max(1) as f64;
+        (by_loss * by_loss > total).then_some(Self { by_loss, ..self })
     }
 
     /// Whether the window has its former size.
@@ -191,8 +191,9 @@ impl ObserverState {
         (snapshot.samples, snapshot.marked) = (path.samples, board.marked);
         (snapshot.recoveries, snapshot.timeouts) = (sender.recoveries, sender.timeouts);
         (snapshot.undone, snapshot.reductions) = (sender.spurious.undone, sender.marks.reductions);
-        let (timed_out, found) = (sender.timeouts > before.timeouts, sender.recoveries > before.recoveries);
-        if found || timed_out {
+        let (timed_out, entered_recovery) =
+            (sender.timeouts > before.timeouts, sender.recoveries > before.recoveries);
+        if entered_recovery || timed_out {
             snapshot.penalised =
                 snapshot.penalised.and_then(|cut| cut.after_loss(before.cwnd, path.ssthresh));
         }
@@ -226,7 +227,7 @@ impl ObserverState {
                 WindowChange::Initial
             } else if timed_out {
                 WindowChange::Timeout
-            } else if found {
+            } else if entered_recovery {
                 WindowChange::Loss
             } else if undone {
                 WindowChange::Undone

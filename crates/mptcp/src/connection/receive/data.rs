@@ -99,12 +99,12 @@ impl Connection {
             return self.map_payload(now, id, start, payload);
         };
         receiver.take_next(now, length);
-        let before = incoming.next();
+        let old_next = incoming.next();
         let fills_gap = incoming.place(data, payload) == Placed::Filled;
         if fills_gap && !self.config.linux_stack.buffer_memory {
             receiver.acknowledge_now();
         }
-        if incoming.next() > before {
+        if incoming.next() > old_next {
             self.lifecycle.note(EventKind::Readable);
         }
         Ok(())
@@ -121,7 +121,7 @@ impl Connection {
         let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
         let (receiver, mapper) = subflow.receiving();
         receiver.take_next(now, payload.len() as u64);
-        let (before, mut fills_gap) = (incoming.next(), false);
+        let (old_next, mut fills_gap) = (incoming.next(), false);
         let mapped = mapper.map(start, payload, |data, bytes| {
             if admission == Admission::Kept {
                 fills_gap |= incoming.place(data, bytes) == Placed::Filled;
@@ -130,7 +130,7 @@ impl Connection {
         if fills_gap && !self.config.linux_stack.buffer_memory {
             receiver.acknowledge_now();
         }
-        if incoming.next() > before {
+        if incoming.next() > old_next {
             self.lifecycle.note(EventKind::Readable);
         }
         match mapped {
@@ -170,16 +170,16 @@ impl Connection {
         }
         let (subflow, incoming) = (&mut self.subflows[id], &mut self.recv);
         let (receiver, mapper) = subflow.receiving();
-        let before = incoming.next();
+        let old_next = incoming.next();
         let (mut fault, mut fills_gap, mut unmapped_data) = (None, false, Vec::new());
         let arrival = receiver.on_data(now, start, payload, |offset, bytes| {
             if fault.is_some() {
                 unmapped_data.push(bytes);
                 return;
             }
-            let kept = admission == Admission::Kept || offset >= start + length;
+            let is_kept = admission == Admission::Kept || offset >= start + length;
             let result = mapper.map(offset, bytes, |data, bytes| {
-                if kept {
+                if is_kept {
                     fills_gap |= incoming.place(data, bytes) == Placed::Filled;
                 }
             });
@@ -191,7 +191,7 @@ impl Connection {
         if fills_gap && arrival == Arrival::InOrder && !self.config.linux_stack.buffer_memory {
             receiver.acknowledge_now();
         }
-        if self.recv.next() > before {
+        if self.recv.next() > old_next {
             self.lifecycle.note(EventKind::Readable);
         }
         match fault {
@@ -207,8 +207,8 @@ impl Connection {
             self.subflows.iter().map(|subflow| subflow.receiver().queue()).chain([self.recv.early()]);
         let (bytes, pieces) =
             queues.fold((0, 0), |sum, queue| (sum.0 + queue.bytes(), sum.1 + queue.pieces()));
-        let most = 2 * most_pieces(self.config.receive_buffer);
-        bytes + more <= 2 * self.recv.buffer() + 65_536 && pieces < most
+        let max_pieces = 2 * most_pieces(self.config.receive_buffer);
+        bytes + more <= 2 * self.recv.buffer() + 65_536 && pieces < max_pieces
     }
 
     /// Whether another mapping of data that is not next may be stored.

@@ -351,11 +351,11 @@ impl Connection {
         let fast_close = segment.options.mptcp.iter().any(
             |option| matches!(option, MptcpOption::FastClose(key) if *key == self.negotiation.local().value),
         );
-        let why = SubflowCloseReason::ResetByPeer(reset_reason(segment));
+        let reason = SubflowCloseReason::ResetByPeer(reset_reason(segment));
         if fast_close && self.negotiation.is_multipath() {
-            return SubflowError::FastClose(Some(why));
+            return SubflowError::FastClose(Some(reason));
         }
-        SubflowError::Over(why)
+        SubflowError::Over(reason)
     }
 
     /// Cuts TCP payload beyond the window, which is not acknowledged and therefore retransmitted (RFC 9293 section
@@ -367,11 +367,11 @@ impl Connection {
         }
         let subflow = &mut self.subflows[id];
         let end = subflow.mapper().data_at(start + payload.len() as u64);
-        let over = end.map_or(0, |end| self.recv.excess(end));
-        if over > 0 {
-            payload.truncate(payload.len().saturating_sub(over as usize));
+        let excess = end.map_or(0, |end| self.recv.excess(end));
+        if excess > 0 {
+            payload.truncate(payload.len().saturating_sub(excess as usize));
             subflow.receiver_mut().acknowledge_now();
         }
-        over > 0
+        excess > 0
     }
 }

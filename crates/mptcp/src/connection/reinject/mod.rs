@@ -76,10 +76,10 @@ impl Connection {
 
     /// The subflows of the lowest usability class, one bit per slot.
     fn usable(&self) -> u64 {
-        let (mut least, mut usable) = (u8::MAX, 0);
+        let (mut lowest, mut usable) = (u8::MAX, 0);
         for (id, subflow) in self.subflows.iter().enumerate().filter(|(_, s)| s.can_send()) {
-            match usability(subflow).cmp(&least) {
-                Ordering::Less => (least, usable) = (usability(subflow), carrier(id)),
+            match usability(subflow).cmp(&lowest) {
+                Ordering::Less => (lowest, usable) = (usability(subflow), carrier(id)),
                 Ordering::Equal => usable |= carrier(id),
                 Ordering::Greater => {}
             }
@@ -93,11 +93,11 @@ impl Connection {
     pub(crate) fn reinject_oldest(&mut self) {
         let Some(chunk) = self.send.head() else { return };
         let start = chunk.start();
-        let permit = |slot: usize, s: &Subflow| {
+        let is_outstanding = |slot: usize, s: &Subflow| {
             chunk.carried_by(slot)
                 && chunk.end_on(s.record().id).is_some_and(|end| end > s.sender().board.una)
         };
-        let outstanding = self.subflows.iter().enumerate().filter(|(slot, s)| permit(*slot, s));
+        let outstanding = self.subflows.iter().enumerate().filter(|(slot, s)| is_outstanding(*slot, s));
         let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
         let usable = self.usable();
         if let Some(chunk) = self.send.head_mut() {

@@ -1,7 +1,7 @@
 //! Opportunistic retransmission (M1) and penalization (M2) of Raiciu et al. (NSDI 2012, section 4.2).
 //!
-//! Owns the response to a full receive window or send buffer while a subflow is available: M1 by its
-//! original rule, and both rules of M2. Never applies the later rules of M1 (`opportunistic`).
+//! Owns the response to a full receive window or send buffer while a subflow is available: M1 by its original rule, and
+//! both rules of M2. Never applies the later rules of M1 (`opportunistic`).
 
 use mptcp_clock::{Duration, Instant};
 
@@ -20,7 +20,7 @@ impl Connection {
             return None;
         }
         let head = self.send.head()?;
-        let (start, length, tried) = (head.start(), head.payload().len() as u64, head.carried_by(fast));
+        let (start, length, is_carried) = (head.start(), head.payload().len() as u64, head.carried_by(fast));
         let carriers = head.carriers();
         let slow = (0..self.subflows.len())
             .find(|&id| id != fast && carriers & carrier(id) != 0 && !self.subflows[id].is_closed())?;
@@ -31,9 +31,9 @@ impl Connection {
         }
         let slow_window = self.congestion.paths[slow].cwnd / self.congestion.paths[slow].mss;
         // The condition of the mptcp.org kernel: subflows with similar RTTs are not worth a copy.
-        let worth = slow_window <= 4 || fast_rtt * 4 < slow_rtt;
+        let is_worthwhile = slow_window <= 4 || fast_rtt * 4 < slow_rtt;
         let first_rule = mechanisms.opportunistic_rule == OpportunisticRule::Original;
-        if !mechanisms.opportunistic_retransmission || !first_rule || tried || !worth {
+        if !mechanisms.opportunistic_retransmission || !first_rule || is_carried || !is_worthwhile {
             return None;
         }
         self.reinjection.on_opportunistic(length);
@@ -46,20 +46,20 @@ impl Connection {
         let rate =
             |id: usize, rtt: Duration| self.congestion.paths[id].cwnd as f64 / rtt.as_secs_f64().max(1e-9);
         // The subflow that remembers the last penalty, and the minimum time between penalties.
-        let (holder, interval, deserved) = match rule {
+        let (recorded_on, interval, is_due) = match rule {
             PenaltyRule::Later => {
                 let is_open = self.subflows[slow].sender().state == Recovery::Open;
                 (fast, fast_rtt, is_open && fast_rtt < slow_rtt)
             }
             PenaltyRule::Original => (slow, slow_rtt, rate(slow, slow_rtt) < rate(fast, fast_rtt)),
         };
-        let last = &mut self.subflows[holder].scheduling_mut().last_penalty;
-        if deserved && last.is_none_or(|last| now.since(last) >= interval) {
+        let last = &mut self.subflows[recorded_on].scheduling_mut().last_penalty;
+        if is_due && last.is_none_or(|last| now.since(last) >= interval) {
             *last = Some(now);
-            let before = self.congestion.paths[slow].cwnd;
+            let old_window = self.congestion.paths[slow].cwnd;
             self.congestion.penalise(slow, rule);
             if self.observer.is_some() {
-                self.observe_penalty(now, slow, fast, before);
+                self.observe_penalty(now, slow, fast, old_window);
             }
         }
     }

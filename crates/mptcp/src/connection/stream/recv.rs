@@ -125,9 +125,9 @@ impl RecvStream {
 
     /// Returns `true` once, after the end of the stream is received.
     pub(crate) fn report_finish(&mut self) -> bool {
-        let news = !self.finish_reported && self.finished();
-        self.finish_reported |= news;
-        news
+        let is_new = !self.finish_reported && self.finished();
+        self.finish_reported |= is_new;
+        is_new
     }
 
     /// Processes a DATA_FIN at `offset`. The last plausible one counts until it is reached. An offset beyond the window
@@ -210,19 +210,19 @@ impl RecvStream {
     /// Moves early data that is next to the readable data.
     #[inline(never)]
     fn join_early(&mut self) -> Placed {
-        let before = self.next;
+        let old_next = self.next;
         while let Some((start, mut data)) = self.early.take(self.next) {
             if start < self.next {
-                let known = (self.next - start).min(data.len() as u64);
-                self.duplicate_bytes += known;
-                if known == data.len() as u64 {
+                let duplicate = (self.next - start).min(data.len() as u64);
+                self.duplicate_bytes += duplicate;
+                if duplicate == data.len() as u64 {
                     continue;
                 }
-                data.advance(known as usize);
+                data.advance(duplicate as usize);
             }
             self.append(data);
         }
-        if self.next > before { Placed::Filled } else { Placed::Fresh }
+        if self.next > old_next { Placed::Filled } else { Placed::Fresh }
     }
 
     /// Appends data without data sequence numbers: the data of a SYN (RFC 7413).
@@ -481,16 +481,16 @@ impl RecvStream {
         if rtt.is_zero() || now.since(tuning.since) < rtt {
             return;
         }
-        let taken = self.next - self.ready.bytes() - tuning.from;
+        let bytes_read = self.next - self.ready.bytes() - tuning.from;
         if let Some(linux) = &mut self.linux {
-            linux.on_read(now, taken, rtt, self.mss);
-            tuning.from += taken;
+            linux.on_read(now, bytes_read, rtt, self.mss);
+            tuning.from += bytes_read;
             self.buffer = linux.whole();
             return;
         }
         (tuning.since, tuning.from) = (now, self.next - self.ready.bytes());
         // Twice the measured rate, and space for the next doubling in slow start.
-        let wanted = (2 * taken + 16 * self.negotiated_mss).min(self.largest_buffer);
+        let wanted = (2 * bytes_read + 16 * self.negotiated_mss).min(self.largest_buffer);
         self.buffer = self.limit.want(wanted.max(self.limit.wanted()));
     }
 }

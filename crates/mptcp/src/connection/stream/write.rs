@@ -28,28 +28,28 @@ impl Connection {
         if self.writer.is_closed() || self.lifecycle.closed().is_some() {
             return 0;
         }
-        let taken = (data.len() as u64).min(self.writable()) as usize;
-        let all = taken == data.len();
-        self.writer.set_blocked(!all);
+        let accepted = (data.len() as u64).min(self.writable()) as usize;
+        let is_complete = accepted == data.len();
+        self.writer.set_blocked(!is_complete);
         // As in Linux, a blocked writer holds no data back.
-        let more = flags.more && all;
+        let more = flags.more && is_complete;
         self.writer.set_more(more);
-        if taken > 0 {
+        if accepted > 0 {
             let start = self.send.written();
-            self.send.write(data, taken);
-            self.note_end_of_write(start, more, flags.end_of_record && all);
+            self.send.write(data, accepted);
+            self.note_end_of_write(start, more, flags.end_of_record && is_complete);
         }
-        taken
+        accepted
     }
 
     /// Puts unacknowledged data of a SYN in front of all unsent data.
     pub(crate) fn put_back(&mut self, data: Bytes) {
         let length = data.len() as u64;
-        let habit = self.config.linux_compat.push_where_writes_end;
+        let pushes_writes = self.config.linux_compat.push_where_writes_end;
         let buffer = &mut self.send;
         buffer.write_ends_mut().shift(length);
         // Data that was put back earlier ends here or later.
-        if habit && buffer.unsent() == 0 {
+        if pushes_writes && buffer.unsent() == 0 {
             let end = buffer.written() + length;
             buffer.write_ends_mut().note(end, end, end, false);
         }
@@ -73,8 +73,8 @@ impl Connection {
 
     #[inline]
     fn note_end_of_write(&mut self, start: u64, more: bool, record: bool) {
-        let habit = self.config.linux_compat.push_where_writes_end;
-        if !habit && !record {
+        let pushes_writes = self.config.linux_compat.push_where_writes_end;
+        if !pushes_writes && !record {
             return;
         }
         let buffer = &mut self.send;
@@ -147,22 +147,22 @@ impl Connection {
 
     #[inline(always)]
     fn send_space(&self, buffer: u64) -> u64 {
-        let room = if self.config.linux_stack.buffer_memory {
+        let space = if self.config.linux_stack.buffer_memory {
             self.linux_send_space(buffer)
         } else {
             buffer.saturating_sub(self.send.held())
         };
         let waiting = self.send.unsent();
-        self.config.notsent_lowat.map_or(room, |most| room.min(most.saturating_sub(waiting)))
+        self.config.notsent_lowat.map_or(space, |most| space.min(most.saturating_sub(waiting)))
     }
 
     /// Space in the send buffer as Linux counts it, bytes: any space extends to the end of a fragment
     /// (`mptcp_sendmsg`).
     #[inline(never)]
     fn linux_send_space(&self, buffer: u64) -> u64 {
-        let room = buffer.saturating_sub(self.held());
-        if room == 0 || !self.negotiation.is_multipath() {
-            return room;
+        let space = buffer.saturating_sub(self.held());
+        if space == 0 || !self.negotiation.is_multipath() {
+            return space;
         }
         let end = (self.send.una() + buffer).next_multiple_of(FRAGMENT);
         end - self.send.written()
@@ -201,23 +201,23 @@ impl Connection {
             }
         }
         let wanted = (2.0 * rate * longest.as_secs_f64()) as u64;
-        let kept = if self.config.mechanisms.shrink_send_buffer { 0 } else { self.send.tuned() };
-        wanted.max(65_536).max(kept).min(self.config.send_buffer)
+        let minimum = if self.config.mechanisms.shrink_send_buffer { 0 } else { self.send.tuned() };
+        wanted.max(65_536).max(minimum).min(self.config.send_buffer)
     }
 
     /// The size of the send buffer as in Linux, bytes: twice SO_SNDBUF, or the total of the subflows' buffers
     /// (net/mptcp/protocol.h, `__mptcp_sync_sndbuf`).
     #[inline(never)]
     fn send_memory_of_all(&self) -> u64 {
-        let most = memory_of(self.config.send_buffer);
+        let max_memory = memory_of(self.config.send_buffer);
         if !self.config.mechanisms.autotuning {
-            return most;
+            return max_memory;
         }
         if let Some(path) = self.congestion.paths.first().filter(|_| self.negotiation.is_plain()) {
-            return tuned_send_memory(path.cwnd, path.mss).max(self.send.tuned()).min(most);
+            return tuned_send_memory(path.cwnd, path.mss).max(self.send.tuned()).min(max_memory);
         }
         let live = self.subflows.iter().filter(|subflow| !subflow.is_closed());
-        live.map(|subflow| subflow.backlog().memory().min(most)).sum::<u64>().max(16_384)
+        live.map(|subflow| subflow.backlog().memory().min(max_memory)).sum::<u64>().max(16_384)
     }
 
     /// Whether the peer holds data out of order: the subflows have more acknowledged than the data level.

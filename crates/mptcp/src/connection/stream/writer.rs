@@ -60,9 +60,9 @@ impl Writer {
 
     /// Decides whether to wake a waiting writer: when little is unsent, or a third of the buffer is free, as in Linux.
     /// `requires_third` excludes the first case. A woken writer no longer counts as blocked.
-    pub(crate) fn wake(&mut self, unsent: u64, room: u64, buffer: u64, requires_third: bool) -> bool {
-        let little = unsent < LOW_UNSENT && !requires_third;
-        let wakes = self.waits && room > 0 && (little || room >= buffer / 3);
+    pub(crate) fn wake(&mut self, unsent: u64, space: u64, buffer: u64, requires_third: bool) -> bool {
+        let is_little_unsent = unsent < LOW_UNSENT && !requires_third;
+        let wakes = self.waits && space > 0 && (is_little_unsent || space >= buffer / 3);
         self.waits &= !wakes;
         wakes
     }

@@ -173,14 +173,18 @@ impl Connection {
     /// backoff stays.
     pub(crate) fn watch_silent_path(&mut self, now: Instant, id: usize) {
         let Some(pause) = self.config.linux_stack.failed_path_probe else { return };
-        let others = self
+        let has_alternative = self
             .subflows
             .iter()
             .enumerate()
             .any(|(other, s)| other != id && s.can_send() && !s.sender().in_loss());
         let subflow = &mut self.subflows[id];
-        let silent = subflow.sender().timeout.consecutive() >= UNRESPONSIVE_TIMEOUTS && subflow.can_send();
-        if silent && others && subflow.liveness().slow_timers.path_probe() == Instant::FAR_FUTURE {
+        let is_unresponsive =
+            subflow.sender().timeout.consecutive() >= UNRESPONSIVE_TIMEOUTS && subflow.can_send();
+        if is_unresponsive
+            && has_alternative
+            && subflow.liveness().slow_timers.path_probe() == Instant::FAR_FUTURE
+        {
             subflow.liveness_mut().slow_timers.set_path_probe(now + pause);
         }
     }

@@ -256,9 +256,9 @@ impl Connection {
     #[inline]
     fn is_crowded(&self) -> bool {
         let (segments, bytes) = self.scheduler.outstanding();
-        let most = 2 * self.config.send_buffer;
+        let max_bytes = 2 * self.config.send_buffer;
         segments >= self.scheduler.max_segments()
-            || bytes > most && !(self.scheduler.is_redundant() && bytes <= self.max_reinjected())
+            || bytes > max_bytes && !(self.scheduler.is_redundant() && bytes <= self.max_reinjected())
     }
 
     /// The maximum of bytes that all subflows hold if each carries all data.
@@ -312,9 +312,9 @@ impl Connection {
     /// The maximum payload of one segment of a subflow, bytes: full frames within its congestion window.
     pub(crate) fn largest_payload(&self, id: usize) -> u64 {
         let path = &self.congestion.paths[id];
-        let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
-        let most = self.subflows[id].negotiated().gso_max.min(room);
-        (most / path.mss).max(1) * path.mss
+        let space = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
+        let max = self.subflows[id].negotiated().gso_max.min(space);
+        (max / path.mss).max(1) * path.mss
     }
 }
 
@@ -358,12 +358,12 @@ impl SendPermit {
     #[inline]
     pub(crate) fn has_window(&self, subflow: &Subflow, path: &Path, in_flight: u64) -> bool {
         let (largest, mss) = (subflow.negotiated().gso_max, path.mss);
-        let one = if largest <= mss {
+        let needed = if largest <= mss {
             mss
         } else {
             paced_row(path, largest.min(path.cwnd / 4).min(self.unsent)).max(mss)
         };
-        in_flight + one <= path.cwnd || self.is_last(path, in_flight)
+        in_flight + needed <= path.cwnd || self.is_last(path, in_flight)
     }
 
     /// Whether the remaining data is less than a segment that TCP would have sent within this window. TCP segments

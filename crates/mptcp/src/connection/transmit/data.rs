@@ -162,9 +162,9 @@ impl Connection {
         if self.waits_for_full_segment(now, id, size, mss) {
             return self.on_no_new_data(now, out);
         }
-        let before = self.send.next();
+        let old_next = self.send.next();
         let sent = self.send_new(now, id, size, out);
-        self.scheduler.on_chosen_sent(now, id, self.send.next() - before);
+        self.scheduler.on_chosen_sent(now, id, self.send.next() - old_next);
         Some(sent)
     }
 
@@ -374,8 +374,8 @@ impl Connection {
 
     /// Handles the state in which all written data is acknowledged.
     pub(crate) fn on_nothing_written(&mut self, now: Instant) -> Option<usize> {
-        let over = self.lifecycle.closed().is_some() || self.congestion.paths.is_empty();
-        let limit = if over { Limit::Idle } else { self.writer_limit(self.has_open_window()) };
+        let is_over = self.lifecycle.closed().is_some() || self.congestion.paths.is_empty();
+        let limit = if is_over { Limit::Idle } else { self.writer_limit(self.has_open_window()) };
         self.on_blocked(now, limit, false);
         if self.writer.is_closed() {
             // After the end of the stream, TIME-WAIT and the receive direction do not count as waiting for the
@@ -389,8 +389,8 @@ impl Connection {
     #[cold]
     fn note_idle_windows(&mut self, now: Instant, limit: Limit) {
         // The peer may hold early data while all written data is in flight, or while its window is full.
-        let permit = limit == Limit::HeadOfLine && self.send.unsent() == 0;
-        if !permit && !matches!(limit, Limit::Application | Limit::SendBuffer | Limit::Scheduler) {
+        let holds_early_data = limit == Limit::HeadOfLine && self.send.unsent() == 0;
+        if !holds_early_data && !matches!(limit, Limit::Application | Limit::SendBuffer | Limit::Scheduler) {
             return;
         }
         for (subflow, path) in self.subflows.iter_mut().zip(&self.congestion.paths) {
@@ -467,16 +467,16 @@ impl Connection {
             return unsent.min(mss);
         }
         // The first data may carry the keys, which belong to one frame.
-        let settled = self.negotiation.confirmed() || self.negotiation.is_plain();
-        if !settled || self.negotiation.infinite_from().is_some() {
+        let is_confirmed = self.negotiation.confirmed() || self.negotiation.is_plain();
+        if !is_confirmed || self.negotiation.infinite_from().is_some() {
             return mss;
         }
         let path = &self.congestion.paths[id];
         let largest = paced_row(path, largest);
-        let room = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
+        let space = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
         let open = self.send.window_space();
-        let most = largest.min(room).min(open);
-        if unsent <= most && !self.config.nagle { unsent } else { (most.min(unsent) / mss).max(1) * mss }
+        let max = largest.min(space).min(open);
+        if unsent <= max && !self.config.nagle { unsent } else { (max.min(unsent) / mss).max(1) * mss }
     }
 
     /// Whether a small segment for subflow `id` waits: for data in flight (Nagle, RFC 9293 section 3.7.4), or because

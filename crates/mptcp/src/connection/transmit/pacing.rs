@@ -44,11 +44,11 @@ impl Connection {
         let sender = self.subflows[id].sender();
         let board = &sender.board;
         let urgent = sender.wants_probe() && board.lost == 0 || sender.in_loss() && board.retransmitted == 0;
-        let held = sender.is_sampled() && until > now && !urgent;
-        if held {
+        let is_delayed = sender.is_sampled() && until > now && !urgent;
+        if is_delayed {
             self.timers.wake_at(until);
         }
-        held
+        is_delayed
     }
 
     /// Updates the pacing of a path after new data of `bytes` was sent.
@@ -62,16 +62,16 @@ impl Connection {
         if path.pacing.is_none() && (!self.config.pacing || path.srtt.is_none()) {
             return;
         }
-        let room = path.cwnd.saturating_sub(subflow.sender().in_flight());
+        let space = path.cwnd.saturating_sub(subflow.sender().in_flight());
         if path.pacing.is_none()
-            && room <= path.mss * u64::from(SHORT_BURST.most)
+            && space <= path.mss * u64::from(SHORT_BURST.most)
             && subflow.scheduling().next_send <= now
         {
             // The common case. The rest of a paced burst keeps its deadline.
             subflow.scheduling_mut().next_send = now;
             return;
         }
-        self.set_pace(now, id, bytes, room);
+        self.set_pace(now, id, bytes, space);
     }
 
     /// Delays the final, small segment of a closed stream behind a queue until the bottleneck has space for it. TCP,
@@ -96,7 +96,7 @@ impl Connection {
 
     /// Sets the deadline of a path that has a pacing rate or unused window.
     #[inline(never)]
-    fn set_pace(&mut self, now: Instant, id: usize, bytes: u64, room: u64) {
+    fn set_pace(&mut self, now: Instant, id: usize, bytes: u64, space: u64) {
         let path = &self.congestion.paths[id];
         let quantum = path.quantum;
         if let Some(rate) = path.pacing {
@@ -112,7 +112,7 @@ impl Connection {
             let empty = path.min_rtt.is_some_and(|min_rtt| rtt < min_rtt + min_rtt / QUEUE_DIVISOR);
             let burst = if empty && !path.in_slow_start() { SHORT_BURST } else { LONG_BURST };
             let scheduling = self.subflows[id].scheduling_mut();
-            if room <= path.mss * u64::from(burst.most) && scheduling.next_send <= now {
+            if space <= path.mss * u64::from(burst.most) && scheduling.next_send <= now {
                 scheduling.next_send = now;
                 return;
             }

@@ -154,9 +154,9 @@ impl Connection {
     #[inline(never)]
     fn add_blocks(&self, id: usize, segment: &mut Segment) {
         let subflow = &self.subflows[id];
-        let room = mptcp_wire::Options::SPACE.saturating_sub(segment.options.length());
+        let space = mptcp_wire::Options::SPACE.saturating_sub(segment.options.length());
         let irs = subflow.handshake().irs;
-        for (left, right) in subflow.receiver().blocks(room.saturating_sub(4) / 8) {
+        for (left, right) in subflow.receiver().blocks(space.saturating_sub(4) / 8) {
             segment.options.sack.push((irs + left as u32, irs + right as u32));
         }
     }

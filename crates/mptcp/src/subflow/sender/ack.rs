@@ -66,7 +66,9 @@ impl Sender {
         }
         let mut ends_recovery = false;
         if !matches!(self.state, Recovery::Open | Recovery::Disorder) {
-            ends_recovery = matches!(self.state, Recovery::Recovery { point } | Recovery::Loss { point } if point == self.board.una);
+            let una = self.board.una;
+            ends_recovery =
+                matches!(self.state, Recovery::Recovery { point } | Recovery::Loss { point } if point == una);
             self.leave_recovery(path, congestion);
         }
         if newly_lost && matches!(self.state, Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. }) {
@@ -377,15 +379,16 @@ impl Sender {
     #[inline(always)]
     pub(crate) fn detect(&mut self, ack: &Ack<'_>, advanced: u64, path: &Path) -> bool {
         if let Some(rack) = &mut self.rack {
-            let quiet = self.board.sacked == 0 && self.board.lost == 0 && self.board.retransmitted == 0;
-            if quiet && !rack.overtook(self.board.queue.front()) {
+            let is_undisturbed =
+                self.board.sacked == 0 && self.board.lost == 0 && self.board.retransmitted == 0;
+            if is_undisturbed && !rack.overtook(self.board.queue.front()) {
                 self.reorder_deadline = Instant::FAR_FUTURE;
                 return false;
             }
             let eager = matches!(self.state, Recovery::Recovery { .. } | Recovery::Loss { .. })
                 || self.board.sacked >= u64::from(DUPLICATE_THRESHOLD) * path.mss;
-            let (marked, again) = rack.detect(&mut self.board, ack.now, eager, path.min_rtt, path.srtt);
-            self.reorder_deadline = again.unwrap_or(Instant::FAR_FUTURE);
+            let (marked, next_check) = rack.detect(&mut self.board, ack.now, eager, path.min_rtt, path.srtt);
+            self.reorder_deadline = next_check.unwrap_or(Instant::FAR_FUTURE);
             return marked;
         }
         if self.sack {

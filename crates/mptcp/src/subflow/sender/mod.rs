@@ -460,8 +460,8 @@ impl Sender {
 
     /// Marks the sender as application-limited if the window is not full: `CheckIfApplicationLimited` of the BBR draft.
     pub(crate) fn note_idle_window(&mut self, path: &Path) {
-        let room = self.in_flight() + path.mss <= path.cwnd;
-        if room && self.board.lost <= self.board.retransmitted {
+        let has_space = self.in_flight() + path.mss <= path.cwnd;
+        if has_space && self.board.lost <= self.board.retransmitted {
             self.note_limited();
         }
     }
