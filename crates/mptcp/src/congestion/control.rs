@@ -1,4 +1,6 @@
-//! The [`CongestionControl`] trait.
+//! The [`CongestionControl`] trait: the interface between a connection and its congestion control algorithm.
+//!
+//! Owns the events that an algorithm is notified of. Never implements an algorithm (`controllers/`).
 
 use mptcp_clock::{Duration, Instant};
 

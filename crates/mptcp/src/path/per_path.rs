@@ -1,4 +1,6 @@
 //! A value per path, indexed by the slot of the subflow.
+//!
+//! Owns the growth of the vector when a slot is first used. Never interprets a value.
 
 use std::ops::{Deref, DerefMut};
 

@@ -1,4 +1,7 @@
-//! Events of a connection for an observer. Nothing here changes the protocol's behaviour.
+//! Events of a connection for an observer.
+//!
+//! Owns the comparison of states (`changes`, `observer`), the reasons for scheduling and blocking (`reasons`), and the
+//! time per limit (`limits`). Never changes the protocol's behaviour.
 
 pub(crate) mod changes;
 pub mod limits;

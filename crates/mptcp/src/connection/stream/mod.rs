@@ -1,4 +1,7 @@
-//! The byte streams of a connection: writes and send buffer in one direction, reassembly in the other.
+//! The two byte streams of a connection.
+//!
+//! Owns written data (`send_buffer`), the writer (`write`, `writer`), and the reassembly of received data (`recv`).
+//! Never sends or receives a segment.
 
 pub(crate) mod recv;
 pub(crate) mod send_buffer;

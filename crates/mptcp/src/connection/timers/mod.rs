@@ -1,4 +1,7 @@
-//! Timers of a connection: deadlines, arming, and `handle_timeout` for expired ones.
+//! Timers of a connection.
+//!
+//! Owns the deadlines (`deadlines`), the choice of timers and their durations (`arm`), and `handle_timeout`, which runs
+//! expired timers (`timeouts`). Never owns the timers of subflows.
 
 pub(crate) mod arm;
 pub(crate) mod deadlines;

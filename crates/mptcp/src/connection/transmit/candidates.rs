@@ -1,4 +1,4 @@
-//! Candidates for the scheduler: which subflows may carry data now, and how much fits into one segment.
+//! Candidates for the scheduler: which subflows may carry data now.
 //!
 //! Owns the usability classes (backup, probation, timeout) and the local limits of a subflow: congestion window, pacing
 //! and small queues. Never chooses among the candidates.

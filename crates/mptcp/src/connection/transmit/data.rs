@@ -1,10 +1,11 @@
 //! Transmission of stream data: which data is sent next, and on which subflow.
 //!
-//! Owns the choice between new data, reinjections and redundant copies, the size of a new segment, and Nagle's algorithm. Restarts a
-//! subflow after idle time as Linux does: the congestion window is halved for each idle RTO (RFC 2861 section 3.1, RFC 5681 section
-//! 4.1). Never decides how a segment looks (`segment`).
+//! Owns the choice between new data, reinjections and redundant copies, the size of a new segment, and Nagle's
+//! algorithm. Restarts a subflow after idle time as Linux does: the congestion window is halved for each idle RTO (RFC
+//! 2861 section 3.1, RFC 5681 section 4.1). Never decides how a segment looks (`segment`).
 //!
-//! After each segment of new data, the shortcut `would_block` tells whether another one can follow, without a full `poll_transmit`.
+//! After each segment of new data, the shortcut `would_block` tells whether another one can follow, without a full
+//! `poll_transmit`.
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::Segment;
