@@ -35,7 +35,7 @@ pub struct Snapshot {
     /// By link of the scenario.
     pub links: Vec<LinkCounters>,
     /// How they were used, in the same order.
-    pub uses: Vec<[netsim::LineUse; 2]>,
+    pub uses: Vec<[netsim::LinkUse; 2]>,
     /// From when packets were due to when they were with their device.
     pub lateness: Spread,
     /// Turns of the loop, each from when it was to begin: no packet waited longer to be read than the longest, and a tick of 5 ms.
@@ -280,7 +280,7 @@ impl Loop {
         Snapshot {
             elapsed: now.since(Instant::ZERO),
             links: (0..self.links).filter_map(|link| self.emulation.counters(link)).collect(),
-            uses: (0..self.links).filter_map(|link| self.emulation.line_use(link)).collect(),
+            uses: (0..self.links).filter_map(|link| self.emulation.link_use(link)).collect(),
             lateness: self.lateness.spread(),
             turns: self.turns.spread(),
             first: self.first,

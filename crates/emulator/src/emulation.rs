@@ -10,7 +10,7 @@ use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_lab::scenario::Scenario;
 use mptcp_lab::wiring::{ETHERNET, Wiring, spread};
 use netsim::{
-    AddressId, Codepoint, Counters, DirectionId, Event, Frame, Labels, LineUse, Loss, Network, NodeId,
+    AddressId, Codepoint, Counters, DirectionId, Event, Frame, Labels, LinkUse, Loss, Network, NodeId,
 };
 
 use crate::error::EmulatorError;
@@ -200,9 +200,9 @@ impl Emulation {
     }
 
     /// How both directions of a link of the scenario were used, by its place.
-    pub fn line_use(&mut self, link: usize) -> Option<[LineUse; 2]> {
+    pub fn link_use(&mut self, link: usize) -> Option<[LinkUse; 2]> {
         let id = *self.wiring.links().get(link)?;
-        Some([id.forward(), id.backward()].map(|direction| self.network.line_use(direction)))
+        Some([id.forward(), id.backward()].map(|direction| self.network.link_use(direction)))
     }
 
     /// Packets that were for nobody here: what kernels send without being asked, such as router solicitations.

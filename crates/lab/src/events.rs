@@ -4,7 +4,7 @@
 
 use mptcp::observe::{Columns, Kind, Kinds};
 use mptcp_clock::Instant;
-use netsim::{Cause, Happening};
+use netsim::{Cause, FrameEventType};
 
 /// The type of a network event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,10 +112,10 @@ pub struct Events {
 }
 
 /// The name of a frame event or its cause.
-pub(crate) fn word(what: Happening) -> &'static str {
+pub(crate) fn word(what: FrameEventType) -> &'static str {
     match what {
-        Happening::Marked => "marked",
-        Happening::Dropped(cause) => match cause {
+        FrameEventType::Marked => "marked",
+        FrameEventType::Dropped(cause) => match cause {
             Cause::QueueFull => "queue_full",
             Cause::Chance => "random_loss",
             Cause::TooLong => "too_long",

@@ -3,7 +3,7 @@
 //! Owns the layout of results. Never runs a simulation, never computes statistics across runs.
 
 use mptcp_clock::{Duration, Instant};
-use netsim::{Counters, LineUse};
+use netsim::{Counters, LinkUse};
 
 use crate::events::Events;
 use crate::scenario::Link;
@@ -405,7 +405,7 @@ impl LinkSummary {
         direction: &'static str,
         counters: &Counters,
         mac_retries: u64,
-        (used, seconds): (LineUse, f64),
+        (used, seconds): (LinkUse, f64),
     ) -> Self {
         let per_second = |value: f64| if seconds > 0.0 { value / seconds } else { 0.0 };
         Self {

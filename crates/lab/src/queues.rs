@@ -1,14 +1,14 @@
-//! The queue disciplines that scenarios may name: `queue = { kind = "fq_codel", target = "5ms" }` of a path or link.
+//! Queue disciplines in scenarios: `queue = { kind = "fq_codel", target = "5ms" }` of a path or link.
 //!
-//! Owns their keys, with the names and defaults of `tc`. What they do is `netsim`'s affair.
+//! Owns their keys, with the names and defaults of `tc`. `netsim` implements them.
 
 use std::sync::Arc;
 
 use mptcp_clock::Duration;
 use netsim::{
     By, CoDel, CoDelQueue, DualPi2, DualPi2Queue, Excess, FqCoDel, FqCoDelQueue, Pie, PieQueue, Prio,
-    PrioQueue, QueueDiscipline, QueueLimit, Rate, Red, RedQueue, TokenBucket, TokenBucketQueue, Turns,
-    TurnsQueue,
+    PrioQueue, QueueDiscipline, QueueLimit, Rate, Red, RedQueue, RoundRobin, RoundRobinQueue, TokenBucket,
+    TokenBucketQueue,
 };
 
 use crate::classes::classes_of;
@@ -19,27 +19,27 @@ use crate::scenario::kinds::Kind;
 use crate::scenario::parameters::Parameters;
 use crate::scenario::units::QueueSize;
 
-/// Makes a discipline for a direction.
+/// A factory of a discipline for one direction.
 pub(crate) type Make = Arc<dyn Fn() -> Box<dyn QueueDiscipline> + Send + Sync>;
-/// Gives what makes one; or says what does not fit.
+/// Creates the factory for a position, or returns the problem.
 pub(crate) type Maker = Arc<dyn Fn(&Place<'_>) -> Result<Make, String> + Send + Sync>;
 
-/// Where a queue is.
+/// The position of a queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
-    /// The names of the flows, in their order.
+    /// Names of the flows, in order.
     pub(crate) flows: &'a [String],
-    /// The longest frame of the link, bytes.
+    /// Maximum frame length of the link, bytes.
     pub(crate) frame: u32,
 }
 
-/// One that asks nothing of its place.
+/// A maker for disciplines that are independent of their position.
 pub(crate) fn maker<D: QueueDiscipline + 'static>(make: impl Fn() -> D + Send + Sync + 'static) -> Maker {
     let make: Make = Arc::new(move || Box::new(make()));
     Arc::new(move |_| Ok(make.clone()))
 }
 
-/// One that asks how long a frame is.
+/// A maker for disciplines that need the frame length.
 fn framed<D: QueueDiscipline + 'static>(make: impl Fn(u32) -> D + Send + Sync + 'static) -> Maker {
     let make = Arc::new(make);
     Arc::new(move |place| {
@@ -48,13 +48,13 @@ fn framed<D: QueueDiscipline + 'static>(make: impl Fn(u32) -> D + Send + Sync + 
     })
 }
 
-/// Whether the kind that a table names comes with this crate.
+/// Whether the kind of a table is built in.
 pub(crate) fn is_built_in(table: &toml::Table) -> bool {
     let named = table.get("kind").and_then(toml::Value::as_str);
     kinds().iter().any(|kind| Some(&*kind.name) == named)
 }
 
-/// All that come with this crate.
+/// All built-in disciplines.
 pub(crate) fn kinds() -> Vec<Kind<Maker>> {
     vec![
         Kind::built_in(
@@ -116,7 +116,7 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
             |keys| {
                 let usual = DualPi2::default();
                 let tupdate = update(keys, usual.tupdate)?;
-                // RFC 9332 appendix A.1, with the constants that give the defaults of Linux.
+                // RFC 9332 appendix A.1, with constants that give the defaults of Linux.
                 let slowest = keys.positive_time("max_rtt", Duration::from_millis(100))?.as_secs_f64();
                 let settings = DualPi2 {
                     limit: limit(keys, usual.limit)?,
@@ -139,8 +139,8 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
             &[],
             |keys| {
                 let (by, limit) = (by(keys)?, limit(keys, QueueLimit::Packets(1000))?);
-                let settings = Turns { by, limit, quantum: Some(quantum(keys, 1514)?) };
-                Ok(maker(move || TurnsQueue::new(settings)))
+                let settings = RoundRobin { by, limit, quantum: Some(quantum(keys, 1514)?) };
+                Ok(maker(move || RoundRobinQueue::new(settings)))
             },
         ),
         Kind::built_in(
@@ -149,8 +149,8 @@ pub(crate) fn kinds() -> Vec<Kind<Maker>> {
             &[],
             |keys| {
                 let (by, limit) = (by(keys)?, limit(keys, QueueLimit::Packets(1000))?);
-                let settings = Turns { by, limit, quantum: None };
-                Ok(maker(move || TurnsQueue::new(settings)))
+                let settings = RoundRobin { by, limit, quantum: None };
+                Ok(maker(move || RoundRobinQueue::new(settings)))
             },
         ),
         Kind::built_in(
@@ -175,7 +175,8 @@ fn codel(keys: &mut Parameters<'_>, usual: CoDel) -> Result<CoDel, ScenarioError
     let limit = limit(keys, usual.limit)?;
     let target = keys.positive_time("target", usual.target)?;
     let interval = keys.positive_time("interval", usual.interval)?;
-    // RFC 8289 section 4.4: 5 to 10 % of the interval are right; no wait of a whole interval is below it.
+    // RFC 8289 section 4.4 recommends 5% to 10% of the interval. A target of a whole interval would never
+    // drop.
     if target >= interval {
         let key = if keys.has("target") { "target" } else { "interval" };
         return Err(keys.error(key, "must be less than interval, usually a twentieth of it"));
@@ -192,7 +193,7 @@ fn codel(keys: &mut Parameters<'_>, usual: CoDel) -> Result<CoDel, ScenarioError
 
 fn red(keys: &mut Parameters<'_>) -> Result<Maker, ScenarioError> {
     let most = keys.positive_size("limit", None)?;
-    // tc: from min if that is given, else from limit.
+    // As tc: from min if that is set, else from limit.
     let usual = if keys.has("min") { keys.positive_size("min", None)?.saturating_mul(3) } else { most / 4 };
     let max = keys.positive_size("max", usual.max(1))?;
     let min = keys.positive_size("min", (max / 3).max(1))?;
@@ -269,7 +270,7 @@ fn bucket(keys: &mut Parameters<'_>, excess: Excess) -> Result<Maker, ScenarioEr
     }))
 }
 
-/// A number of bytes within bounds.
+/// A size in bytes within bounds.
 fn bytes(
     keys: &mut Parameters<'_>,
     key: &str,

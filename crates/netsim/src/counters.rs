@@ -1,44 +1,44 @@
-//! What a link direction has done so far. Only numbers.
+//! Counters of a link direction.
 
-/// Totals of a link direction since the start of the run, and its queue now.
+/// Totals of a link direction since the start of the run, and its current queue.
 ///
-/// Every frame is in one place: `offered = filtered + (held by filters) + too long + dropped + flushed + lost +
-/// retry_drops + delivered + backlog + (in flight)`.
+/// Every frame is counted once: `offered = filtered + (held by filters) + too long + dropped + flushed + lost
+/// + retry_drops + delivered + backlog + (in flight)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Frames given to the link.
+    /// Frames offered to the link.
     pub offered_frames: u64,
-    /// Their bytes.
+    /// Bytes of these frames.
     pub offered_bytes: u64,
-    /// Frames that left the queue onto the line.
+    /// Transmitted frames.
     pub sent_frames: u64,
-    /// Their bytes.
+    /// Bytes of these frames.
     pub sent_bytes: u64,
-    /// Frames that found the queue full, or that its discipline dropped.
+    /// Frames dropped by a full queue or by the discipline.
     pub dropped_frames: u64,
-    /// Frames that were longer than the link carries.
+    /// Frames longer than the maximum of the link.
     pub too_long_frames: u64,
-    /// Frames that the queue marked.
+    /// Frames marked by the queue.
     pub marked_frames: u64,
-    /// Frames lost because the link was or went down.
+    /// Frames lost because the link was down or went down.
     pub flushed_frames: u64,
-    /// Sent frames that random loss took.
+    /// Transmitted frames lost at random.
     pub lost_frames: u64,
-    /// Frames that a wireless MAC gave up.
+    /// Frames dropped by a wireless MAC after the last retry.
     pub retry_drops: u64,
-    /// Frames that a filter took before the queue.
+    /// Frames dropped by a filter before the queue.
     pub filtered_frames: u64,
-    /// Frames that reached the far end.
+    /// Frames delivered at the far end.
     pub delivered_frames: u64,
-    /// Their bytes.
+    /// Bytes of these frames.
     pub delivered_bytes: u64,
-    /// Delivered frames that came out damaged.
+    /// Frames delivered with a bit error.
     pub corrupted_frames: u64,
-    /// Delivered frames that came out twice; the copies count nowhere else.
+    /// Frames delivered twice. No other counter includes the copies.
     pub duplicated_frames: u64,
     /// Frames queued or in service.
     pub backlog_frames: u64,
-    /// Their bytes; the frame in service counts in full.
+    /// Bytes of these frames, including all of the frame in service.
     pub backlog_bytes: u64,
     /// The largest backlog in frames.
     pub max_backlog_frames: u64,

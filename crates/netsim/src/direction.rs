@@ -1,22 +1,22 @@
 //! One direction of a link: queue, serialisation, loss, propagation.
 //!
-//! Owns the frames it holds and their times. A frame's departure is computed when it is queued;
-//! whether it is lost, and when it arrives, is settled later but in order, with the parameters of
-//! its departure: every call first settles what departed by then. Never knows where frames go.
-//! The frames of a cell have no departure until their MAC says so (`wireless`), those under a discipline none until it is their
-//! turn (`managed`). `settling` settles; `far_end` has what happens to frames at the far end.
+//! Owns the frames on the direction and their times. The departure of a frame is computed when it is queued.
+//! Its loss and arrival are settled later, in order, with the parameters at its departure: every call first
+//! settles all frames that have departed. Never knows routes. Frames of a cell have no departure until their
+//! MAC reports it (`wireless`). Frames under a discipline have none until they are selected (`managed`).
+//! `settling` settles departures, and `far_end` handles delivery.
 
 mod changes;
 mod departure;
 mod far_end;
 mod held;
-mod impairing;
-mod line_use;
+mod impairment_state;
+mod link_use;
 mod managed;
-mod occupying;
 mod processing;
-mod refusals;
+mod refused;
 mod settling;
+mod utilisation;
 mod watch;
 mod wireless;
 
@@ -28,16 +28,16 @@ use mptcp_clock::{Duration, Instant, Rng};
 use crate::counters::Counters;
 use crate::frame::{Cause, DirectionId, Frame, Lost};
 use crate::loss::{Loss, LossProcess};
-use crate::observer::{FrameEvent, Happening, Observer};
+use crate::observer::{FrameEvent, FrameEventType, Observer};
 use crate::parameters::Parameters;
 pub(crate) use departure::{Departure, Service};
 use held::Held;
-use impairing::Impairing;
-use line_use::LineClock;
-pub use line_use::LineUse;
+use impairment_state::ImpairmentState;
+pub use link_use::LinkUse;
+use link_use::UseClock;
 use processing::Processing;
 
-/// Where lost frames go: nowhere, or into a list for the driver. Tells an observer of them, and of marked ones.
+/// Receives lost frames for the driver, or discards them. Notifies an observer of lost and marked frames.
 #[derive(Debug)]
 pub(crate) struct DropLog<P> {
     pub(crate) keep: bool,
@@ -48,21 +48,21 @@ pub(crate) struct DropLog<P> {
 impl<P> DropLog<P> {
     pub(crate) fn record(&mut self, at: Instant, direction: DirectionId, cause: Cause, frame: Frame<P>) {
         if self.observer.is_some() {
-            self.tell(at, direction, &frame, Happening::Dropped(cause));
+            self.tell(at, direction, &frame, FrameEventType::Dropped(cause));
         }
         if self.keep {
             self.frames.push(Lost { at, direction, cause, frame });
         }
     }
 
-    /// A queue has marked a frame.
+    /// Reports a frame that a queue marked.
     pub(crate) fn marked(&self, at: Instant, direction: DirectionId, frame: &Frame<P>) {
-        self.tell(at, direction, frame, Happening::Marked);
+        self.tell(at, direction, frame, FrameEventType::Marked);
     }
 
     #[cold]
     #[inline(never)]
-    pub(crate) fn tell(&self, at: Instant, direction: DirectionId, frame: &Frame<P>, what: Happening) {
+    pub(crate) fn tell(&self, at: Instant, direction: DirectionId, frame: &Frame<P>, what: FrameEventType) {
         if let Some(observer) = &self.observer {
             observer.observe(&FrameEvent { at, direction, label: frame.label, bytes: frame.bytes, what });
         }
@@ -73,54 +73,54 @@ impl<P> DropLog<P> {
 pub(crate) struct Direction<P> {
     id: DirectionId,
     parameters: Parameters,
-    /// The least time from departure to arrival under the present parameters.
+    /// The minimum time from departure to arrival under the current parameters.
     earliest: Duration,
-    /// Nothing is lost by chance, delayed by chance or watched.
+    /// Whether the direction has no random loss, no jitter and no watcher.
     plain: bool,
-    /// First the frames in flight, by arrival time; then those queued or in service, by departure time.
-    /// One row, so that a departure moves nothing.
+    /// Frames in flight by arrival time, then frames queued or in service by departure time. One container, so
+    /// that a departure moves no frame.
     frames: VecDeque<(Instant, Frame<P>)>,
-    /// How many of them are in flight.
-    flying: usize,
-    /// When the first of the others departs; never where there is none.
+    /// Number of frames in flight.
+    in_flight: usize,
+    /// Departure of the first queued frame; `FAR_FUTURE` if there is none.
     due: Instant,
-    /// When the last queued frame will have left.
+    /// Departure of the last queued frame.
     line_free: Instant,
-    line_clock: LineClock,
+    line_clock: UseClock,
     /// The latest arrival so far.
     last_arrival: Instant,
     loss: LossProcess,
     jitter: Rng,
-    /// How long the host at the far end takes for a frame, if it takes any time.
+    /// Processing time per frame of the host at the far end, if any.
     processing: Option<Processing>,
     counters: Counters,
-    /// Its frames wait without a departure until a MAC says that it is done with them.
+    /// Whether frames depart only when a MAC reports it.
     wireless: bool,
-    /// It looks at the length of frames, or marks them.
+    /// Whether the queue checks frame lengths or marks frames.
     particular: bool,
     managed: Option<Box<Held<P>>>,
-    /// What becomes of frames at the far end, if anything does.
-    impairing: Option<Box<Impairing>>,
-    /// A frame that departs may arrive before some that departed earlier, or make those arrive.
-    eager: bool,
-    /// Departures to report, if somebody watches.
+    /// Duplication, corruption and batching at the far end, if any.
+    impairing: Option<Box<ImpairmentState>>,
+    /// Whether a departing frame can arrive before frames that departed earlier, or trigger their arrival.
+    may_reorder: bool,
+    /// Departures to report, if they are watched.
     departures: Option<VecDeque<Departure>>,
 }
 
 impl<P> Direction<P> {
     pub(crate) fn new(id: DirectionId, parameters: Parameters, stream: &Rng) -> Self {
         let managed = Held::of(&parameters, stream.child("queue"));
-        let impairing = Impairing::of(&parameters, stream);
+        let impairing = ImpairmentState::of(&parameters, stream);
         let mut direction = Self {
             id,
             parameters,
             earliest: Duration::ZERO,
             plain: false,
             frames: VecDeque::new(),
-            flying: 0,
+            in_flight: 0,
             due: Instant::FAR_FUTURE,
             line_free: Instant::ZERO,
-            line_clock: LineClock::default(),
+            line_clock: UseClock::default(),
             last_arrival: Instant::ZERO,
             loss: LossProcess::new(stream.child("loss")),
             jitter: stream.child("jitter"),
@@ -130,7 +130,7 @@ impl<P> Direction<P> {
             particular: false,
             managed,
             impairing,
-            eager: false,
+            may_reorder: false,
             departures: None,
         };
         direction.measure_delay();
@@ -141,32 +141,33 @@ impl<P> Direction<P> {
         &self.parameters
     }
 
-    /// The host at the far end takes up to `most` for each frame from now on.
+    /// Sets the maximum processing time per frame of the host at the far end.
     pub(crate) fn set_processing(&mut self, most: Duration, stream: &Rng) {
         self.processing = Processing::of(most, stream);
         self.measure_delay();
     }
 
-    /// The counters as of `now`.
+    /// The counters at `now`.
     pub(crate) fn counters(&mut self, now: Instant, drops: &mut DropLog<P>) -> Counters {
         self.settle(now, drops);
         let waiting = self.managed.as_ref().map_or(0, |managed| managed.waiting());
-        Counters { backlog_frames: (self.frames.len() - self.flying + waiting) as u64, ..self.counters }
+        Counters { backlog_frames: (self.frames.len() - self.in_flight + waiting) as u64, ..self.counters }
     }
 
-    /// Counts a frame given to the link.
+    /// Counts an offered frame.
     #[inline]
     pub(crate) fn count_offered(&mut self, bytes: u32) {
         self.counters.offered_frames += 1;
         self.counters.offered_bytes += u64::from(bytes);
     }
 
-    /// Counts a frame that a filter took.
+    /// Counts a frame that a filter dropped.
     pub(crate) fn count_filtered(&mut self) {
         self.counters.filtered_frames += 1;
     }
 
-    /// Queues a frame of a plain queue at `now`, or says why not. `Ok(true)` if the pending time may have changed.
+    /// Queues a frame of a plain queue at `now`, or returns the cause of its drop. `Ok(true)` if the time of
+    /// the next event may have changed.
     #[inline(always)]
     pub(crate) fn queue(
         &mut self,
@@ -181,14 +182,14 @@ impl<P> Direction<P> {
             return Err(self.refuse_long(now, frame, drops));
         }
         let (limit, rate) = (self.parameters.queue, self.parameters.rate);
-        let mut backlog = self.frames.len() - self.flying;
+        let mut backlog = self.frames.len() - self.in_flight;
         if self.due <= now && !self.has_held_more(backlog, frame.bytes) {
             self.settle(now, drops);
-            backlog = self.frames.len() - self.flying;
+            backlog = self.frames.len() - self.in_flight;
         }
         if backlog > 0 && !limit.admits(backlog, self.counters.backlog_bytes, frame.bytes, rate) {
             self.settle(now, drops);
-            backlog = self.frames.len() - self.flying;
+            backlog = self.frames.len() - self.in_flight;
             if !limit.fits(backlog, self.counters.backlog_bytes, frame.bytes, rate) {
                 self.counters.dropped_frames += 1;
                 drops.record(now, self.id, Cause::QueueFull, frame);
@@ -220,8 +221,8 @@ impl<P> Direction<P> {
         Ok(idle)
     }
 
-    /// Whether a plain queue has been longer than a frame makes what was not sent off yet: then nobody need know how much of that has
-    /// departed, and all of it is sent off later, many at once.
+    /// Whether the maximum backlog already exceeds the unsettled backlog plus this frame. If so, settling can
+    /// be postponed, and many departures are settled at once.
     #[inline(always)]
     fn has_held_more(&self, backlog: usize, bytes: u32) -> bool {
         let counters = &self.counters;
@@ -231,33 +232,33 @@ impl<P> Direction<P> {
             && counters.backlog_bytes + u64::from(bytes) <= counters.max_backlog_bytes
     }
 
-    /// When this direction next wants attention: its next arrival, or the earliest time at which
-    /// there might be one.
+    /// Time of the next event of this direction: the next arrival, or the earliest possible one.
     #[inline]
     pub(crate) fn next_event(&self) -> Instant {
         let Some(&(first, _)) = self.frames.front() else {
-            // A discipline may have frames and let none go yet.
+            // A discipline may hold frames without releasing one.
             return if self.due == Instant::FAR_FUTURE { self.due } else { self.due + self.earliest };
         };
-        if self.flying == 0 {
+        if self.in_flight == 0 {
             return first + self.earliest;
         }
-        if !self.eager {
+        if !self.may_reorder {
             return first;
         }
         if self.due == Instant::FAR_FUTURE { first } else { first.min(self.due + self.earliest) }
     }
 
-    /// The frame that arrives at or before `now`.
+    /// The next frame that arrives at or before `now`.
     #[inline]
     pub(crate) fn arrival(&mut self, now: Instant, drops: &mut DropLog<P>) -> Option<Frame<P>> {
-        // Where all go the same way, none that departs is before one in flight: they are sent off many at once.
-        if !self.plain || self.flying < 2 {
+        // With a constant delay, no departing frame overtakes one in flight. Many departures are settled at
+        // once.
+        if !self.plain || self.in_flight < 2 {
             self.settle(now, drops);
         }
-        let arrived = self.flying > 0 && self.frames.front().is_some_and(|(arrives, _)| *arrives <= now);
+        let arrived = self.in_flight > 0 && self.frames.front().is_some_and(|(arrives, _)| *arrives <= now);
         let (_, frame) = if arrived { self.frames.pop_front()? } else { return None };
-        self.flying -= 1;
+        self.in_flight -= 1;
         self.counters.delivered_frames += 1;
         self.counters.delivered_bytes += u64::from(frame.bytes);
         Some(frame)
@@ -273,11 +274,11 @@ impl<P> Direction<P> {
         let varies = self.parameters.jitter.is_some() || self.processing.is_some();
         let certain = !varies && self.parameters.loss == Loss::None;
         self.plain = certain && self.departures.is_none() && self.managed.is_none() && !gathers;
-        self.eager = self.parameters.jitter.is_some_and(|jitter| jitter.reorder) || gathers;
+        self.may_reorder = self.parameters.jitter.is_some_and(|jitter| jitter.reorder) || gathers;
     }
 
-    /// Finds out anew when the first frame departs.
+    /// Updates the departure time of the first queued frame.
     fn look(&mut self) {
-        self.due = self.frames.get(self.flying).map_or(Instant::FAR_FUTURE, |(departs, _)| *departs);
+        self.due = self.frames.get(self.in_flight).map_or(Instant::FAR_FUTURE, |(departs, _)| *departs);
     }
 }

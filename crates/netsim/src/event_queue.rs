@@ -1,26 +1,26 @@
-//! The order of what happens: one pending time for each source.
+//! The event queue: one pending time per source.
 //!
-//! Owns the times, in groups of sixteen, and above them the first of each group, in groups of sixteen, up to one: so the first of all
-//! is among sixteen, and a new time for a source is told upwards as far as it changes a first. Never knows what a source is.
+//! Owns the times, in a tree of groups of sixteen. Each level holds the minimum of each group below, up to a
+//! single group. An update propagates upwards only while it changes a minimum. Never knows what a source is.
 //!
-//! Two sources pending at one instant go by their number, the lower first: a rule that depends on
-//! nothing but the order of creation, so it is the same in every run.
+//! Simultaneous sources are ordered by number, so the order depends only on the order of creation and is the
+//! same in every run.
 
 use mptcp_clock::Instant;
 
-/// What stands in a group.
+/// Entries per group.
 const SIZE: usize = 16;
-/// The part of it that is looked at, or not, as a whole.
+/// Entries that are compared together.
 const QUARTER: usize = SIZE / 4;
 
-/// A time and its source: in the order of what happens.
+/// A time and its source, ordered as events are.
 type Pending = (u64, u32);
 
 /// Times in nanoseconds.
 #[derive(Clone, Copy, Debug)]
 struct Times {
     list: [u64; SIZE],
-    /// So many of them are used, from the first on.
+    /// Number of used entries.
     used: usize,
 }
 
@@ -28,7 +28,7 @@ impl Times {
     /// Nothing pending.
     const NEVER: Self = Self { list: [u64::MAX; SIZE], used: 0 };
 
-    /// The least time and where it is, the first of them.
+    /// The minimum time and its first index.
     #[inline]
     fn least(&self) -> (u64, usize) {
         let mut least = least_of(&self.list[..QUARTER]);
@@ -41,7 +41,7 @@ impl Times {
         if self.used > 3 * QUARTER {
             least = least.min(least_of(&self.list[3 * QUARTER..]));
         }
-        // Where it is, is asked of one time, and not of each that was the least so far.
+        // The index is searched once at the end, not tracked during the comparison.
         (least, self.list.iter().position(|&time| time == least).unwrap_or(0))
     }
 }
@@ -51,7 +51,7 @@ fn least_of(times: &[u64]) -> u64 {
     times.iter().fold(u64::MAX, |least, &time| least.min(time))
 }
 
-/// The firsts of sixteen groups.
+/// The minima of sixteen groups.
 #[derive(Clone, Copy, Debug)]
 struct Firsts {
     times: Times,
@@ -78,12 +78,12 @@ impl Firsts {
     }
 }
 
-/// Pending times of sources numbered from 0.
+/// Pending times of the sources, numbered from 0.
 #[derive(Debug)]
 pub(crate) struct EventQueue {
     times: Vec<Times>,
-    /// The firsts of the groups of times, then those of the groups below; the last level is one group. No level above one group of
-    /// times.
+    /// Levels of minima: of the groups of times, then of the groups below. The last level is one group. Empty
+    /// with a single group of times.
     firsts: Vec<Vec<Firsts>>,
     sources: usize,
 }
@@ -93,7 +93,7 @@ impl EventQueue {
         Self { times: vec![Times::NEVER], firsts: Vec::new(), sources: 0 }
     }
 
-    /// A new source with nothing pending.
+    /// Adds a source with nothing pending.
     pub(crate) fn add(&mut self) -> u32 {
         let source = self.sources;
         self.sources += 1;
@@ -105,7 +105,7 @@ impl EventQueue {
         source as u32
     }
 
-    /// There are so many groups of times now.
+    /// Adds a group of times, of which there are now `groups`.
     #[cold]
     fn add_group(&mut self, mut groups: usize) {
         for level in &mut self.firsts {
@@ -120,7 +120,7 @@ impl EventQueue {
                 return;
             }
         }
-        // The last level was one group, and is two now.
+        // The last level grew from one group to two.
         let first = match self.firsts.last() {
             Some(last) => last[0].first(),
             None => first_of(&self.times[0], 0),
@@ -139,7 +139,7 @@ impl EventQueue {
         (Instant::from_nanos(time), source)
     }
 
-    /// When `source` is pending.
+    /// The pending time of `source`.
     #[inline]
     pub(crate) fn pending(&self, source: u32) -> Instant {
         Instant::from_nanos(self.times[source as usize / SIZE].list[source as usize % SIZE])
@@ -177,7 +177,7 @@ impl EventQueue {
     }
 }
 
-/// The first of a group of times, whose sources begin where the group stands.
+/// The minimum of a group of times.
 #[inline]
 fn first_of(times: &Times, group: usize) -> Pending {
     let (time, place) = times.least();

@@ -1,7 +1,7 @@
-//! Pipes in front of a link's queue, as dummynet places them on a bridge.
+//! Filters before the queue of a link, as the pipes of dummynet on a bridge.
 //!
-//! A pipe owns the frames that its extra delay holds back. It has no rate and no limit, and never
-//! touches a frame whose label it does not match.
+//! A filter owns the frames that its extra delay holds. It has no rate and no limit, and never touches frames
+//! whose label does not match.
 
 use std::collections::VecDeque;
 
@@ -10,12 +10,12 @@ use mptcp_clock::{Duration, Instant, Rng};
 use crate::frame::Frame;
 use crate::loss::{Loss, LossProcess};
 
-/// Which frames a filter matches.
+/// The frames that a filter matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Labels {
     /// Every frame.
     All,
-    /// Frames of one of these classes: the upper 24 bits of their labels.
+    /// Frames of these classes: the upper 24 bits of their labels.
     Only(Vec<u32>),
 }
 
@@ -35,11 +35,11 @@ pub(crate) struct Pipe<P> {
     loss: Loss,
     process: LossProcess,
     held: VecDeque<(Instant, Frame<P>)>,
-    /// Its number on the event queue.
+    /// Its source number in the event queue.
     pub(crate) source: u32,
 }
 
-/// What a pipe does with a frame that it matches.
+/// The result of a filter for a matching frame.
 pub(crate) enum Passage<P> {
     Through(Frame<P>),
     Held,
@@ -55,7 +55,7 @@ impl<P> Pipe<P> {
         self.labels.contains(label)
     }
 
-    /// Takes a frame at `now`.
+    /// Handles a frame at `now`.
     pub(crate) fn take(&mut self, now: Instant, frame: Frame<P>) -> Passage<P> {
         if self.process.takes(&self.loss, now, frame.bytes) {
             Passage::Lost(frame)
@@ -67,12 +67,12 @@ impl<P> Pipe<P> {
         }
     }
 
-    /// When the next frame comes out.
+    /// Time at which the next frame is released.
     pub(crate) fn next_event(&self) -> Instant {
         self.held.front().map_or(Instant::FAR_FUTURE, |(out, _)| *out)
     }
 
-    /// The frame that comes out at or before `now`.
+    /// The next frame released at or before `now`.
     pub(crate) fn release(&mut self, now: Instant) -> Option<Frame<P>> {
         if self.next_event() <= now { self.held.pop_front().map(|(_, frame)| frame) } else { None }
     }

@@ -1,4 +1,4 @@
-//! Frames, and the names of what they meet. Only values: nothing here decides anything.
+//! Frames, identifiers, and the causes of loss.
 
 use mptcp_clock::Instant;
 
@@ -25,7 +25,7 @@ pub struct TimerId(pub(crate) u32);
 macro_rules! indices {
     ($($name:ident),*) => {$(
         impl $name {
-            /// Its place in the order of creation, from 0: an index for the driver's own tables.
+            /// The index in the order of creation, from 0, for tables of the driver.
             #[must_use]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -63,18 +63,18 @@ impl DirectionId {
     }
 }
 
-/// What a queue may do to a frame where it is congested: the ECN field of an IP header (RFC 3168 section 5), by its values.
+/// The ECN field of an IP header (RFC 3168 section 5).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u16)]
 pub enum Codepoint {
-    /// Drop it.
+    /// Not ECN-capable: congested queues drop it.
     #[default]
     NotEct = 0,
-    /// Mark it; a queue may do so more finely than with `Ect0` (RFC 9331).
+    /// ECN-capable; queues may mark it more finely than `Ect0` (RFC 9331).
     Ect1 = 1,
-    /// Mark it.
+    /// ECN-capable: congested queues mark it.
     Ect0 = 2,
-    /// It was marked.
+    /// Marked.
     Ce = 3,
 }
 
@@ -98,7 +98,7 @@ impl Codepoint {
         self as u8
     }
 
-    /// Marks it, if that is allowed; returns whether it is marked now and was not before.
+    /// Marks the frame if it is ECN-capable. Returns whether this call marked it.
     #[inline]
     pub(crate) fn mark(&mut self) -> bool {
         let marked = matches!(self, Self::Ect0 | Self::Ect1);
@@ -109,24 +109,24 @@ impl Codepoint {
     }
 }
 
-/// What travels. The network reads all but the payload, and changes the mark alone.
+/// A frame. The network reads everything except the payload, and changes only the ECN mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frame<P> {
-    /// Bytes on the wire: the IP packet and 14 bytes of Ethernet header.
+    /// Length in bytes: the IP packet and 14 bytes of Ethernet header.
     pub bytes: u32,
-    /// Where it goes.
+    /// Destination address.
     pub destination: AddressId,
-    /// The upper 24 bits are the class, which filters match: which subflow the frame belongs to, as
-    /// the driver numbers them. The lower 8 bits are a detail of the driver's own.
+    /// The upper 24 bits are the class, usually the number of the subflow, which filters match. The driver
+    /// uses the lower 8 bits.
     pub label: u32,
-    /// Whether queues may mark it, and whether one did.
+    /// ECN codepoint.
     pub ecn: Codepoint,
-    /// The driver's own; moved, never copied.
+    /// Data of the driver, which the network moves but never copies.
     pub payload: P,
 }
 
 impl Frame<()> {
-    /// The label of `class`, of which the lower 24 bits count, with a `detail` of the driver's own.
+    /// The label of `class` (24 bits) with `detail` (8 bits).
     #[must_use]
     pub const fn label_of(class: u32, detail: u8) -> u32 {
         class << 8 | detail as u32
@@ -134,51 +134,51 @@ impl Frame<()> {
 }
 
 impl<P> Frame<P> {
-    /// What filters match.
+    /// The class, which filters match.
     #[must_use]
     pub const fn class(&self) -> u32 {
         self.label >> 8
     }
 
-    /// What filters ignore.
+    /// The detail, which filters ignore.
     #[must_use]
     pub const fn detail(&self) -> u8 {
         self.label as u8
     }
 }
 
-/// Why a frame never arrived.
+/// The cause of a drop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Cause {
     /// The queue was full.
     QueueFull,
-    /// The link's random loss took it.
+    /// Random loss of the link.
     Chance,
-    /// It was longer than the link carries.
+    /// The frame is longer than the maximum of the link.
     TooLong,
     /// The link was down, or went down while it held the frame.
     Down,
-    /// A filter's loss took it.
+    /// Random loss of a filter.
     Filter,
-    /// A station or an access point gave it up after its last retry.
+    /// A station or access point gave up after the last retry.
     Retries,
     /// The queue's discipline dropped it.
     Discipline,
-    /// It arrives, but damaged: whoever reads it finds its checksum wrong.
+    /// The frame is delivered with a bit error, and its receiver drops it for its checksum.
     Corrupted,
-    /// It reached a node that neither owns its destination nor knows a way there.
+    /// A node neither owns the destination nor has a route to it.
     NoRoute,
 }
 
-/// A frame that never arrived, given back to the driver (see [`crate::Network::keep_lost`]).
+/// A dropped frame, returned to the driver (see [`crate::Network::keep_lost`]).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost<P> {
-    /// When it was lost. A random loss falls at the end of the frame's serialisation.
+    /// Time of the drop. A random loss is dated to the end of the serialisation.
     pub at: Instant,
-    /// Where it was lost; for [`Cause::NoRoute`], the direction by which it came.
+    /// The direction of the drop; for [`Cause::NoRoute`], the incoming direction.
     pub direction: DirectionId,
-    /// What took it.
+    /// The cause.
     pub cause: Cause,
-    /// The frame itself.
+    /// The frame.
     pub frame: Frame<P>,
 }

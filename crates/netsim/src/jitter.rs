@@ -1,30 +1,30 @@
-//! Variation of the propagation delay. Draws one delay at a time; ordering is the link's business.
+//! Variation of the propagation delay. Computes single delays; the direction handles ordering.
 
 use mptcp_clock::{Duration, Rng};
 
-/// How delays scatter around the nominal one.
+/// The distribution of delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Spread {
     /// Uniform in delay ± spread.
     Uniform,
-    /// Near to normal with the spread as standard deviation: the sum of four uniform numbers
-    /// (Irwin-Hall), so never further than 3.47 spreads from the nominal delay.
+    /// Approximately normal with `spread` as standard deviation: the sum of four uniform numbers (Irwin-Hall).
+    /// The deviation never exceeds 3.47 `spread`.
     Normal,
 }
 
-/// Jitter of a link direction. A delay never falls below zero.
+/// Jitter of a link direction. Delays below zero become zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Jitter {
-    /// Half-width or standard deviation.
+    /// Half-width or standard deviation of the distribution.
     pub spread: Duration,
     /// Its distribution.
     pub shape: Spread,
-    /// Whether a frame may overtake the one before. If not, it arrives no earlier than that one.
+    /// Whether frames may be reordered. Otherwise no frame arrives before the previous one.
     pub reorder: bool,
 }
 
 impl Jitter {
-    /// The shortest delay that may be drawn around `delay`.
+    /// The minimum delay around `delay`.
     pub(crate) fn earliest(&self, delay: Duration) -> Duration {
         let reach = match self.shape {
             Spread::Uniform => self.spread,
@@ -33,14 +33,14 @@ impl Jitter {
         Duration::from_nanos(delay.as_nanos().saturating_sub(reach.as_nanos()))
     }
 
-    /// The mean of the delays that are drawn around `delay`: `delay`, or more where draws below zero become zero.
+    /// The mean delay around `delay`. It exceeds `delay` if negative delays become zero.
     #[must_use]
     pub fn mean(&self, delay: Duration) -> Duration {
         let (spread, nominal) = (self.spread.as_secs_f64(), delay.as_secs_f64());
         if spread <= 0.0 {
             return delay;
         }
-        // Below zero lies the sum of n uniform numbers below `start`: its mean distance is an integral of that of Irwin and Hall.
+        // The correction is the mean of the negative part, an integral of the Irwin-Hall distribution.
         let (width, distance) = match self.shape {
             Spread::Uniform => {
                 let start = (1.0 - nominal / spread).max(0.0) / 2.0;
@@ -55,7 +55,7 @@ impl Jitter {
         delay + Duration::from_nanos((width * distance * 1e9).round() as u64)
     }
 
-    /// The delay of the next frame, around `delay`.
+    /// A random delay around `delay`.
     pub(crate) fn draw(&self, delay: Duration, stream: &mut Rng) -> Duration {
         let spread = self.spread.as_nanos();
         let offset = match self.shape {

@@ -1,18 +1,17 @@
 //! A packet network in virtual time.
 //!
-//! Owns nodes, links, queues, random loss, routing and timers, and the order in which things
-//! happen. A frame is a length, a destination, a label, a mark and a payload that is only carried.
-//! Never looks into a payload, never reads a clock, and draws all its chance from one seed:
-//! the same calls with the same seed give the same events, in the same order.
+//! Owns nodes, links, queues, random loss, routing and timers, and the order of events. A frame is a length, a
+//! destination, a label, an ECN mark and a payload that is only carried. Never looks into a payload and never
+//! reads a clock. All randomness comes from one seed: the same calls with the same seed give the same events
+//! in the same order.
 //!
-//! On a link direction a frame meets, in this order: filters, queue, serialisation, random
-//! loss, propagation; at the far end it may be held with others ([`Batch`]), doubled or damaged ([`Event::Impaired`]). A frame costs one event a hop, because its departure is computed when it is
-//! queued; only a change of the link's parameters ever moves it. Under a queue discipline ([`QueueDiscipline`]) it leaves when its
-//! turn comes.
+//! On a link direction, a frame passes filters, queue, serialisation, random loss and propagation, in this
+//! order. At the far end it may be held with other frames ([`Batch`]), duplicated or corrupted
+//! ([`Event::Impaired`]). A frame costs one event per hop, because its departure is computed when it is
+//! queued. Under a queue discipline ([`QueueDiscipline`]), it departs when the discipline selects it.
 //!
-//! Stations of an 802.11 cell are links too ([`Network::add_station`]). Their frames wait for the air,
-//! which all stations of the cell, and of cells near it, share by the rules of the standard; after
-//! that, random loss and propagation are those of a wire.
+//! Stations of an 802.11 cell are links too ([`Network::add_station`]). Their frames contend for the medium,
+//! which all stations of the cell and of nearby cells share. Random loss and propagation follow, as on a wire.
 //!
 //! ```
 //! use mptcp_clock::{Duration, Instant};
@@ -51,18 +50,18 @@ mod trace;
 mod wifi;
 
 pub use counters::Counters;
-pub use direction::LineUse;
+pub use direction::LinkUse;
 pub use filter::Labels;
 pub use frame::{AddressId, Cause, Codepoint, DirectionId, Frame, LinkId, Lost, NodeId, TimerId};
 pub use jitter::{Jitter, Spread};
 pub use loss::{CustomLoss, GilbertElliott, Loss, LossModel};
-pub use network::{Arrival, Budget, Event, Exhausted, Fate, Network, Turn};
-pub use observer::{FrameEvent, Happening, Observer};
+pub use network::{Arrival, Budget, Event, Exhausted, Network, SendOutcome, Turn};
+pub use observer::{FrameEvent, FrameEventType, Observer};
 pub use parameters::{Batch, Change, Parameters};
 pub use queue::{
     By, CoDel, CoDelQueue, DropTailQueue, DualPi2, DualPi2Queue, Excess, FqCoDel, FqCoDelQueue, Next, Packet,
-    Pie, PieQueue, Prio, PrioQueue, QueueDiscipline, QueueKind, RateLimit, Red, RedQueue, TokenBucket,
-    TokenBucketQueue, Turns, TurnsQueue, Wire,
+    Pie, PieQueue, Prio, PrioQueue, QueueDiscipline, QueueKind, RateLimit, Red, RedQueue, RoundRobin,
+    RoundRobinQueue, TokenBucket, TokenBucketQueue, Wire,
 };
 pub use queue_limit::QueueLimit;
 pub use rate::Rate;

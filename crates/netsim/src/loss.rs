@@ -1,34 +1,34 @@
-//! Random loss on a link direction: the models that come with the network, and a place for those of others.
+//! Random loss on a link direction: the built-in models, and an interface for others.
 //!
-//! Decides one frame at a time, in the order in which frames leave. Never looks into a frame.
+//! Decides on one frame at a time, in the order of departures. Never looks into a frame.
 
 use std::fmt;
 use std::sync::Arc;
 
 use mptcp_clock::{Instant, Rng};
 
-/// A loss model from outside this crate. Each link direction has one of its own.
+/// A loss model from another crate. Each link direction has its own instance.
 pub trait LossModel: fmt::Debug + Send {
-    /// Whether the next frame, of `bytes` on the wire, is lost as it leaves at `at`. Called once for each frame, in
-    /// order; all chance comes from `random`, which is the direction's own.
+    /// Whether the next frame, of `bytes`, is lost at its departure at `at`. Called once per frame, in order.
+    /// `random` is the only source of randomness.
     fn takes(&mut self, at: Instant, bytes: u32, random: &mut Rng) -> bool;
 }
 
-/// A loss model. Probabilities lie in 0..=1; values outside count as the nearer end.
+/// A loss model. Probabilities are clamped to 0..=1.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Loss {
-    /// Nothing is lost.
+    /// No loss.
     #[default]
     None,
     /// Each frame is lost with this probability, independently.
     Bernoulli(f64),
-    /// Bursts.
+    /// Burst losses.
     GilbertElliott(GilbertElliott),
-    /// A model from outside.
+    /// A model from another crate.
     Custom(CustomLoss),
 }
 
-/// How a [`LossModel`] is made, anew for each direction and each time it is set.
+/// A factory of a [`LossModel`], for each direction and each time it is set.
 #[derive(Clone)]
 pub struct CustomLoss {
     identity: Arc<str>,
@@ -36,7 +36,7 @@ pub struct CustomLoss {
 }
 
 impl CustomLoss {
-    /// A maker of models. `identity` says which model with which parameters: makers of one identity count as equal.
+    /// A factory. `identity` names the model and its parameters; factories with the same identity are equal.
     pub fn new(
         identity: impl Into<Arc<str>>,
         make: impl Fn() -> Box<dyn LossModel> + Send + Sync + 'static,
@@ -44,7 +44,7 @@ impl CustomLoss {
         Self { identity: identity.into(), make: Arc::new(make) }
     }
 
-    /// Which model with which parameters.
+    /// The model and its parameters.
     #[must_use]
     pub fn identity(&self) -> &str {
         &self.identity
@@ -63,22 +63,22 @@ impl fmt::Debug for CustomLoss {
     }
 }
 
-/// The two-state model of Gilbert (1960) and Elliott (1963), stepped once a frame like `gemodel`
-/// of tc-netem(8): the state a frame finds decides its loss, then the state may change.
+/// The two-state model of Gilbert (1960) and Elliott (1963), stepped per frame as gemodel in tc-netem(8). The
+/// state decides on the loss of a frame, and may change after it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct GilbertElliott {
-    /// Probability of going from good to bad (netem's `p`).
+    /// Transition probability from good to bad (`p` in netem).
     pub good_to_bad: f64,
-    /// Probability of going from bad to good (netem's `r`). Bad periods last 1/r frames on average.
+    /// Transition probability from bad to good (`r` in netem). Bad periods last 1/r frames on average.
     pub bad_to_good: f64,
-    /// Loss in the bad state (netem's `1-h`).
+    /// Loss in the bad state (`1-h` in netem).
     pub loss_in_bad: f64,
-    /// Loss in the good state (netem's `1-k`).
+    /// Loss in the good state (`1-k` in netem).
     pub loss_in_good: f64,
 }
 
 impl GilbertElliott {
-    /// The share of frames lost in the long run.
+    /// The mean loss rate.
     #[must_use]
     pub fn mean_loss(&self) -> f64 {
         let bad = self.good_to_bad / (self.good_to_bad + self.bad_to_good);
@@ -86,12 +86,12 @@ impl GilbertElliott {
     }
 }
 
-/// A loss model at work: its stream and its state.
+/// A running loss model: random stream and state.
 #[derive(Debug)]
 pub(crate) struct LossProcess {
     stream: Rng,
     bad: bool,
-    /// The model from outside, made when the first frame asks for it.
+    /// The custom model, created at the first frame.
     custom: Option<Box<dyn LossModel>>,
 }
 
@@ -101,13 +101,13 @@ impl LossProcess {
         Self { stream, bad: false, custom: None }
     }
 
-    /// Back to the first state, as a new model begins.
+    /// Resets the state.
     pub(crate) fn restart(&mut self) {
         self.bad = false;
         self.custom = None;
     }
 
-    /// Whether the next frame, of `bytes`, is lost as it leaves at `at`.
+    /// Whether the next frame, of `bytes`, is lost at its departure at `at`.
     #[inline]
     pub(crate) fn takes(&mut self, model: &Loss, at: Instant, bytes: u32) -> bool {
         match model {

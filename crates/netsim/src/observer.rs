@@ -1,37 +1,38 @@
-//! Who is told of frames that are dropped or marked, when it happens.
+//! Notification of dropped and marked frames, when it happens.
 //!
-//! Owns the words. A network that nobody observes spends nothing on it: only what drops or marks a frame looks.
+//! Owns the types of events. A network without an observer has no extra cost.
 
 use mptcp_clock::Instant;
 
 use crate::frame::{Cause, DirectionId};
 
-/// What is told of a frame.
+/// A drop or mark of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameEvent {
-    /// When. A link is settled when it is next looked at, so that this may lie before what was told last; never after now.
+    /// Time of the event. Links are settled lazily, so it may precede the previous event, but never follows
+    /// the current time.
     pub at: Instant,
-    /// In which queue, or on which line.
+    /// The direction.
     pub direction: DirectionId,
-    /// The frame's label.
+    /// The label of the frame.
     pub label: u32,
-    /// Bytes on the wire.
+    /// Length of the frame in bytes.
     pub bytes: u32,
-    /// What happened to it.
-    pub what: Happening,
+    /// The type of the event.
+    pub what: FrameEventType,
 }
 
-/// What may happen to a frame.
+/// The types of frame events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Happening {
-    /// It never arrives.
+pub enum FrameEventType {
+    /// The frame was dropped.
     Dropped(Cause),
-    /// A queue marked it (RFC 3168).
+    /// A queue marked the frame (RFC 3168).
     Marked,
 }
 
-/// Somebody who is told. Nothing that it does comes back.
+/// A receiver of frame events, which cannot affect the network.
 pub trait Observer: std::fmt::Debug + Send + Sync {
-    /// It happened.
+    /// Called for each event.
     fn observe(&self, event: &FrameEvent);
 }

@@ -1,4 +1,4 @@
-//! What a link direction is like, and how that may change. Only values.
+//! Parameters of a link direction, and their changes.
 
 use mptcp_clock::Duration;
 
@@ -10,12 +10,13 @@ use crate::rate::Rate;
 use crate::trace::Trace;
 use crate::wifi::StationRate;
 
-/// A link direction. The default is an ideal wire: infinite rate, no delay, no loss, 1000 packets.
+/// Parameters of a link direction. The default is an ideal wire: unlimited rate, no delay, no loss, 1000
+/// packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
-    /// The line rate; `None` is infinite, so that nothing ever queues.
+    /// The link rate; `None` is unlimited, so that frames never queue.
     pub rate: Option<Rate>,
-    /// Propagation, one way.
+    /// One-way propagation delay.
     pub delay: Duration,
     /// Variation of the propagation delay.
     pub jitter: Option<Jitter>,
@@ -23,23 +24,24 @@ pub struct Parameters {
     pub loss: Loss,
     /// The limit of the queue.
     pub queue: QueueLimit,
-    /// How the queue works, if it is no plain drop-tail one: then `queue` and `mark` say nothing. A wire's.
+    /// A queue discipline, which replaces `queue` and `mark`. Wires only.
     pub discipline: Option<QueueKind>,
-    /// When frames leave, if a recording says so; `rate` is then only what limits in time are reckoned with. A wire's.
+    /// A recording of delivery times. `rate` then only converts limits in time. Wires only.
     pub trace: Option<Trace>,
-    /// A frame that finds more than this in the queue is marked, if it may be (DCTCP's K; RFC 3168 section 5). `None` marks none. A
-    /// wire's; stations' queues mark nothing.
+    /// Queue length above which an arriving ECN-capable frame is marked (K of DCTCP; RFC 3168 section 5).
+    /// `None` marks no frames. Wires only.
     pub mark: Option<QueueLimit>,
-    /// Probability that a frame comes out twice: see [`crate::Event::Impaired`].
+    /// Probability of duplication: see [`crate::Event::Impaired`].
     pub duplicate: f64,
-    /// Probability that a frame comes out damaged: see [`crate::Event::Impaired`].
+    /// Probability of corruption: see [`crate::Event::Impaired`].
     pub corrupt: f64,
-    /// Frames are held at the far end, and come out together.
+    /// Batched delivery at the far end.
     pub batch: Option<Batch>,
-    /// A longer frame is lost before the queue; `None` loses none. A wire's.
+    /// Maximum frame length in bytes; longer frames are dropped before the queue. `None` is unlimited. Wires
+    /// only.
     pub longest: Option<u32>,
-    /// Whether the link works. A link that is or goes down loses all that it holds (queued, in
-    /// service and in flight) and all that is offered to it.
+    /// Whether the link is up. A link that is down drops all its frames (queued, in service and in flight),
+    /// and all offered frames.
     pub up: bool,
 }
 
@@ -63,38 +65,38 @@ impl Default for Parameters {
     }
 }
 
-/// When frames that are held at the far end come out, as with interrupts that wait for more (ethtool's rx-usecs and rx-frames) or a
-/// scheduler that gives a station its turn now and then (netem's slot).
+/// Batched delivery at the far end, as with interrupt coalescing (rx-usecs and rx-frames of ethtool) or slots
+/// in netem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// So long after the first of them came.
+    /// Time after the first frame of a batch.
     pub time: Duration,
-    /// Or as soon as there are so many; `None` waits for the time alone.
+    /// Number of frames that complete a batch early; `None` waits for the time.
     pub frames: Option<u32>,
 }
 
-/// A new value for one parameter, from one instant on. Frames that departed at or before that
-/// instant keep what they met.
+/// A new value for one parameter at one instant. Frames that departed at or before that instant keep the old
+/// one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// The line rate. The frame in service sends the bits it still has at the new rate.
+    /// The link rate. The frame in service sends its remaining bits at the new rate.
     Rate(Option<Rate>),
-    /// The propagation delay. Without reordering, a frame still arrives no earlier than the one before.
+    /// The propagation delay. Without reordering, a frame never arrives before the previous one.
     Delay(Duration),
     /// The jitter.
     Jitter(Option<Jitter>),
-    /// The loss model; a Gilbert-Elliott model begins in its good state.
+    /// The loss model. A Gilbert-Elliott model restarts in its good state.
     Loss(Loss),
-    /// The queue limit. Frames already queued stay, even beyond the limit.
+    /// The queue limit. Queued frames stay, even beyond the limit.
     Queue(QueueLimit),
-    /// The longest frame (see [`Parameters::longest`]).
+    /// The maximum frame length (see [`Parameters::longest`]).
     Longest(Option<u32>),
     /// Up, or down (see [`Parameters::up`]).
     Up(bool),
-    /// Up, or down as with [`Self::Up`], but what it holds arrives.
+    /// Up, or down as with [`Self::Up`], except that frames on the link are still delivered.
     Open(bool),
-    /// Metres between a station and its access point, for both directions. Wires ignore it.
+    /// Distance between a station and its access point in metres, for both directions. Wires ignore it.
     Distance(f64),
-    /// The rate of a wireless direction, which ignores [`Self::Rate`]. Wires ignore this one.
+    /// The PHY rate of a wireless direction, which ignores [`Self::Rate`]. Wires ignore it.
     StationRate(StationRate),
 }

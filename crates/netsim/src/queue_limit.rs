@@ -1,31 +1,31 @@
-//! How much a queue holds. Only values.
+//! Queue limits.
 
 use mptcp_clock::Duration;
 
 use crate::rate::Rate;
 
-/// How much a queue holds, with the frame in service. Drop-tail: a frame that does not fit is
-/// dropped whole. A line with nothing to do takes any frame, so no limit blocks a link for good.
+/// Capacity of a queue, including the frame in service. Drop-tail: a frame that does not fit is dropped. An
+/// idle link accepts any frame, so a small limit cannot block a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
     /// Frames.
     Packets(u64),
     /// Bytes of frames.
     Bytes(u64),
-    /// Bytes that the line carries in this time at its rate of the moment.
+    /// Bytes that the link carries in this time at its current rate.
     Time(Duration),
     /// No limit.
     Unlimited,
 }
 
 impl QueueLimit {
-    /// The same where nothing of what waits is in service: an empty queue takes any frame.
+    /// As `admits`, for a queue without a frame in service: an empty queue accepts any frame.
     #[inline]
     pub(crate) fn fits(self, frames: usize, backlog: u64, bytes: u32, rate: Option<Rate>) -> bool {
         frames == 0 || self.admits(frames, backlog, bytes, rate)
     }
 
-    /// Whether a frame of `bytes` fits behind `frames` frames of `backlog` bytes.
+    /// Whether a frame of `bytes` fits behind `frames` frames with `backlog` bytes.
     #[inline]
     pub(crate) fn admits(self, frames: usize, backlog: u64, bytes: u32, rate: Option<Rate>) -> bool {
         let total = backlog + u64::from(bytes);

@@ -1,16 +1,16 @@
-//! Line rates, and how long a frame takes at one. Knows no queue and no time of day.
+//! Link rates, and transmission times. Knows no queues and no absolute time.
 
 use mptcp_clock::Duration;
 
-/// Binary places of the reciprocal.
+/// Fractional bits of the reciprocal.
 const PLACES: u32 = 32;
 
-/// A line rate in bit/s, at least 8.
+/// A link rate in bit/s, at least 8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
     bits_per_second: u64,
-    /// Nanoseconds a byte in 32.32 fixed point: a multiplication for each frame, not a division.
-    /// Rounding to nearest twice keeps whole results whole for all frames below 4 GB.
+    /// Nanoseconds per byte in 32.32 fixed point, so that each frame costs a multiplication instead of a
+    /// division. Rounding to nearest keeps integral results exact for frames below 4 GB.
     nanos_per_byte: u64,
 }
 
@@ -32,21 +32,21 @@ impl Rate {
         self.bits_per_second
     }
 
-    /// How long `bytes` take on the line, to the nearest nanosecond.
+    /// Transmission time of `bytes`, rounded to the nearest nanosecond.
     #[must_use]
     pub const fn serialisation(self, bytes: u32) -> Duration {
         let fixed = self.nanos_per_byte as u128 * bytes as u128;
         Duration::from_nanos(((fixed + (1 << (PLACES - 1))) >> PLACES) as u64)
     }
 
-    /// How many whole bytes pass in `span`.
+    /// Number of whole bytes transmitted in `span`.
     #[must_use]
     pub const fn bytes_in(self, span: Duration) -> u64 {
         let bytes = span.as_nanos() as u128 * self.bits_per_second as u128 / 8_000_000_000;
         if bytes > u64::MAX as u128 { u64::MAX } else { bytes as u64 }
     }
 
-    /// How long the bits that need `span` at this rate need at `other`.
+    /// Transmission time at `other` of the bits that take `span` at this rate.
     #[must_use]
     pub(crate) fn carried_to(self, other: Self, span: Duration) -> Duration {
         let bits = u128::from(span.as_nanos()) * u128::from(self.bits_per_second);

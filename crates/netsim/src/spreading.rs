@@ -1,30 +1,30 @@
-//! How a node chooses among ways of equally many hops.
+//! Selection among equal-cost paths.
 //!
-//! Owns the choice, one frame at a time. Never knows where a way leads, and never looks whether a link is up.
+//! Owns the selection for one frame. Never knows where a path leads, and ignores the state of links.
 
 use mptcp_clock::Rng;
 
 use crate::frame::AddressId;
 
-/// How a node uses several ways of equally many hops.
+/// The use of several equal-cost paths by a node.
 #[derive(Debug, Default)]
 pub enum Spreading {
-    /// The one that is found first, looking back from the destination, by links in the order they were made.
+    /// The first path in a search from the destination, by the order of links.
     #[default]
     First,
-    /// ECMP: all frames of one flow go one way. A flow is a label and a destination: a driver that numbers subflows by its labels
-    /// has one for each five-tuple. Nodes with different salts choose independently: with one salt for all, a node would get just
-    /// those flows for which the node before it chose the way to it, and use one of its own ways.
+    /// ECMP: all frames of a flow take the same path. A flow is a label and a destination, so labels must
+    /// number subflows to match five-tuples. Nodes need different salts: with a common salt, a node receives
+    /// only flows with similar hashes and uses only one of its paths.
     ByFlow {
-        /// What this node mixes into the hash.
+        /// Salt of the hash of this node.
         salt: u64,
     },
-    /// Each frame goes another way, drawn from this stream: packet spraying.
+    /// Packet spraying: a random path for each frame.
     ByFrame(Rng),
 }
 
 impl Spreading {
-    /// Which of `ways` a frame takes; there is one at least.
+    /// Index of the path for a frame, out of `ways` (at least 1).
     #[inline]
     pub(crate) fn choose(&mut self, ways: usize, label: u32, to: AddressId) -> usize {
         match self {
@@ -36,12 +36,13 @@ impl Spreading {
     }
 }
 
-/// Hash-threshold (RFC 2992 section 1): the space of hashes is cut into equal regions, one for each way.
+/// Hash-threshold (RFC 2992 section 1): divides the hash space into equal regions, one per path.
 fn threshold(hash: u64, ways: usize) -> usize {
     ((u128::from(hash) * ways as u128) >> 64) as usize
 }
 
-/// Mixes until each bit depends on all (the finaliser of SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
+/// A hash in which every bit depends on every input bit (finaliser of SplitMix64: Steele, Lea and Flood,
+/// OOPSLA 2014).
 fn hash(salt: u64, label: u32, to: AddressId) -> u64 {
     let mut mixed = salt ^ (u64::from(label) << 16 | u64::from(to.0));
     for multiplier in [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb] {

@@ -1,7 +1,7 @@
-//! Who is joined to whom, and the way to each address.
+//! Nodes, links, addresses, and the routes to each address.
 //!
-//! Owns nodes, the ends of links, addresses and routes. Static: the way does not depend on whether
-//! links are up. Never holds a frame. How one of several equal ways is chosen is the affair of `spreading`.
+//! Owns nodes, the ends of links, addresses and routes. Static: routes do not depend on the state of links.
+//! Never holds a frame. `spreading` selects among equal-cost paths.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -10,10 +10,10 @@ use thiserror::Error;
 use crate::frame::{AddressId, DirectionId, LinkId, NodeId};
 use crate::spreading::Spreading;
 
-/// Why a network cannot be built so.
+/// Errors in the construction of a network.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum TopologyError {
-    /// Links draw their chance by name, so two of the same name would lose the same frames.
+    /// Two links have the same name. Random streams derive from names, so both would lose the same frames.
     #[error("there are two links called {0:?}")]
     DuplicateLink(String),
     /// A link needs two different ends.
@@ -25,7 +25,7 @@ pub enum TopologyError {
     /// An address of another network.
     #[error("this network has no address {0}")]
     UnknownAddress(usize),
-    /// Frames have two bytes for their destination.
+    /// Too many addresses: frames have two bytes for their destination.
     #[error("a network has 65536 addresses at most")]
     Addresses,
     /// A link of another network.
@@ -34,18 +34,18 @@ pub enum TopologyError {
     /// A cell of another network.
     #[error("this network has no cell {0}")]
     UnknownCell(usize),
-    /// Cells and their background draw their chance by name.
+    /// Two cells or background groups have the same name, from which random streams derive.
     #[error("there are two cells or groups of background stations called {0:?}")]
     DuplicateCell(String),
-    /// A cell whose parameters do not fit together.
+    /// The parameters of a cell are inconsistent.
     #[error("cell {name:?}: {reason}")]
     BadCell {
         /// The cell.
         name: String,
-        /// What does not fit.
+        /// The inconsistency.
         reason: &'static str,
     },
-    /// An address or a route by a link that does not touch the node.
+    /// An address or route uses a link that is not attached to the node.
     #[error("link {link} does not end at node {node}")]
     NotAttached {
         /// Index of the link.
@@ -58,17 +58,17 @@ pub enum TopologyError {
 #[derive(Debug)]
 struct Node {
     router: bool,
-    /// Directions that lead away from it, by link number.
+    /// Outgoing directions, by link number.
     leaving: Vec<DirectionId>,
     spreading: Spreading,
-    /// Whether frames of some class have a way of their own here.
+    /// Whether the node has pinned routes.
     pins: bool,
 }
 
 #[derive(Debug)]
 struct Address {
     owner: NodeId,
-    /// The only link by which the owner may be reached under this address.
+    /// The only link that reaches this address, if it is restricted.
     by: Option<LinkId>,
 }
 
@@ -80,13 +80,13 @@ pub(crate) struct Topology {
     heads: Vec<NodeId>,
     names: Vec<String>,
     explicit: Vec<(NodeId, AddressId, DirectionId)>,
-    /// `routes[address][node]`; empty when it must be computed again.
+    /// `routes[address][node]`; empty if it must be recomputed.
     routes: Vec<Vec<Option<DirectionId>>>,
-    /// Whether a node spreads frames over its ways, or has pins. Then `ways` is computed too.
+    /// Whether any node spreads frames or has pinned routes. `ways` is computed only then.
     choosing: bool,
-    /// `ways[address][node]`: those of equally many hops, by link number.
+    /// `ways[address][node]`: the equal-cost next hops, by link number.
     ways: Vec<Vec<Box<[DirectionId]>>>,
-    /// The ways of single classes.
+    /// Pinned routes of single labels.
     pins: HashMap<(NodeId, AddressId, u32), DirectionId>,
 }
 
@@ -145,7 +145,7 @@ impl Topology {
         Ok(())
     }
 
-    /// Frames of one class for `to` leave `node` by `direction`.
+    /// Pins a route: frames with one label for `to` leave `node` by `direction`.
     pub(crate) fn pin(
         &mut self,
         node: NodeId,
@@ -180,7 +180,7 @@ impl Topology {
         self.heads[direction.index()]
     }
 
-    /// Whether frames for `address` end at `node`.
+    /// Whether `address` belongs to `node`.
     #[inline]
     pub(crate) fn owns(&self, node: NodeId, address: AddressId) -> bool {
         self.addresses.get(address.index()).is_some_and(|address| address.owner == node)
@@ -219,7 +219,7 @@ impl Topology {
             return Some(direction);
         }
         if matches!(spreading, Spreading::First) {
-            // As if nobody chose: pins of other classes move nothing.
+            // Without pinned routes for this label, the regular route applies.
             return *self.routes.get(address.index())?.get(node.index())?;
         }
         let ways = self.ways.get(address.index())?.get(node.index())?;
@@ -263,9 +263,9 @@ impl Topology {
         }
     }
 
-    /// The fewest hops to an address from everywhere, breadth first from its owner. Only routers
-    /// pass frames on. Of equally long ways, the one found first wins: nodes are looked at in the order they were reached, and
-    /// at each its links in the order they were made.
+    /// Minimum hop counts to an address from all nodes, by breadth-first search from its owner. Only routers
+    /// forward frames. Among equal-cost paths, the first one found wins: nodes in the order of the search, and
+    /// their links in the order of creation.
     fn ways_to(&self, address: &Address) -> Ways {
         let mut first = vec![None; self.nodes.len()];
         let mut hops = vec![u32::MAX; self.nodes.len()];
@@ -290,7 +290,7 @@ impl Topology {
         Ways { first, hops }
     }
 
-    /// By node: all ways of the fewest hops.
+    /// All next hops with the minimum hop count, by node.
     fn equal_ways_to(&self, address: &Address, ways: &Ways) -> Vec<Box<[DirectionId]>> {
         let of = |(at, node): (usize, &Node)| {
             let nearer = |&&leaving: &&DirectionId| {
@@ -305,15 +305,15 @@ impl Topology {
     }
 }
 
-/// The ways to an address, by node.
+/// Paths to an address, by node.
 struct Ways {
     first: Vec<Option<DirectionId>>,
-    /// `u32::MAX` where there is none.
+    /// Hop count; `u32::MAX` without a path.
     hops: Vec<u32>,
 }
 
 impl Address {
-    /// Whether frames for it may not come to `node` by the link of this direction.
+    /// Whether frames for the address may not enter `node` by this direction.
     fn bars(&self, node: NodeId, direction: DirectionId) -> bool {
         node == self.owner && self.by.is_some_and(|by| by != direction.link())
     }

@@ -1,25 +1,25 @@
-//! Lines that carry what a recording says: opportunities to deliver, over and over (Netravali et al., mahimahi, USENIX ATC 2015).
+//! Links that replay a recording of delivery opportunities (Netravali et al., mahimahi, USENIX ATC 2015).
 //!
-//! Owns the opportunities and how many bytes of one are left. Never holds a frame.
+//! Owns the opportunities, and the unused bytes of the current one. Never holds a frame.
 
 use std::sync::Arc;
 
 use mptcp_clock::{Duration, Instant};
 
-/// Bytes of an opportunity: a full frame. Smaller ones share it, a larger one takes several.
+/// Bytes per opportunity: a full frame. Small frames share one, larger frames take several.
 pub const OPPORTUNITY: u32 = 1514;
 
-/// A recording: how many full frames may leave at which time, from the beginning again when it has ended.
+/// A recording: number of full frames by time. It repeats after its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
-    /// Time since the beginning and frames, by time, each time once.
+    /// Time since the start and number of frames, by increasing time.
     opportunities: Arc<[(Duration, u32)]>,
     period: Duration,
 }
 
 impl Trace {
-    /// Of the times at which a frame may leave, in their order; the last one ends the recording. `None` if there are none, they
-    /// go back, or all are zero.
+    /// A recording from times at which a frame may depart, in order. The last time is the length of the
+    /// recording. `None` without times, if they decrease, or if all are zero.
     #[must_use]
     pub fn new(times: &[Duration]) -> Option<Self> {
         let period = *times.last()?;
@@ -33,7 +33,8 @@ impl Trace {
                 _ => opportunities.push((time, 1)),
             }
         }
-        // What lies at the beginning falls together with the end of the round before; in the first round nobody could use it.
+        // An opportunity at time zero coincides with the end of the previous round. In the first round, no
+        // frame can use it.
         if let Some(&(Duration::ZERO, frames)) = opportunities.first() {
             opportunities.remove(0);
             if let Some((_, last)) = opportunities.last_mut() {
@@ -43,7 +44,7 @@ impl Trace {
         Some(Self { opportunities: opportunities.into(), period })
     }
 
-    /// The mean rate in bit/s of full frames.
+    /// Mean rate in bit/s of full frames.
     #[must_use]
     pub fn mean_rate(&self) -> u64 {
         let frames: u64 = self.opportunities.iter().map(|(_, frames)| u64::from(*frames)).sum();
@@ -63,11 +64,11 @@ impl Trace {
     }
 }
 
-/// How far a line is in its recording.
+/// Position of a link in its recording.
 #[derive(Debug)]
 pub(crate) struct Cursor {
     trace: Trace,
-    /// The opportunity that is used now, and what is left of it.
+    /// Time of the current opportunity, and its unused bytes.
     at: Instant,
     left: u64,
 }
@@ -77,23 +78,23 @@ impl Cursor {
         Self { trace, at: Instant::ZERO, left: 0 }
     }
 
-    /// The next opportunity. What comes at the very instant of one is too late for it.
+    /// Time of the next opportunity. Frames that arrive at the instant of an opportunity miss it.
     pub(crate) fn next(&self, now: Instant) -> Instant {
         self.trace.after(now).0
     }
 
-    /// The opportunity at `now` is there.
+    /// Opens the opportunity at `now`.
     pub(crate) fn claim(&mut self, now: Instant) {
         let before = Instant::from_nanos(now.as_nanos().saturating_sub(1));
         (self.at, self.left) = self.trace.after(before);
     }
 
-    /// Whether something may leave at `now`.
+    /// Whether a frame may depart at `now`.
     pub(crate) fn is_open(&self, now: Instant) -> bool {
         self.at == now && self.left > 0
     }
 
-    /// When the last of so many bytes leaves, from the opportunity that is open.
+    /// Departure time of the last of `bytes`, from the open opportunity on.
     pub(crate) fn spend(&mut self, bytes: u32) -> Instant {
         let mut bytes = u64::from(bytes);
         while bytes > self.left {

@@ -6,7 +6,7 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_lab::measurements::{AbsentPath, Fallback, FlowSummary, LinkSummary, PathSummary};
 use mptcp_lab::scenario::names::Transport;
 use mptcp_lab::scenario::{Flow, Link, Traffic};
-use netsim::LineUse;
+use netsim::LinkUse;
 use std::sync::atomic::Ordering;
 
 use super::tally::Tally;
@@ -123,7 +123,7 @@ fn paths(names: &[String], watch: &Watch, is_open: bool) -> Vec<PathSummary> {
 pub(crate) fn link(
     link: &Link,
     counters: &LinkCounters,
-    uses: &[LineUse; 2],
+    uses: &[LinkUse; 2],
     seconds: f64,
 ) -> [LinkSummary; 2] {
     let directions = [("forward", 0), ("backward", 1)];

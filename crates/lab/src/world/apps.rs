@@ -1,4 +1,4 @@
-//! The applications at both ends of a flow: who writes, who reads, and whether it was right.
+//! The applications at both ends of a flow: writing, reading, and verification of the data.
 
 use std::net::SocketAddr;
 
@@ -21,12 +21,12 @@ use crate::pattern;
 use crate::scenario::Traffic;
 use crate::scenario::names::DataDirection;
 
-/// One flow at run time.
+/// A flow at run time.
 #[derive(Debug)]
 pub(super) struct App {
     pub flow: usize,
     pub name: String,
-    /// Hosts that open and accept.
+    /// Hosts that open and accept the connection.
     pub from: usize,
     pub to: usize,
     pub interface: InterfaceId,
@@ -35,11 +35,11 @@ pub(super) struct App {
     /// The connection at the opening and the accepting host.
     pub connections: (Option<ConnectionId>, Option<ConnectionId>),
     upload: bool,
-    /// What writes; a flow of datagrams has none.
+    /// The writing application; `None` for UDP flows.
     application: Option<Box<dyn Application>>,
     pub written: u64,
     stopped: bool,
-    /// Whether the application said by itself that all is written.
+    /// Whether the application has written everything.
     pub ended: bool,
     pub blocks: Vec<Block>,
     pub received: u64,
@@ -47,23 +47,23 @@ pub(super) struct App {
     pub connected_at: Option<Instant>,
     pub first_byte_at: Option<Instant>,
     pub last_byte_at: Option<Instant>,
-    /// The longest time in which nothing arrived although the application waited for it, and when that began.
+    /// The longest interval without new data for a waiting application, and its start.
     pub silence: (Duration, Instant),
     pub finished_at: Option<Instant>,
     pub closed: Option<CloseReason>,
-    /// Whether nothing comes any more: to the opener, and to the other.
+    /// Whether the stream has ended: at the opener, and at the acceptor.
     pub heard_all: [bool; 2],
-    /// When and why it fell back, at the opening and the accepting host.
+    /// Time and reason of the fallback, at the opening and the accepting host.
     pub fell_back: [Option<(Instant, FallbackReason)>; 2],
-    /// What it sends, if it is a flow of datagrams.
+    /// Datagrams of a UDP flow.
     pub datagrams: Option<Datagrams>,
-    /// When the first data could be written.
+    /// Time at which data could first be written.
     pub started_at: Option<Instant>,
-    /// What the receiving host knew when it had read everything: what arrives later is of no use.
+    /// State of the receiver when it had read everything. Later arrivals are useless duplicates.
     complete: Option<ConnectionInfo>,
-    /// What the connection knew at its end, at the sending and at the receiving host.
+    /// Final state of the connection at the sending and at the receiving host.
     last_words: (Option<ConnectionInfo>, Option<ConnectionInfo>),
-    /// What had held its subflows back when it ended, and when that was.
+    /// Final limits of its subflows, and the time of its end.
     last_reasons: Option<(Vec<PathReasons>, Instant)>,
 }
 
@@ -132,8 +132,8 @@ impl App {
         if self.upload { self.connections.1 } else { self.connections.0 }
     }
 
-    /// The label of a frame. Its class says the flow and the interface at the host that opened it,
-    /// which is what filters know; its detail says the subflow.
+    /// The label of a frame. Its class has the flow and the interface of the opening host, which filters
+    /// match. Its detail has the subflow.
     pub(super) fn label(&self, segment: &Segment, subflow: Option<SubflowId>) -> u32 {
         let of_opener = |address| host::place(address).filter(|(host, _)| *host == self.from);
         let place = of_opener(segment.source.ip()).or_else(|| of_opener(segment.destination.ip()));
@@ -141,7 +141,7 @@ impl App {
         Frame::label_of(class, subflow.map_or(0, SubflowId::number) as u8)
     }
 
-    /// The interface of the sending host by which datagrams leave.
+    /// The interface of the sending host for datagrams.
     pub(super) fn datagram_interface(&self) -> InterfaceId {
         if self.upload { self.interface } else { InterfaceId(0) }
     }
@@ -151,7 +151,7 @@ impl App {
         Frame::label_of(class_of(self.flow, self.interface.0 as usize), 0)
     }
 
-    /// Something happened at `at`; returns when the application wants to write next.
+    /// Handles an event at `at`. Returns the time at which the application wants to write next.
     pub(super) fn on_event(
         &mut self,
         now: Instant,
@@ -177,7 +177,7 @@ impl App {
                 self.heard_all[usize::from(!opener)] = true;
                 if at == self.receiving_host() {
                     self.finished_at = Some(now);
-                    // The other direction carries nothing: it ends too.
+                    // The other direction carries no data, and ends too.
                     if let Some(connection) = self.receiving_connection() {
                         self.complete = hosts[at].endpoint.info(now, connection);
                         hosts[at].endpoint.close(now, connection);
@@ -196,7 +196,7 @@ impl App {
         None
     }
 
-    /// A connection is about to be forgotten by its endpoint.
+    /// Keeps the state of a connection before its endpoint removes it.
     #[cold]
     fn remember(&mut self, now: Instant, at: usize, hosts: &[Host]) {
         if at == self.sending_host() {
@@ -211,7 +211,8 @@ impl App {
         self.sending_connection().and_then(|id| hosts[self.sending_host()].endpoint.connection(id))
     }
 
-    /// What holds the subflows of the sending host back, and when it ended, if it has; nothing where nobody observes.
+    /// Limits of the subflows of the sending host, and the end of the connection, if it ended; empty without
+    /// an observer.
     pub(super) fn reasons(&self, now: Instant, hosts: &[Host]) -> (Vec<PathReasons>, Option<Instant>) {
         if let Some((reasons, ended)) = &self.last_reasons {
             return (reasons.clone(), Some(*ended));
@@ -220,13 +221,13 @@ impl App {
         (living.map_or_else(Vec::new, |connection| connection.reasons(now)), None)
     }
 
-    /// The connection as the sending host knows it, or knew it last.
+    /// Current or final state of the connection at the sending host.
     pub(super) fn sender_info(&self, now: Instant, hosts: &[Host]) -> Option<ConnectionInfo> {
         let live = self.sending_connection().and_then(|id| hosts[self.sending_host()].endpoint.info(now, id));
         live.or_else(|| self.last_words.0.clone())
     }
 
-    /// Bytes that wait out of order at the receiving host, or did so last.
+    /// Bytes out of order at the receiving host, current or final.
     pub(super) fn out_of_order(&self, hosts: &[Host]) -> Option<u64> {
         let endpoint = &hosts[self.receiving_host()].endpoint;
         let living = self.receiving_connection().and_then(|id| endpoint.connection(id));
@@ -235,19 +236,19 @@ impl App {
             .or_else(|| self.last_words.1.as_ref().map(|info| info.out_of_order))
     }
 
-    /// The connection as the receiving host knows it, or knew it last.
+    /// Current or final state of the connection at the receiving host.
     pub(super) fn receiver_info(&self, now: Instant, hosts: &[Host]) -> Option<ConnectionInfo> {
         let live =
             self.receiving_connection().and_then(|id| hosts[self.receiving_host()].endpoint.info(now, id));
         live.or_else(|| self.last_words.1.clone())
     }
 
-    /// What the receiving host knew when it had read everything, or knows now.
+    /// State of the receiving host when it had read everything, or its current state.
     pub(super) fn arrivals(&self, now: Instant, hosts: &[Host]) -> Option<ConnectionInfo> {
         self.complete.clone().or_else(|| self.receiver_info(now, hosts))
     }
 
-    /// Lets the application write; returns when it wants to be asked again.
+    /// Lets the application write. Returns the time at which it wants to write next.
     #[inline(never)]
     pub(super) fn write(&mut self, now: Instant, hosts: &mut [Host]) -> Option<Instant> {
         let connection = self.sending_connection().filter(|_| !self.stopped)?;
@@ -260,7 +261,7 @@ impl App {
         wake
     }
 
-    /// The scenario says that the application writes no more.
+    /// Stops the application, as the scenario requires.
     pub(super) fn stop(&mut self, now: Instant, hosts: &mut [Host]) {
         if let Some(datagrams) = &mut self.datagrams {
             datagrams.running = false;
@@ -282,13 +283,13 @@ impl App {
         self.last_byte_at = Some(now);
     }
 
-    /// The longest time until `end` in which nothing arrived although the application waited for it, and when that began.
+    /// The longest interval until `end` without new data for a waiting application, and its start.
     pub(super) fn silence_until(&self, end: Instant) -> (Duration, Instant) {
         let last = self.silent_since().map(|since| (end.since(since), since));
         last.map_or(self.silence, |last| last.max(self.silence))
     }
 
-    /// Since when nothing has arrived although the application waits for it; `None` where it does not wait.
+    /// Start of the current interval without new data; `None` if the application does not wait.
     pub(super) fn silent_since(&self) -> Option<Instant> {
         let ends = self.finished_at.is_some() || self.has_all();
         let waits = self.application.as_ref().and_then(|application| application.waits_since());
@@ -296,7 +297,8 @@ impl App {
         waits.zip(heard).map(|(since, last)| since.max(last)).filter(|_| !ends)
     }
 
-    /// Nothing has arrived since the last byte, or since the application handed over what is still missing.
+    /// Updates the longest interval. It starts at the last byte, or when the application wrote the missing
+    /// data.
     pub(super) fn note_silence(&mut self, now: Instant) {
         if self.last_byte_at.is_some_and(|last| now.since(last) > self.silence.0) {
             self.measure_silence(now);
@@ -312,18 +314,18 @@ impl App {
         }
     }
 
-    /// All that the application ever writes has arrived, whatever became of the end of the stream.
+    /// Whether all data of the application arrived, regardless of the end of the stream.
     pub(super) fn has_all(&self) -> bool {
         self.stopped && self.received == self.written
     }
 
-    /// Whether nothing of what it had written before its stop can still arrive: all has arrived, or its connection is closed.
-    /// Datagrams on their way when the run ends arrive no more either.
+    /// Whether no data written before the stop can still arrive: everything has arrived, or the connection is
+    /// closed. Datagrams in flight at the end of a run count as lost.
     pub(super) fn is_drained(&self) -> bool {
         self.has_all() || self.closed.is_some() || self.datagrams.is_some()
     }
 
-    /// How many blocks were handed over before `since` and have not arrived.
+    /// Number of blocks written before `since` that have not arrived.
     pub(super) fn overdue(&self, since: Instant) -> u64 {
         self.application.as_ref().map_or(0, |application| application.overdue(since))
     }
@@ -344,7 +346,7 @@ impl App {
     }
 }
 
-/// What writes the data of a flow.
+/// The application of a flow.
 fn application(traffic: &Traffic) -> Option<Box<dyn Application>> {
     Some(match traffic {
         Traffic::Bulk => Box::new(Bulk),

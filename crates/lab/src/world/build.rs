@@ -1,4 +1,4 @@
-//! From a scenario to a world: nodes, links, addresses, endpoints, flows, events.
+//! Construction of a world from a scenario: nodes, links, addresses, endpoints, flows, events.
 
 mod lookup;
 mod queues;
@@ -26,10 +26,10 @@ use crate::scenario::{Link, Scenario};
 use crate::wiring::Wiring;
 
 impl World {
-    /// Builds what `scenario` describes; all chance follows from `seed`.
+    /// Builds the world of `scenario`; all random streams derive from `seed`.
     ///
     /// # Errors
-    /// When the topology is impossible; a checked scenario's never is.
+    /// If the topology is invalid. A resolved scenario never causes this.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, TopologyError> {
         let scenario = &scenario.drawn(seed);
         let mut builder = Builder::new(scenario, seed);
@@ -102,7 +102,7 @@ impl<'a> Builder<'a> {
             if is_host {
                 let timer = self.alarm(Alarm::Endpoint(self.hosts.len()), None);
                 let mut endpoint = Endpoint::new(self.root.child(&format!("host {name}")));
-                // The buffers that a scenario asks for are what its hosts have.
+                // Hosts have the buffers of the scenario, without a further limit.
                 endpoint.set_bounds(EndpointBounds { receive_memory: u64::MAX, ..endpoint.bounds() });
                 self.hosts.push(Host::new(name, node, endpoint, timer));
             }
@@ -116,8 +116,8 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// A host that opens connections has an address for each of its links; one that only accepts has
-    /// a single one, reached by every way.
+    /// A host that opens connections has one address per link. A host that only accepts has one address, which
+    /// all links reach.
     fn add_addresses(&mut self) -> Result<(), TopologyError> {
         for at in 0..self.hosts.len() {
             let name = self.hosts[at].name.clone();
@@ -150,12 +150,12 @@ impl<'a> Builder<'a> {
         for (index, flow) in self.scenario.flows.iter().enumerate() {
             let (from, to) = (self.host(&flow.from), self.host(&flow.to));
             let config = Config {
-                // Payload is slices of one pattern, which stays anyway.
+                // Payload is slices of one static pattern.
                 receive_block: 0,
                 ..flow_config(self.scenario, flow, |path| self.interface_named(from, path))
             };
             let port = FIRST_PORT.wrapping_add(index as u16);
-            // Ports of flows differ by construction.
+            // Flows have different ports.
             let accepting = Config { interfaces: None, backups: Vec::new(), ..config.clone() };
             let _ = self.hosts[to].endpoint.listen(port, accepting);
             let first = flow.paths.first().and_then(|path| self.interface_named(from, path));
@@ -219,7 +219,7 @@ impl<'a> Builder<'a> {
         Labels::Only(classes)
     }
 
-    /// What happens to links, and what hosts are told of it.
+    /// Schedules changes of links, and notifications of hosts.
     fn add_events(&mut self) {
         self.wiring.schedule(&mut self.network, self.scenario, &self.root);
         for event in &self.scenario.events {
@@ -235,7 +235,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Frames that reach a host take their time there.
+    /// Sets the processing time of received frames in hosts.
     fn slow_hosts(&mut self) {
         let most = self.scenario.jitter.processing;
         if most.is_zero() {

@@ -1,7 +1,7 @@
-//! Packets as a capture tool would see them: pcapng, one file for each host and interface, written while the run goes
-//! on.
+//! Packet captures: pcapng, one file per host and interface, written during the run.
 //!
-//! Owns the files. Each has a temporary name until it is whole, so that no half of one is ever found; a link that
+//! Owns the files. Each has a temporary name until it is complete, so incomplete files are never visible under
+//! the final name. A symbolic link in place of a file is replaced, never followed.
 //! stands where a file shall be is replaced, never followed.
 
 use std::collections::BTreeSet;
@@ -22,21 +22,21 @@ use pcap_file::{DataLink, PcapError};
 
 use super::host::Host;
 
-/// Why a capture could not be written.
+/// An error of a capture.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot write the capture {path}: {source}")]
 pub struct CaptureError {
-    /// The file that was to be written.
+    /// The file.
     pub path: PathBuf,
-    /// What the system says.
+    /// The error of the system.
     pub source: Error,
 }
 
-/// One file, open.
+/// One open file.
 struct Interface {
     path: PathBuf,
     temporary: PathBuf,
-    /// Taken when the file is whole.
+    /// Taken when the file is complete.
     writer: Option<PcapNgWriter<BufWriter<File>>>,
 }
 
@@ -48,9 +48,9 @@ impl std::fmt::Debug for Interface {
 
 #[derive(Debug)]
 pub(super) struct Captures {
-    /// By host and interface.
+    /// Indexed by host and interface.
     interfaces: Vec<Vec<Interface>>,
-    /// The bytes of a packet, used again for each.
+    /// Packet buffer, reused.
     bytes: Vec<u8>,
     failed: Option<CaptureError>,
 }
@@ -69,7 +69,7 @@ impl Captures {
         Ok(Self { interfaces, bytes: Vec::new(), failed: None })
     }
 
-    /// Writes a packet, with comments on it.
+    /// Writes a packet with comments.
     pub(super) fn record(
         &mut self,
         now: Instant,
@@ -83,7 +83,7 @@ impl Captures {
             return;
         };
         self.bytes.clear();
-        // A segment that cannot be encoded would be a bug of ours; the identity test finds it.
+        // Encoding never fails; a test checks this for all segments of a run.
         if Packet::new(segment.clone()).emit(&mut self.bytes).is_err() {
             return;
         }
@@ -92,12 +92,12 @@ impl Captures {
         }
     }
 
-    /// Why no more can be written, once.
+    /// The first error, returned once.
     pub(super) fn failure(&mut self) -> Option<CaptureError> {
         self.failed.take()
     }
 
-    /// Gives the files their names.
+    /// Renames the files to their final names.
     pub(super) fn finish(&mut self) -> Result<Vec<PathBuf>, CaptureError> {
         self.interfaces.iter_mut().flatten().map(Interface::finish).collect()
     }
@@ -112,7 +112,7 @@ impl Interface {
         let path = directory.join(format!("{file_name}.pcapng"));
         let temporary = directory.join(format!(".{file_name}.pcapng.{}.part", std::process::id()));
         let fail = |source| CaptureError { path: path.clone(), source };
-        // What another run left when it was killed; a new file is made in any case, so no link is followed.
+        // A leftover of a killed run. The new file is created exclusively, so no symbolic link is followed.
         let _ = std::fs::remove_file(&temporary);
         let file = OpenOptions::new().write(true).create_new(true).open(&temporary).map_err(fail)?;
         let begun = PcapNgWriter::new(BufWriter::with_capacity(1 << 16, file)).and_then(|mut writer| {
@@ -161,24 +161,24 @@ impl Interface {
 }
 
 impl Drop for Interface {
-    /// A run that did not come to its end leaves no file.
+    /// An incomplete run leaves no files.
     fn drop(&mut self) {
         if let Some(writer) = self.writer.take() {
-            // What is still in the buffer goes nowhere.
+            // The buffer is discarded.
             let _ = writer.into_inner().into_parts();
             let _ = std::fs::remove_file(&self.temporary);
         }
     }
 }
 
-/// A name that is one file in its directory, whatever a host is called.
+/// A file name for any host name.
 fn safe(name: &str) -> String {
     let letter = |letter: char| if letter.is_control() || "/\\:".contains(letter) { '_' } else { letter };
     let name: String = name.chars().map(letter).collect();
     if name.starts_with('.') { format!("_{name}") } else { name }
 }
 
-/// What the file system said; the capture library calls every error one of reading.
+/// The I/O error; the capture library reports all errors as read errors.
 fn reason(error: PcapError) -> Error {
     match error {
         PcapError::IoError(error) => error,

@@ -1,7 +1,7 @@
-//! How long the datagrams of a flow take, and which of them never arrive.
+//! Delay and loss of the datagrams of a flow.
 //!
-//! Owns the times at which datagrams were sent that have not arrived. A datagram that arrives after so many younger ones that its time is
-//! forgotten counts as lost.
+//! Owns the send times of outstanding datagrams. A datagram that arrives after its send time was discarded
+//! counts as lost.
 
 use std::collections::VecDeque;
 
@@ -10,36 +10,36 @@ use mptcp_clock::{Duration, Instant};
 
 use crate::measurements::DatagramSummary;
 
-/// Datagrams whose times are kept.
+/// Maximum number of send times.
 const MOST: usize = 1 << 16;
-/// Numbers begin anew after so many.
+/// Datagram numbers wrap at this value.
 pub(super) const NUMBERS: u32 = 1 << 30;
-/// Digits to which delays are kept: within 1%, in 16 KB for delays up to minutes.
+/// Significant digits of delays: an error below 1%, in 16 KB for delays up to minutes.
 const DIGITS: u8 = 2;
 
-/// See the top of the file.
+/// Delays and losses of one flow.
 #[derive(Debug)]
 pub(super) struct DatagramDelays {
-    /// Those sent before do not count.
+    /// Datagrams sent before this time do not count.
     counts_from: Instant,
     deadline: Option<Duration>,
-    /// When those were sent that have not arrived; `None` for those that have.
+    /// Send times of outstanding datagrams; `None` for those that arrived.
     sent: VecDeque<Option<Instant>>,
-    /// The number of the first of them.
+    /// Number of the first of them.
     first: u32,
     /// Delays in nanoseconds.
     delays: Histogram<u32>,
     late: u64,
-    /// Those that no longer have a time.
+    /// Number of datagrams whose send time was discarded.
     forgotten: u64,
     last_delay: Option<Duration>,
-    /// Interarrival jitter in seconds, as in RFC 3550 section 6.4.1.
+    /// Interarrival jitter, s (RFC 3550 section 6.4.1).
     jitter: f64,
 }
 
 impl DatagramDelays {
     pub(super) fn new(deadline: Option<Duration>, counts_from: Instant) -> Self {
-        // A histogram has up to five digits.
+        // Histograms support up to five digits.
         let delays = Histogram::new(DIGITS).unwrap_or_else(|_| unreachable!("digits"));
         Self {
             counts_from,
@@ -54,7 +54,7 @@ impl DatagramDelays {
         }
     }
 
-    /// One is sent now; returns its number, below [`NUMBERS`].
+    /// Records a sent datagram. Returns its number, below [`NUMBERS`].
     pub(super) fn send(&mut self, now: Instant) -> u32 {
         if self.sent.len() == MOST {
             self.forget_first();
@@ -71,7 +71,7 @@ impl DatagramDelays {
         self.first = (self.first + 1) % NUMBERS;
     }
 
-    /// The one with this number arrives, or a copy of one that has, which counts no more.
+    /// Records an arrival. Copies of datagrams that arrived earlier do not count.
     pub(super) fn arrive(&mut self, now: Instant, number: u32) {
         let at = (number + NUMBERS - self.first) % NUMBERS;
         let Some(sent) = self.sent.get_mut(at as usize).and_then(Option::take) else { return };
@@ -84,7 +84,7 @@ impl DatagramDelays {
     }
 
     fn count(&mut self, delay: Duration) {
-        // It grows as needed, and fails for no time that a run lasts.
+        // The histogram resizes itself. Delays within a run never exceed its range.
         let _ = self.delays.record(delay.as_nanos());
         self.late += u64::from(self.deadline.is_some_and(|deadline| delay > deadline));
         if let Some(last) = self.last_delay.replace(delay) {
@@ -93,7 +93,7 @@ impl DatagramDelays {
         }
     }
 
-    /// What is known at the end; `None` where none counts.
+    /// The summary at the end; `None` without datagrams that count.
     pub(super) fn summary(&self, end: Instant) -> Option<DatagramSummary> {
         let arrived = self.delays.len();
         let missing = |younger_than: Duration| {
@@ -101,7 +101,7 @@ impl DatagramDelays {
                 |at: &&Instant| **at >= self.counts_from && (arrived == 0 || end.since(**at) > younger_than);
             self.forgotten + self.sent.iter().flatten().filter(counts).count() as u64
         };
-        // What was sent within the longest delay before the end may be under way.
+        // Datagrams sent within the maximum delay before the end may still be in flight.
         let lost = missing(Duration::from_nanos(self.delays.max()));
         if arrived + lost == 0 {
             return None;

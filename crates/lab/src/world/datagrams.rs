@@ -1,19 +1,19 @@
-//! A flow of datagrams: sent at a rate, with pauses or without, or as fast as this host's own queue takes them.
+//! A UDP flow: datagrams at a rate, with on and off periods, or as fast as the local queue accepts them.
 //!
-//! Owns the sender's socket buffer and its clock. Never sees a link: the world sends.
+//! Owns the socket buffer of the sender and its timer. Never sees a link: the world sends.
 
 use mptcp_clock::{Duration, Instant, Rng};
 
 use super::datagram_delays::{DatagramDelays, NUMBERS};
 use crate::measurements::DatagramSummary;
 
-/// What the network carries in place of a segment's place in the pool: this bit, and the datagram's number.
+/// Marks a frame payload as a datagram; the other bits are its number.
 const DATAGRAM: u32 = 1 << 31;
-/// A datagram with a wrong bit.
+/// Marks a datagram with a bit error.
 const DAMAGED: u32 = NUMBERS;
 /// UDP and IPv4 headers, bytes.
 const HEADERS: u32 = 28;
-/// What Linux counts for a packet in a socket buffer beyond its bytes.
+/// Overhead that Linux charges to the socket buffer per packet.
 const OVERHEAD: u64 = 768;
 
 /// Whether a frame carries a datagram.
@@ -21,23 +21,23 @@ pub(super) fn is_datagram(payload: u32) -> bool {
     payload & DATAGRAM != 0
 }
 
-/// Whether a frame carries a datagram with a wrong bit.
+/// Whether a frame carries a datagram with a bit error.
 pub(super) fn is_damaged(payload: u32) -> bool {
     is_datagram(payload) && payload & DAMAGED != 0
 }
 
-/// The same datagram with a wrong bit.
+/// The same datagram with a bit error.
 pub(super) fn damaged(payload: u32) -> u32 {
     payload | DAMAGED
 }
 
-/// When it pauses: times are drawn, exponentially.
+/// On and off periods, exponentially distributed.
 #[derive(Debug)]
 struct Pauses {
-    /// Mean times of sending and of a pause.
+    /// Mean durations of on and off periods.
     means: (Duration, Duration),
     stream: Rng,
-    /// When the next one begins.
+    /// Start of the next off period.
     begins: Instant,
 }
 
@@ -51,14 +51,14 @@ impl Pauses {
 pub(super) struct Datagrams {
     bytes: u32,
     interval: Option<Duration>,
-    /// How many the socket buffer holds.
+    /// Number of datagrams that the socket buffer holds.
     room: u64,
-    /// How many wait in this host's queue.
+    /// Number of datagrams in the local queue.
     waiting: u64,
     due: Instant,
     pauses: Option<Pauses>,
     pub running: bool,
-    /// Payload bytes that were sent.
+    /// Payload bytes sent.
     pub sent: u64,
     delays: DatagramDelays,
 }
@@ -79,12 +79,12 @@ impl Datagrams {
         }
     }
 
-    /// From now on it makes pauses, with these mean times of sending and of a pause.
+    /// Enables on and off periods with these means.
     pub(super) fn pause(&mut self, means: (Duration, Duration), stream: Rng) {
         self.pauses = Some(Pauses { means, stream, begins: Instant::ZERO });
     }
 
-    /// Bytes of the IP packet.
+    /// Length of the IP packet, bytes.
     pub(super) fn packet(&self) -> u32 {
         self.bytes + HEADERS
     }
@@ -97,7 +97,7 @@ impl Datagrams {
         }
     }
 
-    /// Whether a datagram goes now; it counts as sent.
+    /// Whether a datagram is sent now; counts it.
     pub(super) fn take(&mut self, now: Instant) -> bool {
         let goes = self.running
             && match self.interval {
@@ -106,7 +106,7 @@ impl Datagrams {
             };
         if goes {
             self.due += self.interval.unwrap_or(Duration::ZERO);
-            // The clock of datagrams stands still in a pause, so that the rate while it sends is what was asked for.
+            // The timer stops in off periods, so that the rate holds in on periods.
             while let Some(pauses) = self.pauses.as_mut().filter(|pauses| pauses.begins <= self.due) {
                 let (on, off) = pauses.means;
                 let (off, on) = (pauses.draw(off), pauses.draw(on));
@@ -118,47 +118,47 @@ impl Datagrams {
         goes
     }
 
-    /// What the frame of the one just taken carries.
+    /// The frame payload of the datagram that was just taken.
     pub(super) fn next_payload(&mut self, now: Instant) -> u32 {
         DATAGRAM | self.delays.send(now)
     }
 
-    /// One arrives, or a copy of one that has.
+    /// A datagram, or a copy of one, arrives.
     pub(super) fn arrive(&mut self, now: Instant, payload: u32) {
         self.delays.arrive(now, payload & (NUMBERS - 1));
     }
 
-    /// Delay and loss.
+    /// Summary of delay and loss.
     pub(super) fn summary(&self, end: Instant) -> Option<DatagramSummary> {
         self.delays.summary(end)
     }
 
-    /// The one just taken waits in this host's queue.
+    /// The datagram that was just taken is in the local queue.
     pub(super) fn queued(&mut self) {
         self.waiting += 1;
     }
 
-    /// One has left the queue.
+    /// A datagram left the local queue.
     pub(super) fn departed(&mut self) {
         self.waiting = self.waiting.saturating_sub(1);
     }
 
-    /// Nothing of it waits any more, whatever became of it.
+    /// The local queue is empty, for any reason.
     pub(super) fn forget_queue(&mut self) {
         self.waiting = 0;
     }
 
-    /// Payload bytes of one.
+    /// Payload bytes per datagram.
     pub(super) fn payload(&self) -> u64 {
         u64::from(self.bytes)
     }
 
-    /// Whether it sends as fast as the queue takes it.
+    /// Whether it sends as fast as the local queue accepts.
     pub(super) fn is_greedy(&self) -> bool {
         self.interval.is_none()
     }
 
-    /// When the next one goes, for those that go at a rate.
+    /// Time of the next datagram, for flows with a rate.
     pub(super) fn next(&self) -> Option<Instant> {
         (self.running && self.interval.is_some()).then_some(self.due)
     }

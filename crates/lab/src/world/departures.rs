@@ -1,8 +1,8 @@
-//! What hosts learn of their own queues, and what datagrams do with it.
+//! Departures from the local queues of hosts, and the datagrams that they release.
 
 use mptcp::congestion::Departure;
 use mptcp_clock::{Duration, Instant};
-use netsim::{DirectionId, Fate, Frame};
+use netsim::{DirectionId, Frame, SendOutcome};
 
 use super::apps::App;
 use super::datagrams::Datagrams;
@@ -11,7 +11,7 @@ use crate::classes::flow_and_subflow;
 use crate::scenario::names::Routing;
 
 impl World {
-    /// The queue of a host let go of a frame.
+    /// A frame left the queue of a host.
     #[inline(never)]
     pub(super) fn on_departure(&mut self, now: Instant, by: DirectionId, label: u32, departure: Departure) {
         let Some(at) = self.own_queues.get(by.index()).copied().flatten() else { return };
@@ -20,18 +20,18 @@ impl World {
         let sender = app.sending_host();
         if let Some(datagrams) = &mut app.datagrams {
             if at != sender {
-                // A relay passed on what waits in the socket of another.
+                // A relay forwarded a packet of another host.
                 return;
             }
             datagrams.departed();
             if departure.service.is_zero() {
-                // Dropped, not sent: whoever sent one more at once might never end.
+                // The frame was dropped. Sending the next datagram at once could loop forever.
                 return self.pump_later(now, by, flow);
             }
             return self.pump(now, flow);
         }
         if self.middleboxes.before(by) {
-            // It left this host when the box took it.
+            // The frame left this host when the middlebox received it.
             return;
         }
         let connection = match at {
@@ -42,14 +42,14 @@ impl World {
         let Some(connection) = connection else { return };
         let endpoint = &mut self.hosts[at].endpoint;
         let Some(known) = endpoint.connection(connection) else { return };
-        // A label has room for eight bits of the subflow's number.
+        // A label has only eight bits for the subflow number.
         let Some(subflow) = known.subflow_ids().find(|id| id.number() as u8 == detail as u8) else { return };
         if endpoint.handle_departed(now, connection, subflow, departure) {
             self.service(now, at);
         }
     }
 
-    /// Sends the datagrams of a flow that go now.
+    /// Sends all datagrams of a flow that are due.
     #[inline(never)]
     pub(super) fn pump(&mut self, now: Instant, flow: usize) {
         loop {
@@ -60,7 +60,7 @@ impl World {
                 break;
             }
             let bytes = datagrams.packet() + ETHERNET as u32;
-            // Each goes its own way, where nodes choose one for each frame.
+            // The path can differ for each frame.
             let Some((direction, destination)) = self.way_of_datagrams(flow) else { return };
             let Some(datagrams) = self.apps[flow].datagrams.as_mut() else { return };
             let payload = datagrams.next_payload(now);
@@ -69,16 +69,16 @@ impl World {
                 direction,
                 Frame { bytes, destination, label, ecn: netsim::Codepoint::NotEct, payload },
             ) {
-                Fate::Queued | Fate::Held => datagrams.queued(),
-                // A link that is down, or a queue that others have filled: see `rouse_datagrams`.
-                Fate::Lost(_) if datagrams.is_greedy() => {
-                    // A discipline may drop though its queue is empty, and then nothing departs.
+                SendOutcome::Queued | SendOutcome::Held => datagrams.queued(),
+                // The link is down, or other flows filled the queue: see `rouse_datagrams`.
+                SendOutcome::Lost(_) if datagrams.is_greedy() => {
+                    // A discipline can drop packets with an empty queue. Then no departure follows.
                     if self.network.parameters(direction).discipline.is_some() {
                         self.pump_later(now, direction, flow);
                     }
                     break;
                 }
-                Fate::Lost(_) => {}
+                SendOutcome::Lost(_) => {}
             }
         }
         if let Some(next) = self.apps[flow].datagrams.as_ref().and_then(Datagrams::next) {
@@ -86,7 +86,7 @@ impl World {
         }
     }
 
-    /// Sends on when one more could have left.
+    /// Continues at the next possible departure.
     fn pump_later(&mut self, now: Instant, by: DirectionId, flow: usize) {
         let Some(bytes) = self.apps[flow].datagrams.as_ref().map(|d| d.packet() + ETHERNET as u32) else {
             return;
@@ -96,7 +96,8 @@ impl World {
         self.schedule(now + pause.max(Duration::from_nanos(1)), ScheduledAction::Write(flow));
     }
 
-    /// Those whose queue has run empty without a departure: a link was down, or a filter took them.
+    /// Resumes flows whose queue became empty without a departure, because a link was down or a filter dropped
+    /// the frames.
     pub(super) fn rouse_datagrams(&mut self, now: Instant) {
         for flow in 0..self.apps.len() {
             if !self.apps[flow].datagrams.as_ref().is_some_and(|d| d.running && d.is_greedy()) {
@@ -111,15 +112,14 @@ impl World {
         }
     }
 
-    /// Whether nothing waits where the datagrams of a flow leave their host. To look never draws: the run is the same, however
-    /// often somebody does.
+    /// Whether no datagram of a flow is in a local queue. Uses no randomness, so it does not affect the run.
     fn has_left(&mut self, flow: usize) -> bool {
         let host = &self.hosts[self.apps[flow].sending_host()];
         if self.scenario.routing != Routing::Spray || host.leaves_by(self.apps[flow].datagram_interface()) {
             let way = self.way_of_datagrams(flow);
             return way.is_some_and(|(direction, _)| self.network.counters(direction).backlog_frames == 0);
         }
-        // They may wait in any queue of the host.
+        // Any queue of the host may hold them.
         let network = &mut self.network;
         host.own_queues.iter().all(|&by| network.counters(by).backlog_frames == 0)
     }

@@ -1,7 +1,7 @@
-//! What ends a run before its time.
+//! Early ends of a run.
 //!
-//! Owns the limits that hold while a scenario runs. The same limits were held against an estimate
-//! before; these hold where an estimate was wrong, or where a path changed during the run.
+//! Owns the limits during a run. The estimate was checked against the same limits before. These checks cover
+//! wrong estimates and changes of paths.
 
 use netsim::{Budget, Cause, Exhausted};
 
@@ -10,12 +10,12 @@ use super::datagrams::is_datagram;
 use super::error::RunError;
 use crate::scenario::Scenario;
 
-/// Events at one instant beyond what is in flight.
+/// Events at one instant in addition to the frames in flight.
 const AT_ONCE: f64 = 1e6;
-/// The most lost frames that wait to be taken back.
+/// Maximum number of dropped frames that wait for the pool.
 pub const MOST_LOST: usize = 4096;
 
-/// How much may happen in a run of a scenario.
+/// The event budget of a scenario.
 pub(super) fn budget(scenario: &Scenario) -> Budget {
     let at_once = AT_ONCE + scenario.estimate().at_once;
     let total = scenario.limits.events;
@@ -23,7 +23,7 @@ pub(super) fn budget(scenario: &Scenario) -> Budget {
 }
 
 impl World {
-    /// Why the network gives nothing more, if it is not because nothing is left to do.
+    /// The error if the network stopped because of its budget.
     pub(super) fn exhausted(&self) -> Result<(), RunError> {
         let at = self.network.now();
         match self.network.exhausted() {
@@ -33,7 +33,7 @@ impl World {
         }
     }
 
-    /// Holds what was measured so far against its limits.
+    /// Checks the results so far against the limits.
     pub(super) fn check_limits(&self) -> Result<(), RunError> {
         let limits = &self.scenario.limits;
         if self.sampler.rows() as u64 > limits.samples {
@@ -50,7 +50,7 @@ impl World {
         RunError::Limit { limit, most, at: self.network.now(), end: self.end }
     }
 
-    /// Takes lost frames back into the pool before they are many.
+    /// Returns dropped frames to the pool.
     #[inline]
     pub(super) fn tidy(&mut self) {
         if self.network.lost_count() > if self.narrow.exists() { 0 } else { MOST_LOST } {

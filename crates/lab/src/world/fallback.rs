@@ -1,4 +1,4 @@
-//! Why a flow fell back to TCP, as what both ends saw tells it together.
+//! The reason of a fallback to TCP, from the observations of both ends.
 
 use mptcp::FallbackReason;
 
@@ -6,18 +6,18 @@ use super::apps::App;
 use super::host::Host;
 use crate::measurements::Fallback;
 
-/// What is to be said of a flow that fell back; `removes` says whether a middlebox of the scenario may remove options.
+/// The fallback of a flow. `removes` states whether a middlebox of the scenario may remove options.
 pub(super) fn of(app: &App, hosts: &[Host], removes: bool) -> Option<Fallback> {
     let [opener, acceptor] = app.fell_back;
     let at = opener.into_iter().chain(acceptor).map(|(at, _)| at).min()?;
     let reason = match (opener, acceptor) {
-        // Who accepted never heard of Multipath TCP.
+        // The acceptor never received an MPTCP option.
         (Some((_, FallbackReason::SynAck)), None) if !removes => {
             "several SYNs were not answered, so the next one had no options of Multipath TCP"
         }
         (Some((_, FallbackReason::SynAck)), None) => "options were removed from the SYN",
         (Some((_, FallbackReason::SynAck)), Some(_)) => "options were removed from the SYN/ACK",
-        // The end that saw the cause knows more than the one that was told.
+        // The end that saw the cause has more information than the notified end.
         (Some((_, FallbackReason::MpFail | FallbackReason::InfiniteMapping)), Some((_, seen))) => words(seen),
         (Some((there, seen)), Some((here, other))) => words(if here < there { other } else { seen }),
         (Some((_, seen)), None) | (None, Some((_, seen))) => words(seen),

@@ -1,4 +1,4 @@
-//! A host of the scenario: an endpoint and the links its interfaces stand for.
+//! A host of the scenario: an endpoint, and the links of its interfaces.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -12,17 +12,17 @@ pub(super) struct Host {
     pub node: NodeId,
     pub endpoint: Endpoint,
     pub timer: TimerId,
-    /// What the timer is set to.
+    /// Current expiry of the timer.
     pub armed: Option<Instant>,
-    /// The link and its direction outward, by interface; None for a host with one address for all.
+    /// Link and outgoing direction by interface; `None` for a host with one address for all links.
     pub interfaces: Vec<Option<(LinkId, DirectionId)>>,
-    /// Names of the interfaces: those of the links.
+    /// Interface names: those of the links.
     pub interface_names: Vec<String>,
-    /// Whether it is told of departures from its own queues.
+    /// Whether it is notified of departures from its own queues.
     pub hears_departures: bool,
-    /// Where its frames leave, if it is.
+    /// Outgoing directions whose departures it watches.
     pub own_queues: Vec<DirectionId>,
-    /// Routes already looked up, for hosts whose interface does not say where to leave.
+    /// Cached routes, for hosts whose interfaces do not determine the outgoing direction.
     routes: Vec<(AddressId, DirectionId)>,
     flows: Vec<Option<usize>>,
 }
@@ -44,7 +44,7 @@ impl Host {
         }
     }
 
-    /// Which flow a connection belongs to.
+    /// The flow of a connection.
     pub(super) fn flow_of(&self, connection: ConnectionId) -> Option<usize> {
         self.flows.get(connection.slot()).copied().flatten()
     }
@@ -57,12 +57,12 @@ impl Host {
         self.flows[at] = Some(flow);
     }
 
-    /// Whether an interface says by itself where frames leave.
+    /// Whether an interface determines the outgoing direction.
     pub(super) fn leaves_by(&self, interface: InterfaceId) -> bool {
         self.interfaces.get(interface.0 as usize).is_some_and(Option::is_some)
     }
 
-    /// The link direction by which a segment leaves.
+    /// The outgoing direction of a segment.
     pub(super) fn way_out(
         &mut self,
         network: &mut Network<u32>,
@@ -80,7 +80,7 @@ impl Host {
         Some(direction)
     }
 
-    /// The same where nodes choose ways by labels.
+    /// As `way_out`, if nodes select paths by label.
     pub(super) fn choose_way(
         &self,
         network: &mut Network<u32>,
@@ -98,7 +98,7 @@ pub(super) fn address(host: usize, interface: usize) -> IpAddr {
     Ipv4Addr::new(10, host as u8, interface as u8, 1).into()
 }
 
-/// The interface that has an address, at its host.
+/// The interface with an address.
 pub(super) fn interface_of(address: IpAddr) -> InterfaceId {
     InterfaceId(place(address).map_or(0, |(_, interface)| interface as u32))
 }

@@ -1,9 +1,9 @@
-//! Frames that come out of a link twice, or with a wrong bit.
+//! Duplicated and corrupted frames.
 //!
-//! Owns what that is. One wrong bit is found by any checksum of the Internet (RFC 1071 section 1: a sum of words that changed in one bit
-//! is another one), so that a damaged segment goes all the way, uses the links and queues as a whole one does, and is dropped where it is
-//! read: at its host by the checksum of TCP or UDP, or by a middlebox. No DSS checksum ever sees it, for TCP's comes first. A copy
-//! is made at the far end, of what was not lost, and is whole; netem's has chances of its own there.
+//! Owns their handling. Every Internet checksum detects a single bit error (RFC 1071 section 1). A corrupted
+//! segment therefore uses links and queues like any other, and its reader drops it: the host by the checksum
+//! of TCP or UDP, or a middlebox. The DSS checksum never sees it, because the checksum of TCP comes first.
+//! Copies are made at the far end and are intact. Netem draws duplication before loss.
 
 use mptcp_clock::Instant;
 use netsim::{DirectionId, Event, Frame};
@@ -12,7 +12,7 @@ use super::datagrams::{self, is_damaged, is_datagram};
 use super::{World, pool::Pool};
 
 impl World {
-    /// Lets a frame go on, and its copy, if there is one: what happens at once.
+    /// Continues a frame, and its copy, if any. Returns the event at this instant, if any.
     #[cold]
     pub(super) fn impaired(
         &mut self,
@@ -29,7 +29,7 @@ impl World {
         [Some(frame), copy].map(|frame| self.network.go_on(now, direction, frame?))
     }
 
-    /// Drops a frame that has a wrong bit, if it has.
+    /// Drops a frame with a bit error. Returns whether it did.
     #[inline]
     pub(super) fn refuses(&mut self, payload: u32) -> bool {
         if is_datagram(payload) { is_damaged(payload) } else { self.pool.refuses(payload) }

@@ -1,4 +1,4 @@
-//! What each direction of each link did over the whole run.
+//! Summaries of the link directions.
 
 use mptcp_clock::Instant;
 use netsim::{LinkId, Network};
@@ -11,7 +11,7 @@ pub(super) fn of(scenario: &Scenario, ids: &[LinkId], network: &mut Network<u32>
     for (link, id) in scenario.links.iter().zip(ids) {
         for (way, direction) in [(id.forward(), "forward"), (id.backward(), "backward")] {
             let counters = network.counters(way);
-            let used = (network.line_use(way), network.now().since(Instant::ZERO).as_secs_f64());
+            let used = (network.link_use(way), network.now().since(Instant::ZERO).as_secs_f64());
             let retries = network.mac(way).map_or(0, |mac| mac.retries);
             links.push(LinkSummary::of(link, direction, &counters, retries, used));
         }

@@ -1,7 +1,7 @@
-//! Middleboxes at work: the boxes of each link, in order.
+//! The middleboxes of all links, in order.
 //!
-//! Owns the boxes, their order on a link and when each comes and goes. Never sees a frame: the world takes segments out
-//! of the network and puts back what comes out here (`inspect`). What a box does is the business of `crate::middlebox`.
+//! Owns the middleboxes, their order on a link, and their activation. Never sees a frame: the world extracts
+//! segments from the network and sends the results (`inspect`). `crate::middlebox` implements the types.
 
 mod inspect;
 
@@ -15,16 +15,16 @@ use crate::middlebox::{Maker, Middlebox, Site, Travelling};
 use crate::scenario::Way;
 use crate::scenario::names::Side;
 
-/// A box at its place.
+/// A middlebox in its position.
 struct Place {
     name: String,
     link: LinkId,
     way: Way,
     make: Maker,
-    /// None while it is not there.
+    /// `None` while it is inactive.
     inner: Option<Box<dyn Middlebox>>,
     stream: Rng,
-    /// How often it has come.
+    /// Number of activations.
     lives: u32,
 }
 
@@ -42,10 +42,10 @@ impl Place {
     }
 }
 
-/// All boxes of a world.
+/// All middleboxes of a world.
 #[derive(Debug, Default)]
 pub(super) struct Middleboxes {
-    /// In the order of the scenario; on one link, who is nearer to its first end comes first.
+    /// In the order of the scenario. On one link, the first is closest to the first end.
     places: Vec<Place>,
 }
 
@@ -56,12 +56,12 @@ impl Middleboxes {
         self.switch(&spec.name, spec.on);
     }
 
-    /// Whether boxes stand before the queue of this direction, now or at another time.
+    /// Whether middleboxes, active or not, precede the queue of this direction.
     pub(super) fn before(&self, direction: DirectionId) -> bool {
         self.places.iter().any(|place| place.link.backward() == direction)
     }
 
-    /// A box comes or goes; what it knows and holds goes with it.
+    /// Activates or deactivates a middlebox; its state and held segments are lost.
     pub(super) fn switch(&mut self, name: &str, on: bool) {
         for place in self.places.iter_mut().filter(|place| place.name == name) {
             if on && place.inner.is_none() {
@@ -72,7 +72,7 @@ impl Middleboxes {
         }
     }
 
-    /// A segment comes to the boxes of a link; what comes out at either side of them.
+    /// Passes a segment through the middleboxes of a link. Returns the results on both sides.
     pub(super) fn take(
         &mut self,
         now: Instant,
@@ -90,12 +90,12 @@ impl Middleboxes {
         out
     }
 
-    /// When the first box wants to be woken.
+    /// Time of the next call of `wake`.
     pub(super) fn due(&self) -> Option<Instant> {
         self.places.iter().filter_map(|place| place.inner.as_ref()?.due()).min()
     }
 
-    /// Wakes those whose time has come: what comes out, with the link of each.
+    /// Wakes the middleboxes whose timer expired. Returns their segments, with the link of each.
     pub(super) fn wake(&mut self, now: Instant) -> Vec<(LinkId, Travelling)> {
         let mut out = Vec::new();
         for at in 0..self.places.len() {
@@ -121,7 +121,7 @@ impl Middleboxes {
         (0..self.places.len()).filter(|&at| self.places[at].link == link).collect()
     }
 
-    /// Takes segments through the boxes of a link, each from its place in the chain on, in order.
+    /// Passes segments through the middleboxes of a link in order, each from its position on.
     fn walk(
         &mut self,
         now: Instant,
@@ -145,7 +145,7 @@ impl Middleboxes {
     }
 }
 
-/// The place in a chain behind `here`.
+/// The next position in a chain.
 fn beyond(here: isize, side: Side) -> isize {
     match side {
         Side::Forward => here + 1,

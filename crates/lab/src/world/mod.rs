@@ -1,7 +1,7 @@
-//! A scenario brought to life: hosts on links, flows on hosts, one virtual clock.
+//! A running scenario: hosts on links, flows on hosts, one virtual clock.
 //!
-//! Owns the run. The one place where `mptcp` meets `netsim`: carries segments from the endpoints to
-//! the links and back, and time to both. Implements neither.
+//! Owns the run. The only module in which `mptcp` meets `netsim`: it moves segments between endpoints and
+//! links, and advances the time of both. Implements neither.
 
 mod apps;
 mod attribution;
@@ -54,36 +54,36 @@ use pool::Pool;
 use recorder::Recorder;
 use sampler::Sampler;
 
-/// What a timer of the network means.
+/// The purpose of a network timer.
 #[derive(Clone, Copy, Debug)]
 enum Alarm {
-    /// An endpoint wants to be woken.
+    /// Timer of an endpoint.
     Endpoint(usize),
     Sample,
-    /// The first scheduled actions are due.
+    /// Scheduled actions are due.
     Scheduled,
-    /// A middlebox wants to be woken.
+    /// Timer of the middleboxes.
     Middleboxes,
 }
 
-/// Something that a flow or a host has to do at a time known before. They are few and share one timer.
+/// An action of a flow or a host at a known time. There are few, so they share one timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum ScheduledAction {
     /// A flow opens its connection.
     Start(usize),
-    /// A flow's application writes no more.
+    /// The application of a flow stops writing.
     Stop(usize),
-    /// A flow's application is due to write.
+    /// The application of a flow writes.
     Write(usize),
-    /// A host is told of an interface.
+    /// A host is notified of an interface.
     Interface(usize, InterfaceId, bool),
-    /// A host hears that a packet was too long, by its place in the list of notices.
+    /// A host receives an ICMP error, by index.
     Notice(usize),
-    /// A middlebox comes or goes, by its place in the list of switches.
+    /// A middlebox is switched, by index.
     Switch(usize),
-    /// A link changes: what it was counts up to here.
+    /// A link changes: accounts are settled up to now.
     Settle,
-    /// The warm-up is over.
+    /// The warm-up ends.
     WarmedUp,
 }
 
@@ -94,9 +94,9 @@ pub struct World {
     network: Network<u32>,
     pool: Pool,
     hosts: Vec<Host>,
-    /// Which host a node is; routers have none.
+    /// Host of each node; routers have none.
     host_of_node: Vec<Option<usize>>,
-    /// Network addresses by the last two bytes that name host and interface.
+    /// Network addresses by host and interface, the last two bytes of the IP address.
     addresses: Vec<Vec<AddressId>>,
     apps: Vec<App>,
     alarms: Vec<Alarm>,
@@ -104,30 +104,30 @@ pub struct World {
     scheduled_timer: TimerId,
     middleboxes: Middleboxes,
     narrow: Narrow,
-    /// Rings when one wants to be woken; there is none without middleboxes.
+    /// Timer of the middleboxes; `None` without middleboxes.
     middleboxes_timer: Option<TimerId>,
     sampler: Sampler,
     captures: Option<Captures>,
     recorder: Option<Arc<Recorder>>,
-    /// What the links know of each path, where somebody observes.
+    /// Use of each path by the links; only in observed runs.
     attribution: Option<Box<Attribution>>,
-    /// Whether frames carry labels: filters or departures are read by them.
+    /// Whether frames have labels, which filters and departures need.
     has_labels: bool,
-    /// Whether nodes choose ways by labels.
+    /// Whether nodes select paths by label.
     spreads: bool,
-    /// Whether frames come out of links with a wrong bit.
+    /// Whether links corrupt frames.
     impairs: bool,
-    /// By direction: the host whose own queue it is, where departures are watched.
+    /// By direction: the host whose local queue it is, if departures are watched.
     own_queues: Vec<Option<usize>>,
     end: Instant,
     budget: Budget,
-    /// Why it cannot go on, found while something happened.
+    /// An error during a step.
     failure: Option<RunError>,
     data_packets: u64,
 }
 
 impl World {
-    /// Runs to the end and gives what was measured.
+    /// Runs the scenario to its end and returns the results.
     ///
     /// # Errors
     /// As [`Self::advance`].
@@ -136,13 +136,14 @@ impl World {
         Ok(self.finish())
     }
 
-    /// Runs up to `until` or the end of the scenario, whichever comes first.
+    /// Runs until `until` or the end of the scenario.
     ///
     /// # Errors
-    /// When time stands still, a limit of the scenario is reached, or a capture cannot be written.
+    /// If the simulation makes no progress, a limit of the scenario is reached, or a capture cannot be
+    /// written.
     #[inline(never)]
     pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
-        // What happens may bring the end nearer.
+        // A step can move the end of the run forward.
         while let Some((now, turn)) = self.network.next_turn(until.min(self.end)) {
             match self.network.arrival(now, turn) {
                 Arrival::Here { node, frame, .. } => self.on_arrival(now, node, &frame),
@@ -177,7 +178,7 @@ impl World {
         }
     }
 
-    /// What happens at once to a frame that went on from a link that doubled or damaged it.
+    /// Handles the event of a frame that continues after duplication or corruption.
     #[cold]
     fn on_impaired(&mut self, now: Instant, event: Event<u32>) {
         match event {
@@ -187,19 +188,19 @@ impl World {
         }
     }
 
-    /// Data segments that arrived so far.
+    /// Number of data segments that arrived.
     #[must_use]
     pub fn data_packets(&self) -> u64 {
         self.data_packets
     }
 
-    /// Lost frames that wait to be taken back into the pool; after [`World::advance`] at most [`MOST_LOST`].
+    /// Number of dropped frames that wait for the pool; after [`World::advance`] at most [`MOST_LOST`].
     #[must_use]
     pub fn lost_frames(&self) -> usize {
         self.network.lost_count()
     }
 
-    /// What was measured. With captures, finish them first by [`World::finish_captures`].
+    /// The results. With captures, call [`World::finish_captures`] first.
     #[must_use]
     #[inline(never)]
     pub fn finish(mut self) -> Measurements {
@@ -248,7 +249,8 @@ impl World {
         self.service(now, at);
     }
 
-    /// A segment arrived at a host: without data it is an acknowledgement at the sender of its flow.
+    /// Handles the arrival of a segment at a host. A segment without data is an acknowledgement at the sender
+    /// of its flow.
     #[cold]
     #[inline(never)]
     fn note_arrival(&mut self, now: Instant, at: usize, frame: &Frame<u32>, has_data: bool) {
@@ -354,7 +356,7 @@ impl World {
                 app.connections.0 = Some(connection);
                 self.hosts[at].own(connection, flow);
             }
-            // The interface is down at this moment: try again as a person would.
+            // The interface is down: retries later, as a user would.
             Err(_) => {
                 self.schedule(now + Duration::from_secs(1), ScheduledAction::Start(flow));
             }

@@ -1,6 +1,7 @@
-//! Paths that carry less than both ends believe: what a router says of packets that are too long (RFC 1191).
+//! Paths with a smaller MTU than both ends assume, and the ICMP errors of routers (RFC 1191).
 //!
-//! Owns the notices under way, `notices` their way. That packets are lost there is the network's affair, what a host makes of a notice the protocol's.
+//! Owns the ICMP errors in flight; `notices` delivers them. The network drops the packets, and the protocol
+//! handles the errors.
 
 mod notices;
 
@@ -13,7 +14,7 @@ use netsim::{DirectionId, Lost};
 
 use crate::scenario::Scenario;
 
-/// A segment that was refused.
+/// A dropped segment that was too long.
 #[derive(Debug)]
 struct Refused {
     at: Instant,
@@ -24,10 +25,10 @@ struct Refused {
 #[derive(Debug, Default)]
 pub(super) struct Narrow {
     exists: bool,
-    /// By link, whether routers tell, forward and backward.
+    /// By link: whether routers send ICMP errors, forward and backward.
     tells: Vec<[bool; 2]>,
     refused: Vec<Refused>,
-    /// On their way to a host.
+    /// ICMP errors in flight to a host.
     notices: BTreeMap<usize, (usize, IcmpMessage)>,
     sent: usize,
 }
@@ -40,7 +41,7 @@ impl Narrow {
         Self { exists, tells: lines().map(|lines| lines.map(|line| line.icmp)).collect(), ..Self::default() }
     }
 
-    /// Whether there is such a path, now or at another time.
+    /// Whether the scenario has such a path at any time.
     #[inline]
     pub(super) fn exists(&self) -> bool {
         self.exists
@@ -52,7 +53,7 @@ impl Narrow {
         let backward = lost.direction != lost.direction.link().forward();
         let tells = self.tells.get(lost.direction.link().index());
         if tells.is_some_and(|tells| tells[usize::from(backward)]) {
-            // The MTU is that of the direction at the moment when it is told.
+            // The MTU of the direction is filled in when the error is sent.
             let message = IcmpMessage { local, remote, sequence, error: IcmpError::TooBig { mtu: 0 } };
             self.refused.push(Refused { at: lost.at, direction: lost.direction, message });
         }

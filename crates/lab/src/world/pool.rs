@@ -1,4 +1,4 @@
-//! Segments under way, kept in one place so that the network moves only a number.
+//! A pool of segments in flight, so that the network moves only indices.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -10,11 +10,11 @@ use mptcp_wire::Segment;
 pub(super) struct Pool {
     segments: Vec<Segment>,
     free: Vec<u32>,
-    /// The one that is filled next.
+    /// Index of the segment to fill next.
     next: u32,
-    /// When each was sent, in runs that are observed.
+    /// Send times; only in observed runs.
     sent: Vec<Instant>,
-    /// Those that have a wrong bit.
+    /// Indices of segments with a bit error.
     damaged: BTreeSet<u32>,
 }
 
@@ -33,13 +33,13 @@ impl Default for Pool {
 }
 
 impl Pool {
-    /// A segment to be filled, and its number: the same one until it is lent.
+    /// The segment to fill, and its index. Both stay the same until `lend`.
     #[inline]
     pub(super) fn next(&mut self) -> (u32, &mut Segment) {
         (self.next, &mut self.segments[self.next as usize])
     }
 
-    /// The segment that was filled is used from now on.
+    /// Marks the filled segment as used.
     #[inline]
     pub(super) fn lend(&mut self) {
         match self.free.pop() {
@@ -60,7 +60,7 @@ impl Pool {
         &mut self.segments[at as usize]
     }
 
-    /// The segment is used no more; who gets its place gets it whole.
+    /// Returns a segment to the pool, without its bit error.
     #[inline]
     pub(super) fn give_back(&mut self, at: u32) {
         if !self.damaged.is_empty() {
@@ -69,7 +69,7 @@ impl Pool {
         self.free.push(at);
     }
 
-    /// It is sent now.
+    /// Records its send time.
     #[cold]
     pub(super) fn stamp(&mut self, at: u32, now: Instant) {
         if self.sent.len() < self.segments.len() {
@@ -78,12 +78,12 @@ impl Pool {
         self.sent[at as usize] = now;
     }
 
-    /// When it was sent; `None` in runs that are not observed.
+    /// Its send time; `None` in runs without an observer.
     pub(super) fn sent_at(&self, at: u32) -> Option<Instant> {
         self.sent.get(at as usize).copied()
     }
 
-    /// Another one like it, lent too.
+    /// A copy of a segment, marked as used.
     #[cold]
     pub(super) fn copy(&mut self, at: u32) -> u32 {
         let segment = self.get(at).clone();
@@ -99,13 +99,13 @@ impl Pool {
         copy
     }
 
-    /// A bit of it is wrong from now on.
+    /// Marks a segment as corrupted.
     #[cold]
     pub(super) fn damage(&mut self, at: u32) {
         self.damaged.insert(at);
     }
 
-    /// Whether a bit of it is wrong; then it is given back.
+    /// Whether a segment is corrupted; returns a corrupted one to the pool.
     #[inline]
     pub(super) fn refuses(&mut self, at: u32) -> bool {
         let wrong = !self.damaged.is_empty() && self.damaged.remove(&at);

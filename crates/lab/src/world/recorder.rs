@@ -1,6 +1,6 @@
-//! Who listens to the endpoints and the network of a run: events become rows.
+//! The observer of all endpoints and of the network: stores events as rows.
 //!
-//! Owns the rows, and how an address or a label becomes a flow and a path. One for all hosts, which take turns.
+//! Owns the rows, and the mapping from addresses and labels to flows and paths. All hosts share it.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mptcp::observe::{Columns, Kind, Log, NOTHING, Observer, Place, Record, Row};
 use mptcp::{ConnectionId, SubflowId};
 use mptcp_clock::Instant;
-use netsim::{DirectionId, FrameEvent, Happening};
+use netsim::{DirectionId, FrameEvent, FrameEventType};
 
 use super::attribution::{FullTimes, Notes};
 use super::host;
@@ -17,35 +17,35 @@ use crate::classes::flow_and_subflow;
 use crate::events::{Filter, FrameKind, word};
 use crate::measurements::PathDrops;
 
-/// What is known of a flow.
+/// Ends of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowEnds {
     pub(super) from: usize,
     pub(super) to: usize,
     /// The host that sends the data.
     pub(super) sender: usize,
-    /// Its subflows share addresses: each has a path of its own.
+    /// Whether its subflows share addresses, so that each has its own path name.
     pub(super) numbered: bool,
 }
 
-/// Where things are.
+/// The mapping from addresses and ports to flows and paths.
 #[derive(Debug)]
 pub(super) struct Atlas {
-    /// The port of the first flow.
+    /// Port of the first flow.
     pub(super) first_port: u16,
     pub(super) flow_names: Vec<String>,
     pub(super) path_names: Vec<String>,
     pub(super) flows: Vec<FlowEnds>,
-    /// Paths by host and interface.
+    /// Path indices by host and interface.
     pub(super) paths: Vec<Vec<u16>>,
-    /// By path: those of its further subflows, the second one first, as far as they have names.
+    /// By path: indices of its further subflows from the second on, if they have names.
     pub(super) numbered: Vec<Vec<Option<u16>>>,
-    /// By direction: the node that sends, and the path.
+    /// By direction: the sending node, and the path.
     pub(super) lines: Vec<(u16, u16)>,
 }
 
 impl Atlas {
-    /// The flow and the path of a subflow, from either end.
+    /// Flow and path of a subflow, from either end.
     fn find(&self, place: &Place) -> (u16, u16) {
         let of = |near: SocketAddr, far: SocketAddr| {
             let flow = usize::from(far.port().wrapping_sub(self.first_port));
@@ -64,7 +64,7 @@ impl Atlas {
         found.unwrap_or((Row::NOWHERE, Row::NOWHERE))
     }
 
-    /// The path of a further subflow that shares the addresses of `path`; what has no name is nowhere.
+    /// Path of a further subflow that shares the addresses of `path`; without a name, no path.
     fn numbered(&self, path: u16, further: u64) -> u16 {
         let of_path = self.numbered.get(usize::from(path));
         let known = of_path.and_then(|known| known.get(usize::try_from(further).ok()?).copied().flatten());
@@ -72,23 +72,23 @@ impl Atlas {
     }
 }
 
-/// See the top of the file.
+/// The observer of a run.
 #[derive(Debug)]
 pub(super) struct Recorder {
     atlas: Atlas,
     filter: Filter,
     log: Mutex<Log>,
     notes: Arc<Mutex<Notes>>,
-    /// What explains packets that are yet to leave, for captures.
+    /// Comments for packets that are not sent yet, for captures.
     comments: Mutex<HashMap<Sender, Vec<String>>>,
 }
 
-/// Whose packets a comment explains: at a host, of a connection, those of one subflow or of any.
+/// The packets to which a comment applies: a host, a connection, and one or any subflow.
 type Sender = (usize, ConnectionId, Option<SubflowId>);
 
-/// Comments on one packet; what is more is in the table.
+/// Maximum number of comments per packet; the event table has all.
 const MOST_COMMENTS: usize = 16;
-/// Subflows and connections of which comments wait.
+/// Maximum number of subflows and connections with pending comments.
 const MOST_SENDERS: usize = 4096;
 
 impl Recorder {
@@ -97,24 +97,25 @@ impl Recorder {
         Self { atlas, filter, log, notes, comments }
     }
 
-    /// What the accounts of paths are kept by.
+    /// The input of the path accounts.
     pub(super) fn notes(&self) -> Arc<Mutex<Notes>> {
         Arc::clone(&self.notes)
     }
 
-    /// Frames of a flow that were dropped on the path of an interface of the host that opened it.
+    /// Dropped frames of a flow on the path of an interface of the opening host.
     pub(super) fn drops_on(&self, flow: usize, interface: usize) -> PathDrops {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.drops_on(flow as u16, interface as u16)
     }
 
-    /// How long until `until` full buffers held a path back whose oldest data was on it, and its connection wherever that was.
+    /// Time until `until` for which full buffers blocked a path with the oldest data, and its connection due
+    /// to any path.
     pub(super) fn full_times(&self, flow: usize, path: usize, until: Instant) -> (FullTimes, FullTimes) {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.full_times(flow as u16, path as u16, until)
     }
 
-    /// What explains the packet of a subflow that leaves a host now.
+    /// Comments for the packet that a subflow sends now.
     pub(super) fn take_comments(&self, host: usize, whose: (ConnectionId, SubflowId)) -> Vec<String> {
         let mut comments = self.comments.lock().unwrap_or_else(PoisonError::into_inner);
         let (connection, subflow) = whose;
@@ -123,8 +124,8 @@ impl Recorder {
         own
     }
 
-    /// Keeps what an event says for the next packet of its subflow, or of its connection where it concerns all of that, unless it
-    /// is of those that every packet has. Names say where it happened: comments are read one by one.
+    /// Stores an event as a comment for the next packet of its subflow or connection, unless every packet has
+    /// such an event. Comments contain the names of host and path.
     fn comment(&self, host: u16, record: &Record) {
         let kind = record.event.kind();
         if matches!(kind, Kind::RoundTrip | Kind::DssIn | Kind::DssOut | Kind::OptionIn | Kind::OptionOut) {
@@ -133,7 +134,7 @@ impl Recorder {
         let mut comments = self.comments.lock().unwrap_or_else(PoisonError::into_inner);
         let place = Some(record.place.subflow).filter(|_| !record.whole);
         if comments.len() >= MOST_SENDERS {
-            // Most are of connections that send no more.
+            // Most of these connections no longer send.
             comments.clear();
         }
         let own = comments.entry((usize::from(host), record.connection, place)).or_default();
@@ -153,7 +154,7 @@ impl Recorder {
         self.atlas.find(place).1
     }
 
-    /// All rows, by time: a link tells of what happened when it is next looked at.
+    /// All rows by time: links report events when they are settled.
     pub(super) fn take(&self) -> Columns {
         let mut columns = self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
         columns.sort();
@@ -165,11 +166,11 @@ impl Recorder {
     }
 }
 
-/// The ear at one host.
+/// The observer of one host.
 #[derive(Debug)]
 pub(super) struct AtHost {
     pub(super) host: u16,
-    /// Its packets are captured.
+    /// Whether its packets are captured.
     pub(super) captured: bool,
     pub(super) recorder: Arc<Recorder>,
 }
@@ -203,7 +204,7 @@ impl Observer for AtHost {
     }
 }
 
-/// The ear on the links.
+/// The observer of the links.
 #[derive(Debug)]
 pub(super) struct OnLinks(pub(super) Arc<Recorder>);
 
@@ -212,8 +213,8 @@ impl netsim::Observer for OnLinks {
         self.0.notes.lock().unwrap_or_else(PoisonError::into_inner).hear_drop(event);
         let filter = &self.0.filter;
         let (kind, wanted) = match event.what {
-            Happening::Dropped(_) => (FrameKind::Drop, filter.drops),
-            Happening::Marked => (FrameKind::Mark, filter.marks),
+            FrameEventType::Dropped(_) => (FrameKind::Drop, filter.drops),
+            FrameEventType::Marked => (FrameKind::Mark, filter.marks),
         };
         if !wanted || event.at < filter.from || event.at >= filter.until {
             return;

@@ -1,4 +1,4 @@
-//! The packets of a run, handed to the captures.
+//! Writes the packets of a run to captures.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,8 @@ use super::capture::{CaptureError, Captures};
 use super::error::RunError;
 
 impl World {
-    /// Writes every packet that hosts send or receive from now on into `directory`, one pcapng for each host and
-    /// interface. They get their names by [`Self::finish_captures`].
+    /// Captures all packets that hosts send or receive from now on in `directory`, in one pcapng file per host
+    /// and interface. [`Self::finish_captures`] gives them their final names.
     ///
     /// # Errors
     /// When a file cannot be made.
@@ -20,7 +20,7 @@ impl World {
         Ok(())
     }
 
-    /// Completes the captures and gives them their names; says where they are.
+    /// Completes the captures. Returns their file names.
     ///
     /// # Errors
     /// When a file cannot be written.
@@ -28,8 +28,8 @@ impl World {
         self.captures.as_mut().map_or(Ok(Vec::new()), Captures::finish)
     }
 
-    /// Hands a packet to the captures, where there are any. Of one that leaves, what was told of its subflow since the one before
-    /// says why.
+    /// Writes a packet to the captures, if any. Events of its subflow since the previous packet become
+    /// comments.
     #[cold]
     pub(super) fn record(
         &mut self,

@@ -1,4 +1,4 @@
-//! Looks at every flow and link at regular times, and sums up at the end.
+//! Samples every flow and link at regular intervals, and computes the summaries.
 
 use mptcp::{ConnectionInfo, SubflowInfo};
 use mptcp_clock::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::measurements::{AbsentPath, FlowSummary, Measurements, Metric, PathSum
 use crate::scenario::names::Transport;
 use crate::scenario::{Link, Scenario, Traffic};
 
-/// Counts of one flow on one path, summed over its subflows.
+/// Counters of a flow on a path, summed over its subflows.
 #[derive(Clone, Copy, Debug, Default)]
 struct PathCount {
     sent: u64,
@@ -23,17 +23,17 @@ struct PathCount {
     subflows: u32,
 }
 
-/// Where a flow stood at an earlier moment.
+/// Counters of a flow at an earlier time.
 #[derive(Clone, Debug, Default)]
 struct Mark {
     received: u64,
-    /// Bytes beyond those that wait for older ones at the receiving host.
+    /// Bytes received in order or out of order.
     early: u64,
     again: Again,
     paths: Vec<PathCount>,
 }
 
-/// What a sender has done about data that another subflow held up.
+/// Reactions of a sender to data that another subflow delayed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Again {
     reinjected: u64,
@@ -61,41 +61,41 @@ impl Mark {
         Self { received: 0, early: 0, again: Again::default(), paths: vec![PathCount::default(); paths] }
     }
 
-    /// Bytes that have arrived for the first time, in order or not.
+    /// Bytes that arrived for the first time, in order or not.
     fn unique(&self) -> u64 {
         self.received + self.early
     }
 }
 
-/// Sampled round-trip times of one path.
+/// Sampled RTTs of a path.
 #[derive(Clone, Copy, Debug, Default)]
 struct RoundTrips {
-    /// After the warm-up, seconds.
+    /// Sum after the warm-up, s.
     sum: f64,
     count: u32,
-    /// One was sampled, before or after the end of the warm-up.
+    /// Whether there was any sample.
     is_known: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct Sampler {
     samples: Samples,
-    /// For each flow, whether its subflows share addresses, so that each has a name of its own.
+    /// By flow: whether its subflows share addresses, so that each has its own name.
     numbered: Vec<bool>,
     path_names: Vec<String>,
     links: Vec<LinkId>,
-    /// By link, whether a queue of it marks.
+    /// By link: whether a queue marks.
     marks: Vec<bool>,
     last: Vec<Mark>,
-    /// Bytes so far by link: those on the line forward, and those that arrived backward.
+    /// By link: bytes transmitted forward, and bytes delivered backward.
     on_line: Vec<[u64; 2]>,
     warm: Vec<Mark>,
     warm_at: Vec<Option<Instant>>,
-    /// Bytes that had arrived twice by then.
+    /// Duplicate bytes at the end of the warm-up.
     warm_duplicates: Vec<u64>,
     warmup: Instant,
     interval: f64,
-    /// Sampled round-trip times by flow and path.
+    /// Sampled RTTs by flow and path.
     rtts: Vec<Vec<RoundTrips>>,
 }
 
@@ -130,12 +130,12 @@ impl Sampler {
         }
     }
 
-    /// Names of the paths, in the order of the samples.
+    /// Path names in the order of the samples.
     pub(super) fn path_names(&self) -> &[String] {
         &self.path_names
     }
 
-    /// Rows so far.
+    /// Number of rows.
     pub(super) fn rows(&self) -> usize {
         self.samples.time.len()
     }
@@ -214,7 +214,7 @@ impl Sampler {
         }
     }
 
-    /// Values of the subflows that live.
+    /// Samples open subflows.
     fn sample_subflows(&mut self, now: Instant, hosts: &[Host], app: &App, info: &ConnectionInfo) {
         let living = info.subflows.iter().enumerate().filter(|(_, subflow)| subflow.closed_by.is_none());
         for (slot, subflow) in living {
@@ -226,7 +226,8 @@ impl Sampler {
             }
             if let Some(srtt) = subflow.srtt {
                 let seen = &mut self.rtts[flow][path];
-                // After the last byte an estimate stays what it was: it counts only for a flow too short for any sample.
+                // After the last byte, the RTT estimate no longer changes. It counts only for flows that are
+                // too short for a sample.
                 if !app.has_all() || !seen.is_known {
                     self.samples.push(now, flow, path, Metric::Srtt, srtt.as_secs_f64());
                     self.samples.push(now, flow, path, Metric::Rttvar, subflow.rttvar.as_secs_f64());
@@ -243,10 +244,10 @@ impl Sampler {
         }
     }
 
-    /// The place in `path_names` of a subflow's path: the link at the host that opened it.
+    /// Index of the path of a subflow in `path_names`: the link at the opening host.
     fn path_of(&self, hosts: &[Host], app: &App, subflow: &SubflowInfo, slot: usize) -> usize {
         let opener = &hosts[app.from];
-        // Of the two addresses, that of the host that opened the connection.
+        // The address of the opening host.
         let is_opener =
             |address: &std::net::SocketAddr| host::place(address.ip()).is_some_and(|(at, _)| at == app.from);
         let address = [subflow.local, subflow.remote].into_iter().find(is_opener).unwrap_or(subflow.local);
@@ -321,11 +322,11 @@ impl Sampler {
         let counts = self.counts(hosts, app, info.as_ref(), arrivals.as_ref());
         let start = Instant::ZERO + spec.start;
         let from = self.warmup.max(app.started_at.unwrap_or(start)).max(self.warm_at[flow].unwrap_or(start));
-        // A transfer that ends is measured to its last byte, an endless one to the end of the run.
+        // A transfer is measured until its last byte, other flows until the end of the run.
         let to = match (&spec.traffic, app.finished_at.or(app.last_byte_at)) {
             (Traffic::File { bytes }, Some(last)) if app.received == *bytes => last.min(end),
             (Traffic::Custom(_), Some(last)) if app.ended => last.min(end),
-            // One that stops is measured to the last byte of what it had left to send.
+            // A stopped flow is measured until the last byte that it wrote.
             _ => spec.stop.filter(|_| app.is_drained()).map_or(end, |stop| {
                 (Instant::ZERO + stop).max(app.last_byte_at.unwrap_or(Instant::ZERO)).min(end)
             }),
@@ -347,7 +348,7 @@ impl Sampler {
         let again = Again::of(info.as_ref()).since(warm.again);
         let expected: &[String] = match spec.transport {
             Transport::Mptcp if spec.ports().is_none() => &spec.paths,
-            // Its only path; where it opened, that is known.
+            // Its only path; the subflow may not exist any more.
             Transport::Tcp if info.is_none() => spec.paths.get(..1).unwrap_or_default(),
             _ => &[],
         };
@@ -447,14 +448,14 @@ impl Sampler {
     }
 }
 
-/// Bytes that arrived at a host and wait for older ones, of the connection and of its subflows.
+/// Bytes out of order at a host, in the connection and its subflows.
 fn early(info: Option<&ConnectionInfo>) -> u64 {
     info.map_or(0, |info| {
         info.out_of_order + info.subflows.iter().map(|subflow| subflow.out_of_order).sum::<u64>()
     })
 }
 
-/// Shares of the time since the handshake; idle time is not counted.
+/// Shares of the time since the handshake, without idle time.
 fn limit_shares(info: &ConnectionInfo) -> Vec<(&'static str, f64)> {
     let busy = info.limits.iter().filter(|(limit, _)| *limit != mptcp::Limit::Idle);
     let total: f64 = busy.clone().map(|(_, span)| span.as_secs_f64()).sum();

@@ -1,6 +1,6 @@
-//! What a host does when it has its turn: applications, segments, its timer.
+//! A step of a host: applications, segments, timer.
 //!
-//! Owns the way of segments from an endpoint to a link.
+//! Owns the transfer of segments from an endpoint to a link.
 
 use mptcp::congestion::Departure;
 use mptcp::{ConnectionId, Endpoint, EventKind, InterfaceId, SubflowId};
@@ -17,7 +17,7 @@ impl World {
         self.network.set_timer(self.scheduled_timer, first);
     }
 
-    /// Lets a host do all it can do now: applications, segments, timer.
+    /// Runs everything that a host can do now.
     pub(super) fn service(&mut self, now: Instant, at: usize) {
         loop {
             if self.hosts[at].endpoint.has_events() {
@@ -66,7 +66,7 @@ impl World {
         }
     }
 
-    /// Lets it end at `now` where all files have arrived, and who sent them knows.
+    /// Ends the run at `now` if all files have arrived and their senders have the acknowledgements.
     #[cold]
     fn end_if_done(&mut self, now: Instant) {
         let flows = self.scenario.flows.iter().zip(&self.apps);
@@ -75,7 +75,7 @@ impl World {
         }
     }
 
-    /// An accepted connection belongs to the flow whose port it came to.
+    /// Assigns an accepted connection to the flow with its port.
     #[cold]
     fn adopt(&mut self, at: usize, connection: mptcp::ConnectionId) {
         let endpoint: &Endpoint = &self.hosts[at].endpoint;
@@ -89,7 +89,7 @@ impl World {
         }
     }
 
-    /// Takes the next segment of a host to its link; false when there is none.
+    /// Sends the next segment of a host; false without one.
     fn send(&mut self, now: Instant, at: usize) -> bool {
         let mut host = &mut self.hosts[at];
         if !host.endpoint.wants_transmit() {
@@ -114,7 +114,7 @@ impl World {
             };
             let label = match subflow {
                 Some((connection, subflow)) if self.has_labels => {
-                    // A connection that nobody has accepted belongs to the flow of its port.
+                    // A connection before its acceptance belongs to the flow with its port.
                     let flow = host.flow_of(connection).map(|flow| &self.apps[flow]);
                     let app = flow.or_else(|| flow_of_ports(&self.apps, segment));
                     app.map_or(0, |app| app.label(segment, Some(subflow)))
@@ -130,15 +130,15 @@ impl World {
             }
         }
         self.pool.lend();
-        // A frame that is lost comes back through `Network::lost`.
+        // Dropped frames return through `Network::lost`.
         let fate = self.network.send(now, direction, Frame { bytes, destination, label, ecn, payload });
         let gone = match fate {
-            netsim::Fate::Lost(_) => true,
-            netsim::Fate::Held => self.middleboxes.before(direction),
-            netsim::Fate::Queued => false,
+            netsim::SendOutcome::Lost(_) => true,
+            netsim::SendOutcome::Held => self.middleboxes.before(direction),
+            netsim::SendOutcome::Queued => false,
         };
         if gone && self.own_queues.get(direction.index()).is_some_and(Option::is_some) {
-            // What the queue never took has left it, and so has what a middlebox has.
+            // A frame that the queue or a middlebox took at once has left the local queue.
             let nothing = Duration::ZERO;
             let bytes = u64::from(bytes) - ETHERNET as u64;
             if let Some((connection, subflow)) = subflow {
@@ -149,7 +149,7 @@ impl World {
         true
     }
 
-    /// The way of a segment where nodes choose ways by labels, and its label.
+    /// Direction and label of a segment if nodes select paths by label.
     #[inline(never)]
     fn spread(
         &mut self,
@@ -163,7 +163,7 @@ impl World {
         let host = &mut self.hosts[at];
         let label = match subflow {
             Some((connection, subflow)) => {
-                // Nobody may have heard of it yet, but its frames have their way already.
+                // The subflow may not be reported yet, but its frames already have a path.
                 let flow = host.flow_of(connection).map(|flow| &self.apps[flow]);
                 let app = flow.or_else(|| flow_of_ports(&self.apps, segment));
                 app.map_or(0, |app| app.label(segment, Some(subflow)))

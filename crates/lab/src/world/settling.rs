@@ -1,6 +1,6 @@
-//! What the accounts of paths are told when a host has had its turn.
+//! Updates the path accounts after a step of a host.
 //!
-//! Owns the order: full buffers first, then what the links have done since.
+//! Owns the order: full buffers first, then the events of links since then.
 
 use mptcp_clock::Instant;
 
@@ -8,7 +8,7 @@ use super::World;
 use super::attribution::Full;
 
 impl World {
-    /// A host has done what it could: accounts for what was heard, and for the buffers of its flows that are full.
+    /// Updates the accounts after a step of host `at`: its events, and its flows with full buffers.
     #[cold]
     #[inline(never)]
     pub(super) fn settle_accounts(&mut self, now: Instant, at: usize) {

@@ -1,6 +1,6 @@
-//! A run that is observed: which ears there are, and what they heard.
+//! Observation of a run.
 //!
-//! Owns when observers are put in place, and the shares of what held paths back. A run that is not observed has none.
+//! Owns the setup of observers, and the shares of limits. A run without observers has none.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,13 +19,13 @@ use crate::measurements::FlowSummary;
 use crate::scenario::Flow;
 
 impl World {
-    /// Keeps the events that `filter` lets in from now on, at most `limits.trace` of them, and measures what holds each path
-    /// back. To be called before the first [`Self::advance`], and after
-    /// [`Self::capture`], if that is called: then packets get comments.
+    /// Records events that `filter` selects, at most `limits.trace`, and measures the limits of each path.
+    /// Call it before the first [`Self::advance`], and after [`Self::capture`], if captures are used: packets
+    /// then have comments.
     pub fn observe(&mut self, filter: Filter) {
         let limit = self.scenario.limits.trace.min(self.scenario.limits.memory / Row::BYTES);
         let recorder = Arc::new(Recorder::new(self.atlas(), filter, limit));
-        // What the accounts need is not of the filter's kinds, perhaps.
+        // The accounts need events that the filter may exclude.
         let wanted = Wanted::always(ACCOUNTED.into_iter().fold(filter.kinds, Kinds::with));
         for (at, host) in self.hosts.iter_mut().enumerate() {
             let ear = AtHost {
@@ -83,13 +83,13 @@ impl World {
         }
     }
 
-    /// A direction of a link in words.
+    /// The name of a link direction.
     fn name_of(&self, direction: DirectionId) -> String {
         let side = if direction == direction.link().forward() { "forward" } else { "backward" };
         format!("{} {side}", self.scenario.links[direction.link().index()].name)
     }
 
-    /// The link of a direction, or the middleboxes on it, in words.
+    /// The name of the link of a direction, or of its middleboxes.
     fn place_of(&self, cause: Cause, direction: DirectionId) -> String {
         let link = &self.scenario.links[direction.link().index()].name;
         if cause != Cause::Middlebox {
@@ -98,14 +98,14 @@ impl World {
         self.middleboxes_on(direction.link()).join(" or ")
     }
 
-    /// The middleboxes on a link, with their kinds.
+    /// The middleboxes of a link, with their types.
     fn middleboxes_on(&self, link: LinkId) -> Vec<String> {
         let link = &self.scenario.links[link.index()].name;
         let own = self.scenario.middleboxes.iter().filter(|one| one.link == *link);
         own.map(|one| format!("{} ({})", one.name, one.what.kind())).collect()
     }
 
-    /// Hosts in their order, then the nodes that are none.
+    /// Hosts in order, then the other nodes.
     fn node_names(&self) -> Vec<String> {
         let mut names: Vec<String> = self.hosts.iter().map(|host| host.name.clone()).collect();
         for end in self.scenario.links.iter().flat_map(|link| &link.ends) {
@@ -116,13 +116,14 @@ impl World {
         names
     }
 
-    /// What was heard; nothing where nobody listened.
+    /// The recorded events; `None` without an observer.
     pub(super) fn events(&self) -> Option<Events> {
         let recorder = self.recorder.as_ref()?;
         Some(Events { hosts: self.node_names(), columns: recorder.take() })
     }
 
-    /// The routes of the data of each flow over each of its paths. None where nodes spread frames over several routes.
+    /// Routes of the data of each flow over each of its paths. Empty if nodes spread frames over several
+    /// routes.
     fn routes(&mut self) -> BTreeMap<(u16, u16), Route> {
         let mut routes = BTreeMap::new();
         if self.scenario.spreads() {
@@ -159,7 +160,7 @@ impl World {
         routes
     }
 
-    /// Looks at what paths do while nothing arrives; to be called at each sample.
+    /// Updates the intervals without data; call it at each sample.
     #[inline]
     pub(super) fn watch_silences(&mut self, now: Instant) {
         let Some(attribution) = &mut self.attribution else { return };
@@ -168,7 +169,7 @@ impl World {
         }
     }
 
-    /// The warm-up is over: what senders report counts from now on.
+    /// The warm-up is over: resets the limits that senders report.
     pub(super) fn count_reasons_anew(&mut self, now: Instant) {
         let Some(attribution) = &mut self.attribution else { return };
         for app in self.apps.iter().filter(|app| app.started_at.is_some() && app.datagrams.is_none()) {
@@ -176,8 +177,8 @@ impl World {
         }
     }
 
-    /// Writes into the summaries of flows what held their paths back, as the links know it and as the sender saw it. Datagrams
-    /// have no connection that would know.
+    /// Adds the limits of paths to the summaries of flows, by the links and by the sender. UDP flows have
+    /// none.
     pub(super) fn add_limits(&mut self, end: Instant, flows: &mut [FlowSummary]) {
         if let Some(attribution) = &mut self.attribution {
             attribution.settle_all(end.max(self.network.now()), &mut self.network);
@@ -261,12 +262,12 @@ impl World {
     }
 }
 
-/// Events that the accounts of paths are kept by.
+/// Events that the accounts need.
 const ACCOUNTED: [Kind; 5] = [Kind::Limit, Kind::Block, Kind::Window, Kind::Timeout, Kind::Spurious];
 
-/// Shares of the time in which a flow `counts` in which a path was held back by each reason, and in which the others waited for
-/// it. Idle time does not count; before the first subflow it was being joined, and what none filled later is the time in which there
-/// was none. The time under full buffers is divided as `full` says.
+/// Shares of the time `counts` of a flow for which each reason blocked a path, and for which the others waited
+/// for it. Idle time does not count. Time before the first subflow counts as joining, later time without a
+/// subflow as closed. `full` divides the time with full buffers.
 fn shares<'a>(
     subflows: impl Iterator<Item = &'a PathReasons>,
     counts: &Range<Instant>,
@@ -282,7 +283,7 @@ fn shares<'a>(
         }
         blamed += subflow.blamed;
     }
-    // What is left has space in both buffers.
+    // The rest has space in both buffers.
     let mut rest = total[PathLimit::ReceiveWindow as usize] + total[PathLimit::SendBuffer as usize];
     let [both, send, receive] = [full.both, full.send_buffer, full.receive_window].map(|time| {
         let part = time.min(rest);

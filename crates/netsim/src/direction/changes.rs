@@ -1,6 +1,6 @@
-//! A link changes while frames are on it: its rate, its delay, whether it is up.
+//! Changes of a link while frames are on it: rate, delay, state.
 //!
-//! Owns what becomes of the frames that it holds then.
+//! Owns the effect of a change on these frames.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -10,7 +10,7 @@ use crate::parameters::Change;
 use crate::rate::Rate;
 
 impl<P> Direction<P> {
-    /// Changes one parameter from `now` on.
+    /// Changes one parameter at `now`.
     pub(crate) fn change(&mut self, now: Instant, change: Change, drops: &mut DropLog<P>) {
         self.settle(now, drops);
         if matches!(change, Change::Rate(_) | Change::Open(_) | Change::Up(_)) {
@@ -38,10 +38,10 @@ impl<P> Direction<P> {
         self.measure_delay();
     }
 
-    /// Recomputes the departures of all that wait. The first of them is in service.
+    /// Recomputes the departures of all queued frames. The first of them is in service.
     fn change_rate(&mut self, now: Instant, rate: Option<Rate>) {
         let old = std::mem::replace(&mut self.parameters.rate, rate);
-        let mut frames = self.frames.range_mut(self.flying..);
+        let mut frames = self.frames.range_mut(self.in_flight..);
         if let Some((departs, _)) = frames.next() {
             let left = match (old, rate) {
                 (Some(old), Some(new)) => old.carried_to(new, departs.since(now)),
@@ -54,12 +54,12 @@ impl<P> Direction<P> {
             self.line_free += rate.map_or(Duration::ZERO, |rate| rate.serialisation(frame.bytes));
             *departs = self.line_free;
         }
-        if self.frames.len() > self.flying {
+        if self.frames.len() > self.in_flight {
             self.look();
         }
     }
 
-    /// Loses all that the link holds.
+    /// Drops all frames on the link.
     fn flush(&mut self, now: Instant, drops: &mut DropLog<P>) {
         self.counters.flushed_frames += self.frames.len() as u64;
         self.counters.backlog_bytes = 0;
@@ -67,7 +67,7 @@ impl<P> Direction<P> {
         (self.line_free, self.last_arrival) = (now, now);
         for (index, (_, frame)) in self.frames.drain(..).enumerate() {
             if let Some(departures) = &mut self.departures
-                && index >= self.flying
+                && index >= self.in_flight
             {
                 let (label, bytes) = (frame.label, frame.bytes);
                 departures.push_back(Departure { at: now, label, bytes, service: Service::default() });
@@ -76,7 +76,7 @@ impl<P> Direction<P> {
         }
         self.flush_managed(now, drops);
         self.forget_batch(now);
-        self.flying = 0;
+        self.in_flight = 0;
         self.due = Instant::FAR_FUTURE;
     }
 }

@@ -1,8 +1,8 @@
-//! What is said of a frame that left a queue. Only values.
+//! The departure of a frame from a queue.
 
 use mptcp_clock::{Duration, Instant};
 
-/// A frame has left the queue.
+/// A frame left the queue.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
     pub(crate) at: Instant,
@@ -11,11 +11,11 @@ pub(crate) struct Departure {
     pub(crate) service: Service,
 }
 
-/// What the frame that leaves took at the head of the queue.
+/// The service time of a departing frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Service {
-    /// From being first to being done.
+    /// Time at the head of the queue.
     pub(crate) time: Duration,
-    /// The same on an idle medium, on average.
+    /// Mean of this time on an idle medium.
     pub(crate) alone: Duration,
 }

@@ -1,6 +1,6 @@
-//! What happens to frames at the far end of a direction: some come out twice or damaged, and some wait for others.
+//! The far end of a direction: duplication, corruption and batching.
 //!
-//! Owns the frames meanwhile. What a copy or a damaged frame is, the driver knows.
+//! Owns the frames of an open batch. The driver decides what a copy or a corrupted frame is.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -8,12 +8,12 @@ use super::Direction;
 use super::processing::Processing;
 
 impl<P> Direction<P> {
-    /// Whether it may double or damage frames.
+    /// Whether it may duplicate or corrupt frames.
     pub(crate) fn impairs(&self) -> bool {
         self.parameters.duplicate > 0.0 || self.parameters.corrupt > 0.0
     }
 
-    /// Whether the frame that has just come out is doubled, and whether it is damaged.
+    /// Whether the delivered frame is duplicated, and whether it is corrupted.
     pub(crate) fn impair(&mut self) -> (bool, bool) {
         let Some(impairing) = &mut self.impairing else { return (false, false) };
         let (duplicated, corrupted) = impairing.draw(&self.parameters);
@@ -22,7 +22,7 @@ impl<P> Direction<P> {
         (duplicated, corrupted)
     }
 
-    /// The first frame that has not left yet leaves at `departs`, and comes out with its batch, which it may complete.
+    /// Assigns the first queued frame, which departs at `departs`, to a batch. It may complete the batch.
     #[inline(never)]
     pub(super) fn gather(&mut self, departs: Instant) {
         let (delay, jitter) = (self.parameters.delay, self.parameters.jitter);
@@ -30,14 +30,14 @@ impl<P> Direction<P> {
         let delay = delay + self.processing.as_mut().map_or(Duration::ZERO, Processing::draw);
         let Some(impairing) = &mut self.impairing else { return };
         let (comes_out, before) = impairing.join(departs + delay);
-        for (time, _) in self.frames.range_mut(self.flying.saturating_sub(before)..=self.flying) {
+        for (time, _) in self.frames.range_mut(self.in_flight.saturating_sub(before)..=self.in_flight) {
             *time = comes_out;
         }
         self.last_arrival = comes_out;
-        self.flying += 1;
+        self.in_flight += 1;
     }
 
-    /// The link went down, and what waited is lost.
+    /// The link went down, and the open batch is lost.
     pub(super) fn forget_batch(&mut self, now: Instant) {
         if let Some(impairing) = &mut self.impairing {
             impairing.forget(now);

@@ -1,30 +1,30 @@
-//! Frames that wait under a discipline, which knows them as packets.
+//! Frames under a discipline, which sees them as packets.
 //!
-//! Owns the frames and their places. Decides nothing.
+//! Owns the frames and their slots. Makes no decisions.
 
 use mptcp_clock::Rng;
 
 use crate::frame::{DirectionId, Frame};
 use crate::parameters::Parameters;
-use crate::queue::{DropTailQueue, Fates, QueueDiscipline};
+use crate::queue::{DropTailQueue, PacketOutcomes, QueueDiscipline};
 use crate::trace::Cursor;
 
 #[derive(Debug)]
 pub(super) struct Held<P> {
     pub(super) discipline: Box<dyn QueueDiscipline>,
-    /// By the place that its packet names.
+    /// Frames by the slot in their packet.
     frames: Vec<Option<Frame<P>>>,
     free: Vec<u32>,
     pub(super) random: Rng,
-    pub(super) fates: Fates,
-    /// By which direction the next frame comes.
+    pub(super) outcomes: PacketOutcomes,
+    /// Direction by which the next frame arrives.
     pub(super) port: Option<DirectionId>,
-    /// Where the line is in its recording, if it has one.
+    /// Position in the recording, if there is one.
     pub(super) cursor: Option<Cursor>,
 }
 
 impl<P> Held<P> {
-    /// For a wire that has a discipline or a recording; `None` for one that has neither.
+    /// The state for a wire with a discipline or a recording; `None` for other wires.
     pub(super) fn of(parameters: &Parameters, random: Rng) -> Option<Box<Self>> {
         let cursor = parameters.trace.clone().map(Cursor::new);
         let discipline = match &parameters.discipline {
@@ -32,11 +32,11 @@ impl<P> Held<P> {
             None if cursor.is_some() => Box::new(DropTailQueue::new(parameters.queue)),
             None => return None,
         };
-        let (frames, free, fates) = (Vec::new(), Vec::new(), Fates::default());
-        Some(Box::new(Self { discipline, frames, free, random, fates, port: None, cursor }))
+        let (frames, free, outcomes) = (Vec::new(), Vec::new(), PacketOutcomes::default());
+        Some(Box::new(Self { discipline, frames, free, random, outcomes, port: None, cursor }))
     }
 
-    /// Frames that wait; the one in service is not among them.
+    /// Number of queued frames, excluding the frame in service.
     pub(super) fn waiting(&self) -> usize {
         self.frames.len() - self.free.len()
     }
@@ -56,7 +56,7 @@ impl<P> Held<P> {
         Some(frame)
     }
 
-    /// All of them, in no order that means anything.
+    /// Removes all frames, in no particular order.
     pub(super) fn drain(&mut self) -> impl Iterator<Item = Frame<P>> + '_ {
         self.free.clear();
         self.frames.drain(..).flatten()

@@ -1,6 +1,6 @@
-//! A wire's queue under a discipline: how frames come in, and what becomes of them when the link goes down.
+//! The queue of a wire under a discipline: enqueueing, and flushing when the link goes down.
 //!
-//! Owns what the discipline is told. When frames leave is the affair of `settling`.
+//! Owns the calls to the discipline. `settling` decides when frames depart.
 
 use mptcp_clock::Instant;
 
@@ -11,7 +11,7 @@ use crate::frame::{Cause, DirectionId, Frame};
 use crate::queue::{Packet, Wire};
 
 impl<P> Direction<P> {
-    /// The next frame comes from a router, by the direction `port`.
+    /// Sets the direction by which the next frame arrives at a router.
     pub(crate) fn set_port(&mut self, port: DirectionId) {
         if let Some(managed) = &mut self.managed {
             managed.port = Some(port);
@@ -24,7 +24,8 @@ impl<P> Direction<P> {
         self.managed.is_some()
     }
 
-    /// Gives a frame to the discipline, or says why not. The pending time may have changed.
+    /// Passes a frame to the discipline, or returns the cause of its drop. The time of the next event may
+    /// change.
     pub(crate) fn queue_managed(
         &mut self,
         now: Instant,
@@ -43,23 +44,23 @@ impl<P> Direction<P> {
         let (bytes, ecn, label) = (frame.bytes, frame.ecn, frame.label);
         let place = managed.keep(frame);
         let packet = Packet { bytes, ecn, label, port, arrived: now, place };
-        let Held { discipline, random, fates, .. } = &mut **managed;
-        discipline.enqueue(packet, &mut Wire { now, rate: self.parameters.rate, random, fates });
+        let Held { discipline, random, outcomes, .. } = &mut **managed;
+        discipline.enqueue(packet, &mut Wire { now, rate: self.parameters.rate, random, outcomes });
         let counters = &mut self.counters;
         counters.backlog_bytes += u64::from(bytes);
-        let fate = self.bury(now, Some(place), drops);
+        let fate = self.account_drops(now, Some(place), drops);
         let waiting = self.managed.as_ref().map_or(0, |managed| managed.waiting());
         let counters = &mut self.counters;
         counters.max_backlog_bytes = counters.max_backlog_bytes.max(counters.backlog_bytes);
-        let backlog = (waiting + self.frames.len() - self.flying) as u64;
+        let backlog = (waiting + self.frames.len() - self.in_flight) as u64;
         counters.max_backlog_frames = counters.max_backlog_frames.max(backlog);
-        if self.frames.len() == self.flying {
+        if self.frames.len() == self.in_flight {
             self.pull(now, drops);
         }
         fate.map_or(Ok(()), Err)
     }
 
-    /// The link went down: all that waits is lost.
+    /// The link went down: drops all queued frames.
     pub(super) fn flush_managed(&mut self, now: Instant, drops: &mut DropLog<P>) {
         let Some(managed) = &mut self.managed else { return };
         managed.discipline.clear();

@@ -1,20 +1,21 @@
-//! The time that the host at the far end takes for a frame before anything hears of it: interrupts, caches, other work.
+//! Processing time per received frame of the host at the far end: interrupts, caches, other work.
 //!
-//! Draws one time at a time; frames stay in order, which is the direction's business.
+//! Owns the random stream. The direction keeps frames in order.
 
 use mptcp_clock::{Duration, Rng};
 
-/// Uniform between nothing and the most.
+/// Uniform distribution from zero to a maximum.
 #[derive(Debug)]
 pub(super) struct Processing {
     most: Duration,
     stream: Rng,
-    /// The line takes no time, as an ideal one: then the host takes none either, and who sends in circles there stands still.
+    /// Whether the link has no transmission time. Processing is then zero too, so that an endless exchange
+    /// stays at one instant and is detected.
     pub(super) ideal: bool,
 }
 
 impl Processing {
-    /// Up to `most` for each frame; `None` where that is nothing.
+    /// Processing of up to `most` per frame; `None` if `most` is zero.
     pub(super) fn of(most: Duration, stream: &Rng) -> Option<Self> {
         (!most.is_zero()).then(|| Self { most, stream: stream.child("processing"), ideal: false })
     }

@@ -1,7 +1,8 @@
-//! What left the queue by now: each frame is lost or gets its arrival, and under a discipline the next one goes into service.
+//! Settling of departures: each departed frame is lost or gets its arrival time, and a discipline selects the
+//! next frame.
 //!
-//! Owns the order in which that happens. Nothing here needs an event of its own: whoever looks at a direction first lets it do
-//! what it could have done by then, one frame after the other, each asked for at the instant at which the line was free.
+//! Owns the order of these steps. Needs no events of its own: the first call on a direction processes all
+//! frames that departed since the last call, one after the other, at their departure times.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use crate::frame::Cause;
 use crate::queue::{Next, Wire};
 
 impl<P> Direction<P> {
-    /// Sends off every frame that departed by `now`: each is lost or gets its arrival.
+    /// Processes every frame that departed by `now`: it is lost, or gets its arrival time.
     #[inline]
     pub(super) fn settle(&mut self, now: Instant, drops: &mut DropLog<P>) {
         if self.due > now {
@@ -31,12 +32,12 @@ impl<P> Direction<P> {
         }
     }
 
-    /// The same where all of them arrive after one delay.
+    /// As `settle`, for a constant delay without loss.
     #[inline(never)]
     fn send_off_plainly(&mut self, now: Instant) {
         let (delay, mut last) = (self.parameters.delay, self.last_arrival);
         let (mut gone, mut bytes, mut due) = (0, 0, Instant::FAR_FUTURE);
-        while let Some((time, frame)) = self.frames.get_mut(self.flying + gone) {
+        while let Some((time, frame)) = self.frames.get_mut(self.in_flight + gone) {
             if *time > now {
                 due = *time;
                 break;
@@ -46,7 +47,7 @@ impl<P> Direction<P> {
             *time = last;
             gone += 1;
         }
-        self.flying += gone;
+        self.in_flight += gone;
         (self.due, self.last_arrival) = (due, last);
         self.counters.sent_frames += gone as u64;
         self.counters.sent_bytes += bytes;
@@ -56,7 +57,7 @@ impl<P> Direction<P> {
     fn send_off(&mut self, now: Instant, drops: &mut DropLog<P>) {
         let gathers = self.impairing.as_ref().is_some_and(|impairing| impairing.gathers());
         loop {
-            let Some((time, frame)) = self.frames.get_mut(self.flying) else {
+            let Some((time, frame)) = self.frames.get_mut(self.in_flight) else {
                 self.due = Instant::FAR_FUTURE;
                 return;
             };
@@ -79,7 +80,7 @@ impl<P> Direction<P> {
             }
             if self.loss.takes(&self.parameters.loss, departs, frame.bytes) {
                 self.counters.lost_frames += 1;
-                if let Some((_, frame)) = self.frames.remove(self.flying) {
+                if let Some((_, frame)) = self.frames.remove(self.in_flight) {
                     drops.record(departs, self.id, Cause::Chance, frame);
                 }
                 continue;
@@ -96,7 +97,7 @@ impl<P> Direction<P> {
             let own = departs + delay + self.processing.as_mut().map_or(Duration::ZERO, Processing::draw);
             let arrives = if reorder { own } else { own.max(self.last_arrival) };
             *time = arrives;
-            self.flying += 1;
+            self.in_flight += 1;
             if arrives < self.last_arrival {
                 self.overtake();
             } else {
@@ -105,20 +106,20 @@ impl<P> Direction<P> {
         }
     }
 
-    /// Moves the last frame in flight before all those that arrive later.
+    /// Moves the last frame in flight before all frames that arrive later.
     #[cold]
     fn overtake(&mut self) {
-        let Some((arrives, frame)) = self.frames.remove(self.flying - 1) else { return };
-        let others = self.frames.iter().take(self.flying - 1);
+        let Some((arrives, frame)) = self.frames.remove(self.in_flight - 1) else { return };
+        let others = self.frames.iter().take(self.in_flight - 1);
         let before = others.rev().skip_while(|(other, _)| *other > arrives).count();
         self.frames.insert(before, (arrives, frame));
     }
 
-    /// Sends off what departed by `now`, and asks for the next whenever the line was free.
+    /// Processes departures up to `now`, and asks the discipline for the next frame after each.
     fn settle_managed(&mut self, now: Instant, drops: &mut DropLog<P>) {
         while self.due <= now {
             let at = self.due;
-            if self.frames.len() > self.flying {
+            if self.frames.len() > self.in_flight {
                 self.send_off(at, drops);
             } else if let Some(cursor) = self.managed.as_mut().and_then(|managed| managed.cursor.as_mut()) {
                 cursor.claim(at);
@@ -127,7 +128,7 @@ impl<P> Direction<P> {
         }
     }
 
-    /// The line is free at `at`: the next frame goes into service.
+    /// The link is idle at `at`: the next frame goes into service.
     pub(super) fn pull(&mut self, at: Instant, drops: &mut DropLog<P>) {
         self.due = Instant::FAR_FUTURE;
         let waits = self.managed.as_ref().is_some_and(|managed| managed.waiting() > 0);
@@ -136,16 +137,16 @@ impl<P> Direction<P> {
         }
         let Some(managed) = &mut self.managed else { return };
         if let Some(cursor) = managed.cursor.as_ref().filter(|cursor| !cursor.is_open(at)) {
-            // An opportunity that finds nothing is lost.
+            // An opportunity without a frame is lost.
             if waits {
                 self.due = cursor.next(at);
                 self.line_free = self.due;
             }
             return;
         }
-        let Held { discipline, random, fates, .. } = &mut **managed;
+        let Held { discipline, random, outcomes, .. } = &mut **managed;
         let rate = self.parameters.rate;
-        match discipline.dequeue(&mut Wire { now: at, rate, random, fates }) {
+        match discipline.dequeue(&mut Wire { now: at, rate, random, outcomes }) {
             Next::Packet(packet) => {
                 if let Some(mut frame) = managed.release(packet.place) {
                     if std::mem::replace(&mut frame.ecn, packet.ecn) != packet.ecn {
@@ -159,22 +160,28 @@ impl<P> Direction<P> {
                     self.frames.push_back((self.line_free, frame));
                 }
             }
-            // Whoever says the present once more would never end.
+            // A discipline that returns the current time would loop forever.
             Next::At(then) => {
                 self.due = then.max(at + Duration::from_nanos(1));
                 self.line_free = self.due;
             }
             Next::Nothing => {}
         }
-        self.bury(at, None, drops);
+        self.account_drops(at, None, drops);
     }
 
-    /// Counts what the discipline dropped and marked; returns what became of the packet at `place`.
-    pub(super) fn bury(&mut self, now: Instant, place: Option<u32>, drops: &mut DropLog<P>) -> Option<Cause> {
+    /// Counts packets that the discipline dropped or marked. Returns the cause of the drop of the packet in
+    /// slot `place`, if any.
+    pub(super) fn account_drops(
+        &mut self,
+        now: Instant,
+        place: Option<u32>,
+        drops: &mut DropLog<P>,
+    ) -> Option<Cause> {
         let managed = self.managed.as_mut()?;
-        self.counters.marked_frames += std::mem::take(&mut managed.fates.marked);
+        self.counters.marked_frames += std::mem::take(&mut managed.outcomes.marked);
         let mut fate = None;
-        let mut dropped = std::mem::take(&mut managed.fates.dropped);
+        let mut dropped = std::mem::take(&mut managed.outcomes.dropped);
         for (packet, cause) in dropped.drain(..) {
             let Some(frame) = managed.release(packet.place) else { continue };
             self.counters.dropped_frames += 1;
@@ -187,7 +194,7 @@ impl<P> Direction<P> {
             }
             drops.record(now, self.id, cause, frame);
         }
-        managed.fates.dropped = dropped;
+        managed.outcomes.dropped = dropped;
         fate
     }
 }

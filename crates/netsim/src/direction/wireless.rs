@@ -27,7 +27,7 @@ impl<P> Direction<P> {
         // The MAC has work until the last of them is gone.
         self.occupy(now);
         self.line_free = Instant::FAR_FUTURE;
-        let backlog = (self.frames.len() - self.flying) as u64 + 1;
+        let backlog = (self.frames.len() - self.in_flight) as u64 + 1;
         let counters = &mut self.counters;
         counters.backlog_bytes += u64::from(frame.bytes);
         counters.max_backlog_bytes = counters.max_backlog_bytes.max(counters.backlog_bytes);
@@ -37,7 +37,7 @@ impl<P> Direction<P> {
 
     /// The MAC has brought over the first frame that waits.
     pub(crate) fn release(&mut self, now: Instant, service: Service, drops: &mut DropLog<P>) {
-        if let Some((departs, frame)) = self.frames.get_mut(self.flying) {
+        if let Some((departs, frame)) = self.frames.get_mut(self.in_flight) {
             *departs = now;
             self.due = now;
             if let Some(departures) = &mut self.departures {
@@ -57,7 +57,7 @@ impl<P> Direction<P> {
         service: Service,
         drops: &mut DropLog<P>,
     ) {
-        let Some((_, frame)) = self.frames.remove(self.flying + position) else { return };
+        let Some((_, frame)) = self.frames.remove(self.in_flight + position) else { return };
         self.look();
         self.counters.backlog_bytes -= u64::from(frame.bytes);
         match cause {
@@ -72,7 +72,7 @@ impl<P> Direction<P> {
     }
 
     fn rest_if_empty(&mut self, now: Instant) {
-        if self.frames.len() == self.flying {
+        if self.frames.len() == self.in_flight {
             self.line_free = self.line_free.min(now);
         }
     }

@@ -1,27 +1,27 @@
-//! How much may happen: a bound on the events of a network, in all and at one instant.
+//! A limit on the events of a network, in total and at one instant.
 //!
-//! Owns the count. Never says what an event is worth doing; the driver asks why time stopped.
+//! Owns the count. The driver asks for the reason when time stops.
 
 use mptcp_clock::Instant;
 
-/// How many events a driver allows. An event is one thing that the event queue names: an arrival, a departure, a timer, a
-/// turn of a medium. A medium with many stations counts for more, because each of them is looked at.
+/// The number of events that a driver allows. An event is an arrival, a departure, a timer or a step of a
+/// medium. A medium with many stations counts for several events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// In all.
+    /// In total.
     pub total: u64,
-    /// Without time going on: beyond that, nothing will ever make it go on.
+    /// At one instant. A simulation that exceeds it makes no progress.
     pub at_once: u64,
 }
 
 impl Default for Budget {
-    /// No bound.
+    /// Unlimited.
     fn default() -> Self {
         Self { total: u64::MAX, at_once: u64::MAX }
     }
 }
 
-/// Which bound was reached.
+/// The limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exhausted {
     /// [`Budget::total`].
@@ -30,18 +30,18 @@ pub enum Exhausted {
     AtOnce,
 }
 
-/// The events so far.
+/// The event counter.
 #[derive(Debug, Default)]
 pub(super) struct Meter {
     pub(super) budget: Budget,
     pub(super) events: u64,
-    /// How many there were before time last went on.
+    /// Number of events before the current instant.
     before: u64,
     pub(super) exhausted: Option<Exhausted>,
 }
 
 impl Meter {
-    /// Counts an event of this weight at `at`; false when it may not happen.
+    /// Counts an event with this weight at `at`; false if it exceeds the budget.
     #[inline]
     pub(super) fn allows(&mut self, at: Instant, now: Instant, weight: u64) -> bool {
         if at > now {

@@ -1,4 +1,4 @@
-//! Putting a network together. May also be called during a run.
+//! Construction of a network. Also possible during a run.
 
 use mptcp_clock::{Duration, Instant, Rng};
 
@@ -11,10 +11,10 @@ use crate::loss::Loss;
 use crate::parameters::Parameters;
 use crate::spreading::Spreading;
 use crate::topology::{Topology, TopologyError};
-use crate::wifi::Air;
+use crate::wifi::Cells;
 
 impl<P> Network<P> {
-    /// An empty network at time zero. All chance is drawn from `seed`.
+    /// An empty network at time zero. All random streams derive from `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self {
@@ -31,25 +31,25 @@ impl<P> Network<P> {
             drops: DropLog { keep: false, frames: Vec::new(), observer: None },
             cells: Vec::new(),
             backgrounds: Vec::new(),
-            air: Air::new(),
+            wifi: Cells::new(),
             tapped: std::collections::VecDeque::new(),
             tap_source: None,
             meter: Meter::default(),
         }
     }
 
-    /// A node that sends and receives but passes nothing on.
+    /// A node that sends and receives, but does not forward.
     pub fn add_host(&mut self) -> NodeId {
         self.topology.add_node(false)
     }
 
-    /// A node that passes frames on by their destination, at once.
+    /// A node that forwards frames by their destination, without delay.
     pub fn add_router(&mut self) -> NodeId {
         self.topology.add_node(true)
     }
 
-    /// A duplex link called `name` from `a` to `b` (`forward`) and back (`backward`). Each direction
-    /// draws its chance from streams of (seed, name, direction, purpose).
+    /// A duplex link called `name` between `a` and `b`. `forward` leads from `a` to `b`. Random streams of
+    /// each direction derive from seed, name, direction and purpose.
     ///
     /// # Errors
     /// Unknown nodes, twice the same node, or a name already in use.
@@ -80,8 +80,7 @@ impl<P> Network<P> {
         Ok(link)
     }
 
-    /// An address of `node`. With `by`, frames for it reach the node by that link only: the address
-    /// of one interface.
+    /// An address of `node`. With `by`, only that link reaches it: the address of one interface.
     ///
     /// # Errors
     /// An unknown node or link, or a link that does not end at the node.
@@ -89,7 +88,7 @@ impl<P> Network<P> {
         self.topology.add_address(node, by)
     }
 
-    /// Makes frames at `node` for address `to` leave by `direction`, instead of by the shortest way.
+    /// Routes frames at `node` for address `to` by `direction`, instead of the shortest path.
     ///
     /// # Errors
     /// Unknown names, or a direction that does not start at the node.
@@ -102,8 +101,7 @@ impl<P> Network<P> {
         self.topology.set_route(node, to, direction)
     }
 
-    /// Makes frames of one class (see [`crate::Frame::label`]) at `node` for address `to` leave by `direction`, whatever is said of
-    /// other frames.
+    /// Pins frames of one class (see [`crate::Frame::label`]) at `node` for address `to` to `direction`.
     ///
     /// # Errors
     /// As [`Self::set_route`].
@@ -117,7 +115,7 @@ impl<P> Network<P> {
         self.topology.pin(node, to, class, direction)
     }
 
-    /// How `node` uses several ways of equally many hops, for frames that it passes on and those that [`Self::choose`] is asked about.
+    /// The use of equal-cost paths by `node`, for frames that it forwards, and for [`Self::choose`].
     ///
     /// # Errors
     /// An unknown node.
@@ -177,15 +175,16 @@ impl<P> Network<P> {
         Ok(())
     }
 
-    /// The host at the far end of `direction` takes a time for each frame, drawn between nothing and `most`; frames stay in order.
+    /// Sets the maximum random processing time per frame of the host at the far end of `direction`. Frames
+    /// stay in order.
     pub fn set_processing(&mut self, direction: DirectionId, most: Duration) {
         let stream = self.stream_of(direction);
         self.lines[direction.index()].direction.set_processing(most, &stream);
         self.reschedule(direction);
     }
 
-    /// Whether departures from the queue of `direction` are reported, each at its time. This costs
-    /// one more event a frame.
+    /// Whether departures from the queue of `direction` are reported as events. This costs one more event per
+    /// frame.
     pub fn watch_departures(&mut self, direction: DirectionId, watch: bool) {
         let line = &mut self.lines[direction.index()];
         line.direction.watch(self.now, watch, &mut self.drops);
@@ -196,7 +195,7 @@ impl<P> Network<P> {
         self.reschedule(direction);
     }
 
-    /// A new timer, not set.
+    /// A new timer, which is not set.
     pub fn add_timer(&mut self) -> TimerId {
         let timer = TimerId(self.timers.len() as u32);
         let source = self.add_source(Source::Timer(timer));

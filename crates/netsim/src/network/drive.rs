@@ -1,10 +1,10 @@
-//! Letting time pass: frames in, events out.
+//! Progress of time: sends frames, returns events.
 
 use mptcp_clock::Instant;
 
-use super::{Arrival, Event, Fate, Network, Source, Turn};
+use super::{Arrival, Event, Network, SendOutcome, Source, Turn};
 use crate::counters::Counters;
-use crate::direction::LineUse;
+use crate::direction::LinkUse;
 use crate::frame::{DirectionId, Frame, LinkId, Lost, TimerId};
 use crate::parameters::Change;
 
@@ -15,16 +15,16 @@ impl<P> Network<P> {
         self.now
     }
 
-    /// Gives a frame to a link at `now`, which must lie neither before [`Self::now`] nor after
-    /// [`Self::next_time`]. The caller has chosen the direction (see [`Self::route`]).
+    /// Sends a frame on a link at `now`, which must lie between [`Self::now`] and [`Self::next_time`]. The
+    /// caller selects the direction (see [`Self::route`]).
     #[inline]
-    pub fn send(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+    pub fn send(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> SendOutcome {
         debug_assert!(now >= self.now, "time runs forward");
         self.now = now;
         self.offer_tapped(now, direction, frame)
     }
 
-    /// Sets a timer, or stops it. A time in the past counts as now.
+    /// Sets or stops a timer. A time in the past means now.
     #[inline]
     pub fn set_timer(&mut self, timer: TimerId, at: Option<Instant>) {
         let timer = &mut self.timers[timer.index()];
@@ -34,14 +34,14 @@ impl<P> Network<P> {
         }
     }
 
-    /// When a timer will fire.
+    /// The time at which a timer fires.
     #[must_use]
     pub fn timer(&self, timer: TimerId) -> Option<Instant> {
         Some(self.timers[timer.index()].deadline).filter(|&at| at != Instant::FAR_FUTURE)
     }
 
-    /// Changes one parameter of a direction at `at`; at once if that is in the past. Changes for one
-    /// instant take effect in the order of these calls, before all else at that instant.
+    /// Changes one parameter of a direction at `at`, or now if that is in the past. Simultaneous changes take
+    /// effect in the order of these calls, before all other events.
     pub fn schedule_change(&mut self, at: Instant, direction: DirectionId, change: Change) {
         self.changes.insert((at.max(self.now), self.scheduled), (direction, change));
         self.scheduled += 1;
@@ -54,21 +54,21 @@ impl<P> Network<P> {
         self.schedule_change(at, link.backward(), change);
     }
 
-    /// A time at or before the next event; `None` if nothing will ever happen by itself.
+    /// A time at or before the next event; `None` if no event is pending.
     #[must_use]
     pub fn next_time(&self) -> Option<Instant> {
         Some(self.event_queue.first().0.min(self.next_change)).filter(|&at| at != Instant::FAR_FUTURE)
     }
 
-    /// Lets time pass to the next event. `None` if nothing more will happen by itself.
+    /// Advances time to the next event. `None` if no event is pending.
     #[expect(clippy::should_implement_trait, reason = "an iterator would hold the network borrowed")]
     #[inline]
     pub fn next(&mut self) -> Option<(Instant, Event<P>)> {
         self.next_until(Instant::from_nanos(u64::MAX - 1))
     }
 
-    /// Lets time pass to the next event, but not beyond `limit`. `None` if nothing happens up to
-    /// and at `limit`, or the budget is used up (see [`Self::exhausted`]); [`Self::now`] then stays at or before it.
+    /// Advances time to the next event, at most to `limit`. `None` if nothing happens until then, or if the
+    /// budget is used up (see [`Self::exhausted`]). [`Self::now`] then stays at or before `limit`.
     pub fn next_until(&mut self, limit: Instant) -> Option<(Instant, Event<P>)> {
         while let Some((at, turn)) = self.next_turn(limit) {
             let event = match self.arrival(at, turn) {
@@ -83,8 +83,8 @@ impl<P> Network<P> {
         None
     }
 
-    /// [`Self::next_until`] in two steps, for drivers to whom frames come that are for their nodes, and seldom anything else: lets
-    /// time pass to what has its turn. [`Self::arrival`] is the second step.
+    /// The first half of [`Self::next_until`], for drivers that mostly receive frames for their nodes:
+    /// advances time to the next source. [`Self::arrival`] is the second half.
     #[inline(always)]
     pub fn next_turn(&mut self, limit: Instant) -> Option<(Instant, Turn)> {
         loop {
@@ -108,7 +108,7 @@ impl<P> Network<P> {
         }
     }
 
-    /// The second step of [`Self::next_turn`]: the frame, if one has reached the node that owns its destination.
+    /// The second half of [`Self::next_turn`]: the frame, if one reached the owner of its destination.
     #[inline(always)]
     pub fn arrival(&mut self, at: Instant, turn: Turn) -> Arrival<P> {
         let Source::Arrivals(by) = turn.0 else { return Arrival::Otherwise };
@@ -123,13 +123,14 @@ impl<P> Network<P> {
         if self.topology.owns(node, frame.destination) {
             return Arrival::Here { node, by, frame };
         }
-        // Taken apart, so that the usual frame need not lie in memory.
+        // Destructured to keep the common case in registers.
         let Frame { bytes, destination, label, ecn, payload } = frame;
         self.go_further(at, by, Frame { bytes, destination, label, ecn, payload });
         Arrival::PassedOn
     }
 
-    /// The second step where [`Self::arrival`] says that it is something else. An event, if it is the driver's affair.
+    /// The second half if [`Self::arrival`] returns [`Arrival::Otherwise`]. Returns an event if the driver
+    /// must handle it.
     #[inline(never)]
     pub fn otherwise(&mut self, at: Instant, turn: Turn) -> Option<Event<P>> {
         match turn.0 {
@@ -142,36 +143,36 @@ impl<P> Network<P> {
         }
     }
 
-    /// The counters of a direction, as of [`Self::now`].
+    /// The counters of a direction at [`Self::now`].
     pub fn counters(&mut self, direction: DirectionId) -> Counters {
         self.lines[direction.index()].direction.counters(self.now, &mut self.drops)
     }
 
-    /// How busy a direction was, and how much it could have carried, as of [`Self::now`].
-    pub fn line_use(&mut self, direction: DirectionId) -> LineUse {
+    /// Use and capacity of a direction at [`Self::now`].
+    pub fn link_use(&mut self, direction: DirectionId) -> LinkUse {
         let line = &mut self.lines[direction.index()].direction;
         line.counters(self.now, &mut self.drops);
-        line.line_use(self.now)
+        line.link_use(self.now)
     }
 
-    /// Whether lost frames are kept for [`Self::lost`]. Off at first: their payloads are dropped.
+    /// Whether dropped frames are kept for [`Self::lost`]. Disabled by default.
     pub fn keep_lost(&mut self, keep: bool) {
         self.drops.keep = keep;
     }
 
-    /// Tells `observer` of every frame that is dropped or marked from now on.
+    /// Sets the observer of dropped and marked frames.
     pub fn set_observer(&mut self, observer: std::sync::Arc<dyn crate::observer::Observer>) {
         self.drops.observer = Some(observer);
     }
 
-    /// How many frames wait for [`Self::lost`].
+    /// Number of frames kept for [`Self::lost`].
     #[must_use]
     pub fn lost_count(&self) -> usize {
         self.drops.frames.len()
     }
 
-    /// The frames lost since the last call, while [`Self::keep_lost`] is on. A frame that a link lost
-    /// by chance appears when the link is next looked at, which is never later than its next arrival.
+    /// The frames dropped since the last call, while [`Self::keep_lost`] is enabled. Random losses appear when
+    /// the link is settled, at the latest at its next arrival.
     pub fn lost(&mut self) -> impl Iterator<Item = Lost<P>> + '_ {
         self.drops.frames.drain(..)
     }
@@ -219,7 +220,7 @@ impl<P> Network<P> {
         due.then_some(Event::Timer(id))
     }
 
-    /// Makes the first change that waits; false if it is not due at `limit`, or may not happen.
+    /// Applies the next change. False if it is later than `limit`, or exceeds the budget.
     #[cold]
     fn change_until(&mut self, limit: Instant) -> bool {
         let now = self.next_change;

@@ -1,8 +1,8 @@
-//! The way of a frame through the network: into a direction, past its filters and the tap before it, and out again.
+//! Forwarding: past tap and filters into a direction, and out at the far end.
 
 use mptcp_clock::Instant;
 
-use super::{Event, Fate, Line, Network, TapSide};
+use super::{Event, Line, Network, SendOutcome, TapSide};
 use crate::direction::DropLog;
 use crate::event_queue::EventQueue;
 use crate::filter::Passage;
@@ -17,26 +17,31 @@ impl<P> Line<P> {
         frame: Frame<P>,
         drops: &mut DropLog<P>,
         event_queue: &mut EventQueue,
-    ) -> Fate {
+    ) -> SendOutcome {
         match self.direction.queue(now, frame, drops) {
             Ok(sooner) => {
                 if sooner {
                     self.reschedule(event_queue);
                 }
-                Fate::Queued
+                SendOutcome::Queued
             }
-            Err(cause) => Fate::Lost(cause),
+            Err(cause) => SendOutcome::Lost(cause),
         }
     }
 }
 
 impl<P> Network<P> {
-    /// Gives a frame to a direction, or to the tap before it.
+    /// Passes a frame to a direction, or to the tap before it.
     #[inline(always)]
-    pub(super) fn offer_tapped(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+    pub(super) fn offer_tapped(
+        &mut self,
+        now: Instant,
+        direction: DirectionId,
+        frame: Frame<P>,
+    ) -> SendOutcome {
         let line = &mut self.lines[direction.index()];
         if line.open && !line.direction.is_managed() {
-            // As nearly all.
+            // The common case.
             line.direction.count_offered(frame.bytes);
             return line.enqueue(now, frame, &mut self.drops, &mut self.event_queue);
         }
@@ -44,16 +49,16 @@ impl<P> Network<P> {
     }
 
     #[inline(never)]
-    fn offer_otherwise(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+    fn offer_otherwise(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> SendOutcome {
         if self.lines[direction.index()].tap == Some(TapSide::Entry) {
             return self.stop_before(now, direction, frame);
         }
         self.offer(now, direction, frame)
     }
 
-    /// Gives a frame to a direction, whose tap it has passed.
+    /// Passes a frame to a direction, after its tap.
     #[inline(never)]
-    pub(super) fn offer(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+    pub(super) fn offer(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> SendOutcome {
         let line = &mut self.lines[direction.index()];
         line.direction.count_offered(frame.bytes);
         if !line.pipes.is_empty() {
@@ -66,7 +71,7 @@ impl<P> Network<P> {
     }
 
     #[inline(never)]
-    fn offer_filtered(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+    fn offer_filtered(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> SendOutcome {
         let line = &mut self.lines[direction.index()];
         let Some(pipe) = line.pipes.iter_mut().find(|pipe| pipe.matches(frame.label)) else {
             return self.enqueue(now, direction, frame);
@@ -75,18 +80,18 @@ impl<P> Network<P> {
             Passage::Through(frame) => self.enqueue(now, direction, frame),
             Passage::Held => {
                 self.event_queue.set(pipe.source, pipe.next_event());
-                Fate::Held
+                SendOutcome::Held
             }
             Passage::Lost(frame) => {
                 line.direction.count_filtered();
                 self.drops.record(now, direction, Cause::Filter, frame);
-                Fate::Lost(Cause::Filter)
+                SendOutcome::Lost(Cause::Filter)
             }
         }
     }
 
     #[inline(never)]
-    pub(super) fn enqueue(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+    pub(super) fn enqueue(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> SendOutcome {
         let line = &mut self.lines[direction.index()];
         if let Some(radio) = line.radio {
             return self.enqueue_on_air(now, direction, radio, frame);
@@ -94,12 +99,12 @@ impl<P> Network<P> {
         if line.direction.is_managed() {
             let queued = line.direction.queue_managed(now, frame, &mut self.drops);
             line.reschedule(&mut self.event_queue);
-            return queued.map_or_else(Fate::Lost, |_| Fate::Queued);
+            return queued.map_or_else(SendOutcome::Lost, |_| SendOutcome::Queued);
         }
         line.enqueue(now, frame, &mut self.drops, &mut self.event_queue)
     }
 
-    /// A frame has come out of a direction: it is where it belongs, goes on, or is lost.
+    /// A frame was delivered: it is at its destination, is forwarded, or is dropped.
     #[inline]
     pub(super) fn reach(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) -> Option<Event<P>> {
         let node = self.topology.head(by);
@@ -110,7 +115,7 @@ impl<P> Network<P> {
         None
     }
 
-    /// The same where it is not yet where it belongs.
+    /// As `reach`, for a frame that is not at its destination.
     #[inline(never)]
     pub(super) fn go_further(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) {
         let node = self.topology.head(by);
@@ -122,7 +127,7 @@ impl<P> Network<P> {
         }
     }
 
-    /// A router has it.
+    /// A router forwards a frame.
     #[inline(always)]
     fn pass_on(&mut self, now: Instant, by: DirectionId, direction: DirectionId, frame: Frame<P>) {
         let line = &mut self.lines[direction.index()];
@@ -132,11 +137,16 @@ impl<P> Network<P> {
         self.offer_tapped(now, direction, frame);
     }
 
-    /// Stops a frame before the queue of `direction`.
+    /// Holds a frame at the tap before the queue of `direction`.
     #[cold]
-    pub(super) fn stop_before(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+    pub(super) fn stop_before(
+        &mut self,
+        now: Instant,
+        direction: DirectionId,
+        frame: Frame<P>,
+    ) -> SendOutcome {
         self.hold(now, Event::Tapped { direction, frame });
-        Fate::Held
+        SendOutcome::Held
     }
 
     pub(super) fn hold(&mut self, now: Instant, event: Event<P>) {

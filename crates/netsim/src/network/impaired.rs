@@ -1,6 +1,7 @@
-//! Frames that come out of a direction doubled or damaged.
+//! Duplicated and corrupted frames.
 //!
-//! Owns where they stop for the driver, and how they go on. Chance is the affair of the direction, payloads that of the driver.
+//! Owns their handover to the driver and their way on. The direction owns the random streams, and the driver
+//! the payloads.
 
 use mptcp_clock::Instant;
 
@@ -8,7 +9,7 @@ use super::{Event, Network, TapSide};
 use crate::frame::{Cause, DirectionId, Frame};
 
 impl<P> Network<P> {
-    /// A frame has come out of a direction that doubles or damages some, or has a tap there.
+    /// Handles a frame from a direction with impairments or a tap.
     #[inline(never)]
     pub(super) fn stop_behind(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) -> Option<Event<P>> {
         let (duplicated, corrupted) = self.lines[by.index()].direction.impair();
@@ -21,8 +22,8 @@ impl<P> Network<P> {
         self.go_on(now, by, frame)
     }
 
-    /// Lets a frame go on behind `direction`, at `now`, after [`Event::Impaired`]. The event, if it is at its destination or at a
-    /// tap; without one it is on its way.
+    /// Continues a frame behind `direction` at `now`, after [`Event::Impaired`]. Returns an event if the frame
+    /// is at its destination or at a tap.
     pub fn go_on(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Option<Event<P>> {
         debug_assert!(now >= self.now, "time runs forward");
         self.now = now;
@@ -34,8 +35,8 @@ impl<P> Network<P> {
 }
 
 impl<P> crate::direction::DropLog<P> {
-    /// A frame is damaged: it goes on, and nobody will take it.
+    /// Reports a corrupted frame, which continues but will not be accepted.
     fn damaged(&self, at: Instant, direction: DirectionId, frame: &Frame<P>) {
-        self.tell(at, direction, frame, crate::observer::Happening::Dropped(Cause::Corrupted));
+        self.tell(at, direction, frame, crate::observer::FrameEventType::Dropped(Cause::Corrupted));
     }
 }

@@ -1,8 +1,8 @@
-//! The network as the driver sees it: what it may ask for, and what happens.
+//! The interface of the network to its driver.
 //!
-//! Owns every part and the event queue that orders them. `build` puts nodes and links together,
-//! `drive` lets time pass, `forward` moves frames, `tap` and `impaired` stop frames for the driver, `budget` says how much may happen. Never does
-//! anything between two calls.
+//! Owns all parts, and the event queue that orders them. `build` constructs nodes and links, `drive` advances
+//! time, `forward` moves frames, `tap` and `impaired` hand frames to the driver, and `budget` limits the
+//! number of events. Does nothing between two calls.
 
 mod budget;
 mod build;
@@ -23,20 +23,20 @@ use crate::filter::Pipe;
 use crate::frame::{Cause, DirectionId, Frame, NodeId, TimerId};
 use crate::parameters::Change;
 use crate::topology::Topology;
-use crate::wifi::{Air, CellId};
+use crate::wifi::{CellId, Cells};
 use budget::Meter;
 pub use budget::{Budget, Exhausted};
 
 /// A network of nodes and links that carries payloads of type `P`.
 ///
-/// Things that happen at one instant go in this order: changes of parameters, then arrivals, held
-/// frames, departures and timers in the order in which links, filters, watches and timers were made.
+/// Simultaneous events have this order: changes of parameters, then arrivals, held frames, departures and
+/// timers, in the order in which links, filters, watches and timers were created.
 #[derive(Debug)]
 pub struct Network<P> {
     now: Instant,
     root: Rng,
     event_queue: EventQueue,
-    /// What each source of the event queue is.
+    /// The source of each number in the event queue.
     sources: Vec<Source>,
     topology: Topology,
     /// By direction.
@@ -44,7 +44,7 @@ pub struct Network<P> {
     timers: Vec<Timer>,
     /// By time and order of scheduling.
     changes: BTreeMap<(Instant, u64), (DirectionId, Change)>,
-    /// The time of the first of them, which comes before all else at its instant.
+    /// Time of the first change. It precedes all other events at its instant.
     next_change: Instant,
     scheduled: u64,
     drops: DropLog<P>,
@@ -52,10 +52,10 @@ pub struct Network<P> {
     cells: Vec<(String, NodeId)>,
     /// Names of groups of background stations.
     backgrounds: Vec<(CellId, String)>,
-    air: Air,
-    /// Frames at taps, in order: stopped before a queue, or handed on to a node by the driver.
+    wifi: Cells,
+    /// Frames at taps, in order: held before a queue, or passed on by the driver to a node.
     tapped: VecDeque<Event<P>>,
-    /// The event queue's number for them, once there is a tap.
+    /// Source number of these frames, once there is a tap.
     tap_source: Option<u32>,
     meter: Meter,
 }
@@ -70,89 +70,88 @@ enum Source {
     Taps,
 }
 
-/// What has its turn: see [`Network::next_turn`].
+/// The source of the next event: see [`Network::next_turn`].
 #[derive(Clone, Copy, Debug)]
 pub struct Turn(Source);
 
-/// What [`Network::arrival`] says.
+/// The result of [`Network::arrival`].
 #[derive(Debug)]
 pub enum Arrival<P> {
-    /// A frame is where it belongs: see [`Event::Arrived`].
+    /// A frame at its destination: see [`Event::Arrived`].
     Here {
         /// The node that owns its destination.
         node: NodeId,
-        /// The direction by which it came.
+        /// The incoming direction.
         by: DirectionId,
         /// The frame.
         frame: Frame<P>,
     },
-    /// That was all: it was lost or went on, or there was none yet.
+    /// No event: the frame was dropped or forwarded, or there is none.
     PassedOn,
-    /// Something else: [`Network::otherwise`] lets it happen.
+    /// Another event, which [`Network::otherwise`] handles.
     Otherwise,
 }
 
-/// A direction with what surrounds it.
+/// A direction with its filters and taps.
 #[derive(Debug)]
 struct Line<P> {
     direction: Direction<P>,
     pipes: Vec<Pipe<P>>,
-    /// The event queue's number for its arrivals.
+    /// Source number of its arrivals.
     source: u32,
-    /// The event queue's number for its departures, once watched.
+    /// Source number of its departures, if they are watched.
     watch: Option<u32>,
-    /// The air's number for it, if it is wireless.
+    /// Radio number, if it is wireless.
     radio: Option<u32>,
     tap: Option<TapSide>,
-    /// Whether frames that come out may have to stop for the driver.
+    /// Whether delivered frames may stop for the driver.
     stops: bool,
-    /// Nothing stands before its queue: neither tap nor filters, and it is a wire.
+    /// Whether it is a wire without tap and filters.
     open: bool,
 }
 
 #[derive(Debug)]
 struct Timer {
     source: u32,
-    /// When it fires. The event queue may say an earlier time, never a later one: putting a timer off
-    /// costs nothing until then.
+    /// Time of expiry. The event queue may have an earlier time, never a later one, so that postponing a timer
+    /// is free.
     deadline: Instant,
 }
 
-/// Where frames of a direction are stopped for the driver.
+/// The place at which frames of a direction stop for the driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TapSide {
-    /// Before the queue and its filters.
+    /// Before the filters and the queue.
     Entry,
-    /// Where they come out.
+    /// At the far end.
     Exit,
 }
 
-/// What became of a frame given to a link.
+/// The result of sending a frame on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fate {
+pub enum SendOutcome {
     /// It is in the queue or in service.
     Queued,
-    /// A filter or a tap holds it back before the queue.
+    /// A filter or tap holds it before the queue.
     Held,
-    /// It is gone.
+    /// It was dropped.
     Lost(Cause),
 }
 
-/// What happened.
+/// An event for the driver.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event<P> {
     /// A frame reached the node that owns its destination.
     Arrived {
         /// That node.
         node: NodeId,
-        /// The direction by which it came.
+        /// The incoming direction.
         by: DirectionId,
         /// The frame.
         frame: Frame<P>,
     },
-    /// A frame left the queue of a watched direction: onto the line, because the link went down, or
-    /// because a discipline dropped it. A wireless direction's frame leaves when the MAC is done with it,
-    /// acknowledged or given up.
+    /// A frame left the queue of a watched direction: it was transmitted, dropped by a discipline, or flushed
+    /// because the link went down. On a wireless direction, the MAC received its acknowledgement or gave up.
     Departed {
         /// The direction.
         direction: DirectionId,
@@ -160,34 +159,33 @@ pub enum Event<P> {
         label: u32,
         /// The frame's bytes.
         bytes: u32,
-        /// How long it stood at the head of the queue: on a wire its serialisation, in a cell the time
-        /// from the end of the frame before it to its own, all attempts included. Zero for a frame
-        /// that never came so far.
+        /// Time at the head of the queue: on a wire the serialisation, in a cell the time since the end of the
+        /// previous frame, with all attempts. Zero for frames that never reached the head.
         service: Duration,
-        /// How long it would have stood there if nobody else used the medium, on average: DIFS, half of the
-        /// least contention window, the frame at its rate, SIFS and ACK; its share of an aggregate. On
-        /// a wire the same as `service`; zero for a frame that the MAC gave up.
+        /// Mean of this time on an idle medium: DIFS, half of the minimum contention window, the frame, SIFS
+        /// and ACK, divided among the frames of an aggregate. On a wire equal to `service`; zero if the MAC
+        /// gave up.
         alone: Duration,
     },
-    /// A frame is at a tap (see [`Network::tap`]): it goes on when, and as, the driver passes it on.
+    /// A frame is at a tap (see [`Network::tap`]), and waits until the driver passes it on.
     Tapped {
-        /// The direction in which it travels.
+        /// The direction of the frame.
         direction: DirectionId,
         /// The frame.
         frame: Frame<P>,
     },
-    /// A frame came out of a direction twice, or damaged. Payloads are the driver's, so the copy and the damage are its work: it
-    /// makes them, and lets each frame go on by [`Network::go_on`].
+    /// A frame was duplicated or corrupted. The driver creates the copy or the bit error in its payload, and
+    /// continues each frame with [`Network::go_on`].
     Impaired {
         /// The direction.
         direction: DirectionId,
         /// The frame.
         frame: Frame<P>,
-        /// A copy follows it, which is whole.
+        /// A copy follows, which is intact.
         duplicated: bool,
-        /// A bit of the frame itself is wrong.
+        /// The frame has a bit error.
         corrupted: bool,
     },
-    /// A timer reached its time; it is not set any more.
+    /// A timer expired.
     Timer(TimerId),
 }

@@ -1,4 +1,4 @@
-//! What the event queue knows of the network: the source of each thing, its streams, its next event, its weight.
+//! Sources of the event queue: type, next time and weight.
 
 use mptcp_clock::Rng;
 
@@ -7,11 +7,11 @@ use super::{Line, Network, Source};
 use crate::event_queue::EventQueue;
 use crate::frame::DirectionId;
 
-/// Stations of a medium that count as one event.
+/// Number of stations of a medium that count as one event.
 const STATIONS: usize = 32;
 
 impl<P> Line<P> {
-    /// Brings the event queue up to date.
+    /// Updates the event queue.
     #[inline]
     pub(super) fn reschedule(&self, event_queue: &mut EventQueue) {
         event_queue.set(self.source, self.direction.next_event());
@@ -22,19 +22,19 @@ impl<P> Line<P> {
 }
 
 impl<P> Network<P> {
-    /// Bounds what happens from now on. Beyond the budget nothing does any more.
+    /// Sets the budget of events from now on. After it, nothing happens any more.
     pub fn set_budget(&mut self, budget: Budget) {
         self.meter.budget = budget;
         self.meter.exhausted = None;
     }
 
-    /// Why [`Self::next_until`] gives nothing more, if it is for the budget.
+    /// The limit that ended [`Self::next_until`], if any.
     #[must_use]
     pub const fn exhausted(&self) -> Option<Exhausted> {
         self.meter.exhausted
     }
 
-    /// The events so far.
+    /// Number of events so far.
     #[must_use]
     pub const fn events(&self) -> u64 {
         self.meter.events
@@ -43,12 +43,12 @@ impl<P> Network<P> {
     #[inline]
     pub(super) fn weight(&self, source: Source) -> u64 {
         match source {
-            Source::Medium(medium) => 1 + (self.air.members(medium) / STATIONS) as u64,
+            Source::Medium(medium) => 1 + (self.wifi.members(medium) / STATIONS) as u64,
             _ => 1,
         }
     }
 
-    /// Brings the event queue up to date with a direction.
+    /// Updates the event queue for a direction.
     #[inline]
     pub(super) fn reschedule(&mut self, direction: DirectionId) {
         self.lines[direction.index()].reschedule(&mut self.event_queue);

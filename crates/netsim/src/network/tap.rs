@@ -1,17 +1,17 @@
-//! Taps: a place in the network where frames are stopped for the driver, who passes on what it likes.
+//! Taps, at which frames stop for the driver.
 //!
-//! Owns the frames that are stopped before a queue, and those that the driver has passed on to a node. What a
-//! box does to a frame, and what it puts in its place, is the driver's business: nothing here reads one.
+//! Owns the frames held before a queue, and those that the driver passed on to a node. A middlebox is the
+//! driver's; nothing here reads a payload.
 
 use mptcp_clock::Instant;
 
-use super::{Event, Fate, Network, Source, TapSide};
+use super::{Event, Network, SendOutcome, Source, TapSide};
 use crate::frame::{DirectionId, Frame, LinkId};
 use crate::topology::TopologyError;
 
 impl<P> Network<P> {
-    /// Puts a tap at the second end of a link: frames forward are stopped when they come out, frames backward
-    /// before the queue. Each becomes [`Event::Tapped`], and goes on by [`Self::pass`].
+    /// Adds a tap at the second end of a link. Forward frames stop after delivery, backward frames before the
+    /// queue. Each becomes [`Event::Tapped`], and continues with [`Self::pass`].
     ///
     /// # Errors
     /// An unknown link.
@@ -27,10 +27,9 @@ impl<P> Network<P> {
         Ok(())
     }
 
-    /// Lets a frame go on behind the tap of `direction`, at `now`: any frame, at any time. Forward it reaches
-    /// the node there, as an event of this instant if it is at its destination; backward it
-    /// comes to the filters and the queue.
-    pub fn pass(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> Fate {
+    /// Continues a frame behind the tap of `direction` at `now`. A forward frame reaches its node in an event
+    /// at this instant if it is at its destination. A backward frame enters the filters and the queue.
+    pub fn pass(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> SendOutcome {
         debug_assert!(now >= self.now, "time runs forward");
         self.now = now;
         if self.lines[direction.index()].tap != Some(TapSide::Exit) {
@@ -39,10 +38,10 @@ impl<P> Network<P> {
         if let Some(arrived) = self.reach(now, direction, frame) {
             self.hold(now, arrived);
         }
-        Fate::Held
+        SendOutcome::Held
     }
 
-    /// The first that waits.
+    /// The first held frame.
     pub(super) fn untap(&mut self) -> Option<Event<P>> {
         let first = self.tapped.pop_front();
         if let Some(source) = self.tap_source.filter(|_| self.tapped.is_empty()) {

@@ -1,8 +1,8 @@
-//! The network's cells: what the driver may ask of them, and how their MACs move frames.
+//! WiFi cells: the interface of the driver, and the transfer of frames between MACs and directions.
 
 use mptcp_clock::{Duration, Instant};
 
-use super::{Event, Fate, Line, Network, Source};
+use super::{Event, Line, Network, SendOutcome, Source};
 use crate::direction::{Direction, Service};
 use crate::frame::{Cause, DirectionId, Frame, LinkId, NodeId};
 use crate::parameters::{Change, Parameters};
@@ -12,7 +12,7 @@ use crate::wifi::{
 };
 
 impl<P> Network<P> {
-    /// A cell called `name` around `access_point`. It draws its chance from streams of (seed, name).
+    /// Adds a cell called `name` around `access_point`. Its random streams derive from seed and name.
     ///
     /// # Errors
     /// An unknown node, a name already in use, or parameters that do not fit together.
@@ -33,14 +33,14 @@ impl<P> Network<P> {
         let source = self.add_source(Source::Medium(medium));
         let stream = self.root.child("cell").child(name);
         self.cells.push((name.to_owned(), access_point));
-        let cell = self.air.add_cell(self.now, parameters, &stream, source);
+        let cell = self.wifi.add_cell(self.now, parameters, &stream, source);
         self.reschedule_air();
         Ok(CellId(cell))
     }
 
-    /// A station called `name` in a cell: a link whose forward direction leads to the access point and
-    /// has a queue of its own, while frames of the backward direction wait in the access point's one
-    /// queue. All that a link can do, it can; [`Change::Rate`] has no meaning for it.
+    /// Adds a station called `name` to a cell. It is a link whose forward direction leads to the access point
+    /// and has its own queue. Frames of the backward direction share the queue of the access point.
+    /// [`Change::Rate`] has no effect on it.
     ///
     /// # Errors
     /// An unknown node or cell, the access point itself, or a name already in use.
@@ -55,7 +55,7 @@ impl<P> Network<P> {
         let link = self.topology.add_link(name, station, self.cells[cell.index()].1)?;
         let directions = [link.forward(), link.backward()];
         let stream = self.root.child(name).child("station");
-        let radios = self.air.add_station(self.now, cell.0, &parameters, directions, &stream);
+        let radios = self.wifi.add_station(self.now, cell.0, &parameters, directions, &stream);
         for (id, radio) in directions.into_iter().zip(radios) {
             let wire = Parameters {
                 delay: parameters.delay,
@@ -80,25 +80,25 @@ impl<P> Network<P> {
         Ok(link)
     }
 
-    /// What two cells are to each other, whatever [`Self::set_interference`] says.
+    /// Sets the coupling of two cells, which overrides [`Self::set_interference`].
     ///
     /// # Errors
     /// An unknown cell.
     pub fn couple(&mut self, a: CellId, b: CellId, coupling: Coupling) -> Result<(), TopologyError> {
         self.check_cell(a)?;
         self.check_cell(b)?;
-        self.air.couple(a.0, b.0, coupling);
+        self.wifi.couple(a.0, b.0, coupling);
         self.reschedule_air();
         Ok(())
     }
 
-    /// How all cells disturb each other that [`Self::couple`] was not told about.
+    /// Sets the interference model for all cells without an explicit coupling.
     pub fn set_interference(&mut self, interference: Interference) {
-        self.air.set_interference(interference);
+        self.wifi.set_interference(interference);
         self.reschedule_air();
     }
 
-    /// Stations called `name` that only occupy the air of a cell.
+    /// Adds background stations called `name`, which only occupy the medium of a cell.
     ///
     /// # Errors
     /// An unknown cell, or a name already in use in it.
@@ -116,29 +116,30 @@ impl<P> Network<P> {
         names.push((cell, name.to_owned()));
         let stream =
             self.root.child("cell").child(&self.cells[cell.index()].0).child("background").child(name);
-        self.air.add_background(self.now, cell.0, &background, &stream);
+        self.wifi.add_background(self.now, cell.0, &background, &stream);
         self.reschedule_air();
         Ok(())
     }
 
-    /// What the MAC of a station's direction has done; `None` for a wire.
+    /// MAC counters of the direction of a station; `None` for a wire.
     #[must_use]
     pub fn mac(&self, direction: DirectionId) -> Option<MacCounters> {
-        self.lines.get(direction.index())?.radio.map(|radio| self.air.counters(radio))
+        self.lines.get(direction.index())?.radio.map(|radio| self.wifi.counters(radio))
     }
 
-    /// Air that all transmissions took as far as a station's direction senses them, preambles included, acknowledgements not;
-    /// `None` for a wire.
+    /// Airtime of all transmissions that a station's direction senses, with preambles and without
+    /// acknowledgements; `None` for a wire.
     #[must_use]
-    pub fn sensed_air(&self, direction: DirectionId) -> Option<Duration> {
-        self.lines.get(direction.index())?.radio.map(|radio| self.air.sensed(radio))
+    pub fn sensed_airtime(&self, direction: DirectionId) -> Option<Duration> {
+        self.lines.get(direction.index())?.radio.map(|radio| self.wifi.sensed(radio))
     }
 
-    /// The probability that the cell of one direction senses a transmission of another direction, from 0 to 1; 0 for a wire.
+    /// Probability that the cell of one direction senses a transmission of the other direction, 0 to 1; 0 for
+    /// a wire.
     #[must_use]
     pub fn carrier_sense(&self, direction: DirectionId, other: DirectionId) -> f64 {
         let radio = |direction: DirectionId| self.lines.get(direction.index())?.radio;
-        radio(direction).zip(radio(other)).map_or(0.0, |(a, b)| self.air.carrier_sense(a, b))
+        radio(direction).zip(radio(other)).map_or(0.0, |(a, b)| self.wifi.carrier_sense(a, b))
     }
 
     fn check_cell(&self, cell: CellId) -> Result<(), TopologyError> {
@@ -152,47 +153,47 @@ impl<P> Network<P> {
         direction: DirectionId,
         radio: u32,
         frame: Frame<P>,
-    ) -> Fate {
+    ) -> SendOutcome {
         let line = &mut self.lines[direction.index()].direction;
         let refused = if !line.parameters().up {
             Some(Cause::Down)
-        } else if !self.air.admits(radio, frame.bytes) {
+        } else if !self.wifi.admits(radio, frame.bytes) {
             Some(Cause::QueueFull)
         } else {
             None
         };
         if let Some(cause) = refused {
             line.refuse(now, frame, cause, &mut self.drops);
-            return Fate::Lost(cause);
+            return SendOutcome::Lost(cause);
         }
         let bytes = frame.bytes;
         line.hold(now, frame);
-        let fires = self.air.enqueue(now, radio, bytes);
-        let source = self.air.source_of(radio);
+        let fires = self.wifi.enqueue(now, radio, bytes);
+        let source = self.wifi.source_of(radio);
         if fires < self.event_queue.pending(source) {
             self.event_queue.set(source, fires);
         }
-        Fate::Queued
+        SendOutcome::Queued
     }
 
     #[inline(never)]
     pub(super) fn pass_air(&mut self, now: Instant, medium: u32) -> Option<Event<P>> {
-        self.air.pass(now, medium);
+        self.wifi.pass(now, medium);
         self.carry_out(now);
-        let (source, at) = self.air.pending_of(medium);
+        let (source, at) = self.wifi.pending_of(medium);
         self.event_queue.set(source, at);
         None
     }
 
     pub(super) fn change_on_air(&mut self, now: Instant, radio: u32, change: &Change) {
-        self.air.change(now, radio, change);
+        self.wifi.change(now, radio, change);
         self.carry_out(now);
         self.reschedule_air();
     }
 
-    /// Does with the frames what the MACs have decided.
+    /// Applies the decisions of the MACs to the frames.
     fn carry_out(&mut self, now: Instant) {
-        let mut done = std::mem::take(&mut self.air.done);
+        let mut done = std::mem::take(&mut self.wifi.done);
         for done in done.drain(..) {
             let drops = &mut self.drops;
             let direction = match done {
@@ -213,11 +214,11 @@ impl<P> Network<P> {
             };
             self.reschedule(direction);
         }
-        self.air.done = done;
+        self.wifi.done = done;
     }
 
     fn reschedule_air(&mut self) {
-        for (source, at) in self.air.pending() {
+        for (source, at) in self.wifi.pending() {
             self.event_queue.set(source, at);
         }
     }

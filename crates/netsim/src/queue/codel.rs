@@ -1,32 +1,32 @@
 //! CoDel (RFC 8289), as tc-codel(8).
 //!
-//! Owns one row of packets. The control law is `codel_law`'s.
+//! Owns one queue of packets. `codel_law` has the control law.
 
 use mptcp_clock::Duration;
 
-use super::row::Row;
+use super::packet_fifo::PacketFifo;
 use super::{CoDelLaw, Next, Packet, QueueDiscipline, Wire};
 use crate::queue_limit::QueueLimit;
 
-/// What can be set.
+/// Parameters of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoDel {
-    /// More than this is dropped at the tail.
+    /// Limit, beyond which packets are dropped at the tail.
     pub limit: QueueLimit,
-    /// How long packets may wait.
+    /// Acceptable queueing delay.
     pub target: Duration,
-    /// For how long they may wait longer: a round trip of the slowest flows.
+    /// Time for which the delay may exceed the target: about the largest RTT of the flows.
     pub interval: Duration,
-    /// Mark what may be marked, instead of dropping it.
+    /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// A full frame of the line, bytes: no more than one may always wait.
+    /// A full frame of the link, bytes: a backlog of this size is always acceptable.
     pub frame: u32,
-    /// Mark all that waited longer than this, whatever the law says.
+    /// Marks all packets with a longer queueing delay, independent of the control law.
     pub ce_threshold: Option<Duration>,
 }
 
 impl Default for CoDel {
-    /// tc's: 1000 packets, 5 ms, 100 ms, no marks.
+    /// Defaults of tc: 1000 packets, 5 ms, 100 ms, no marks.
     fn default() -> Self {
         Self {
             limit: QueueLimit::Packets(1000),
@@ -39,11 +39,11 @@ impl Default for CoDel {
     }
 }
 
-/// A queue under it.
+/// A CoDel queue.
 #[derive(Debug)]
 pub struct CoDelQueue {
     settings: CoDel,
-    row: Row,
+    packets: PacketFifo,
     law: CoDelLaw,
 }
 
@@ -53,7 +53,7 @@ impl CoDelQueue {
     pub fn new(settings: CoDel) -> Self {
         Self {
             settings,
-            row: Row::default(),
+            packets: PacketFifo::default(),
             law: CoDelLaw::new(settings.target, settings.interval, settings.frame),
         }
     }
@@ -61,31 +61,32 @@ impl CoDelQueue {
 
 impl QueueDiscipline for CoDelQueue {
     fn enqueue(&mut self, packet: Packet, wire: &mut Wire<'_>) {
-        if self.settings.limit.fits(self.row.len(), self.row.bytes(), packet.bytes, wire.rate) {
-            self.row.push(packet);
+        if self.settings.limit.fits(self.packets.len(), self.packets.bytes(), packet.bytes, wire.rate) {
+            self.packets.push(packet);
         } else {
             wire.drop_full(packet);
         }
     }
 
     fn dequeue(&mut self, wire: &mut Wire<'_>) -> Next {
-        let behind = |row: &Row| row.bytes();
-        take(&self.settings, &mut self.law, &mut self.row, behind, wire).map_or(Next::Nothing, Next::Packet)
+        let behind = |row: &PacketFifo| row.bytes();
+        take(&self.settings, &mut self.law, &mut self.packets, behind, wire)
+            .map_or(Next::Nothing, Next::Packet)
     }
 
     fn clear(&mut self) {
-        self.row.clear();
+        self.packets.clear();
         self.law = CoDelLaw::new(self.settings.target, self.settings.interval, self.settings.frame);
     }
 }
 
-/// The next packet of a row that the law lets through (RFC 8289 section 5.6). `backlog` says how many bytes wait behind a
-/// packet that has been taken: with less than a full frame nothing is dropped.
+/// The next packet that the control law passes (RFC 8289 section 5.6). `backlog` returns the bytes behind a
+/// removed packet; with less than a full frame, nothing is dropped.
 pub(super) fn take(
     settings: &CoDel,
     law: &mut CoDelLaw,
-    row: &mut Row,
-    backlog: impl Fn(&Row) -> u64,
+    row: &mut PacketFifo,
+    backlog: impl Fn(&PacketFifo) -> u64,
     wire: &mut Wire<'_>,
 ) -> Option<Packet> {
     while let Some(mut packet) = row.pop() {

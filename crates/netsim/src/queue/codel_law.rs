@@ -1,7 +1,7 @@
-//! The control law of CoDel (RFC 8289): when the time that frames wait has stayed above a target for an interval, one is
-//! dropped, and then one after another at distances that shrink.
+//! The control law of CoDel (RFC 8289). If the queueing delay exceeds the target for an interval, one packet
+//! is dropped, then more at decreasing distances.
 //!
-//! Owns the control state of one queue. Sees times only; its caller drops or marks.
+//! Owns the control state of one queue. Sees only times; the caller drops or marks.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -9,9 +9,9 @@ use mptcp_clock::{Duration, Instant};
 pub(crate) struct CoDelLaw {
     target: Duration,
     interval: Duration,
-    /// A backlog of no more than a full frame is never too long (RFC 8289 section 4.4: MAXPACKET).
+    /// A backlog of one full frame is always acceptable (MAXPACKET in RFC 8289 section 4.4).
     frame: u64,
-    /// When the sojourn time will have been above target for an interval.
+    /// Time at which the delay will have exceeded the target for an interval.
     above_at: Option<Instant>,
     dropping: bool,
     next_drop: Instant,
@@ -33,8 +33,8 @@ impl CoDelLaw {
         }
     }
 
-    /// Whether to drop the frame that leaves the queue at `now` after `sojourn`, with `backlog` bytes
-    /// still behind it.
+    /// Whether to drop the frame that is dequeued at `now` after a queueing delay of `sojourn`, with `backlog`
+    /// bytes behind it.
     pub(crate) fn drops(&mut self, now: Instant, sojourn: Duration, backlog: u64) -> bool {
         let too_long = self.too_long(now, sojourn, backlog);
         if !too_long {
@@ -58,7 +58,7 @@ impl CoDelLaw {
         true
     }
 
-    /// Nothing waits any more.
+    /// The queue is empty.
     pub(crate) fn emptied(&mut self) {
         self.above_at = None;
         self.dropping = false;
@@ -73,7 +73,7 @@ impl CoDelLaw {
         now >= above_at
     }
 
-    /// The control law: drops come closer by the square root of their number.
+    /// Distance between drops, proportional to the inverse square root of their number.
     fn spacing(&self) -> Duration {
         self.interval.mul_f64(1.0 / f64::from(self.count).sqrt())
     }

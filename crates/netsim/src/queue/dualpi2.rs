@@ -1,42 +1,43 @@
-//! DualPI2 (RFC 9332 appendix A), as tc-dualpi2(8): a queue for scalable flows that mark often and wait little, beside one for all
-//! others; one controller moves both, so that flows of both kinds get alike.
+//! DualPI2 (RFC 9332 appendix A), as tc-dualpi2(8): a low-latency queue for scalable flows with frequent
+//! marks, and a queue for classic flows. One controller drives both, so that flows of both types get equal
+//! rates.
 //!
-//! Owns both rows, the controller and the order between them.
+//! Owns both queues, the controller and their schedule.
 
 use mptcp_clock::{Duration, Instant};
 
-use super::row::Row;
+use super::packet_fifo::PacketFifo;
 use super::{Next, Packet, QueueDiscipline, Wire};
 use crate::frame::Codepoint;
 use crate::queue_limit::QueueLimit;
 
-/// What can be set.
+/// Parameters of DualPI2.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DualPi2 {
-    /// Of both rows together.
+    /// Limit of both queues together.
     pub limit: QueueLimit,
-    /// The delay of the classic row that the controller aims at.
+    /// Target delay of the classic queue.
     pub target: Duration,
-    /// How often it moves.
+    /// Update interval of the controller.
     pub tupdate: Duration,
-    /// The weight of the distance from the target, 1/s.
+    /// Integral gain, 1/s.
     pub alpha: f64,
-    /// The weight of the change of the delay, 1/s.
+    /// Proportional gain, 1/s.
     pub beta: f64,
-    /// How many times more often scalable flows are marked than the controller says (k).
+    /// Coupling factor k: ratio of scalable marks to the base probability.
     pub coupling_factor: f64,
-    /// Scalable packets that waited longer, and longer than two full packets take, are marked in any case.
+    /// Minimum delay at which scalable packets are always marked, and at least two full packets.
     pub step_thresh: Duration,
-    /// The share of the line, 0..=1, that classic flows keep when scalable ones want all.
+    /// Minimum share of the link for classic flows, 0..=1.
     pub classic_protection: f64,
-    /// A full frame of the line, bytes.
+    /// A full frame of the link, bytes.
     pub frame: u32,
-    /// Whether all that may be marked counts as scalable, not only ECT(1) and CE: for DCTCP as RFC 8257 has it.
+    /// Treats all ECN-capable packets as scalable, not only ECT(1) and CE: for DCTCP (RFC 8257).
     pub any_ect: bool,
 }
 
 impl Default for DualPi2 {
-    /// tc's and RFC 9332's: 10000 packets, 15 ms, 16 ms, 0.16, 3.2, k = 2, 1 ms, 10 %.
+    /// Defaults of tc and RFC 9332: 10000 packets, 15 ms, 16 ms, 0.16, 3.2, k = 2, 1 ms, 10%.
     fn default() -> Self {
         Self {
             limit: QueueLimit::Packets(10_000),
@@ -53,19 +54,19 @@ impl Default for DualPi2 {
     }
 }
 
-/// A queue under it.
+/// A DualPI2 queue.
 #[derive(Debug)]
 pub struct DualPi2Queue {
     settings: DualPi2,
-    scalable: Row,
-    classic: Row,
-    /// p' of RFC 9332: classic flows see its square, scalable ones k times it.
+    scalable: PacketFifo,
+    classic: PacketFifo,
+    /// p' of RFC 9332: the classic probability is its square, the scalable one k times it.
     base: f64,
     delay_before: Duration,
     update_at: Instant,
-    /// Fractions of marks and drops so far: scalable marks, classic signals, scalable drops under overload.
+    /// Accumulated fractions of signals: scalable marks, classic signals, scalable drops under overload.
     sums: [f64; 3],
-    /// What the classic row is owed, bytes; above zero it is its turn.
+    /// Credit of the classic queue in bytes; it is served while this is positive.
     credit: i64,
 }
 
@@ -75,8 +76,8 @@ impl DualPi2Queue {
     pub fn new(settings: DualPi2) -> Self {
         Self {
             settings,
-            scalable: Row::default(),
-            classic: Row::default(),
+            scalable: PacketFifo::default(),
+            classic: PacketFifo::default(),
             base: 0.0,
             delay_before: Duration::ZERO,
             update_at: Instant::ZERO,
@@ -85,7 +86,7 @@ impl DualPi2Queue {
         }
     }
 
-    /// RFC 9332 figure 6, as often as it was due.
+    /// Runs all updates that were due (RFC 9332 figure 6).
     fn catch_up(&mut self, now: Instant) {
         let every = self.settings.tupdate.max(Duration::from_micros(100));
         if self.update_at == Instant::ZERO {
@@ -93,7 +94,7 @@ impl DualPi2Queue {
         }
         while self.update_at <= now {
             if self.delay_before.is_zero() && self.classic.is_empty() && self.scalable.is_empty() {
-                // Each update takes as much away as the one before.
+                // Later updates each have the same effect as the first.
                 let missed = now.since(self.update_at).as_nanos() / every.as_nanos();
                 let each = self.settings.alpha * self.settings.target.as_secs_f64();
                 self.base = (self.base - each * missed as f64).max(0.0);
@@ -110,7 +111,7 @@ impl DualPi2Queue {
         }
     }
 
-    /// RFC 9332 figure 5: whether it is time for one more, without chance.
+    /// Whether the next signal is due, deterministically (RFC 9332 figure 5).
     fn recurs(&mut self, which: usize, likelihood: f64) -> bool {
         self.sums[which] += likelihood.min(1.0);
         let due = self.sums[which] > 1.0;
@@ -120,7 +121,7 @@ impl DualPi2Queue {
         due
     }
 
-    /// Weighted turns, bytes: scalable first, and a share for the classic row.
+    /// Weighted round robin in bytes: scalable first, with a minimum share for the classic queue.
     fn takes_scalable(&mut self) -> bool {
         if self.scalable.is_empty() && self.classic.is_empty() {
             self.credit = 0;
@@ -128,7 +129,7 @@ impl DualPi2Queue {
         !self.scalable.is_empty() && (self.credit <= 0 || self.classic.is_empty())
     }
 
-    /// A row pays for what it sends while the other waits.
+    /// Charges a queue for transmitted bytes while the other has packets.
     fn charge(&mut self, scalable: bool, bytes: u32) {
         let other = if scalable { &self.classic } else { &self.scalable };
         if other.is_empty() {
@@ -162,7 +163,7 @@ impl QueueDiscipline for DualPi2Queue {
 
     fn dequeue(&mut self, wire: &mut Wire<'_>) -> Next {
         self.catch_up(wire.now);
-        // RFC 9332 section 2.4: p_C = (p')^2, p_CL = k p'; above 1 for the latter nothing but drops can hold the queue.
+        // RFC 9332 section 2.4: p_C = (p')^2, p_CL = k p'. Above 1, only drops control the queue.
         let classic_chance = self.base * self.base;
         let coupled = self.settings.coupling_factor * self.base;
         let overloaded = coupled >= 1.0;
@@ -177,8 +178,8 @@ impl QueueDiscipline for DualPi2Queue {
                     wire.drop_early(packet);
                     continue;
                 }
-                // A packet alone is not marked. Where two full packets take longer than the threshold, they are the threshold: a slow
-                // line would mark whatever comes in pairs.
+                // A single packet is never marked. On slow links, the threshold is two full packets, so that
+                // pairs are not always marked.
                 let least = wire.serialisation(self.settings.frame.saturating_mul(2));
                 let step = more && wire.now.since(packet.arrived) > self.settings.step_thresh.max(least);
                 if step || self.recurs(0, coupled) {

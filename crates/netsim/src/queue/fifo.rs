@@ -1,40 +1,40 @@
-//! Drop-tail as a discipline: for lines whose frames leave when a trace says so. A plain wire needs none.
+//! Drop-tail as a discipline, for links that replay a recording. Plain wires do not need it.
 //!
-//! Owns one row.
+//! Owns one queue.
 
-use super::row::Row;
+use super::packet_fifo::PacketFifo;
 use super::{Next, Packet, QueueDiscipline, Wire};
 use crate::queue_limit::QueueLimit;
 
-/// A queue that drops what finds it full.
+/// A drop-tail queue.
 #[derive(Debug)]
 pub struct DropTailQueue {
     limit: QueueLimit,
-    row: Row,
+    packets: PacketFifo,
 }
 
 impl DropTailQueue {
     /// An empty queue.
     #[must_use]
     pub fn new(limit: QueueLimit) -> Self {
-        Self { limit, row: Row::default() }
+        Self { limit, packets: PacketFifo::default() }
     }
 }
 
 impl QueueDiscipline for DropTailQueue {
     fn enqueue(&mut self, packet: Packet, wire: &mut Wire<'_>) {
-        if self.limit.fits(self.row.len(), self.row.bytes(), packet.bytes, wire.rate) {
-            self.row.push(packet);
+        if self.limit.fits(self.packets.len(), self.packets.bytes(), packet.bytes, wire.rate) {
+            self.packets.push(packet);
         } else {
             wire.drop_full(packet);
         }
     }
 
     fn dequeue(&mut self, _wire: &mut Wire<'_>) -> Next {
-        self.row.pop().map_or(Next::Nothing, Next::Packet)
+        self.packets.pop().map_or(Next::Nothing, Next::Packet)
     }
 
     fn clear(&mut self) {
-        self.row.clear();
+        self.packets.clear();
     }
 }

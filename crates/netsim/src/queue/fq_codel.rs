@@ -1,30 +1,31 @@
-//! FQ-CoDel (RFC 8290), as tc-fq_codel(8): a row for each flow, served in turn by bytes, new flows first, each under CoDel.
+//! FQ-CoDel (RFC 8290), as tc-fq_codel(8): one sub-queue per flow, served round robin by bytes, new flows
+//! first, each under CoDel.
 //!
-//! Owns the rows and the two lists of those that wait for their turn. A flow is what has one label.
+//! Owns the sub-queues and the lists of new and old flows. A flow is a label.
 
 use std::collections::VecDeque;
 
 use super::codel::{CoDel, take};
-use super::row::Row;
+use super::packet_fifo::PacketFifo;
 use super::{CoDelLaw, Next, Packet, QueueDiscipline, Wire};
 use crate::queue_limit::QueueLimit;
 
-/// RFC 8290 section 5.2.1: when it is full, so many packets of the longest row are dropped at once, or half of it.
+/// RFC 8290 section 5.2.1: a full queue drops this many packets of the longest sub-queue, or half of it.
 const BATCH: usize = 64;
 
-/// What can be set.
+/// Parameters of FQ-CoDel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FqCoDel {
-    /// Of each row; its limit is that of all rows together.
+    /// CoDel per sub-queue; its limit is that of all sub-queues together.
     pub codel: CoDel,
-    /// Rows; labels share them by a hash.
+    /// Number of sub-queues; labels are hashed to them.
     pub flows: u32,
-    /// Bytes that a flow sends in its turn.
+    /// Bytes per flow and round.
     pub quantum: u32,
 }
 
 impl Default for FqCoDel {
-    /// tc's: 10240 packets, 1024 rows, 1514 bytes, 5 ms, 100 ms, marks.
+    /// Defaults of tc: 10240 packets, 1024 sub-queues, 1514 bytes, 5 ms, 100 ms, marks.
     fn default() -> Self {
         let codel = CoDel { limit: QueueLimit::Packets(10_240), ecn: true, ..CoDel::default() };
         Self { codel, flows: 1024, quantum: 1514 }
@@ -33,7 +34,7 @@ impl Default for FqCoDel {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
-    /// It has nothing.
+    /// No packets.
     Idle,
     New,
     Old,
@@ -41,19 +42,19 @@ enum Turn {
 
 #[derive(Debug)]
 struct Flow {
-    row: Row,
+    packets: PacketFifo,
     law: CoDelLaw,
     credit: i64,
     turn: Turn,
 }
 
-/// A queue under it.
+/// An FQ-CoDel queue.
 #[derive(Debug)]
 pub struct FqCoDelQueue {
     settings: FqCoDel,
-    /// Made when the first packet comes.
+    /// Created at the first packet.
     flows: Vec<Flow>,
-    /// Which labels share a row is drawn with them.
+    /// Salt of the hash from labels to sub-queues.
     salt: u64,
     new: VecDeque<usize>,
     old: VecDeque<usize>,
@@ -78,7 +79,7 @@ impl FqCoDelQueue {
         let CoDel { target, interval, frame, .. } = self.settings.codel;
         self.salt = wire.random.next_u64();
         let flow = || Flow {
-            row: Row::default(),
+            packets: PacketFifo::default(),
             law: CoDelLaw::new(target, interval, frame),
             credit: 0,
             turn: Turn::Idle,
@@ -86,7 +87,7 @@ impl FqCoDelQueue {
         self.flows.resize_with(self.settings.flows.max(1) as usize, flow);
     }
 
-    /// Takes the first flow of a list away, to the end of the old ones or to rest.
+    /// Removes the first flow of a list, and appends it to the old flows or makes it idle.
     fn leave(&mut self, at: usize, is_new: bool, turn: Turn) {
         let list = if is_new { &mut self.new } else { &mut self.old };
         list.pop_front();
@@ -96,14 +97,14 @@ impl FqCoDelQueue {
         }
     }
 
-    /// Drops from the head of the row that holds most bytes.
+    /// Drops packets from the head of the longest sub-queue in bytes.
     #[cold]
     fn drop_of_longest(&mut self, wire: &mut Wire<'_>) {
         let waiting = self.new.iter().chain(&self.old);
-        let Some(&longest) = waiting.max_by_key(|&&flow| (self.flows[flow].row.bytes(), flow)) else {
+        let Some(&longest) = waiting.max_by_key(|&&flow| (self.flows[flow].packets.bytes(), flow)) else {
             return;
         };
-        let row = &mut self.flows[longest].row;
+        let row = &mut self.flows[longest].packets;
         let (enough, before) = (row.bytes() / 2, row.bytes());
         for _ in 0..BATCH {
             let Some(packet) = row.pop() else { break };
@@ -117,7 +118,8 @@ impl FqCoDelQueue {
     }
 }
 
-/// RFC 8290 section 4.1.1 asks for a hash that nobody can guess; here nobody tries, so mixing is enough (SplitMix64's).
+/// RFC 8290 section 4.1.1 requires an unpredictable hash. Simulated flows do not attack, so SplitMix64 is
+/// enough.
 fn spread(value: u64) -> u64 {
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let value = (value ^ (value >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -135,9 +137,9 @@ impl QueueDiscipline for FqCoDelQueue {
         self.packets += 1;
         self.bytes += u64::from(packet.bytes);
         let flow = &mut self.flows[at];
-        flow.row.push(packet);
+        flow.packets.push(packet);
         if flow.turn == Turn::Idle {
-            // RFC 8290 section 4.1.2: a flow that had nothing is new.
+            // RFC 8290 section 4.1.2: an idle flow becomes new.
             flow.turn = Turn::New;
             flow.credit = i64::from(self.settings.quantum);
             self.new.push_back(at);
@@ -157,15 +159,20 @@ impl QueueDiscipline for FqCoDelQueue {
                 self.leave(at, is_new, Turn::Old);
                 continue;
             }
-            let (packets, bytes) = (flow.row.len(), flow.row.bytes());
+            let (packets, bytes) = (flow.packets.len(), flow.packets.bytes());
             let others = self.bytes - bytes;
-            let packet =
-                take(&self.settings.codel, &mut flow.law, &mut flow.row, |row| others + row.bytes(), wire);
-            self.packets -= packets - flow.row.len();
-            self.bytes -= bytes - flow.row.bytes();
+            let packet = take(
+                &self.settings.codel,
+                &mut flow.law,
+                &mut flow.packets,
+                |row| others + row.bytes(),
+                wire,
+            );
+            self.packets -= packets - flow.packets.len();
+            self.bytes -= bytes - flow.packets.bytes();
             let Some(packet) = packet else {
-                // RFC 8290 section 4.2: a new flow with nothing left waits once among the old ones, so that it cannot come
-                // back as new at once.
+                // RFC 8290 section 4.2: an empty new flow becomes old for one round, so that it cannot become
+                // new again at once.
                 let turn = if is_new && !self.old.is_empty() { Turn::Old } else { Turn::Idle };
                 self.leave(at, is_new, turn);
                 continue;

@@ -1,19 +1,19 @@
-//! Queue disciplines of wires: what waits, in which order it leaves, what is dropped and what is marked.
+//! Queue disciplines of wires: order, drops and marks of queued packets.
 //!
-//! Owns what a discipline is told and may do. A discipline never sees a payload and never knows when the line is free:
-//! the direction whose queue it is asks for the next packet when the last one has left.
+//! Owns the interface of a discipline. A discipline never sees a payload and never knows when the link is
+//! idle: its direction asks for the next packet after each departure.
 
 mod codel;
 mod codel_law;
 mod dualpi2;
 mod fifo;
 mod fq_codel;
+mod packet_fifo;
 mod pie;
 mod prio;
 mod red;
-mod row;
+mod round_robin;
 mod tbf;
-mod turns;
 
 use std::fmt;
 use std::sync::Arc;
@@ -31,107 +31,108 @@ pub use fq_codel::{FqCoDel, FqCoDelQueue};
 pub use pie::{Pie, PieQueue};
 pub use prio::{Prio, PrioQueue};
 pub use red::{Red, RedQueue};
+pub use round_robin::{By, RoundRobin, RoundRobinQueue};
 pub use tbf::{Excess, TokenBucket, TokenBucketQueue};
-pub use turns::{By, Turns, TurnsQueue};
 
-/// What a discipline sees of a frame. It keeps the packet, and gives it back when its turn has come.
+/// A frame as a discipline sees it. The discipline keeps the packet until it selects or drops it.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
-    /// Bytes on the wire (see [`crate::Frame::bytes`]).
+    /// Length in bytes (see [`crate::Frame::bytes`]).
     pub bytes: u32,
-    /// Whether it may be marked, and whether it is.
+    /// ECN codepoint.
     pub ecn: Codepoint,
-    /// The frame's label: its class says the subflow, as the driver numbers them.
+    /// Label of the frame; its class is the subflow number of the driver.
     pub label: u32,
-    /// The direction by which it came to this node; `None` from the node itself, and behind filters and taps.
+    /// The incoming direction; `None` for packets of this node, and behind filters and taps.
     pub port: Option<DirectionId>,
-    /// When it came.
+    /// Arrival time.
     pub arrived: Instant,
-    /// Where the direction keeps the frame.
+    /// Slot of the frame in the direction.
     pub(crate) place: u32,
 }
 
-/// What a discipline gives when it is asked for the next packet.
+/// The result of a request for the next packet.
 #[derive(Clone, Copy, Debug)]
 pub enum Next {
-    /// This one leaves now.
+    /// The packet that departs now.
     Packet(Packet),
-    /// There are some, but none before this instant: it is asked again then.
+    /// No packet before this instant, at which the direction asks again.
     At(Instant),
-    /// There is none.
+    /// The queue is empty.
     Nothing,
 }
 
-/// A rate below the line's that a queue discipline holds on average.
+/// A mean rate limit of a discipline, below the link rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateLimit {
     /// The rate, bit/s.
     pub rate: Rate,
-    /// What comes faster is dropped (a policer), and does not wait (a shaper).
+    /// Whether excess packets are dropped (policer) or queued (shaper).
     pub drops: bool,
 }
 
-/// A queue discipline: one for each direction that has one. Time never runs backwards between two calls.
+/// A queue discipline, one instance per direction. Times never decrease between calls.
 pub trait QueueDiscipline: fmt::Debug + Send {
-    /// A packet arrives. It is kept, or given to [`Wire::drop_full`] or [`Wire::drop_early`]; so may others be that wait.
+    /// A packet arrives. It is queued, or passed to [`Wire::drop_full`] or [`Wire::drop_early`], as may be
+    /// other queued packets.
     fn enqueue(&mut self, packet: Packet, wire: &mut Wire<'_>);
 
-    /// The line is free: which packet leaves. Drops as [`Self::enqueue`] does.
+    /// The link is idle: returns the packet that departs. May drop packets, as [`Self::enqueue`].
     fn dequeue(&mut self, wire: &mut Wire<'_>) -> Next;
 
-    /// All that waits is lost: the link went down.
+    /// Removes all packets, because the link went down.
     fn clear(&mut self);
 
-    /// The rate below the line's that bounds what leaves, if there is one.
+    /// The rate limit below the link rate, if any.
     fn rate_limit(&self) -> Option<RateLimit> {
         None
     }
 }
 
-/// The moment of a call, and what a discipline may do to packets.
+/// The context of a call, and the operations on packets.
 #[derive(Debug)]
 pub struct Wire<'a> {
-    /// The present.
+    /// Current time.
     pub now: Instant,
-    /// The line rate; `None` is infinite.
+    /// Link rate; `None` is unlimited.
     pub rate: Option<Rate>,
-    /// All chance of the discipline comes from here.
+    /// The only source of randomness for the discipline.
     pub random: &'a mut Rng,
-    pub(crate) fates: &'a mut Fates,
+    pub(crate) outcomes: &'a mut PacketOutcomes,
 }
 
-/// Packets that a discipline let go of otherwise than to the line.
+/// Packets that a discipline dropped or marked.
 #[derive(Debug, Default)]
-pub(crate) struct Fates {
+pub(crate) struct PacketOutcomes {
     pub(crate) dropped: Vec<(Packet, Cause)>,
     pub(crate) marked: u64,
 }
 
 impl Wire<'_> {
-    /// A packet is dropped for want of room.
+    /// Drops a packet because of a full queue.
     pub fn drop_full(&mut self, packet: Packet) {
-        self.fates.dropped.push((packet, Cause::QueueFull));
+        self.outcomes.dropped.push((packet, Cause::QueueFull));
     }
 
-    /// A packet is dropped as a sign of congestion.
+    /// Drops a packet as a congestion signal.
     pub fn drop_early(&mut self, packet: Packet) {
-        self.fates.dropped.push((packet, Cause::Discipline));
+        self.outcomes.dropped.push((packet, Cause::Discipline));
     }
 
-    /// Marks a packet, if that is allowed; returns whether it carries the mark now (RFC 3168 section 5).
+    /// Marks a packet if it is ECN-capable. Returns whether it is marked now (RFC 3168 section 5).
     pub fn mark(&mut self, packet: &mut Packet) -> bool {
-        self.fates.marked += u64::from(packet.ecn.mark());
+        self.outcomes.marked += u64::from(packet.ecn.mark());
         packet.ecn == Codepoint::Ce
     }
 
-    /// How long so many bytes take on the line.
+    /// Transmission time of `bytes`.
     #[must_use]
     pub fn serialisation(&self, bytes: u32) -> Duration {
         self.rate.map_or(Duration::ZERO, |rate| rate.serialisation(bytes))
     }
 }
 
-/// How a [`QueueDiscipline`] is made, anew for each direction.
+/// A factory of a [`QueueDiscipline`], for each direction.
 #[derive(Clone)]
 pub struct QueueKind {
     identity: Arc<str>,
@@ -139,7 +140,8 @@ pub struct QueueKind {
 }
 
 impl QueueKind {
-    /// A maker of disciplines. `identity` says which with which parameters: makers of one identity count as equal.
+    /// A factory. `identity` names the discipline and its parameters; factories with the same identity are
+    /// equal.
     pub fn new(
         identity: impl Into<Arc<str>>,
         make: impl Fn() -> Box<dyn QueueDiscipline> + Send + Sync + 'static,
@@ -147,13 +149,13 @@ impl QueueKind {
         Self { identity: identity.into(), make: Arc::new(make) }
     }
 
-    /// Which discipline with which parameters.
+    /// The discipline and its parameters.
     #[must_use]
     pub fn identity(&self) -> &str {
         &self.identity
     }
 
-    /// The rate that bounds what leaves its queues, if there is one.
+    /// The rate limit of its queues, if any.
     #[must_use]
     pub fn rate_limit(&self) -> Option<RateLimit> {
         self.make().rate_limit()

@@ -1,47 +1,49 @@
-//! PIE (RFC 8033), as tc-pie(8): a chance of being dropped on arrival, moved by a controller that holds the delay at a target.
+//! PIE (RFC 8033), as tc-pie(8): a controller adapts the drop probability of arriving packets to hold the
+//! delay at a target.
 //!
-//! Owns one row and the controller. The delay is measured: how long the packet that leaves has waited (RFC 8033 section 5.2, the
-//! timestamps).
+//! Owns one queue and the controller. The delay is the measured queueing delay of the departing packet
+//! (timestamps of RFC 8033 section 5.2).
 
 use mptcp_clock::{Duration, Instant};
 
-use super::row::Row;
+use super::packet_fifo::PacketFifo;
 use super::{Next, Packet, QueueDiscipline, Wire};
 use crate::queue_limit::QueueLimit;
 
-/// RFC 8033 section 4.4: the burst that passes without drops.
+/// RFC 8033 section 4.4: maximum burst without drops.
 const MOST_BURST: Duration = Duration::from_millis(150);
-/// RFC 8033 section 5.5: a delay of this much raises the chance whatever the controller says.
+/// RFC 8033 section 5.5: a delay at which the probability always increases.
 const FAR_TOO_LONG: Duration = Duration::from_millis(250);
-/// RFC 8033 section 5.4: chances add up to this much before a packet is dropped, and to no more than this.
+/// RFC 8033 section 5.4: accumulated probability, below which no packet and above which every packet is
+/// dropped.
 const SPREAD: (f64, f64) = (0.85, 8.5);
 
-/// A chance so small is none.
+/// Smaller probabilities are zero.
 const NOTHING: f64 = 1e-12;
 
-/// What can be set.
+/// Parameters of PIE.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pie {
-    /// What never fits.
+    /// Hard limit of the queue.
     pub limit: QueueLimit,
-    /// The delay that it aims at.
+    /// Target delay.
     pub target: Duration,
-    /// How often the chance moves.
+    /// Update interval of the probability.
     pub tupdate: Duration,
-    /// The weight of the distance from the target, 1/s.
+    /// Integral gain, 1/s.
     pub alpha: f64,
-    /// The weight of the change of the delay, 1/s.
+    /// Proportional gain, 1/s.
     pub beta: f64,
-    /// Mark what may be marked while the chance is small, instead of dropping it.
+    /// Marks ECN-capable packets instead of dropping them while the probability is low.
     pub ecn: bool,
-    /// A full frame of the line, bytes: with two of them waiting nothing is dropped (RFC 8033 section 4.1).
+    /// A full frame of the link, bytes: with two of them queued, nothing is dropped (RFC 8033 section 4.1).
     pub frame: u32,
-    /// How small (RFC 8033 section 5.1: mark_ecnth).
+    /// Maximum probability for marks (mark_ecnth in RFC 8033 section 5.1).
     pub mark_below: f64,
 }
 
 impl Default for Pie {
-    /// tc's and RFC 8033's: 1000 packets, 15 ms, 15 ms, 1/8, 5/4, no marks, 10 %.
+    /// Defaults of tc and RFC 8033: 1000 packets, 15 ms, 15 ms, 1/8, 5/4, no marks, 10%.
     fn default() -> Self {
         Self {
             limit: QueueLimit::Packets(1000),
@@ -56,18 +58,18 @@ impl Default for Pie {
     }
 }
 
-/// A queue under it.
+/// A PIE queue.
 #[derive(Debug)]
 pub struct PieQueue {
     settings: Pie,
-    row: Row,
+    packets: PacketFifo,
     chance: f64,
     delay: Duration,
     delay_before: Duration,
     burst_left: Duration,
-    /// Chances added up since the last drop.
+    /// Accumulated probability since the last drop.
     sum: f64,
-    /// When the chance moves next.
+    /// Time of the next update.
     update_at: Instant,
 }
 
@@ -77,7 +79,7 @@ impl PieQueue {
     pub fn new(settings: Pie) -> Self {
         Self {
             settings,
-            row: Row::default(),
+            packets: PacketFifo::default(),
             chance: 0.0,
             delay: Duration::ZERO,
             delay_before: Duration::ZERO,
@@ -87,7 +89,7 @@ impl PieQueue {
         }
     }
 
-    /// Moves the chance as often as it was due: nothing it depends on changed since the last call.
+    /// Runs all updates that were due; their inputs did not change since the last call.
     fn catch_up(&mut self, now: Instant) {
         let every = self.settings.tupdate.max(Duration::from_micros(100));
         if self.update_at == Instant::ZERO {
@@ -98,19 +100,19 @@ impl PieQueue {
             self.update();
             self.update_at += every;
             if before == (self.chance, self.delay_before, self.burst_left) && self.update_at <= now {
-                // At rest: it stays so as often as it was due.
+                // In the steady state, further updates have no effect.
                 let missed = now.since(self.update_at).as_nanos() / every.as_nanos();
                 self.update_at += every * missed;
             }
         }
     }
 
-    /// RFC 8033 section 4.2, with the safeguards of section 5.
+    /// An update (RFC 8033 section 4.2), with the safeguards of section 5.
     fn update(&mut self) {
         let Pie { target, alpha, beta, .. } = self.settings;
         let (delay, before) = (self.delay.as_secs_f64(), self.delay_before.as_secs_f64());
         let mut step = alpha * (delay - target.as_secs_f64()) + beta * (delay - before);
-        // A small chance moves in small steps.
+        // Small probabilities change in small steps.
         step /= match self.chance {
             p if p < 1e-6 => 2048.0,
             p if p < 1e-5 => 512.0,
@@ -140,13 +142,14 @@ impl PieQueue {
         }
     }
 
-    /// RFC 8033 section 4.1 with section 5.4: drops come as far apart as chance would have them on average.
+    /// Whether to drop or mark (RFC 8033 sections 4.1 and 5.4): the distances between drops are near their
+    /// mean.
     fn hits(&mut self, wire: &mut Wire<'_>) -> bool {
         if !self.burst_left.is_zero() {
             return false;
         }
         let calm = self.delay_before < self.settings.target / 2 && self.chance < 0.2;
-        if calm || self.row.bytes() <= 2 * u64::from(self.settings.frame) {
+        if calm || self.packets.bytes() <= 2 * u64::from(self.settings.frame) {
             return false;
         }
         if self.chance == 0.0 {
@@ -167,7 +170,7 @@ impl PieQueue {
 impl QueueDiscipline for PieQueue {
     fn enqueue(&mut self, mut packet: Packet, wire: &mut Wire<'_>) {
         self.catch_up(wire.now);
-        if !self.settings.limit.fits(self.row.len(), self.row.bytes(), packet.bytes, wire.rate) {
+        if !self.settings.limit.fits(self.packets.len(), self.packets.bytes(), packet.bytes, wire.rate) {
             self.sum = 0.0;
             return wire.drop_full(packet);
         }
@@ -177,16 +180,16 @@ impl QueueDiscipline for PieQueue {
                 return wire.drop_early(packet);
             }
         }
-        self.row.push(packet);
+        self.packets.push(packet);
     }
 
     fn dequeue(&mut self, wire: &mut Wire<'_>) -> Next {
         self.catch_up(wire.now);
-        let Some(packet) = self.row.pop() else {
+        let Some(packet) = self.packets.pop() else {
             self.delay = Duration::ZERO;
             return Next::Nothing;
         };
-        self.delay = if self.row.is_empty() { Duration::ZERO } else { wire.now.since(packet.arrived) };
+        self.delay = if self.packets.is_empty() { Duration::ZERO } else { wire.now.since(packet.arrived) };
         Next::Packet(packet)
     }
 

@@ -1,29 +1,29 @@
-//! Strict priority, as tc-prio(8): a band has its turn when all before it are empty.
+//! Strict priority, as tc-prio(8): a band is served when all higher bands are empty.
 //!
-//! Owns one row for each band. Which classes a band has is its maker's affair.
+//! Owns one queue per band. The caller assigns classes to bands.
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::row::Row;
+use super::packet_fifo::PacketFifo;
 use super::{Next, Packet, QueueDiscipline, Wire};
 use crate::queue_limit::QueueLimit;
 
-/// What can be set.
+/// Parameters of the priority queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prio {
-    /// Classes of frames by their beginning, none twice, and their band, 0 first; classes that are not here share one more
-    /// band, the last.
+    /// Disjoint ranges of classes by their start, with their band; band 0 has the highest priority. Other
+    /// classes share the last band.
     pub bands: Arc<[(Range<u32>, usize)]>,
-    /// Of each band.
+    /// Limit per band.
     pub limit: QueueLimit,
 }
 
-/// A queue under it.
+/// A priority queue.
 #[derive(Debug)]
 pub struct PrioQueue {
     settings: Prio,
-    rows: Vec<Row>,
+    rows: Vec<PacketFifo>,
 }
 
 impl PrioQueue {
@@ -32,7 +32,7 @@ impl PrioQueue {
     pub fn new(settings: Prio) -> Self {
         let last = settings.bands.iter().map(|(_, band)| band + 1).max().unwrap_or(0);
         let mut rows = Vec::new();
-        rows.resize_with(last + 1, Row::default);
+        rows.resize_with(last + 1, PacketFifo::default);
         Self { settings, rows }
     }
 }
@@ -53,10 +53,10 @@ impl QueueDiscipline for PrioQueue {
     }
 
     fn dequeue(&mut self, _wire: &mut Wire<'_>) -> Next {
-        self.rows.iter_mut().find_map(Row::pop).map_or(Next::Nothing, Next::Packet)
+        self.rows.iter_mut().find_map(PacketFifo::pop).map_or(Next::Nothing, Next::Packet)
     }
 
     fn clear(&mut self) {
-        self.rows.iter_mut().for_each(Row::clear);
+        self.rows.iter_mut().for_each(PacketFifo::clear);
     }
 }

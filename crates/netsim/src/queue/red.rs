@@ -1,39 +1,39 @@
 //! RED: random early detection (Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993), as tc-red(8).
 //!
-//! Owns one row and the moving average of its length.
+//! Owns one queue and the moving average of its length.
 
 use mptcp_clock::{Duration, Instant};
 
-use super::row::Row;
+use super::packet_fifo::PacketFifo;
 use super::{Next, Packet, QueueDiscipline, Wire};
 use crate::queue_limit::QueueLimit;
 
-/// What can be set.
+/// Parameters of RED.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Red {
-    /// What never fits.
+    /// Hard limit of the queue.
     pub limit: QueueLimit,
-    /// Below this average, in bytes, nothing is dropped.
+    /// Average length in bytes below which nothing is dropped.
     pub min: u64,
-    /// At this average the chance is `probability`; above it all are dropped or marked.
+    /// Average length at which the probability is `probability`. Above it, all packets are dropped or marked.
     pub max: u64,
-    /// The chance at `max`, 0..=1.
+    /// Probability at `max`, 0..=1.
     pub probability: f64,
-    /// Bytes of a usual packet.
+    /// Mean packet size, bytes.
     pub avpkt: u32,
-    /// Usual packets that may come at once while the average is small: sets how slowly it moves.
+    /// Burst of mean packets that a small average allows; it determines the weight of the average.
     pub burst: u32,
-    /// Mark what may be marked, instead of dropping it.
+    /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
-    /// Drop above `max` even what could be marked.
+    /// Drops packets above `max` even if they are ECN-capable.
     pub harddrop: bool,
-    /// Double the distance instead: from `max` to twice `max` the chance goes on to 1 (Floyd's "gentle").
+    /// Increases the probability linearly to 1 between `max` and twice `max` ("gentle").
     pub gentle: bool,
 }
 
 impl Red {
-    /// The weight of the newest length, tc's way: the smallest power of two for which `burst` packets may come to an empty queue
-    /// before the average reaches `min`. `None` if there is none.
+    /// Weight of the newest length, as tc computes it: the smallest power of two for which `burst` packets may
+    /// arrive at an empty queue before the average reaches `min`. `None` if there is none.
     #[must_use]
     pub fn weight(&self) -> Option<f64> {
         let burst = f64::from(self.burst);
@@ -43,15 +43,15 @@ impl Red {
     }
 }
 
-/// A queue under it.
+/// A RED queue.
 #[derive(Debug)]
 pub struct RedQueue {
     settings: Red,
-    row: Row,
-    /// The weight of the newest length in the average.
+    packets: PacketFifo,
+    /// Weight of the newest length in the average.
     weight: f64,
     average: f64,
-    /// Packets since the last one that was dropped or marked; below zero while none may be.
+    /// Packets since the last drop or mark; negative while none is allowed.
     since_last: i64,
     empty_since: Option<Instant>,
 }
@@ -62,7 +62,7 @@ impl RedQueue {
     pub fn new(settings: Red) -> Self {
         Self {
             settings,
-            row: Row::default(),
+            packets: PacketFifo::default(),
             weight: settings.weight().unwrap_or(1.0),
             average: 0.0,
             since_last: -1,
@@ -72,22 +72,23 @@ impl RedQueue {
 
     fn keep(&mut self, packet: Packet) {
         self.empty_since = None;
-        self.row.push(packet);
+        self.packets.push(packet);
     }
 
     fn update_average(&mut self, wire: &Wire<'_>) {
         if let Some(since) = self.empty_since {
             self.empty_since = Some(wire.now);
-            // As if so many small packets had come to an empty queue as could have left in the meantime (section 4, "m").
+            // The average decays as if small packets had arrived at an empty queue during the idle time
+            // (section 4, "m").
             let each = wire.serialisation(self.settings.avpkt).max(Duration::from_nanos(1));
             let could = wire.now.since(since).as_secs_f64() / each.as_secs_f64();
             self.average *= (1.0 - self.weight).powf(could);
         } else {
-            self.average += self.weight * (self.row.bytes() as f64 - self.average);
+            self.average += self.weight * (self.packets.bytes() as f64 - self.average);
         }
     }
 
-    /// The chance of the next packet, before it is spread evenly.
+    /// Drop probability of the next packet, before it is spread evenly.
     fn chance(&self) -> f64 {
         let Red { min, max, probability, gentle, .. } = self.settings;
         let (min, max) = (min as f64, max as f64);
@@ -106,7 +107,7 @@ impl RedQueue {
 impl QueueDiscipline for RedQueue {
     fn enqueue(&mut self, mut packet: Packet, wire: &mut Wire<'_>) {
         self.update_average(wire);
-        if !self.settings.limit.fits(self.row.len(), self.row.bytes(), packet.bytes, wire.rate) {
+        if !self.settings.limit.fits(self.packets.len(), self.packets.bytes(), packet.bytes, wire.rate) {
             self.since_last = 0;
             return wire.drop_full(packet);
         }
@@ -116,7 +117,7 @@ impl QueueDiscipline for RedQueue {
             return self.keep(packet);
         }
         self.since_last += 1;
-        // Section 7: uniform between drops, not geometric.
+        // Section 7: uniform distances between drops, not geometric.
         let left = 1.0 - self.since_last as f64 * chance;
         let hit = chance >= 1.0 || left <= 0.0 || wire.random.chance(chance / left);
         if hit {
@@ -130,8 +131,8 @@ impl QueueDiscipline for RedQueue {
     }
 
     fn dequeue(&mut self, wire: &mut Wire<'_>) -> Next {
-        let Some(packet) = self.row.pop() else {
-            // As tc: idle from when the line finds nothing.
+        let Some(packet) = self.packets.pop() else {
+            // As in tc: the idle time starts when the link finds no packet.
             self.empty_since.get_or_insert(wire.now);
             return Next::Nothing;
         };

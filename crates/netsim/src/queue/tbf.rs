@@ -1,43 +1,43 @@
-//! A token bucket: a rate below the line's, and a burst that may go beyond it. What comes too fast waits (a shaper, as tc-tbf(8))
-//! or is dropped (a policer, as tc-police(8)).
+//! A token bucket: a mean rate below the link rate, and a burst. Excess packets are queued (shaper, tc-tbf(8))
+//! or dropped (policer, tc-police(8)).
 //!
-//! Owns one row and the bucket.
+//! Owns one queue and the bucket.
 
 use mptcp_clock::{Duration, Instant};
 
-use super::row::Row;
+use super::packet_fifo::PacketFifo;
 use super::{Next, Packet, QueueDiscipline, RateLimit, Wire};
 use crate::queue_limit::QueueLimit;
 use crate::rate::Rate;
 
-/// What becomes of packets that find no tokens.
+/// Handling of packets without tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excess {
-    /// They wait for them.
+    /// Queued until there are enough tokens.
     Waits,
-    /// They are dropped on arrival.
+    /// Dropped on arrival.
     Drops,
 }
 
-/// What can be set.
+/// Parameters of the token bucket.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TokenBucket {
-    /// Tokens a second, bit/s.
+    /// Token rate, bit/s.
     pub rate: Rate,
-    /// Bytes that the bucket holds; a longer packet never gets through.
+    /// Size of the bucket in bytes; longer packets never pass.
     pub burst: u32,
-    /// Of what waits.
+    /// Limit of the queue.
     pub limit: QueueLimit,
     /// Shaper or policer.
     pub excess: Excess,
 }
 
-/// A queue under it.
+/// A token bucket queue.
 #[derive(Debug)]
 pub struct TokenBucketQueue {
     settings: TokenBucket,
-    row: Row,
-    /// The tokens that there were at `seen`, as the time that they took to come.
+    packets: PacketFifo,
+    /// Tokens at `seen`, as the time that it takes to earn them.
     tokens: Duration,
     seen: Instant,
 }
@@ -47,10 +47,10 @@ impl TokenBucketQueue {
     #[must_use]
     pub fn new(settings: TokenBucket) -> Self {
         let tokens = settings.rate.serialisation(settings.burst);
-        Self { settings, row: Row::default(), tokens, seen: Instant::ZERO }
+        Self { settings, packets: PacketFifo::default(), tokens, seen: Instant::ZERO }
     }
 
-    /// Takes the tokens for so many bytes, or says when there will be enough.
+    /// Takes tokens for `bytes`, or returns the time at which there are enough.
     fn take(&mut self, now: Instant, bytes: u32) -> Result<(), Instant> {
         let rate = self.settings.rate;
         self.tokens = (self.tokens + now.since(self.seen)).min(rate.serialisation(self.settings.burst));
@@ -73,26 +73,26 @@ impl QueueDiscipline for TokenBucketQueue {
             return wire.drop_early(packet);
         }
         let rate = if self.settings.excess == Excess::Waits { Some(self.settings.rate) } else { wire.rate };
-        if self.settings.limit.fits(self.row.len(), self.row.bytes(), packet.bytes, rate) {
-            self.row.push(packet);
+        if self.settings.limit.fits(self.packets.len(), self.packets.bytes(), packet.bytes, rate) {
+            self.packets.push(packet);
         } else {
             wire.drop_full(packet);
         }
     }
 
     fn dequeue(&mut self, wire: &mut Wire<'_>) -> Next {
-        let Some(first) = self.row.first() else { return Next::Nothing };
+        let Some(first) = self.packets.first() else { return Next::Nothing };
         if self.settings.excess == Excess::Waits {
             let bytes = first.bytes;
             if let Err(ready) = self.take(wire.now, bytes) {
                 return Next::At(ready);
             }
         }
-        self.row.pop().map_or(Next::Nothing, Next::Packet)
+        self.packets.pop().map_or(Next::Nothing, Next::Packet)
     }
 
     fn clear(&mut self) {
-        self.row.clear();
+        self.packets.clear();
     }
 
     fn rate_limit(&self) -> Option<RateLimit> {

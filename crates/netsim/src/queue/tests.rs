@@ -2,7 +2,7 @@
 
 use mptcp_clock::{Duration, Instant, Rng};
 
-use super::{Fates, Next, Packet, QueueDiscipline, Wire};
+use super::{Next, Packet, PacketOutcomes, QueueDiscipline, Wire};
 use crate::frame::{Cause, Codepoint};
 use crate::rate::Rate;
 
@@ -19,7 +19,7 @@ pub(super) struct Desk<Q> {
     pub(super) queue: Q,
     pub(super) rate: Option<Rate>,
     random: Rng,
-    fates: Fates,
+    outcomes: PacketOutcomes,
     came: u32,
     /// Those that were dropped, by the order in which they came, and why.
     pub(super) dropped: Vec<(u32, Cause)>,
@@ -27,14 +27,14 @@ pub(super) struct Desk<Q> {
 
 impl<Q: QueueDiscipline> Desk<Q> {
     pub(super) fn new(queue: Q) -> Self {
-        let (random, fates) = (Rng::new(1, "queue"), Fates::default());
-        Self { queue, rate: Rate::new(8_000_000), random, fates, came: 0, dropped: Vec::new() }
+        let (random, outcomes) = (Rng::new(1, "queue"), PacketOutcomes::default());
+        Self { queue, rate: Rate::new(8_000_000), random, outcomes, came: 0, dropped: Vec::new() }
     }
 
     fn ask<R>(&mut self, now: Instant, call: impl FnOnce(&mut Q, &mut Wire<'_>) -> R) -> R {
-        let mut wire = Wire { now, rate: self.rate, random: &mut self.random, fates: &mut self.fates };
+        let mut wire = Wire { now, rate: self.rate, random: &mut self.random, outcomes: &mut self.outcomes };
         let said = call(&mut self.queue, &mut wire);
-        self.dropped.extend(self.fates.dropped.drain(..).map(|(packet, cause)| (packet.place, cause)));
+        self.dropped.extend(self.outcomes.dropped.drain(..).map(|(packet, cause)| (packet.place, cause)));
         said
     }
 
@@ -57,6 +57,6 @@ impl<Q: QueueDiscipline> Desk<Q> {
 
     /// How many were marked so far.
     pub(super) fn marked(&self) -> u64 {
-        self.fates.marked
+        self.outcomes.marked
     }
 }

@@ -1,7 +1,7 @@
-//! When a station may send: the distributed coordination function (IEEE 802.11-2016, section 10.3).
+//! Medium access of one contender: the distributed coordination function (IEEE 802.11-2016, section 10.3).
 //!
-//! Owns one contender's backoff. Knows nothing of frames, and nobody else: it is told when the
-//! medium becomes busy and when it is idle again.
+//! Owns the backoff of one contender. Knows no frames and no other contenders: it is told when the medium
+//! becomes busy and idle.
 
 use mptcp_clock::{Duration, Instant, Rng};
 
@@ -10,17 +10,17 @@ use super::phy::Phy;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
-    /// Transmissions that it senses, its own included.
+    /// Number of transmissions that it senses, including its own.
     busy: u32,
-    /// Slots still to count from `start` on.
+    /// Remaining backoff slots from `start` on.
     slots: u32,
-    /// While idle: when counting began or will begin, DIFS or EIFS after the medium fell idle.
+    /// While idle: start of the countdown, DIFS or EIFS after the medium became idle.
     start: Instant,
-    /// When it will send; [`Instant::FAR_FUTURE`] if it has nothing to send, or must wait for silence.
+    /// Time of its next transmission; [`Instant::FAR_FUTURE`] without a frame, or while the medium is busy.
     pub(crate) fires: Instant,
-    /// Whether it has something to send.
+    /// Whether it has a frame to send.
     pending: bool,
-    /// Whether a backoff was drawn since the last transmission.
+    /// Whether it has chosen a backoff since the last transmission.
     drawn: bool,
     every_slot: bool,
     window: u32,
@@ -46,8 +46,7 @@ impl Access {
         }
     }
 
-    /// There is something to send from `now` on. A frame that finds the medium idle, and no backoff
-    /// left from the last one, goes at once.
+    /// It has a frame to send from `now` on. If the medium is idle and no backoff remains, it sends at once.
     pub(crate) fn want(&mut self, now: Instant, stream: &mut Rng) {
         if self.pending {
             return;
@@ -66,13 +65,13 @@ impl Access {
         self.drawn &= self.slots > 0;
     }
 
-    /// There is nothing to send any more.
+    /// It has no more frames.
     pub(crate) fn rest(&mut self) {
         self.pending = false;
         self.fires = Instant::FAR_FUTURE;
     }
 
-    /// A transmission that it senses, or its own, begins at `now`.
+    /// A transmission that it senses, or its own, starts at `now`.
     #[inline]
     pub(crate) fn seize(&mut self, now: Instant, stream: &mut Rng) {
         self.busy += 1;
@@ -88,7 +87,7 @@ impl Access {
         self.fires = Instant::FAR_FUTURE;
     }
 
-    /// A transmission that it sensed ends at `now`; it may count again after `wait` of silence.
+    /// A sensed transmission ends at `now`. The countdown resumes after `wait` of idle medium.
     #[inline]
     pub(crate) fn release(&mut self, now: Instant, wait: Duration) {
         self.busy -= 1;
@@ -100,8 +99,8 @@ impl Access {
         }
     }
 
-    /// Its transmission is over, before the medium is released. `settled` if the next one is for
-    /// another frame, `again` if there is one.
+    /// Its transmission is over, before the medium is released. `settled` if the frame is done, `again` if
+    /// there is another frame.
     pub(crate) fn sent(&mut self, settled: bool, again: bool, stream: &mut Rng) {
         self.window = if settled {
             self.narrow
@@ -117,7 +116,7 @@ impl Access {
         self.drawn = true;
     }
 
-    /// It begins to send: the backoff is used up.
+    /// It starts to send, with the backoff used up.
     pub(crate) fn begin(&mut self) {
         self.slots = 0;
         self.drawn = false;

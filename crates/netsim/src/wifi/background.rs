@@ -1,4 +1,4 @@
-//! Stations whose frames go nowhere. Owns when one of them has something to send.
+//! Background stations, whose frames have no receiver. Owns their on and off periods.
 
 use mptcp_clock::{Duration, Instant, Rng};
 
@@ -9,11 +9,11 @@ pub(crate) struct Neighbour {
     /// As in [`crate::Frame::bytes`].
     pub(crate) bytes: u32,
     pub(crate) rate: usize,
-    /// Whether it has frames.
+    /// Whether it is in an on period.
     pub(crate) active: bool,
-    /// Failed attempts for its present frame.
+    /// Failed attempts of its current frame.
     pub(crate) attempts: u32,
-    /// When that changes.
+    /// End of the current period.
     pub(crate) turns: Instant,
     activity: Activity,
     stream: Rng,
@@ -28,7 +28,7 @@ impl Neighbour {
         neighbour
     }
 
-    /// Goes from silence to talk or back.
+    /// Switches between on and off.
     pub(crate) fn turn(&mut self, now: Instant) {
         self.active = !self.active;
         self.wait(now);

@@ -1,10 +1,10 @@
-//! What cells on two channels are to each other, and which of them therefore share a medium.
+//! Coupling between pairs of cells, and the media that result from it.
 
-use super::air::Air;
+use super::cells::Cells;
 use super::interference::Interference;
 use super::parameters::Coupling;
 
-impl Air {
+impl Cells {
     pub(crate) fn set_interference(&mut self, interference: Interference) {
         self.interference = interference;
         self.recouple();
@@ -23,7 +23,7 @@ impl Air {
         self.couplings[a as usize][b as usize]
     }
 
-    /// Computes what cells are to each other, and joins the media of those that are anything.
+    /// Recomputes all couplings, and merges the media of coupled cells.
     pub(super) fn recouple(&mut self) {
         let own = Coupling { carrier_sense: 1.0, collision: 1.0 };
         let channels: Vec<_> = self.cells.iter().map(|cell| cell.parameters.channel).collect();

@@ -1,4 +1,4 @@
-//! A transmission with its answer: what occupies the air from its first bit to the end of the ACK.
+//! A transmission and its acknowledgement: it occupies the medium from its first bit to the end of the ACK.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -6,22 +6,21 @@ use mptcp_clock::{Duration, Instant};
 pub(crate) struct Exchange {
     pub(crate) sender: u32,
     pub(crate) cell: u32,
-    /// The radio whose frames it carries; [`NONE`] for background traffic, and if the frames were
-    /// flushed meanwhile.
+    /// The radio of its frames; [`NONE`] for background traffic, and if the frames were flushed meanwhile.
     pub(crate) radio: u32,
-    /// How many frames it carries.
+    /// Number of frames.
     pub(crate) frames: u32,
-    /// Their bytes on the air.
+    /// Length of the frames in bytes.
     pub(crate) bytes: u32,
     pub(crate) rate: usize,
-    /// The frames on the air, with what protects them.
+    /// Duration of the frames, including protection.
     pub(crate) data: Duration,
-    /// SIFS and ACK.
+    /// Duration of SIFS and ACK.
     pub(crate) answer: Duration,
     pub(crate) end: Instant,
-    /// Another transmission spoilt it.
+    /// Destroyed by a collision.
     pub(crate) destroyed: bool,
-    /// Spoilt from the first bit on, so that nobody could read it and there is no answer.
+    /// Destroyed from the first bit on, so that there is no ACK.
     pub(crate) garbled: bool,
     /// The contenders that sense it, as bits.
     pub(crate) heard: Vec<u64>,

@@ -1,7 +1,7 @@
-//! What waits at one sender: a queue, and behind it the ring that its card works on.
+//! The interface queue of one sender, followed by the ring of its device.
 //!
-//! Owns the order and the lengths of frames, never the frames. Frames of one radio (one way between
-//! a station and its access point) leave in the order in which they came.
+//! Owns the order and lengths of frames, never the frames. Frames of one radio (one direction between a
+//! station and its access point) depart in order.
 
 use std::collections::VecDeque;
 
@@ -13,10 +13,10 @@ use crate::queue_limit::QueueLimit;
 
 /// A full Ethernet frame, bytes.
 const FULL_FRAME: u32 = 1514;
-/// What the MAC adds to a frame in an aggregate: a delimiter, and padding to four bytes.
+/// MAC overhead per frame in an aggregate: a delimiter, and padding to four bytes.
 const DELIMITER: u32 = 4;
 
-/// A frame that waits.
+/// A queued frame.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) radio: u32,
@@ -25,8 +25,7 @@ pub(crate) struct Entry {
     pub(crate) queued_at: Instant,
     /// Failed attempts.
     pub(crate) attempts: u32,
-    /// What it took on the air when it was acknowledged. In an aggregate it may then still wait for
-    /// one before it.
+    /// Airtime of the frame once it is acknowledged. In an aggregate it may still wait for an earlier frame.
     pub(crate) acknowledged: Option<Duration>,
 }
 
@@ -37,7 +36,7 @@ pub(crate) struct Interface {
     ring: usize,
     entries: VecDeque<Entry>,
     bytes: u64,
-    /// How many entries, from the first, are in the ring.
+    /// Number of entries in the ring, from the first.
     ringed: usize,
 }
 
@@ -59,7 +58,7 @@ impl Interface {
         self.bytes
     }
 
-    /// How many frames wait for `radio`.
+    /// Number of queued frames of `radio`.
     pub(crate) fn waiting(&self, radio: u32) -> usize {
         self.entries.iter().filter(|entry| entry.radio == radio).count()
     }
@@ -68,7 +67,7 @@ impl Interface {
         self.entries.front()
     }
 
-    /// The first frame of `radio` in the ring that is not acknowledged yet.
+    /// The first unacknowledged frame of `radio` in the ring.
     pub(crate) fn first_open(&self, radio: u32) -> Option<&Entry> {
         self.entries
             .iter()
@@ -76,14 +75,14 @@ impl Interface {
             .find(|entry| entry.radio == radio && entry.acknowledged.is_none())
     }
 
-    /// Frames of `radio` in the ring that are not acknowledged yet, first to last.
+    /// Unacknowledged frames of `radio` in the ring, in order.
     pub(crate) fn open(&mut self, radio: u32) -> impl Iterator<Item = &mut Entry> {
         let mine = move |entry: &&mut Entry| entry.radio == radio && entry.acknowledged.is_none();
         self.entries.iter_mut().take(self.ringed).filter(mine)
     }
 
-    /// How many frames the next aggregate for `radio` takes, and its bytes, if no more than
-    /// `max_bytes` go into one. `overhead` is what the MAC adds to an IP packet.
+    /// Number of frames and bytes of the next aggregate for `radio`, limited to `max_bytes`. `overhead` is
+    /// what the MAC adds to an IP packet.
     pub(crate) fn aggregate(
         &self,
         radio: u32,
@@ -92,7 +91,7 @@ impl Interface {
         overhead: u32,
     ) -> (u32, u32) {
         let (mut frames, mut bytes) = (0, 0);
-        // A block acknowledgement covers 64 frames from the first one on that is not done.
+        // A block acknowledgement covers 64 frames from the first unfinished one on.
         let window = self.entries.iter().take(self.ringed).filter(|entry| entry.radio == radio).take(64);
         for entry in window.filter(|entry| entry.acknowledged.is_none()) {
             let more = mac_bytes(entry.bytes, overhead).saturating_add(DELIMITER + 3) & !3;
@@ -112,8 +111,8 @@ impl Interface {
         self.entries.push_back(entry);
     }
 
-    /// Takes the first frame of `radio` out of the ring, if that is done: acknowledged, or tried more
-    /// often than `limit` allows.
+    /// Removes the first frame of `radio` from the ring if it is done: acknowledged, or beyond `limit`
+    /// attempts.
     pub(crate) fn pop_done(&mut self, radio: u32, limit: Option<u32>) -> Option<Entry> {
         let place = self.entries.iter().take(self.ringed).position(|entry| entry.radio == radio)?;
         let entry = self.entries[place];
@@ -127,15 +126,15 @@ impl Interface {
         Some(entry)
     }
 
-    /// Forgets all that waits for `radio`.
+    /// Drops all queued frames of `radio`.
     pub(crate) fn flush(&mut self, radio: u32) {
         self.ringed -= self.entries.iter().take(self.ringed).filter(|entry| entry.radio == radio).count();
         self.entries.retain(|entry| entry.radio != radio);
         self.bytes = self.entries.iter().map(|entry| u64::from(entry.bytes)).sum();
     }
 
-    /// Moves frames into the ring as long as there is room, as the discipline allows. `dropped` gets
-    /// the radio of each frame that it drops and the frame's place among those of that radio.
+    /// Moves frames into the ring while it has space and the discipline allows it. `dropped` receives the
+    /// radio and index of each frame that the discipline drops.
     pub(crate) fn refill(&mut self, now: Instant, mut dropped: impl FnMut(u32, usize)) {
         while self.ringed < self.ring.min(self.entries.len()) {
             let entry = self.entries[self.ringed];
@@ -153,7 +152,7 @@ impl Interface {
     }
 }
 
-/// The bytes of a frame on the air.
+/// Length of a frame on the medium, bytes.
 pub(crate) const fn mac_bytes(bytes: u32, overhead: u32) -> u32 {
     bytes.saturating_sub(14).saturating_add(overhead)
 }

@@ -1,27 +1,26 @@
-//! What cells on two channels are to each other. Only values.
+//! Interference between cells on different channels.
 
 use super::parameters::{Channel, Coupling};
 
-/// How strongly cells disturb each other, unless [`crate::Network::couple`] says so.
+/// The interference model, unless [`crate::Network::couple`] overrides it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interference {
-    /// By the overlap of the channels: one channel is one medium, five channels or more apart (at 5 GHz
-    /// four), or in another band, nothing is heard, and in between both factors fall evenly.
+    /// By channel overlap. Cells on one channel share a medium. Cells five or more channels apart (four at 5
+    /// GHz), or in different bands, do not interfere. Both factors decrease linearly in between.
     #[default]
     Ideal,
-    /// Two 802.11g networks within 3 m, as University College London saw them ("Wireless
-    /// Interference and MPTCP"): with a saturated UDP sender in each, channels 1 and 11 carried
-    /// together 1.5 times what one carried alone, with few transmissions that failed for good, and one
-    /// channel only 0.6 times, with many. So neighbouring radios leak into channels that should not
-    /// hear them, and on one channel they fail to hear each other.
+    /// Two 802.11g networks within 3 m, as University College London measured them ("Wireless Interference and
+    /// MPTCP"). With a saturated UDP sender in each, channels 1 and 11 carry 1.5 times what one carries alone,
+    /// with few failed transmissions. A common channel carries only 0.6 times, with many. Neighbouring radios
+    /// thus leak into distant channels, and on one channel they fail to sense each other.
     ///
-    /// The factors were found by measurement, as ratios of the total of both cells to one alone, for
-    /// frames of 1500 bytes, under rate control (in parentheses at 54 Mb/s throughout):
+    /// The factors are calibrated on the ratio of the total of both cells to one alone, for frames of 1500
+    /// bytes, under rate control (in parentheses at 54 Mb/s):
     ///
     /// | channels | carrier sense | collision | ratio | ratio with protection | given up |
     /// |---|---|---|---|---|---|
     /// | 4 or more apart | 0.5 | 0.05 | 1.50 (1.50) | 1.49 (1.49) | none |
-    /// | one | 0.05 | 1.0 | 0.74 (0.75) | 0.61 (0.62) | 3 % (5 % with protection) |
+    /// | one | 0.05 | 1.0 | 0.74 (0.75) | 0.61 (0.62) | 3% (5% with protection) |
     ///
     /// On one channel longer exchanges collide more: protection, which 2.4 GHz networks commonly use,
     /// makes the preset meet the study's 0.6. In between both factors change evenly. At 5 GHz, and between the bands, as

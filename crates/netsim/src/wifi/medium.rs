@@ -1,21 +1,21 @@
-//! What happens on a medium: transmissions begin, spoil each other, end, and are answered.
+//! Events on a medium: transmissions start, collide, end, and are acknowledged.
 //!
-//! All that begin at one instant begin together, each deaf to the others; what begins later is heard
-//! or not as the cells are coupled.
+//! Transmissions that start at one instant do not sense each other. Later ones are sensed or not, according to
+//! the coupling of the cells.
 
 use mptcp_clock::{Duration, Instant};
 
-use super::air::{Air, Done};
+use super::cells::{Cells, Done};
 use super::exchange::{Exchange, NONE};
 use super::interface::mac_bytes;
 use super::propagation::success;
 use crate::direction::Service;
 
-/// No aggregate is longer: a sender leaves the air to others (Linux' drivers hold to this).
+/// Maximum duration of an aggregate, as in Linux drivers.
 const LONGEST: Duration = Duration::from_millis(4);
 
-impl Air {
-    /// When a medium next wants attention.
+impl Cells {
+    /// Time of the next event of a medium.
     pub(super) fn next_event(&self, medium: u32) -> Instant {
         let medium = &self.media[medium as usize];
         let ends = medium.on_air.iter().map(|exchange| exchange.end);
@@ -25,7 +25,7 @@ impl Air {
         ends.chain(fires).chain(turns).min().unwrap_or(Instant::FAR_FUTURE)
     }
 
-    /// Does what is due on a medium at `now`.
+    /// Handles the events of a medium at `now`.
     pub(crate) fn pass(&mut self, now: Instant, medium: u32) {
         while let Some(over) = self.media[medium as usize].on_air.iter().position(|on_air| on_air.end <= now)
         {
@@ -45,7 +45,7 @@ impl Air {
         self.media[medium as usize].starters = starters;
     }
 
-    /// Lets all `starters` begin to send.
+    /// All `starters` start to send.
     fn begin(&mut self, now: Instant, medium: u32, starters: &[u32]) {
         let first = self.media[medium as usize].on_air.len();
         for &sender in starters {
@@ -64,7 +64,7 @@ impl Air {
         self.media[medium as usize].on_air = on_air;
     }
 
-    /// Lets the others hear an exchange.
+    /// Determines which contenders sense an exchange.
     fn spread(&mut self, now: Instant, medium: u32, exchange: &mut Exchange) {
         for &member in &self.media[medium as usize].members {
             let listener = &mut self.contenders[member as usize];
@@ -76,7 +76,7 @@ impl Air {
         }
     }
 
-    /// Decides which of the exchanges from `first` on spoil others, and are spoilt.
+    /// Determines collisions among the exchanges from `first` on.
     fn collide(&mut self, medium: u32, first: usize) {
         let mut on_air = std::mem::take(&mut self.media[medium as usize].on_air);
         for later in first..on_air.len() {
@@ -92,7 +92,7 @@ impl Air {
         self.media[medium as usize].on_air = on_air;
     }
 
-    /// What `sender` now sends.
+    /// The next exchange of `sender`.
     fn compose(&mut self, sender: u32, medium: u32) -> Exchange {
         let contender = &self.contenders[sender as usize];
         let cell = &self.cells[contender.cell as usize];
@@ -124,7 +124,7 @@ impl Air {
         exchange
     }
 
-    /// An exchange is over: its frames are done, or will be tried again.
+    /// An exchange ended: its frames are done, or are retried.
     fn finish(&mut self, now: Instant, exchange: &Exchange) {
         let cell = &self.cells[exchange.cell as usize];
         let (retry_limit, difs) = (cell.parameters.retry_limit, cell.phy.difs);
@@ -162,8 +162,8 @@ impl Air {
         }
     }
 
-    /// Decides which frames of an exchange were read, and takes those out that are done. Returns
-    /// whether any was read, and whether the first was given up.
+    /// Determines which frames of an exchange were received, and removes finished frames. Returns whether any
+    /// was received, and whether the first was given up.
     fn acknowledge(&mut self, now: Instant, exchange: &Exchange, retry_limit: Option<u32>) -> (bool, bool) {
         let cell = &self.cells[exchange.cell as usize];
         let overhead = cell.phy.overhead;
@@ -207,7 +207,7 @@ impl Air {
         (read > 0, given_up)
     }
 
-    /// Lets frames move into a sender's ring.
+    /// Moves frames into the ring of a sender.
     pub(super) fn refill(&mut self, now: Instant, contender: u32) {
         let (radios, done) = (&self.radios, &mut self.done);
         self.contenders[contender as usize].interface.refill(now, |radio, place| {
@@ -215,7 +215,7 @@ impl Air {
         });
     }
 
-    /// Lets neighbours whose time has come fall silent or talk.
+    /// Switches background stations between on and off periods.
     fn turn(&mut self, now: Instant, medium: u32) {
         for &member in &self.media[medium as usize].neighbours {
             let contender = &mut self.contenders[member as usize];

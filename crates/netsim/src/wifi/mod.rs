@@ -1,22 +1,21 @@
-//! 802.11 cells: stations that share the air by DCF.
+//! 802.11 cells: stations that share a medium by DCF.
 //!
-//! Owns who may send when, at which rate, and whether it is read. A frame waits in a queue here by
-//! its length only; the frame itself stays in its link direction, which is told when the MAC is done
-//! with it. Cells that can hear each other form one medium, and a medium has one pending event.
-//! Never holds a payload, never reorders the frames of a direction.
+//! Owns medium access, rates, and the success of transmissions. Only the length of a frame is queued here; the
+//! frame stays in its link direction, which is notified when the MAC is done with it. Cells that sense each
+//! other form one medium, which has one pending event. Never holds a payload, never reorders the frames of a
+//! direction.
 //!
-//! What the model leaves out: all stations of one cell hear each other; signals take no time from
-//! one to another; only data frames are too weak to be read, never their acknowledgements; of two
-//! frames that collide neither survives; there are no beacons, no RTS, no power saving, and 802.11n
-//! contends like the others, without the classes of EDCA. An exchange, data and its answer, is
-//! heard or spoilt as one.
+//! Simplifications: all stations of a cell sense each other. Signals have no propagation time. Only data
+//! frames can be too weak, not acknowledgements. A collision destroys both frames. There are no beacons, no
+//! RTS and no power saving. 802.11n has no EDCA classes. An exchange, data and its acknowledgement, is sensed
+//! or destroyed as a whole.
 //!
-//! `parameters` says what a cell is like, `phy` how long things take on the air, `access` when a
-//! station may send, `interface` what waits for it, `air` who is there, `medium` what happens.
+//! `parameters` describes cells, `phy` computes durations, `access` medium access, `interface` queues, `air`
+//! the contenders, `medium` transmissions.
 
 mod access;
-mod air;
 mod background;
+mod cells;
 mod coupling;
 mod exchange;
 mod interface;
@@ -27,7 +26,7 @@ mod phy;
 mod propagation;
 mod rate_control;
 
-pub(crate) use air::{Air, Done};
+pub(crate) use cells::{Cells, Done};
 pub use interference::Interference;
 pub use parameters::{
     Activity, Aggregation, Background, CellId, CellParameters, Channel, CollisionWait, Countdown, Coupling,

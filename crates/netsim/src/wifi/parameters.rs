@@ -1,25 +1,25 @@
-//! What a cell, its stations and its neighbours are like. Only values.
+//! Parameters of cells, stations and background stations.
 //!
-//! Section numbers are those of IEEE 802.11-2016.
+//! Section numbers refer to IEEE 802.11-2016.
 
 use mptcp_clock::Duration;
 
 use crate::loss::Loss;
 use crate::queue_limit::QueueLimit;
 
-/// A cell: an access point and the stations that talk to it, on one channel.
+/// A cell: an access point and its stations on one channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CellId(pub(crate) u32);
 
 impl CellId {
-    /// Its place in the order of creation, from 0.
+    /// The index in the order of creation, from 0.
     #[must_use]
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 }
 
-/// The physical layer of a cell.
+/// The physical layer standard of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standard {
     /// 802.11b, DSSS and CCK at 2.4 GHz: 1 to 11 Mb/s (clause 16).
@@ -32,7 +32,7 @@ pub enum Standard {
     N,
 }
 
-/// A 20 MHz channel by its number: 1 to 14 lie at 2.4 GHz, 36 and above at 5 GHz.
+/// A 20 MHz channel by number: 1 to 14 at 2.4 GHz, 36 and above at 5 GHz.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channel(pub u8);
 
@@ -44,28 +44,28 @@ impl Channel {
     }
 }
 
-/// What happens to frames that wait too long.
+/// Drop policy of an interface queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Discipline {
-    /// Nothing: the queue only refuses what does not fit.
+    /// Drop-tail.
     #[default]
     DropTail,
-    /// RFC 8289. A frame is judged, and perhaps dropped, when it moves from the queue into the ring.
+    /// CoDel (RFC 8289). A frame is checked when it moves from the queue into the ring.
     CoDel {
-        /// The sojourn time that is accepted for good (RFC 8289: 5 ms).
+        /// Acceptable queueing delay (RFC 8289: 5 ms).
         target: Duration,
-        /// How long it must be exceeded before the first drop (RFC 8289: 100 ms).
+        /// Time for which it must be exceeded before the first drop (RFC 8289: 100 ms).
         interval: Duration,
     },
 }
 
-/// A-MPDU with block acknowledgement (sections 9.7, 10.24): frames for one receiver share one access
-/// to the medium, and each of them is acknowledged and repeated on its own.
+/// A-MPDU with block acknowledgement (sections 9.7, 10.24): frames for one receiver share one medium access.
+/// Each of them is acknowledged and retried individually.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aggregation {
-    /// At most this many frames, 1 to 64 (the block acknowledgement's window).
+    /// Maximum number of frames, 1 to 64 (window of the block acknowledgement).
     pub max_frames: u32,
-    /// At most this many bytes, delimiters and padding included (HT: 65535).
+    /// Maximum length in bytes, including delimiters and padding (HT: 65535).
     pub max_bytes: u32,
 }
 
@@ -75,42 +75,41 @@ impl Default for Aggregation {
     }
 }
 
-/// How long the stations of a cell wait after a collision on the air, before they count slots again.
+/// Waiting time of the stations of a cell after a collision, before the backoff resumes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CollisionWait {
     /// EIFS = SIFS + an ACK at the lowest basic rate + DIFS (section 10.3.2.3.7).
     #[default]
     Eifs,
-    /// The same with an ACK as the spoilt frame would have had it (section 10.3.2.3.7: DynEIFS).
+    /// EIFS with an ACK at the rate that the destroyed frame would have had (section 10.3.2.3.7: DynEIFS).
     DynamicEifs,
-    /// DIFS, as Bianchi (2000) has it.
+    /// DIFS, as in Bianchi (2000).
     Difs,
 }
 
-/// When a backoff counter goes down.
+/// The slots that decrement a backoff counter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Countdown {
-    /// By one for each slot that passed idle (DCF, section 10.3.4.3).
+    /// Each idle slot (DCF, section 10.3.4.3).
     #[default]
     IdleSlots,
-    /// By one for each slot that began: the slot in which another station starts counts too. The
-    /// slot model of Bianchi (2000).
+    /// Each slot, including one in which another station starts: the slot model of Bianchi (2000).
     EverySlot,
 }
 
-/// An access point's cell. [`Self::ideal`] gives the values of a standard.
+/// Parameters of a cell. [`Self::ideal`] has the values of a standard.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellParameters {
     /// The physical layer.
     pub standard: Standard,
-    /// The channel. [`Standard::A`] wants one at 5 GHz, [`Standard::B`] and [`Standard::G`] at 2.4 GHz;
-    /// the band gives SIFS (10 or 16 us) and the signal extension (6 us at 2.4 GHz).
+    /// The channel. [`Standard::A`] requires 5 GHz, [`Standard::B`] and [`Standard::G`] 2.4 GHz. The band
+    /// determines SIFS (10 or 16 us) and the signal extension (6 us at 2.4 GHz).
     pub channel: Channel,
-    /// Slots of 9 us rather than 20 us. 802.11b always has long ones, 5 GHz always short ones.
+    /// Slots of 9 us instead of 20 us. 802.11b always uses long slots, 5 GHz always short ones.
     pub short_slot: bool,
-    /// DSSS preambles of 96 us rather than 192 us.
+    /// DSSS preambles of 96 us instead of 192 us.
     pub short_preamble: bool,
-    /// 802.11b stations are near: a CTS-to-self goes before each OFDM frame (section 10.3.2.11).
+    /// Whether a CTS-to-self precedes each OFDM frame, for 802.11b stations (section 10.3.2.11).
     pub protection: bool,
     /// The DSSS rate of that CTS, in bit/s.
     pub protection_rate: u64,
@@ -122,33 +121,32 @@ pub struct CellParameters {
     pub aggregation: Option<Aggregation>,
     /// WPA2: CCMP adds 16 bytes to each frame (section 12.5.3).
     pub wpa2: bool,
-    /// How much the access point holds for all its stations: one FIFO, the ring included.
+    /// Queue limit of the access point for all its stations, including the ring.
     pub queue: QueueLimit,
-    /// What happens to frames that wait long in it.
+    /// Drop policy of this queue.
     pub discipline: Discipline,
-    /// How many frames the access point's card holds ready, at least 1.
+    /// Size of the ring of the access point in frames, at least 1.
     pub ring: u32,
-    /// How often a frame is repeated before it is given up; `None` for ever.
+    /// Maximum number of retries of a frame; `None` is unlimited.
     pub retry_limit: Option<u32>,
-    /// What follows a collision.
+    /// Waiting time after a collision.
     pub collision_wait: CollisionWait,
-    /// When counters go down.
+    /// The slots that decrement backoff counters.
     pub countdown: Countdown,
-    /// The contention window at first: a backoff is 0 to this many slots.
+    /// Minimum contention window: the first backoff is 0 to this many slots.
     pub cw_min: u32,
-    /// The contention window at most.
+    /// Maximum contention window.
     pub cw_max: u32,
-    /// The highest rate of ACKs, in bit/s: they go at the highest basic rate not above their data's.
+    /// Maximum rate of ACKs, bit/s. They use the highest basic rate not above the data rate.
     pub max_ack_rate: u64,
-    /// Transmission power less all fixed losses, in dBm.
+    /// Transmission power minus all fixed losses, dBm.
     pub power_dbm: f64,
-    /// How steeply signals fade: 2 in free space, 3 to 4 among walls.
+    /// Path loss exponent: 2 in free space, 3 to 4 indoors.
     pub path_loss_exponent: f64,
 }
 
 impl CellParameters {
-    /// The standard's own values, alone in its world: no 802.11b stations near, no encryption, no
-    /// aggregation.
+    /// The values of a standard, without 802.11b stations, encryption and aggregation.
     #[must_use]
     pub const fn ideal(standard: Standard) -> Self {
         let five = matches!(standard, Standard::A);
@@ -180,7 +178,7 @@ impl CellParameters {
 }
 
 impl CellParameters {
-    /// Why no cell can be like this.
+    /// The inconsistency of the parameters, if any.
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
         let five = self.channel.is_5_ghz();
         match self.standard {
@@ -205,32 +203,32 @@ impl Default for CellParameters {
     }
 }
 
-/// At which rate frames go between a station and its access point.
+/// The rate between a station and its access point.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum StationRate {
-    /// The standard's highest rate not above this one, in bit/s.
+    /// The highest rate of the standard not above this one, bit/s.
     Fixed(u64),
     /// By rate control.
     #[default]
     Auto,
 }
 
-/// A station of a cell.
+/// Parameters of a station.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StationParameters {
     /// The rate of both directions.
     pub rate: StationRate,
     /// Metres to the access point.
     pub distance: f64,
-    /// How much the station holds, the ring included.
+    /// Queue limit of the station, including the ring.
     pub queue: QueueLimit,
-    /// What happens to frames that wait long in its queue.
+    /// Drop policy of its queue.
     pub discipline: Discipline,
-    /// How many frames the station's card holds ready, at least 1.
+    /// Size of the ring of the station in frames, at least 1.
     pub ring: u32,
-    /// What is lost for good after the MAC is done, in both directions: failures of cards.
+    /// Residual loss after the MAC, in both directions, such as device failures.
     pub loss: Loss,
-    /// Delay after the MAC is done, one way.
+    /// One-way delay after the MAC.
     pub delay: Duration,
     /// Whether the station is on and associated.
     pub up: bool,
@@ -251,61 +249,61 @@ impl Default for StationParameters {
     }
 }
 
-/// What two cells are to each other, the same in both directions. Probabilities, 0 to 1.
+/// Coupling of two cells, symmetric. Probabilities, 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Coupling {
-    /// That a station of one cell senses a transmission of the other; drawn for each of both.
+    /// Probability that a station of one cell senses a transmission of the other.
     pub carrier_sense: f64,
-    /// That a transmission of one cell destroys a transmission of the other that it overlaps.
+    /// Probability that a transmission of one cell destroys an overlapping transmission of the other.
     pub collision: f64,
 }
 
-/// Stations that only occupy the air: their frames go nowhere.
+/// Background stations, whose frames have no receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Background {
-    /// How many.
+    /// Number of stations.
     pub stations: u32,
-    /// The bytes of each of their frames, counted like [`crate::Frame::bytes`].
+    /// Length of their frames in bytes, as in [`crate::Frame::bytes`].
     pub frame_bytes: u32,
     /// Their rate in bit/s, as in [`StationRate::Fixed`].
     pub rate: u64,
-    /// When they have frames.
+    /// Their traffic.
     pub activity: Activity,
 }
 
-/// When a background station has frames to send.
+/// Traffic of a background station.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
-    /// Always.
+    /// Saturated: it always has frames.
     Saturated,
-    /// By turns, for exponential times with these means, beginning with silence.
+    /// On-off: exponentially distributed periods, starting with an off period.
     OnOff {
-        /// The mean time with frames.
+        /// Mean on period.
         on: Duration,
-        /// The mean time without.
+        /// Mean off period.
         off: Duration,
     },
 }
 
-/// What a direction's MAC has done so far, and what it is like now.
+/// MAC counters of a direction, and its current state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MacCounters {
-    /// Accesses to the medium: a frame or an aggregate counts each time that it is sent.
+    /// Medium accesses: each transmission of a frame or aggregate counts.
     pub transmissions: u64,
-    /// Frames sent again, each time that one is.
+    /// Retransmissions of frames.
     pub retries: u64,
     /// Frames given up.
     pub retry_drops: u64,
-    /// Transmissions that another one destroyed.
+    /// Transmissions destroyed by collisions.
     pub collisions: u64,
-    /// Transmissions that nobody destroyed but in which a frame was too weak to be read.
+    /// Transmissions without collision in which a frame was too weak.
     pub failures: u64,
-    /// Air that its transmissions took, preambles included, acknowledgements not.
+    /// Airtime of its transmissions, with preambles and without acknowledgements.
     pub airtime: Duration,
-    /// The rate of the next transmission, in bit/s.
+    /// Rate of the next transmission, bit/s.
     pub phy_rate: u64,
-    /// Signal to noise, in dB.
+    /// Signal-to-noise ratio, dB.
     pub snr_db: f64,
-    /// Frames that wait or are being sent.
+    /// Frames queued or in service.
     pub backlog: u64,
 }

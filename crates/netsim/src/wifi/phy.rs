@@ -1,4 +1,4 @@
-//! How long things take on the air. Only arithmetic: knows no time of day and no station.
+//! Durations on the medium. Only arithmetic, without absolute time or stations.
 //!
 //! Durations follow IEEE 802.11-2016, sections 16.3 (DSSS and CCK), 17.4 (OFDM) and 19.4 (HT).
 
@@ -6,9 +6,9 @@ use mptcp_clock::Duration;
 
 use super::parameters::{CellParameters, CollisionWait, Standard};
 
-/// Bytes of an acknowledgement, and of a CTS.
+/// Length of an ACK or a CTS, bytes.
 const ACK: u32 = 14;
-/// Bytes of a compressed block acknowledgement.
+/// Length of a compressed block acknowledgement, bytes.
 const BLOCK_ACK: u32 = 32;
 
 /// A rate of a cell's physical layer.
@@ -16,11 +16,11 @@ const BLOCK_ACK: u32 = 32;
 pub(crate) struct PhyRate {
     pub(crate) bits_per_second: u64,
     coding: Coding,
-    /// SIFS and the acknowledgement of a frame at this rate.
+    /// SIFS and the ACK of a frame at this rate.
     pub(crate) answer: Duration,
-    /// The same for a block acknowledgement.
+    /// SIFS and the block ACK at this rate.
     pub(crate) block_answer: Duration,
-    /// The signal to noise ratio, in dB, at which a frame of 1000 bytes is lost every other time.
+    /// SNR in dB at which half of the frames of 1000 bytes are lost.
     pub(crate) threshold_db: f64,
 }
 
@@ -31,11 +31,11 @@ enum Coding {
     Ht { bits: u32, streams: u32 },
 }
 
-/// Rate in units of 100 kb/s, threshold. Thresholds are the least sensitivities that the standard asks
-/// of receivers (table 17-18 for OFDM, 19-23 for HT; 16.3.8.2 for 11 Mb/s), less a noise floor of
-/// -94 dBm and the 9 dB by which receivers commonly do better; 1 and 5.5 Mb/s in proportion.
+/// Rate in 100 kb/s, and threshold. Thresholds are the minimum receiver sensitivities of the standard (tables
+/// 17-18 and 19-23; 16.3.8.2 for 11 Mb/s), minus a noise floor of -94 dBm and 9 dB by which receivers
+/// typically exceed it. 1 and 5.5 Mb/s are interpolated.
 const DSSS: [(u64, f64); 4] = [(10, 2.0), (20, 5.0), (55, 7.0), (110, 9.0)];
-/// With the data bits of a symbol.
+/// With data bits per symbol.
 const OFDM: [(u64, u32, f64); 8] = [
     (60, 24, 3.0),
     (90, 36, 4.0),
@@ -46,22 +46,22 @@ const OFDM: [(u64, u32, f64); 8] = [
     (480, 192, 19.0),
     (540, 216, 20.0),
 ];
-/// Data bits of a symbol and stream, threshold, for MCS 0 to 7.
+/// Data bits per symbol and stream, and threshold, for MCS 0 to 7.
 const HT: [(u32, f64); 8] =
     [(26, 3.0), (52, 6.0), (78, 8.0), (104, 11.0), (156, 15.0), (208, 19.0), (234, 20.0), (260, 21.0)];
-/// What a second stream asks more of the signal: the power is halved.
+/// Additional SNR for a second stream, which halves the power.
 const SECOND_STREAM_DB: f64 = 3.0;
 
-/// The times of a cell.
+/// Durations in a cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Phy {
     pub(crate) slot: Duration,
     pub(crate) difs: Duration,
-    /// What goes before each OFDM frame: CTS-to-self and SIFS, or nothing.
+    /// Duration before each OFDM frame: CTS-to-self and SIFS, or zero.
     pub(crate) protection: Duration,
-    /// By ascending rate.
+    /// In ascending order of rate.
     pub(crate) rates: Vec<PhyRate>,
-    /// Bytes that the MAC adds to an IP packet: header, LLC/SNAP, encryption, frame check sequence.
+    /// MAC overhead per IP packet, bytes: header, LLC/SNAP, encryption, frame check sequence.
     pub(crate) overhead: u32,
     dsss_preamble: Duration,
     extension: Duration,
@@ -96,7 +96,7 @@ impl Phy {
         phy
     }
 
-    /// The rates of a standard, each with the answer it gets.
+    /// The rates of a standard, with the durations of their acknowledgements.
     fn rates_of(&self, cell: &CellParameters, sifs: Duration) -> Vec<PhyRate> {
         let rate = |bits_per_second, coding, threshold_db| {
             let (answer, block_answer) = self.answers(bits_per_second, coding, cell.max_ack_rate);
@@ -127,8 +127,8 @@ impl Phy {
         }
     }
 
-    /// An ACK and a block ACK for data at a rate: at the highest basic rate not above the data's
-    /// (section 10.7.6.5), 1, 2, 5.5, 11 or 6, 12, 24 Mb/s.
+    /// Durations of an ACK and a block ACK. They use the highest basic rate not above the data rate (section
+    /// 10.7.6.5): 1, 2, 5.5, 11 or 6, 12, 24 Mb/s.
     fn answers(&self, data: u64, coding: Coding, max: u64) -> (Duration, Duration) {
         let basic = |basics: &[u64]| {
             let fits = basics.iter().rev().find(|&&basic| basic <= data.min(max));
@@ -143,7 +143,7 @@ impl Phy {
         }
     }
 
-    /// How long everybody waits after a spoilt frame with `answer` outstanding.
+    /// Waiting time after a destroyed frame whose acknowledgement would take `answer`.
     pub(crate) fn collision_wait(&self, rule: CollisionWait, answer: Duration) -> Duration {
         let lowest = self.rates.first().map_or(Duration::ZERO, |rate| rate.answer);
         match rule {
@@ -153,12 +153,12 @@ impl Phy {
         }
     }
 
-    /// The rate not above `bits_per_second`, or the lowest.
+    /// Index of the highest rate not above `bits_per_second`, or of the lowest.
     pub(crate) fn rate_at_most(&self, bits_per_second: u64) -> usize {
         self.rates.iter().rposition(|rate| rate.bits_per_second <= bits_per_second).unwrap_or(0)
     }
 
-    /// How long `bytes` of MAC frame, or of an aggregate, are on the air.
+    /// Duration of a MAC frame or aggregate of `bytes`.
     pub(crate) fn duration(&self, bytes: u32, rate: &PhyRate) -> Duration {
         match rate.coding {
             Coding::Dsss => self.dsss(bytes, rate.bits_per_second),
@@ -188,7 +188,7 @@ impl Phy {
 }
 
 impl CellParameters {
-    /// The data rates of the standard with these streams and this guard interval, ascending, in bit/s.
+    /// The data rates of the standard with these streams and this guard interval, in ascending order, bit/s.
     #[must_use]
     pub fn rates(&self) -> Vec<u64> {
         Phy::new(self).rates.iter().map(|rate| rate.bits_per_second).collect()

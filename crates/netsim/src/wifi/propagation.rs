@@ -1,22 +1,22 @@
-//! How strong a signal arrives, and whether a frame can be read at that strength. Only arithmetic.
+//! Signal strength and reception probability.
 //!
-//! Path loss is log-distance (Rappaport, Wireless Communications, section 4.9.1) from free space at
-//! one metre. Errors fall tenfold every 2 dB, smoother than theory has it without fading.
+//! Path loss is log-distance (Rappaport, Wireless Communications, section 4.9.1) with free space up to one
+//! metre. Error rates fall tenfold every 2 dB, smoother than theory without fading.
 
 use super::parameters::CellParameters;
 
 /// Thermal noise of 20 MHz at 290 K (-101 dBm) and a noise figure of 7 dB.
 const NOISE_DBM: f64 = -94.0;
-/// Free-space loss over one metre at 2.44 and at 5.25 GHz, in dB.
+/// Free-space loss over one metre at 2.44 and 5.25 GHz, dB.
 const FIRST_METRE_DB: [f64; 2] = [40.2, 46.8];
-/// Within this, distances make no difference.
+/// Minimum distance in metres; smaller ones count as this.
 const NEAREST_METRES: f64 = 0.1;
-/// Decades of error rate for each dB.
+/// Decades of error rate per dB.
 const STEEPNESS: f64 = 0.5;
-/// Bits of the frames for which thresholds hold.
+/// Frame length in bits for which the thresholds hold.
 const THRESHOLD_BITS: f64 = 8000.0;
 
-/// Signal to noise, in dB, over a distance in metres.
+/// SNR in dB at a distance in metres.
 pub(crate) fn snr_db(cell: &CellParameters, metres: f64) -> f64 {
     let metres = if metres.is_nan() { 1.0 } else { metres.max(NEAREST_METRES) };
     let loss = FIRST_METRE_DB[usize::from(cell.channel.is_5_ghz())]
@@ -24,14 +24,14 @@ pub(crate) fn snr_db(cell: &CellParameters, metres: f64) -> f64 {
     cell.power_dbm - loss - NOISE_DBM
 }
 
-/// The logarithm of the probability that one bit is read, `threshold_db` being the signal to noise
-/// ratio at which a frame of 1000 bytes is read every other time.
+/// Log probability of receiving one bit. At an SNR of `threshold_db`, half of the frames of 1000 bytes are
+/// received.
 pub(crate) fn log_success(snr_db: f64, threshold_db: f64) -> f64 {
     let margin = (snr_db - threshold_db).clamp(-100.0, 100.0);
     -std::f64::consts::LN_2 / THRESHOLD_BITS * 10f64.powf(-STEEPNESS * margin)
 }
 
-/// The probability that a frame of `bytes` is read.
+/// Probability of receiving a frame of `bytes`.
 #[inline]
 pub(crate) fn success(log_success: f64, bytes: u32) -> f64 {
     let log = log_success * f64::from(bytes) * 8.0;

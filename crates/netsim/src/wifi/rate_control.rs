@@ -1,44 +1,45 @@
-//! Which rate a sender chooses for its next attempt.
+//! Rate control: the choice of the rate for the next attempt.
 //!
-//! After Minstrel (Linux' mac80211): the rate that carried most of late, by its own share of frames
-//! acknowledged, and now and then a trial of one that could carry more. A collision spoils a frame
-//! at any rate, so it lowers all shares alike and leaves their order as it was; controls that count
-//! failures in a row (ARF, AARF) take contention for distance and slow the whole cell down.
+//! Follows Minstrel (mac80211 in Linux): the rate with the highest recent throughput by its share of
+//! acknowledged frames, plus occasional trials of faster rates. Collisions affect all rates alike and do not
+//! change their order. Algorithms that count consecutive failures (ARF, AARF) mistake contention for distance
+//! and slow down the cell.
 
 use mptcp_clock::{Duration, Instant, Rng};
 
 use super::parameters::StationRate;
 use super::phy::Phy;
 
-/// How often shares are brought up to date.
+/// Update interval of the shares.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// Attempts of an interval that weigh as much as all before it.
+/// Number of attempts in an interval that weigh as much as all earlier ones.
 const HALF: f64 = 12.0;
-/// As much as what is assumed of an untried rate.
+/// The same for an untried rate.
 const HALF_UNKNOWN: f64 = 2.0;
-/// How much more a slower rate must carry to become the best.
+/// Ratio by which a slower rate must exceed the best one.
 const CLEARLY: f64 = 1.1;
-/// A share not below so much of the highest counts as high as that.
+/// Shares above this fraction of the highest share count as equal to it.
 const SIMILAR: f64 = 0.75;
-/// A rate at which fewer frames come over carries nothing: retries would run out.
+/// Below this share, a rate is useless: retries would run out.
 const USELESS: f64 = 0.1;
-/// One first attempt of so many is a trial.
+/// One of this many first attempts is a trial.
 const TRIAL: u32 = 16;
-/// Attempts at the best rate, then at the second, before the sturdiest: the slowest until one is known to do.
+/// Attempts at the best rate, then at the second, before the most robust one: the slowest until another is
+/// known to work.
 const ATTEMPTS: u32 = 2;
-/// MAC bytes of the frame by which rates are compared.
+/// MAC bytes of the frame that is used to compare rates.
 const TYPICAL: u32 = 1536;
 
 #[derive(Clone, Copy, Debug)]
 struct Record {
     attempts: u32,
     successes: u32,
-    /// Whether it was ever tried.
+    /// Whether it was tried.
     known: bool,
-    /// Share of frames acknowledged. An untried rate counts like the next faster one: what spoils
-    /// frames may be collisions, and then slower ones fare no better.
+    /// Share of acknowledged frames. An untried rate counts as the next faster one, since losses may be
+    /// collisions, which slower rates do not avoid.
     share: f64,
-    /// Air for a typical frame and its answer, in seconds.
+    /// Airtime of a typical frame and its ACK, s.
     cost: f64,
 }
 
@@ -79,12 +80,12 @@ impl RateControl {
         control
     }
 
-    /// The rate of the moment, trials aside.
+    /// The current rate, without trials.
     pub(crate) fn current(&self) -> usize {
         self.fixed.unwrap_or(self.best)
     }
 
-    /// The rate of the next attempt for a frame that failed `attempts` times.
+    /// The rate for the next attempt of a frame that failed `attempts` times.
     #[inline]
     pub(crate) fn choose(&mut self, attempts: u32, trials: &mut Rng) -> usize {
         if let Some(fixed) = self.fixed {
@@ -104,14 +105,14 @@ impl RateControl {
         self.best
     }
 
-    /// A rate above the best one, which would carry more if its frames came over. Slower ones need no
-    /// trials: they get the repetitions.
+    /// A faster rate that would have a higher throughput if its frames were received. Slower rates need no
+    /// trials: retries use them.
     fn trial(&self, trials: &mut Rng) -> usize {
         let above = self.records.len() - 1 - self.best;
         if above == 0 { self.best } else { self.best + 1 + trials.below(above as u64) as usize }
     }
 
-    /// `successes` of `attempts` frames were acknowledged at a rate.
+    /// Records that `successes` of `attempts` frames were acknowledged at a rate.
     #[inline]
     pub(crate) fn learn(&mut self, now: Instant, rate: usize, attempts: u32, successes: u32) {
         if self.fixed.is_some() {

@@ -2,7 +2,7 @@
 
 use crate::common::{Pair, line, ms, us};
 use mptcp_clock::Duration;
-use netsim::{Cause, Change, Event, Fate, Loss, Parameters, QueueLimit, Rate};
+use netsim::{Cause, Change, Event, Loss, Parameters, QueueLimit, Rate, SendOutcome};
 
 fn mbit(n: u64) -> Change {
     Change::Rate(Rate::new(n * 1_000_000))
@@ -70,9 +70,9 @@ fn down_loses_all_that_the_link_holds_and_up_begins_afresh() {
     pair.network.schedule_link_change(us(11_500), pair.link, Change::Up(false));
     pair.network.schedule_link_change(us(20_000), pair.link, Change::Up(true));
     assert_eq!(pair.arrivals_until(us(12_000)), [(11_000_000, 0)]);
-    assert_eq!(pair.send(us(12_000), 1000, 4), Fate::Lost(Cause::Down));
+    assert_eq!(pair.send(us(12_000), 1000, 4), SendOutcome::Lost(Cause::Down));
     assert_eq!(pair.arrivals_until(us(20_000)), []);
-    assert_eq!(pair.send(us(20_000), 1000, 5), Fate::Queued);
+    assert_eq!(pair.send(us(20_000), 1000, 5), SendOutcome::Queued);
     assert_eq!(pair.arrivals(), [(31_000_000, 5)]);
     let lost: Vec<_> = pair.network.lost().map(|lost| (lost.frame.payload, lost.cause)).collect();
     assert_eq!(lost, [1, 2, 3, 4].map(|number| (number, Cause::Down)));
@@ -88,9 +88,9 @@ fn closed_takes_nothing_and_what_it_holds_arrives() {
     pair.network.schedule_link_change(us(500), pair.link, Change::Open(false));
     pair.network.schedule_link_change(us(20_000), pair.link, Change::Open(true));
     assert_eq!(pair.arrivals_until(us(12_000)), [(11_000_000, 0), (12_000_000, 1)]);
-    assert_eq!(pair.send(us(12_000), 1000, 2), Fate::Lost(Cause::Down));
+    assert_eq!(pair.send(us(12_000), 1000, 2), SendOutcome::Lost(Cause::Down));
     assert_eq!(pair.arrivals_until(us(20_000)), []);
-    assert_eq!(pair.send(us(20_000), 1000, 3), Fate::Queued);
+    assert_eq!(pair.send(us(20_000), 1000, 3), SendOutcome::Queued);
     assert_eq!(pair.arrivals(), [(31_000_000, 3)]);
 }
 
@@ -130,7 +130,7 @@ fn a_smaller_queue_keeps_what_it_holds_but_admits_no_more() {
     }
     pair.network.schedule_change(us(500), pair.link.forward(), Change::Queue(QueueLimit::Packets(2)));
     assert_eq!(pair.arrivals_until(us(1500)).len(), 1);
-    assert_eq!(pair.send(us(1500), 1000, 5), Fate::Lost(Cause::QueueFull));
+    assert_eq!(pair.send(us(1500), 1000, 5), SendOutcome::Lost(Cause::QueueFull));
     assert_eq!(pair.arrivals().len(), 4);
 }
 

@@ -2,12 +2,12 @@
 
 use crate::common::{Pair, line, ms, us};
 use mptcp_clock::{Duration, Instant};
-use netsim::{Batch, Cause, Event, Fate, Frame, Network, Parameters};
+use netsim::{Batch, Cause, Event, Frame, Network, Parameters, SendOutcome};
 
 /// Sends frames of 1000 bytes (1 ms) one after the other; what came out: (microseconds, number).
 fn pass(pair: &mut Pair, frames: u64) -> Vec<(u64, u64)> {
     for number in 0..frames {
-        assert_eq!(pair.send(us(0), 1000, number), Fate::Queued);
+        assert_eq!(pair.send(us(0), 1000, number), SendOutcome::Queued);
     }
     out(pair, ms(100_000))
 }

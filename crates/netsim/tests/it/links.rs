@@ -2,9 +2,9 @@
 
 use crate::common::{self, Pair, line, ms, us};
 use mptcp_clock::{Duration, Instant};
-use netsim::{Cause, Change, Event, Fate, Frame, Network, Parameters, QueueLimit, Rate};
+use netsim::{Cause, Change, Event, Frame, Network, Parameters, QueueLimit, Rate, SendOutcome};
 
-const FULL: Fate = Fate::Lost(Cause::QueueFull);
+const FULL: SendOutcome = SendOutcome::Lost(Cause::QueueFull);
 
 #[test]
 fn a_frame_takes_its_serialisation_and_the_delay() {
@@ -52,11 +52,11 @@ fn serialisation_is_the_nearest_nanosecond_at_any_rate() {
 #[test]
 fn a_queue_of_three_packets_counts_the_one_in_service() {
     let mut pair = Pair::new(Parameters { queue: QueueLimit::Packets(3), ..line(0) });
-    let fates: Vec<Fate> = (0..5).map(|number| pair.send(us(0), 1000, number)).collect();
-    assert_eq!(fates, [Fate::Queued, Fate::Queued, Fate::Queued, FULL, FULL]);
+    let outcomes: Vec<SendOutcome> = (0..5).map(|number| pair.send(us(0), 1000, number)).collect();
+    assert_eq!(outcomes, [SendOutcome::Queued, SendOutcome::Queued, SendOutcome::Queued, FULL, FULL]);
     // At 999 µs the first is still in service, at 1000 µs it is gone.
     assert_eq!(pair.send(us(999), 1000, 5), FULL);
-    assert_eq!(pair.send(us(1000), 1000, 6), Fate::Queued);
+    assert_eq!(pair.send(us(1000), 1000, 6), SendOutcome::Queued);
     assert_eq!(pair.arrivals().last(), Some(&(4_000_000, 6)));
     let counters = pair.network.counters(pair.link.forward());
     assert_eq!((counters.offered_frames, counters.dropped_frames, counters.delivered_frames), (7, 3, 4));
@@ -66,18 +66,18 @@ fn a_queue_of_three_packets_counts_the_one_in_service() {
 #[test]
 fn a_queue_in_bytes_admits_what_fits_and_an_idle_line_takes_anything() {
     let mut pair = Pair::new(Parameters { queue: QueueLimit::Bytes(2500), ..line(0) });
-    assert_eq!(pair.send(us(0), 3000, 0), Fate::Queued);
+    assert_eq!(pair.send(us(0), 3000, 0), SendOutcome::Queued);
     assert_eq!(pair.send(us(0), 100, 1), FULL);
     assert_eq!(pair.arrivals_until(us(3000)).len(), 1);
-    assert_eq!(pair.send(us(3000), 1500, 2), Fate::Queued);
+    assert_eq!(pair.send(us(3000), 1500, 2), SendOutcome::Queued);
     assert_eq!(pair.send(us(3000), 1001, 3), FULL);
-    assert_eq!(pair.send(us(3000), 1000, 4), Fate::Queued);
+    assert_eq!(pair.send(us(3000), 1000, 4), SendOutcome::Queued);
 }
 
 #[test]
 fn a_queue_in_milliseconds_holds_80_kb_at_8_mbit() {
     let mut pair = Pair::new(Parameters { queue: QueueLimit::Time(Duration::from_millis(80)), ..line(0) });
-    let queued = (0..100).filter(|&number| pair.send(us(0), 1514, number) == Fate::Queued).count();
+    let queued = (0..100).filter(|&number| pair.send(us(0), 1514, number) == SendOutcome::Queued).count();
     assert_eq!(queued, 52);
 }
 
@@ -234,7 +234,7 @@ fn a_line_counts_how_long_it_was_busy_and_what_it_could_have_carried() {
     // 1.5 ms, a pause, and half of the third frame's millisecond.
     assert_eq!(pair.arrivals_until(us(3500)).len(), 2);
     pair.send(us(3500), 0, 3);
-    let used = pair.network.line_use(forward);
+    let used = pair.network.link_use(forward);
     assert_eq!(used.busy, us(2000).since(Instant::ZERO));
     assert_eq!(used.capacity_bits, Some(8_000.0 * 3.5));
     pair.network.schedule_change(us(4000), forward, Change::Rate(Rate::new(2_000_000)));
@@ -242,7 +242,7 @@ fn a_line_counts_how_long_it_was_busy_and_what_it_could_have_carried() {
     pair.network.schedule_change(us(7000), forward, Change::Up(true));
     pair.network.schedule_change(us(8000), forward, Change::Delay(Duration::ZERO));
     pair.arrivals();
-    let used = pair.network.line_use(forward);
+    let used = pair.network.link_use(forward);
     assert_eq!(used.busy, us(2500).since(Instant::ZERO));
     assert_eq!(used.down, Duration::from_millis(2));
     assert_eq!(used.capacity_bits, Some(8_000.0 * 4.0 + 2_000.0 + 2_000.0));

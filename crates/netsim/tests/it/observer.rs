@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use crate::common::{Pair, line, ms, us};
 use mptcp_clock::Duration;
 use netsim::{
-    Cause, CellParameters, Change, CoDel, CoDelQueue, Codepoint, Event, Frame, FrameEvent, Happening, Labels,
-    Loss, Network, Observer, Parameters, QueueKind, QueueLimit, StationParameters, StationRate,
+    Cause, CellParameters, Change, CoDel, CoDelQueue, Codepoint, Event, Frame, FrameEvent, FrameEventType,
+    Labels, Loss, Network, Observer, Parameters, QueueKind, QueueLimit, StationParameters, StationRate,
 };
 
 #[derive(Debug, Default)]
@@ -43,14 +43,14 @@ fn causes(pair: &mut Pair, notes: &Notes) -> Vec<Cause> {
             direction: lost.direction,
             label: lost.frame.label,
             bytes: lost.frame.bytes,
-            what: Happening::Dropped(lost.cause),
+            what: FrameEventType::Dropped(lost.cause),
         })
         .collect();
     assert_eq!(told, kept);
     kept.iter()
         .map(|event| match event.what {
-            Happening::Dropped(cause) => cause,
-            Happening::Marked => unreachable!("no lost frame says that"),
+            FrameEventType::Dropped(cause) => cause,
+            FrameEventType::Marked => unreachable!("no lost frame says that"),
         })
         .collect()
 }
@@ -113,7 +113,7 @@ fn drops_of_a_discipline_are_told_and_those_on_the_air() {
     assert_eq!(network.next(), None);
     let told = notes.take();
     let told: Vec<_> = told.iter().map(|told| (told.direction, told.label, told.bytes, told.what)).collect();
-    assert_eq!(told, [(link.forward(), 7, 100, Happening::Dropped(Cause::Retries))]);
+    assert_eq!(told, [(link.forward(), 7, 100, FrameEventType::Dropped(Cause::Retries))]);
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn marks_are_told_where_they_are_made() {
         assert_eq!((told.len(), pair.network.counters(forward).marked_frames), (marked, marked as u64));
         assert!(marked > 2);
         for event in told {
-            assert_eq!((event.what, event.label, event.bytes), (Happening::Marked, 9, 1000));
+            assert_eq!((event.what, event.label, event.bytes), (FrameEventType::Marked, 9, 1000));
             assert_eq!(event.direction, forward);
         }
     }
@@ -149,6 +149,6 @@ fn damage_is_told_as_a_drop_though_the_frame_goes_on() {
     assert_eq!(at, us(2000));
     let told = notes.take();
     assert_eq!(told.len(), 1);
-    assert_eq!((told[0].at, told[0].what), (at, Happening::Dropped(Cause::Corrupted)));
+    assert_eq!((told[0].at, told[0].what), (at, FrameEventType::Dropped(Cause::Corrupted)));
     assert_eq!((pair.network.lost_count(), told[0].direction), (0, pair.link.forward()));
 }

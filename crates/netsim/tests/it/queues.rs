@@ -6,7 +6,7 @@ use mptcp_clock::{Duration, Instant, Rng};
 use netsim::{
     By, Change, CoDel, CoDelQueue, Codepoint, DualPi2, DualPi2Queue, Event, Excess, FqCoDel, FqCoDelQueue,
     Frame, LinkId, Network, Parameters, Pie, PieQueue, Prio, PrioQueue, QueueDiscipline, QueueKind,
-    QueueLimit, Rate, Red, RedQueue, TokenBucket, TokenBucketQueue, Trace, Turns, TurnsQueue,
+    QueueLimit, Rate, Red, RedQueue, RoundRobin, RoundRobinQueue, TokenBucket, TokenBucketQueue, Trace,
 };
 
 use crate::common::{ms, us};
@@ -16,8 +16,8 @@ fn kind<D: QueueDiscipline + 'static>(name: &str, make: impl Fn() -> D + Send + 
 }
 
 fn turns(by: By, quantum: Option<u32>, limit: u64) -> QueueKind {
-    let settings = Turns { by, limit: QueueLimit::Packets(limit), quantum };
-    kind("turns", move || TurnsQueue::new(settings))
+    let settings = RoundRobin { by, limit: QueueLimit::Packets(limit), quantum };
+    kind("turns", move || RoundRobinQueue::new(settings))
 }
 
 fn red() -> Red {
@@ -376,7 +376,7 @@ fn no_limit_blocks_a_line_for_good() {
         kind("pie", move || PieQueue::new(Pie { limit, ..Pie::default() })),
         kind("red", move || RedQueue::new(Red { limit, ..red() })),
         kind("dualpi2", move || DualPi2Queue::new(DualPi2 { limit, ..DualPi2::default() })),
-        kind("turns", move || TurnsQueue::new(Turns { by: By::Flow, limit, quantum: None })),
+        kind("turns", move || RoundRobinQueue::new(RoundRobin { by: By::Flow, limit, quantum: None })),
         kind("prio", move || PrioQueue::new(Prio { bands: Arc::new([]), limit })),
     ] {
         let what = discipline.identity().to_owned();

@@ -3,8 +3,8 @@
 use crate::common::{ms, us};
 use mptcp_clock::{Duration, Instant};
 use netsim::{
-    AddressId, Aggregation, Cause, CellParameters, Change, Channel, Codepoint, Event, Fate, Frame, LinkId,
-    Loss, Network, Parameters, QueueLimit, Standard, StationParameters, StationRate, TopologyError,
+    AddressId, Aggregation, Cause, CellParameters, Change, Channel, Codepoint, Event, Frame, LinkId, Loss,
+    Network, Parameters, QueueLimit, SendOutcome, Standard, StationParameters, StationRate, TopologyError,
 };
 
 /// A station and its access point, 802.11g.
@@ -29,12 +29,12 @@ fn pair(station: StationParameters) -> Pair {
 }
 
 impl Pair {
-    fn up(&mut self, at: Instant, payload: u32) -> Fate {
+    fn up(&mut self, at: Instant, payload: u32) -> SendOutcome {
         let frame = Frame { bytes: 1514, destination: self.to[0], label: 0, ecn: Codepoint::NotEct, payload };
         self.network.send(at, self.link.forward(), frame)
     }
 
-    fn down(&mut self, at: Instant, payload: u32) -> Fate {
+    fn down(&mut self, at: Instant, payload: u32) -> SendOutcome {
         let frame = Frame { bytes: 1514, destination: self.to[1], label: 0, ecn: Codepoint::NotEct, payload };
         self.network.send(at, self.link.backward(), frame)
     }
@@ -94,12 +94,12 @@ fn its_loss_takes_frames_that_the_mac_brought_over() {
 #[test]
 fn who_begins_switched_off_gets_nothing_until_he_is_switched_on() {
     let mut pair = pair(StationParameters { up: false, ..fixed(54_000_000) });
-    assert_eq!(pair.up(us(100), 1), Fate::Lost(Cause::Down));
-    assert_eq!(pair.down(us(100), 2), Fate::Lost(Cause::Down));
+    assert_eq!(pair.up(us(100), 1), SendOutcome::Lost(Cause::Down));
+    assert_eq!(pair.down(us(100), 2), SendOutcome::Lost(Cause::Down));
     let link = pair.link;
     pair.network.schedule_link_change(ms(1), link, Change::Up(true));
     assert_eq!(pair.arrivals(), []);
-    assert_eq!(pair.up(ms(1), 3), Fate::Queued);
+    assert_eq!(pair.up(ms(1), 3), SendOutcome::Queued);
     assert_eq!(pair.arrivals().len(), 1);
     assert_eq!(pair.network.counters(link.forward()).flushed_frames, 1);
 }
@@ -114,7 +114,7 @@ fn its_queue_holds_what_was_said_and_says_so() {
             pair.arrivals();
         }
         assert_eq!(pair.network.parameters(forward).queue, change.unwrap_or(queue));
-        let queued = (0..100).filter(|&number| pair.up(us(100), number) == Fate::Queued).count();
+        let queued = (0..100).filter(|&number| pair.up(us(100), number) == SendOutcome::Queued).count();
         let counters = pair.network.counters(forward);
         assert_eq!((counters.backlog_frames, counters.dropped_frames), (queued as u64, 100 - queued as u64));
         assert_eq!(pair.network.mac(forward).map(|mac| mac.backlog), Some(queued as u64));

@@ -1,7 +1,7 @@
 //! Taps: frames stop at the second end of a link and go on as the driver likes.
 
 use crate::common::{line, us};
-use netsim::{AddressId, Cause, Event, Fate, Frame, LinkId, Network, NodeId, QueueLimit};
+use netsim::{AddressId, Cause, Event, Frame, LinkId, Network, NodeId, QueueLimit, SendOutcome};
 
 /// Client, tapped link, router, link, server: 8 Mb/s and 1 ms each way.
 struct Bench {
@@ -72,7 +72,7 @@ fn a_frame_that_is_passed_to_its_destination_arrives_at_that_instant() {
     let address = network.add_address(server, None).expect("an address");
     network.tap(link).expect("a known link");
     // Nothing came in, and something goes on: a box may speak first.
-    assert_eq!(network.pass(us(70), link.forward(), frame(address, 5)), Fate::Held);
+    assert_eq!(network.pass(us(70), link.forward(), frame(address, 5)), SendOutcome::Held);
     assert_eq!(
         network.next(),
         Some((us(70), Event::Arrived { node: server, by: link.forward(), frame: frame(address, 5) }))
@@ -88,9 +88,9 @@ fn a_full_queue_behind_a_tap_says_so() {
     let link = network.add_link("wire", client, server, line(1), short).expect("a link");
     let address = network.add_address(client, None).expect("an address");
     network.tap(link).expect("a known link");
-    assert_eq!(network.send(us(0), link.backward(), frame(address, 1)), Fate::Held);
+    assert_eq!(network.send(us(0), link.backward(), frame(address, 1)), SendOutcome::Held);
     let (at, tapped) = network.next().expect("it is at the tap");
     assert!(matches!(tapped, Event::Tapped { .. }) && at == us(0));
-    assert_eq!(network.pass(at, link.backward(), frame(address, 1)), Fate::Queued);
-    assert_eq!(network.pass(at, link.backward(), frame(address, 2)), Fate::Lost(Cause::QueueFull));
+    assert_eq!(network.pass(at, link.backward(), frame(address, 1)), SendOutcome::Queued);
+    assert_eq!(network.pass(at, link.backward(), frame(address, 2)), SendOutcome::Lost(Cause::QueueFull));
 }

@@ -3,7 +3,7 @@
 use crate::wifi::{Bench, fixed, seconds};
 use mptcp_clock::{Duration, Instant};
 use netsim::{
-    Aggregation, CellParameters, Discipline, Event, Fate, Frame, Network, QueueLimit, Standard,
+    Aggregation, CellParameters, Discipline, Event, Frame, Network, QueueLimit, SendOutcome, Standard,
     StationParameters,
 };
 
@@ -91,14 +91,18 @@ fn the_access_point_has_one_queue_for_all_its_stations() {
         payload: flow as u32,
     };
     let directions = [near, far].map(|flow| bench.flows[flow].direction);
-    let fates: Vec<Fate> = (0..12)
+    let outcomes: Vec<SendOutcome> = (0..12)
         .map(|number| {
             let flow = [far, near][number % 2];
             let frame = frame(&bench, flow);
             bench.network.send(Instant::ZERO, directions[flow], frame)
         })
         .collect();
-    assert_eq!(fates.iter().filter(|fate| **fate == Fate::Queued).count(), 10, "both fill the same queue");
+    assert_eq!(
+        outcomes.iter().filter(|fate| **fate == SendOutcome::Queued).count(),
+        10,
+        "both fill the same queue"
+    );
     let mut arrivals = Vec::new();
     while let Some((at, event)) = bench.network.next() {
         if matches!(event, Event::Arrived { .. }) {
@@ -144,13 +148,13 @@ fn median_wait(discipline: Discipline) -> f64 {
     let parameters = StationParameters { discipline, ring: 2, delay, ..fixed(54_000_000) };
     let link = network.add_station("station", station, cell, parameters).expect("a station");
     let address = network.add_address(access_point, None).expect("known");
-    let (mut window, mut flying, mut dropped, mut waits) = (10.0, 0u64, 0, Vec::new());
+    let (mut window, mut in_flight, mut dropped, mut waits) = (10.0, 0u64, 0, Vec::new());
     loop {
         let lost = network.counters(link.forward()).dropped_frames - dropped;
         if lost > 0 {
-            (window, flying, dropped) = (window / 2.0, flying - lost, dropped + lost);
+            (window, in_flight, dropped) = (window / 2.0, in_flight - lost, dropped + lost);
         }
-        while flying < window as u64 {
+        while in_flight < window as u64 {
             let now = network.now();
             let frame = Frame {
                 bytes: 1514,
@@ -160,11 +164,11 @@ fn median_wait(discipline: Discipline) -> f64 {
                 payload: now,
             };
             network.send(now, link.forward(), frame);
-            flying += 1;
+            in_flight += 1;
         }
         let Some((now, Event::Arrived { frame, .. })) = network.next_until(seconds(60)) else { break };
         window += 1.0 / window;
-        flying -= 1;
+        in_flight -= 1;
         if now > seconds(20) {
             waits.push((now.since(frame.payload) - delay).as_secs_f64());
         }

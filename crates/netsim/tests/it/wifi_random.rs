@@ -196,8 +196,8 @@ fn run(scene: &Scene, end: Instant) -> Vec<String> {
     let lost: Vec<_> = network.lost().collect();
     for &(direction, _) in &ways {
         let (counters, mac) = (network.counters(direction), network.mac(direction).expect("wireless"));
-        let flying = counters.offered_frames - gone(&counters) - counters.backlog_frames;
-        assert!(flying <= counters.sent_frames - counters.delivered_frames, "{direction:?}: {counters:?}");
+        let in_flight = counters.offered_frames - gone(&counters) - counters.backlog_frames;
+        assert!(in_flight <= counters.sent_frames - counters.delivered_frames, "{direction:?}: {counters:?}");
         assert_eq!(mac.backlog, counters.backlog_frames, "{direction:?}");
         assert_eq!(mac.retry_drops, counters.retry_drops, "{direction:?}");
         assert_eq!(counters.backlog_frames == 0, counters.backlog_bytes == 0, "{direction:?}");

@@ -1,6 +1,7 @@
-//! The account of one subflow: what every second of its path went to.
+//! The account of one subflow: the use of the time of its path.
 //!
-//! Owns the totals. Between two reports of the sender nothing changes but the network, so each interval is settled when it ends.
+//! Owns the totals. Between two reports of the sender, only the network changes, so each interval is settled
+//! at its end.
 
 use mptcp::observe::PathLimit;
 use mptcp_clock::{Duration, Instant};
@@ -12,19 +13,19 @@ use super::notes::{Drops, Hold, Note};
 use super::reduced::{Circumstances, Reduced};
 use super::route::{Route, State};
 
-/// Within so much time the window of a path is the same, s.
+/// Time for which the window of a path counts as constant, s.
 const EPOCH: f64 = 0.5;
 
-/// The latest time of an account, in which the window was about the same. Times are seconds.
+/// The current epoch of an account, with an approximately constant window. Times in seconds.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     watched: f64,
     served: f64,
-    /// Propagation, summed over the time.
+    /// Integral of the propagation delay.
     delay: f64,
-    /// The idle part by cause, where it ended with an acknowledgement.
+    /// Idle time by cause, if it ended with an acknowledgement.
     idle: [f64; Cause::ALL.len()],
-    /// The waits of acknowledgements up to its beginning: their sum and their number.
+    /// Queueing delays of acknowledgements before the epoch: sum and number.
     acks: (f64, u64),
 }
 
@@ -34,59 +35,60 @@ impl Epoch {
     }
 }
 
-/// The latest time of an account, at whose end it is known whether a lower rate held the application back. Times are seconds.
+/// The current round of an account. At its end it is known whether a lower rate limited the application. Times
+/// in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     watched: f64,
-    /// The cost of a lower rate.
+    /// Time attributed to a lower rate.
     lower_rate: f64,
-    /// The link was idle, for the application had nothing to send.
+    /// Idle time of the link because the application had nothing to send.
     caught_up: f64,
 }
 
-/// A link that is idle for less than this part of a round has not carried all that there was.
+/// Minimum idle part of a round for a link that carried all data.
 const CAUGHT_UP: f64 = 0.05;
 
-/// See the top of the file. Times are seconds.
+/// The account of one subflow. Times in seconds.
 #[derive(Clone, Debug)]
 pub(super) struct Account {
     pub(super) path: u16,
     pub(super) began: Instant,
     hold: Hold,
     since: Instant,
-    /// At `since`: how long each hop had been busy, and the route.
+    /// At `since`: busy time of each hop.
     busy: Vec<Duration>,
-    /// What each hop has served beyond the time.
+    /// Service of each hop beyond the elapsed time.
     ahead: Vec<f64>,
     state: State,
-    /// `None` while the window has not been reduced.
+    /// The latest window reduction, if any.
     reduced: Option<Reduced>,
     /// The latest reduction that drops explain, undone or not.
     dropped: Option<Reduced>,
-    /// When the delay of the path changed last.
+    /// Latest change of the path delay.
     changed: Option<Instant>,
-    /// The delay has grown since the latest reduction.
+    /// Whether the delay has grown since the latest reduction.
     has_grown: bool,
     /// Drops up to the latest reduction.
     drops: Drops,
     epoch: Epoch,
     round: Round,
-    /// The mean wait of acknowledgements when some arrived last.
+    /// Mean queueing delay of acknowledgements, at the latest arrival.
     wait: f64,
-    /// How long each hop served frames while it was kept.
+    /// Service time of each hop.
     pub(super) served: Vec<f64>,
-    /// What a lower rate of each hop cost.
+    /// Time attributed to a lower rate of each hop.
     pub(super) slowed: Vec<f64>,
     totals: [f64; Cause::ALL.len()],
-    /// How long it was kept.
+    /// Duration of the account.
     pub(super) watched: f64,
-    /// The mean propagation delay there and back, summed over the time.
+    /// Integral of the mean propagation RTT.
     pub(super) delay: f64,
-    /// Bytes of frames with data that the sender gave to the network.
+    /// Bytes of data frames that the sender sent.
     pub(super) offered: u64,
-    /// Bytes of payload in them.
+    /// Bytes of payload in these frames.
     pub(super) payload: u64,
-    /// Bytes that never left a queue before the account began to count.
+    /// Bytes dropped in queues before the start of the account.
     pub(super) unsent_before: u64,
 }
 
@@ -119,8 +121,8 @@ impl Account {
         }
     }
 
-    /// Settles up to now. To be called whenever the sender reports something or the scenario changes a link; `acks` are those of
-    /// the path.
+    /// Settles the account up to now. Call it at every report of the sender, and at every change of a link.
+    /// `acks` are those of the path.
     pub(super) fn settle(
         &mut self,
         now: Instant,
@@ -132,7 +134,8 @@ impl Account {
         let span = now.since(self.since).as_secs_f64();
         let mut served = 0.0_f64;
         for (at, (now, then)) in busy.iter().zip(&self.busy).enumerate() {
-            // A policer lets a burst through, for which the tokens came before: it counts until as many come again.
+            // A policer passes a burst with earlier tokens. The burst counts until these tokens would be
+            // earned again.
             let due = now.as_secs_f64() - then.as_secs_f64() + self.ahead[at];
             let more = due.min(span);
             self.ahead[at] = due - more;
@@ -163,8 +166,8 @@ impl Account {
         (self.since, self.busy, self.state) = (now, busy, state);
     }
 
-    /// The time by cause, s. The link is idle until an acknowledgement comes: a window that carries so much in an RTT would have
-    /// carried it in less, had none of them waited in a queue. That part of the idle time goes to the wait.
+    /// Time by cause, s. Idle time that ends with an acknowledgement is partly due to the queueing delay of
+    /// acknowledgements: without it, the same window would have taken less time.
     pub(super) fn totals(&self) -> [f64; Cause::ALL.len()] {
         let (epoch, mut totals) = (&self.epoch, self.totals);
         let idle: f64 = epoch.idle.iter().sum();
@@ -184,10 +187,11 @@ impl Account {
         let mut add = |cause: Cause, time: f64| self.totals[cause as usize] += time;
         match self.hold {
             Hold::Sender(PathLimit::Joining) if self.state.up => add(Cause::Joining, span),
-            // Another subflow may have taken its place; what no subflow of the path has is known in the end.
+            // Another subflow may have replaced it. Time without any subflow of the path is computed at the
+            // end.
             Hold::Sender(PathLimit::Idle | PathLimit::Closed) => {}
             Hold::Sender(PathLimit::Application) => {
-                // The sender has sent all, and the rest of it is in the queue of the link.
+                // The sender has sent everything, and the rest is in the queue of the link.
                 let share = self.state.share;
                 add(Cause::LowerRate, served * (1.0 - share));
                 add(Cause::Capacity, served * share);
@@ -214,8 +218,8 @@ impl Account {
         }
     }
 
-    /// A link that is slower than at its best and still carries all that the application has costs nothing: with its best rate it
-    /// would be idle for longer.
+    /// A slower link costs nothing if it still carries all data of the application: at its highest rate it
+    /// would only be idle for longer.
     fn end_round(&mut self, span: f64) {
         self.round.watched += span;
         if self.round.watched < EPOCH {
@@ -228,8 +232,8 @@ impl Account {
         }
     }
 
-    /// The sender reported something; the account is settled to now. `drops` are those of the subflow so far, with those of
-    /// acknowledgements of its path.
+    /// Handles a report of the sender; the account is settled up to now. `drops` are those of the subflow,
+    /// including acknowledgements of its path.
     pub(super) fn hear(&mut self, note: Note, drops: Drops) {
         match note {
             Note::Limit(hold) => self.hold = hold,
@@ -248,20 +252,21 @@ impl Account {
                 self.dropped = Some(reduced).filter(Reduced::has_drops).or(self.dropped);
                 (self.drops, self.has_grown) = (drops, false);
             }
-            // A window that reordering made small is small until it has grown back, for the next reduction comes soon.
+            // After reordering, the window stays small until it has grown back, because the next reduction
+            // comes soon.
             Note::Undone => {
                 self.reduced = self.reduced.filter(|_| self.state.reorders).map(Reduced::by_reordering)
             }
         }
     }
 
-    /// The reason for which the subflow is gone, if drops of its path ended it.
+    /// The cause of the end of the subflow, if drops of its path caused it.
     pub(super) fn ended_by(&self) -> Option<Cause> {
         let is_gone = self.hold == Hold::Sender(PathLimit::Closed);
         self.reduced.map(|reduced| reduced.cause).filter(|cause| is_gone && *cause == Cause::PathMtu)
     }
 
-    /// Forgets what was spent so far, at the end of the warm-up; `acks` are the waits of acknowledgements so far.
+    /// Resets the totals at the end of the warm-up. `acks` are the queueing delays of acknowledgements so far.
     pub(super) fn forget(&mut self, unsent: u64, acks: (f64, u64)) {
         (self.epoch, self.round) = (Epoch::new(acks), Round::default());
         (self.totals, self.delay, self.watched) = ([0.0; Cause::ALL.len()], 0.0, 0.0);

@@ -1,6 +1,6 @@
-//! How long the acknowledgements of a path waited in the queues of their links.
+//! Queueing delays of the acknowledgements of a path.
 //!
-//! Owns these sums. A sender sees them as a longer RTT alone, and takes them for a queue before its data.
+//! Owns the sums. A sender sees only a larger RTT, which it attributes to the queue of its data.
 
 use mptcp_clock::Instant;
 use netsim::Network;
@@ -8,12 +8,12 @@ use netsim::Network;
 use super::route::Route;
 use super::waits::longest;
 
-/// Waits of a flow's acknowledgements on one path, s.
+/// Queueing delays of the acknowledgements of a flow on one path, s.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Acks {
     waited: f64,
     count: u64,
-    /// By hop: how long those waited whose longest queue was there.
+    /// By hop: the sum of delays for which its queue was the longest.
     hops: Vec<f64>,
 }
 
@@ -22,7 +22,7 @@ impl Acks {
         Self { waited: 0.0, count: 0, hops: vec![0.0; hops] }
     }
 
-    /// One has arrived that was sent at `sent` in a frame of so many bytes.
+    /// An acknowledgement arrived that was sent at `sent` in a frame of `bytes`.
     pub(super) fn arrive(
         &mut self,
         (sent, now): (Instant, Instant),
@@ -39,18 +39,18 @@ impl Acks {
         }
     }
 
-    /// The sum and the number of all waits so far.
+    /// Sum and number of all delays.
     pub(super) fn sums(&self) -> (f64, u64) {
         (self.waited, self.count)
     }
 
-    /// The mean wait since `then`; `None` where nothing arrived.
+    /// Mean delay since `then`; `None` without arrivals.
     pub(super) fn mean_since(&self, then: (f64, u64)) -> Option<f64> {
         let count = self.count - then.1;
         (count > 0).then(|| (self.waited - then.0) / count as f64)
     }
 
-    /// The hop in whose queue they waited longest.
+    /// The hop with the longest queueing delay.
     pub(super) fn hop(&self) -> Option<usize> {
         let (at, longest) = self.hops.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
         (*longest > 0.0).then_some(at)

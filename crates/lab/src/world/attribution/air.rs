@@ -1,6 +1,6 @@
-//! The air that the frames of a flow take in WiFi cells.
+//! Airtime of the frames of a flow in WiFi cells.
 //!
-//! Owns one sum. Air that is not the flow's own is cross traffic.
+//! Owns one sum. Airtime of other flows is cross traffic.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,9 @@ use super::notes::Notes;
 use super::{Attribution, Mark};
 
 impl Attribution {
-    /// Air that the frames of a flow took as far as a direction senses them, its acknowledgements included, s. `since` has the
-    /// marks of a direction when the flow began to count and when it counted last, and the probability that it is sensed.
+    /// Airtime of the frames and acknowledgements of a flow, as far as a direction senses them, s. `since` has
+    /// the counters of a direction when the flow started to count and at the last update, and the probability
+    /// of sensing it.
     pub(super) fn own_air(
         &self,
         flow: u16,
@@ -31,7 +32,7 @@ impl Attribution {
                 self.routes.iter().any(|((of, _), route)| *of == flow && route.back.contains(&hop))
             };
             let number = flows.iter().filter(|flow| acknowledges(**flow)).count();
-            // All other bytes are acknowledgements, of which each flow has about as many.
+            // All other bytes are acknowledgements, divided evenly among the flows.
             let acks = if acknowledges(flow) { (bytes - data).max(0.0) / number as f64 } else { 0.0 };
             ((self.sent_over(flow, hop, notes) as f64 + acks) / bytes).min(1.0)
         };

@@ -1,7 +1,8 @@
-//! Which buffers are full where a sender reports that one is.
+//! Full buffers of a connection.
 //!
-//! Owns one rule: the receive window is full where it has no space for a segment, and the send buffer is full where nothing is left
-//! unsent. Senders report [`PathLimit::ReceiveWindow`] for both where the peer holds early data, and one of them where both are full.
+//! Owns one rule: the receive window is full if it has no space for a segment, and the send buffer is full if
+//! no data is unsent. Senders report [`PathLimit::ReceiveWindow`] for both if the peer buffers out-of-order
+//! data, and only one of them if both are full.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,26 +10,26 @@ use mptcp::observe::PathLimit;
 use mptcp::{ConnectionInfo, Limit};
 use mptcp_clock::{Duration, Instant};
 
-/// A subflow: the flow, and the subflow's number in its connection as far as a frame's label tells it.
+/// A subflow: the flow, and the subflow number in frame labels.
 pub(super) type Key = (u16, u8);
 
 /// The limit of a subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Hold {
-    /// The limit that its sender reported, or the buffer that really is full.
+    /// The reported limit, or the buffer that is full.
     Sender(PathLimit),
-    /// The send buffer and the receive window are full: a larger one of them alone would not help.
+    /// Both buffers are full: enlarging only one would not help.
     BothBuffers,
 }
 
-/// The buffers of a connection that are full.
+/// The full buffers of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::world) struct Full {
     send: bool,
     receive: bool,
 }
 
-/// Time in which the send buffer alone, the receive window alone, or both were full.
+/// Times for which only the send buffer, only the receive window, or both were full.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::world) struct FullTimes {
     pub(in crate::world) send_buffer: Duration,
@@ -42,31 +43,31 @@ struct Held {
     path: u16,
     limit: PathLimit,
     since: Instant,
-    /// How long it was held back by full buffers whose oldest data was its own.
+    /// Times for which full buffers with its own oldest data blocked it.
     times: FullTimes,
 }
 
-/// The buffers of a flow: which are full, and for how long they were.
+/// The buffers of a flow: current state, and times.
 #[derive(Clone, Copy, Debug)]
 struct Known {
     full: Full,
-    /// A full buffer holds its connection back.
+    /// Whether a full buffer blocks its connection.
     waits: bool,
     since: Instant,
     times: FullTimes,
 }
 
-/// See the top of the file.
+/// Full buffers of all flows.
 #[derive(Debug, Default)]
 pub(super) struct Buffers {
     held: BTreeMap<Key, Held>,
     flows: BTreeMap<u16, Known>,
-    /// Flows of which all data has arrived: nothing counts of them.
+    /// Flows whose data has all arrived; they no longer count.
     stopped: BTreeSet<u16>,
 }
 
 impl Full {
-    /// Those of a connection at its sender.
+    /// The full buffers of a connection at its sender.
     pub(in crate::world) fn of(info: &ConnectionInfo) -> Self {
         let open = info.subflows.iter().filter(|subflow| subflow.closed_at.is_none());
         let segment = open.map(|subflow| subflow.mss).min().unwrap_or(1).max(1);
@@ -88,7 +89,7 @@ impl FullTimes {
         }
     }
 
-    /// By buffer: the part of `life`.
+    /// Shares of `life` by buffer.
     pub(in crate::world) fn shares(&self, life: Duration) -> Vec<(&'static str, f64)> {
         let share = |time: Duration| time.as_secs_f64() / life.as_secs_f64().max(1e-9);
         let times = [
@@ -109,7 +110,7 @@ impl FullTimes {
 }
 
 impl Buffers {
-    /// A sender reports that `limit` holds a subflow back from `at` on; returns what really does.
+    /// Handles a report that `limit` blocks a subflow from `at` on. Returns the actual limit.
     pub(super) fn report(&mut self, at: Instant, subflow: Key, path: u16, limit: PathLimit) -> Hold {
         if self.stopped.contains(&subflow.0) {
             return Hold::Sender(limit);
@@ -122,7 +123,7 @@ impl Buffers {
         held.real(full)
     }
 
-    /// A sender reports that `limit` holds the connection of `flow` back from `at` on.
+    /// Handles a report that `limit` blocks the connection of `flow` from `at` on.
     pub(super) fn block(&mut self, at: Instant, flow: u16, limit: Limit) {
         if self.stopped.contains(&flow) {
             return;
@@ -132,12 +133,12 @@ impl Buffers {
         known.waits = matches!(limit, Limit::SendBuffer | Limit::ReceiveWindow | Limit::HeadOfLine);
     }
 
-    /// The flows that full buffers hold back.
+    /// The flows that full buffers block.
     pub(super) fn waiting(&self) -> impl Iterator<Item = u16> + '_ {
         self.flows.iter().filter(|(_, known)| known.waits).map(|(flow, _)| *flow)
     }
 
-    /// These buffers of `flow` are full from `at` on; returns the subflows that something else holds back now.
+    /// Updates the full buffers of `flow` at `at`. Returns the subflows whose limit changes.
     pub(super) fn note_full(&mut self, at: Instant, flow: u16, full: Full) -> Vec<(Key, u16, Hold)> {
         let before = self.full(flow);
         let known = self.flows.entry(flow).or_insert_with(|| Known::new(at));
@@ -153,7 +154,7 @@ impl Buffers {
             .collect()
     }
 
-    /// How long until `until` full buffers held a path back whose oldest data was on it.
+    /// Times until `until` for which full buffers with its own oldest data blocked a path.
     pub(super) fn of_path(&self, flow: u16, path: u16, until: Instant) -> FullTimes {
         let own = self.held.range((flow, 0)..=(flow, u8::MAX)).map(|(_, held)| *held);
         own.filter(|held| held.path == path).fold(FullTimes::default(), |sum, mut held| {
@@ -162,7 +163,7 @@ impl Buffers {
         })
     }
 
-    /// How long until `until` full buffers held the connection of `flow` back.
+    /// Times until `until` for which full buffers blocked the connection of `flow`.
     pub(super) fn of_flow(&self, flow: u16, until: Instant) -> FullTimes {
         self.flows.get(&flow).map_or_else(FullTimes::default, |known| {
             let mut known = *known;
@@ -171,7 +172,7 @@ impl Buffers {
         })
     }
 
-    /// All data of `flow` has arrived at `at`: later times do not count.
+    /// All data of `flow` arrived at `at`: stops its times.
     pub(super) fn stop(&mut self, at: Instant, flow: u16) {
         let full = self.full(flow);
         for (_, held) in self.held.range_mut((flow, 0)..=(flow, u8::MAX)) {
@@ -185,7 +186,7 @@ impl Buffers {
         self.stopped.insert(flow);
     }
 
-    /// Forgets how long buffers of `flow` were full up to `at`, when its warm-up ended.
+    /// Resets the times of `flow` at `at`, the end of its warm-up.
     pub(super) fn count_anew(&mut self, at: Instant, flow: u16) {
         let full = self.full(flow);
         for (_, held) in self.held.range_mut((flow, 0)..=(flow, u8::MAX)) {
@@ -234,7 +235,7 @@ impl Held {
             Full { send: true, receive: true } => Hold::BothBuffers,
             Full { send: true, receive: false } => Hold::Sender(PathLimit::SendBuffer),
             Full { send: false, receive: true } => Hold::Sender(PathLimit::ReceiveWindow),
-            // There is data, and space for it: the scheduler waits.
+            // There is data and space: the scheduler is the limit.
             Full { send: false, receive: false } => Hold::Sender(PathLimit::Scheduler),
         }
     }

@@ -1,63 +1,63 @@
-//! What the capacity of a path was spent on, or lost to.
+//! Causes to which the capacity of a path is attributed.
 //!
-//! Owns the names. A cause is a fact about the simulated network and the sender together; [`mptcp::observe::PathLimit`] is what the
-//! sender alone could see.
+//! Owns the names. A cause combines the state of the simulated network and of the sender.
+//! [`mptcp::observe::PathLimit`] is the view of the sender alone.
 
 use mptcp::observe::PathLimit;
 
 use super::notes::Hold;
 
-/// One use of a path's capacity.
+/// A cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub(in crate::world) enum Cause {
-    /// The link was busy: frames of this flow were waiting or in service.
+    /// The link was busy with frames of this flow, queued or in service.
     Capacity,
     /// The link was busy with frames of other flows.
     CrossTraffic,
-    /// The link was slower than at its best in this run, by an event.
+    /// An event made the link slower than its highest rate of the run.
     LowerRate,
-    /// The link was down, or the sender had not yet recovered from that.
+    /// The link was down, or the sender had not recovered from it.
     Down,
-    /// The window was small because frames were lost at random.
+    /// Random loss had reduced the window.
     Loss,
-    /// The window was small because the queue dropped or marked frames.
+    /// Drops or marks of the queue had reduced the window.
     QueueOverflow,
-    /// A policer dropped frames, which made the window small.
+    /// Drops of a policer had reduced the window.
     Policer,
-    /// Packets larger than the path MTU were dropped without a message to the sender.
+    /// Packets larger than the path MTU were dropped without an ICMP error.
     PathMtu,
-    /// The window was small because a middlebox held or dropped segments.
+    /// A middlebox that held or dropped segments had reduced the window.
     Middlebox,
-    /// The window was small because acknowledgements were lost at random.
+    /// Random loss of acknowledgements had reduced the window.
     AckLoss,
-    /// The window was small because segments overtook others and counted as lost.
+    /// Reordering had caused spurious losses, which reduced the window.
     Reordering,
-    /// The window was reduced when the delay of the path changed or varied, or the delay has grown since.
+    /// The window was reduced while the path delay changed or varied, or the delay has grown since.
     DelayChange,
-    /// The window was reduced although the network dropped nothing, for a reason that is not known.
+    /// The window was reduced for an unknown reason, without a drop in the network.
     Spurious,
-    /// The window still grew, and nothing had made it smaller.
+    /// The window was growing, and had not been reduced.
     Window,
-    /// The window would have filled the link, had its acknowledgements not waited in a queue or been dropped there.
+    /// The window would have filled the link without queueing delay and drops of its acknowledgements.
     AckQueue,
     /// M2 had halved the window.
     Penalty,
-    /// The receive window was full; the oldest data in it was on this path.
+    /// The receive window was full, with the oldest data on this path.
     ReceiveWindow,
-    /// The send buffer was full; the oldest data in it was on this path.
+    /// The send buffer was full, with the oldest data on this path.
     SendBuffer,
-    /// The send buffer and the receive window were full; the oldest data in them was on this path.
+    /// Both buffers were full, with the oldest data on this path.
     BothBuffers,
-    /// The receive window or the send buffer was full; the oldest data in it was on another path.
+    /// A buffer was full, with the oldest data on another path.
     HeadOfLine,
     /// The application had nothing to send.
     Application,
     /// The scheduler or a backup flag left the path unused.
     Scheduler,
-    /// Pacing held the sender back.
+    /// Pacing delayed the sender.
     Pacing,
-    /// Enough waited in the host's own interface.
+    /// The local queue of the host was full.
     LocalQueue,
     /// The handshake of the subflow was not complete.
     Joining,
@@ -127,7 +127,7 @@ impl Cause {
         }
     }
 
-    /// Whether the sender waits for an acknowledgement: of what fills a window or a buffer.
+    /// Whether the sender waits for an acknowledgement of the data that fills a window or buffer.
     pub(super) const fn ends_with_an_acknowledgement(self) -> bool {
         matches!(
             self,
@@ -145,8 +145,8 @@ impl Cause {
         )
     }
 
-    /// Why an idle link got nothing, where the sender's finding needs no look at the network. `None` where the window was full:
-    /// the cause is then whatever made that window small.
+    /// The cause of idle time, if the report of the sender determines it. `None` if the window was full: the
+    /// cause is then that of its last reduction.
     pub(super) const fn of(hold: Hold) -> Option<Self> {
         let limit = match hold {
             Hold::Sender(limit) => limit,

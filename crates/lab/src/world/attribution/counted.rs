@@ -1,6 +1,7 @@
-//! Reports of senders while their flows counted: after the warm-up, and until all data had arrived.
+//! Reports of senders during the measured time of their flows: after the warm-up, and until all data had
+//! arrived.
 //!
-//! Owns the differences. Senders count over their whole lives.
+//! Owns the differences, because senders count over their whole lifetime.
 
 use std::ops::Range;
 use std::sync::PoisonError;
@@ -12,17 +13,17 @@ use super::Attribution;
 use super::notes::Full;
 
 impl Attribution {
-    /// Notes the reports of a flow's sender up to the end of the warm-up.
+    /// Keeps the reports of the sender of a flow at the end of the warm-up.
     pub(in crate::world) fn count_reasons_anew(&mut self, flow: u16, reasons: Vec<PathReasons>) {
         self.reasons_before.insert(flow, reasons);
     }
 
-    /// The flows that full buffers hold back.
+    /// The flows that full buffers block.
     pub(in crate::world) fn waiting(&self) -> Vec<u16> {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).waiting()
     }
 
-    /// These buffers of a flow are full from now on.
+    /// Updates the full buffers of a flow.
     pub(in crate::world) fn note_full(&mut self, now: Instant, flow: u16, full: Full) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).note_full(now, flow, full);
     }
@@ -32,8 +33,8 @@ impl Attribution {
         !self.ended.contains_key(&flow)
     }
 
-    /// Reports of a sender about its subflows in the time in which its flow counts, taken from all its `reasons` until `until`; and
-    /// that time. `None` where the flow never counted.
+    /// Reports of a sender about its subflows in the measured time of its flow, from all its `reasons` until
+    /// `until`, and that time. `None` without measured time.
     pub(in crate::world) fn counted_reasons(
         &self,
         flow: u16,

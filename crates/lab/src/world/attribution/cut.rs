@@ -1,18 +1,19 @@
-//! The common capacity of several paths: the least capacity of a set of links of which every path crosses one.
+//! Joint capacity of several paths: the minimum cut, a set of links of which every path crosses one.
 //!
-//! Owns the search. Two paths over one slow link carry what that link carries, however fast their other links are.
+//! Owns the search. Two paths over one slow link have the capacity of that link, however fast their other
+//! links are.
 
 use std::collections::BTreeMap;
 
 use netsim::DirectionId;
 
-/// The search ends after so many steps with the best set found by then, which bounds the capacity as well.
+/// Maximum number of steps of the search. The best cut so far is then an upper bound.
 const MOST_STEPS: u32 = 100_000;
 
-/// The links of a path that have a rate, with the rate, bit/s.
+/// The links of a path with a rate, and the rate, bit/s.
 pub(in crate::world) type Links = Vec<(DirectionId, f64)>;
 
-/// The capacity of the least set, bit/s; `None` where a path has no link with a rate.
+/// Capacity of the minimum cut, bit/s; `None` if a path has no link with a rate.
 pub(in crate::world) fn least(paths: &[Links]) -> Option<f64> {
     if paths.is_empty() || paths.iter().any(Vec::is_empty) {
         return None;
@@ -22,7 +23,7 @@ pub(in crate::world) fn least(paths: &[Links]) -> Option<f64> {
     Some(search.best)
 }
 
-/// Of links that the same paths cross only the slowest matters.
+/// Among links that the same paths cross, only the slowest matters.
 fn relevant(paths: &[Links]) -> Vec<Links> {
     let mut crossing: BTreeMap<DirectionId, (Vec<usize>, f64)> = BTreeMap::new();
     for (at, links) in paths.iter().enumerate() {

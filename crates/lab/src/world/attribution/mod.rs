@@ -76,10 +76,10 @@ struct Mark {
 
 impl Mark {
     fn of(direction: DirectionId, network: &mut Network<u32>) -> Self {
-        let used = network.line_use(direction);
+        let used = network.link_use(direction);
         let sent_bytes = network.counters(direction).sent_bytes;
         let air = network.mac(direction).map_or(Duration::ZERO, |mac| mac.airtime);
-        let sensed = network.sensed_air(direction).unwrap_or_default();
+        let sensed = network.sensed_airtime(direction).unwrap_or_default();
         Self { sent_bytes, bits: used.capacity_bits, down: used.down, air, sensed }
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use mptcp::observe::{Event, Record, WindowChange};
 use mptcp_clock::Instant;
-use netsim::{Cause as DropCause, DirectionId, FrameEvent, Happening};
+use netsim::{Cause as DropCause, DirectionId, FrameEvent, FrameEventType};
 
 use super::buffers::Buffers;
 pub(in crate::world) use super::buffers::{Full, FullTimes};
@@ -86,39 +86,38 @@ impl Drops {
     }
 
     /// A frame was dropped or marked on the way of the acknowledgements.
-    fn count_acknowledgement(&mut self, what: Happening) {
+    fn count_acknowledgement(&mut self, what: FrameEventType) {
         match what {
-            Happening::Dropped(DropCause::QueueFull | DropCause::Discipline) => self.acks_queue += 1,
-            Happening::Dropped(DropCause::Down | DropCause::NoRoute) => self.acks_down += 1,
-            Happening::Dropped(
+            FrameEventType::Dropped(DropCause::QueueFull | DropCause::Discipline) => self.acks_queue += 1,
+            FrameEventType::Dropped(DropCause::Down | DropCause::NoRoute) => self.acks_down += 1,
+            FrameEventType::Dropped(
                 DropCause::Chance | DropCause::Retries | DropCause::Corrupted | DropCause::Filter,
             ) => self.acks_random += 1,
-            Happening::Dropped(DropCause::TooLong) | Happening::Marked => {}
+            FrameEventType::Dropped(DropCause::TooLong) | FrameEventType::Marked => {}
         }
     }
 
     /// A frame of so many bytes was dropped or marked on the way of the data.
-    fn count_data(&mut self, what: Happening, bytes: u32, hop: Hop) {
+    fn count_data(&mut self, what: FrameEventType, bytes: u32, hop: Hop) {
         let count = match what {
-            Happening::Dropped(DropCause::Discipline) if hop.polices => &mut self.policed,
-            Happening::Marked | Happening::Dropped(DropCause::QueueFull | DropCause::Discipline) => {
-                &mut self.queue
-            }
-            Happening::Dropped(DropCause::Down | DropCause::NoRoute) => &mut self.down,
-            Happening::Dropped(DropCause::Filter) => &mut self.filter,
-            Happening::Dropped(DropCause::Chance | DropCause::Retries | DropCause::Corrupted) => {
+            FrameEventType::Dropped(DropCause::Discipline) if hop.polices => &mut self.policed,
+            FrameEventType::Marked
+            | FrameEventType::Dropped(DropCause::QueueFull | DropCause::Discipline) => &mut self.queue,
+            FrameEventType::Dropped(DropCause::Down | DropCause::NoRoute) => &mut self.down,
+            FrameEventType::Dropped(DropCause::Filter) => &mut self.filter,
+            FrameEventType::Dropped(DropCause::Chance | DropCause::Retries | DropCause::Corrupted) => {
                 self.random += 1;
                 return;
             }
             // Where the sender is told, it sends the data again in smaller packets.
-            Happening::Dropped(DropCause::TooLong) if hop.tells => {
+            FrameEventType::Dropped(DropCause::TooLong) if hop.tells => {
                 self.unsent += u64::from(bytes);
                 return;
             }
-            Happening::Dropped(DropCause::TooLong) => &mut self.too_long,
+            FrameEventType::Dropped(DropCause::TooLong) => &mut self.too_long,
         };
         *count += 1;
-        if what != Happening::Marked {
+        if what != FrameEventType::Marked {
             self.unsent += u64::from(bytes);
         }
     }
@@ -248,13 +247,13 @@ impl Notes {
         if let Some((_, interface)) = flow_and_interface(event.label) {
             let drops = self.by_path.entry((flow as u16, interface as u16)).or_default();
             match event.what {
-                Happening::Dropped(DropCause::QueueFull | DropCause::Discipline) => drops.queue += 1,
-                Happening::Dropped(DropCause::Down | DropCause::NoRoute) => drops.down += 1,
-                Happening::Dropped(DropCause::Filter) => drops.filter += 1,
-                Happening::Dropped(DropCause::Chance | DropCause::Retries | DropCause::Corrupted) => {
+                FrameEventType::Dropped(DropCause::QueueFull | DropCause::Discipline) => drops.queue += 1,
+                FrameEventType::Dropped(DropCause::Down | DropCause::NoRoute) => drops.down += 1,
+                FrameEventType::Dropped(DropCause::Filter) => drops.filter += 1,
+                FrameEventType::Dropped(DropCause::Chance | DropCause::Retries | DropCause::Corrupted) => {
                     drops.random += 1;
                 }
-                Happening::Dropped(DropCause::TooLong) | Happening::Marked => {}
+                FrameEventType::Dropped(DropCause::TooLong) | FrameEventType::Marked => {}
             }
         }
         let hop = self.forth.get(&(flow as u16, event.direction)).copied();

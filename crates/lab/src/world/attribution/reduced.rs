@@ -1,7 +1,7 @@
-//! Why a sender reduced its window.
+//! Causes of window reductions.
 //!
-//! Owns the order of the causes. The simulator knows each drop with its reason; a reduction without a drop has its cause in acknowledgements,
-//! in segments that overtook others, or in a delay that changed.
+//! Owns the priority of causes. The simulator knows the cause of each drop. Without a drop, the cause is lost
+//! or late acknowledgements, reordering, or a change of the delay.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -9,12 +9,12 @@ use super::cause::Cause;
 use super::notes::Drops;
 use super::route::State;
 
-/// A retransmission that is lost, or too late, leads to a timeout within this time. Doubled timeouts after it are reductions of their own.
+/// Maximum time from a lost or late retransmission to its timeout. Later backoffs are separate reductions.
 const FOLLOWS: Duration = Duration::from_secs(2);
-/// A change of the delay makes a timeout or a loss spurious within this time, and a few RTTs.
+/// Time, in addition to a few RTTs, for which a change of the delay explains spurious losses.
 const CHANGED: Duration = Duration::from_secs(1);
 
-/// A reduction of a window.
+/// A window reduction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Reduced {
     pub(super) at: Instant,
@@ -22,7 +22,7 @@ pub(super) struct Reduced {
 }
 
 impl Reduced {
-    /// A reduction that was undone, where segments overtake others.
+    /// A reduction that was undone, on a path with reordering.
     pub(super) fn by_reordering(self) -> Self {
         Self { cause: Cause::Reordering, ..self }
     }
@@ -33,19 +33,19 @@ impl Reduced {
     }
 }
 
-/// What was known when a sender reduced its window.
+/// The state of a path at a window reduction.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circumstances {
     pub(super) now: Instant,
-    /// A retransmission timeout reduced it.
+    /// Whether a retransmission timeout caused it.
     pub(super) by_timeout: bool,
-    /// Drops since the reduction before.
+    /// Drops since the previous reduction.
     pub(super) since: Drops,
     /// The latest reduction that drops explain.
     pub(super) before: Option<Reduced>,
-    /// The latest change of the path's delay.
+    /// The latest change of the path delay.
     pub(super) changed: Option<Instant>,
-    /// Acknowledgements wait longer in queues than the path's own delay.
+    /// Whether the queueing delay of acknowledgements exceeds the path delay.
     pub(super) has_late_acknowledgements: bool,
     pub(super) state: State,
 }
@@ -54,7 +54,7 @@ impl Circumstances {
     /// The cause of the reduction.
     pub(super) fn cause(&self) -> Cause {
         let order: [Option<Cause>; 7] = if self.by_timeout {
-            // Acknowledgements that are lost lead to timeouts. Segments that overtake others lead to losses.
+            // Lost acknowledgements lead to timeouts, reordering to losses.
             [
                 self.of_data(),
                 self.of_acknowledgements(),
@@ -78,7 +78,7 @@ impl Circumstances {
         order.into_iter().flatten().next().unwrap_or(Cause::Spurious)
     }
 
-    /// The reason for which most of the data was dropped.
+    /// The most frequent cause of data drops.
     fn of_data(&self) -> Option<Cause> {
         let since = &self.since;
         if since.down > 0 {
@@ -90,7 +90,7 @@ impl Circumstances {
             (since.policed, Cause::Policer),
             (since.queue, Cause::QueueOverflow),
         ];
-        // Of equal numbers the last one counts: a queue that drops does so more than once.
+        // For equal counts the last cause wins: a queue drops repeatedly.
         counts
             .into_iter()
             .filter(|(count, _)| *count > 0)
@@ -125,7 +125,7 @@ impl Circumstances {
         (self.state.jitters || has_changed).then_some(Cause::DelayChange)
     }
 
-    /// A drop of before the latest reduction, which the sender noticed only now.
+    /// A drop before the latest reduction that the sender noticed only now.
     fn of_before(&self) -> Option<Cause> {
         let lately = FOLLOWS + self.state.delay.mul_f64(4.0);
         self.before.filter(|before| self.now.since(before.at) <= lately).map(|before| before.cause)

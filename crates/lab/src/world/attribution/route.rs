@@ -1,6 +1,6 @@
-//! The directions that the data of a path takes through the network, and what is known of them at an instant.
+//! The directions that the data of a path takes, and their current state.
 //!
-//! Owns a list of directions. Changes nothing in the network.
+//! Owns a list of directions. Never changes the network.
 
 use std::ops::Range;
 
@@ -12,57 +12,57 @@ use super::notes::Hop;
 use crate::scenario::names::Side;
 use crate::scenario::{Line, Scenario, Way};
 
-/// Hops after which a route is taken to be a loop.
+/// Maximum number of hops; more are a loop.
 const MOST_HOPS: usize = 64;
 
-/// From the sender of a flow to its receiver, and back.
+/// The route from the sender of a flow to its receiver, and back.
 #[derive(Clone, Debug)]
 pub(in crate::world) struct Route {
     pub(super) forth: Vec<DirectionId>,
     pub(super) back: Vec<DirectionId>,
-    /// By hop of `forth`: the highest rate that the hop has in this run, bit/s; `None` where no event changes it.
+    /// By hop of `forth`: its highest rate in this run, bit/s; `None` if no event changes it.
     best: Vec<Option<u64>>,
-    /// The rate of its slowest hop at its best, bit/s; `None` where no hop has one.
+    /// Highest rate of the bottleneck hop, bit/s; `None` without a rate.
     pub(super) rate: Option<u64>,
-    /// The rate of each hop at its best, bit/s; empty where that is not known.
+    /// Highest rate of each hop, bit/s; empty if unknown.
     pub(in crate::world) best_links: Links,
-    /// One of its links is wireless: nothing says what that carries.
+    /// Whether a link is wireless, so that its capacity is unknown.
     pub(super) is_wireless: bool,
-    /// The hop of `forth` on which segments overtake others.
+    /// The hop of `forth` with reordering.
     pub(super) reordering: Option<DirectionId>,
     /// By hop of `forth`: its shaper or policer.
     buckets: Vec<Option<RateLimit>>,
-    /// By hop of `forth`: how drops there count.
+    /// By hop of `forth`: the classification of its drops.
     pub(super) kinds: Vec<Hop>,
-    /// Queues alone delay frames on the way back: no wireless MAC, no middlebox, no far end that gathers them.
+    /// Whether only queues delay frames on the reverse path: no wireless MAC, no middlebox, no batching.
     has_plain_back: bool,
-    /// The same on the way of the data.
+    /// The same for the forward path.
     has_plain_forth: bool,
-    /// The interface of the host that opened the flow.
+    /// The interface of the opening host.
     pub(super) interface: u16,
 }
 
-/// What a route is at an instant.
+/// The state of a route at an instant.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct State {
-    /// Its rate over its best rate in this run, from 0 to 1.
+    /// Current rate as a fraction of the highest rate, 0 to 1.
     pub(super) share: f64,
-    /// The hop of `forth` that makes it slower than at its best.
+    /// The hop of `forth` that limits the current rate.
     pub(super) slowed: Option<usize>,
-    /// All its links are up.
+    /// Whether all links are up.
     pub(super) up: bool,
-    /// Propagation to the receiver and back of a frame that follows many others: it waits for the slowest ones.
+    /// Maximum propagation RTT, which applies to frames behind many others without reordering.
     pub(super) delay: Duration,
-    /// Mean propagation to the receiver and back.
+    /// Mean propagation RTT.
     pub(super) mean_delay: Duration,
-    /// Segments may overtake others.
+    /// Whether frames can be reordered.
     pub(super) reorders: bool,
-    /// Delays vary from frame to frame.
+    /// Whether delays vary between frames.
     pub(super) jitters: bool,
 }
 
 impl Route {
-    /// From the node where `first` begins, or from `node`, to an address. `None` where frames would not arrive.
+    /// The route from `node`, starting with `first`, to an address. `None` if frames would not arrive.
     pub(in crate::world) fn trace(
         network: &mut Network<u32>,
         node: NodeId,
@@ -136,27 +136,27 @@ impl Route {
         }
     }
 
-    /// What a frame of so many bytes takes to the receiver where no frame is before it: with jitter, at most.
+    /// Time of a frame of `bytes` to the receiver without queues; maximum with jitter.
     pub(super) fn forth_unqueued(&self, network: &Network<u32>, bytes: u32) -> Duration {
         unqueued(&self.forth, network, bytes)
     }
 
-    /// What an acknowledgement of so many bytes takes on the way back where no frame is before it: with jitter, at most.
+    /// Time of an acknowledgement of `bytes` on the reverse path without queues; maximum with jitter.
     pub(super) fn back_unqueued(&self, network: &Network<u32>, bytes: u32) -> Duration {
         unqueued(&self.back, network, bytes)
     }
 
-    /// Whether what data takes longer is the wait in queues.
+    /// Whether extra delay of data is queueing delay.
     pub(super) fn tells_waits_of_data(&self) -> bool {
         self.has_plain_forth
     }
 
-    /// Whether what acknowledgements take longer is the wait in queues.
+    /// Whether extra delay of acknowledgements is queueing delay.
     pub(super) fn tells_waits(&self) -> bool {
         self.has_plain_back
     }
 
-    /// What it is now.
+    /// The current state.
     pub(super) fn state(&self, network: &Network<u32>) -> State {
         let mut state = State { share: 1.0, up: true, ..State::default() };
         for (at, (hop, best)) in self.forth.iter().zip(&self.best).enumerate() {
@@ -185,20 +185,20 @@ impl Route {
         state
     }
 
-    /// How long each hop had been busy by now; of a policer, the time in which the tokens came that it has taken.
+    /// Busy time of each hop; for a policer, the time that corresponds to the used tokens.
     pub(super) fn busy(&self, network: &mut Network<u32>) -> Vec<Duration> {
         let busy = |(hop, bucket): (&DirectionId, &Option<RateLimit>)| match bucket {
             Some(bucket) if bucket.drops => {
                 let bits = network.counters(*hop).sent_bytes as f64 * 8.0;
                 Duration::from_secs(1).mul_f64(bits / bucket.rate.bits_per_second() as f64)
             }
-            _ => network.line_use(*hop).busy,
+            _ => network.link_use(*hop).busy,
         };
         self.forth.iter().zip(&self.buckets).map(busy).collect()
     }
 
-    /// What the hop at `at` could carry on average, bit/s: its line `line`, if that has a rate, and its shaper or policer while it was up
-    /// for a `part` of the time. `None` where neither has a rate.
+    /// Mean capacity of the hop at `at`, bit/s: the rate `line` of its link, limited by its shaper or policer
+    /// for the `part` of the time for which it was up. `None` without a rate.
     pub(super) fn carried_at_most(&self, at: usize, line: Option<f64>, part: f64) -> Option<f64> {
         let bucket = self.buckets.get(at).copied().flatten();
         let bucket = bucket.map(|bucket| bucket.rate.bits_per_second() as f64 * part);
@@ -206,7 +206,7 @@ impl Route {
     }
 }
 
-/// What a frame of so many bytes takes over some hops where no frame is before it: with jitter, at most.
+/// Time of a frame of `bytes` over some hops without queues; maximum with jitter.
 fn unqueued(hops: &[DirectionId], network: &Network<u32>, bytes: u32) -> Duration {
     let hop = |hop: &DirectionId| {
         let parameters = network.parameters(*hop);
@@ -217,25 +217,25 @@ fn unqueued(hops: &[DirectionId], network: &Network<u32>, bytes: u32) -> Duratio
     hops.iter().fold(Duration::ZERO, |sum, one| sum + hop(one))
 }
 
-/// What a frame takes on average behind the queue.
+/// Mean delay of a frame behind the queue.
 fn mean_delay(parameters: &Parameters) -> Duration {
     parameters.jitter.map_or(parameters.delay, |jitter| jitter.mean(parameters.delay))
 }
 
-/// What a frame takes behind the queue where many are in flight. A frame that may not overtake the one before waits for it: with many frames in
-/// flight the slowest ones decide, up to the reach of the jitter.
+/// Delay behind the queue with many frames in flight. Without reordering, each frame waits for the slowest
+/// one, so the maximum of the jitter applies.
 fn held_delay(parameters: &Parameters) -> Duration {
     let held =
         parameters.jitter.filter(|jitter| !jitter.reorder).map_or(Duration::ZERO, |jitter| jitter.spread);
     parameters.delay + held
 }
 
-/// The shaper or the policer of a direction.
+/// The shaper or policer of a direction.
 fn bucket_of(scenario: &Scenario, direction: DirectionId) -> Option<RateLimit> {
     line_of(scenario, direction).discipline.as_ref()?.rate_limit()
 }
 
-/// A rate with a shaper or a policer, bit/s.
+/// A rate limited by a shaper or policer, bit/s.
 fn bounded(rate: Option<u64>, bucket: Option<RateLimit>) -> Option<u64> {
     let bucket = bucket.map(|bucket| bucket.rate.bits_per_second());
     rate.map(|rate| bucket.map_or(rate, |bucket| rate.min(bucket))).or(bucket)
@@ -246,13 +246,13 @@ fn line_of(scenario: &Scenario, direction: DirectionId) -> &Line {
     if direction == direction.link().forward() { &link.forward } else { &link.backward }
 }
 
-/// The rate that a direction has where no event changes it, bit/s; `None` where a recording changes it.
+/// The initial rate of a direction, bit/s; `None` for a recording.
 fn first_rate(scenario: &Scenario, direction: DirectionId) -> Option<u64> {
     let line = line_of(scenario, direction);
     line.rate.filter(|_| line.recording.is_none())
 }
 
-/// The highest rate that a direction has within `life`; `None` where no event changes it, or it has none.
+/// The highest rate of a direction within `life`; `None` if no event changes it, or without a rate.
 fn best_rate(scenario: &Scenario, direction: DirectionId, life: &Range<Duration>) -> Option<u64> {
     let link = &scenario.links[direction.link().index()];
     let forward = direction == direction.link().forward();
@@ -270,7 +270,7 @@ fn best_rate(scenario: &Scenario, direction: DirectionId, life: &Range<Duration>
     later.chain([at_start]).collect::<Option<Vec<u64>>>()?.into_iter().max()
 }
 
-/// Instants at which something about a link changes by the scenario.
+/// Times at which the scenario changes a link.
 pub(in crate::world) fn turning_points(scenario: &Scenario) -> impl Iterator<Item = Instant> + '_ {
     scenario.events.iter().map(|event| Instant::ZERO + event.at)
 }

@@ -1,6 +1,6 @@
-//! Which flows use a direction, and how much of it.
+//! The flows that share a direction, and their use of it.
 //!
-//! Owns nothing: routes and accounts are those of the attribution.
+//! Stateless: routes and accounts belong to the attribution.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ impl Attribution {
         self.routes.iter().any(|((other, _), route)| *other != flow && uses(route))
     }
 
-    /// The links that the data of a path takes.
+    /// The links that the data of a path uses.
     pub(in crate::world) fn links_of(&self, flow: u16, path: u16) -> BTreeSet<LinkId> {
         let route = self.routes.get(&(flow, path));
         route.map(|route| route.forth.iter().map(|hop| hop.link()).collect()).unwrap_or_default()

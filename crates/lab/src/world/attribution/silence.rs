@@ -1,6 +1,7 @@
-//! What paths do while nothing arrives at an application that waits for data.
+//! The state of paths while no data arrives at a waiting application.
 //!
-//! Owns the longest such time of each flow. Looks at every sample, so that a silence is known up to one sample at each of its ends.
+//! Owns the longest such interval per flow. It is updated at each sample, so both ends are accurate to one
+//! sample.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +9,20 @@ use mptcp_clock::{Duration, Instant};
 
 use super::cause::Cause;
 
-/// Silences that are shorter are not looked at.
+/// Shorter intervals are ignored.
 const SHORTEST: Duration = Duration::from_millis(500);
-/// The time that a sender takes to notice that a link is back.
+/// Time after an outage until the sender resumes.
 const RECOVERY: &str = "recovery";
 
-/// Seconds of one path since the start of the run.
+/// Times of one path since the start of the run, s.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Spent {
     pub(super) by_cause: [f64; Cause::ALL.len()],
-    /// A link of it was down.
+    /// Time for which a link was down.
     pub(super) down: f64,
 }
 
-/// A time without data, as far as it was looked at.
+/// An interval without data so far.
 #[derive(Clone, Debug)]
 struct Silence {
     since: Instant,
@@ -31,25 +32,25 @@ struct Silence {
     shares: BTreeMap<u16, Vec<(&'static str, f64)>>,
 }
 
-/// The silences of all flows: by flow the present one and the longest one.
+/// The current and the longest interval of each flow.
 #[derive(Debug, Default)]
 pub(super) struct Silences {
     present: BTreeMap<u16, Silence>,
     longest: BTreeMap<u16, Silence>,
 }
 
-/// Whether a time without data is long enough to be looked at.
+/// Whether an interval is long enough.
 pub(super) fn is_long(lasted: Duration) -> bool {
     lasted > SHORTEST / 2
 }
 
 impl Silences {
-    /// Data has arrived, or none is waited for.
+    /// Data arrived, or the application no longer waits.
     pub(super) fn end(&mut self, flow: u16) {
         self.present.remove(&flow);
     }
 
-    /// Nothing has arrived since `since`, and the paths have `spent` their time so far.
+    /// No data arrived since `since`; `spent` has the times of the paths.
     pub(super) fn look(&mut self, now: Instant, flow: u16, since: Instant, spent: BTreeMap<u16, Spent>) {
         let lasted = now.since(since);
         let Some(present) = self.present.get_mut(&flow).filter(|present| present.since == since) else {
@@ -71,7 +72,7 @@ impl Silences {
         }
     }
 
-    /// The accounts of a flow had `then` and begin again with `now`: what was spent of a silence so far stays.
+    /// The accounts of a flow were reset from `then` to `now`; keeps the current interval.
     pub(super) fn begin_again(&mut self, flow: u16, then: &BTreeMap<u16, Spent>, now: &BTreeMap<u16, Spent>) {
         let Some(present) = self.present.get_mut(&flow) else { return };
         for (path, before) in &mut present.before {
@@ -82,26 +83,26 @@ impl Silences {
         }
     }
 
-    /// What a path did in the longest silence of its flow, if that began at `since`: shares of the time by cause.
+    /// Shares by cause of a path in the longest interval of its flow, if that started at `since`.
     pub(super) fn longest(&self, flow: u16, path: u16, since: Instant) -> Vec<(&'static str, f64)> {
         let longest = self.longest.get(&flow).filter(|longest| longest.since == since);
         longest.and_then(|longest| longest.shares.get(&path)).cloned().unwrap_or_default()
     }
 }
 
-/// What a path did between two looks at it, as shares of the `span` between them.
+/// Shares of the `span` between two states of a path.
 fn shares(before: Spent, after: Spent, span: f64) -> Vec<(&'static str, f64)> {
-    // Time may go to another cause later, when more is known of it.
+    // Time can be moved to another cause later.
     let mut since: Vec<f64> =
         before.by_cause.iter().zip(after.by_cause).map(|(then, now)| (now - then).max(0.0)).collect();
     let down = (after.down - before.down).clamp(0.0, span);
     let most = span.max(since.iter().sum());
-    // Several subflows of one path spend more time than there is.
+    // Several subflows of one path can add up to more than the interval.
     since.iter_mut().for_each(|time| *time *= span / most.max(1e-9));
     let known: f64 = since.iter().sum();
     let absent = (span - known).max(0.0);
     let named = Cause::ALL.iter().zip(&since).map(|(cause, time)| match cause {
-        // With the time after it in which the sender waits for its timer, or with no subflow at all.
+        // Includes the time after it until the timer of the sender expires, and time without a subflow.
         Cause::Down => (cause.name(), down.min(time + absent)),
         Cause::Closed => {
             (cause.name(), time + (absent - (down - since[Cause::Down as usize]).max(0.0)).max(0.0))

@@ -1,25 +1,25 @@
-//! How long the data of a path waited in the queues of its links, on average over time.
+//! Mean queueing delay of the data of a path over time.
 //!
-//! Owns these sums. Each frame that arrives is a sample of the queues, and counts for the time since the one before: a slow link has few
-//! frames, and each of them waits for long.
+//! Owns the sums. Each arriving frame samples the queues, and counts for the time since the previous one: slow
+//! links have few frames, with long delays.
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{DirectionId, Network};
 
 use super::route::Route;
 
-/// Frames that come within this time of each other belong to one busy time of the path, s.
+/// Maximum gap between frames of one busy period of the path, s.
 const PAUSE: f64 = 0.2;
 
-/// Waits of a flow's data on one path, s.
+/// Queueing delays of the data of a flow on one path, s.
 #[derive(Clone, Debug)]
 pub(super) struct Waits {
     last: Option<Instant>,
-    /// Waits times the time for which they count, s².
+    /// Integral of the queueing delay over time, s².
     waited: f64,
-    /// The time in which data arrived.
+    /// Time for which data arrived.
     time: f64,
-    /// By hop: the part of `waited` in which the longest queue was there.
+    /// By hop: the part of `waited` for which its queue was the longest.
     hops: Vec<f64>,
 }
 
@@ -28,7 +28,7 @@ impl Waits {
         Self { last: None, waited: 0.0, time: 0.0, hops: vec![0.0; hops] }
     }
 
-    /// A frame of so many bytes has arrived that was sent at `sent`.
+    /// A frame of `bytes` arrived that was sent at `sent`.
     pub(super) fn arrive(
         &mut self,
         (sent, now): (Instant, Instant),
@@ -39,7 +39,7 @@ impl Waits {
         let taken = now.since(sent);
         let wait = (taken - taken.min(route.forth_unqueued(network, bytes))).as_secs_f64();
         let since = self.last.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64());
-        // Before it waited there was no queue that is known of.
+        // Before its own delay, the queue is unknown.
         let waited = wait * since.min(wait);
         self.waited += waited;
         self.time += since.min(wait.max(PAUSE));
@@ -50,24 +50,24 @@ impl Waits {
         }
     }
 
-    /// The mean wait; `None` where no time is known.
+    /// The mean delay; `None` without data.
     pub(super) fn mean(&self) -> Option<f64> {
         (self.time > 0.0).then(|| self.waited / self.time)
     }
 
-    /// The hop in whose queue data waited longest.
+    /// The hop with the longest queueing delay.
     pub(super) fn hop(&self) -> Option<usize> {
         let (at, longest) = self.hops.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
         (*longest > 0.0).then_some(at)
     }
 
-    /// Forgets what waited so far, at the end of the warm-up.
+    /// Resets the sums at the end of the warm-up.
     pub(super) fn forget(&mut self) {
         *self = Self { last: self.last, ..Self::new(self.hops.len()) };
     }
 }
 
-/// The hop whose queue takes longest to send what it holds now.
+/// The hop whose queue takes longest to drain.
 pub(super) fn longest(hops: &[DirectionId], network: &mut Network<u32>) -> Option<usize> {
     let drain = |hop: &DirectionId| {
         let waiting = network.counters(*hop).backlog_bytes;

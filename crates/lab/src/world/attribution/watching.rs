@@ -1,6 +1,6 @@
-//! Looks at what paths do while nothing arrives.
+//! Updates intervals without data.
 //!
-//! Owns no state: the accounts are those of [`Attribution`], and the silences are kept in [`super::silence`].
+//! Stateless: [`Attribution`] has the accounts, and [`super::silence`] the intervals.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,8 @@ use super::Attribution;
 use super::silence::{Spent, is_long};
 
 impl Attribution {
-    /// Nothing has arrived at the application of `flow` since `since`, although it waits for data; `None` where it does not wait.
+    /// No data arrived at the application of `flow` since `since`, although it waits; `None` if it does not
+    /// wait.
     pub(in crate::world) fn watch_silence(
         &mut self,
         now: Instant,
@@ -26,18 +27,18 @@ impl Attribution {
         self.silences.look(now, flow, since, spent);
     }
 
-    /// What a path did in the longest silence of its flow, if that began at `since`: shares of the time by cause.
+    /// Shares by cause of a path in the longest interval of its flow, if that started at `since`.
     pub(in crate::world) fn silence(&self, flow: u16, path: u16, since: Instant) -> Vec<(&'static str, f64)> {
         self.silences.longest(flow, path, since)
     }
 
-    /// What every path of a flow has done so far, without settling the accounts.
+    /// Times of every path of a flow so far, without settling the accounts.
     pub(super) fn spent(&self, now: Instant, flow: u16, network: &mut Network<u32>) -> BTreeMap<u16, Spent> {
         let own = self.routes.range((flow, 0)..=(flow, u16::MAX));
         own.map(|((_, path), route)| {
             let mut spent = Spent::default();
             for hop in &route.forth {
-                spent.down = spent.down.max(network.line_use(*hop).down.as_secs_f64());
+                spent.down = spent.down.max(network.link_use(*hop).down.as_secs_f64());
             }
             let accounts = self.accounts.iter().filter(|(key, one)| key.0 == flow && one.path == *path);
             for (_, account) in accounts {

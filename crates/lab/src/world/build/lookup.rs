@@ -1,4 +1,4 @@
-//! What a name of the scenario stands for in the network.
+//! Indices of the names of a scenario in the network.
 
 use mptcp::InterfaceId;
 

@@ -1,4 +1,4 @@
-//! What hosts are told of their own queues.
+//! Notification of hosts about their local queues.
 
 use mptcp::InterfaceId;
 use netsim::LinkId;
@@ -8,12 +8,11 @@ use crate::scenario::names::SendQueueRule;
 use crate::scenario::{Link, Traffic};
 
 impl Builder<'_> {
-    /// Asks for the departures from the queues of hosts that send by a wireless interface, and of those where
-    /// somebody listens to them.
+    /// Enables departure events for hosts that send over a wireless interface, or need them.
     pub(super) fn watch_queues(&mut self) {
         for at in 0..self.hosts.len() {
             let name = self.hosts[at].name.clone();
-            // Who only receives has nothing that its queues could hold back.
+            // Receivers have no data in their queues.
             let sent = || self.scenario.flows.iter().filter(|flow| flow.sender() == name);
             let listens = sent().any(|flow| {
                 let greedy = matches!(flow.traffic, Traffic::Datagrams { rate: None, .. });

@@ -1,4 +1,4 @@
-//! How nodes choose ways, and the ways that were chosen for them.
+//! Path selection of nodes, and explicit routes.
 
 use netsim::{AddressId, DirectionId, TopologyError};
 
@@ -14,7 +14,7 @@ impl<'a> Builder<'a> {
         self.scenario.routes.iter().try_for_each(|route| self.pin(route))
     }
 
-    /// Pins a route for those of its subflows that begin or, for the host that opened them, end with it.
+    /// Pins a route for the subflows that start with it or, for their opener, end with it.
     fn pin(&mut self, route: &Route) -> Result<(), TopologyError> {
         let (Some(first), Some(last)) = (route.links.first(), route.links.last()) else { return Ok(()) };
         let (from, to) = (self.host(&route.from), self.host(&route.to));
@@ -36,7 +36,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// Over a link from one of its ends: the direction, and the other end.
+    /// The direction over a link from one of its ends, and the other end.
     fn step(&self, here: &str, link: &str) -> Option<(DirectionId, &'a str)> {
         let links: &'a [Link] = &self.scenario.links;
         let at = links.iter().position(|known| known.name == link)?;

@@ -1,4 +1,4 @@
-//! Between the network and the boxes: segments out of frames, and frames for what comes out.
+//! Transfer of segments between the network and middleboxes.
 
 use mptcp_clock::Instant;
 use mptcp_wire::Codepoint;
@@ -11,7 +11,7 @@ use crate::world::ports::label_of;
 use crate::world::{ETHERNET, World, host};
 
 impl World {
-    /// A frame is at a tap: the boxes there have it, and what they give goes on.
+    /// A frame is at a tap: passes it through the middleboxes there.
     #[inline(never)]
     pub(in crate::world) fn on_tapped(&mut self, now: Instant, direction: DirectionId, frame: Frame<u32>) {
         if self.impairs && self.refuses(frame.payload) {
@@ -40,7 +40,7 @@ impl World {
         self.await_middleboxes();
     }
 
-    /// It is time for a box.
+    /// The timer of a middlebox expired.
     #[cold]
     pub(in crate::world) fn wake_middleboxes(&mut self, now: Instant) {
         for (link, travelling) in self.middleboxes.wake(now) {
@@ -49,7 +49,7 @@ impl World {
         self.await_middleboxes();
     }
 
-    /// A box comes or goes.
+    /// Activates or deactivates a middlebox.
     #[cold]
     pub(in crate::world) fn switch_middlebox(&mut self, number: usize) {
         if let Some(switch) = self.scenario.switches.get(number) {
@@ -64,7 +64,7 @@ impl World {
         }
     }
 
-    /// Puts a segment back into the network.
+    /// Sends a segment of a middlebox into the network.
     fn emerge(&mut self, now: Instant, link: LinkId, (side, segment): Travelling) {
         let Some(destination) = host::lookup(&self.addresses, segment.destination.ip()) else { return };
         let direction = match side {

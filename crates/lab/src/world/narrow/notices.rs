@@ -1,4 +1,4 @@
-//! Notices of packets that were too long, from the network to the hosts.
+//! ICMP errors for packets that were too long.
 
 use mptcp::IcmpError;
 use mptcp_clock::Instant;
@@ -7,7 +7,8 @@ use super::Refused;
 use crate::world::{ETHERNET, ScheduledAction, World, host};
 
 impl World {
-    /// Routers answer what was refused. The narrow place lies at the far end: a notice takes a round trip of the link.
+    /// Sends ICMP errors for dropped segments. The narrow hop is at the far end, so an error takes one RTT of
+    /// the link.
     pub(in crate::world) fn send_notices(&mut self) {
         for refused in std::mem::take(&mut self.narrow.refused) {
             let Refused { at, direction, mut message } = refused;
@@ -27,7 +28,7 @@ impl World {
         }
     }
 
-    /// A notice arrives.
+    /// An ICMP error arrives.
     #[cold]
     pub(in crate::world) fn tell_too_long(&mut self, now: Instant, number: usize) {
         if let Some((to, message)) = self.narrow.notices.remove(&number) {

@@ -32,7 +32,7 @@ fn order(desk: &mut Desk<FqCoDelQueue>, packets: usize) -> Vec<u32> {
 fn flows_spread_evenly_over_the_rows() {
     let mut queue = FqCoDelQueue::new(FqCoDel { flows: 64, ..FqCoDel::default() });
     queue.flows.resize_with(64, || Flow {
-        row: Row::default(),
+        packets: PacketFifo::default(),
         law: CoDelLaw::new(Duration::ZERO, Duration::ZERO, 0),
         credit: 0,
         turn: Turn::Idle,

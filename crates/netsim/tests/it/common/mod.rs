@@ -1,7 +1,7 @@
 //! A small bench for link tests: two hosts, one link, numbered frames.
 
 use mptcp_clock::{Duration, Instant};
-use netsim::{AddressId, Event, Fate, Frame, LinkId, Network, Parameters, Rate};
+use netsim::{AddressId, Event, Frame, LinkId, Network, Parameters, Rate, SendOutcome};
 
 pub fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
@@ -36,7 +36,7 @@ impl Pair {
     }
 
     /// Lets time pass up to `at`, then sends frame `number` with `bytes`. Returns what arrived before.
-    pub fn send(&mut self, at: Instant, bytes: u32, number: u64) -> Fate {
+    pub fn send(&mut self, at: Instant, bytes: u32, number: u64) -> SendOutcome {
         let frame = Frame {
             bytes,
             destination: self.address,

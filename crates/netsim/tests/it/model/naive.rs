@@ -38,7 +38,7 @@ struct Wire {
     departs: Instant,
     departure: u64,
     /// The arrivals of the frames in flight.
-    flying: Vec<u64>,
+    in_flight: Vec<u64>,
     last_arrival: Instant,
     bad: bool,
     loss: Rng,
@@ -66,7 +66,7 @@ impl Naive {
             queue: VecDeque::new(),
             departs: Instant::ZERO,
             departure: 0,
-            flying: Vec::new(),
+            in_flight: Vec::new(),
             last_arrival: Instant::ZERO,
             bad: false,
             loss: root(index).child("loss"),
@@ -99,7 +99,7 @@ impl Naive {
                 Event::Departure => self.depart(at, wire),
                 Event::Change(change) => self.apply(at, wire, change),
                 Event::Arrival(packet) => {
-                    self.wires[wire].flying.retain(|&other| other != id);
+                    self.wires[wire].in_flight.retain(|&other| other != id);
                     if wire == 2 {
                         self.arrivals.push((at.as_nanos(), packet.number));
                     } else {
@@ -179,7 +179,7 @@ impl Naive {
         } else {
             let arrives = wire.arrival(at);
             let arrival = self.schedule(arrives, Stage::Arrival, index, Event::Arrival(packet));
-            self.wires[index].flying.push(arrival);
+            self.wires[index].in_flight.push(arrival);
         }
         if !self.wires[index].queue.is_empty() {
             self.serve(at, index);
@@ -206,8 +206,8 @@ impl Naive {
             Change::Up(up) => {
                 wire.parameters.up = up;
                 if !up {
-                    wire.counts[2] += (wire.flying.len() + wire.queue.len()) as u64;
-                    for event in wire.flying.drain(..).chain([wire.departure]) {
+                    wire.counts[2] += (wire.in_flight.len() + wire.queue.len()) as u64;
+                    for event in wire.in_flight.drain(..).chain([wire.departure]) {
                         self.events.remove(&event);
                     }
                     wire.queue.clear();

@@ -1,4 +1,4 @@
-//! Frames that never come into a queue, whatever queue it is.
+//! Frames that are refused before any queue.
 
 use mptcp_clock::Instant;
 

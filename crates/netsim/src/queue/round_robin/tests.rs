@@ -4,8 +4,8 @@ use super::*;
 use crate::frame::{Cause, Codepoint, DirectionId};
 use crate::queue::tests::{Desk, ms};
 
-fn desk(quantum: Option<u32>, limit: QueueLimit) -> Desk<TurnsQueue> {
-    Desk::new(TurnsQueue::new(Turns { by: By::Flow, limit, quantum }))
+fn desk(quantum: Option<u32>, limit: QueueLimit) -> Desk<RoundRobinQueue> {
+    Desk::new(RoundRobinQueue::new(RoundRobin { by: By::Flow, limit, quantum }))
 }
 
 /// What leaves when these packets, label and bytes, are all there.
@@ -47,10 +47,11 @@ fn each_row_has_a_limit_of_its_own() {
 
 #[test]
 fn ports_are_the_links_and_the_node_itself() {
-    let mut queue = TurnsQueue::new(Turns { by: By::Port, limit: QueueLimit::Unlimited, quantum: None });
+    let mut queue =
+        RoundRobinQueue::new(RoundRobin { by: By::Port, limit: QueueLimit::Unlimited, quantum: None });
     let mut random = mptcp_clock::Rng::new(1, "queue");
-    let mut fates = super::super::Fates::default();
-    let mut wire = Wire { now: ms(1), rate: None, random: &mut random, fates: &mut fates };
+    let mut outcomes = super::super::PacketOutcomes::default();
+    let mut wire = Wire { now: ms(1), rate: None, random: &mut random, outcomes: &mut outcomes };
     for (place, port) in [Some(0), Some(0), Some(1), Some(1), None, None].into_iter().enumerate() {
         let packet = Packet {
             bytes: 100,

@@ -1,7 +1,7 @@
-//! All cells of a network and all that send in them.
+//! All cells of a network and all their contenders.
 //!
-//! Owns them by number. Cells that hear each other share a medium (`medium`); a medium grows when
-//! cells are coupled and never splits.
+//! Owns them by number. Cells that sense each other share a medium (`medium`). Media merge when cells are
+//! coupled, and never split.
 
 use mptcp_clock::{Duration, Instant, Rng};
 
@@ -20,14 +20,14 @@ use crate::parameters::Change;
 use crate::queue_limit::QueueLimit;
 use crate::rate::Rate;
 
-/// What the MAC has done with a frame that waited in a direction.
+/// The MAC's result for a queued frame of a direction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Done {
-    /// It brought the first one over.
+    /// The first frame was acknowledged.
     Sent { direction: DirectionId, service: Service },
-    /// It gave the first one up.
+    /// The first frame was given up.
     GivenUp { direction: DirectionId, service: Service },
-    /// Its discipline dropped the one at a place among those that wait.
+    /// The discipline dropped the queued frame at `place`.
     Dropped { direction: DirectionId, place: usize },
 }
 
@@ -35,28 +35,28 @@ pub(crate) enum Done {
 pub(super) struct Cell {
     pub(super) parameters: CellParameters,
     pub(super) phy: Phy,
-    /// The access point's contender.
+    /// Contender number of the access point.
     pub(super) access_point: u32,
     pub(super) medium: u32,
-    /// Air that its transmissions took, those of the background too.
+    /// Airtime of its transmissions, including background stations.
     pub(super) airtime: Duration,
 }
 
-/// Something that sends: a station, an access point or a station of the background.
+/// A contender: a station, an access point or a background station.
 #[derive(Debug)]
 pub(super) struct Contender {
     pub(super) cell: u32,
     pub(super) interface: Interface,
-    /// When the frame now at the head came there.
+    /// Time at which the current first frame became first.
     pub(super) head_since: Instant,
-    /// What it sends when nothing waits.
+    /// Traffic of a background station.
     pub(super) neighbour: Option<Neighbour>,
     pub(super) backoff: Rng,
     pub(super) sense: Rng,
     pub(super) collision: Rng,
 }
 
-/// One way between a station and its access point.
+/// One direction between a station and its access point.
 #[derive(Debug)]
 pub(super) struct Radio {
     pub(super) direction: DirectionId,
@@ -64,45 +64,45 @@ pub(super) struct Radio {
     pub(super) cell: u32,
     pub(super) rates: RateControl,
     pub(super) snr_db: f64,
-    /// By rate, the logarithm of the probability that one bit is read.
+    /// Log probability of receiving one bit, by rate.
     pub(super) log_success: Vec<f64>,
     pub(super) trials: Rng,
     pub(super) noise: Rng,
     pub(super) counters: MacCounters,
 }
 
-/// Cells that hear each other.
+/// Cells that sense each other.
 #[derive(Debug, Default)]
 pub(super) struct Medium {
     pub(super) members: Vec<u32>,
-    /// Those of the members that fall silent and talk again.
+    /// Background stations with on-off traffic.
     pub(super) neighbours: Vec<u32>,
     pub(super) on_air: Vec<Exchange>,
-    /// The event queue's number for it.
+    /// Source number in the event queue.
     pub(super) source: u32,
-    /// Exchanges that are over, kept for the memory they own.
+    /// Finished exchanges, reused for their allocations.
     pub(super) spare: Vec<Exchange>,
     pub(super) starters: Vec<u32>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Air {
+pub(crate) struct Cells {
     pub(super) cells: Vec<Cell>,
     pub(super) contenders: Vec<Contender>,
-    /// By contender; apart from them because every transmission walks through these.
+    /// Indexed by contender; stored separately because every transmission iterates over them.
     pub(super) access: Vec<Access>,
     pub(super) radios: Vec<Radio>,
     pub(super) media: Vec<Medium>,
     pub(super) interference: Interference,
-    /// Couplings that were given, by cells, the lower first.
+    /// Explicit couplings, by pairs of cells with the lower number first.
     pub(super) given: Vec<(u32, u32, Coupling)>,
-    /// The coupling of each pair of cells.
+    /// Coupling of each pair of cells.
     pub(super) couplings: Vec<Vec<Coupling>>,
-    /// What is done with frames since the network last looked.
+    /// MAC results since the network last read them.
     pub(crate) done: Vec<Done>,
 }
 
-impl Air {
+impl Cells {
     pub(crate) fn new() -> Self {
         Self {
             cells: Vec::new(),
@@ -117,7 +117,7 @@ impl Air {
         }
     }
 
-    /// A cell that draws from `stream`, with a medium whose number in the event queue is `source`.
+    /// Adds a cell with random stream `stream`. Its medium has source number `source`.
     pub(crate) fn add_cell(
         &mut self,
         now: Instant,
@@ -136,7 +136,7 @@ impl Air {
         cell
     }
 
-    /// A station of a cell: its radios to the access point and back.
+    /// Adds a station to a cell: one radio per direction.
     pub(crate) fn add_station(
         &mut self,
         now: Instant,
@@ -168,7 +168,7 @@ impl Air {
         [first, first + 1]
     }
 
-    /// Stations that only occupy the air of a cell.
+    /// Adds background stations to a cell.
     pub(crate) fn add_background(&mut self, now: Instant, cell: u32, background: &Background, stream: &Rng) {
         for number in 0..background.stations {
             let stream = stream.child(&number.to_string());
@@ -200,7 +200,7 @@ impl Air {
         contender
     }
 
-    /// Sets the distance of both radios of a station, by one of them.
+    /// Sets the distance of both radios of a station.
     fn set_distance(&mut self, radio: u32, metres: f64) {
         for radio in [radio, radio ^ 1] {
             let radio = &mut self.radios[radio as usize];
@@ -212,7 +212,7 @@ impl Air {
         }
     }
 
-    /// Whether a frame fits into the queue of a radio's sender.
+    /// Whether a frame fits into the queue of the sender of a radio.
     pub(crate) fn admits(&self, radio: u32, bytes: u32) -> bool {
         let radio = &self.radios[radio as usize];
         let interface = &self.contenders[radio.contender as usize].interface;
@@ -221,7 +221,7 @@ impl Air {
         interface.len() == 0 || interface.limit.admits(interface.len(), interface.bytes(), bytes, rate)
     }
 
-    /// Queues a frame that fits. Returns when its sender now means to send.
+    /// Queues a frame that fits. Returns the time at which its sender now plans to send.
     pub(crate) fn enqueue(&mut self, now: Instant, radio: u32, bytes: u32) -> Instant {
         let contender = self.radios[radio as usize].contender;
         let sender = &mut self.contenders[contender as usize];
@@ -236,7 +236,7 @@ impl Air {
         access.fires
     }
 
-    /// Takes note of a change that concerns the air.
+    /// Applies a change that affects the medium.
     pub(crate) fn change(&mut self, now: Instant, radio: u32, change: &Change) {
         let index = radio as usize;
         let contender = self.radios[index].contender;
@@ -252,7 +252,7 @@ impl Air {
         }
     }
 
-    /// Forgets all that waits for a radio. What is on the air goes on, for nothing.
+    /// Drops all queued frames of a radio. A transmission in progress continues without effect.
     fn flush(&mut self, now: Instant, radio: u32, contender: u32) {
         let sender = &mut self.contenders[contender as usize];
         let was_head = sender.interface.head().is_some_and(|head| head.radio == radio);
@@ -272,7 +272,7 @@ impl Air {
         self.refill(now, contender);
     }
 
-    /// The MAC's counters of a radio.
+    /// MAC counters of a radio.
     pub(crate) fn counters(&self, number: u32) -> MacCounters {
         let radio = &self.radios[number as usize];
         let phy = &self.cells[radio.cell as usize].phy;
@@ -284,7 +284,7 @@ impl Air {
         }
     }
 
-    /// Air that all transmissions took as far as the cell of a radio senses them.
+    /// Airtime of all transmissions that the cell of a radio senses.
     pub(crate) fn sensed(&self, radio: u32) -> Duration {
         let cell = self.radios[radio as usize].cell;
         let others = self.cells.iter().enumerate();
@@ -293,29 +293,29 @@ impl Air {
         })
     }
 
-    /// The probability that the cell of radio `a` senses a transmission of radio `b`.
+    /// Probability that the cell of radio `a` senses a transmission of radio `b`.
     pub(crate) fn carrier_sense(&self, a: u32, b: u32) -> f64 {
         let [a, b] = [a, b].map(|radio| self.radios[radio as usize].cell);
         self.coupling(a, b).carrier_sense
     }
 
-    /// How many contend on a medium.
+    /// Number of contenders of a medium.
     pub(crate) fn members(&self, medium: u32) -> usize {
         self.media[medium as usize].members.len()
     }
 
-    /// The event queue number of a radio's medium.
+    /// Source number of the medium of a radio.
     pub(crate) fn source_of(&self, radio: u32) -> u32 {
         let cell = self.radios[radio as usize].cell;
         self.media[self.cells[cell as usize].medium as usize].source
     }
 
-    /// The numbers of the media in the event queue, and when each next wants attention.
+    /// Source number and next event time of each medium.
     pub(crate) fn pending(&self) -> impl Iterator<Item = (u32, Instant)> + '_ {
         self.media.iter().enumerate().map(|(index, medium)| (medium.source, self.next_event(index as u32)))
     }
 
-    /// The event queue number of a medium and when it next wants attention.
+    /// Source number and next event time of a medium.
     pub(crate) fn pending_of(&self, medium: u32) -> (u32, Instant) {
         (self.media[medium as usize].source, self.next_event(medium))
     }

@@ -1,6 +1,6 @@
-//! Packets in a row, first in, first out.
+//! A FIFO of packets.
 //!
-//! Owns their number of bytes. Decides nothing.
+//! Owns their total length in bytes. Makes no decisions.
 
 use std::collections::VecDeque;
 
@@ -9,12 +9,12 @@ use mptcp_clock::{Duration, Instant};
 use super::Packet;
 
 #[derive(Debug, Default)]
-pub(super) struct Row {
+pub(super) struct PacketFifo {
     packets: VecDeque<Packet>,
     bytes: u64,
 }
 
-impl Row {
+impl PacketFifo {
     pub(super) fn push(&mut self, packet: Packet) {
         self.bytes += u64::from(packet.bytes);
         self.packets.push_back(packet);
@@ -42,7 +42,7 @@ impl Row {
         self.bytes
     }
 
-    /// How long the first one has waited.
+    /// Queueing delay of the first packet.
     pub(super) fn waited(&self, now: Instant) -> Duration {
         self.first().map_or(Duration::ZERO, |first| now.since(first.arrived))
     }

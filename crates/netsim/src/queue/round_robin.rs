@@ -1,72 +1,72 @@
-//! Rows that take turns: deficit round robin (Shreedhar and Varghese, SIGCOMM 1995), or one packet each; by flow or by the port
-//! at which a packet came. Work-conserving: a row that has nothing loses its turn.
+//! Round robin over sub-queues: deficit round robin (Shreedhar and Varghese, SIGCOMM 1995), or one packet
+//! each. Sub-queues are per flow or per incoming link. Work-conserving: empty sub-queues are skipped.
 //!
-//! Owns the rows and the order of those that have something.
+//! Owns the sub-queues and the order of the non-empty ones.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::row::Row;
+use super::packet_fifo::PacketFifo;
 use super::{Next, Packet, QueueDiscipline, Wire};
 use crate::queue_limit::QueueLimit;
 
-/// What has a row of its own.
+/// The classification of packets into sub-queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By {
-    /// Packets of one label.
+    /// By label.
     Flow,
-    /// Packets that came by one link; the node's own are one more.
+    /// By incoming link; packets of the node itself have one more.
     Port,
 }
 
-/// What can be set.
+/// Parameters of round robin.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Turns {
-    /// Who takes turns.
+pub struct RoundRobin {
+    /// Classification.
     pub by: By,
-    /// Of each row.
+    /// Limit per sub-queue.
     pub limit: QueueLimit,
-    /// Bytes in a turn; `None`: one packet, whatever its length.
+    /// Bytes per round; `None` for one packet of any length.
     pub quantum: Option<u32>,
 }
 
 #[derive(Debug, Default)]
 struct Place {
-    row: Row,
+    packets: PacketFifo,
     credit: i64,
 }
 
-/// A queue under it.
+/// A round-robin queue.
 #[derive(Debug)]
-pub struct TurnsQueue {
-    settings: Turns,
+pub struct RoundRobinQueue {
+    settings: RoundRobin,
     rows: BTreeMap<u32, Place>,
-    /// Rows with packets, the next one first.
+    /// Non-empty sub-queues in the order of service.
     waiting: VecDeque<u32>,
 }
 
-impl TurnsQueue {
+impl RoundRobinQueue {
     /// An empty queue.
     #[must_use]
-    pub fn new(settings: Turns) -> Self {
+    pub fn new(settings: RoundRobin) -> Self {
         Self { settings, rows: BTreeMap::new(), waiting: VecDeque::new() }
     }
 }
 
-impl QueueDiscipline for TurnsQueue {
+impl QueueDiscipline for RoundRobinQueue {
     fn enqueue(&mut self, packet: Packet, wire: &mut Wire<'_>) {
         let key = match self.settings.by {
             By::Flow => packet.label,
             By::Port => packet.port.map_or(0, |port| port.0 + 1),
         };
         let place = self.rows.entry(key).or_default();
-        if !self.settings.limit.fits(place.row.len(), place.row.bytes(), packet.bytes, wire.rate) {
+        if !self.settings.limit.fits(place.packets.len(), place.packets.bytes(), packet.bytes, wire.rate) {
             return wire.drop_full(packet);
         }
-        if place.row.is_empty() {
+        if place.packets.is_empty() {
             place.credit = i64::from(self.settings.quantum.unwrap_or(0));
             self.waiting.push_back(key);
         }
-        place.row.push(packet);
+        place.packets.push(packet);
     }
 
     fn dequeue(&mut self, _wire: &mut Wire<'_>) -> Next {
@@ -75,22 +75,22 @@ impl QueueDiscipline for TurnsQueue {
                 self.waiting.pop_front();
                 continue;
             };
-            let Some(first) = place.row.first() else {
+            let Some(first) = place.packets.first() else {
                 self.waiting.pop_front();
                 continue;
             };
             if let Some(quantum) = self.settings.quantum {
                 let needed = i64::from(first.bytes);
                 if place.credit < needed {
-                    // Its turn is over; the next one is larger by what was left.
+                    // The round of this sub-queue ends; unused credit carries over.
                     place.credit += i64::from(quantum.max(1));
                     self.waiting.rotate_left(1);
                     continue;
                 }
                 place.credit -= needed;
             }
-            let Some(packet) = place.row.pop() else { continue };
-            if place.row.is_empty() {
+            let Some(packet) = place.packets.pop() else { continue };
+            if place.packets.is_empty() {
                 self.waiting.pop_front();
                 self.rows.remove(&key);
             } else if self.settings.quantum.is_none() {

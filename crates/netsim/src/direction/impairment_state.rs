@@ -1,26 +1,26 @@
-//! The state of what happens to frames at the far end of a direction: its chance, and the batch that is open.
+//! State of impairments at the far end of a direction: random streams, and the open batch.
 //!
-//! Owns when a batch comes out. Never holds a frame: that is the affair of `far_end`.
+//! Owns the delivery times of batches. Never holds a frame; `far_end` does.
 
 use mptcp_clock::{Instant, Rng};
 
 use crate::parameters::{Batch, Parameters};
 
 #[derive(Debug)]
-pub(super) struct Impairing {
+pub(super) struct ImpairmentState {
     duplicate: Rng,
     corrupt: Rng,
     batch: Option<Batch>,
-    /// How many frames wait in the open batch.
+    /// Number of frames in the open batch.
     held: u32,
-    /// When it comes out at the latest.
+    /// Latest delivery time of the open batch.
     closes: Instant,
-    /// When the last frame came to the far end.
+    /// Time at which the last frame reached the far end.
     last: Instant,
 }
 
-impl Impairing {
-    /// For a direction that does anything of that; `None` for one that does not.
+impl ImpairmentState {
+    /// The state for a direction with impairments; `None` for other directions.
     pub(super) fn of(parameters: &Parameters, stream: &Rng) -> Option<Box<Self>> {
         let Parameters { duplicate, corrupt, batch, .. } = *parameters;
         let nothing = duplicate <= 0.0 && corrupt <= 0.0 && batch.is_none();
@@ -31,18 +31,18 @@ impl Impairing {
         })
     }
 
-    /// Whether frames wait for others.
+    /// Whether the direction delivers in batches.
     pub(super) fn gathers(&self) -> bool {
         self.batch.is_some()
     }
 
-    /// Whether the next frame is doubled, and whether it is damaged.
+    /// Whether the next frame is duplicated, and whether it is corrupted.
     pub(super) fn draw(&mut self, parameters: &Parameters) -> (bool, bool) {
         (self.duplicate.chance(parameters.duplicate), self.corrupt.chance(parameters.corrupt))
     }
 
-    /// A frame comes to the far end at `arrives`: when its batch comes out, and how many frames of it came before, if it
-    /// completes it.
+    /// Adds a frame that reaches the far end at `arrives`. Returns the delivery time of its batch, and the
+    /// number of earlier frames that it releases by completing the batch.
     pub(super) fn join(&mut self, arrives: Instant) -> (Instant, usize) {
         let Some(batch) = self.batch else { return (arrives, 0) };
         self.last = arrives.max(self.last);
@@ -58,7 +58,7 @@ impl Impairing {
         (self.closes, before)
     }
 
-    /// What waited is lost.
+    /// The open batch is lost.
     pub(super) fn forget(&mut self, now: Instant) {
         (self.held, self.last) = (0, now);
     }
