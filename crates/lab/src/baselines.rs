@@ -1,25 +1,25 @@
-//! The single-path runs that every multipath result stands beside.
+//! Single-path baselines of MPTCP flows.
 
 use mptcp::path_manager::FullMesh;
 
 use crate::scenario::names::Transport;
 use crate::scenario::{Flow, Policy, Scenario};
 
-/// A scenario in which one flow is plain TCP over one path alone.
+/// A scenario in which one flow is plain TCP over one path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {
     /// The flow.
     pub flow: String,
-    /// The path it is left with.
+    /// Its only path.
     pub path: String,
-    /// What to run.
+    /// The scenario to run.
     pub scenario: Scenario,
 }
 
-/// Bytes of a flow in a scenario.
+/// Memory of a flow in a scenario, bytes.
 const FLOW: f64 = 1_000.0;
 
-/// More runs than the limits of a scenario allow.
+/// An excess over the limits on runs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TooManyRuns {
     /// Above `limits.runs`.
@@ -40,16 +40,17 @@ pub enum TooManyRuns {
 }
 
 impl Scenario {
-    /// How many baselines there are.
+    /// Number of baselines.
     #[must_use]
     pub fn baseline_count(&self) -> u64 {
         self.flows.iter().filter(|flow| asks(flow)).map(|flow| flow.paths.len() as u64).sum()
     }
 
-    /// Whether as many runs, each with its baselines, are no more than the limits allow, whatever becomes of their results.
+    /// Checks that `runs` runs and their baselines do not exceed `limits.runs`; returns the total number of
+    /// runs.
     ///
     /// # Errors
-    /// How many there are.
+    /// The excess.
     pub fn check_run_count(&self, runs: u64) -> Result<u64, TooManyRuns> {
         let all = runs.saturating_mul(self.baseline_count() + 1);
         if all > self.limits.runs {
@@ -58,10 +59,10 @@ impl Scenario {
         Ok(all)
     }
 
-    /// Whether the results of as many runs, each with its baselines, are within the limits.
+    /// Checks that the results of `runs` runs and their baselines do not exceed the limits.
     ///
     /// # Errors
-    /// What there would be too much of.
+    /// The excess.
     pub fn check_runs(&self, runs: u64) -> Result<(), TooManyRuns> {
         let all = self.check_run_count(runs)?;
         let baselines = self.baseline_count();
@@ -73,10 +74,11 @@ impl Scenario {
         Ok(())
     }
 
-    /// The same of runs that keep events: their rows stay until all runs are over, those of baselines are none.
+    /// As [`Self::check_runs`], for runs that record events. Their rows stay in memory until all runs end;
+    /// baselines record none.
     ///
     /// # Errors
-    /// What there would be too much of.
+    /// The excess.
     pub fn check_traced_runs(&self, runs: u64) -> Result<(), TooManyRuns> {
         self.check_runs(runs)?;
         let estimate = self.estimate();
@@ -88,9 +90,8 @@ impl Scenario {
         Ok(())
     }
 
-    /// A baseline for each path of each multipath flow that asks for them. All else stays: other
-    /// flows, events, buffers, and the congestion control, of which the coupled ones are Reno on a
-    /// single path.
+    /// One baseline for each path of each MPTCP flow with `baselines = true`. Everything else stays the same:
+    /// other flows, events, buffers, and congestion control. A coupled controller is Reno on a single path.
     #[must_use]
     pub fn baselines(&self) -> Vec<Baseline> {
         let mut baselines = Vec::new();

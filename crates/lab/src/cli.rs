@@ -1,6 +1,6 @@
-//! A command of one's own: runs scenario files that may name what a registry has.
+//! The command line of a custom build: runs scenario files with the names of a registry.
 //!
-//! Owns arguments, exit codes and what a person sees when something goes wrong: 0 all well, 1 a run failed, 2 bad input.
+//! Owns arguments, exit codes and error output. Exit codes: 0 success, 1 failed run, 2 bad input.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -25,21 +25,21 @@ schema     print the JSON Schema of scenario files
 reference  print the reference page of scenario files
 ";
 
-/// Why a file was not run.
+/// An error of [`run_file`].
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// What is wrong with the scenario.
+    /// The scenario is invalid.
     #[error(transparent)]
     Scenario(#[from] ScenarioError),
-    /// Why its run did not come to the end.
+    /// The run ended early.
     #[error(transparent)]
     Run(#[from] RunError),
 }
 
-/// Runs a scenario file that may name what `registry` has; `values` are put over it, as `--set` does.
+/// Runs a scenario file with the names of `registry`; `values` are overrides, as of `--set`.
 ///
 /// # Errors
-/// What is wrong with the scenario, or why the run ended early.
+/// An invalid scenario, or an early end of the run.
 pub fn run_file(
     registry: &Arc<Registry>,
     file: impl AsRef<Path>,
@@ -60,13 +60,13 @@ pub fn run_file(
     Ok((scenario, measured))
 }
 
-/// The whole of a command's `main`: reads the arguments of this process, does what they say, gives the exit code.
+/// The `main` function of a command: parses the arguments, executes them, and returns the exit code.
 #[must_use]
 pub fn run(registry: Registry) -> ExitCode {
     match execute(&Arc::new(registry), std::env::args_os().skip(1)) {
         Ok(text) => {
             let mut out = std::io::stdout().lock();
-            // Who has read enough closes the pipe, and that is no fault.
+            // A closed pipe is not an error.
             let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
             ExitCode::SUCCESS
         }
@@ -77,7 +77,7 @@ pub fn run(registry: Registry) -> ExitCode {
     }
 }
 
-/// An exit code and the line that goes with it.
+/// Exit code and message.
 type Failure = (u8, String);
 
 fn execute(registry: &Arc<Registry>, arguments: impl Iterator<Item = OsString>) -> Result<String, Failure> {
@@ -107,7 +107,7 @@ fn run_one(registry: &Arc<Registry>, given: &Arguments) -> Result<String, Failur
     Ok(text)
 }
 
-/// What `run` is told.
+/// Arguments of `run`.
 #[derive(Debug, Default)]
 struct Arguments {
     file: PathBuf,

@@ -1,7 +1,7 @@
-//! Files of a run: the scenario as run, and the tables of Python's results as CSV, with the same columns.
+//! Files of a run: the resolved scenario, and its tables as CSV, with the columns of the Python tables.
 //!
-//! Owns file formats. Each file is written beside its name, then renamed: whole, or not there. The same run gives the
-//! same bytes.
+//! Owns file formats. Each file is written under a temporary name and then renamed, so it is complete or
+//! absent. The same run gives the same bytes.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -12,13 +12,14 @@ use serde_json::json;
 use crate::measurements::{FlowSummary, LinkSummary, Measurements, Metric};
 use crate::scenario::Scenario;
 
-/// In the columns `flow` and `path` of the samples: over all of them.
+/// Value of the columns `flow` and `path` of samples over all of them.
 const ALL: &str = "*";
 
-/// Writes `scenario.toml samples.csv flows.csv paths.csv links.csv run.json`, and `blocks.csv` if a flow timed any.
+/// Writes `scenario.toml samples.csv flows.csv paths.csv links.csv run.json`, and `blocks.csv` if a flow has
+/// blocks.
 ///
 /// # Errors
-/// What the system says of a file.
+/// I/O errors.
 pub fn export(directory: &Path, scenario: &Scenario, seed: u64, measured: &Measurements) -> io::Result<()> {
     fs::create_dir_all(directory)?;
     let who = format!("{},{seed},", quoted(&scenario.name));
@@ -41,7 +42,7 @@ pub fn export(directory: &Path, scenario: &Scenario, seed: u64, measured: &Measu
             "data_packets": measured.data_packets,
         }],
     });
-    // Last: who finds it finds the rest.
+    // Written last: if it exists, all others exist.
     whole(directory, "run.json", |out| writeln!(out, "{run:#}"))
 }
 
@@ -55,7 +56,7 @@ fn whole(
     let written = write(&mut out).and_then(|()| out.flush());
     let done = written.and_then(|()| fs::rename(&temporary, directory.join(name)));
     if done.is_err() {
-        // The first error is the one to tell.
+        // Reports the first error, not one of the cleanup.
         let _ = fs::remove_file(&temporary);
     }
     done
@@ -75,7 +76,7 @@ fn samples(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Resu
     Ok(())
 }
 
-/// The shares of limits, each name once, in the order in which they come.
+/// The distinct names of limits, in order.
 fn limits(flows: &[FlowSummary]) -> Vec<&'static str> {
     let mut names = Vec::new();
     for (name, _) in flows.iter().flat_map(|flow| &flow.limits) {
@@ -144,7 +145,7 @@ fn paths(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
          mean_srtt_s,capacity,best_capacity,base_rtt_s,ack_wait_s,ack_queue,dropped_random,dropped_queue,\
          dropped_down,dropped_filter"
     )?;
-    // Of runs that are observed: in the order in which the first path has them.
+    // Only of observed runs, in the order of the first path.
     let all = || measured.flows.iter().flat_map(|flow| &flow.paths);
     let limits: Vec<&str> = all()
         .find(|path| !path.limits.is_empty())
@@ -194,7 +195,7 @@ fn links(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
         "run,seed,variant,link,direction,offered_frames,sent_frames,sent_bytes,queue_drops,random_losses,mac_retries,\
          mac_drops,longest_queue,busy,capacity"
     )?;
-    // Columns that not every network has.
+    // Optional columns.
     type Of = fn(&LinkSummary) -> Option<u64>;
     let some: [(&str, Of); 3] = [
         ("queue_marks", |link| link.queue_marks),
@@ -235,7 +236,7 @@ fn said(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
 }
 
-/// A text as CSV has it (RFC 4180 section 2).
+/// A quoted CSV field (RFC 4180 section 2).
 fn quoted(text: &str) -> String {
     if text.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", text.replace('"', "\"\""))

@@ -1,7 +1,7 @@
-//! The laboratory: scenarios in, measurements out.
+//! The laboratory: runs scenarios and returns measurements.
 //!
-//! Owns the meaning of a scenario. The one place where the protocol and the network meet; never
-//! implements either.
+//! Owns the meaning of a scenario. The only crate in which the protocol and the network meet; implements
+//! neither.
 #![forbid(unsafe_code)]
 
 pub mod application;

@@ -1,16 +1,16 @@
-//! The bytes that flows carry: known at every offset, so that every receiver can check them.
+//! The payload of flows: known at every offset, so that receivers can verify it.
 
 use std::sync::LazyLock;
 
 use bytes::Bytes;
 
-/// Length of the pattern; it repeats.
+/// Length of the pattern, which repeats.
 const LENGTH: usize = 1 << 20;
 
 static PATTERN: LazyLock<&'static [u8]> = LazyLock::new(|| {
     let mut state = 0x243f_6a88_85a3_08d3_u64;
     let words = (0..LENGTH / 8).flat_map(|_| {
-        // xorshift64 (Marsaglia): no byte sequence of a segment's length comes twice.
+        // xorshift64 (Marsaglia): no sequence of the length of a segment repeats.
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
@@ -19,7 +19,7 @@ static PATTERN: LazyLock<&'static [u8]> = LazyLock::new(|| {
     Box::leak(words.collect::<Vec<u8>>().into_boxed_slice())
 });
 
-/// Up to `length` bytes of the stream from `offset` on; fewer at the end of the pattern.
+/// Up to `length` bytes of the stream at `offset`; fewer at the end of the pattern.
 #[must_use]
 pub fn bytes_at(offset: u64, length: u64) -> Bytes {
     let from = (offset % LENGTH as u64) as usize;
@@ -27,7 +27,7 @@ pub fn bytes_at(offset: u64, length: u64) -> Bytes {
     Bytes::from_static(&PATTERN[from..to])
 }
 
-/// Whether `data` is what the stream has at `offset`.
+/// Whether `data` equals the stream at `offset`.
 #[must_use]
 pub fn matches(mut offset: u64, mut data: &[u8]) -> bool {
     while !data.is_empty() {
@@ -35,7 +35,7 @@ pub fn matches(mut offset: u64, mut data: &[u8]) -> bool {
         let length = data.len().min(LENGTH - from);
         let expected = &PATTERN[from..from + length];
         let (head, rest) = data.split_at(length);
-        // The simulator does not copy: mostly it is the very same memory.
+        // The simulator does not copy payload, so the memory is usually the same.
         if !std::ptr::eq(head, expected) && head != expected {
             return false;
         }

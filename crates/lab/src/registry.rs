@@ -1,7 +1,7 @@
-//! What scenarios may name: the kinds that come with this crate, and those that others add.
+//! The registry of names in scenarios: built-in kinds, and kinds of other crates.
 //!
-//! Owns the lists and what schema and reference say of them. A kind that comes with the crate is one file and one line
-//! here. Congestion controllers, schedulers and path managers are those of `mptcp::policy`, which has their list.
+//! Owns the lists, and their part of schema and reference page. A built-in kind is one file and one line here.
+//! `mptcp::policy` has the congestion controllers, schedulers and path managers.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -22,41 +22,41 @@ use crate::scenario::{kind_schema, reference, schema};
 
 mod policies;
 
-/// Makes a loss model.
+/// A factory of a loss model.
 pub(crate) type LossMaker = Arc<dyn Fn() -> Box<dyn LossModel> + Send + Sync>;
 
-/// Keys that take any loss model.
+/// Description of keys that take a loss model.
 const LOSS_KEYS: &str = "A registered loss model, instead of `loss` and `gilbert_elliott`.";
-/// Keys that take any queue discipline.
+/// Description of keys that take a queue discipline.
 const QUEUE_KEYS: &str = "A queue discipline with its keys.";
-/// Keys that take any application.
+/// Description of keys that take an application.
 const APPLICATION_KEYS: &str = "A registered application, instead of `bulk`, `bytes` or `blocks`.";
 
-/// Why a kind cannot be registered.
+/// A refused registration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RegistryError {
-    /// There is one of this name.
+    /// The name is taken.
     #[error("there is a {what} called {name:?} already")]
     Taken {
-        /// What it is.
+        /// The type of kind.
         what: &'static str,
         /// Its name.
         name: String,
     },
-    /// Scenario files could not name it.
+    /// The name is not valid in scenario files.
     #[error(
         "the name {name:?} of a {what} is not made of lower-case letters, digits and -, beginning with a letter"
     )]
     Name {
-        /// What it is.
+        /// The type of kind.
         what: &'static str,
         /// Its name.
         name: String,
     },
 }
 
-/// Kinds by name. Build one from [`Registry::new`], give it to [`crate::scenario::Draft::load_with`] or
-/// [`crate::cli::run`], and scenarios may name what it has.
+/// Kinds by name. Start from [`Registry::new`], and pass it to [`crate::scenario::Draft::load_with`] or
+/// [`crate::cli::run`]. Scenarios can then use its names.
 ///
 /// ```
 /// use mptcp_lab::middlebox::{Middlebox, Travelling};
@@ -90,7 +90,7 @@ pub struct Registry {
     queues: Kinds<queues::Maker>,
     applications: Kinds<application::Maker>,
     policies: Policies,
-    /// Made when it is first asked for.
+    /// Created on demand.
     schema: OnceLock<Value>,
 }
 
@@ -101,7 +101,7 @@ impl Default for Registry {
 }
 
 impl Registry {
-    /// What comes with this crate.
+    /// A registry with the built-in kinds.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -116,28 +116,28 @@ impl Registry {
                 bleach_ecn::kind(),
                 mark_ecn::kind(),
             ]),
-            // `loss` and `gilbert_elliott` have keys of their own: netsim draws them without asking anybody.
+            // `loss` and `gilbert_elliott` have their own keys, because netsim implements them.
             losses: Kinds::new(Vec::new()),
             queues: Kinds::new(queues::kinds()),
-            // `bulk`, `bytes` and `blocks` have keys of their own: estimates look into them.
+            // `bulk`, `bytes` and `blocks` have their own keys, because estimates need them.
             applications: Kinds::new(Vec::new()),
             policies: Policies::default(),
             schema: OnceLock::new(),
         }
     }
 
-    /// The registry of who registers nothing.
+    /// The shared registry without additions.
     #[must_use]
     pub fn built_in() -> Arc<Self> {
         static BUILT_IN: LazyLock<Arc<Registry>> = LazyLock::new(|| Arc::new(Registry::new()));
         BUILT_IN.clone()
     }
 
-    /// Adds a kind of middlebox: `kind = "NAME"`, its keys under `parameters`. `read` reads them and gives what makes a
-    /// box each time that it comes; `about` is a sentence for schema and reference.
+    /// Adds a kind of middlebox: `kind = "NAME"`, with its keys under `parameters`. `read` reads the keys and
+    /// returns a factory, called at each activation. `about` is one sentence for schema and reference page.
     ///
     /// # Errors
-    /// A name that is taken, or that no file could have.
+    /// A name that is taken or invalid.
     pub fn middlebox<B, M, R>(mut self, name: &str, about: &str, read: R) -> Result<Self, RegistryError>
     where
         B: Middlebox + 'static,
@@ -149,8 +149,8 @@ impl Registry {
         Ok(self.changed())
     }
 
-    /// Adds a loss model: `loss_model = { kind = "NAME", ... }` of a path or link. What `read` gives makes one for each
-    /// direction.
+    /// Adds a loss model: `loss_model = { kind = "NAME", ... }` of a path or link. `read` returns a factory,
+    /// called once per direction.
     ///
     /// # Errors
     /// As [`Self::middlebox`].
@@ -168,8 +168,8 @@ impl Registry {
         Ok(self.changed())
     }
 
-    /// Adds a queue discipline: `queue = { kind = "NAME", ... }` of a path or link. What `read` gives makes one for each
-    /// direction.
+    /// Adds a queue discipline: `queue = { kind = "NAME", ... }` of a path or link. `read` returns a factory,
+    /// called once per direction.
     ///
     /// # Errors
     /// As [`Self::middlebox`].
@@ -184,7 +184,8 @@ impl Registry {
         Ok(self.changed())
     }
 
-    /// Adds an application: `application = { kind = "NAME", ... }` of a flow. What `read` gives makes one for each flow.
+    /// Adds an application: `application = { kind = "NAME", ... }` of a flow. `read` returns a factory, called
+    /// once per flow.
     ///
     /// # Errors
     /// As [`Self::middlebox`].
@@ -202,8 +203,8 @@ impl Registry {
         Ok(self.changed())
     }
 
-    /// The JSON Schema (draft 2020-12) of scenarios that may name all of these, as TOML or JSON. The formats `rate`,
-    /// `time`, `percent`, `size` and `queue` are described where they stand.
+    /// The JSON Schema (draft 2020-12) of scenarios with these names, as TOML or JSON. It describes the
+    /// formats `rate`, `time`, `percent`, `size` and `queue`.
     #[must_use]
     pub fn json_schema(&self) -> &Value {
         self.schema.get_or_init(|| {
@@ -314,13 +315,13 @@ fn policy_section<T: ?Sized>(
     reference::kinds(&of_this_build(title), &place, others.map(|entry| (entry.name(), entry.about())))
 }
 
-/// The JSON Schema of scenarios that name only what comes with this crate.
+/// The JSON Schema of scenarios with built-in names only.
 #[must_use]
 pub fn json_schema() -> Value {
     Registry::built_in().json_schema().clone()
 }
 
-/// The reference page of what comes with this crate, in Markdown.
+/// The reference page of the built-in names, in Markdown.
 #[must_use]
 pub fn reference_page() -> String {
     Registry::built_in().reference_page()

@@ -1,6 +1,6 @@
-//! A run in words: rates, paths and what limited it.
+//! Text summary of a run: rates, paths and limits.
 //!
-//! Owns sentences. Never computes what was measured already.
+//! Owns sentences. Never computes results.
 
 use std::fmt::Write as _;
 
@@ -8,10 +8,10 @@ use crate::measurements::{FlowSummary, Measurements, PathSummary};
 use crate::queues;
 use crate::scenario::{Scenario, Traffic};
 
-/// Flows that are told one by one.
+/// Maximum number of flows with their own lines.
 const MOST: usize = 20;
 
-/// What happened, for a person.
+/// The summary of a run as text.
 #[must_use]
 pub fn summary(scenario: &Scenario, seed: u64, measured: &Measurements) -> String {
     let mut text = format!("{}, seed {seed}\n", scenario.name);
@@ -24,7 +24,7 @@ pub fn summary(scenario: &Scenario, seed: u64, measured: &Measurements) -> Strin
     }
     if measured.flows.len() > MOST {
         let rest = &measured.flows[MOST..];
-        // Their own rates hold over times of their own: added up, they may be more than a link carries.
+        // Each rate refers to the flow's own measured time, so the sum of rates could exceed the capacity.
         let bits = rest.iter().map(|flow| flow.bytes_received as f64 * 8.0).sum::<f64>();
         let total = if measured.measured > 0.0 { bits / measured.measured } else { 0.0 };
         let _ = writeln!(text, "  and {} more flows with {} together", rest.len(), megabits(total));
@@ -32,7 +32,7 @@ pub fn summary(scenario: &Scenario, seed: u64, measured: &Measurements) -> Strin
     text
 }
 
-/// What of a scenario comes from another crate, a line for each: where, what, which.
+/// The parts of a scenario from other crates, one line each: position, type, name.
 #[must_use]
 pub fn registered(scenario: &Scenario) -> Vec<String> {
     let mut lines = Vec::new();
@@ -67,7 +67,7 @@ pub fn registered(scenario: &Scenario) -> Vec<String> {
     lines
 }
 
-/// A kind with its values on one line.
+/// A kind and its parameters on one line.
 fn inline(table: toml::Table) -> String {
     let name = table.get("kind").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
     let values = table.iter().filter(|(key, _)| *key != "kind");
@@ -140,7 +140,7 @@ fn path_line(text: &mut String, path: &PathSummary, measured: f64, whole: u64) {
     }
 }
 
-/// What holds a path back, for people.
+/// The name of a limit in prose.
 fn words(name: &str) -> &str {
     match name {
         "bottleneck" => "path capacity",

@@ -1,4 +1,5 @@
-//! Writes blocks, at a rate or as fast as they go, and times each from when it was ready until it was read whole.
+//! Writes blocks at a rate or as fast as possible, and measures the delay of each from writing to complete
+//! reading.
 
 use std::collections::VecDeque;
 
@@ -10,13 +11,13 @@ use crate::measurements::Block;
 #[derive(Debug)]
 pub(crate) struct Blocks {
     size: u64,
-    /// From one block to the next, if they go at a rate.
+    /// Interval between blocks with a rate.
     interval: Option<Duration>,
-    /// When the next one is ready.
+    /// Time of the next block.
     due: Option<Instant>,
-    /// Bytes of the blocks that were begun, written or not.
+    /// Bytes of all blocks that were started.
     begun: u64,
-    /// When those were ready that are not read whole, in order.
+    /// Start times of blocks that are not completely read, in order.
     open: VecDeque<Instant>,
 }
 
@@ -29,8 +30,8 @@ impl Blocks {
 }
 
 impl Application for Blocks {
-    /// Blocks that were begun are finished first; a new one begins when its time has come, or, where none has a time, when the
-    /// send buffer has room for some of it.
+    /// Finishes started blocks first. A new block starts at its time or, without a rate, when the send buffer
+    /// has space.
     fn write(&mut self, now: Instant, outlet: &mut Outlet<'_>) {
         if !outlet.write_to(self.begun) {
             return;
@@ -62,7 +63,7 @@ impl Application for Blocks {
 
     fn overdue(&self, since: Instant) -> u64 {
         let begun = self.open.iter().take_while(|&&ready| ready < since).count() as u64;
-        // Those behind a full send buffer were ready as well.
+        // Blocks behind a full send buffer were ready too.
         let unbegun = match (self.interval, self.due) {
             (Some(interval), Some(due)) if due < since => {
                 1 + (since.since(due).as_nanos() - 1) / interval.as_nanos().max(1)

@@ -1,4 +1,4 @@
-//! Sends as fast as the network takes it, to the end.
+//! Sends as fast as the network accepts, without end.
 
 use mptcp_clock::Instant;
 

@@ -1,4 +1,4 @@
-//! Sends so much and closes.
+//! Sends a fixed number of bytes, then closes.
 
 use mptcp_clock::Instant;
 

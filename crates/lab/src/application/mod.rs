@@ -1,7 +1,7 @@
-//! Applications: what the sender of a flow writes and when, one file for each kind.
+//! Applications: data and timing of the sender of a flow, one file per type.
 //!
-//! Owns the trait that an application implements, and the outlet through which it writes. An application says how much;
-//! which bytes these are is the laboratory's business, which checks that each arrives in its place.
+//! Owns the trait of an application, and the outlet through which it writes. An application decides on
+//! amounts; the laboratory generates the bytes and verifies them.
 
 pub(crate) mod blocks;
 pub(crate) mod bulk;
@@ -16,31 +16,32 @@ use mptcp_clock::Instant;
 use crate::measurements::Block;
 use crate::pattern;
 
-/// An application. One object sits at both ends of a flow, which carries data in one direction.
+/// An application. One object represents both ends of a flow, which carries data in one direction.
 pub trait Application: fmt::Debug + Send {
-    /// At the sender: the connection is open, has room again, or the time has come that it asked for. Writes what there
-    /// is to write now.
+    /// Called at the sender when the connection opens, when the send buffer has space, and at the requested
+    /// time. Writes the data that is due.
     fn write(&mut self, now: Instant, outlet: &mut Outlet<'_>);
 
-    /// Since when something that was handed over has not arrived, as far as the application can tell; `None` where nothing is
-    /// missing or it cannot tell. One that always sends waits from the beginning.
+    /// Time since which written data is missing at the receiver; `None` if nothing is missing or it is
+    /// unknown. A bulk sender waits from the start.
     fn waits_since(&self) -> Option<Instant> {
         None
     }
 
-    /// How many blocks were handed over before `since` and have not arrived, as far as the application can tell.
+    /// Number of blocks written before `since` that have not arrived, if known.
     fn overdue(&self, _since: Instant) -> u64 {
         0
     }
 
-    /// At the receiver: `received` bytes have been read in order so far. What it times goes into `blocks`.
+    /// Called at the receiver when `received` bytes have been read in order. Appends completed blocks to
+    /// `blocks`.
     fn read(&mut self, _now: Instant, _received: u64, _blocks: &mut Vec<Block>) {}
 }
 
-/// Makes the application of a flow.
+/// A factory of applications.
 pub type Maker = Arc<dyn Fn() -> Box<dyn Application> + Send + Sync>;
 
-/// Where a sender writes.
+/// The interface for writing.
 #[derive(Debug)]
 pub struct Outlet<'a> {
     now: Instant,
@@ -67,14 +68,14 @@ impl<'a> Outlet<'a> {
         *self.written
     }
 
-    /// Bytes that the send buffer has room for.
+    /// Free space in the send buffer, bytes.
     #[must_use]
     pub fn room(&self) -> u64 {
         self.endpoint.writable(self.connection)
     }
 
-    /// Writes until so many bytes have been written in all, or the send buffer is full: then the application is asked
-    /// again when there is room. True if all went.
+    /// Writes until `total` bytes have been written, or the send buffer is full; the application is then
+    /// called again when there is space. Returns whether everything was written.
     pub fn write_to(&mut self, total: u64) -> bool {
         while *self.written < total {
             let data = pattern::bytes_at(*self.written, total - *self.written);
@@ -88,22 +89,22 @@ impl<'a> Outlet<'a> {
         true
     }
 
-    /// The same for so many bytes more.
+    /// As `write_to`, for a further number of bytes.
     pub fn write(&mut self, bytes: u64) -> bool {
         self.write_to(self.written().saturating_add(bytes))
     }
 
-    /// Asks again when the send buffer has room.
+    /// Requests a call when the send buffer has space.
     pub fn await_writable(&mut self) {
         self.endpoint.await_writable(self.now, self.connection);
     }
 
-    /// Asks again at `at`, if not before.
+    /// Requests a call at `at` or earlier.
     pub fn wake_at(&mut self, at: Instant) {
         self.wake = Some(self.wake.map_or(at, |earlier| earlier.min(at)));
     }
 
-    /// All is written: the connection is closed behind it, and the application is not asked again.
+    /// Closes the connection after all written data. The application is not called again.
     pub fn close(&mut self) {
         if !self.closed {
             self.closed = true;
@@ -111,7 +112,7 @@ impl<'a> Outlet<'a> {
         }
     }
 
-    /// Whether it closed, and when it wants to be asked.
+    /// Whether it closed, and the requested time.
     pub(crate) fn done(self) -> (bool, Option<Instant>) {
         (self.closed, self.wake)
     }

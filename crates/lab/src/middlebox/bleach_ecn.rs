@@ -1,6 +1,7 @@
-//! A box that clears the ECN field of packets, as routers do that take it for a part of the old type of service.
+//! A middlebox that clears the ECN field of packets, as routers do that treat it as part of the former type of
+//! service.
 //!
-//! Holds nothing and remembers nothing.
+//! Stateless.
 
 use mptcp_clock::Instant;
 use mptcp_wire::{Codepoint, Flags, Segment};
@@ -15,7 +16,7 @@ const KEYS: &[Key] = &[Key::of::<bool>(
     "bleach-ecn: also clears ECE and CWR in TCP headers, which prevents ECN negotiation. Default: false.",
 )];
 
-/// What the registry knows of it.
+/// The registry entry.
 pub(crate) fn kind() -> Kind<Maker> {
     let about = "Clears the ECN field of IP headers.";
     Kind::built_in("bleach-ecn", about, KEYS, |keys| {

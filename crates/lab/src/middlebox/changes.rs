@@ -1,15 +1,15 @@
-//! Changes to a stream that may make it longer, and where each byte is before and behind them.
+//! Insertions into a stream, and the mapping between original and modified offsets.
 //!
-//! A change stands at each multiple of a distance, so the same bytes come out when a segment goes again.
+//! Changes are at fixed offsets, so retransmissions give the same bytes.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// What it puts in.
+/// The inserted byte.
 const FILLING: u8 = b'x';
-/// What it changes in the byte at a multiple of the distance.
+/// XOR mask of a modified byte.
 const CHANGE: u8 = 0x20;
 
-/// A change of one byte in `every`, with `grow` bytes put in before it.
+/// A modification of one byte in `every`, after `grow` inserted bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Changes {
     every: u64,
@@ -17,20 +17,20 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Bytes both; `every` is above 0.
+    /// Both in bytes; `every` is above 0.
     #[must_use]
     pub fn new(every: u64, grow: u64) -> Self {
         Self { every, grow }
     }
 
-    /// Where byte `place` of a stream, counted from 0, begins in the changed one; what a change puts in comes
-    /// before the byte at which it stands, and begins there.
+    /// Offset in the modified stream of the byte at offset `place`. Insertions precede the byte at their
+    /// offset, and start there.
     #[must_use]
     pub fn outside(&self, place: u64) -> u64 {
         place + self.grow * (place.saturating_sub(1) / self.every)
     }
 
-    /// The most of the stream that is whole when `place` bytes of the changed one are.
+    /// Length of the original stream that is complete when `place` bytes of the modified one are.
     #[must_use]
     pub fn inside(&self, place: u64) -> u64 {
         let Some(last) = place.checked_sub(1) else { return 0 };
@@ -38,7 +38,7 @@ impl Changes {
         last / period * self.every + (last % period + 1).min(self.every)
     }
 
-    /// The part of the stream that begins at `start`, changed.
+    /// Modifies the part of the stream that starts at `start`.
     #[must_use]
     pub fn change(&self, start: u64, payload: &Bytes) -> Bytes {
         let mut changed = BytesMut::with_capacity(payload.len());

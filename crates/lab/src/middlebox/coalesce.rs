@@ -1,6 +1,6 @@
-//! A box that joins two segments that follow each other; the options of the second are lost.
+//! A middlebox that merges two consecutive segments. The options of the second one are lost.
 //!
-//! Holds one segment of each connection and direction, for a short time.
+//! Holds one segment per connection and direction for a short time.
 
 use bytes::BytesMut;
 use mptcp_clock::{Duration, Instant};
@@ -17,7 +17,7 @@ const KEYS: &[Key] = &[Key::of::<Span>(
     "coalesce: maximum time for which a segment waits for the next. Default: 1ms.",
 )];
 
-/// What the registry knows of it.
+/// The registry entry.
 pub(crate) fn kind() -> Kind<Maker> {
     let about = "Merges two segments, and keeps the options of the first.";
     Kind::built_in("coalesce", about, KEYS, |keys| {
@@ -30,7 +30,7 @@ pub(crate) fn kind() -> Kind<Maker> {
 struct Coalesce {
     way: Way,
     wait: Duration,
-    /// Segments that wait for the next one, forward and backward, with the end of their wait.
+    /// Held segments, forward and backward, with their release times.
     held: [Flows<(Instant, Segment)>; 2],
 }
 
@@ -52,7 +52,7 @@ impl Middlebox for Coalesce {
         match held.remove(&connection) {
             Some((_, first)) if plain && follows(&first, &segment) => out.push((side, join(first, segment))),
             before => {
-                // Nothing overtakes what is held.
+                // Other segments must not overtake the held one.
                 out.extend(before.map(|(_, first)| (side, first)));
                 if plain && !segment.flags.fin() {
                     held.insert(connection, (now + self.wait, segment));
@@ -84,7 +84,7 @@ fn join(first: Segment, second: Segment) -> Segment {
     let mut payload = BytesMut::with_capacity(first.payload.len() + second.payload.len());
     payload.extend_from_slice(&first.payload);
     payload.extend_from_slice(&second.payload);
-    // RFC 3168 section 5.3: a mark on a part is a mark on the whole.
+    // RFC 3168 section 5.3: if a part is marked, the whole is marked.
     let ecn = if second.ecn == Codepoint::Ce { Codepoint::Ce } else { first.ecn };
     Segment {
         ecn,

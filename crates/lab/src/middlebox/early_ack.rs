@@ -1,7 +1,7 @@
-//! A performance-enhancing proxy (RFC 3135 section 3.1): acknowledges data itself and is answerable for it.
+//! A performance-enhancing proxy (RFC 3135 section 3.1), which acknowledges data before the receiver does.
 //!
-//! Holds what it has acknowledged and the receiver has not, up to a limit, and sends it again when it is lost
-//! behind it. It knows TCP alone: its acknowledgements have no MPTCP option.
+//! Holds data until the receiver acknowledges it, up to a limit, and retransmits data that is lost behind the
+//! proxy. It knows only TCP: its acknowledgements have no MPTCP options.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ const KEYS: &[Key] = &[Key::of::<Size>(
     "early-ack: maximum data per connection that only the middlebox has acknowledged. Default: 64KB.",
 )];
 
-/// What the registry knows of it.
+/// The registry entry.
 pub(crate) fn kind() -> Kind<Maker> {
     let about = "Acknowledges data before the receiver does, and retransmits data that is lost behind it.";
     Kind::built_in("early-ack", about, KEYS, |keys| {
@@ -28,9 +28,9 @@ pub(crate) fn kind() -> Kind<Maker> {
     })
 }
 
-/// How long the receiver may be silent about the oldest segment before it goes again, at first.
+/// Initial retransmission timeout.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Doublings of it.
+/// Maximum number of backoffs.
 const MOST_DOUBLINGS: u32 = 6;
 /// RFC 5681 section 3.2.
 const DUPLICATES: u32 = 3;
@@ -38,9 +38,9 @@ const DUPLICATES: u32 = 3;
 /// One direction of data.
 #[derive(Debug)]
 struct Half {
-    /// The first byte that it has not seen.
+    /// Next expected sequence number.
     next: Seq,
-    /// What the receiver acknowledged last.
+    /// Last acknowledgement of the receiver.
     acknowledged: Seq,
     /// In order, without holes.
     held: VecDeque<Segment>,
@@ -48,7 +48,7 @@ struct Half {
     duplicates: u32,
     doublings: u32,
     due: Option<Instant>,
-    /// The last segment of the receiver: what an acknowledgement in its name looks like.
+    /// Last segment of the receiver: the template of acknowledgements.
     model: Option<Segment>,
 }
 
@@ -56,7 +56,7 @@ struct Half {
 struct EarlyAck {
     way: Way,
     buffer: u64,
-    /// Data forward and backward, from the SYN on.
+    /// Forward and backward data, from the SYN on.
     flows: Flows<[Option<Half>; 2]>,
 }
 
@@ -81,11 +81,11 @@ impl Half {
         }
     }
 
-    /// Data comes: whether it goes on, and what is said to its sender.
+    /// Handles data. Returns whether to forward it, and an acknowledgement for its sender.
     fn data(&mut self, now: Instant, segment: &Segment, buffer: u64) -> (bool, Option<Segment>) {
         let ahead = segment.sequence.offset_from(self.next);
         if ahead > 0 {
-            // A hole before the box: the receiver will say so.
+            // A hole before the proxy: the receiver reports it.
             return (true, None);
         }
         if ahead == 0 {
@@ -114,7 +114,7 @@ impl Half {
         Some(ack)
     }
 
-    /// The receiver speaks: what is to go again.
+    /// Handles an acknowledgement of the receiver. Returns a segment to retransmit.
     fn heard(&mut self, now: Instant, segment: &mut Segment) -> Option<Segment> {
         let advanced = segment.acknowledgment.offset_from(self.acknowledged);
         let mut again = None;
@@ -139,7 +139,7 @@ impl Half {
             }
         }
         self.model = Some(segment.clone());
-        // Its sender knows already that this arrived; what lies between is the box's to send again.
+        // The sender already has an acknowledgement for this data; the proxy retransmits the gap.
         if self.next.offset_from(segment.acknowledgment) > 0 {
             segment.acknowledgment = self.next;
             segment.options.sack.clear();

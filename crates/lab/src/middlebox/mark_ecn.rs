@@ -1,6 +1,6 @@
-//! A box that marks every packet, whether there is congestion or not.
+//! A middlebox that marks every packet with CE, without congestion.
 //!
-//! Holds nothing and remembers nothing.
+//! Stateless.
 
 use mptcp_clock::Instant;
 use mptcp_wire::{Codepoint, Segment};
@@ -13,7 +13,7 @@ use crate::scenario::names::Side;
 const KEYS: &[Key] =
     &[Key::of::<bool>("capable", "mark-ecn: marks only ECN-capable packets. Default: true.")];
 
-/// What the registry knows of it.
+/// The registry entry.
 pub(crate) fn kind() -> Kind<Maker> {
     let about = "Marks every packet with CE, without congestion.";
     Kind::built_in("mark-ecn", about, KEYS, |keys| {
@@ -25,7 +25,7 @@ pub(crate) fn kind() -> Kind<Maker> {
 #[derive(Debug)]
 struct MarkEcn {
     way: Way,
-    /// Leave alone what may not be marked.
+    /// Skips packets that are not ECN-capable.
     capable: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Middleboxes: what each kind does to the segments of a link, one file for each.
+//! Middleboxes, one file per type.
 //!
-//! Owns the trait that a box implements, and what boxes commonly need to know of a segment. Never knows where a box
-//! stands among others, nor how a segment gets to it.
+//! Owns the trait of a middlebox, and helper functions for segments. Never knows the position of a middlebox,
+//! nor the transfer of segments to it.
 
 pub(crate) mod bleach_ecn;
 pub mod changes;
@@ -25,44 +25,44 @@ use mptcp_wire::{Segment, Seq};
 use crate::scenario::Way;
 use crate::scenario::names::Side;
 
-/// A segment and the direction of the link in which it travels.
+/// A segment, and its direction on the link.
 pub type Travelling = (Side, Segment);
 
-/// A box. It sees both directions of its link, one segment after the other.
+/// A middlebox. It sees both directions of its link, one segment at a time.
 pub trait Middlebox: fmt::Debug + Send {
-    /// A segment came; what goes on, in any direction, is put into `out`.
+    /// Handles a segment. Forwarded and generated segments, in any direction, are appended to `out`.
     fn take(&mut self, now: Instant, side: Side, segment: Segment, out: &mut Vec<Travelling>);
 
-    /// When it wants to be woken.
+    /// Time of the next call of `wake`.
     fn due(&self) -> Option<Instant> {
         None
     }
 
-    /// It is time.
+    /// The timer expired.
     fn wake(&mut self, _now: Instant, _out: &mut Vec<Travelling>) {}
 }
 
-/// What a box is told when it comes.
+/// The context of a new middlebox.
 #[derive(Debug)]
 pub struct Site {
-    /// The directions in which it is to meddle.
+    /// The directions that it modifies.
     pub way: Way,
-    /// The chance of this box alone.
+    /// Its own random stream.
     pub random: Rng,
 }
 
-/// Makes a box, each time that it comes.
+/// A factory, called at each activation.
 pub type Maker = Arc<dyn Fn(Site) -> Box<dyn Middlebox> + Send + Sync>;
 
-/// The maker of boxes of one type.
+/// A factory of middleboxes of one type.
 pub(crate) fn maker<B: Middlebox + 'static>(make: impl Fn(Site) -> B + Send + Sync + 'static) -> Maker {
     Arc::new(move |site| Box::new(make(site)))
 }
 
-/// Both ends of a TCP connection, who sits at the first end of the link first.
+/// Both ends of a TCP connection; the end at the first end of the link comes first.
 pub type Ends = (SocketAddr, SocketAddr);
 
-/// What a box knows of each connection.
+/// State per connection.
 pub type Flows<T> = BTreeMap<Ends, T>;
 
 /// The connection of a segment.
@@ -74,7 +74,7 @@ pub fn ends(side: Side, segment: &Segment) -> Ends {
     }
 }
 
-/// The other direction.
+/// The opposite direction.
 #[must_use]
 pub fn opposite(side: Side) -> Side {
     match side {
@@ -83,13 +83,13 @@ pub fn opposite(side: Side) -> Side {
     }
 }
 
-/// How far a sequence number lies behind its SYN. Good for 4 GB.
+/// Offset of a sequence number from its SYN, below 4 GB.
 #[must_use]
 pub fn since(origin: Seq, sequence: Seq) -> u64 {
     u64::from(sequence.value().wrapping_sub(origin.value()))
 }
 
-/// Whether a box is to meddle in a direction.
+/// Whether a middlebox modifies a direction.
 #[must_use]
 pub fn covers(way: Way, side: Side) -> bool {
     match way {

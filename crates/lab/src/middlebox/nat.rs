@@ -1,7 +1,7 @@
-//! A network address translator: one address outside, a port for each connection.
+//! A network address translator with one outside address, and one port per connection.
 //!
-//! Its inside is the first end of the link. Remembers a mapping as long as it is used; knows nothing of
-//! connections beyond their addresses and ports.
+//! Its inside is the first end of the link. Keeps mappings while they are in use. Knows only addresses and
+//! ports.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -18,7 +18,7 @@ const KEYS: &[Key] = &[Key::of::<Span>(
     "nat: idle time after which a mapping is removed. Default: 124min, the minimum of RFC 5382.",
 )];
 
-/// What the registry knows of it.
+/// The registry entry.
 pub(crate) fn kind() -> Kind<Maker> {
     let about = "Translates addresses and ports, and removes idle mappings.";
     Kind::built_in("nat", about, KEYS, |keys| {
@@ -31,11 +31,11 @@ pub(crate) fn kind() -> Kind<Maker> {
     })
 }
 
-/// The last byte of an outside address; the simulated network routes by the others.
+/// Last byte of outside addresses; the network routes by the other bytes.
 const OUTSIDE: u8 = 254;
 /// RFC 5382 section 5, REQ-5: 2 hours and 4 minutes for established connections.
 const TIMEOUT: Duration = Duration::from_secs(124 * 60);
-/// The ports that it gives out (RFC 6335 section 6: the dynamic ones).
+/// Outside ports (RFC 6335 section 6: dynamic ports).
 const PORTS: std::ops::Range<u16> = 49_152..65_535;
 
 #[derive(Debug)]
@@ -57,7 +57,7 @@ impl Nat {
         Self { timeout, random, mappings: Vec::new() }
     }
 
-    /// The outside address of `inside` (RFC 4787 REQ-1: the same for all peers), drawn if there is none.
+    /// The outside address of `inside` (RFC 4787 REQ-1: the same for all peers), created on demand.
     fn outside_of(&mut self, now: Instant, inside: SocketAddr) -> SocketAddr {
         if let Some(mapping) = self.mappings.iter_mut().find(|mapping| mapping.inside == inside) {
             mapping.used = now;
@@ -83,7 +83,7 @@ impl Middlebox for Nat {
             Side::Forward => segment.source = self.outside_of(now, segment.source),
             Side::Backward => {
                 let known = self.mappings.iter_mut().find(|mapping| mapping.outside == segment.destination);
-                // RFC 5382 REQ-3: what comes from outside to no mapping is for nobody.
+                // RFC 5382 REQ-3: segments from outside without a mapping are dropped.
                 let Some(mapping) = known else { return };
                 mapping.used = now;
                 segment.destination = mapping.inside;

@@ -1,6 +1,6 @@
-//! An application-level gateway: changes bytes of the stream and its length, and keeps TCP's numbers in step.
+//! An application-level gateway, which modifies the stream and its length, and adapts the sequence numbers.
 //!
-//! Knows the SYNs of each connection; leaves alone those whose SYN it did not see.
+//! Tracks connections from their SYN; does not modify others.
 
 use mptcp_clock::Instant;
 use mptcp_wire::{Segment, Seq};
@@ -21,7 +21,7 @@ const KEYS: &[Key] = &[
     ),
 ];
 
-/// What the registry knows of it.
+/// The registry entry.
 pub(crate) fn kind() -> Kind<Maker> {
     let about = "Modifies the payload and its length, as application-level gateways do.";
     Kind::built_in("rewrite-payload", about, KEYS, |keys| {
@@ -34,14 +34,14 @@ pub(crate) fn kind() -> Kind<Maker> {
     })
 }
 
-/// The most bytes that a change puts in.
+/// Maximum number of inserted bytes.
 const MOST_GROWTH: u64 = 64;
 
 #[derive(Debug)]
 struct RewritePayload {
     way: Way,
     changes: Changes,
-    /// The sequence numbers of the SYNs, forward and backward.
+    /// Sequence numbers of the SYNs, forward and backward.
     flows: Flows<[Option<Seq>; 2]>,
 }
 
@@ -50,7 +50,7 @@ impl RewritePayload {
         Self { way, changes: Changes::new(every, grow), flows: Flows::new() }
     }
 
-    /// A sequence number behind a SYN, moved.
+    /// A translated sequence number.
     fn moved(origin: Seq, sequence: Seq, to: impl Fn(u64) -> u64) -> Seq {
         match since(origin, sequence).checked_sub(1) {
             Some(place) => origin + (to(place) as u32).wrapping_add(1),

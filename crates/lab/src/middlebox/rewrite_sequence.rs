@@ -1,6 +1,6 @@
-//! A box that adds an offset to sequence numbers, as firewalls do that do not trust a host's random numbers.
+//! A middlebox that adds an offset to sequence numbers, as firewalls do to randomise them.
 //!
-//! Remembers the offsets of each connection whose SYN it saw, and leaves the others alone.
+//! Tracks connections from their SYN; does not modify others.
 
 use mptcp_clock::{Instant, Rng};
 use mptcp_wire::Segment;
@@ -10,7 +10,7 @@ use crate::scenario::Way;
 use crate::scenario::kinds::Kind;
 use crate::scenario::names::Side;
 
-/// What the registry knows of it.
+/// The registry entry.
 pub(crate) fn kind() -> Kind<Maker> {
     let about = "Adds a different offset to the sequence numbers of each connection.";
     Kind::built_in("rewrite-sequence", about, &[], |_| {
@@ -22,7 +22,7 @@ pub(crate) fn kind() -> Kind<Maker> {
 struct RewriteSequence {
     way: Way,
     random: Rng,
-    /// What is added forward and backward.
+    /// Offsets forward and backward.
     flows: Flows<[u32; 2]>,
 }
 

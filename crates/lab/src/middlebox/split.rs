@@ -1,6 +1,6 @@
-//! A box that cuts segments, as segmentation offload does: each part has the options of the whole.
+//! A middlebox that splits segments, as segmentation offload does: each part has the options of the whole.
 //!
-//! Holds nothing and remembers nothing.
+//! Stateless.
 
 use mptcp_clock::Instant;
 use mptcp_wire::{Flags, Segment};
@@ -14,7 +14,7 @@ use crate::scenario::units::Size;
 const KEYS: &[Key] =
     &[Key::of::<Size>("size", "split: maximum payload of a part, at least 1B. Default: 536B.")];
 
-/// What the registry knows of it.
+/// The registry entry.
 pub(crate) fn kind() -> Kind<Maker> {
     let about = "Splits segments, and copies the options to each part.";
     Kind::built_in("split", about, KEYS, |keys| {
@@ -38,7 +38,7 @@ impl Split {
 impl Middlebox for Split {
     fn take(&mut self, _now: Instant, side: Side, segment: Segment, out: &mut Vec<Travelling>) {
         let whole = segment.payload.len();
-        // A SYN with data is one sequence number ahead of its data; offload leaves it alone.
+        // The sequence number of a SYN precedes that of its data; offload does not split it.
         if !covers(self.way, side) || whole <= self.size || segment.flags.syn() {
             out.push((side, segment));
             return;
@@ -49,7 +49,7 @@ impl Middlebox for Split {
             part.payload = segment.payload.slice(start..end);
             part.sequence = segment.sequence + start as u32;
             if end < whole {
-                // The stream ends, and is pushed, behind the last part.
+                // Only the last part has FIN and PSH.
                 let ending = Flags::FIN.bits() | Flags::PSH.bits();
                 part.flags = Flags::from_bits(segment.flags.bits() & !ending);
             }

@@ -1,6 +1,6 @@
-//! A box that removes options that it does not know, or does not like.
+//! A middlebox that removes options.
 //!
-//! Holds nothing and remembers nothing.
+//! Stateless.
 
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
@@ -18,7 +18,7 @@ const KEYS: &[Key] = &[
     ),
 ];
 
-/// What the registry knows of it.
+/// The registry entry.
 pub(crate) fn kind() -> Kind<Maker> {
     let about = "Removes TCP options.";
     Kind::built_in("strip-options", about, KEYS, |keys| {
@@ -50,7 +50,7 @@ impl Middlebox for StripOptions {
             segment.options.dss = None;
             segment.options.mptcp.clear();
             if self.options == Stripped::Unknown {
-                // Kinds up to 8 have fields of their own; of those above, only TCP Fast Open's has.
+                // Kinds up to 8 have their own fields; above 8, only TCP Fast Open has one.
                 segment.options.fast_open = None;
             }
             segment.options.make_canonical();

@@ -1,6 +1,6 @@
-//! Congestion controllers, schedulers and path managers from other crates.
+//! Registration of congestion controllers, schedulers and path managers from other crates.
 //!
-//! Owns their registration. The list, and what makes them, is `mptcp::policy`.
+//! `mptcp::policy` owns the lists.
 
 use mptcp::congestion::CongestionControl;
 use mptcp::path_manager::PathManager;
@@ -10,8 +10,9 @@ use mptcp::scheduler::Scheduler;
 use super::{Registry, RegistryError, check_name};
 
 impl Registry {
-    /// Adds a congestion controller: `congestion = "NAME"`, or `{ kind = "NAME", ... }`, of a flow. `make` reads the values
-    /// and gives what makes one for each connection; `about` says what it is, with its source.
+    /// Adds a congestion controller: `congestion = "NAME"` or `{ kind = "NAME", ... }` of a flow. `make` reads
+    /// the parameters and returns a factory, called once per connection. `about` is a description with its
+    /// source.
     ///
     /// # Errors
     /// As [`Self::middlebox`].
@@ -31,7 +32,7 @@ impl Registry {
         Ok(self.changed())
     }
 
-    /// Adds a scheduler: `scheduler = "NAME"`, or `{ kind = "NAME", ... }`, of a flow. The rest is as in
+    /// Adds a scheduler: `scheduler = "NAME"` or `{ kind = "NAME", ... }` of a flow. The rest is as in
     /// [`Self::congestion`].
     ///
     /// # Errors
@@ -52,8 +53,9 @@ impl Registry {
         Ok(self.changed())
     }
 
-    /// Adds a path manager: `path_manager = "NAME"`, or `{ kind = "NAME", ... }`, of a flow. The rest is as in
-    /// [`Self::congestion`]. One whose subflows share addresses reads how many from `subflows`, for the columns of results.
+    /// Adds a path manager: `path_manager = "NAME"` or `{ kind = "NAME", ... }` of a flow. The rest is as in
+    /// [`Self::congestion`]. A path manager whose subflows share addresses reads their number from `subflows`,
+    /// for the columns of results.
     ///
     /// # Errors
     /// As [`Self::middlebox`].
@@ -74,7 +76,7 @@ impl Registry {
     }
 }
 
-/// The registry, if it may get a policy of this name.
+/// The registry, if it accepts a policy of this name.
 fn add_policy<'a, T: ?Sized>(
     policies: &'a mut policy::Registry<T>,
     name: &str,

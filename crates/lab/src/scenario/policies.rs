@@ -1,6 +1,6 @@
-//! Policies of a flow, as they were chosen: what the run is built of, and what is written back.
+//! Chosen policies of a flow, with their written form.
 //!
-//! Owns nothing but these words. Which policies there are is the business of `mptcp::policy`.
+//! Never knows the list of policies, which `mptcp::policy` has.
 
 use mptcp::path_manager::PathManager;
 use mptcp::policy::Factory;
@@ -8,25 +8,25 @@ use mptcp::policy::Factory;
 use super::file::PolicyValue;
 use super::kinds::Chosen;
 
-/// Subflows of a connection, at most.
+/// Maximum number of subflows of a connection.
 pub(crate) const MOST_SUBFLOWS: u32 = 8;
-/// The path manager that `subflows` is for, where it stands beside the name.
+/// The path manager to which the key `subflows` applies.
 pub(super) const PORTS: &str = "ndiffports";
-/// How many subflows share a path.
+/// The parameter with the number of subflows per path.
 pub(super) const SUBFLOWS: &str = "subflows";
 
-/// A congestion controller, scheduler or path manager that a flow names. Its values are those that the scenario gives.
+/// A congestion controller, scheduler or path manager of a flow, with the parameters of the scenario.
 pub type Policy<T> = Chosen<Factory<T>>;
 
 impl<T: ?Sized> Policy<T> {
-    /// One that comes with the protocol, with no values.
+    /// A built-in policy without parameters.
     pub(crate) fn own(make: Factory<T>) -> Self {
         Self::new(make.name().to_owned(), true, toml::Table::new(), make)
     }
 }
 
 impl Policy<dyn PathManager> {
-    /// How many subflows it opens between two addresses, if it opens several.
+    /// Number of subflows per pair of addresses, if there are several.
     pub(super) fn ports(&self) -> Option<u32> {
         if !self.make().build().shares_addresses() {
             return None;
@@ -45,7 +45,7 @@ pub(super) fn path_manager(chosen: &Policy<dyn PathManager>) -> (PolicyValue, Op
     }
 }
 
-/// As short as it can be said.
+/// The shortest written form.
 pub(super) fn written<T: ?Sized>(chosen: &Policy<T>) -> PolicyValue {
     if chosen.values().is_empty() {
         PolicyValue::Name(chosen.kind().to_owned())

@@ -1,16 +1,16 @@
-//! Where frames can get: which links lead from a host to another, how fast and how soon.
+//! Reachability: the links from one host to another, with their rates and delays.
 //!
-//! Owns the graph of links by number, and looks at each way out of a host once. Never says whether a flow is right.
+//! Owns the graph of links by number, and searches each outgoing link of a host once. Never validates flows.
 
 use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
 
 use super::model::{Flow, Link, Way};
 use super::names::Side;
 
-/// By node: the highest rate of a way there, and the least delay of one.
+/// By node: the highest rate of a path there, and the minimum delay of one.
 pub(super) type Spans<'a> = HashMap<&'a str, (u64, u64)>;
 
-/// The way by which hosts at the ends of a link that open flows would send; None where there is no such host.
+/// The direction in which hosts at the ends of a link that open flows send; `None` without such hosts.
 pub(crate) fn way_out(link: &Link, flows: &[Flow]) -> Option<Way> {
     let opens = |end: usize| flows.iter().any(|flow| flow.from == link.ends[end]);
     match (opens(0), opens(1)) {
@@ -21,14 +21,14 @@ pub(crate) fn way_out(link: &Link, flows: &[Flow]) -> Option<Way> {
     }
 }
 
-/// The links as a graph. Hosts pass nothing on.
+/// The links as a graph. Hosts do not forward.
 pub(super) struct Reach<'a> {
     links: &'a [Link],
     nodes: HashMap<&'a str, usize>,
-    /// By node: the links that touch it.
+    /// By node: its links.
     touching: Vec<Vec<usize>>,
     host: Vec<bool>,
-    /// By host and link: the nodes that frames reach. Filled as it is asked for.
+    /// By host and link: the reachable nodes, computed on demand.
     known: HashMap<(usize, usize), Vec<bool>>,
 }
 
@@ -52,14 +52,14 @@ impl<'a> Reach<'a> {
         Self { links, nodes, touching, host, known: HashMap::new() }
     }
 
-    /// The links of a host, in the order of the file.
+    /// The links of a host, in the order of the scenario.
     pub(super) fn own(&self, name: &str) -> impl Iterator<Item = &'a Link> + use<'a> {
         let links = self.links;
         let touching = self.nodes.get(name).map_or_else(Vec::new, |&node| self.touching[node].clone());
         touching.into_iter().map(move |index| &links[index])
     }
 
-    /// Whether frames of `from` that leave by its link `first` can reach `to`.
+    /// Whether frames that leave `from` by its link `first` can reach `to`.
     pub(super) fn leads(&mut self, first: &Link, from: &str, to: &str) -> bool {
         let (Some(&from), Some(&to)) = (self.nodes.get(from), self.nodes.get(to)) else { return false };
         let Some(first) = self.number(from, first) else { return false };
@@ -72,7 +72,7 @@ impl<'a> Reach<'a> {
         leads
     }
 
-    /// The same over links that `passes` lets through.
+    /// As `leads`, over links that `passes` accepts.
     pub(super) fn leads_over(
         &self,
         first: &Link,
@@ -84,8 +84,8 @@ impl<'a> Reach<'a> {
         passes(first) && self.number(from, first).is_some_and(|first| self.reached(from, first, passes)[to])
     }
 
-    /// By node that frames of `from` reach by its link `first`: the highest rate of a way there, and the least delay of
-    /// one. `rate` and `delay` are those of a link.
+    /// For each node that frames from `from` reach by its link `first`: the highest rate of a path, and the
+    /// minimum delay of one. `rate` and `delay` return those of a link.
     pub(super) fn spans(
         &self,
         first: &Link,
@@ -96,14 +96,14 @@ impl<'a> Reach<'a> {
         let start = self.nodes.get(from).and_then(|&from| Some((from, self.number(from, first)?)));
         let Some((from, first)) = start else { return HashMap::new() };
         let widest = self.best(from, first, u64::MAX, |wide, link| wide.min(rate(link)));
-        // The best is the largest: delays count downwards.
+        // Maximises the remaining delay budget, which minimises the delay.
         let nearest = self.best(from, first, u64::MAX, |left, link| left.saturating_sub(delay(link)));
         let of =
             |(&name, &node): (&&'a str, &usize)| Some((name, (widest[node]?, u64::MAX - nearest[node]?)));
         self.nodes.iter().filter_map(of).collect()
     }
 
-    /// The best value of a way from `from` by `first` to each node (Dijkstra). A link never makes a value larger.
+    /// The best value of a path from `from` by `first` to each node (Dijkstra). Links never increase a value.
     fn best(
         &self,
         from: usize,

@@ -1,6 +1,6 @@
-//! Recordings of links: when frames left (mahimahi's format), or what the link was like over time (a table).
+//! Recordings of links: delivery times (mahimahi format), or link properties over time (a table).
 //!
-//! Owns both formats and their errors, and how a recording is played: from where on, and whether again. Never runs anything.
+//! Owns both formats, their errors, and the replay: start and repetition. Never runs anything.
 
 mod columns;
 mod step;
@@ -17,49 +17,49 @@ use super::regular;
 
 pub use self::step::Step;
 
-/// No file is read further, bytes.
+/// Maximum file size, bytes.
 const LONGEST: u64 = 64 << 20;
-/// Opportunities of a recording: two and a half hours of 12 Mb/s.
+/// Maximum number of delivery times: two and a half hours at 12 Mb/s.
 const MOST_OPPORTUNITIES: usize = 10_000_000;
-/// Changes of a table that is played over and over.
+/// Maximum number of changes by a repeated table.
 const MOST_CHANGES: u64 = 2_000_000;
 
-/// A recording, the file as the scenario names it, and how it is played.
+/// A recording: its file name in the scenario, contents and replay.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recording {
     /// The file.
     pub file: String,
-    /// What it says.
+    /// Contents.
     pub what: Recorded,
-    /// Where in it a run begins.
+    /// Position at which a run starts.
     pub start: Start,
-    /// Whether a table is played again from its beginning; opportunities always are.
+    /// Whether a table repeats; delivery times always do.
     pub repeats: bool,
 }
 
-/// Where in a recording a run begins.
+/// The start position in a recording.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Start {
-    /// At its beginning.
+    /// The beginning.
     #[default]
     Beginning,
-    /// So long after it.
+    /// This long after the beginning.
     At(Duration),
-    /// Anywhere, drawn by the seed of the run.
+    /// A random position, selected by the seed.
     Random,
 }
 
-/// What a recording says.
+/// The contents of a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recorded {
-    /// A full frame may leave at each of these times, over and over; they are kept where a run may begin within.
+    /// Times at which a full frame may depart, repeated. They are kept for runs that start in the middle.
     Opportunities(Trace, Arc<[Duration]>),
-    /// From each time on, what the link is like; the last holds.
+    /// Link properties from each time on; the last ones persist.
     Steps(Vec<Step>),
 }
 
 impl Recording {
-    /// Reads a file; says with its line what is wrong.
+    /// Reads a file. Errors name the line.
     pub(super) fn read(path: &Path, file: &str, start: Start, repeats: Option<bool>) -> Result<Self, String> {
         let text = text_of(path)?;
         let what = if table::is_one(&text) {
@@ -84,7 +84,7 @@ impl Recording {
         }
     }
 
-    /// Whether it would change the link too often in a run of this length.
+    /// An error if it would change the link too often in a run of this length.
     pub(super) fn changes_too_often(&self, duration: Duration) -> Option<String> {
         let Recorded::Steps(steps) = &self.what else { return None };
         let rounds = if self.repeats { duration.as_nanos() / self.period().as_nanos().max(1) + 1 } else { 1 };
@@ -92,16 +92,16 @@ impl Recording {
             .then(|| format!("would change the link more than {MOST_CHANGES} times in this run"))
     }
 
-    /// The mean rate, bit/s, or that of the first step; `None` if the recording says nothing of the rate.
+    /// Mean rate, or the rate of the first step, bit/s; `None` if the recording has no rates.
     pub(super) fn rate(&self) -> Option<u64> {
         match &self.what {
-            // No rate at all would be an infinite one.
+            // A rate of zero would mean unlimited.
             Recorded::Opportunities(trace, _) => Some(trace.mean_rate().max(STANDSTILL)),
             Recorded::Steps(steps) => steps.first()?.rate,
         }
     }
 
-    /// When it is over, and may begin again. The last step of a table lasts as long as the one before.
+    /// Length of one round. The last step of a table is as long as the previous one.
     fn period(&self) -> Duration {
         match &self.what {
             Recorded::Opportunities(_, times) => times.last().copied().unwrap_or(Duration::MAX),
@@ -112,7 +112,7 @@ impl Recording {
         }
     }
 
-    /// The opportunities or steps of one run that lasts this long; `draw` is a number from 0 to 1.
+    /// The contents for one run of this length; `draw` is a random number from 0 to 1.
     pub(crate) fn played(&self, draw: f64, duration: Duration) -> Recorded {
         let period = self.period();
         let offset = match self.start {
@@ -133,7 +133,7 @@ impl Recording {
     }
 }
 
-/// The times from the first one after `offset` on, and those before behind them: the same opportunities, over and over.
+/// The times rotated to start at the first one after `offset`.
 fn turned(times: &[Duration], offset: Duration) -> Option<Trace> {
     let period = *times.last()?;
     if offset.is_zero() {
@@ -146,7 +146,7 @@ fn turned(times: &[Duration], offset: Duration) -> Option<Trace> {
     Trace::new(&all.collect::<Vec<_>>())
 }
 
-/// The steps from `offset` on, as they follow each other in a run of this length.
+/// The steps from `offset` on, for a run of this length.
 fn shifted(steps: &[Step], offset: Duration, period: Option<Duration>, duration: Duration) -> Vec<Step> {
     let period = period.filter(|&period| period != Duration::MAX);
     let mut state = Step::default();
@@ -177,7 +177,7 @@ fn text_of(path: &Path) -> Result<String, String> {
     let bytes =
         regular::read(path, LONGEST).map_err(|problem| format!("{shown} cannot be read: {problem}"))?;
     let text = String::from_utf8(bytes).map_err(|_| format!("{shown} must be text in UTF-8"))?;
-    // What some systems write before a text.
+    // A byte order mark.
     Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 

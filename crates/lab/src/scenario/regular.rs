@@ -1,20 +1,20 @@
-//! Regular files, read within a bound.
+//! Reads regular files up to a maximum size.
 //!
-//! Owns what is refused before anything is read: what is no regular file would make the reader wait, or never end.
+//! Owns the checks before reading: other types of files could block the reader, or never end.
 
 use std::io::Read as _;
 use std::path::Path;
 
-/// The bytes of a regular file of at most `most` bytes, or why there are none.
+/// The bytes of a regular file of at most `most` bytes, or the reason of the failure.
 pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
-    // Opening some devices does something, so the type is asked for first.
+    // Opening some devices has side effects, so the type is checked first.
     checked(&std::fs::metadata(path).map_err(|error| reason(&error))?)?;
     let file = open(path).map_err(|error| reason(&error))?;
-    // Another file may have its name by now.
+    // The name may refer to another file by now.
     let kind = file.metadata().map_err(|error| reason(&error))?;
     checked(&kind)?;
     let mut bytes = Vec::new();
-    // Files of the kernel have no length, and some of them never end.
+    // Kernel files report no length, and some never end.
     if kind.len() > 0 {
         file.take(most + 1).read_to_end(&mut bytes).map_err(|error| reason(&error))?;
     }
@@ -24,7 +24,7 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Opens a file without waiting: for a pipe, that would be until somebody writes into it.
+/// Opens a file without blocking, which a pipe would do until it has a writer.
 fn open(path: &Path) -> std::io::Result<std::fs::File> {
     let mut options = std::fs::OpenOptions::new();
     options.read(true);

@@ -1,4 +1,4 @@
-//! Whether runs with other seeds are repetitions: what of a scenario is drawn.
+//! The random parts of a scenario, which make runs with other seeds repetitions.
 
 use netsim::Loss;
 
@@ -7,8 +7,8 @@ use super::names::Routing;
 use super::recording::{Recorded, Start};
 
 impl Scenario {
-    /// Whether seeds draw anything of the network: losses, delays, places in recordings, the medium, routes, starts of flows. Without
-    /// that, they only move the starts of hosts and their processing by `jitter`, and runs differ in little.
+    /// Whether the seed affects the network: losses, delays, positions in recordings, the medium, routes, or
+    /// starts of flows. Otherwise runs differ only by the `jitter` of hosts.
     #[must_use]
     pub fn draws_its_network(&self) -> bool {
         let lines = self.links.iter().flat_map(|link| [&link.forward, &link.backward]);
@@ -26,7 +26,7 @@ impl Scenario {
             })
     }
 
-    /// Whether a recording of it begins at its beginning in every run.
+    /// Whether a recording starts at its beginning in every run.
     #[must_use]
     pub fn replays_a_recording(&self) -> bool {
         let lines = self.links.iter().flat_map(|link| [&link.forward, &link.backward]);

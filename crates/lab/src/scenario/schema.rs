@@ -1,5 +1,5 @@
-//! The JSON Schema of the format, made from its definition. The kinds of a registry are the business of
-//! `kind_schema`.
+//! The JSON Schema of the scenario format, generated from its definition. `kind_schema` adds the names of a
+//! registry.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -14,7 +14,7 @@ pub(crate) fn of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// The JSON Schema of a scenario without the kinds that a registry has.
+/// The JSON Schema of a scenario without the names of a registry.
 pub(crate) fn of_files() -> Value {
     of::<ScenarioFile>()
 }
@@ -25,7 +25,7 @@ pub(super) fn generator() -> SchemaGenerator {
     settings.into_generator()
 }
 
-/// Takes out what only serde needs (nulls, which TOML does not have), and closes every table.
+/// Removes nulls, which TOML does not have, and closes every table.
 pub(super) fn tidy(schema: &mut Value) {
     match schema {
         Value::Object(map) => {
@@ -60,7 +60,7 @@ fn take_out_null(map: &mut Map<String, Value>) {
             let only = only.clone();
             map.shift_remove("anyOf");
             for (key, value) in only {
-                // The comment of the field says more than that of its type.
+                // The description of a field takes precedence over that of its type.
                 map.entry(key).or_insert(value);
             }
         }

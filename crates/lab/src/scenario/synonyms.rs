@@ -1,8 +1,8 @@
-//! Other words for the keys and names of a scenario, as people know them from `tc`, `ip`, `sysctl` and other tools.
+//! Synonyms of keys and names of scenarios, from `tc`, `ip`, `sysctl` and other tools.
 //!
-//! Owns words alone: a word is suggested where a key or name of its meaning is allowed. Never reads a value.
+//! Owns only words, for suggestions in error messages. Never reads a value.
 
-/// A word that a scenario uses, and other words for it, in lower case with `_`.
+/// A name in scenarios, and its synonyms in lower case with `_`.
 pub const WORDS: &[(&str, &[&str])] = &[
     // Links.
     ("delay", &["latency", "lat", "owd", "one_way_delay", "propagation", "propagation_delay", "netem_delay"]),
@@ -114,12 +114,12 @@ pub const WORDS: &[(&str, &[&str])] = &[
     ("mptcp", &["multipath", "mp_tcp", "multipath_tcp"]),
 ];
 
-/// The one of `choices` for which `word` is another word.
+/// The one of `choices` that `word` is a synonym of.
 pub(super) fn meant<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase().replace(['-', ' '], "_");
     let of =
         |choice: &str| WORDS.iter().find(|(known, _)| *known == choice).map_or(&[][..], |(_, words)| words);
-    // Where two are meant, the earlier one of this table: a `buffer` of a path is its queue.
+    // If there are two, the first in this table wins: a `buffer` of a path is its queue.
     let rank = |choice: &str| WORDS.iter().position(|(known, _)| *known == choice);
     choices.into_iter().filter(|choice| of(choice).contains(&word.as_str())).min_by_key(|choice| rank(choice))
 }

@@ -1,6 +1,6 @@
-//! What was written, each value with its place: tables, arrays and scalars.
+//! The syntax tree of a scenario: tables, arrays and scalars, each with its place.
 //!
-//! Reads TOML text, merges trees, and makes errors that name the place. Knows no key by name.
+//! Parses TOML, merges trees, and creates errors with places. Knows no key by name.
 
 use std::sync::Arc;
 
@@ -23,14 +23,14 @@ pub(super) enum Content {
 }
 
 impl Node {
-    /// An empty table that stands nowhere in particular.
+    /// An empty table without a line.
     pub(super) fn empty(file: &Arc<str>) -> Self {
         Self { place: Place { file: file.clone(), line: None }, content: Content::Table(IndexMap::new()) }
     }
 
     /// The tree of a TOML text.
     pub(super) fn parse(text: &str, file: &Arc<str>) -> Result<Self, ScenarioError> {
-        // Looked up for every node: counted once.
+        // Line starts are looked up for every node, so they are computed once.
         let ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end).collect();
         let line_of = |offset: usize| 1 + ends.partition_point(|&end| end < offset);
         let place = |offset| Place { file: file.clone(), line: Some(line_of(offset)) };
@@ -60,8 +60,7 @@ impl Node {
         })
     }
 
-    /// The same for changing; tables on the way are made. `None` if a value that is not a table is in
-    /// the way.
+    /// As `get`, mutable, and creates missing tables. `None` if another type of value is in the way.
     pub(super) fn entry(&mut self, path: &[&str]) -> Option<&mut Node> {
         let place = self.place.clone();
         path.iter().try_fold(self, |node, key| match &mut node.content {
@@ -76,7 +75,7 @@ impl Node {
         })
     }
 
-    /// Says which elements an array on a path has, where the path names another one; `None` where no array is in the way.
+    /// An error for an array index out of range on a path; `None` for other paths.
     pub(super) fn outside(&self, path: &[&str]) -> Option<String> {
         let (at, count) = (1..path.len()).find_map(|at| match &self.get(&path[..at])?.content {
             Content::Array(items) if self.get(&path[..=at]).is_none() => Some((at, items.len())),
@@ -94,7 +93,7 @@ impl Node {
         Some(format!("{array} has {has}: elements count from 0; did you mean {near:?}?"))
     }
 
-    /// Puts `other` over this: its tables merge key by key, all else replaces.
+    /// Merges `other` into this tree. Tables merge key by key, other values are replaced.
     pub(super) fn overlay(&mut self, other: Self) {
         match (&mut self.content, other.content) {
             (Content::Table(mine), Content::Table(theirs)) => {
@@ -110,7 +109,7 @@ impl Node {
         }
     }
 
-    /// Takes the lines from all that stands in `file`.
+    /// Removes the line numbers of `file`.
     pub(super) fn forget_lines(&mut self, file: &Arc<str>) {
         if self.place.file == *file {
             self.place.line = None;
@@ -122,7 +121,7 @@ impl Node {
         }
     }
 
-    /// How many tables, arrays and scalars it has, itself one of them.
+    /// Number of tables, arrays and scalars, including itself.
     pub(super) fn size(&self) -> usize {
         1 + match &self.content {
             Content::Table(table) => table.values().map(Self::size).sum(),
@@ -131,7 +130,7 @@ impl Node {
         }
     }
 
-    /// The value without its places.
+    /// The value without places.
     pub(super) fn value(&self) -> toml::Value {
         match &self.content {
             Content::Table(table) => {
@@ -142,8 +141,7 @@ impl Node {
         }
     }
 
-    /// An error about what stands at `path`, or about what is missing there: then it stands where the
-    /// nearest table above it stands.
+    /// An error about the value at `path`. If it is missing, the place is that of the nearest table above.
     pub(super) fn error(&self, path: &[&str], problem: impl Into<String>) -> ScenarioError {
         let problem = said(&problem.into());
         let found = self.get(path);
@@ -159,7 +157,7 @@ impl Node {
         }
     }
 
-    /// The same about the key, not its value.
+    /// An error about a key instead of its value.
     pub(super) fn key_error(&self, path: &[&str], problem: impl Into<String>) -> ScenarioError {
         match self.error(path, problem) {
             ScenarioError::Value { place, key, problem, .. } => ScenarioError::Key { place, key, problem },
@@ -168,7 +166,7 @@ impl Node {
     }
 }
 
-/// The line on which a span begins, without its indentation.
+/// The line at the start of a span, without indentation.
 fn line_at(text: &str, span: Option<std::ops::Range<usize>>) -> &str {
     let start = span.map_or(0, |span| span.start);
     let before = text.get(..start).map_or(0, |before| before.rfind('\n').map_or(0, |newline| newline + 1));

@@ -1,4 +1,4 @@
-//! A scenario as run, written back: every value in full, so that nothing depends on a default.
+//! Writes a resolved scenario as TOML, with every value, so that no default applies.
 
 use netsim::Loss;
 
@@ -17,13 +17,13 @@ use super::written::{direction, percent};
 use super::{air, middleboxes, policies};
 
 impl Scenario {
-    /// The scenario as TOML, with every value in full. Reading it gives the same scenario.
+    /// The scenario as TOML, with every value. Reading it gives the same scenario.
     #[must_use]
     pub fn to_toml(&self) -> String {
         toml::to_string(&self.to_file()).unwrap_or_default()
     }
 
-    /// The same in the terms of the format.
+    /// The scenario in the types of the file format.
     #[must_use]
     pub fn to_file(&self) -> ScenarioFile {
         let of = |kind| self.links.iter().filter(move |link| link.kind == kind);
@@ -118,7 +118,7 @@ impl Scenario {
         }
     }
 
-    /// The name under the key of its kind: path, link or station.
+    /// The name under the key of its type: path, link or station.
     fn by_kind(&self, name: &str) -> [Option<String>; 3] {
         let found = self.links.iter().find(|link| link.name == name);
         LinkKind::ALL.map(|kind| found.filter(|link| link.kind == kind).map(|link| link.name.clone()))
@@ -130,7 +130,7 @@ fn jitter(jitter: HostJitter) -> Option<JitterTable> {
     Some(JitterTable { start: Some(Span(start)), processing: Some(Span(processing)) })
 }
 
-/// Limits that were raised or lowered; what depends on no limit stands in no file.
+/// Limits that differ from the defaults.
 fn limits(limits: Limits) -> Option<LimitsTable> {
     let own = |value: u64, default: u64| (value != default).then_some(value);
     let usual = Limits::default();
@@ -202,7 +202,7 @@ fn line(line: &Line) -> DirectionTable {
     }
 }
 
-/// What both directions say, and what each says by itself.
+/// The common keys of both directions, and the keys of each.
 fn lines(link: &Link) -> (DirectionTable, Option<DirectionTable>, Option<DirectionTable>) {
     let (forward, backward) = (line(&link.forward), line(&link.backward));
     if forward == backward {
@@ -246,7 +246,7 @@ fn flow(flow: &Flow) -> FlowTable {
         from: Some(flow.from.clone()),
         to: Some(flow.to.clone()),
         permutation: None,
-        // What it means is written in full.
+        // Its effects are written as separate keys.
         stack: None,
         direction: Some(flow.direction),
         transport: Some(flow.transport),

@@ -1,4 +1,4 @@
-//! Plain values as people write them.
+//! Conversion of plain values to their written form.
 
 use netsim::QueueLimit;
 
@@ -6,7 +6,7 @@ use super::model::Way;
 use super::names::Side;
 use super::units::{Percent, QueueSize};
 
-/// Fractions are decimals of at most twelve places; the rounding finds the percentage again.
+/// Fractions have at most twelve decimals; rounding restores the percentage.
 pub(super) fn percent(fraction: f64) -> Percent {
     Percent((fraction * 1e12).round() / 1e10)
 }
