@@ -1,6 +1,7 @@
-//! Packets of all devices into one capture, written by a thread of its own: the driver never waits for a disk.
+//! Capture of the packets of all devices in one file, written by its own thread, so that the driver never
+//! waits for a disk.
 //!
-//! Owns that thread. What it cannot write as fast as packets come is left out and counted.
+//! Owns that thread. Packets that it cannot write fast enough are skipped and counted.
 
 use std::io;
 use std::path::Path;
@@ -12,12 +13,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use mptcp_live::Capture;
 
-/// Packets that may wait for the disk.
+/// Maximum number of queued packets.
 const WAITING: usize = 16_384;
 
 type Packet = (Duration, usize, Vec<u8>);
 
-/// A capture that is being written.
+/// A running capture.
 #[derive(Debug)]
 pub struct Recording {
     packets: SyncSender<Packet>,
@@ -26,10 +27,10 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Makes the file; its interfaces have these names.
+    /// Creates the file, with interfaces of these names.
     ///
     /// # Errors
-    /// When the file cannot be made.
+    /// If the file cannot be created.
     pub fn start(path: &Path, devices: &[String]) -> io::Result<Self> {
         let mut capture = Capture::create(path, devices.iter().map(String::as_str))?;
         let (packets, waiting) = mpsc::sync_channel::<Packet>(WAITING);
@@ -42,7 +43,7 @@ impl Recording {
         Ok(Self { packets, left_out: Arc::default(), writer })
     }
 
-    /// Keeps a packet that came from a device or went to it just now.
+    /// Queues a packet that a device sent or received now.
     pub(crate) fn keep(&self, device: usize, packet: &[u8]) {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         if self.packets.try_send((now, device, packet.to_vec())).is_err() {
@@ -50,10 +51,10 @@ impl Recording {
         }
     }
 
-    /// Writes what is left; says how many packets are missing.
+    /// Completes the file. Returns the number of skipped packets.
     ///
     /// # Errors
-    /// When something could not be written.
+    /// A write error.
     pub(crate) fn finish(self) -> io::Result<u64> {
         drop(self.packets);
         let ended = self.writer.join();

@@ -1,7 +1,7 @@
-//! Changes of links by a person, while an emulation runs.
+//! Manual changes of links during an emulation.
 //!
-//! Owns which quantities of a link can be changed and how they are written, which is as in scenarios. A change takes the way of a
-//! scenario's events: it is scheduled in the network, for the moment at which it comes.
+//! Owns the set of changeable quantities and their syntax, which is that of scenarios. A change is scheduled
+//! in the network like an event of a scenario, at the time of its arrival.
 
 use mptcp_clock::Instant;
 use mptcp_lab::scenario::units::{LineRate, Percent, QueueSize, Span};
@@ -13,16 +13,16 @@ use crate::emulation::Emulation;
 /// A change of both directions of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Control {
-    /// The link, by its place in the scenario.
+    /// Index of the link in the scenario.
     link: usize,
     change: Change,
 }
 
 impl Control {
-    /// Reads a change: the name of a link, what of it is to be changed, and the value as scenarios write it.
+    /// Parses a change: link name, quantity, and value in the syntax of scenarios.
     ///
     /// # Errors
-    /// What is wrong with it, and what there is.
+    /// The problem, with the valid choices.
     pub fn read(scenario: &Scenario, link: &str, key: &str, value: &str) -> Result<Self, String> {
         let names = || scenario.links.iter().map(|one| one.name.as_str()).collect::<Vec<_>>().join(", ");
         let at = scenario.links.iter().position(|one| one.name == link);

@@ -1,6 +1,8 @@
-//! The wall clock and the devices around an emulation: one thread that reads, lets time pass, writes and sleeps.
+//! The real-time driver of an emulation: one thread that reads, advances time, writes and sleeps.
 //!
-//! Owns the thread. It reads up to [`BATCH`] packets of a device before it looks at the clock for what is due, sleeps until the very
+//! Owns the thread. It reads up to [`BATCH`] packets per device before it handles due departures, sleeps until
+//! the next departure, and measures the delay of each packet. Allocates nothing per packet. Never creates
+//! devices.
 //! instant of the next departure, and counts how late each packet was written. Allocates nothing for a packet. Never makes a device.
 
 use std::io::{self, ErrorKind, PipeWriter};
@@ -19,56 +21,57 @@ use crate::lateness::{Lateness, Spread};
 use crate::ports::{Attachment, Ports};
 use crate::turns::Turns;
 
-/// Packets read from one device before anything that is due is written.
+/// Maximum number of packets read from one device before due packets are written.
 const BATCH: usize = 16;
-/// Between two looks for those who watch.
+/// Interval between updates of the snapshot.
 const PUBLISH: Duration = Duration::from_millis(50);
 
-/// Both directions of a link: from its first end to its second, and back.
+/// Counters of both directions of a link, forward and backward.
 pub type LinkCounters = [Counters; 2];
 
-/// What there was so far.
+/// State of a running emulation.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
-    /// Since the start.
+    /// Time since the start.
     pub elapsed: Duration,
     /// By link of the scenario.
     pub links: Vec<LinkCounters>,
-    /// How they were used, in the same order.
+    /// Use of both directions, in the same order.
     pub uses: Vec<[netsim::LinkUse; 2]>,
-    /// From when packets were due to when they were with their device.
+    /// Delay from the due time of packets until they are written.
     pub lateness: Spread,
-    /// Turns of the loop, each from when it was to begin: no packet waited longer to be read than the longest, and a tick of 5 ms.
+    /// Duration of loop iterations, from their due start. It bounds the delay of reading a packet, together
+    /// with a tick of 5 ms.
     pub turns: Spread,
-    /// Whether the thread ran before all ordinary ones.
+    /// Whether the thread has real-time priority.
     pub first: bool,
-    /// Packets for nobody.
+    /// Packets without a destination.
     pub ignored: u64,
-    /// Packets without room, in the emulator or at a device.
+    /// Packets dropped for lack of space, in the emulator or at a device.
     pub refused: u64,
-    /// Packets for devices that were down, as devices of hosts that were told are.
+    /// Packets to devices that were down.
     pub down: u64,
     /// Packets missing in the capture.
     pub left_out: u64,
 }
 
-/// A network that runs.
+/// A running emulation.
 #[derive(Debug)]
 pub struct Driver {
     epoch: u64,
     published: Arc<Mutex<Snapshot>>,
-    /// Changes that the thread has not made yet.
+    /// Changes that the thread has not applied yet.
     asked: Arc<Mutex<Vec<Control>>>,
-    /// Closed to end the thread.
+    /// Closed to stop the thread.
     stop: Option<PipeWriter>,
     thread: Option<JoinHandle<io::Result<Snapshot>>>,
 }
 
 impl Driver {
-    /// Starts at time zero. Each device of the plan is attached once, and nothing is offloaded.
+    /// Starts at time zero. Each device of the plan must be attached once, without offload.
     ///
     /// # Errors
-    /// When the system gives no thread or no descriptors.
+    /// If the system provides no thread or descriptors.
     pub fn start(
         emulation: Emulation,
         links: usize,
@@ -103,33 +106,33 @@ impl Driver {
         Ok(Self { epoch, published, asked, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// Asks for a change of a link, which is made within a turn of the thread: some milliseconds.
+    /// Requests a change of a link, which the thread applies within milliseconds.
     pub fn change(&self, control: Control) {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(control);
     }
 
-    /// What there was a moment ago.
+    /// The state at the last update.
     #[must_use]
     pub fn snapshot(&self) -> Snapshot {
         self.published.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Time zero, nanoseconds of the monotonic clock.
+    /// Time zero, in nanoseconds of the monotonic clock.
     #[must_use]
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Whether it still runs; [`Self::stop`] says why it does not.
+    /// Whether it is running; [`Self::stop`] returns the reason if not.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Ends it, and gives what there was.
+    /// Stops it and returns its final state.
     ///
     /// # Errors
-    /// What ended it before, or kept the capture from being written.
+    /// The error that stopped it, or an error of the capture.
     pub fn stop(mut self) -> io::Result<Snapshot> {
         self.stop = None;
         let Some(thread) = self.thread.take() else { return Ok(self.snapshot()) };
@@ -141,7 +144,7 @@ impl Drop for Driver {
     fn drop(&mut self) {
         self.stop = None;
         if let Some(thread) = self.thread.take() {
-            // Whoever wants to know how it went calls `stop`.
+            // Errors are ignored on drop; call `stop` to get them.
             let _ = thread.join();
         }
     }
@@ -161,7 +164,7 @@ struct Loop {
     refused: u64,
     down: u64,
     first: bool,
-    /// Time zero, nanoseconds of the monotonic clock.
+    /// Time zero, in nanoseconds of the monotonic clock.
     epoch: u64,
 }
 
@@ -189,7 +192,7 @@ impl Loop {
         Ok(last)
     }
 
-    /// Makes the changes that were asked for. Who asks at this moment is heard in the next turn.
+    /// Applies requested changes. If the lock is taken, they wait for the next iteration.
     fn obey(&mut self) {
         let Ok(mut asked) = self.asked.try_lock() else { return };
         if asked.is_empty() {
@@ -206,7 +209,7 @@ impl Loop {
         Instant::from_nanos(monotonic().saturating_sub(self.epoch))
     }
 
-    /// Reads what the devices have that were ready; whether one may have more.
+    /// Reads packets from ready devices. Returns whether one may have more.
     fn read(&mut self) -> io::Result<bool> {
         let mut more = false;
         for at in 0..self.attached.len() {
@@ -239,7 +242,7 @@ impl Loop {
         Ok(more)
     }
 
-    /// Gives the devices what is due.
+    /// Writes due packets to the devices.
     fn write_due(&mut self) -> io::Result<()> {
         loop {
             let now = Instant::from_nanos(monotonic().saturating_sub(self.epoch));
@@ -251,7 +254,7 @@ impl Loop {
             }
             match link.write(delivery.packet) {
                 Ok(()) => {}
-                // As on a real wire nobody hears of it.
+                // The packet is lost, as on a real link.
                 Err(error) if error.raw_os_error() == Some(EIO) => self.down += 1,
                 Err(error)
                     if matches!(
@@ -270,7 +273,7 @@ impl Loop {
 
     fn publish(&mut self, now: Instant) {
         let snapshot = self.look(now);
-        // Who looks at this moment sees the one before.
+        // A concurrent reader sees the previous snapshot.
         if let Ok(mut published) = self.published.try_lock() {
             *published = snapshot;
         }
@@ -292,7 +295,7 @@ impl Loop {
     }
 }
 
-/// The error of a device that is down (asm-generic/errno-base.h).
+/// Error of a device that is down (asm-generic/errno-base.h).
 const EIO: i32 = 5;
 
 fn told(link: &Link, error: &io::Error) -> io::Error {

@@ -1,7 +1,6 @@
-//! Packets into a network and out of it, whatever the clock: the emulator without devices and without time of its own.
+//! The emulated network without devices and clock.
 //!
-//! Owns the network and the packets in it. Never waits: who drives it says what time it is, and asks when to come
-//! back.
+//! Owns the network and its packets. Never waits: the driver provides the time, and asks for the next event.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -18,39 +17,39 @@ use crate::header;
 use crate::plan::{Plan, Route};
 use crate::slots::Slots;
 
-/// A packet that a device is to get now.
+/// A packet for a device.
 #[derive(Debug)]
 pub struct Delivery<'a> {
-    /// When it came out of the network.
+    /// Time at which it left the network.
     pub due: Instant,
-    /// The device, by its place among all of them.
+    /// Index of the device.
     pub port: usize,
     /// The packet.
     pub packet: &'a [u8],
 }
 
-/// A network of a scenario whose hosts are outside.
+/// The network of a scenario with external hosts.
 #[derive(Debug)]
 pub struct Emulation {
     plan: Plan,
     pub(crate) network: Network<u32>,
     pub(crate) wiring: Wiring,
     slots: Slots,
-    /// Where the next packet is read to.
+    /// Buffer of the next packet.
     next: Option<u32>,
-    /// Where it is read to when there is no memory for it: it has to leave its device all the same.
+    /// Read buffer without free memory, because packets must be removed from their device.
     spare: Box<[u8]>,
-    /// The direction into which a device's packets go, by its place.
+    /// Outgoing direction, by device index.
     outward: Vec<DirectionId>,
-    /// The device at whose host a direction ends.
+    /// Device at the end of each direction.
     port_of: Vec<Option<usize>>,
-    /// By address, sorted.
+    /// Sorted by address.
     addresses: Vec<(u32, AddressId)>,
-    /// A queue tells connections apart.
+    /// Whether a queue classifies packets by connection.
     has_labels: bool,
-    /// What came out, in order.
+    /// Packets that left the network, in order.
     ready: VecDeque<(Instant, usize, u32)>,
-    /// What was handed out last.
+    /// The packet that was delivered last.
     gone: Option<u32>,
     ignored: u64,
     refused: u64,
@@ -58,10 +57,10 @@ pub struct Emulation {
 }
 
 impl Emulation {
-    /// The network of `scenario`, at time zero; all chance follows from `seed`.
+    /// The network of `scenario` at time zero; all random streams derive from `seed`.
     ///
     /// # Errors
-    /// When the scenario asks for what real packets cannot have.
+    /// If the scenario is not possible with real packets.
     pub fn new(scenario: &Scenario, seed: u64) -> Result<Self, EmulatorError> {
         if let Some(middlebox) = scenario.middleboxes.first() {
             return Err(EmulatorError::Middlebox(middlebox.name.clone()));
@@ -121,19 +120,20 @@ impl Emulation {
         })
     }
 
-    /// What there has to be around it.
+    /// The hosts and devices that it needs.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The shortest round trip over one link, without queues.
+    /// The minimum RTT over one link, without queues.
     #[must_use]
     pub fn shortest_round_trip(&self) -> Duration {
         self.shortest
     }
 
-    /// Where the next packet is to be written, then [`Self::offer`]ed. Without memory for it that counts it as refused.
+    /// The buffer of the next packet, for a following [`Self::offer`]. Without free memory, that packet is
+    /// counted as refused.
     pub fn room(&mut self) -> &mut [u8] {
         if self.next.is_none() {
             self.next = self.slots.take();
@@ -150,9 +150,9 @@ impl Emulation {
         self.next.is_none()
     }
 
-    /// Takes the packet of `length` bytes that a device sent at `now`, which is never earlier than before.
+    /// Accepts a packet of `length` bytes that a device sent at `now`. Times must not decrease.
     pub fn offer(&mut self, now: Instant, port: usize, length: usize) {
-        // The network takes frames when all before them has happened.
+        // The network requires that earlier events are handled first.
         self.advance(now);
         let Some(place) = self.next.take() else {
             self.refused += 1;
@@ -174,7 +174,7 @@ impl Emulation {
         self.bury();
     }
 
-    /// Something that came out of the network by `now`; ask again until there is nothing.
+    /// A packet that left the network by `now`. Call it until it returns `None`.
     pub fn deliver(&mut self, now: Instant) -> Option<Delivery<'_>> {
         if let Some(place) = self.gone.take() {
             self.slots.give_back(place);
@@ -187,43 +187,43 @@ impl Emulation {
         Some(Delivery { due, port, packet: self.slots.packet(place) })
     }
 
-    /// When something may come out; `None` when nothing will by itself.
+    /// Time of the next possible packet; `None` if none is pending.
     #[must_use]
     pub fn next_time(&self) -> Option<Instant> {
         self.ready.front().map(|(due, ..)| *due).or_else(|| self.network.next_time())
     }
 
-    /// The counters of both directions of a link of the scenario, by its place.
+    /// Counters of both directions of a link, by its index in the scenario.
     pub fn counters(&mut self, link: usize) -> Option<[Counters; 2]> {
         let id = *self.wiring.links().get(link)?;
         Some([id.forward(), id.backward()].map(|direction| self.network.counters(direction)))
     }
 
-    /// How both directions of a link of the scenario were used, by its place.
+    /// Use of both directions of a link, by its index in the scenario.
     pub fn link_use(&mut self, link: usize) -> Option<[LinkUse; 2]> {
         let id = *self.wiring.links().get(link)?;
         Some([id.forward(), id.backward()].map(|direction| self.network.link_use(direction)))
     }
 
-    /// Packets that were for nobody here: what kernels send without being asked, such as router solicitations.
+    /// Packets without a destination, such as router solicitations of kernels.
     #[must_use]
     pub fn ignored(&self) -> u64 {
         self.ignored
     }
 
-    /// Packets that found no memory.
+    /// Packets dropped for lack of memory.
     #[must_use]
     pub fn refused(&self) -> u64 {
         self.refused
     }
 
-    /// Packets in the network.
+    /// Number of packets in the network.
     #[must_use]
     pub fn under_way(&self) -> usize {
         self.slots.taken() - usize::from(self.next.is_some()) - usize::from(self.gone.is_some())
     }
 
-    /// Lets the network come to `now`.
+    /// Advances the network to `now`.
     pub(crate) fn advance(&mut self, now: Instant) {
         while let Some((at, event)) = self.network.next_until(now) {
             match event {
@@ -239,7 +239,7 @@ impl Emulation {
         self.bury();
     }
 
-    /// What has come out of the network waits for its device.
+    /// Queues a packet that left the network for its device.
     fn take_out(&mut self, at: Instant, event: Event<u32>) {
         let Event::Arrived { by, frame, .. } = event else { return };
         let place = frame.payload;
@@ -253,7 +253,7 @@ impl Emulation {
         self.ready.push_back((at, port, place));
     }
 
-    /// The frame, damaged or not, and its copy, which is whole; without one where there is no memory for it.
+    /// The frame, possibly corrupted, and its intact copy; no copy without free memory.
     #[cold]
     fn impaired(&mut self, frame: Frame<u32>, duplicated: bool, corrupted: bool) -> [Option<Frame<u32>>; 2] {
         let copy = if duplicated { self.slots.copy(frame.payload) } else { None };
@@ -265,7 +265,7 @@ impl Emulation {
         [Some(frame), copy]
     }
 
-    /// Takes back the places of what was lost.
+    /// Frees the buffers of dropped packets.
     fn bury(&mut self) {
         if self.network.lost_count() > 0 {
             for lost in self.network.lost() {
@@ -280,7 +280,7 @@ impl Emulation {
     }
 }
 
-/// Hosts are hosts; all else passes packets on, and so do hosts that are relays.
+/// Adds hosts, and all other nodes as routers, including hosts that relay.
 fn add_nodes<'a>(network: &mut Network<u32>, scenario: &'a Scenario, plan: &Plan) -> Vec<(&'a str, NodeId)> {
     let lone = scenario.cells.iter().map(|cell| &cell.access_point);
     let mut nodes: Vec<(&str, NodeId)> = Vec::new();
@@ -294,7 +294,8 @@ fn add_nodes<'a>(network: &mut Network<u32>, scenario: &'a Scenario, plan: &Plan
     nodes
 }
 
-/// An address for each device. Where connections are opened it is reached by its own link only, as in the simulator.
+/// Adds one address per device. If its host opens connections, only its own link reaches it, as in the
+/// simulator.
 fn add_addresses(
     network: &mut Network<u32>,
     scenario: &Scenario,
@@ -314,7 +315,7 @@ fn add_addresses(
     Ok(addresses)
 }
 
-/// By which device a host reaches each address of the others, where no subnet says it.
+/// The device by which a host reaches each address outside its own subnets.
 fn find_routes(
     network: &mut Network<u32>,
     scenario: &Scenario,
@@ -342,7 +343,7 @@ fn find_routes(
     }
 }
 
-/// The direction that leads away from a device.
+/// The outgoing direction of a device.
 fn outward_of(
     scenario: &Scenario,
     wiring: &Wiring,

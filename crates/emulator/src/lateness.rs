@@ -1,32 +1,32 @@
-//! How late things happened: counts by length, without memory for each.
+//! A histogram of durations.
 //!
-//! Owns the counts. A length is known to 3 %, the longest exactly.
+//! Owns the counts. Values are accurate to 3%, the maximum is exact.
 
 use mptcp_clock::Duration;
 
-/// Parts of each power of two.
+/// Bins per power of two.
 const PARTS: u32 = 32;
 const BITS: u32 = PARTS.trailing_zeros();
 
-/// Lengths of time, counted.
+/// A histogram of durations.
 #[derive(Clone, Debug)]
 pub struct Lateness {
     counts: Vec<u64>,
     longest: u64,
 }
 
-/// What counts say.
+/// A summary of durations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spread {
-    /// How many there were.
+    /// Number of values.
     pub count: u64,
-    /// Half of them were no longer.
+    /// Median.
     pub p50: Duration,
-    /// Of a hundred, 99 were no longer.
+    /// 99th percentile.
     pub p99: Duration,
-    /// Of a thousand, 999 were no longer.
+    /// 99.9th percentile.
     pub p999: Duration,
-    /// None was longer.
+    /// Maximum.
     pub max: Duration,
 }
 
@@ -37,7 +37,7 @@ impl Default for Lateness {
 }
 
 impl Lateness {
-    /// Counts one.
+    /// Adds a value.
     #[inline]
     pub fn count(&mut self, length: Duration) {
         let nanos = length.as_nanos();
@@ -47,7 +47,7 @@ impl Lateness {
         }
     }
 
-    /// What there was so far.
+    /// The summary so far.
     #[must_use]
     pub fn spread(&self) -> Spread {
         let count = self.counts.iter().sum();
@@ -55,7 +55,7 @@ impl Lateness {
         Spread { count, p50, p99, p999, max: Duration::from_nanos(self.longest) }
     }
 
-    /// The length that `part` of a thousand do not exceed.
+    /// The quantile of `part` per thousand.
     fn quantile(&self, all: u64, part: u128) -> Duration {
         let wanted = (u128::from(all) * part).div_ceil(1000) as u64;
         let mut seen = 0;
@@ -68,7 +68,7 @@ impl Lateness {
     }
 }
 
-/// Where a length is counted.
+/// The bin of a value.
 fn place(nanos: u64) -> usize {
     if nanos < u64::from(PARTS) {
         return nanos as usize;
@@ -77,7 +77,7 @@ fn place(nanos: u64) -> usize {
     ((power + 1) * PARTS) as usize + (nanos >> power) as usize - PARTS as usize
 }
 
-/// The longest that is counted there.
+/// The upper end of a bin.
 fn upper(place: usize) -> u64 {
     let parts = PARTS as usize;
     if place < parts {

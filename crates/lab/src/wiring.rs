@@ -1,7 +1,7 @@
-//! The network of a scenario without anybody at its ends: cells, links, and what recordings and events change on them.
+//! The network of a scenario without its hosts: cells, links, and changes by recordings and events.
 //!
-//! Owns which cell and which link of the network each of the scenario's is. Hosts, addresses and what is
-//! carried belong to whoever drives the network: a world in virtual time, or an emulator on real packets.
+//! Owns the mapping from cells and links of the scenario to those of the network. The driver of the network
+//! owns hosts, addresses and payload: a world in virtual time, or an emulator on real packets.
 
 use mptcp_clock::{Duration, Instant, Rng};
 use netsim::{
@@ -12,7 +12,7 @@ use netsim::{
 use crate::scenario::names::{DownMode, Routing, Side};
 use crate::scenario::{Event, Line, Link, Scenario, Way, way_out};
 
-/// Ethernet's header counts as part of a frame, bytes.
+/// Length of the Ethernet header, which is part of a frame, bytes.
 pub const ETHERNET: usize = 14;
 
 /// The cells and links of a scenario in a network.
@@ -23,11 +23,11 @@ pub struct Wiring {
 }
 
 impl Wiring {
-    /// Makes the cells of `scenario`, then its links; `node` says which node a name is, and links without both ends are left out. Where
-    /// recordings begin is drawn from streams of `root`.
+    /// Adds the cells of `scenario`, then its links. `node` maps names to nodes; links with an unknown end are
+    /// skipped. Random starts of recordings come from streams of `root`.
     ///
     /// # Errors
-    /// When the topology is impossible; a checked scenario's never is.
+    /// If the topology is invalid. A resolved scenario never causes this.
     pub fn lay<P>(
         network: &mut Network<P>,
         scenario: &Scenario,
@@ -46,7 +46,7 @@ impl Wiring {
         &self.links
     }
 
-    /// The directions of a link that are meant; none of one that is not there.
+    /// The selected directions of a link; empty for an unknown link.
     #[must_use]
     pub fn directions(&self, scenario: &Scenario, link: &str, way: Way) -> Vec<DirectionId> {
         let at = scenario.links.iter().position(|known| known.name == link);
@@ -58,7 +58,7 @@ impl Wiring {
         }
     }
 
-    /// Schedules what recordings say of lines over time, then what events change.
+    /// Schedules the changes by recordings, then those by events.
     pub fn schedule<P>(&self, network: &mut Network<P>, scenario: &Scenario, root: &Rng) {
         self.add_recordings(network, scenario, root);
         for event in &scenario.events {
@@ -124,7 +124,7 @@ impl Wiring {
         self.cells.get(at).copied()
     }
 
-    /// Their first lines were said when the lines were made.
+    /// The first step of a recording is part of the initial parameters.
     fn add_recordings<P>(&self, network: &mut Network<P>, scenario: &Scenario, root: &Rng) {
         for (link, id) in scenario.links.iter().zip(&self.links) {
             let lines = played(scenario, link, root);
@@ -139,7 +139,8 @@ impl Wiring {
     }
 }
 
-/// Says how nodes choose among equally long ways. Each does so by chance of its own name under `root`: another node moves no flow.
+/// Sets the path selection of nodes. Each node derives its salt or stream from its name under `root`, so
+/// another node changes no path.
 ///
 /// # Errors
 /// A node of another network.
@@ -162,14 +163,14 @@ pub fn spread<'a, P>(
 }
 
 impl Scenario {
-    /// Whether ways are chosen by what a frame belongs to.
+    /// Whether paths are selected by the labels of frames.
     #[must_use]
     pub fn spreads(&self) -> bool {
         self.routing != Routing::First || !self.routes.is_empty()
     }
 }
 
-/// The directions that an event changes: of a lost route, those by which a host that opens flows would send.
+/// The directions that an event changes. For a lost route, those in which a host that opens flows sends.
 fn way_of(scenario: &Scenario, event: &Event) -> Way {
     let link = scenario.links.iter().find(|link| link.name == event.link);
     match link {
@@ -178,7 +179,7 @@ fn way_of(scenario: &Scenario, event: &Event) -> Way {
     }
 }
 
-/// What an event changes of a direction.
+/// The changes of a direction by an event.
 fn changes<P>(
     network: &Network<P>,
     event: &Event,
@@ -205,8 +206,8 @@ fn changes<P>(
     changes.into_iter().flatten()
 }
 
-/// The directions of a link with their recordings as this run plays them: both begin at the same place, drawn by a stream of the
-/// link's own.
+/// The directions of a link with their recordings as in this run. Both start at the same position, from a
+/// random stream of the link.
 fn played(scenario: &Scenario, link: &Link, root: &Rng) -> [Line; 2] {
     let draw = root.child("recording").child(&link.name).unit();
     [&link.forward, &link.backward].map(|line| line.played(draw, scenario.duration))

@@ -1,7 +1,7 @@
-//! The packets of a driver as Wireshark reads them: pcapng, one interface block for each device.
+//! Packet capture of a driver: pcapng, one interface block per device.
 //!
-//! Owns the file. Never stops the driver: after an error nothing more is written, and the error is kept for whoever
-//! stops it.
+//! Owns the file. Never stops the driver: after an error it writes nothing more, and `finish` returns the
+//! error.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -27,10 +27,10 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Makes the file, and says which devices there are.
+    /// Creates the file, with one interface block per device.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn create<'a>(path: &Path, devices: impl Iterator<Item = &'a str>) -> io::Result<Self> {
         let file = File::create(path).map_err(|error| explain(path, &error))?;
         let mut writer =
@@ -49,14 +49,14 @@ impl Capture {
         Ok(Self { path: path.to_owned(), writer, failed: None })
     }
 
-    /// Writes a packet of the device of that number, which came or went just now.
+    /// Writes a packet that the device sent or received now.
     pub(crate) fn record(&mut self, device: usize, packet: &[u8]) {
-        // A clock before 1970 is shown as 1970.
+        // Times before 1970 become 1970.
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
         self.record_at(now, device, packet);
     }
 
-    /// The same at a time since 1970.
+    /// As `record`, at a time since 1970.
     pub fn record_at(&mut self, at: Duration, device: usize, packet: &[u8]) {
         if self.failed.is_some() {
             return;
@@ -71,19 +71,19 @@ impl Capture {
         self.failed = self.writer.write_pcapng_block(block).err().map(|error| told(&self.path, error));
     }
 
-    /// Writes a packet whose checksum is, or was, left to the kernel, as it would be with that.
+    /// Writes a packet with the checksum that the kernel computes or has verified.
     pub(crate) fn complete(&mut self, device: usize, packet: &Packet) {
         let mut bytes = Vec::with_capacity(packet.length());
-        // What has no form on the wire is not sent either.
+        // A packet that cannot be encoded is not sent either.
         if packet.emit(&mut bytes).is_ok() {
             self.record(device, &bytes);
         }
     }
 
-    /// Writes what is left; says what went wrong since the start.
+    /// Flushes the file, and returns the first error.
     ///
     /// # Errors
-    /// When something could not be written.
+    /// The first write error.
     pub fn finish(self) -> io::Result<()> {
         if let Some(error) = self.failed {
             return Err(error);

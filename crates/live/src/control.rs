@@ -1,6 +1,6 @@
-//! The interfaces of a running endpoint: which there are, and changing them.
+//! Control of the interfaces of a running endpoint.
 //!
-//! Owns no state. Never touches the devices: an interface that is taken down here is down for the endpoint only, as when
+//! Stateless. Never touches the devices: an interface that is taken down is down only for the endpoint, as if
 //! its address were deleted.
 
 use std::io;
@@ -18,16 +18,16 @@ impl Driver {
         &self.shared.addresses
     }
 
-    /// Brings an interface up or takes it down, for all connections. Down ends its subflows and removes its address at
-    /// the peers (REMOVE_ADDR, RFC 8684 section 3.4.2); up joins from it or announces it.
+    /// Brings an interface up or down for all connections. Down ends its subflows and removes its address at
+    /// the peers (REMOVE_ADDR, RFC 8684 section 3.4.2). Up joins from it or announces it.
     ///
     /// # Errors
-    /// `NotFound` for an interface that the endpoint does not have, `NotConnected` when the driver has stopped.
+    /// `NotFound` for an unknown interface, `NotConnected` if the driver has stopped.
     pub fn set_interface(&self, interface: InterfaceId, up: bool) -> io::Result<()> {
         self.change(interface, if up { InterfaceChange::Up } else { InterfaceChange::Down })
     }
 
-    /// Makes the subflows of an interface backups, or regular ones again, and tells the peers (MP_PRIO, RFC 8684
+    /// Sets the backup priority of the subflows of an interface, and notifies the peers (MP_PRIO, RFC 8684
     /// section 3.3.8).
     ///
     /// # Errors
@@ -36,30 +36,30 @@ impl Driver {
         self.change(interface, InterfaceChange::Backup(backup))
     }
 
-    /// Has the link of an interface's device lose everything on both ways, or carry it again. Nobody is told, as when
-    /// somebody pulls a cable far away: what an outage does can be tried by this.
+    /// Simulates an outage: the device of an interface drops all packets in both directions, or carries them
+    /// again. Neither end is notified.
     ///
     /// # Errors
-    /// `NotFound` for an interface that the endpoint does not have.
+    /// `NotFound` for an unknown interface.
     pub fn set_silent(&self, interface: InterfaceId, silent: bool) -> io::Result<()> {
         self.shared.silent[self.position(interface)?].store(silent, Ordering::Relaxed);
         Ok(())
     }
 
-    /// What the endpoint holds; the bounds stand in docs/security.md.
+    /// Resource usage of the endpoint; docs/security.md lists the limits.
     #[must_use]
     pub fn usage(&self) -> EndpointUse {
         self.shared.lock().endpoint.usage()
     }
 
-    /// All connections, those without sockets among them: what `ss -Mi` shows on Linux.
+    /// All connections, including those without sockets, as `ss -Mi` lists them on Linux.
     #[must_use]
     pub fn connections(&self) -> Vec<ConnectionInfo> {
         let (now, core) = (self.shared.now(), self.shared.lock());
         core.endpoint.connections().filter_map(|id| core.endpoint.info(now, id)).collect()
     }
 
-    /// Which of the addresses an interface is.
+    /// The index of an interface among the addresses.
     fn position(&self, interface: InterfaceId) -> io::Result<usize> {
         let known = &self.shared.addresses;
         known.iter().position(|known| known.interface == interface).ok_or_else(|| {

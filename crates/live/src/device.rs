@@ -1,4 +1,4 @@
-//! A device as the driver holds it: its link, its interfaces, and whether it carries anything.
+//! A device of the driver: its link, its interfaces, and its state.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub(crate) struct Device {
     pub link: Link,
     pub ids: Vec<(IpAddr, InterfaceId)>,
     pub up: bool,
-    /// Its link carries nothing: what comes and goes is lost.
+    /// Drops all packets in both directions.
     pub silent: Arc<AtomicBool>,
     pub edge: Option<Box<Lanes>>,
 }

@@ -1,8 +1,8 @@
-//! The thread that drives an endpoint: packets in, packets out, timers.
+//! The thread that drives an endpoint: packets and timers.
 //!
-//! Owns the devices and the time. Sleeps in ppoll(2) until a packet, a deadline or a socket wants it;
-//! nothing here waits busily, and no lock is held while it sleeps, reads or writes. A packet that a device
-//! does not take is lost, which the protocol repairs.
+//! Owns the devices and the time. Sleeps in ppoll(2) until a packet, a deadline or a socket needs it. Never
+//! waits busily, and holds no lock while it sleeps, reads or writes. A packet that a device rejects is lost,
+//! and the protocol retransmits it.
 
 use std::io;
 use std::net::IpAddr;
@@ -27,30 +27,30 @@ use crate::tun::Offload;
 use crate::waiting::{Woken, wake};
 use crate::{Link, sys};
 
-/// Payload of the largest segment that a device cuts, bytes: a packet without the longest headers.
+/// Maximum payload of a segment that a device splits (GSO), bytes: a packet without the largest headers.
 const GSO_MAX: u16 = 65_535 - 120;
 
-/// A link and the addresses that the endpoint has on it.
+/// A link, and the addresses of the endpoint on it.
 #[derive(Debug)]
 pub struct Interface {
-    /// The device, or what stands for it.
+    /// The device or its replacement.
     pub link: Link,
-    /// Addresses of the endpoint, not of the kernel; of either family.
+    /// IPv4 and IPv6 addresses of the endpoint, not of the kernel.
     pub addresses: Vec<IpAddr>,
-    /// Its subflows are used only when no other works (RFC 8684 section 3.3.8).
+    /// Backup priority of its subflows (RFC 8684 section 3.3.8).
     pub backup: bool,
-    /// A bad network at this device; None is the device as it is.
+    /// Impairments at this device; `None` for none.
     pub edge: Option<Edge>,
 }
 
 impl Interface {
-    /// A regular interface.
+    /// An interface without backup priority and impairments.
     pub fn new(link: impl Into<Link>, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
         Self { link: link.into(), addresses: addresses.into_iter().collect(), backup: false, edge: None }
     }
 }
 
-/// A running endpoint. Dropping it resets the connections that are left.
+/// A running endpoint. Dropping it resets the remaining connections.
 #[derive(Debug)]
 pub struct Driver {
     pub(crate) shared: Arc<Shared>,
@@ -58,19 +58,19 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Starts an endpoint over these interfaces, on a thread of its own.
+    /// Starts an endpoint with these interfaces on its own thread.
     ///
     /// # Errors
-    /// When there is no address, or the system gives no descriptor, thread or randomness.
+    /// Without an address, or if the system provides no descriptor, thread or randomness.
     pub fn start(interfaces: Vec<Interface>) -> io::Result<Self> {
         Self::start_captured(interfaces, None)
     }
 
-    /// As [`Self::start`], and writes every packet to a pcapng file, with an interface block for each device.
-    /// [`Self::stop`] says whether all of it could be written.
+    /// As [`Self::start`], and captures every packet in a pcapng file with an interface block per device.
+    /// [`Self::stop`] returns errors of the capture.
     ///
     /// # Errors
-    /// As [`Self::start`], and when the file cannot be made.
+    /// As [`Self::start`], and if the file cannot be created.
     pub fn start_captured(interfaces: Vec<Interface>, pcap: Option<&Path>) -> io::Result<Self> {
         let mut endpoint = Endpoint::new(Rng::secret(seed()?));
         let (mut devices, mut addresses, mut silent) = (Vec::new(), Vec::new(), Vec::new());
@@ -113,20 +113,19 @@ impl Driver {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Tells `observer` of what happens on connections that begin from now on, as far as it is `wanted`. It is told under the
-    /// lock of the driver, so it has to be quick; times are since the driver began.
+    /// Sets the observer of new connections, for the `wanted` events. It is called under the lock of the
+    /// driver, so it must be fast. Times are relative to the start of the driver.
     pub fn observe(&self, observer: Arc<dyn Observer>, wanted: Wanted) {
         self.shared.lock().endpoint.set_observer(observer, wanted);
     }
 
-    /// Packets so far.
+    /// Packet counters.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.shared.lock().counters
     }
 
-    /// Waits until the connections whose sockets are gone have ended, `patience` at most; returns whether
-    /// they have.
+    /// Waits up to `patience` until all connections without sockets have ended. Returns whether they have.
     pub fn drain(&self, patience: Duration) -> bool {
         let deadline = std::time::Instant::now() + patience;
         let mut core = self.shared.lock();
@@ -141,10 +140,10 @@ impl Driver {
 }
 
 impl Driver {
-    /// Ends the connections that are left, as dropping it does, and the thread.
+    /// Resets the remaining connections and ends the thread.
     ///
     /// # Errors
-    /// When the capture could not be written, or waiting for packets failed.
+    /// An error of the capture, or of polling.
     pub fn stop(mut self) -> io::Result<()> {
         self.join()
     }
@@ -165,7 +164,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Who wants to know calls `stop`.
+        // Errors are ignored on drop; call `stop` to get them.
         let _ = self.join();
     }
 }
@@ -184,9 +183,9 @@ struct Worker {
     outbox: Outbox,
 }
 
-/// What the thread does after the endpoint had its turn.
+/// The next step of the thread after the endpoint.
 struct Turn {
-    /// How long there is nothing to do; None is for ever.
+    /// Time until the next deadline; `None` without one.
     idle: Option<Duration>,
     stopping: bool,
     woken: Vec<Woken>,
@@ -212,7 +211,7 @@ impl Worker {
         self.capture.take().map_or(Ok(()), Capture::finish).and(result)
     }
 
-    /// Tells the endpoint what has happened, and asks it what to do.
+    /// Passes events to the endpoint, and gets its actions.
     fn turn(&mut self, counted: &mut Counters) -> Turn {
         let mut core = self.shared.lock();
         self.shared.wake_up();
@@ -247,7 +246,7 @@ impl Worker {
         Turn { idle, stopping: core.stopping, woken: std::mem::take(&mut core.woken) }
     }
 
-    /// Reads what has come; sleeps before when that is nothing.
+    /// Reads pending packets; sleeps first if there are none.
     fn read(&mut self, idle: Option<Duration>, counted: &mut Counters) -> io::Result<()> {
         let any = self.inbox.read(&mut self.devices, self.capture.as_mut(), counted);
         if any || idle.is_some_and(|idle| idle.is_zero()) || !self.shared.fall_asleep() {
@@ -279,7 +278,7 @@ fn add(total: &mut Counters, more: Counters) {
     total.turns += more.turns;
 }
 
-/// Tells the sockets at the end, also after a panic, that nothing more will come.
+/// Notifies the sockets when the thread ends, also after a panic.
 struct Stop(Arc<Shared>);
 
 impl Drop for Stop {

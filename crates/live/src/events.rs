@@ -1,7 +1,6 @@
-//! Events of a driver's connections, kept in rows until somebody takes them.
+//! Event log of the connections of a driver.
 //!
-//! Owns the rows, as many as a limit lets in at a time, so that memory stays bounded however long a driver runs. Times are since the
-//! driver began.
+//! Owns the rows, up to a limit, so that memory stays bounded. Times are relative to the start of the driver.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -12,10 +11,10 @@ use mptcp::observe::{Columns, Log, Observer, Place, Record, Row};
 
 use crate::Driver;
 
-/// A bounded list of events, for [`Driver::observe`].
+/// A bounded event log, for [`Driver::observe`].
 #[derive(Debug)]
 pub struct EventLog {
-    /// By the number of the interface.
+    /// Addresses by interface number.
     addresses: Vec<IpAddr>,
     kept: Mutex<Kept>,
 }
@@ -23,12 +22,12 @@ pub struct EventLog {
 #[derive(Debug)]
 struct Kept {
     log: Log,
-    /// Connections by first sight: a place in the driver is used again, a number here is not.
+    /// Connection numbers in order of appearance. Unlike connection ids, they are never reused.
     numbers: HashMap<ConnectionId, u16>,
 }
 
 impl Kept {
-    /// The number of a connection; those beyond 65,535 have none.
+    /// The number of a connection; connections beyond 65,535 have none.
     fn number(&mut self, connection: ConnectionId) -> u16 {
         if let Some(known) = self.numbers.get(&connection) {
             return *known;
@@ -42,15 +41,15 @@ impl Kept {
 }
 
 impl EventLog {
-    /// For the connections of a driver, with room for `limit` rows between two calls of [`Self::take`].
+    /// A log for the connections of a driver, with up to `limit` rows between two calls of [`Self::take`].
     #[must_use]
     pub fn new(driver: &Driver, limit: u64) -> Self {
         let addresses = driver.addresses().iter().map(|known| known.address).collect();
         Self { addresses, kept: Mutex::new(Kept { log: Log::new(limit), numbers: HashMap::new() }) }
     }
 
-    /// What has happened since the last call. `flow` is the number of the connection in the order in which they were seen,
-    /// `path` the place of our address in [`Driver::addresses`].
+    /// The events since the last call. `flow` is the number of the connection in order of appearance, `path`
+    /// the index of the local address in [`Driver::addresses`].
     pub fn take(&self) -> Columns {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).log.take()
     }

@@ -1,8 +1,7 @@
-//! A bad network at the edge of a device: packets that are lost, come twice, or are overtaken.
+//! Impairments at a device: loss, duplication and reordering of packets.
 //!
-//! Owns its decisions, which follow from a seed and from the packets' order alone. Time comes in only where nothing
-//! follows what is held back: it goes on when the endpoint has been quiet for [`QUIET`]. Segments are whole as the device
-//! hands them over: with offload one may be many frames.
+//! Owns the decisions, which depend only on a seed and on the order of packets. The only time is [`QUIET`]: a
+//! held packet without successors is released after it. With offload, one segment can be many frames.
 
 use std::time::Duration;
 
@@ -10,41 +9,41 @@ use mptcp::InterfaceId;
 use mptcp_clock::Rng;
 use mptcp_wire::{Codepoint, Packet, Segment};
 
-/// How long an endpoint is quiet before it gets what is held back.
+/// Idle time of the endpoint after which held packets are released.
 pub(crate) const QUIET: Duration = Duration::from_millis(10);
 
-/// What happens to packets in one direction. Probabilities are 0 to 1; more counts as 1.
+/// Impairments of one direction. Probabilities are 0 to 1, and clamped to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Impairment {
-    /// How likely a packet is lost.
+    /// Loss probability.
     pub loss: f64,
-    /// How likely it comes twice.
+    /// Duplication probability.
     pub duplicate: f64,
-    /// How likely it is held back until others have overtaken it.
+    /// Probability that a packet is held until others have overtaken it.
     pub reorder: f64,
-    /// How many packets overtake one that is held back. One that too few follow goes on when the endpoint has
-    /// neither sent nor received for 10 ms: it is late, not lost.
+    /// Number of packets that overtake a held packet. With fewer successors, it is released after 10 ms
+    /// without traffic, so it is late, not lost.
     pub depth: usize,
 }
 
-/// What a device does to packets on both ways.
+/// Impairments of both directions of a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Edge {
-    /// Names the sequence of decisions: the same packets with the same seed meet the same fate.
+    /// The seed of the decisions: the same packets with the same seed have the same result.
     pub seed: u64,
-    /// What the endpoint receives.
+    /// Received packets.
     pub incoming: Impairment,
-    /// What the endpoint sends.
+    /// Sent packets.
     pub outgoing: Impairment,
-    /// How likely a packet that is ECN-capable is marked, on both ways (RFC 3168).
+    /// Probability that an ECN-capable packet is marked, in both directions (RFC 3168).
     pub marks: f64,
 }
 
-/// An edge at work.
+/// Running impairments.
 #[derive(Debug)]
 pub(crate) struct Lanes {
     pub incoming: Lane<(InterfaceId, Segment)>,
-    /// With the payload of a frame, where the device cuts the packet.
+    /// With the payload per frame, if the device splits the packet (GSO).
     pub outgoing: Lane<(Packet, Option<u16>)>,
     marks: f64,
     random: Rng,
@@ -60,25 +59,25 @@ impl Lanes {
         }
     }
 
-    /// Marks a segment that may be marked, now and then.
+    /// Marks an ECN-capable segment at random.
     pub(crate) fn mark(&mut self, segment: &mut Segment) {
         if segment.ecn.is_capable() && self.random.unit() < self.marks {
             segment.ecn = Codepoint::Ce;
         }
     }
 
-    /// Whether a packet waits to be overtaken.
+    /// Whether a packet is held.
     pub(crate) fn hold(&self) -> bool {
         !(self.incoming.held.is_empty() && self.outgoing.held.is_empty())
     }
 }
 
-/// One direction of an edge.
+/// One direction.
 #[derive(Debug)]
 pub(crate) struct Lane<T> {
     what: Impairment,
     random: Rng,
-    /// Held back, and how many have yet to overtake each.
+    /// Held packets, with the number of packets that must still overtake each.
     held: Vec<(usize, T)>,
 }
 
@@ -87,9 +86,10 @@ impl<T: Clone> Lane<T> {
         Self { what, random: Rng::new(seed, direction), held: Vec::new() }
     }
 
-    /// Takes a packet, and hands on what comes out for it: itself or not, or twice, and those that it has overtaken.
+    /// Handles a packet: passes it on, drops it, duplicates it or holds it. Also releases packets that it has
+    /// overtaken.
     pub(crate) fn pass(&mut self, packet: T, mut out: impl FnMut(T)) {
-        // Each decision is drawn for each packet, so that one probability does not change what the others hit.
+        // All decisions are drawn for each packet, so they are independent of the other probabilities.
         let [lost, twice, late] = [self.what.loss, self.what.duplicate, self.what.reorder]
             .map(|probability| self.random.unit() < probability);
         if lost {
@@ -109,7 +109,7 @@ impl<T: Clone> Lane<T> {
         self.held.extract_if(.., |(left, _)| *left == 0).for_each(|(_, packet)| out(packet));
     }
 
-    /// Hands on what nothing has overtaken in time.
+    /// Releases all held packets.
     pub(crate) fn release(&mut self, out: impl FnMut(T)) {
         self.held.drain(..).map(|(_, packet)| packet).for_each(out);
     }

@@ -1,7 +1,6 @@
-//! What comes in: packets on their way from the devices to the endpoint.
+//! Received packets between the devices and the endpoint.
 //!
-//! Owns the segments that were read and not yet handled, and the memory that packets are read into. Payload is
-//! never copied here. Never waits.
+//! Owns segments that were read and not yet handled, and the read buffers. Never copies payload, never waits.
 
 use std::io;
 
@@ -16,32 +15,32 @@ use crate::shared::Counters;
 /// Largest IP packet, bytes.
 const PACKET: usize = 65_535;
 
-/// Packets read before they are handled. Each batch is acknowledged once.
+/// Maximum number of packets per batch. Each batch is acknowledged once.
 const BATCH: usize = 128;
 
-/// Bytes of large packets that make a batch: more would leave the peer without acknowledgements for too long.
+/// Maximum bytes of large packets per batch, so that acknowledgements are not delayed too long.
 const BATCH_BYTES: usize = PACKET;
 
-/// What a large packet holds, bytes: many frames.
+/// Minimum size of a large packet, which contains many frames, bytes.
 const LARGE: usize = PACKET / 4;
 
-/// Memory that packets are read into, one behind the other, bytes.
+/// Size of a read buffer, which holds several packets, bytes.
 pub(crate) const BLOCK: usize = 4 * PACKET;
 
 #[derive(Debug, Default)]
 pub(crate) struct Inbox {
-    /// Read and not yet handled.
+    /// Segments that were read and not yet handled.
     pub arrived: Vec<(InterfaceId, Segment)>,
-    /// What ICMP said of segments, not yet told.
+    /// ICMP errors that were not yet reported.
     pub notices: Vec<IcmpMessage>,
-    /// Interfaces whose device is gone, not yet told.
+    /// Interfaces of removed devices that were not yet reported.
     pub gone: Vec<InterfaceId>,
-    /// Where the next packet is read to.
+    /// The current read buffer.
     block: BytesMut,
 }
 
 impl Inbox {
-    /// Reads what the devices have, up to a batch each; returns whether there was anything.
+    /// Reads up to one batch per device. Returns whether there was any packet.
     pub(crate) fn read(
         &mut self,
         devices: &mut [Device],
@@ -55,7 +54,7 @@ impl Inbox {
         before != (counted.received, counted.ignored, self.gone.len(), self.notices.len())
     }
 
-    /// Takes what bad networks hold back, as if it came now.
+    /// Reads packets that impairments release.
     pub(crate) fn release(&mut self, devices: &mut [Device]) {
         for device in devices {
             let silent = device.is_silent();
@@ -116,7 +115,7 @@ impl Inbox {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => {
-                    // The device was deleted: its addresses are gone, other paths may go on.
+                    // The device was deleted: its addresses are gone, other paths can continue.
                     device.up = false;
                     self.gone.extend(device.ids.iter().map(|(_, id)| *id));
                     break;
@@ -126,7 +125,7 @@ impl Inbox {
     }
 }
 
-/// A notice about a segment that left this device, in the endpoint's words. None where it has no use for it.
+/// The ICMP error about a segment of this device; `None` if it is not usable.
 fn told(device: &Device, notice: &Notice) -> Option<IcmpMessage> {
     let &Notice { source: local, destination: remote, sequence, what } = notice;
     device.interface(local.ip())?;

@@ -1,7 +1,8 @@
 //! Sockets for the tokio runtime.
 //!
-//! Owns tokio's traits over [`poll`](crate::MptcpStream::poll_read), nothing else: no thread, no timer, no reactor. A
-//! task that waits is kept with its socket, and the driver's thread wakes it. `tokio::io::split` gives two halves.
+//! Owns the traits of tokio over [`poll`](crate::MptcpStream::poll_read): no thread, no timer, no reactor. The
+//! socket stores the waker of a waiting task, and the thread of the driver wakes it. `tokio::io::split` gives
+//! two halves.
 
 use std::future::poll_fn;
 use std::io;
@@ -18,7 +19,7 @@ use crate::{Config, ConnectionInfo, Driver};
 pub struct MptcpListener(crate::MptcpListener);
 
 impl MptcpListener {
-    /// Listens on a port of all addresses of a driver; port 0 is one that is free.
+    /// Listens on a port of all addresses of a driver; port 0 selects a free one.
     ///
     /// # Errors
     /// As [`crate::MptcpListener::bind`].
@@ -26,23 +27,22 @@ impl MptcpListener {
         crate::MptcpListener::bind(driver, port, config).map(Self)
     }
 
-    /// Waits for a connection; returns it with the address that it came from. Nothing is lost when the future is
-    /// dropped.
+    /// Waits for a connection; returns it with the remote address. Cancel-safe.
     ///
     /// # Errors
-    /// `NotConnected` when the driver has stopped.
+    /// `NotConnected` if the driver has stopped.
     pub async fn accept(&self) -> io::Result<(MptcpStream, SocketAddr)> {
         let (stream, peer) = poll_fn(|context| self.0.poll_accept(context)).await?;
         Ok((MptcpStream(stream), peer))
     }
 
-    /// The address that it was bound to, with the port that it got.
+    /// The local address, with the actual port.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.0.local_addr()
     }
 
-    /// The listener that blocks.
+    /// The blocking listener.
     #[must_use]
     pub fn into_blocking(self) -> crate::MptcpListener {
         self.0
@@ -60,7 +60,7 @@ impl From<crate::MptcpListener> for MptcpListener {
 pub struct MptcpStream(crate::MptcpStream);
 
 impl MptcpStream {
-    /// Connects, as [`crate::MptcpStream::connect`] does. Dropping the future gives up.
+    /// Connects, as [`crate::MptcpStream::connect`]. Dropping the future cancels it.
     ///
     /// # Errors
     /// As [`crate::MptcpStream::connect`].
@@ -78,13 +78,13 @@ impl MptcpStream {
         self.0.info()
     }
 
-    /// The socket that blocks: for options that can be changed while it runs, too.
+    /// The blocking socket, for its options.
     #[must_use]
     pub fn get_ref(&self) -> &crate::MptcpStream {
         &self.0
     }
 
-    /// The socket that blocks.
+    /// The blocking socket.
     #[must_use]
     pub fn into_blocking(self) -> crate::MptcpStream {
         self.0
@@ -112,7 +112,7 @@ impl AsyncWrite for MptcpStream {
         self.0.poll_write(context, data)
     }
 
-    /// Nothing waits here: what is written is sent as soon as windows allow.
+    /// Nothing is buffered here: the connection sends data as soon as its windows allow.
     fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }

@@ -1,10 +1,10 @@
-//! Events for the subscribers of the `tracing` crate: one for each, target `mptcp`.
+//! Events for subscribers of the `tracing` crate, with target `mptcp`.
 //!
-//! Owns the form: what happens to packets one by one is at the level of traces, what happens now and then at that of debugging.
+//! Owns the format. Events of single packets have level TRACE, others DEBUG.
 
 use mptcp::observe::{Kind, Observer, Record};
 
-/// Passes events on, for [`crate::Driver::observe`].
+/// Forwards events, for [`crate::Driver::observe`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tracing;
 

@@ -1,7 +1,7 @@
-//! Bytes between an application and the endpoint.
+//! Transfer of bytes between an application and the endpoint.
 //!
-//! Owns the one copy on each way, which happens while the lock is free: reading takes slices of what came under the
-//! lock and copies them afterwards; writing copies first and hands the copy over. Never waits.
+//! Owns the only copy in each direction, which is made without the lock. Reading takes slices under the lock
+//! and copies them afterwards. Writing copies first, then passes on the copy. Never waits.
 
 use std::io;
 
@@ -10,13 +10,13 @@ use mptcp::{CloseReason, ConnectionId, WriteFlags};
 
 use crate::shared::{Core, Shared};
 
-/// Most bytes that one call copies. More would only delay the first of them.
+/// Maximum number of bytes per call; more would delay the first bytes.
 const MOST: usize = 1 << 20;
 
-/// What an attempt to read or write gave; None when there is nothing to be had now.
+/// The result of a non-blocking read or write; `None` if it would block.
 pub(crate) type Attempt<T> = io::Result<Option<T>>;
 
-/// Takes at most `length` bytes of the stream, in slices; no slice at the end of the peer's stream.
+/// Takes up to `length` bytes of the stream as slices; none at the end of the stream.
 pub(crate) fn take(shared: &Shared, core: &mut Core, id: ConnectionId, length: usize) -> Attempt<Vec<Bytes>> {
     let Core { endpoint, sockets, .. } = core;
     let status = sockets.get_mut(&id).ok_or(io::ErrorKind::NotConnected)?;
@@ -39,12 +39,12 @@ pub(crate) fn take(shared: &Shared, core: &mut Core, id: ConnectionId, length: u
             None => Ok(None),
         };
     }
-    // The peer may have waited for the room.
+    // The peer may wait for the freed window.
     shared.ring(core);
     Ok(Some(taken))
 }
 
-/// Copies slices into a buffer that they fit in; returns how many bytes that were.
+/// Copies slices into a large enough buffer. Returns the number of bytes.
 pub(crate) fn copy(slices: Vec<Bytes>, buffer: &mut [u8]) -> usize {
     let mut count = 0;
     for mut slice in slices {
@@ -55,7 +55,7 @@ pub(crate) fn copy(slices: Vec<Bytes>, buffer: &mut [u8]) -> usize {
     count
 }
 
-/// How many bytes may be written now. None when there is no room; then the endpoint knows of a writer that waits.
+/// Free space in the send buffer; `None` if it is full. The endpoint then notifies the writer later.
 pub(crate) fn room(shared: &Shared, core: &mut Core, id: ConnectionId) -> Attempt<usize> {
     let status = core.sockets.get(&id).ok_or(io::ErrorKind::NotConnected)?;
     match status.closed {
@@ -73,7 +73,7 @@ pub(crate) fn room(shared: &Shared, core: &mut Core, id: ConnectionId) -> Attemp
     }
 }
 
-/// Writes a copy; returns how many bytes of it there was room for. None when another writer was faster.
+/// Writes a copy. Returns the number of accepted bytes; `None` if another writer took the space.
 pub(crate) fn put(shared: &Shared, id: ConnectionId, data: Bytes, flags: WriteFlags) -> Attempt<usize> {
     let mut core = shared.lock();
     if room(shared, &mut core, id)?.is_none() {
@@ -84,7 +84,7 @@ pub(crate) fn put(shared: &Shared, id: ConnectionId, data: Bytes, flags: WriteFl
     Ok(Some(taken).filter(|&taken| taken > 0))
 }
 
-/// An ending as an error.
+/// The error for a closed connection.
 pub(crate) fn ended(how: CloseReason) -> io::Error {
     match how {
         CloseReason::Finished => io::ErrorKind::BrokenPipe.into(),

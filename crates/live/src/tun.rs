@@ -1,7 +1,7 @@
 //! A TUN device: a network interface whose other end is this process.
 //!
-//! Owns the descriptor. Reads and writes whole IP packets without blocking. Never sets addresses, routes
-//! or the MTU.
+//! Owns the descriptor. Reads and writes whole IP packets without blocking. Never sets addresses, routes or
+//! the MTU.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, Read, Write};
@@ -15,18 +15,18 @@ use crate::{sys, vnet};
 
 const DEVICE: &str = "/dev/net/tun";
 
-/// What the kernel and this process leave to each other.
+/// Work that the kernel and this process skip.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Offload {
-    /// Checksums, and cutting segments of up to 64 KB into frames (IFF_VNET_HDR with TUN_F_CSUM, TUN_F_TSO4 and
-    /// TUN_F_TSO6): within a host nobody computes or cuts anything.
+    /// Checksums and segmentation up to 64 KB (IFF_VNET_HDR with TUN_F_CSUM, TUN_F_TSO4 and TUN_F_TSO6).
+    /// Within a host, checksums and segmentation are then unnecessary.
     #[default]
     Full,
-    /// Nothing: each packet is complete, and no longer than the MTU.
+    /// None: each packet is complete, and no longer than the MTU.
     None,
 }
 
-/// An open TUN device. It lives as long as this does, unless it was made persistent (`ip tuntap add`).
+/// An open TUN device. The device is removed on drop, unless it is persistent (`ip tuntap add`).
 #[derive(Debug)]
 pub struct Tun {
     file: File,
@@ -36,21 +36,21 @@ pub struct Tun {
 }
 
 impl Tun {
-    /// Opens the TUN device `name` in the network namespace of the calling thread, or makes it; it stays
-    /// in that namespace, whoever uses it. A name may hold `%d` for the first number that is free. The MTU is that
-    /// of this moment. All is offloaded: see [`Self::open_with`].
+    /// Opens or creates the TUN device `name` in the network namespace of the calling thread, where it stays.
+    /// `%d` in the name selects the first free number. The MTU is read once. With full offload: see
+    /// [`Self::open_with`].
     ///
     /// # Errors
-    /// When the name has no room in 15 bytes or is taken, when `/dev/net/tun` is missing, or without
-    /// CAP_NET_ADMIN. The message says what would be right.
+    /// If the name is longer than 15 bytes or taken, if `/dev/net/tun` is missing, or without CAP_NET_ADMIN.
+    /// The message contains the fix.
     pub fn open(name: &str) -> io::Result<Self> {
         Self::open_with(name, Offload::default())
     }
 
-    /// As [`Self::open`] for a device that exists; a name that is misspelt makes none.
+    /// As [`Self::open`], for an existing device.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotFound`] where the namespace has no interface of this name, and as [`Self::open`].
+    /// [`io::ErrorKind::NotFound`] without an interface of this name, and as [`Self::open`].
     pub fn open_existing(name: &str) -> io::Result<Self> {
         if (1..=sys::NAME_MAX).contains(&name.len()) && sys::mtu(name).is_err() {
             let what = format!("there is no interface {name:?}; make it with: ip tuntap add {name} mode tun");
@@ -59,7 +59,7 @@ impl Tun {
         Self::open(name)
     }
 
-    /// As [`Self::open`], with a choice of what is offloaded.
+    /// As [`Self::open`], with a choice of offloads.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -87,39 +87,38 @@ impl Tun {
         &self.name
     }
 
-    /// Longest IP packet the interface carries, bytes.
+    /// Maximum IP packet of the interface, bytes.
     #[must_use]
     pub fn mtu(&self) -> usize {
         self.mtu
     }
 
-    /// What is offloaded.
+    /// The offloads.
     #[must_use]
     pub fn offload(&self) -> Offload {
         self.offload
     }
 
-    /// Reads one packet into `buffer`, as far as that goes, or fails with `WouldBlock`; returns its length. For devices without offload:
-    /// with it, a header of the kernel's stands before the packet.
+    /// Reads one packet into `buffer`, truncated to its size. Fails with `WouldBlock` without one. Only for
+    /// devices without offload; with it, a kernel header precedes the packet.
     ///
     /// # Errors
-    /// What read(2) says.
+    /// As read(2).
     #[inline]
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         (&self.file).read(buffer)
     }
 
-    /// Writes one packet; for devices without offload.
+    /// Writes one packet. Only for devices without offload.
     ///
     /// # Errors
-    /// What write(2) says; EIO is a device that is down.
+    /// As write(2); EIO if the device is down.
     #[inline]
     pub fn write(&self, packet: &[u8]) -> io::Result<()> {
         (&self.file).write(packet).map(drop)
     }
 
-    /// Reads one packet behind what `buffer` holds, or fails with `WouldBlock`. Says who has to verify its
-    /// checksum.
+    /// Appends one packet to `buffer`, or fails with `WouldBlock`. Returns the state of its checksum.
     pub(crate) fn receive(&self, buffer: &mut BytesMut) -> io::Result<ChecksumMode> {
         if self.offload == Offload::None {
             return sys::read_behind(self.as_fd(), &mut [], buffer).map(|_| ChecksumMode::Complete);
@@ -129,7 +128,7 @@ impl Tun {
         Ok(vnet::incoming(&header))
     }
 
-    /// Writes one packet, after [`vnet::outgoing`] where all is offloaded.
+    /// Writes one packet, after [`vnet::outgoing`] with offload.
     pub(crate) fn send(&self, headers: &[u8], payload: &[u8]) -> io::Result<()> {
         (&self.file).write_vectored(&[IoSlice::new(headers), IoSlice::new(payload)]).map(drop)
     }

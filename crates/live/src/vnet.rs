@@ -1,27 +1,27 @@
-//! The header in front of each packet of a device with offload: `struct virtio_net_hdr` of Linux's
-//! `virtio_net.h`, which both sides of a TUN device use.
+//! The header of packets on a device with offload: `struct virtio_net_hdr` in `virtio_net.h` of Linux, which
+//! both sides of a TUN device use.
 //!
-//! Owns its ten bytes, in the byte order of the machine. Never touches the packet behind it.
+//! Owns its ten bytes, in native byte order. Never touches the packet.
 
 use mptcp_wire::ChecksumMode;
 
 /// Length of the header, bytes.
 pub(crate) const LENGTH: usize = 10;
 
-/// The checksum field holds the sum of the pseudo-header only.
+/// The checksum field contains only the sum of the pseudo-header.
 const F_NEEDS_CSUM: u8 = 1;
-/// The checksum was found right.
+/// The checksum was verified.
 const F_DATA_VALID: u8 = 2;
 const GSO_NONE: u8 = 0;
 const GSO_TCPV4: u8 = 1;
 const GSO_TCPV6: u8 = 4;
-/// Beside these: the flag CWR belongs to the first frame only.
+/// Modifier: only the first frame has the CWR flag.
 const GSO_ECN: u8 = 0x80;
-/// Where the checksum field stands in a TCP header, bytes.
+/// Offset of the checksum in a TCP header, bytes.
 const TCP_CHECKSUM: u16 = 16;
 
-/// What stands before a packet to be sent, whose checksum the kernel completes: headers of `ip` and `tcp`
-/// bytes. With `gso_size` it is cut into frames of so many bytes of payload; `cwr` is whether it has that flag.
+/// The header of a sent packet whose checksum the kernel completes. `ip` and `tcp` are header lengths. With
+/// `gso_size`, the kernel splits it into frames with that payload; `cwr` states whether it has the CWR flag.
 pub(crate) fn outgoing(v4: bool, ip: usize, tcp: usize, gso_size: Option<u16>, cwr: bool) -> [u8; LENGTH] {
     let kind = match (gso_size, v4) {
         (None, _) => GSO_NONE,
@@ -38,7 +38,7 @@ pub(crate) fn outgoing(v4: bool, ip: usize, tcp: usize, gso_size: Option<u16>, c
     header
 }
 
-/// Who has to see to the checksum of the packet behind a header.
+/// The checksum state of a received packet.
 pub(crate) fn incoming(header: &[u8; LENGTH]) -> ChecksumMode {
     if header[0] & (F_NEEDS_CSUM | F_DATA_VALID) != 0 {
         ChecksumMode::Offloaded

@@ -1,22 +1,22 @@
-//! Who waits for a socket: threads that sleep, and tasks.
+//! Waiters of a socket: sleeping threads and tasks.
 //!
-//! Owns how they are woken. Whoever changes a socket collects them under the lock and wakes them after it, so that
-//! nobody wakes up only to wait for the lock, and nothing that a task does runs inside it.
+//! Owns the wake-ups. A change of a socket collects its waiters under the lock and wakes them after it, so
+//! that no waiter blocks on the lock and no task runs inside it.
 
 use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 use std::time::Instant;
 
-/// What a waiter waits for.
+/// The event that a waiter needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interest {
     /// Data, the end of the stream, or a connection to accept.
     Read,
-    /// Room in the send buffer, or the end of the handshake.
+    /// Space in the send buffer, or the end of the handshake.
     Write,
 }
 
-/// Those who wait for one socket. Tasks may be as many as there are handles of it that poll.
+/// The waiters of one socket. There can be as many tasks as handles.
 #[derive(Debug, Default)]
 pub(crate) struct Waiters {
     threads: Arc<Condvar>,
@@ -24,7 +24,7 @@ pub(crate) struct Waiters {
     tasks: Vec<(Interest, Waker)>,
 }
 
-/// Somebody to be woken once the lock is free.
+/// A waiter to wake after the lock is released.
 #[derive(Debug)]
 #[must_use]
 pub(crate) enum Woken {
@@ -33,7 +33,7 @@ pub(crate) enum Woken {
 }
 
 impl Waiters {
-    /// Remembers the task that polls.
+    /// Stores the waker of a task.
     pub(crate) fn register(&mut self, interest: Interest, context: &Context<'_>) {
         let waker = context.waker();
         if !self.tasks.iter().any(|(for_what, known)| *for_what == interest && known.will_wake(waker)) {
@@ -41,14 +41,14 @@ impl Waiters {
         }
     }
 
-    /// Those to be woken when `interest` is served.
+    /// Collects the waiters of `interest`.
     pub(crate) fn served(&mut self, interest: Interest, woken: &mut Vec<Woken>) {
         self.wake_threads(woken);
         let tasks = self.tasks.extract_if(.., |(for_what, _)| *for_what == interest);
         woken.extend(tasks.map(|(_, waker)| Woken::Task(waker)));
     }
 
-    /// Everybody.
+    /// Collects all waiters.
     pub(crate) fn all(&mut self, woken: &mut Vec<Woken>) {
         self.wake_threads(woken);
         woken.extend(self.tasks.drain(..).map(|(_, waker)| Woken::Task(waker)));
@@ -61,7 +61,7 @@ impl Waiters {
     }
 }
 
-/// Wakes them; the lock is free.
+/// Wakes the waiters; call it without the lock.
 pub(crate) fn wake(woken: Vec<Woken>) {
     for one in woken {
         match one {
@@ -71,8 +71,8 @@ pub(crate) fn wake(woken: Vec<Woken>) {
     }
 }
 
-/// Sleeps until a socket's waiters are woken, or until `deadline`; returns None when that has passed. `of` finds the
-/// waiters, which may be gone afterwards.
+/// Sleeps until the waiters of a socket are woken, or until `deadline`; returns `None` after it. `of` finds
+/// the waiters, which may no longer exist after the sleep.
 pub(crate) fn sleep<'a, T>(
     mut core: MutexGuard<'a, T>,
     deadline: Option<Instant>,

@@ -1,7 +1,7 @@
-//! The bytes of a flow, at both ends: sent until it is over, received and compared.
+//! Payload of a flow at both ends: sends until the end, receives and verifies.
 //!
-//! Owns no socket. Bytes are those of the simulator's flows, so a receiver knows each of them. Waits no longer than the
-//! stream that it is given does, before it looks whether it is over.
+//! Owns no socket. The payload is that of simulated flows, so the receiver can verify it. Blocks no longer
+//! than its stream does before it checks for the end of the run.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::Ordering;
@@ -13,27 +13,27 @@ use mptcp_lab::pattern;
 
 use super::tally::{Clock, Tally};
 
-/// Between two looks whether it is over.
+/// Interval between checks for the end of the run.
 pub(crate) const SLICE: StdDuration = StdDuration::from_millis(50);
-/// Between two looks whether somebody connects, or it is time to.
+/// Interval between checks for a new connection or the start time.
 pub(crate) const SHORT: StdDuration = StdDuration::from_millis(1);
-/// Bytes read at once.
+/// Bytes per read.
 const PIECE: usize = 256 << 10;
 
-/// What a flow sends, and when.
+/// Traffic of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
-    /// Who opened it sends.
+    /// Whether the opener sends.
     pub upload: bool,
-    /// Then it is over; `None` is never.
+    /// Total bytes; `None` is unlimited.
     pub bytes: Option<u64>,
     pub start: Instant,
-    /// The application writes no more.
+    /// Time at which the application stops writing.
     pub stop: Instant,
 }
 
 impl Load {
-    /// Waits until it begins, or all is over.
+    /// Waits until the start, or the end of the run.
     pub(crate) fn wait(&self, clock: &Clock) {
         while clock.now() < self.start && !clock.is_over() {
             let left = StdDuration::from_nanos(self.start.since(clock.now()).as_nanos());
@@ -42,7 +42,7 @@ impl Load {
     }
 }
 
-/// A second until it is tried again, or all is over.
+/// Waits one second before a retry, or until the end of the run.
 pub(crate) fn rest(clock: &Clock) {
     let again = clock.now() + Duration::from_secs(1);
     while clock.now() < again && !clock.is_over() {
@@ -50,7 +50,7 @@ pub(crate) fn rest(clock: &Clock) {
     }
 }
 
-/// Sends what there is; whether the stream is to be ended then.
+/// Sends the payload. Returns whether to close the stream afterwards.
 pub(crate) fn send(load: &Load, mut stream: impl Write, clock: &Clock) -> io::Result<bool> {
     let mut written = 0;
     while !clock.is_over() && clock.now() < load.stop {
@@ -67,14 +67,14 @@ pub(crate) fn send(load: &Load, mut stream: impl Write, clock: &Clock) -> io::Re
     Ok(!clock.is_over())
 }
 
-/// Whoever looks at a socket that has sent may do so until it is over.
+/// Keeps the socket of a finished sender open until the end of the run, so that it can be queried.
 pub(crate) fn stay(clock: &Clock) {
     while !clock.is_over() {
         thread::sleep(SHORT);
     }
 }
 
-/// Receives to the end of the stream, or until it is over.
+/// Receives until the end of the stream or of the run.
 pub(crate) fn receive<S: Clone>(mut stream: impl Read, clock: &Clock, tally: &Tally<S>) -> io::Result<()> {
     let mut buffer = vec![0; PIECE];
     let mut received = 0;
@@ -98,7 +98,7 @@ pub(crate) fn receive<S: Clone>(mut stream: impl Read, clock: &Clock, tally: &Ta
     Ok(())
 }
 
-/// Nothing within the slice, or a signal.
+/// A timeout or a signal.
 fn is_patient(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

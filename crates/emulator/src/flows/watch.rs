@@ -1,6 +1,6 @@
-//! What a flow does over time: its sender is asked at each sample, and rows are made of what it says.
+//! Samples of a flow: queries its sender at each sample, and stores rows.
 //!
-//! Owns what was said last. A subflow that is over is asked no more, and what it said last still counts.
+//! Owns the last report. The last report of a closed subflow still counts.
 
 use std::net::Ipv4Addr;
 
@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 
 use super::tally::Tally;
 
-/// Totals of a path.
+/// Counters of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Count {
     pub sent: u64,
@@ -19,37 +19,37 @@ pub(crate) struct Count {
     pub retransmits: u64,
     pub timeouts: u64,
     pub subflows: u32,
-    /// Those of them that came up: a SYN without an answer is none.
+    /// Number of subflows that were established.
     pub joined: u32,
 }
 
-/// Totals of a flow at an instant.
+/// Counters of a flow at an instant.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Mark {
     pub received: u64,
-    /// Bytes given to a further subflow so far.
+    /// Bytes reinjected on another subflow.
     pub reinjected: u64,
     pub paths: Vec<Count>,
 }
 
-/// A flow that is looked at.
+/// A sampled flow.
 #[derive(Debug)]
 pub(crate) struct Watch {
     flow: usize,
-    /// Who opened it sends.
+    /// Whether the opener sends.
     upload: bool,
-    /// The opener's address on each link, by the place of the link.
+    /// The opener's address by link.
     addresses: Vec<Option<Ipv4Addr>>,
-    /// Every subflow there was.
+    /// All subflows so far.
     subflows: Vec<PathInfo>,
     pub last: Mark,
     last_at: Instant,
-    /// At the end of the warm-up, or when data could first be sent if that was later.
+    /// State at the end of the warm-up, or when data could first be sent if that was later.
     pub warm: Mark,
     pub warm_at: Option<Instant>,
     pub multipath: bool,
     reinjected: u64,
-    /// Sums of smoothed round trips after the warm-up, seconds, and how many.
+    /// Sum of smoothed RTTs after the warm-up in seconds, and number of samples.
     pub rtts: Vec<(f64, u32)>,
 }
 
@@ -72,7 +72,7 @@ impl Watch {
         }
     }
 
-    /// Takes what the sender says, if there is one, and adds rows for the sample of `nominal`, which was taken at `now`.
+    /// Queries the sender, if any, and adds rows for the sample of `nominal`, taken at `now`.
     pub(crate) fn look<S: Clone>(
         &mut self,
         (nominal, now): (Instant, Instant),
@@ -113,7 +113,7 @@ impl Watch {
         }
     }
 
-    /// Takes the kernel's report on the subflows that live. The smoothed RTT is not sampled once all data has arrived.
+    /// Handles the report about open subflows. The smoothed RTT is not sampled after the end of the data.
     fn take(&mut self, said: SocketInfo, (warm, over): (bool, bool), at: Instant, samples: &mut Samples) {
         self.multipath = said.multipath;
         self.reinjected = self.reinjected.max(said.reinjected);
@@ -159,7 +159,7 @@ impl Watch {
         counts
     }
 
-    /// The link at the host that opened it.
+    /// The link at the opening host.
     fn path_of(&self, subflow: &PathInfo) -> Option<usize> {
         let own = if self.upload { subflow.local } else { subflow.remote };
         self.addresses.iter().position(|address| address.as_ref() == Some(own.ip()))

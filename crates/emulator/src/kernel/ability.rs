@@ -1,7 +1,7 @@
-//! What the kernel can do of what a scenario asks for, and what is nearest to the rest.
+//! Compares a scenario with the abilities of the kernel, and selects the closest settings.
 //!
-//! Only compares: nothing here asks the machine, which controllers there are is told. Keys of a flow that say how its TCP works inside,
-//! such as when slow start ends, are the kernel's own business and are not compared (docs/emulate.md).
+//! Never queries the machine; the caller provides the available controllers. Keys for the internals of TCP,
+//! such as the end of slow start, are not compared (docs/emulate.md).
 
 use mptcp_clock::Duration;
 use mptcp_lab::scenario::names::{Ecn, SendQueueRule, Transport, Version};
@@ -10,59 +10,59 @@ use mptcp_live::kernel::Options;
 
 use crate::error::EmulatorError;
 
-/// The controller that is there in every kernel (net/ipv4/tcp_cong.c).
+/// The controller that every kernel has (net/ipv4/tcp_cong.c).
 const ALWAYS: &str = "reno";
-/// The only scheduler of the kernel's, and the names by which a scenario may ask for it.
+/// The only scheduler of the kernel, and its names in scenarios.
 const SCHEDULER: [&str; 2] = ["default", "linux"];
-/// What the kernel's path manager does with endpoints of the kind `subflow`, for a peer with one address.
+/// The behaviour of the kernel path manager with `subflow` endpoints and a peer with one address.
 const PATH_MANAGER: &str = "fullmesh";
 
-/// Endpoints of a host (net/mptcp/protocol.h, MPTCP_PM_ADDR_MAX).
+/// Maximum number of endpoints (MPTCP_PM_ADDR_MAX in net/mptcp/protocol.h).
 const MOST_ENDPOINTS: usize = 8;
-/// Least buffer of autotuning, bytes (Documentation/networking/ip-sysctl.rst, tcp_rmem).
+/// Minimum buffer of autotuning, bytes (tcp_rmem in Documentation/networking/ip-sysctl.rst).
 const LEAST_BUFFER: u64 = 4096;
-/// Between two looks at the links; samples that are closer would see none of their own.
+/// Minimum sampling interval: the interval at which link counters are read.
 const LEAST_SAMPLE: Duration = Duration::from_millis(50);
 
-/// Something that the kernel cannot do.
+/// A feature that the kernel lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lack {
-    /// The flow that asks for it.
+    /// The flow that needs it.
     pub flow: String,
-    /// What it asks for.
+    /// The feature.
     pub what: String,
-    /// What is nearest to it.
+    /// The closest setting.
     pub closest: String,
 }
 
-/// A sysctl that a host needs.
+/// A sysctl of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// The name of the node.
+    /// Name of the host.
     pub host: String,
     /// Such as `net.ipv4.tcp_sack`.
     pub key: &'static str,
-    /// What it is set to.
+    /// Its value.
     pub value: String,
 }
 
-/// What the kernel makes of a scenario.
+/// The settings for a scenario on the kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ability {
-    /// By flow.
+    /// Socket options by flow.
     pub options: Vec<Options>,
-    /// What it cannot do; empty when all is as it is asked for.
+    /// Missing features; empty if the scenario is fully supported.
     pub lacks: Vec<Lack>,
-    /// No two for one key of a host.
+    /// Sysctls, at most one per key and host.
     pub settings: Vec<Setting>,
 }
 
 impl Ability {
-    /// Compares a scenario with a kernel that has these controllers; the names of those that we loaded there are a scenario's with
-    /// `ours` before them, such as `mptcplab_` (docs/kernel-policies.md).
+    /// Compares a scenario with a kernel that has these controllers. `ours` is the prefix of controllers that
+    /// mptcplab loads, such as `mptcplab_` (docs/kernel-policies.md).
     ///
     /// # Errors
-    /// What nothing is near to.
+    /// A feature without a close setting.
     pub fn of(scenario: &Scenario, controllers: &[String], ours: &str) -> Result<Self, EmulatorError> {
         let mut ability = Self::default();
         if scenario.sample < LEAST_SAMPLE {
@@ -111,7 +111,7 @@ impl Ability {
         if flow.send_queue_rule != SendQueueRule::Off {
             lack(format!("send_queue_rule {}", flow.send_queue_rule), SendQueueRule::Off.name());
         }
-        // With M3 buffers grow up to what is given; so they do in the kernel, up to the sysctls.
+        // With M3, buffers grow up to the given size, as in the kernel up to the sysctls.
         let fixed =
             |bytes: u64| (!flow.mechanisms.autotuning).then(|| u32::try_from(bytes).unwrap_or(u32::MAX / 2));
         Options {
@@ -124,11 +124,11 @@ impl Ability {
         }
     }
 
-    /// What is said once for a host.
+    /// Adds the settings of a host.
     fn add_settings(&mut self, flow: &Flow) -> Result<(), EmulatorError> {
         let tcp = &flow.tcp;
         let number = |on: bool| u8::from(on).to_string();
-        // Documentation/networking/ip-sysctl.rst: 2 takes it from who asks, 1 asks.
+        // Documentation/networking/ip-sysctl.rst: 2 accepts ECN, 1 also requests it.
         let ecn = match tcp.ecn {
             Ecn::Off => "0",
             Ecn::On => "1",
@@ -168,14 +168,14 @@ impl Ability {
     }
 }
 
-/// Least, first and largest buffer of autotuning, bytes.
+/// Minimum, initial and maximum buffer of autotuning, bytes.
 fn limits(first: u64, window: u64) -> String {
-    // Twice the largest window: a buffer holds what the kernel needs around the bytes, too.
+    // Twice the maximum window, because a buffer also holds overhead.
     let most = window.saturating_mul(2);
     format!("{} {} {most}", LEAST_BUFFER.min(most), first.min(most))
 }
 
-/// What nothing is near to.
+/// Refuses features without a close setting.
 fn refuse(scenario: &Scenario, flow: &Flow) -> Result<(), EmulatorError> {
     let traffic = match &flow.traffic {
         Traffic::Bulk | Traffic::File { .. } => None,

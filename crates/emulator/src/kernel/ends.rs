@@ -1,7 +1,8 @@
-//! The two ends of a flow on the kernel's sockets, each a thread on its host: they open or accept, then send or receive until it is over.
+//! The two ends of a flow on kernel sockets, each a thread on its host: they connect or accept, then send or
+//! receive until the end.
 //!
-//! Owns sockets. Waits never longer than [`ROOM`] without looking whether it is over, but for a connection that is being opened;
-//! whoever ends the run ends the sockets, too.
+//! Owns sockets. Except in connect, blocks at most [`ROOM`] before it checks for the end of the run. The end
+//! of a run also closes the sockets.
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
@@ -14,14 +15,15 @@ use mptcp_live::namespace;
 use crate::flows::tally::{Clock, Tally};
 use crate::flows::transfer::{self, Load, SHORT, SLICE};
 
-/// For room in the send buffer it waits as applications do: the kernel wakes them when a third is free (net/core/stream.c,
-/// `sk_stream_write_space`), and who looks by himself finds some before. A run that ends wakes whoever still waits.
+/// Timeout of a blocking write. The kernel wakes writers when a third of the send buffer is free
+/// (`sk_stream_write_space` in net/core/stream.c); polling writers would see space earlier. The end of a run
+/// wakes waiting writers.
 const ROOM: Duration = Duration::from_secs(20);
 
-/// What a flow does, in the words of sockets.
+/// A flow in terms of sockets.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
-    /// The namespace where it is opened, and where it is accepted.
+    /// Namespaces of the opener and the acceptor.
     pub namespaces: [String; 2],
     pub from: Ipv4Addr,
     pub to: SocketAddrV4,
@@ -29,17 +31,17 @@ pub(crate) struct Task {
     pub load: Load,
 }
 
-/// The socket that sends, and its ends.
+/// The sending socket, and its addresses.
 pub(crate) type Sender = (Arc<TcpStream>, (SocketAddrV4, SocketAddrV4));
 
-/// A socket that listens on its host, before anything starts.
+/// Creates the listening socket before the run.
 pub(crate) fn ready(task: &Task) -> io::Result<TcpListener> {
     let [_, host] = &task.namespaces;
     let at = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, task.to.port());
     namespace::within(host, || listen(at, &task.options))
 }
 
-/// The end that accepts, to the end of the flow. The listening socket stays as long: joins of Multipath TCP come to it.
+/// The accepting end. The listening socket stays open, because MPTCP joins arrive at it.
 pub(crate) fn accept(task: &Task, listener: &TcpListener, clock: &Clock, tally: &Tally<Sender>) {
     let run = || -> io::Result<()> {
         listener.set_nonblocking(true)?;
@@ -61,7 +63,7 @@ pub(crate) fn accept(task: &Task, listener: &TcpListener, clock: &Clock, tally: 
     }
 }
 
-/// The end that opens, to the end of the flow.
+/// The opening end.
 pub(crate) fn open(task: &Task, clock: &Clock, tally: &Tally<Sender>) {
     let run = || -> io::Result<()> {
         namespace::enter(&task.namespaces[0])?;
@@ -72,7 +74,7 @@ pub(crate) fn open(task: &Task, clock: &Clock, tally: &Tally<Sender>) {
                     tally.note_connected(clock.now());
                     return work(task, stream, task.load.upload, clock, tally);
                 }
-                // The path is down at this moment: try again as a person would.
+                // The path is down: retries later, as a user would.
                 Err(error) if may_pass(&error) => transfer::rest(clock),
                 Err(error) => return Err(error),
             }

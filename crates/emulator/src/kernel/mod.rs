@@ -1,7 +1,7 @@
-//! The flows of a scenario on Linux's own sockets, over the emulated links.
+//! The flows of a scenario on kernel sockets, over the emulated links.
 //!
-//! Owns what of a flow becomes which socket. `ability` says what the kernel cannot do, `ends` has the sockets, `run` the threads. Never
-//! makes a namespace or a device.
+//! Owns the mapping from flows to sockets. `ability` compares features, `ends` has the sockets, `run` the
+//! threads. Never creates namespaces or devices.
 
 mod ability;
 mod ends;

@@ -1,6 +1,6 @@
-//! A run: all flows at their times, on the kernel's sockets, to the end of the scenario.
+//! A run of all flows on kernel sockets.
 //!
-//! Owns the threads, and what is said of sockets that are not as they were asked for.
+//! Owns the threads, and the check of socket settings.
 
 use std::net::{Shutdown, SocketAddrV4};
 use std::sync::Arc;
@@ -18,23 +18,23 @@ use crate::flows::tally::Tally;
 use crate::flows::{FIRST_PORT, address_of};
 use crate::plan::Plan;
 
-/// What is to be run.
+/// A run.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// The scenario.
     pub scenario: Arc<Scenario>,
-    /// What its network is.
+    /// The plan of its network.
     pub plan: Plan,
-    /// By host of the plan: its namespace.
+    /// Namespace by host of the plan.
     pub namespaces: Vec<String>,
-    /// By flow: what its sockets are.
+    /// Socket options by flow.
     pub options: Vec<Options>,
 }
 
-/// Runs it over a driver that has just started, until the end of the scenario or until `off` says so.
+/// Runs it over a driver that has just started, until the end of the scenario or until `off` is set.
 ///
 /// # Errors
-/// When a socket cannot be made, or the system gives no thread.
+/// If the system provides no socket or thread.
 pub fn run(order: &Order, driver: &Driver, off: &AtomicBool) -> io::Result<Ran> {
     let scenario = &*order.scenario;
     let tasks: Vec<Task> =
@@ -52,7 +52,7 @@ pub fn run(order: &Order, driver: &Driver, off: &AtomicBool) -> io::Result<Ran> 
         let reports = scenario.flows.iter().zip(&tasks).zip(&tallies);
         let flows = reports.map(|((flow, task), tally)| report(flow, &task.options, tally)).collect();
         for (stream, _) in tallies.iter().filter_map(Tally::sender) {
-            // Whoever waits for room would wait on; one that has gone needs no word.
+            // Wakes blocked writers; errors of closed sockets are irrelevant.
             stream.shutdown(Shutdown::Both).ok();
         }
         Ok(Ran { measured, flows })
@@ -68,7 +68,7 @@ fn report(flow: &Flow, wanted: &Options, tally: &Tally<Sender>) -> FlowReport {
     FlowReport { flow: flow.name.clone(), congestion, buffers, problem }
 }
 
-/// Where the kernel gave something else than what was asked for; of what nobody could ask, nothing is said.
+/// The first difference between requested and actual settings; unknown settings are skipped.
 fn mismatch(wanted: &Options, sender: Option<&(String, u32)>, receiver: Option<u32>) -> Option<String> {
     if let Some((given, _)) = sender.filter(|(given, _)| *given != wanted.congestion) {
         return Some(format!(
@@ -81,7 +81,7 @@ fn mismatch(wanted: &Options, sender: Option<&(String, u32)>, receiver: Option<u
         [("SO_RCVBUF", wanted.receive_buffer, receiver), ("SO_SNDBUF", wanted.send_buffer, send)]
     {
         let (Some(asked), Some(given)) = (asked, given) else { continue };
-        // socket(7): the kernel doubles it.
+        // socket(7): the kernel doubles the value.
         if u64::from(given) != 2 * u64::from(asked) {
             return Some(format!(
                 "{name} {asked} was asked for, and the kernel gave {given} in place of its double"
@@ -91,7 +91,7 @@ fn mismatch(wanted: &Options, sender: Option<&(String, u32)>, receiver: Option<u
     None
 }
 
-/// A flow in the words of sockets. It goes to the peer's address on its first path, if that leads to the peer.
+/// A flow in terms of sockets. It connects to the peer's address on its first path, if that leads to the peer.
 fn task(order: &Order, flow: usize) -> io::Result<Task> {
     let scenario = &*order.scenario;
     let spec = &scenario.flows[flow];

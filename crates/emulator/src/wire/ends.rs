@@ -1,4 +1,5 @@
-//! The two ends of a flow on connections of ours, each a thread: they open or accept, then send or receive until it is over.
+//! The two ends of a flow on mptcplab's stack, each a thread: they connect or accept, then send or receive
+//! until the end.
 //!
 //! Owns sockets.
 
@@ -13,26 +14,26 @@ use mptcp_live::{Driver, MptcpListener, MptcpStream};
 use crate::flows::tally::{Clock, Tally};
 use crate::flows::transfer::{self, Load, SLICE};
 
-/// What a flow does, in the words of our sockets.
+/// A flow in terms of mptcplab's sockets.
 pub(super) struct Task<'a> {
     pub from: &'a Driver,
     pub to: &'a Driver,
     pub remote: SocketAddr,
-    /// Of the end that opens.
+    /// Configuration of the opening end.
     pub config: Config,
     pub load: Load,
 }
 
-/// The socket that sends.
+/// The sending socket.
 pub(super) type Sender = Arc<MptcpStream>;
 
-/// Listens before anything starts.
+/// Creates the listener before the run.
 pub(super) fn ready(task: &Task<'_>) -> io::Result<MptcpListener> {
     let config = Config { interfaces: None, backups: Vec::new(), ..task.config.clone() };
     MptcpListener::bind_to(task.to, task.remote, config, 1)
 }
 
-/// The end that accepts, to the end of the flow.
+/// The accepting end.
 pub(super) fn accept(task: &Task<'_>, listener: &MptcpListener, clock: &Clock, tally: &Tally<Sender>) {
     let run = || -> io::Result<()> {
         while !clock.is_over() {
@@ -49,7 +50,7 @@ pub(super) fn accept(task: &Task<'_>, listener: &MptcpListener, clock: &Clock, t
     }
 }
 
-/// The end that opens, to the end of the flow.
+/// The opening end.
 pub(super) fn open(task: &Task<'_>, clock: &Clock, tally: &Tally<Sender>) {
     let run = || -> io::Result<()> {
         task.load.wait(clock);
@@ -60,7 +61,7 @@ pub(super) fn open(task: &Task<'_>, clock: &Clock, tally: &Tally<Sender>) {
                     return work(task, stream, task.load.upload, clock, tally);
                 }
                 Ok(None) => {}
-                // The path is down at this moment: try again as a person would.
+                // The path is down: retries later, as a user would.
                 Err(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::NetworkDown) => {
                     transfer::rest(clock);
                 }
@@ -74,10 +75,10 @@ pub(super) fn open(task: &Task<'_>, clock: &Clock, tally: &Tally<Sender>) {
     }
 }
 
-/// Between two looks whether it is over, of whoever waits for room in the send buffer.
+/// Interval between checks for the end of the run while the send buffer is full.
 const ROOM: Duration = Duration::from_millis(500);
 
-/// None when it was over before anybody answered.
+/// Connects; `None` if the run ended first.
 fn connect(task: &Task<'_>, clock: &Clock) -> io::Result<Option<MptcpStream>> {
     let stream = MptcpStream::open(task.from, task.remote, task.config.clone())?;
     while !clock.is_over() {

@@ -1,7 +1,7 @@
-//! The hosts of a plan as endpoints of ours, joined to the emulator by pipes.
+//! The hosts of a plan as endpoints of mptcplab's stack, connected to the emulator by pipes.
 //!
-//! Owns the endpoints. As in the simulator, a host that opens connections has an interface for each link, and one that only accepts has
-//! a single address that all links lead to.
+//! Owns the endpoints. As in the simulator, a host that opens connections has an interface per link. A host
+//! that only accepts has one address, which all links reach.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -19,10 +19,10 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Starts them, and gives what the emulator attaches.
+    /// Starts them, and returns the attachments for the emulator.
     ///
     /// # Errors
-    /// When the system gives no thread or descriptors.
+    /// If the system provides no thread or descriptors.
     pub fn start(plan: &Plan) -> io::Result<(Self, Vec<Attachment>)> {
         let mut attached = Vec::new();
         let mut drivers = Vec::new();
@@ -47,12 +47,12 @@ impl Hosts {
         Ok((Self { drivers }, attached))
     }
 
-    /// The endpoint of a host, by its place.
+    /// The endpoint of a host, by index.
     pub(super) fn driver(&self, host: usize) -> Option<&Driver> {
         self.drivers.get(host)
     }
 
-    /// The interface that stands for a link at a host which opens connections.
+    /// The interface of a link at a host that opens connections.
     pub(super) fn interface(host: &Host, link: &str) -> Option<InterfaceId> {
         let place = host.devices.iter().position(|device| device.link == link);
         place.filter(|_| host.opens).map(|place| InterfaceId(place as u32))

@@ -1,7 +1,8 @@
-//! The flows of a scenario on this project's own stack, in real time over the emulated links, all inside this process.
+//! The flows of a scenario on mptcplab's stack, in real time over the emulated links, inside one process.
 //!
-//! Owns what of a flow becomes which connection. Each host is an endpoint of `mptcp-live` that is joined to the emulator by pipes
-//! ([`Hosts`]), so there is neither namespace nor device, and nobody needs a privilege. `ends` has the sockets, `run` the threads.
+//! Owns the mapping from flows to connections. Each host is an endpoint of `mptcp-live`, which pipes connect
+//! to the emulator ([`Hosts`]). It needs no namespaces, devices or privileges. `ends` has the sockets, `run`
+//! the threads.
 
 mod ends;
 mod hosts;
@@ -16,10 +17,10 @@ pub use crate::flows::report::{FlowReport, Ran};
 pub use hosts::Hosts;
 pub use run::{Order, run};
 
-/// Refuses what flows cannot do here.
+/// Refuses unsupported flows.
 ///
 /// # Errors
-/// When a flow sends neither in bulk nor a file, or looks at the queue of its own interface.
+/// A flow with traffic other than bulk and files, or with a key that needs the length of the local queue.
 pub fn refuse(scenario: &Scenario) -> Result<(), EmulatorError> {
     for flow in &scenario.flows {
         let what = match &flow.traffic {

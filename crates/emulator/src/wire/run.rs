@@ -1,6 +1,6 @@
-//! A run: all flows at their times, on endpoints of ours, to the end of the scenario.
+//! A run of all flows on mptcplab's stack.
 //!
-//! Owns the threads, what hosts are told of their links, and the words in which a connection of ours is asked.
+//! Owns the threads, the notification of hosts about their links, and the conversion of connection reports.
 
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
@@ -24,24 +24,24 @@ use crate::flows::tally::{Clock, Tally};
 use crate::flows::{FIRST_PORT, address_of};
 use crate::plan::Plan;
 
-/// Between two looks whether it is time to tell a host.
+/// Interval between checks for due notifications.
 const SLICE: StdDuration = StdDuration::from_millis(1);
 
-/// What is to be run.
+/// A run.
 #[derive(Debug)]
 pub struct Order {
     /// The scenario.
     pub scenario: Arc<Scenario>,
-    /// What its network is.
+    /// The plan of its network.
     pub plan: Plan,
     /// Its hosts.
     pub hosts: Arc<Hosts>,
 }
 
-/// Runs it over a driver that has just started, until the end of the scenario or until `off` says so.
+/// Runs it over a driver that has just started, until the end of the scenario or until `off` is set.
 ///
 /// # Errors
-/// When an endpoint cannot listen, or the system gives no thread.
+/// If an endpoint cannot listen, or the system provides no thread.
 pub fn run(order: &Order, driver: &Driver, off: &AtomicBool) -> io::Result<Ran> {
     let scenario = &*order.scenario;
     let tasks: Vec<Task<'_>> =
@@ -73,7 +73,7 @@ fn report(flow: &Flow, tally: &Tally<Sender>) -> FlowReport {
     }
 }
 
-/// Tells hosts of their links when it is time.
+/// Notifies hosts of link changes when they are due.
 fn tell(order: &Order, clock: &Clock) {
     for notice in &order.plan.notices {
         while clock.now() < Instant::ZERO + notice.at && !clock.is_over() {
@@ -82,18 +82,19 @@ fn tell(order: &Order, clock: &Clock) {
         if clock.is_over() {
             return;
         }
-        // Where a route is lost the emulated link takes nothing.
+        // For a lost route, the emulated link drops the packets.
         if notice.how == DownMode::Route {
             continue;
         }
         if let Some(driver) = order.hosts.driver(notice.host) {
-            // An endpoint that has stopped has told its flows.
+            // A stopped endpoint has already notified its flows.
             let _ = driver.set_interface(InterfaceId(notice.device as u32), notice.up);
         }
     }
 }
 
-/// A flow in the words of our sockets. It goes to the peer's address on its first path where the peer has several.
+/// A flow in terms of mptcplab's sockets. It connects to the peer's address on its first path, if the peer has
+/// several.
 fn task(order: &Order, flow: usize) -> io::Result<Task<'_>> {
     let (scenario, hosts) = (&*order.scenario, &order.plan.hosts);
     let spec = &scenario.flows[flow];
@@ -122,7 +123,7 @@ fn lost(flow: &str, path: &str) -> io::Error {
     io::Error::new(io::ErrorKind::AddrNotAvailable, said)
 }
 
-/// What a connection says of itself.
+/// The report of a connection.
 fn said(info: &ConnectionInfo) -> SocketInfo {
     SocketInfo {
         multipath: info.mode == Mode::Multipath,

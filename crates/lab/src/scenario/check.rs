@@ -1,7 +1,6 @@
-//! Every key, type, unit and name, checked against the schema before anything is read.
+//! Validation of keys, types, units and names against the schema.
 //!
-//! Walks what was written and the schema side by side. Knows no key by name, so the definition in
-//! [`super::file`] is the only list.
+//! Walks the tree and the schema in parallel. Knows no key by name, so [`super::file`] is the only definition.
 
 use serde_json::Value as Schema;
 
@@ -9,15 +8,15 @@ use super::error::{ScenarioError, shown, word_suggestion};
 use super::tree::{Content, Node};
 use super::units;
 
-/// Said of a kind that nobody registered.
+/// Hint for an unknown policy.
 const HOW_TO_ADD: &str = "; docs/extending.md explains how to add one";
 
-/// The first thing in `tree` that the schema does not allow.
+/// Returns the first violation of the schema in `tree`.
 pub(super) fn check(tree: &Node, schema: &Schema) -> Result<(), ScenarioError> {
     Walk { root: tree }.node(tree, schema, &mut Vec::new())
 }
 
-/// The same for what stands at `path` in `tree`.
+/// As `check`, for the value at `path` in `tree`.
 pub(super) fn check_value(tree: &Node, path: &[&str], schema: &Schema) -> Result<(), ScenarioError> {
     let mut names = path.iter().map(|key| (*key).to_owned()).collect();
     tree.get(path).map_or(Ok(()), |node| Walk { root: tree }.node(node, schema, &mut names))
@@ -69,7 +68,7 @@ impl<'a> Walk<'a> {
         let no_properties = serde_json::Map::new();
         let properties = schema.get("properties").and_then(Schema::as_object).unwrap_or(&no_properties);
         let others = schema.get("additionalProperties").filter(|others| others.is_object());
-        // Keys of kinds from other crates: who reads them checks them.
+        // Keys of kinds from other crates, which their `read` function validates.
         let open = schema.get("additionalProperties") == Some(&Schema::Bool(true));
         for (key, child) in table {
             let Some(schema) = properties.get(key).or(others) else {
@@ -145,7 +144,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The names that a schema allows, if it is a choice.
+/// The names that a schema allows, if it is a fixed set.
 pub(super) fn names(schema: &Schema) -> Vec<&str> {
     let plain =
         schema.get("enum").and_then(Schema::as_array).into_iter().flatten().filter_map(Schema::as_str);
@@ -153,7 +152,7 @@ pub(super) fn names(schema: &Schema) -> Vec<&str> {
     plain.chain(described.filter_map(|choice| choice.get("const")?.as_str())).collect()
 }
 
-/// The one table among `properties` that has `key`.
+/// The only table among `properties` that has `key`.
 fn key_below<'a>(properties: &'a serde_json::Map<String, Schema>, key: &str) -> Option<&'a str> {
     let has = |schema: &Schema| {
         let form = table_form(schema).unwrap_or(schema);
@@ -164,13 +163,13 @@ fn key_below<'a>(properties: &'a serde_json::Map<String, Schema>, key: &str) -> 
     only.filter(|_| found.next().is_none())
 }
 
-/// The form of a choice that is a table, if it has one.
+/// The table form of a choice, if it has one.
 pub(super) fn table_form(schema: &Schema) -> Option<&Schema> {
     let mut forms = schema.get("oneOf").and_then(Schema::as_array).into_iter().flatten();
     forms.find(|form| form.get("type").is_some_and(|name| name == "object"))
 }
 
-/// The form of a choice that is a string of a unit, if it has one; else the choice itself.
+/// The string form of a choice, or the choice itself.
 pub(super) fn plain_form(schema: &Schema) -> &Schema {
     let mut forms = schema.get("oneOf").and_then(Schema::as_array).into_iter().flatten();
     forms.find(|form| form.get("format").is_some()).unwrap_or(schema)
@@ -180,7 +179,7 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }
 
-/// What a message calls the value of `key`.
+/// The noun for the value of `key` in messages.
 fn noun(key: &str, format: &str) -> &'static str {
     match (key, format) {
         ("delay", _) => "a delay",

@@ -1,6 +1,6 @@
-//! A scenario as written: overrides put over what the files say, nothing checked yet.
+//! A scenario before validation, with overrides applied.
 //!
-//! Reading and merging the files is the business of `files`.
+//! `files` reads and merges the files.
 
 use std::cell::OnceCell;
 use std::path::Path;
@@ -18,36 +18,37 @@ use super::tree::{Content, Node};
 use super::{check, deprecated, fabrics, files, keys, nearest_key, resolve};
 use crate::registry::Registry;
 
-/// Parts of the longest key, as `paths.wifi.forward.gilbert_elliott.p`, and some more for what is wrong.
+/// Maximum number of parts of a key, with a margin above `paths.wifi.forward.gilbert_elliott.p`.
 const DEEPEST: usize = 16;
-/// What stands in place of a file in messages about what was put over it.
+/// The place of overrides in messages.
 const OVERRIDE: &str = "--set";
-/// Keys of a flow that name a policy, with values or without.
+/// Keys of a flow that take a policy.
 const POLICIES: [&str; 3] = ["congestion", "scheduler", "path_manager"];
-/// Values that the defaults may put into all flows together.
+/// Maximum number of values that `defaults` adds to all flows together.
 const MOST_FILLED: usize = 10_000_000;
 
-/// What was written, with the place of each value. Clone it to vary it.
+/// The written values, with the place of each. Clone it to vary it.
 #[derive(Clone, Debug)]
 pub struct Draft {
     tree: Node,
-    /// What the scenario is called if it does not say.
+    /// The default name of the scenario.
     name: String,
-    /// What it may name.
+    /// The names that it may use.
     registry: Arc<Registry>,
     deprecations: Vec<Deprecation>,
 }
 
 impl Draft {
-    /// Reads a scenario file and all that it includes.
+    /// Reads a scenario file and its includes.
     ///
     /// # Errors
-    /// A file that is missing, no regular file, too large, not UTF-8 or not TOML, or includes itself or too much.
+    /// A file that is missing, not regular, too large, not UTF-8 or not TOML, or a cycle or excess of
+    /// includes.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
         Self::load_with(path, &Registry::built_in())
     }
 
-    /// The same for a scenario that may name what `registry` has.
+    /// As [`Self::load`], with the names of `registry`.
     ///
     /// # Errors
     /// As [`Self::load`].
@@ -58,8 +59,8 @@ impl Draft {
         Ok(Self { tree, name, registry: registry.clone(), deprecations })
     }
 
-    /// Takes a scenario from a text; `name` stands for the file in messages. Its includes are relative
-    /// to the working directory.
+    /// Parses a scenario from text. `name` replaces the file name in messages. Includes are relative to the
+    /// working directory.
     ///
     /// # Errors
     /// As [`Self::load`].
@@ -67,7 +68,7 @@ impl Draft {
         Self::parse_with(text, name, &Registry::built_in())
     }
 
-    /// The same for a scenario that may name what `registry` has.
+    /// As [`Self::parse`], with the names of `registry`.
     ///
     /// # Errors
     /// As [`Self::load`].
@@ -77,7 +78,7 @@ impl Draft {
         Ok(Self { name: stem.into_owned(), tree, registry: registry.clone(), deprecations })
     }
 
-    /// A scenario that a program wrote as text: messages name no line, for nobody has seen the lines.
+    /// Parses text that a program generated: messages contain no line numbers.
     ///
     /// # Errors
     /// As [`Self::load`].
@@ -88,25 +89,25 @@ impl Draft {
         Ok(Self { name: name.to_owned(), ..draft })
     }
 
-    /// Puts a value over what was written: `set("paths.wifi.loss", "1%")`. The value is a string, or
-    /// true, false, a whole number, or an array or table as TOML writes it. Array elements go by their number:
-    /// `events.0.at`. A `*` stands for all that is there, braces for several: `flows.*.{rcvbuf,sndbuf}`.
+    /// Overrides a value: `set("paths.wifi.loss", "1%")`. The value is a string, a boolean, an integer, or an
+    /// array or table in TOML syntax. Array elements are addressed by index, as in `events.0.at`. A `*`
+    /// selects all entries, and braces select several: `flows.*.{rcvbuf,sndbuf}`.
     ///
     /// # Errors
-    /// A path, link, flow or array element that is not there and that no topology makes, or a `*` for nothing. Keys and
-    /// values are checked by [`Self::finish`], with the same messages as those of a file.
+    /// An unknown path, link, flow or array element that no topology generates, or a `*` without a match.
+    /// [`Self::finish`] validates keys and values.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
         self.set_by(OVERRIDE, key, value)
     }
 
-    /// As [`Self::set`], with messages that call the source of the value `origin` in place of `--set`.
+    /// As [`Self::set`]; messages name `origin` instead of `--set`.
     ///
     /// # Errors
     /// As [`Self::set`].
     pub fn set_by(&mut self, origin: &str, key: &str, value: &str) -> Result<(), ScenarioError> {
         let file: Arc<str> = origin.into();
         let refused = |problem: &str| Err(refused(&file, key, value, problem));
-        // Before anything is made of it: that would take the square of its length.
+        // Checked first, because later steps take quadratic time.
         let parts = key.split('.').count();
         if parts > DEEPEST {
             let problem = format!("has {parts} parts, but keys have at most {DEEPEST}");
@@ -125,7 +126,7 @@ impl Draft {
             Ok(paths) => paths,
             Err(problem) => return refused(&problem),
         };
-        // What a topology makes is asked for once, and only where a name is not written.
+        // The generated topology is computed at most once, and only for names that are not in the file.
         let made = OnceCell::new();
         for path in paths {
             self.set_one(&file, &path.iter().map(String::as_str).collect::<Vec<_>>(), value, &made)?;
@@ -171,7 +172,7 @@ impl Draft {
             .ok()
             .and_then(|node| node.get(&["value"]).map(|node| node.content.clone()))
             .filter(|content| match content {
-                // Quantities have units; only values for a policy are fractions.
+                // Quantities have units; only parameters of policies are numbers with decimals.
                 Content::Scalar(toml::Value::Float(_)) => {
                     matches!(*path, [.., key, _] if POLICIES.contains(&key))
                 }
@@ -187,10 +188,10 @@ impl Draft {
         Ok(())
     }
 
-    /// Checks all that was written and says what it means.
+    /// Validates and resolves the scenario.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error.
     pub fn finish(&self) -> Result<Scenario, ScenarioError> {
         check::check(&self.tree, self.registry.json_schema())?;
         let mut tree = self.tree.clone();
@@ -205,18 +206,18 @@ impl Draft {
 }
 
 impl Scenario {
-    /// Reads, merges and checks a scenario file.
+    /// Reads, merges and validates a scenario file.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
         Draft::load(path)?.finish()
     }
 
-    /// The same for a text; `name` stands for the file in messages.
+    /// As [`Self::load`], for text. `name` replaces the file name in messages.
     ///
     /// # Errors
-    /// The first thing that is wrong.
+    /// The first error.
     pub fn parse(text: &str, name: &str) -> Result<Self, ScenarioError> {
         Draft::parse(text, name)?.finish()
     }
@@ -228,7 +229,7 @@ fn refused(file: &Arc<str>, key: &str, value: &str, problem: &str) -> ScenarioEr
     ScenarioError::Value { place, key, value, problem: said(problem) }
 }
 
-/// Puts every flow over the defaults. A flow that says what it carries takes no traffic from there.
+/// Merges `defaults` under every flow. A flow with its own traffic takes no traffic from `defaults`.
 fn fill_flows(tree: &mut Node) -> Result<(), ScenarioError> {
     const TRAFFIC: [&str; 5] = ["bulk", "bytes", "blocks", "rate", "application"];
     let Some(defaults) = tree.get(&["defaults"]).cloned() else { return Ok(()) };
@@ -251,7 +252,7 @@ fn fill_flows(tree: &mut Node) -> Result<(), ScenarioError> {
         {
             table.retain(|key, _| !TRAFFIC.contains(&key.as_str()));
         }
-        // Values for one policy mean nothing to another.
+        // Parameters apply only to the policy in the same table.
         if let Content::Table(table) = &mut filled.content {
             table.retain(|key, _| !POLICIES.contains(&key.as_str()) || flow.get(&[key, "kind"]).is_none());
         }

@@ -1,11 +1,11 @@
-//! A scenario as one run has it: when chance says that its flows begin.
+//! Random start times of flows for one run.
 
 use mptcp_clock::{Duration, Rng};
 
 use super::model::{Flow, Scenario};
 
 impl Scenario {
-    /// The scenario as the run with this seed has it: each flow begins when chance says, and nothing of that is left open.
+    /// The scenario with the random start times of the run with this seed, and without further start jitter.
     #[must_use]
     pub fn drawn(&self, seed: u64) -> Self {
         let mut drawn = self.clone();
@@ -16,7 +16,7 @@ impl Scenario {
         drawn
     }
 
-    /// When `flow` opens its connection. Another flow more or less moves none.
+    /// The start time of `flow`. It is independent of other flows.
     fn start_of(&self, flow: &Flow, seed: u64) -> Duration {
         let until = flow.stop.unwrap_or(self.duration).min(self.duration);
         let left = until.as_nanos().saturating_sub(flow.start.as_nanos());

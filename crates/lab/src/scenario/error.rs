@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, said once and in full. Only words: nothing here decides anything.
+//! Errors of scenarios, and the building blocks of their messages.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -8,17 +8,17 @@ use thiserror::Error;
 
 use super::synonyms;
 
-/// Where something was written.
+/// The place of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The file as the person named it, or `--set` for an override.
+    /// The file name as given, or `--set` for an override.
     pub file: Arc<str>,
     /// The line, from 1.
     pub line: Option<usize>,
 }
 
 impl Place {
-    /// Whether it is that of a value that was put over a scenario whose own place is `whole`.
+    /// Whether this is the place of an override in a scenario whose own place is `whole`.
     pub(super) fn is_over(&self, whole: &Self) -> bool {
         self.line.is_none() && self.file != whole.file
     }
@@ -33,7 +33,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a scenario cannot be used. Each message says where, which key, which value, and what to do.
+/// An error of a scenario. Messages contain place, key, value, problem and fix.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ScenarioError {
     /// A file cannot be read.
@@ -41,43 +41,43 @@ pub enum ScenarioError {
     File {
         /// The file, or the line that includes it.
         place: Place,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// A file is not TOML.
     #[error("{place}: this is not TOML: {problem}")]
     Syntax {
-        /// Where the parser stopped.
+        /// The place of the syntax error.
         place: Place,
-        /// What it says.
+        /// The message of the parser.
         problem: String,
     },
-    /// A key that does not belong there, or that is missing something.
+    /// An unknown key, or a missing one.
     #[error("{place}: {key}: {problem}")]
     Key {
-        /// Where the key stands.
+        /// The place of the key.
         place: Place,
-        /// The key with all its tables, as `paths.wifi.delay`.
+        /// The full key, such as `paths.wifi.delay`.
         key: String,
-        /// What is wrong, what is allowed, and the nearest valid choice.
+        /// The problem, the allowed values, and the nearest valid one.
         problem: String,
     },
-    /// A value that does not fit its key.
+    /// An invalid value.
     #[error("{place}: {key} = {value}: {problem}")]
     Value {
-        /// Where the key stands.
+        /// The place of the key.
         place: Place,
-        /// The key with all its tables.
+        /// The full key.
         key: String,
-        /// The value as TOML writes it.
+        /// The value in TOML syntax.
         value: String,
-        /// What is wrong, what is allowed, and the nearest valid choice.
+        /// The problem, the allowed values, and the nearest valid one.
         problem: String,
     },
 }
 
 impl ScenarioError {
-    /// This error without the number of its line.
+    /// The error without its line number.
     pub(super) fn without_line(mut self) -> Self {
         let (Self::File { place, .. }
         | Self::Syntax { place, .. }
@@ -88,13 +88,13 @@ impl ScenarioError {
     }
 }
 
-/// Bytes of the longest name that anything is compared with.
+/// Maximum length of a name for suggestions, bytes.
 const LONG: usize = 64;
-/// How many names a message lists.
+/// Maximum number of names in a message.
 const MOST: usize = 40;
-/// How many letters of a value a message shows.
+/// Maximum number of characters of a value in a message.
 const SHOWN: usize = 200;
-/// How many letters a message says of it.
+/// Maximum number of characters of a problem in a message.
 const SAID: usize = 1_500;
 
 /// The problem of a number outside `bounds`; `unit` follows each number.
@@ -103,7 +103,7 @@ pub(crate) fn must_be_between(value: u64, bounds: &RangeInclusive<u64>, unit: &s
     format!("must be between {low}{unit} and {high}{unit} (nearest: {}{unit})", value.clamp(low, high))
 }
 
-/// The nearest of `choices` to `word`, if any is near.
+/// The most similar of `choices`, if any is similar.
 pub(super) fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > LONG {
         return None;
@@ -114,18 +114,18 @@ pub(super) fn nearest<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>
     (distance(best) <= (word.chars().count() / 2).max(2)).then_some(best)
 }
 
-/// `; did you mean "x"?`, or nothing if nothing is near.
+/// `; did you mean "x"?`, or empty without a similar choice.
 pub(super) fn suggestion<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> String {
     asked(nearest(word, choices))
 }
 
-/// As [`suggestion`], for a key or a name of the format, for which people may have another word.
+/// As [`suggestion`], including synonyms of keys and names.
 pub(super) fn word_suggestion<'a>(word: &str, choices: impl IntoIterator<Item = &'a str> + Clone) -> String {
     asked(nearest_word(word, choices))
 }
 
-/// The one of `choices` that `word` is another word for, as `latency` is for `delay`, or the most similar one; `None` if no
-/// choice is similar.
+/// The one of `choices` that `word` is a synonym of, as `latency` is of `delay`, or the most similar one.
+/// `None` if no choice is similar.
 pub fn nearest_word<'a>(word: &str, choices: impl IntoIterator<Item = &'a str> + Clone) -> Option<&'a str> {
     synonyms::meant(word, choices.clone()).or_else(|| nearest(word, choices))
 }
@@ -134,7 +134,7 @@ fn asked(choice: Option<&str>) -> String {
     choice.map_or_else(String::new, |choice| format!("; did you mean {choice:?}?"))
 }
 
-/// What is there, for a message: `there are: a, b`, or `there are none`.
+/// A list of names for a message.
 pub(super) fn listed<'a>(choices: impl IntoIterator<Item = &'a str>) -> String {
     let mut choices = choices.into_iter();
     let first: Vec<String> = choices.by_ref().take(MOST).map(shown).collect();
@@ -145,12 +145,12 @@ pub(super) fn listed<'a>(choices: impl IntoIterator<Item = &'a str>) -> String {
     }
 }
 
-/// What was written, for a message of one line: cut, and without line breaks.
+/// A value for a single-line message: truncated, and without line breaks.
 pub(super) fn shown(text: &str) -> String {
     cut(text, SHOWN)
 }
 
-/// The same for what is said of it.
+/// A problem for a single-line message.
 pub(super) fn said(problem: &str) -> String {
     cut(problem, SAID)
 }

@@ -1,7 +1,8 @@
-//! What a run will take, reckoned before it begins: rows, blocks, events, memory.
+//! Estimates the size of a run: rows, blocks, events, memory.
 //!
-//! Owns the arithmetic, from above: rates, delays and windows bound what can be sent, links bound what can be
-//! carried. Refuses nothing; a run has the same limits and keeps them where an estimate is wrong.
+//! Owns the arithmetic of the upper bounds. Rates, delays and windows limit the data that can be sent, and
+//! links the data that can be carried. Refuses nothing. A run enforces the same limits, in case an estimate is
+//! too low.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,36 +15,36 @@ use super::names::{DataDirection, Transport};
 use super::reach::{Reach, Spans};
 use super::units::QueueSize;
 
-/// Bytes of headers around the payload of a frame.
+/// Length of the headers of a data frame, bytes.
 const HEADERS: f64 = 66.0;
-/// Events that a data frame makes on a link: its arrival and its acknowledgement's, and what timers and departures add.
+/// Events per data frame and link: arrivals of the frame and of its acknowledgement, timers, and departures.
 const EVENTS: f64 = 6.0;
-/// Subflows of one connection.
+/// Number of subflows of a connection.
 const SUBFLOWS: f64 = 8.0;
-/// Bytes of a frame under way: the segment, its place in a queue, what the sender remembers of it.
+/// Memory of a frame in flight, bytes: the segment, its queue entry, and the state of the sender.
 const FRAME: f64 = 1_000.0;
-/// Bytes of a row of FQ-CoDel: what a flow may cost it.
+/// Memory of an FQ-CoDel sub-queue, bytes; a flow may use one.
 const QUEUE_ROW: f64 = 112.0;
-/// Bytes of a row of samples, with the tables made of it.
+/// Memory of a row of samples, with its tables, bytes.
 const ROW: f64 = 60.0;
-/// Bytes of a row of events, with the tables made of it, and how many rows an event of the simulator makes.
+/// Memory of a row of events, with its tables, bytes; and rows per simulator event.
 const TRACED: (f64, f64) = (200.0, 2.0);
-/// Bytes of a block, with the tables made of it.
+/// Memory of a block, with its tables, bytes.
 const BLOCK: f64 = 100.0;
-/// Bytes of a flow: two connections, its application, what samplers remember.
+/// Memory of a flow, bytes: two connections, its application, and sampler state.
 const FLOW: f64 = 30_000.0;
-/// Bytes of a flow's summary.
+/// Memory of the summary of a flow, bytes.
 const SUMMARY: f64 = 3_000.0;
-/// Bytes of the delays of a flow of datagrams, and of each time that is kept, and how many times are kept at most
+/// Memory of the delay histogram of a UDP flow and of each send time, bytes; and maximum number of send times
 /// (`world/datagram_delays.rs`).
 const DELAYS: (f64, f64, f64) = (20_000.0, 16.0, 65_536.0);
-/// Bytes of a piece of the stream in a buffer, and the longest piece.
+/// Memory of a stream chunk in a buffer, bytes; and maximum length of a chunk.
 const PIECE: (f64, f64) = (64.0, 1_048_576.0);
-/// Seconds of an exchange on the air, from below.
+/// Minimum duration of an exchange on a WiFi medium, s.
 const EXCHANGE: f64 = 50e-6;
 
 impl Scenario {
-    /// What a run will take, from above.
+    /// An upper bound on the size of a run.
     #[must_use]
     pub fn estimate(&self) -> Estimate {
         let reckoner = Reckoner::new(self);
@@ -55,9 +56,9 @@ impl Scenario {
             + self.links.iter().filter(|link| link.marks()).count() as f64;
         let samples = ticks * rows;
         let load = reckoner.load();
-        let (sent, air) = (EVENTS * load.frames + 2.0 * load.datagrams, self.air_events());
-        // A sample looks at every path of every flow.
-        let events = sent + air + ticks * (1.0 + flows * paths / 16.0);
+        let (sent, background) = (EVENTS * load.frames + 2.0 * load.datagrams, self.background_events());
+        // A sample visits every path of every flow.
+        let events = sent + background + ticks * (1.0 + flows * paths / 16.0);
         let marks = flows * paths * 200.0;
         let results = samples * ROW + load.blocks * BLOCK + flows * SUMMARY;
         let memory =
@@ -70,12 +71,12 @@ impl Scenario {
             memory,
             results,
             traced: (events * TRACED.1).min(self.limits.trace as f64) * TRACED.0,
-            busiest: Some(load.busiest).filter(|_| air < sent),
+            busiest: Some(load.busiest).filter(|_| background < sent),
         }
     }
 
-    /// What stations of the background do.
-    fn air_events(&self) -> f64 {
+    /// Number of events of background stations.
+    fn background_events(&self) -> f64 {
         if self.background.is_empty() {
             return 0.0;
         }
@@ -94,20 +95,20 @@ impl Scenario {
     }
 }
 
-/// A scenario with what is looked up for every flow.
+/// A scenario, with lookup tables for flows.
 struct Reckoner<'a> {
     scenario: &'a Scenario,
-    /// By name: the place of a link.
+    /// Link index by name.
     places: HashMap<&'a str, usize>,
     /// Hosts that open connections.
     openers: BTreeSet<&'a str>,
     /// bit/s by link, forward and backward.
     rates: Vec<[f64; 2]>,
-    /// By first link and host: bit/s of the fastest way to every other node, and nanoseconds of the soonest, there and
-    /// back.
+    /// By first link and host: for every other node, the rate of the fastest path in bit/s, and the minimum
+    /// RTT in nanoseconds.
     ways: HashMap<(usize, &'a str), Spans<'a>>,
     mtu: u32,
-    /// What one frame may become on its way.
+    /// Maximum number of copies of a frame.
     copies: f64,
 }
 
@@ -137,7 +138,7 @@ impl<'a> Reckoner<'a> {
         }
     }
 
-    /// Rows of one flow in a sample.
+    /// Rows per sample of a flow.
     fn rows_of(&self, flow: &Flow) -> f64 {
         if flow.transport == Transport::Udp {
             return 5.0;
@@ -146,7 +147,7 @@ impl<'a> Reckoner<'a> {
         6.0 + paths * 3.0 + self.subflows(flow) * 6.0
     }
 
-    /// How many subflows a connection may have: one from each path to each address of the other host.
+    /// Maximum number of subflows of a connection: one from each path to each address of the other host.
     fn subflows(&self, flow: &Flow) -> f64 {
         match (flow.transport, flow.ports()) {
             (Transport::Mptcp, Some(subflows)) => f64::from(subflows),
@@ -158,7 +159,7 @@ impl<'a> Reckoner<'a> {
         }
     }
 
-    /// Payload bytes that a flow can send over a link that it begins with, if nobody else used it.
+    /// Maximum payload that a flow can send over its first link without competition, bytes.
     fn offered(&self, flow: &Flow, place: usize) -> f64 {
         let link = &self.scenario.links[place];
         let until = flow.stop.unwrap_or(self.scenario.duration).min(self.scenario.duration);
@@ -173,7 +174,7 @@ impl<'a> Reckoner<'a> {
         let rate = rate.min(by_window);
         match flow.traffic {
             Traffic::Bulk | Traffic::Custom(_) => rate * seconds,
-            // What is lost is sent again.
+            // Twice the size, for retransmissions.
             Traffic::File { bytes } => (rate * seconds).min(bytes as f64 * 2.0),
             Traffic::Blocks { rate: own, .. } => {
                 rate.min(own.map_or(f64::INFINITY, |own| own as f64 / 4.0)) * seconds
@@ -183,7 +184,7 @@ impl<'a> Reckoner<'a> {
         }
     }
 
-    /// What all flows together put on the links.
+    /// The load of all flows on the links.
     fn load(&self) -> Load {
         let mut load = Load::default();
         let mut first = vec![0.0; self.rates.len()];
@@ -227,7 +228,7 @@ impl<'a> Reckoner<'a> {
         let seconds = self.scenario.duration.as_secs_f64();
         let (mut held, mut bytes) = (0.0, 0.0);
         for (place, link) in self.scenario.links.iter().enumerate() {
-            // What a relay passes on began elsewhere.
+            // The traffic that a relay forwards was counted at its origin.
             let began = link
                 .ends
                 .iter()
@@ -239,7 +240,7 @@ impl<'a> Reckoner<'a> {
             let flows = self.scenario.flows.len() as f64;
             for line in [&link.forward, &link.backward] {
                 held += holds(line, frame, flows);
-                // What is sent at a rate has no window.
+                // UDP flows with a rate have no window.
                 let offered = rated * self.copies;
                 load.together += impaired::together(line, frame + HEADERS, offered) * impaired::doubled(link);
             }
@@ -250,14 +251,14 @@ impl<'a> Reckoner<'a> {
     }
 }
 
-/// Nanoseconds there and back, propagation and batches alone; jitter around nothing is a quarter of its width on average.
+/// RTT in nanoseconds: propagation and batching. Jitter around zero adds a quarter of its width on average.
 fn trip(link: &Link) -> u64 {
     let one =
         |line: &Line| impaired::wait(line) + if line.delay.is_zero() { line.jitter / 4 } else { line.delay };
     (one(&link.forward) + one(&link.backward)).as_nanos()
 }
 
-/// bit/s of both directions; a station's is the best of its cell.
+/// Rates of both directions, bit/s; for a station, the highest rate of its cell.
 fn rates(scenario: &Scenario, link: &Link) -> [f64; 2] {
     if let Some(station) = &link.station {
         let cell = scenario.cells.iter().find(|cell| cell.name == station.cell);
@@ -269,28 +270,28 @@ fn rates(scenario: &Scenario, link: &Link) -> [f64; 2] {
 
 #[derive(Default)]
 struct Load {
-    /// Data frames, over all links.
+    /// Data frames on all links.
     frames: f64,
-    /// Bytes of the delays and times of datagrams.
+    /// Memory of the delays and send times of datagrams, bytes.
     delays: f64,
-    /// Datagrams offered at a rate, whatever becomes of them.
+    /// Datagrams offered at a rate.
     datagrams: f64,
     blocks: f64,
-    /// Frames that windows let under way.
+    /// Frames in flight according to windows.
     windows: f64,
-    /// Frames of all that is sent once: without a rate and a delay they pass at one instant.
+    /// Frames of finite transfers: without rate and delay, all are at one instant.
     files: f64,
-    /// Frames sent at a rate that come out of batches.
+    /// Frames of flows with a rate that batches deliver together.
     together: f64,
-    /// Frames under way, as far as links hold them.
+    /// Frames in flight according to links.
     waiting: f64,
-    /// Pieces of streams in buffers.
+    /// Stream chunks in buffers.
     pieces: f64,
-    /// The flow that sends most frames.
+    /// Index of the flow with most frames.
     busiest: usize,
 }
 
-/// Bytes that a flow may have under way.
+/// Maximum bytes in flight of a flow.
 fn window(flow: &Flow) -> f64 {
     let buffers = flow.tcp.sndbuf.min(flow.tcp.rcvbuf) as f64;
     match flow.traffic {
@@ -300,7 +301,7 @@ fn window(flow: &Flow) -> f64 {
     }
 }
 
-/// Bytes that wait in its buffers.
+/// Bytes in the buffers of a flow.
 fn buffered(flow: &Flow) -> f64 {
     match flow.traffic {
         Traffic::File { bytes } => (flow.tcp.sndbuf as f64).min(bytes as f64),
@@ -309,7 +310,7 @@ fn buffered(flow: &Flow) -> f64 {
     }
 }
 
-/// Payload bytes of its frames.
+/// Payload per frame, bytes.
 fn payload(flow: &Flow, mtu: u32) -> f64 {
     let largest = f64::from(flow.tcp.mss.unwrap_or(mtu.saturating_sub(40)).clamp(1, 65_495));
     match flow.traffic {
@@ -319,13 +320,13 @@ fn payload(flow: &Flow, mtu: u32) -> f64 {
     }
 }
 
-/// How often a flow of datagrams falls silent.
+/// Number of off periods of a UDP flow.
 fn pauses(activity: Option<(Duration, Duration)>, duration: Duration) -> f64 {
     activity.map_or(0.0, |(on, off)| duration.as_secs_f64() / (on + off).as_secs_f64().max(1e-9))
 }
 
-/// What a queue holds at most, how many times that (rows with a limit each), and the frames that its own tables are worth. A
-/// discipline that says no limit counts as the largest of tc's.
+/// Limit of a queue, number of sub-queues with this limit, and memory of its tables in frames. A discipline
+/// without a limit counts with the largest default of tc.
 fn limit_of(line: &Line, flows: f64) -> (QueueLimit, f64, f64) {
     let Some(table) = line.discipline_table() else { return (line.queue, 1.0, 0.0) };
     let limit = table.get("limit").and_then(toml::Value::as_str);
@@ -339,7 +340,7 @@ fn limit_of(line: &Line, flows: f64) -> (QueueLimit, f64, f64) {
     (limit, rows, own as f64 * QUEUE_ROW / FRAME)
 }
 
-/// Frames that a direction holds: in its queue and in flight.
+/// Maximum number of frames of a direction: queued and in flight.
 fn holds(line: &Line, payload: f64, flows: f64) -> f64 {
     let frame = payload + HEADERS;
     let carries = |span: Duration| {

@@ -42,7 +42,6 @@ macro_rules! table {
     };
 }
 
-mod air;
 mod fabric;
 mod jitter;
 mod limits;
@@ -50,8 +49,8 @@ mod links;
 mod middlebox;
 mod policy;
 mod queue;
+mod wifi;
 
-pub use air::{BackgroundTable, CellTable, CouplingTable, StationTable};
 pub use fabric::{RouteTable, TopologyTable};
 pub use jitter::JitterTable;
 pub use limits::LimitsTable;
@@ -59,6 +58,7 @@ pub use links::{DirectionTable, GilbertElliottTable, LinkTable, PathTable};
 pub use middlebox::MiddleboxTable;
 pub use policy::PolicyValue;
 pub use queue::QueueValue;
+pub use wifi::{BackgroundTable, CellTable, CouplingTable, StationTable};
 
 table! {
     /// A simulation: a network, its flows, and the events of one run.

@@ -1,7 +1,7 @@
-//! Scenario files and what they include, read and merged.
+//! Reading and merging of scenario files and their includes.
 //!
-//! Owns the bounds of what is read: regular files alone, so much of each and of all, each read once. Knows one key,
-//! `include`.
+//! Owns the limits: only regular files, a maximum size of each and of all together, and each file read once.
+//! Knows only the key `include`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -12,13 +12,13 @@ use super::error::{Place, ScenarioError, nearest, shown};
 use super::regular;
 use super::tree::{Content, Node};
 
-/// Bytes of one file.
+/// Maximum size of a file, bytes.
 const LARGEST: u64 = 1 << 20;
-/// Bytes of all files of a scenario.
+/// Maximum size of all files of a scenario, bytes.
 const ALL: u64 = 4 << 20;
-/// Files that are included, each as often as it is named.
+/// Maximum number of includes.
 const INCLUDES: usize = 128;
-/// Names of a directory that are looked at for one that was meant.
+/// Maximum number of directory entries that are searched for a similar name.
 const LISTED: usize = 10_000;
 
 /// A merged scenario, and the deprecated names in its files.
@@ -39,7 +39,7 @@ pub(super) fn parse(text: &str, name: &str) -> Result<Merged, ScenarioError> {
     Ok((tree, reader.deprecations))
 }
 
-/// `; did you mean "two.toml"?` for a file that is missing, where its directory has one of a similar name.
+/// `; did you mean "two.toml"?` if the directory of a missing file has a similar name.
 fn near(path: &Path) -> String {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let Some(name) = name.filter(|_| !path.exists()) else { return String::new() };
@@ -51,7 +51,7 @@ fn near(path: &Path) -> String {
         .filter_map(|entry| entry.file_name().into_string().ok())
         .filter(|other| *other != name)
         .collect();
-    // The order of a directory is that of the disk.
+    // Directory order is not deterministic.
     names.sort();
     let stem = |file: &str| {
         Path::new(file).file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
@@ -66,9 +66,9 @@ fn near(path: &Path) -> String {
 
 #[derive(Default)]
 struct Reader {
-    /// The files that are being read.
+    /// Files that are being read, to detect cycles.
     open: Vec<PathBuf>,
-    /// Those that were, with all that they include.
+    /// Files that were read, merged with their includes.
     done: HashMap<PathBuf, Node>,
     bytes: u64,
     includes: usize,
@@ -76,7 +76,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads a file that `from` asks for.
+    /// Reads a file that the include at `from` names.
     fn read(&mut self, path: &Path, from: Option<Place>) -> Result<Node, ScenarioError> {
         let file: Arc<str> = shown(&path.display().to_string()).into();
         let place = from.unwrap_or(Place { file: file.clone(), line: None });
@@ -107,7 +107,7 @@ impl Reader {
         Ok(tree)
     }
 
-    /// Puts a tree over the files it includes.
+    /// Merges a tree over its includes.
     fn include(&mut self, mut tree: Node, folder: &Path) -> Result<Node, ScenarioError> {
         self.deprecations.extend(deprecated::translate(&mut tree));
         let Content::Table(table) = &mut tree.content else { return Ok(tree) };

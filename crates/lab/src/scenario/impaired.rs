@@ -1,6 +1,7 @@
-//! What copies and batches add to an estimate.
+//! Effects of duplication and batching on an estimate.
 //!
-//! Owns how many frames one may become, and how many come out together, from above. How much is sent is the business of `estimate`.
+//! Owns the upper bounds on copies of a frame, and on frames delivered together. `estimate` computes the
+//! traffic.
 
 use mptcp_clock::Duration;
 use netsim::Rate;
@@ -8,13 +9,13 @@ use netsim::Rate;
 use super::model::{Line, Link, Scenario};
 use super::reach::Reach;
 
-/// What one frame may become on a link.
+/// Maximum number of copies of a frame on a link.
 pub(super) fn doubled(link: &Link) -> f64 {
     1.0 + link.forward.duplicate.max(link.backward.duplicate)
 }
 
-/// What one frame may become on its way: copies are copied again. A way is as long as the longest of the fewest hops, one more for
-/// addresses that only one link leads to, or an explicit route.
+/// Maximum number of copies of a frame on a path, where copies are duplicated again. The path length is the
+/// largest minimum hop count, plus one for addresses of a single link, or the length of an explicit route.
 pub(super) fn copies(scenario: &Scenario, reach: &Reach<'_>) -> f64 {
     let mut each: Vec<f64> = scenario.links.iter().map(doubled).filter(|&each| each > 1.0).collect();
     if each.is_empty() {
@@ -32,7 +33,7 @@ pub(super) fn copies(scenario: &Scenario, reach: &Reach<'_>) -> f64 {
     each.into_iter().take(most).product()
 }
 
-/// How long a frame waits at least, on average, until its batch comes out.
+/// Minimum mean delay of a frame in a batch.
 pub(super) fn wait(line: &Line) -> Duration {
     match line.batch {
         Some(batch) if batch.frames.is_none() => batch.time / 2,
@@ -40,7 +41,7 @@ pub(super) fn wait(line: &Line) -> Duration {
     }
 }
 
-/// Frames that come out of a direction together, of so many bytes and at most so many a second.
+/// Number of frames of `bytes` that a direction delivers together, at an offered rate in frames per second.
 pub(super) fn together(line: &Line, bytes: f64, offered: f64) -> f64 {
     let Some(batch) = line.batch else { return 0.0 };
     let carried =

@@ -1,14 +1,14 @@
-//! Keys that name several places: `flows.*.rcvbuf`, `paths.{wifi,lte}.loss`.
+//! Keys with several targets: `flows.*.rcvbuf`, `paths.{wifi,lte}.loss`.
 //!
-//! Owns what `*` and braces stand for. Says nothing of whether a place exists that is named in full.
+//! Owns the expansion of `*` and braces. Does not check whether fully named targets exist.
 
 use super::tree::{Content, Node};
 
-/// Places that one key may name.
+/// Maximum number of targets of a key.
 const MOST: usize = 100_000;
 
-/// All that `key` names in `tree`, each as the parts of its key, in the order of the file; what `*` finds nothing for, or is too
-/// much, is an error.
+/// All targets of `key` in `tree`, in the order of the file. A `*` without a match, or too many targets, is an
+/// error.
 pub(super) fn named(tree: &Node, key: &str) -> Result<Vec<Vec<String>>, String> {
     let mut found: Vec<Vec<String>> = vec![Vec::new()];
     for part in key.split('.') {
@@ -28,7 +28,7 @@ pub(super) fn named(tree: &Node, key: &str) -> Result<Vec<Vec<String>>, String> 
     Ok(found)
 }
 
-/// What stands at `path`: the names of a table, the numbers of an array.
+/// Entries of the value at `path`: keys of a table, or indices of an array.
 fn below(tree: &Node, path: &[String]) -> Result<Vec<String>, String> {
     let keys: Vec<&str> = path.iter().map(String::as_str).collect();
     let names: Vec<String> = match tree.get(&keys).map(|node| &node.content) {
@@ -42,7 +42,7 @@ fn below(tree: &Node, path: &[String]) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// `{a,b}` is `a` and `b`; anything else is itself.
+/// `{a,b}` gives `a` and `b`; other parts give themselves.
 fn choices(part: &str) -> Vec<String> {
     match part.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
         Some(inner) => inner.split(',').map(|name| name.trim().to_owned()).collect(),

@@ -1,6 +1,6 @@
-//! Kinds by name: what the built-in ones and those of other crates have in common.
+//! Named kinds: the common part of built-in kinds and those of other crates.
 //!
-//! Owns a list for each sort of thing, and how a kind reads its part of a scenario. Never knows what a kind does.
+//! Owns one list per registry, and the reading of parameters. Never knows the effect of a kind.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use super::error::ScenarioError;
 use super::parameters::Parameters;
 use super::tree::Node;
 
-/// Where the keys of a middlebox from another crate stand.
+/// The table with the keys of a middlebox from another crate.
 pub(crate) const PARAMETERS: &str = "parameters";
 
-/// A key of a built-in kind: what schema and reference say of it.
+/// A key of a built-in kind, for schema and reference page.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
@@ -33,12 +33,12 @@ fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 
 type Read<M> = Arc<dyn Fn(&mut Parameters<'_>) -> Result<M, ScenarioError> + Send + Sync>;
 
-/// A kind of something: its name, what it is, and how it reads what a scenario says to it. Reading gives a maker, which
-/// the run asks for as many as it needs.
+/// A kind: its name, description, and reader of parameters. Reading returns a factory, which the run calls for
+/// each instance.
 pub(crate) struct Kind<M> {
     pub(crate) name: String,
     pub(crate) about: String,
-    /// The keys of a built-in kind stand beside those that all kinds have.
+    /// Keys of a built-in kind, which are next to the common keys.
     pub(crate) keys: &'static [Key],
     pub(crate) built_in: bool,
     read: Read<M>,
@@ -63,7 +63,7 @@ impl<M> Kind<M> {
         Self { built_in: false, ..Self::built_in(name, about, &[], read) }
     }
 
-    /// Reads the table at `at`, in which `others` stand beside the keys of the kind.
+    /// Reads the table at `at`, which also has the keys `others`.
     pub(super) fn choose(
         &self,
         root: &Node,
@@ -87,7 +87,7 @@ impl<M> fmt::Debug for Kind<M> {
     }
 }
 
-/// Kinds of one sort, in the order in which they came.
+/// The kinds of one registry, in order of registration.
 pub(crate) struct Kinds<M>(Vec<Kind<M>>);
 
 impl<M> fmt::Debug for Kinds<M> {
@@ -118,7 +118,7 @@ impl<M> Kinds<M> {
     }
 }
 
-/// A kind that a scenario names, with what it says to it. Two are equal if they say the same.
+/// A kind with the parameters of a scenario. Two are equal if both match.
 #[derive(Clone)]
 pub struct Chosen<M> {
     kind: String,
@@ -138,13 +138,13 @@ impl<M> Chosen<M> {
         &self.kind
     }
 
-    /// Whether it comes with this crate.
+    /// Whether it is built in.
     #[must_use]
     pub fn is_built_in(&self) -> bool {
         self.built_in
     }
 
-    /// The values of its keys, defaults filled in; of a policy, those that were given.
+    /// Its parameters, including defaults; for a policy, only the given ones.
     #[must_use]
     pub fn values(&self) -> &toml::Table {
         &self.values
@@ -154,15 +154,15 @@ impl<M> Chosen<M> {
         &self.make
     }
 
-    /// What tells it from others, as TOML: the kind, and its values in the order of their keys. In which order a kind asks for them may
-    /// depend on what is given.
+    /// Its identity as TOML: the kind, and its parameters sorted by key, because the order of reading may
+    /// depend on values.
     pub(crate) fn identity(&self) -> String {
         let mut keys: Vec<_> = self.table().into_iter().collect();
         keys.sort_by(|(one, _), (other, _)| (one != "kind", one).cmp(&(other != "kind", other)));
         keys.into_iter().collect::<toml::Table>().to_string()
     }
 
-    /// The kind and its values in one table.
+    /// The kind and its parameters in one table.
     pub(crate) fn table(&self) -> toml::Table {
         let kind = ("kind".to_owned(), toml::Value::String(self.kind.clone()));
         std::iter::once(kind).chain(self.values.clone()).collect()

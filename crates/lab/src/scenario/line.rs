@@ -1,4 +1,4 @@
-//! A line as the network has it, and what a scenario said of it.
+//! Conversion of a link direction to the simulated network and to the file format.
 
 use mptcp_clock::Duration;
 use netsim::{Change, Jitter, Loss, Parameters, Rate, Spread};
@@ -7,7 +7,7 @@ use super::model::Line;
 use super::recording::{Recorded, Recording};
 
 impl Line {
-    /// The same for the simulated network.
+    /// The parameters of the simulated direction.
     #[must_use]
     pub fn parameters(&self) -> Parameters {
         Parameters {
@@ -30,24 +30,25 @@ impl Line {
         }
     }
 
-    /// The kind and the values of a loss model from another crate.
+    /// Kind and parameters of a loss model from another crate.
     #[must_use]
     pub fn custom_loss(&self) -> Option<toml::Table> {
         match &self.loss {
-            // `resolve` made the identity of the table.
+            // `resolve` created the identity from the table.
             Loss::Custom(custom) => custom.identity().parse().ok(),
             _ => None,
         }
     }
 
-    /// The line as it is in one run that lasts this long: its recording begins where the run does. `draw` is a number from 0 to 1.
+    /// The direction in one run of this length, with the recording from its start position. `draw` is a random
+    /// number from 0 to 1.
     pub(crate) fn played(&self, draw: f64, duration: Duration) -> Self {
         let play =
             |recording: &Recording| Recording { what: recording.played(draw, duration), ..recording.clone() };
         Self { recording: self.recording.as_ref().map(play), ..self.clone() }
     }
 
-    /// What a recording changes over time.
+    /// The changes by a recording.
     pub(crate) fn recorded_changes(&self) -> impl Iterator<Item = (Duration, Change)> + '_ {
         let steps = match self.recording.as_ref().map(|recording| &recording.what) {
             Some(Recorded::Steps(steps)) => steps.as_slice(),
@@ -64,27 +65,27 @@ impl Line {
         })
     }
 
-    /// The rate, unless a recording says it; `None` within is unlimited.
+    /// The rate for the file format, unless a recording has it; an inner `None` is unlimited.
     pub(super) fn rate_said(&self) -> Option<Option<u64>> {
         let recorded = self.recording.as_ref().and_then(Recording::rate);
         recorded.is_none().then_some(self.rate)
     }
 
-    /// The kind and the values of a queue discipline.
+    /// Kind and parameters of a queue discipline.
     #[must_use]
     pub fn discipline_table(&self) -> Option<toml::Table> {
-        // `resolve` made the identity of the table.
+        // `resolve` created the identity from the table.
         self.discipline.as_ref()?.identity().parse().ok()
     }
 
-    /// Uniform jitter of this half-width, with the ordering of this line.
+    /// Uniform jitter with this half-width, and the ordering of this direction.
     #[must_use]
     pub fn jitter(&self, spread: Duration) -> Option<Jitter> {
         (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder: self.reorder })
     }
 }
 
-/// The frame of an IP packet, bytes.
+/// Length of the frame of an IP packet, bytes.
 pub(crate) fn frame_of(packet: u32) -> u32 {
     packet + 14
 }

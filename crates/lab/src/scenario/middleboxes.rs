@@ -1,4 +1,4 @@
-//! Middleboxes and their switches, written back with every value in full.
+//! Conversion of middleboxes and their switches to the file format.
 
 use indexmap::IndexMap;
 
@@ -8,7 +8,7 @@ use super::model::{Middlebox, Switch};
 use super::units::Span;
 use super::written::direction;
 
-/// The table of a middlebox; `names` is its link, as path, link or station.
+/// The table of a middlebox; `names` has its path, link or station.
 pub(super) fn middlebox(one: &Middlebox, names: [Option<String>; 3]) -> MiddleboxTable {
     let [path, link, station] = names;
     let mut own: IndexMap<String, toml::Value> = one.what.values().clone().into_iter().collect();

@@ -1,15 +1,14 @@
-//! Scenarios: what a person writes, and what it means.
+//! Scenarios: file format, validation and resolution.
 //!
-//! [`mod@file`] is the one definition of the format. A [`Draft`] holds what was written, with the place
-//! of each value; [`Draft::finish`] checks it and gives a [`Scenario`] of plain numbers. The JSON Schema
-//! and the reference page come from the same definition. Nothing here runs anything.
+//! [`mod@file`] is the only definition of the format. A [`Draft`] holds the written values with their places;
+//! [`Draft::finish`] validates it and returns a [`Scenario`] of plain numbers. The JSON Schema and the
+//! reference page come from the same definition. Nothing here runs a simulation.
 //!
-//! The way of a value: text -> tree with places (`tree`) -> includes merged (`files`) -> overrides put over
-//! (`draft`) -> keys, types, units and names checked against the schema (`check`) -> networks of one line written out
-//! (`fabrics`) -> serde
-//! ([`mod@file`]) -> meaning (`resolve`) -> [`Scenario`].
+//! Processing of a value: text -> tree with places (`tree`) -> old names translated (`deprecated`) -> includes
+//! merged (`files`) -> overrides (`draft`) -> keys, types, units and names checked against the schema
+//! (`check`) -> topologies expanded (`fabrics`) -> serde ([`mod@file`]) -> resolution (`resolve`) ->
+//! [`Scenario`].
 
-mod air;
 mod check;
 pub mod deprecated;
 mod draft;
@@ -40,6 +39,7 @@ pub(crate) mod schema;
 mod synonyms;
 mod tree;
 pub mod units;
+mod wifi;
 mod write;
 mod written;
 

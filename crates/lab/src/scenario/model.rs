@@ -1,4 +1,4 @@
-//! A scenario that makes sense: plain numbers, every default filled in, every name known.
+//! A resolved scenario: plain numbers, with all defaults and valid names.
 
 use mptcp::congestion::CongestionControl;
 use mptcp::path_manager::PathManager;
@@ -14,115 +14,115 @@ use super::names::{
 use super::policies::Policy;
 use crate::application::Maker;
 
-mod air;
 mod jitter;
 mod limits;
 mod link;
 mod middlebox;
 mod route;
 mod way;
+mod wifi;
 
-pub use air::{Background, Cell, Coupling, Station};
 pub use jitter::HostJitter;
 pub use limits::{Estimate, Limits};
 pub use link::{Line, Link, LinkKind};
 pub use middlebox::{Middlebox, Switch};
 pub use route::Route;
 pub use way::Way;
+pub use wifi::{Background, Cell, Coupling, Station};
 
-/// A whole scenario.
+/// A resolved scenario.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
-    /// What it is called.
+    /// Name.
     pub name: String,
-    /// A sentence about it, or nothing.
+    /// Description; may be empty.
     pub description: String,
-    /// How long it runs; above zero.
+    /// Virtual duration of a run, above zero.
     pub duration: Duration,
-    /// How much of the beginning summaries leave out; less than the duration.
+    /// Time that summaries exclude, below `duration`.
     pub warmup: Duration,
-    /// The time between samples; above zero.
+    /// Sampling interval, above zero.
     pub sample: Duration,
-    /// Whether it ends as soon as all files have arrived; there is a flow with one then.
+    /// Whether a run ends when all files have arrived. There is a flow with a file then.
     pub until_done: bool,
-    /// Paths first, then links, then stations, each in the order of the file.
+    /// Paths, then links, then stations, each in the order of the file.
     pub links: Vec<Link>,
-    /// What nodes do with several ways of equally many hops.
+    /// Selection among equal-cost paths.
     pub routing: Routing,
     /// In the order of the file.
     pub routes: Vec<Route>,
-    /// Hosts that pass on what is not for them.
+    /// Hosts that forward packets of other hosts.
     pub relays: Vec<String>,
     /// In the order of the file.
     pub cells: Vec<Cell>,
     /// In the order of the file.
     pub background: Vec<Background>,
-    /// How cells disturb each other, where `coupling` does not say.
+    /// Interference between cells without an entry in `coupling`.
     pub interference: Interference,
-    /// In the order of the file; no pair twice.
+    /// In the order of the file, without repeated pairs.
     pub coupling: Vec<Coupling>,
-    /// In the order of the file; copies (`count`) are flows of their own.
+    /// In the order of the file; each copy (`count`) is a separate flow.
     pub flows: Vec<Flow>,
-    /// By time; those of one instant in the order of the file.
+    /// By time, then in the order of the file.
     pub events: Vec<Event>,
     /// In the order of the file.
     pub filters: Vec<Filter>,
-    /// In the order of the file: on one link, who stands nearer to its first end comes first.
+    /// In the order of the file. On one link, the first is closest to the first end.
     pub middleboxes: Vec<Middlebox>,
-    /// By time; those of one instant in the order of the file.
+    /// By time, then in the order of the file.
     pub switches: Vec<Switch>,
-    /// Chance in its hosts.
+    /// Random delays in hosts.
     pub jitter: HostJitter,
-    /// How much it may ask for.
+    /// Limits on the size of a run.
     pub limits: Limits,
 }
 
-/// A connection.
+/// A flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
-    /// Its name; no other flow has it.
+    /// Unique name.
     pub name: String,
-    /// The host that opens it.
+    /// The host that opens the connection.
     pub from: String,
-    /// The host that accepts it.
+    /// The host that accepts the connection.
     pub to: String,
-    /// Who sends the data.
+    /// Direction of the data.
     pub direction: DataDirection,
-    /// The transport.
+    /// Transport protocol.
     pub transport: Transport,
-    /// The version of Multipath TCP.
+    /// Version of MPTCP.
     pub version: Version,
-    /// The links of `from` that it uses, at least one; a tcp flow has exactly one.
+    /// The links of `from` that it uses, at least one; a tcp flow has one.
     pub paths: Vec<String>,
-    /// Those of them that are used only when no other works.
+    /// Those with backup priority.
     pub backup: Vec<String>,
     /// The congestion controller.
     pub congestion: Policy<dyn CongestionControl>,
-    /// Which paths it sees as one.
+    /// The paths that it couples.
     pub coupling_scope: CouplingScope,
-    /// The rule around it.
+    /// Congestion signal from the local queue.
     pub send_queue_rule: SendQueueRule,
     /// The scheduler.
     pub scheduler: Policy<dyn Scheduler>,
-    /// Which subflows it opens.
+    /// The path manager.
     pub path_manager: Policy<dyn PathManager>,
-    /// M1 to M4.
+    /// Mechanisms M1 to M4.
     pub mechanisms: Mechanisms,
-    /// How data waits, and goes again.
+    /// Queueing and reinjection.
     pub waiting: Waiting,
-    /// Everything below the multipath level.
+    /// Settings of TCP.
     pub tcp: Tcp,
     /// The DSS checksum.
     pub checksum: bool,
-    /// What the application does.
+    /// Traffic of the application.
     pub traffic: Traffic,
-    /// Blocks, datagrams and files that take longer are late; `None` is no deadline.
+    /// Maximum delay that is not late; `None` without a deadline.
     pub deadline: Option<Duration>,
     /// When the connection is opened.
     pub start: Duration,
-    /// When the application stops writing; after `start`.
+    /// Time at which the application stops writing; after `start`.
     pub stop: Option<Duration>,
-    /// Whether plain TCP over each path alone is run too.
+    /// Whether plain TCP over each path also runs.
     pub baselines: bool,
 }
 
@@ -133,13 +133,13 @@ impl Flow {
         if self.direction == DataDirection::Upload { &self.from } else { &self.to }
     }
 
-    /// Whether it sends so many bytes, and no more.
+    /// Whether it sends a fixed number of bytes.
     #[must_use]
     pub fn has_a_file(&self) -> bool {
         matches!(self.traffic, Traffic::File { .. })
     }
 
-    /// Mean times of sending and of pauses, if it makes pauses.
+    /// Mean durations of on and off periods, if it has them.
     #[must_use]
     pub fn activity(&self) -> Option<(Duration, Duration)> {
         match self.traffic {
@@ -148,7 +148,8 @@ impl Flow {
         }
     }
 
-    /// How many subflows share its first path, told apart by their ports; `None` if its path manager opens no such ones.
+    /// Number of subflows with different ports on its first path; `None` for path managers without such
+    /// subflows.
     #[must_use]
     pub fn ports(&self) -> Option<u32> {
         self.path_manager.ports()
@@ -168,71 +169,71 @@ pub struct Mechanisms {
     pub penalty_rule: PenaltyRule,
     /// M3.
     pub autotuning: bool,
-    /// With M3 the send buffer shrinks, too.
+    /// With M3, whether the send buffer also shrinks.
     pub sndbuf_shrinks: bool,
-    /// With M3 the receive buffer begins with its first size for each path.
+    /// With M3, whether the initial receive buffer is per path.
     pub rcvbuf_by_path: bool,
     /// M4.
     pub cwnd_capping: bool,
 }
 
-/// How data waits for its turn, and goes again on another path.
+/// Queueing and reinjection of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// In queues by subflow.
+    /// One send queue per subflow.
     pub subflow_queues: bool,
-    /// Buffers are memory.
+    /// Buffer sizes count memory.
     pub buffer_memory: bool,
-    /// When it goes again.
+    /// Trigger of reinjection.
     pub reinjection: Reinjection,
-    /// Windows are what the TCP of each subflow keeps of them.
+    /// Receive windows per subflow.
     pub windows_by_subflow: bool,
-    /// How often a silent path is asked; `None` is never.
+    /// Interval of probes of failed paths; `None` disables them.
     pub failed_path_probe: Option<Duration>,
     /// DATA_ACKs of 8 bytes.
     pub wide_data_acks: bool,
-    /// When an announcement goes again.
+    /// Retransmission timeout of ADD_ADDR.
     pub add_addr_timeout: Duration,
-    /// For how long a host opens TCP where MP_CAPABLE is eaten; `None` is not at all.
+    /// Time for which a host opens plain TCP after dropped MP_CAPABLE options; `None` disables it.
     pub blackhole_timeout: Option<Duration>,
 }
 
-/// The settings of a flow's TCP.
+/// TCP settings of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tcp {
-    /// Bytes; above zero.
+    /// Receive buffer, bytes; above zero.
     pub rcvbuf: u64,
-    /// Bytes; above zero.
+    /// Send buffer, bytes; above zero.
     pub sndbuf: u64,
-    /// Bytes as the MSS option says it; `None` is what fits the mtu of the path.
+    /// Announced MSS, bytes; `None` is the largest that fits the path.
     pub mss: Option<u32>,
-    /// When slow start ends.
+    /// End of slow start.
     pub slow_start: SlowStart,
     /// Internal pacing.
     pub pacing: bool,
-    /// Bytes of a subflow that may wait in the host's interface; `None` is no limit.
+    /// Maximum bytes of a subflow in the local queue; `None` is unlimited.
     pub small_queues: Option<u64>,
     /// Selective acknowledgements.
     pub sack: bool,
     /// Timestamps.
     pub timestamps: bool,
-    /// Windows grow by bytes, not by acknowledgements.
+    /// Windows grow by bytes instead of acknowledgements.
     pub byte_counting: bool,
     /// RACK-TLP.
     pub rack: bool,
     /// F-RTO.
     pub frto: bool,
-    /// Reductions of the window are taken back when nothing was lost.
+    /// Reductions after spurious losses are undone.
     pub undo_spurious_loss: bool,
     /// Explicit congestion notification.
     pub ecn: Ecn,
-    /// Marks weigh less than losses.
+    /// Smaller reductions for marks than for losses.
     pub abe: bool,
-    /// A window that was not used begins anew.
+    /// Restart from the initial window after idle periods.
     pub restart_after_idle: bool,
-    /// Whether windows are in use is told by the round.
+    /// The use of the congestion window is determined per round.
     pub cwnd_limited_per_round: bool,
-    /// How segments find out what a path carries.
+    /// Packetization layer path MTU discovery.
     pub mtu_probing: MtuProbing,
     /// Delayed acknowledgements.
     pub delayed_ack: bool,
@@ -240,24 +241,24 @@ pub struct Tcp {
     pub nagle: bool,
     /// Minshall's variant of it.
     pub minshall: bool,
-    /// The least retransmission timeout.
+    /// Minimum retransmission timeout.
     pub min_rto: Duration,
-    /// Segments.
+    /// Initial window, segments.
     pub initial_window: u32,
-    /// Slow start threshold at the start, bytes.
+    /// Initial slow start threshold, bytes.
     pub ssthresh: Option<u64>,
-    /// How long data may stay unacknowledged; `None` is no limit.
+    /// Maximum time for unacknowledged data; `None` is unlimited.
     pub user_timeout: Option<Duration>,
-    /// Bytes that may wait unsent; `None` is what the send buffer holds.
+    /// Maximum unsent bytes; `None` is the send buffer.
     pub notsent_lowat: Option<u64>,
 }
 
-/// What the application of a flow does.
+/// The traffic of a flow.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Traffic {
-    /// Sends to the end.
+    /// Sends without end.
     Bulk,
-    /// Sends this many bytes and closes.
+    /// Sends a fixed number of bytes, then closes.
     File {
         /// Above zero.
         bytes: u64,
@@ -266,18 +267,18 @@ pub enum Traffic {
     Blocks {
         /// Bytes in a block; above zero.
         bytes: u64,
-        /// bit/s of application data; `None` is as fast as they go.
+        /// Rate of application data, bit/s; `None` is the maximum.
         rate: Option<u64>,
     },
-    /// Writes what an application of another kind writes.
+    /// Traffic of a registered application.
     Custom(Chosen<Maker>),
     /// Sends datagrams.
     Datagrams {
-        /// Payload bytes of each; above zero.
+        /// Payload per datagram, bytes; above zero.
         bytes: u32,
-        /// bit/s of payload; `None` is as fast as they go.
+        /// Rate of payload, bit/s; `None` is the maximum.
         rate: Option<u64>,
-        /// Mean times of sending and of pauses, of those that have a rate; `None` is always.
+        /// Mean durations of on and off periods, for flows with a rate; `None` is always on.
         activity: Option<(Duration, Duration)>,
     },
 }
@@ -285,52 +286,52 @@ pub enum Traffic {
 /// A change during the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// When; before the end of the run.
+    /// Time, before the end of the run.
     pub at: Duration,
     /// The link that changes.
     pub link: String,
     /// The directions that change.
     pub way: Way,
-    /// What changes.
+    /// The new values.
     pub set: Adjustment,
-    /// How the link goes down or comes back, if it does.
+    /// The way in which the link goes down or comes up.
     pub how: DownMode,
 }
 
-/// New values; `None` leaves the old.
+/// New values; `None` keeps the old value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Adjustment {
-    /// Up or down.
+    /// Whether the link is up.
     pub up: Option<bool>,
-    /// bit/s; `Some(None)` is unlimited.
+    /// Link rate, bit/s; `Some(None)` is unlimited.
     pub rate: Option<Option<u64>>,
-    /// Propagation, one way.
+    /// One-way propagation delay.
     pub delay: Option<Duration>,
-    /// Probability of loss, 0 to 1.
+    /// Loss probability, 0 to 1.
     pub loss: Option<f64>,
     /// The queue limit.
     pub queue: Option<QueueLimit>,
-    /// The longest IP packet that gets through, bytes.
+    /// The largest IP packet that passes, bytes.
     pub path_mtu: Option<u32>,
     /// Half-width of the jitter.
     pub jitter: Option<Duration>,
-    /// Metres from the access point.
+    /// Distance from the access point, metres.
     pub distance: Option<f64>,
 }
 
-/// Extra delay and loss for chosen subflows.
+/// Extra delay and loss for selected subflows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Filter {
-    /// The link on which it stands.
+    /// The link.
     pub link: String,
-    /// The directions on which it stands.
+    /// The directions.
     pub way: Way,
-    /// The flows it matches; `None` is all.
+    /// The matching flows; `None` is all.
     pub flows: Option<Vec<String>>,
-    /// The first hops of the subflows it matches; `None` is all.
+    /// The first links of the matching subflows; `None` is all.
     pub paths: Option<Vec<String>>,
-    /// Extra delay, one way.
+    /// Extra one-way delay.
     pub delay: Duration,
-    /// Probability of loss, 0 to 1.
+    /// Loss probability, 0 to 1.
     pub loss: f64,
 }

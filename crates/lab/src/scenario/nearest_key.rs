@@ -1,25 +1,25 @@
-//! The key that was meant by one that a scenario does not have: `path.wifi.loss`, `wifi.loss`, `rcvbuf`, `events[0].at`.
+//! Suggestions for unknown keys: `path.wifi.loss`, `wifi.loss`, `rcvbuf`, `events[0].at`.
 //!
-//! Owns the tables at the top of a key alone; names within them and keys at its end are checked where they are put.
+//! Owns only the first part of a key; later parts are validated elsewhere.
 
 use serde_json::Value as Schema;
 
 use super::error::nearest_word;
 use super::tree::Node;
 
-/// Tables whose keys people give without their table, in this order.
+/// Tables that users often omit, in order of preference.
 const TABLES: [&str; 4] = ["flows", "paths", "links", "stations"];
-/// Bytes of the longest key that anything is compared with.
+/// Maximum length of a compared key, bytes.
 const LONG: usize = 256;
 
-/// The nearest key, where a scenario has no table or key with the first name of `key`.
+/// The nearest key, if the scenario has no table or key with the first part of `key`.
 pub(super) fn nearest(tree: &Node, schema: &Schema, key: &str) -> Option<String> {
     if key.len() > LONG {
         return None;
     }
     let top = schema.get("properties")?.as_object()?;
     if let Some((array, rest)) = key.split_once('[') {
-        // Messages write so, as people do.
+        // Messages use this notation, so users do too.
         let plain = format!("{array}.{}", rest.replacen(']', "", 1));
         return top.contains_key(array).then_some(plain);
     }
@@ -33,7 +33,7 @@ pub(super) fn nearest(tree: &Node, schema: &Schema, key: &str) -> Option<String>
             .map_or_else(Vec::new, |table| table.keys().map(String::as_str).collect())
     };
     let Some(rest) = rest else {
-        // A key alone: that of a flow or a path, unless the scenario itself has one that means this.
+        // A key of a flow or path without its table, unless the top level has a similar key.
         let of = |table: &str| {
             let named = schema.pointer(&format!("/properties/{table}/additionalProperties/properties"));
             named.and_then(Schema::as_object).is_some_and(|keys| keys.contains_key(first))
@@ -42,7 +42,7 @@ pub(super) fn nearest(tree: &Node, schema: &Schema, key: &str) -> Option<String>
         let own = || nearest_word(first, top.keys().map(String::as_str).collect::<Vec<_>>());
         return table.map(|table| format!("{table}.*.{first}")).or_else(|| own().map(str::to_owned));
     };
-    // The name of a path or a flow, and its table left out.
+    // The name of a path or flow without its table.
     if let Some(table) = TABLES.into_iter().find(|table| written(table).contains(&first)) {
         return Some(format!("{table}.{key}"));
     }

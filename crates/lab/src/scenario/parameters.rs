@@ -1,7 +1,7 @@
-//! What a scenario says to a kind: its keys, read one by one, with the same errors as all other keys.
+//! Parameters of a kind, read one by one, with the same errors as other keys.
 //!
-//! Owns what was asked for: a key that nobody asks for is an error, and each value that was read, default or not, is
-//! written back. Never knows what a value means.
+//! Owns the record of keys that were read. A key that nobody reads is an error, and every value that was read
+//! is written back. Never knows the meaning of a value.
 
 use std::ops::RangeInclusive;
 
@@ -16,16 +16,15 @@ use super::schema;
 use super::tree::Node;
 use super::units::{LineRate, Percent, Size, Span};
 
-/// The table of a kind, as a scenario has it. What is missing takes the default; a default of `None` says that the key
-/// is needed.
+/// The table of a kind. Missing keys take the default; with a default of `None`, the key is required.
 #[derive(Debug)]
 pub struct Parameters<'a> {
     root: &'a Node,
-    /// Where the table stands.
+    /// The path of the table.
     at: Vec<String>,
-    /// What was read so far, in full.
+    /// All values read so far, including defaults.
     values: toml::Table,
-    /// Keys that were asked for, are not there and have no default.
+    /// Keys that were read, but are missing and have no default.
     optional: Vec<String>,
 }
 
@@ -39,18 +38,18 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    /// Bytes, written as `"64KB"`.
+    /// A size in bytes, written as `"64KB"`.
     ///
     /// # Errors
-    /// What is no size.
+    /// An invalid size.
     pub fn size(&mut self, key: &str, default: impl Into<Option<u64>>) -> Result<u64, ScenarioError> {
         self.value(key, default.into().map(Size)).map(|Size(bytes)| bytes)
     }
 
-    /// Bytes, at least one.
+    /// A size of at least one byte.
     ///
     /// # Errors
-    /// What is no size, and nothing.
+    /// An invalid size, or zero.
     pub fn positive_size(
         &mut self,
         key: &str,
@@ -65,7 +64,7 @@ impl<'a> Parameters<'a> {
     /// A time, written as `"10ms"`.
     ///
     /// # Errors
-    /// What is no time.
+    /// An invalid time.
     pub fn time(
         &mut self,
         key: &str,
@@ -77,7 +76,7 @@ impl<'a> Parameters<'a> {
     /// A time above zero.
     ///
     /// # Errors
-    /// What is no time, and none at all.
+    /// An invalid time, or zero.
     pub fn positive_time(
         &mut self,
         key: &str,
@@ -87,10 +86,10 @@ impl<'a> Parameters<'a> {
         if time.is_zero() { Err(self.error(key, "must be longer than 0s (try \"5s\")")) } else { Ok(time) }
     }
 
-    /// A time that may be missing.
+    /// An optional time.
     ///
     /// # Errors
-    /// What is no time.
+    /// An invalid time.
     pub fn optional_time(&mut self, key: &str) -> Result<Option<Duration>, ScenarioError> {
         if self.has(key) {
             return self.time(key, None).map(Some);
@@ -99,26 +98,26 @@ impl<'a> Parameters<'a> {
         Ok(None)
     }
 
-    /// bit/s, written as `"8Mbit"`; `None` is `"unlimited"`, and a default of `Some(None)` too.
+    /// A rate in bit/s, written as `"8Mbit"`. `None` is `"unlimited"`, as is a default of `Some(None)`.
     ///
     /// # Errors
-    /// What is no rate.
+    /// An invalid rate.
     pub fn rate(&mut self, key: &str, default: Option<Option<u64>>) -> Result<Option<u64>, ScenarioError> {
         self.value(key, default.map(LineRate)).map(|LineRate(rate)| rate)
     }
 
-    /// A share from 0 to 1, written as `"3%"`.
+    /// A fraction from 0 to 1, written as `"3%"`.
     ///
     /// # Errors
-    /// What is no percentage.
+    /// An invalid percentage.
     pub fn share(&mut self, key: &str, default: impl Into<Option<f64>>) -> Result<f64, ScenarioError> {
         self.value(key, default.into().map(|share| Percent(share * 100.0))).map(Percent::fraction)
     }
 
-    /// A whole number within bounds.
+    /// An integer within bounds.
     ///
     /// # Errors
-    /// What is none, or out of bounds.
+    /// An invalid or out-of-range integer.
     pub fn number(
         &mut self,
         key: &str,
@@ -132,18 +131,18 @@ impl<'a> Parameters<'a> {
         Err(self.error(key, must_be_between(number, &bounds, "")))
     }
 
-    /// `true` or `false`.
+    /// A boolean.
     ///
     /// # Errors
-    /// Anything else.
+    /// Another value.
     pub fn flag(&mut self, key: &str, default: impl Into<Option<bool>>) -> Result<bool, ScenarioError> {
         self.value(key, default.into())
     }
 
-    /// One of several words, by its place among them; so is the default.
+    /// The index of a word in a fixed list; the default is an index, too.
     ///
     /// # Errors
-    /// Any other word.
+    /// Another word.
     pub fn choice(
         &mut self,
         key: &str,
@@ -159,7 +158,7 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// An error about a key of this table, for what a kind finds out by itself.
+    /// An error about a key of this table, for checks by the kind.
     #[must_use]
     pub fn error(&self, key: &str, problem: impl Into<String>) -> ScenarioError {
         self.root.error(&self.path(key), problem)
@@ -186,12 +185,12 @@ impl<'a> Parameters<'a> {
         Ok(value)
     }
 
-    /// Whether a key stands there. It does not count as read.
+    /// Whether a key is set. This does not count as reading it.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.root.get(&self.path(key)).is_some()
     }
 
-    /// All that was read, unless there is more beside it and `others`.
+    /// All values read. Unread keys other than `others` are an error.
     pub(super) fn finish(self, others: &[&str]) -> Result<toml::Table, ScenarioError> {
         let at: Vec<&str> = self.at.iter().map(String::as_str).collect();
         let given = self.root.get(&at).and_then(Node::table);

@@ -14,7 +14,7 @@ use super::recording::{Recorded, Start};
 use super::resolve::{ANNOUNCE, PROBE};
 use super::units::{Distance, LineRate, Percent, QueueSize, Size, Span, TraceStart};
 use super::written::{direction, percent};
-use super::{air, middleboxes, policies};
+use super::{middleboxes, policies, wifi};
 
 impl Scenario {
     /// The scenario as TOML, with every value. Reading it gives the same scenario.
@@ -44,16 +44,16 @@ impl Scenario {
             relays: Some(self.relays.clone()).filter(|all| !all.is_empty()),
             stations: some(
                 of(LinkKind::Station)
-                    .filter_map(|link| Some((link.name.clone(), air::station(link)?)))
+                    .filter_map(|link| Some((link.name.clone(), wifi::station(link)?)))
                     .collect(),
             ),
-            cells: some(self.cells.iter().map(|cell| (cell.name.clone(), air::cell(cell))).collect()),
+            cells: some(self.cells.iter().map(|cell| (cell.name.clone(), wifi::cell(cell))).collect()),
             background: some(
-                self.background.iter().map(|one| (one.name.clone(), air::background(one))).collect(),
+                self.background.iter().map(|one| (one.name.clone(), wifi::background(one))).collect(),
             ),
             interference: (!self.cells.is_empty() || self.interference != Interference::Ideal)
                 .then_some(self.interference),
-            coupling: Some(self.coupling.iter().map(air::coupling).collect())
+            coupling: Some(self.coupling.iter().map(wifi::coupling).collect())
                 .filter(|all: &Vec<_>| !all.is_empty()),
             flows: some(self.flows.iter().map(|one| (one.name.clone(), flow(one))).collect()),
             events: Some(

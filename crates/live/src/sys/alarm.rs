@@ -1,11 +1,11 @@
-//! Sleeping until an instant of the monotonic clock, and being woken by what is readable.
+//! Sleeping until an instant of the monotonic clock, or until a descriptor is readable.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use super::check;
 
-/// Nanoseconds of CLOCK_MONOTONIC.
+/// CLOCK_MONOTONIC in nanoseconds.
 pub(crate) fn monotonic() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the clock exists on every Linux, and the kernel writes one timespec, which lives here.
@@ -13,8 +13,7 @@ pub(crate) fn monotonic() -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// A timer that becomes readable at an instant, not after a span: a sleeper that is held up on its way to sleep wakes no
-/// later for it.
+/// A timer that becomes readable at an absolute instant, so a delay before sleeping does not postpone it.
 pub(crate) fn timer() -> io::Result<OwnedFd> {
     // SAFETY: takes no pointers.
     let fd = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_CLOEXEC | libc::TFD_NONBLOCK) };
@@ -23,9 +22,9 @@ pub(crate) fn timer() -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Sets it to nanoseconds of CLOCK_MONOTONIC; None stops it. What it rang before is forgotten.
+/// Sets the timer to an instant of CLOCK_MONOTONIC in nanoseconds; `None` stops it. Clears earlier expiries.
 pub(crate) fn set(timer: &OwnedFd, at: Option<u64>) -> io::Result<()> {
-    // Zero would stop it.
+    // Zero would stop the timer.
     let at = at.map_or(0, |at| at.max(1));
     let value = libc::timespec {
         tv_sec: (at / 1_000_000_000) as libc::time_t,
@@ -38,7 +37,7 @@ pub(crate) fn set(timer: &OwnedFd, at: Option<u64>) -> io::Result<()> {
     check(unsafe { libc::timerfd_settime(fd, flag, &raw const setting, std::ptr::null_mut()) })
 }
 
-/// Waits for any of `polled`, for ever or not at all; a signal ends it too.
+/// Polls `polled`, without a timeout or without waiting. A signal also ends it.
 pub(crate) fn poll(polled: &mut [libc::pollfd], wait: bool) -> io::Result<()> {
     let timeout = if wait { -1 } else { 0 };
     // SAFETY: the array has as many entries as is said.
@@ -54,18 +53,18 @@ pub(crate) fn poll(polled: &mut [libc::pollfd], wait: bool) -> io::Result<()> {
     }
 }
 
-/// Moves the calling thread, and no other, into a network namespace.
+/// Moves only the calling thread into a network namespace.
 pub(crate) fn enter_network(namespace: &std::fs::File) -> io::Result<()> {
     // SAFETY: takes no pointers, and the descriptor is open.
     check(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) })
 }
 
-/// Lets the calling thread run before all that have no such priority (SCHED_FIFO).
+/// Gives the calling thread a real-time priority (SCHED_FIFO).
 pub(crate) fn run_first(priority: i32) -> io::Result<()> {
     // SAFETY: sched_param is a C struct of integers; all zero is a value of it.
     let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
     parameters.sched_priority = priority;
-    // A process that it starts has the usual priority.
+    // Child processes get the normal priority.
     let policy = libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK;
     // SAFETY: 0 is the calling thread, and the parameters outlive the call.
     check(unsafe { libc::sched_setscheduler(0, policy, &raw const parameters) })

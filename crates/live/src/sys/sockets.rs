@@ -1,4 +1,4 @@
-//! Linux's own stream sockets, of TCP and of Multipath TCP, and what they say of themselves.
+//! Kernel stream sockets for TCP and MPTCP, and their information.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -12,12 +12,12 @@ const SOL_MPTCP: libc::c_int = 284;
 const MPTCP_FULL_INFO: libc::c_int = 4;
 /// `struct mptcp_subflow_info`: a number, and two of `struct __kernel_sockaddr_storage`, aligned.
 pub(crate) const SUBFLOW: usize = 8 + 128 + 128;
-/// Room for `struct tcp_info`, which grows with the kernel.
+/// Size of `struct tcp_info`, with a margin for newer kernels.
 pub(crate) const TCP: usize = 320;
-/// Room for `struct mptcp_info`.
+/// Size of `struct mptcp_info`, with a margin.
 pub(crate) const MPTCP: usize = 128;
 
-/// `struct mptcp_full_info` up to its last member, which has room.
+/// `struct mptcp_full_info` up to its last member.
 #[repr(C)]
 struct FullInfo {
     size_tcpinfo_kernel: u32,
@@ -31,7 +31,7 @@ struct FullInfo {
     mptcp_info: [u8; MPTCP],
 }
 
-/// A stream socket over IPv4; not connected.
+/// An unconnected IPv4 stream socket.
 pub(crate) fn stream(multipath: bool) -> io::Result<OwnedFd> {
     let protocol = if multipath { libc::IPPROTO_MPTCP } else { libc::IPPROTO_TCP };
     // SAFETY: takes no pointers.
@@ -76,7 +76,7 @@ pub(crate) fn set(socket: BorrowedFd<'_>, level: i32, option: i32, value: &[u8])
     check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value.as_ptr().cast(), length) })
 }
 
-/// Reads an option into `value`; returns how many bytes there are.
+/// Reads an option into `value`. Returns its length.
 pub(crate) fn get(socket: BorrowedFd<'_>, level: i32, option: i32, value: &mut [u8]) -> io::Result<usize> {
     let mut length = value.len() as libc::socklen_t;
     let place = value.as_mut_ptr().cast();
@@ -85,20 +85,20 @@ pub(crate) fn get(socket: BorrowedFd<'_>, level: i32, option: i32, value: &mut [
     Ok((length as usize).min(value.len()))
 }
 
-/// What MPTCP_FULL_INFO gave.
+/// The result of MPTCP_FULL_INFO.
 pub(crate) struct Full {
     /// `struct mptcp_info`.
     pub general: [u8; MPTCP],
     /// Entries in each array.
     pub count: usize,
-    /// From one entry to the next in the array of subflows, bytes.
+    /// Distance between entries of the subflow array, bytes.
     pub subflow: usize,
-    /// The same in the array of `struct tcp_info`.
+    /// Distance between entries of the `struct tcp_info` array, bytes.
     pub tcp: usize,
 }
 
-/// What a socket of Multipath TCP knows of itself and of its subflows (since Linux 6.6). Both arrays are filled from the start, with
-/// entries as long as the shorter of the kernel's structure and [`SUBFLOW`] or [`TCP`].
+/// Information of an MPTCP socket and its subflows (since Linux 6.6). Both arrays are filled from the start.
+/// The entry length is the shorter one of the kernel's structure and [`SUBFLOW`] or [`TCP`].
 pub(crate) fn full_info(socket: BorrowedFd<'_>, subflows: &mut [u8], tcp: &mut [u8]) -> io::Result<Full> {
     let room = (subflows.len() / SUBFLOW).min(tcp.len() / TCP);
     let mut info = FullInfo {

@@ -2,8 +2,8 @@ use mptcp_lab::scenario::Scenario;
 
 use super::*;
 
-/// The time over which a flow is measured that stops at 5 s of a run of 10 s, s: its last byte arrives at `last`, and its receiver
-/// reads to the end of the stream or does not.
+/// Measured time of a flow that stops at 5 s of a run of 10 s, s. Its last byte arrives at `last`, and its
+/// receiver reads the end of the stream or not.
 fn measured(last: f64, has_ended: bool) -> f64 {
     let text = "duration = \"10s\"\n[paths.wifi]\nrate = \"8Mbit\"\n[flows.f]\nstop = \"5s\"\n";
     let scenario = Scenario::parse(text, "stop.toml").expect("a scenario");

@@ -1,15 +1,16 @@
-//! BCube: Guo et al., BCube: A High Performance, Server-centric Network Architecture for Modular Data Centers, SIGCOMM 2009,
-//! section 3.1.
+//! BCube: Guo et al., BCube: A High Performance, Server-centric Network Architecture for Modular Data Centers,
+//! SIGCOMM 2009, section 3.1.
 //!
-//! Owns names and links: BCube_k of switches with n ports has n^(k+1) hosts with k+1 ports each, and n^k switches on each of
-//! its k+1 levels. A switch of level i joins the hosts whose numbers, written with base n, differ in digit i alone.
+//! Owns names and links. BCube_k with n-port switches has n^(k+1) hosts with k+1 ports each, and n^k switches
+//! on each of its k+1 levels. A switch of level i joins the hosts whose numbers in base n differ only in digit
+//! i.
 
 use super::super::model::Limits;
 use super::plan::{Fabric, host};
 
-/// A BCube_0 with more would have too many hosts; one of a higher level has more.
+/// A BCube_0 with more ports would have too many hosts.
 pub(super) const MOST_PORTS: i64 = 128;
-/// Of switches with two ports.
+/// With two ports per switch.
 pub(super) const MOST_LEVEL: i64 = 6;
 
 pub(super) fn build(n: u32, k: u32) -> Result<Fabric, (&'static str, String)> {
@@ -31,7 +32,7 @@ pub(super) fn build(n: u32, k: u32) -> Result<Fabric, (&'static str, String)> {
     for number in 0..count {
         for level in 0..=k {
             let unit = base.pow(level);
-            // The number without that digit is the switch.
+            // The switch number is the host number without that digit.
             let switch = number / (unit * base) * unit + number % unit;
             links.push([host(number), format!("s{level}-{}", switch + 1)]);
         }

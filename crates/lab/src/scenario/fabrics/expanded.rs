@@ -1,6 +1,7 @@
-//! What was written out of which line.
+//! The origin of generated links and flows.
 //!
-//! Owns what errors say of it: what is wrong with a link or a flow that nobody wrote is wrong with the line that made it.
+//! Owns the translation of errors: an error about a generated link or flow is reported for the line that
+//! generates it.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,19 +10,19 @@ use indexmap::IndexMap;
 use crate::scenario::error::ScenarioError;
 use crate::scenario::tree::{Content, Node};
 
-/// What was written out.
+/// Generated links and flows.
 #[derive(Default)]
 pub(in crate::scenario) struct Expanded {
     links: HashSet<String>,
-    /// Those of hosts, if something is different there, and the keys that are.
+    /// Links of hosts with `hosts` keys, and these keys.
     of_hosts: HashSet<String>,
     different: HashSet<String>,
-    /// The flow that made each.
+    /// The flow that generated each flow.
     pub(super) flows: HashMap<String, String>,
 }
 
 impl Expanded {
-    /// A link that nobody wrote. `own` is what is different on links of hosts, if it is one.
+    /// Adds a generated link. `own` has the `hosts` keys, if it is the link of a host.
     pub(super) fn add_link(&mut self, name: &str, own: Option<&IndexMap<String, Node>>) {
         self.links.insert(name.to_owned());
         if let Some(own) = own {
@@ -30,7 +31,7 @@ impl Expanded {
         }
     }
 
-    /// Says of the line that made it what is said of a link or a flow that nobody wrote.
+    /// Moves an error about a generated link or flow to the line that generates it.
     pub(in crate::scenario) fn blame(&self, mut error: ScenarioError) -> ScenarioError {
         if let ScenarioError::Key { key, .. } | ScenarioError::Value { key, .. } = &mut error {
             let mut parts = key.splitn(3, '.');
@@ -52,10 +53,10 @@ impl Expanded {
     }
 }
 
-/// Bytes that one line may have, for each of what it makes has them too.
+/// Maximum length of a generating line, bytes, because each generated link or flow repeats it.
 const LONGEST: usize = 16_384;
 
-/// Refuses a line that would fill memory when it is written out.
+/// Refuses a line whose expansion would use too much memory.
 pub(super) fn check_size(tree: &Node, path: &[&str]) -> Result<(), ScenarioError> {
     let bytes = tree.get(path).map_or(0, |node| node.value().to_string().len());
     if bytes <= LONGEST {
@@ -65,7 +66,7 @@ pub(super) fn check_size(tree: &Node, path: &[&str]) -> Result<(), ScenarioError
     Err(tree.key_error(path, problem))
 }
 
-/// A text as somebody wrote it.
+/// A string value.
 pub(super) fn text(value: &str) -> Content {
     Content::Scalar(toml::Value::String(value.to_owned()))
 }

@@ -1,11 +1,12 @@
-//! The k-ary fat tree: Al-Fares, Loukissas and Vahdat, A Scalable, Commodity Data Center Network Architecture, SIGCOMM 2008,
-//! section 2.2.
+//! The k-ary fat tree: Al-Fares, Loukissas and Vahdat, A Scalable, Commodity Data Center Network Architecture,
+//! SIGCOMM 2008, section 2.2.
 //!
-//! Owns names and links: k pods of k/2 edge and k/2 aggregation switches, (k/2)^2 cores, k^3/4 hosts.
+//! Owns names and links: k pods with k/2 edge and k/2 aggregation switches, (k/2)^2 core switches, k^3/4
+//! hosts.
 
 use super::plan::{Fabric, host};
 
-/// With 12 there would be 432 hosts.
+/// k = 12 would have 432 hosts.
 pub(super) const MOST: i64 = 10;
 
 pub(super) fn build(k: u32) -> Result<Fabric, String> {
@@ -32,7 +33,7 @@ pub(super) fn build(k: u32) -> Result<Fabric, String> {
     }
     for pod in 1..=k as usize {
         for at in 0..half {
-            // The cores that an aggregation switch reaches are those of its place in the pod.
+            // Aggregation switch i of each pod connects to group i of the core switches.
             links.extend(
                 (1..=half).map(|core| [aggregation(pod, at + 1), format!("core-{}", at * half + core)]),
             );

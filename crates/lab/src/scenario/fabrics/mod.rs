@@ -1,7 +1,7 @@
-//! Networks of one line, and flows of one line over them: written out as links, relays and flows before anything is resolved.
+//! Generated topologies and permutations, which are expanded to links, relays and flows before resolution.
 //!
-//! Owns where they stand then. Never says what a link means. Each kind of network is one file, and gives a `plan`; `expanded` knows what
-//! was written out of what.
+//! Owns the expansion. Never interprets links. Each type of network is one file, which returns a `plan`;
+//! `expanded` tracks the origin of generated entries.
 
 mod bcube;
 mod expanded;
@@ -22,10 +22,11 @@ pub(super) use expanded::Expanded;
 use expanded::{check_size, text};
 use plan::Fabric;
 
-/// Keys of a topology that are none of its links.
+/// Keys of a topology that do not apply to its links.
 const OWN: [&str; 4] = ["kind", "k", "n", "hosts"];
 
-/// Writes out the topology of a scenario, and its permutations. What was written of a link of that name stays.
+/// Expands the topology of a scenario, and its permutations. Explicit links with the same name take
+/// precedence.
 pub(super) fn expand(tree: &mut Node) -> Result<Expanded, ScenarioError> {
     let mut expanded = Expanded::default();
     if let Some(table) = tree.get(&["topology"]).cloned() {
@@ -44,7 +45,7 @@ pub(super) fn expand(tree: &mut Node) -> Result<Expanded, ScenarioError> {
     Ok(expanded)
 }
 
-/// What a topology would make: names that may be varied though nobody wrote them.
+/// The names that a topology generates, which overrides may use.
 pub(super) struct Made {
     pub(super) links: HashSet<String>,
     hosts: usize,
@@ -52,7 +53,7 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// The line that makes a flow of this name.
+    /// The line that generates the flow with this name.
     pub(super) fn line_of<'a>(&self, flow: &'a str) -> Option<&'a str> {
         let (line, number) = flow.rsplit_once('-')?;
         let number = number.parse::<usize>().ok().filter(|number| (1..=self.hosts).contains(number));
@@ -60,7 +61,7 @@ impl Made {
     }
 }
 
-/// Of what was written so far; nothing where that is no network.
+/// The generated names of a tree; empty for an invalid topology.
 pub(super) fn made(tree: &Node) -> Made {
     let fabric = tree.get(&["topology"]).and_then(|table| fabric(tree, table).ok());
     let flows = tree.get(&["flows"]).and_then(Node::table);
@@ -104,7 +105,7 @@ fn fabric(tree: &Node, table: &Node) -> Result<Fabric, ScenarioError> {
     }
 }
 
-/// Refuses a network of more links than the limits allow: its size is in `k`.
+/// Refuses a topology with more links than the limit, and names `k`.
 fn check_count(tree: &Node, links: usize) -> Result<(), ScenarioError> {
     let raised = tree.get(&["limits", "links"]).map(Node::value).and_then(|value| value.as_integer());
     let most = raised.map_or(Limits::default().links, |most| most.max(0) as u64);
@@ -150,7 +151,7 @@ fn add_links(tree: &mut Node, table: &Node, fabric: &Fabric, expanded: &mut Expa
     }
 }
 
-/// Removes what says the same as `key` in other words: the nearer table counts.
+/// Removes keys that are mutually exclusive with `key`: the inner table takes precedence.
 fn give_way(link: &mut IndexMap<String, Node>, key: &str) {
     for same in [&["rtt", "delay"][..], &["rate", "trace"], &["loss", "gilbert_elliott", "loss_model"]] {
         if same.contains(&key) {
@@ -159,7 +160,7 @@ fn give_way(link: &mut IndexMap<String, Node>, key: &str) {
     }
 }
 
-/// Hosts that relay of themselves come first. Others that were written are hosts of the network or of a flow.
+/// Adds relays: those of the topology first. Other explicit relays must be hosts of the topology or of a flow.
 fn add_relays(tree: &mut Node, place: &Place, fabric: &Fabric) -> Result<(), ScenarioError> {
     let mut all: Vec<Node> = Vec::new();
     if fabric.relays {
@@ -192,7 +193,7 @@ fn add_relays(tree: &mut Node, place: &Place, fabric: &Fabric) -> Result<(), Sce
     Ok(())
 }
 
-/// Both ends of each flow that says them.
+/// Both hosts of each flow that names them.
 fn hosts_of_flows(tree: &Node) -> impl Iterator<Item = String> {
     let flows = tree.get(&["flows"]).and_then(Node::table);
     let ends = flows.into_iter().flat_map(|flows| flows.values()).flat_map(|flow| {

@@ -1,7 +1,8 @@
-//! A flow from each host of a topology to another one.
+//! Permutation traffic: a flow from each host of a topology to another host.
 //!
-//! Owns who talks to whom: each host sends to one and hears from one, never itself, all such permutations being alike. It follows
-//! from the number that the flow gives, not from the seed of the run: the traffic is part of the scenario.
+//! Owns the assignment: each host sends to one host and receives from one, never itself, uniformly among all
+//! such permutations. It depends on the number in the scenario, not on the seed of the run, because the
+//! traffic is part of the scenario.
 
 use indexmap::IndexMap;
 use mptcp_clock::Rng;
@@ -12,10 +13,10 @@ use crate::scenario::model::Limits;
 use crate::scenario::resolve::above;
 use crate::scenario::tree::{Content, Node};
 
-/// How often to draw; one in e is right, so that all fail once in 10^12 times.
+/// Number of attempts. One in e succeeds, so all of them fail with a probability of 10^-12.
 const DRAWS: usize = 60;
 
-/// Bytes that all flows together may be when they are written out.
+/// Maximum length of all generated flows together, bytes.
 const MOST_WRITTEN: usize = 32_000_000;
 
 pub(super) fn expand(
@@ -67,7 +68,7 @@ pub(super) fn expand(
     Ok(())
 }
 
-/// Refuses permutations that would make too many flows, before any is made.
+/// Refuses permutations that would generate too many flows.
 fn check_count(tree: &Node, flows: &IndexMap<String, Node>, hosts: usize) -> Result<(), ScenarioError> {
     let raised = tree.get(&["limits", "flows"]).map(Node::value).and_then(|value| value.as_integer());
     let most = raised.map_or(Limits::default().flows, |most| (most.max(0) as u64).min(Limits::MOST_FLOWS));
@@ -93,7 +94,7 @@ fn check_count(tree: &Node, flows: &IndexMap<String, Node>, hosts: usize) -> Res
     Ok(())
 }
 
-/// A permutation that leaves nothing in its place: shuffled (Fisher and Yates) until it is one.
+/// A permutation without fixed points: shuffles (Fisher and Yates) until it has none.
 fn derangement(number: u64, count: usize) -> Vec<usize> {
     let mut random = Rng::new(number, "permutation");
     let mut order: Vec<usize> = (0..count).collect();

@@ -1,16 +1,16 @@
-//! What a network of one line consists of. Only names.
+//! The nodes and links of a generated topology.
 
-/// A network without rates.
+/// A topology without parameters.
 pub(super) struct Fabric {
     /// By number.
     pub(super) hosts: Vec<String>,
-    /// Pairs of nodes. A host is the first of its pair.
+    /// Pairs of nodes; a host comes first in its pair.
     pub(super) links: Vec<[String; 2]>,
-    /// Whether hosts pass on what is not for them.
+    /// Whether hosts forward.
     pub(super) relays: bool,
 }
 
-/// The name of a host, by its number from 0.
+/// The name of a host by its index.
 pub(super) fn host(number: usize) -> String {
     format!("h{}", number + 1)
 }

@@ -1,18 +1,18 @@
-//! Chance in hosts that would otherwise do the same in every run.
+//! Random delays in hosts.
 
 use mptcp_clock::Duration;
 
-/// How much of it there is.
+/// The maximum delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostJitter {
-    /// How much later than said a flow begins, at most.
+    /// Maximum delay of the start of a flow.
     pub start: Duration,
-    /// How long a host takes for a frame, at most.
+    /// Maximum processing time of a frame.
     pub processing: Duration,
 }
 
 impl HostJitter {
-    /// None at all: every seed gives the same run, where nothing else is left to chance.
+    /// No jitter: all seeds give the same run, unless the network is random.
     pub const NONE: Self = Self { start: Duration::ZERO, processing: Duration::ZERO };
 }
 

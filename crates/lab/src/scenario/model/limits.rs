@@ -1,32 +1,32 @@
-//! What a scenario may ask for, and what it asks for.
+//! Limits and estimates of the size of a run.
 
-/// How much a scenario may ask for.
+/// Limits on the size of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Paths, links and stations.
     pub links: u64,
-    /// Connections, copies counted; at most [`Limits::MOST_FLOWS`].
+    /// Flows including copies; at most [`Limits::MOST_FLOWS`].
     pub flows: u64,
     /// Background stations.
     pub stations: u64,
-    /// Rows of samples in a run.
+    /// Rows of samples per run.
     pub samples: u64,
-    /// Blocks in a run.
+    /// Blocks per run.
     pub blocks: u64,
-    /// Events in a run.
+    /// Simulator events per run.
     pub events: u64,
-    /// Rows of traced events in a run.
+    /// Rows of traced events per run.
     pub trace: u64,
-    /// Runs of one command.
+    /// Runs per command.
     pub runs: u64,
-    /// Bytes of a run, and of the results of all runs of one command.
+    /// Memory of a run, and of the results of a command, bytes.
     pub memory: u64,
 }
 
 impl Limits {
-    /// Each has a port of its own above 5000, and a label of 16 bits.
+    /// Each flow has its own port above 5000, and a label of 16 bits.
     pub const MOST_FLOWS: u64 = 60_000;
-    /// A host is one octet of its addresses, and so is each of its interfaces.
+    /// Addresses have one byte for the host, and one for the interface.
     pub const MOST_HOSTS: usize = 255;
 }
 
@@ -46,23 +46,23 @@ impl Default for Limits {
     }
 }
 
-/// What a run of a scenario is expected to take, from above: reckoned from rates, delays and windows, not measured.
+/// Upper bounds on the size of a run, from rates, delays and windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Rows of samples.
     pub samples: f64,
-    /// Blocks.
+    /// Simulator events.
     pub blocks: f64,
     /// Events.
     pub events: f64,
-    /// Events at one instant, if all that may be in flight arrives together.
+    /// Events at one instant, if all frames in flight arrive together.
     pub at_once: f64,
-    /// Bytes while it runs.
+    /// Memory during the run, bytes.
     pub memory: f64,
-    /// Bytes of its results, which stay when it is over.
+    /// Memory of its results, bytes.
     pub results: f64,
-    /// Bytes of the rows that a trace of it keeps, with the tables made of them.
+    /// Memory of its traced rows, with their tables, bytes.
     pub traced: f64,
-    /// Which flow makes most of the events, by its place; `None` if it is the background.
+    /// Index of the flow with most events; `None` for background stations.
     pub busiest: Option<usize>,
 }

@@ -1,4 +1,4 @@
-//! Middleboxes as they are run: plain values.
+//! Resolved middleboxes.
 
 use mptcp_clock::Duration;
 
@@ -9,25 +9,25 @@ use crate::scenario::kinds::Chosen;
 /// A middlebox at the second end of a link.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Middlebox {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// The link on which it stands.
+    /// The link with the middlebox.
     pub link: String,
-    /// The directions in which it meddles.
+    /// The directions that it modifies.
     pub way: Way,
-    /// Whether it is there at the start.
+    /// Whether it is active at the start.
     pub on: bool,
-    /// What it does.
+    /// Kind and parameters.
     pub what: Chosen<Maker>,
 }
 
-/// A middlebox comes or goes during the run.
+/// A switch of a middlebox during the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Switch {
-    /// When; before the end of the run.
+    /// Time, before the end of the run.
     pub at: Duration,
     /// The middlebox.
     pub middlebox: String,
-    /// Whether it is there from now on.
+    /// Whether it is active from then on.
     pub on: bool,
 }

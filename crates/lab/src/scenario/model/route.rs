@@ -1,14 +1,14 @@
-//! Routes that somebody chose. Only values.
+//! Resolved explicit routes.
 
-/// The way of the frames of some flows from one host to another.
+/// The route of frames of some flows from one host to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
-    /// The host that sends them.
+    /// The sending host.
     pub from: String,
-    /// The host for which they are.
+    /// The receiving host.
     pub to: String,
-    /// The flows that go this way.
+    /// The flows.
     pub flows: Vec<String>,
-    /// The links in their order, from `from` to `to`.
+    /// The links in order, from `from` to `to`.
     pub links: Vec<String>,
 }

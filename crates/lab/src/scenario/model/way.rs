@@ -1,12 +1,12 @@
-//! Directions of a link.
+//! Selection of the directions of a link.
 
 use super::super::names::Side;
 
-/// Which directions of a link are meant.
+/// A selection of directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
-    /// Both.
+    /// Both directions.
     Both,
-    /// One.
+    /// One direction.
     One(Side),
 }

@@ -1,19 +1,19 @@
-//! The columns of a recording: which quantity a name means, and in which unit.
+//! Columns of a recording: quantity and unit by name.
 //!
-//! Owns the words that people use for them. Never reads a file.
+//! Owns the known words. Never reads a file.
 
 use crate::scenario::error::nearest;
 
-/// What a column says.
+/// The quantity of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Quantity {
-    /// When.
+    /// Time.
     Time,
     /// bit/s.
     Rate,
-    /// Seconds, one way.
+    /// One-way delay, s.
     Delay,
-    /// 0 to 1.
+    /// Loss, 0 to 1.
     Loss,
 }
 
@@ -29,11 +29,11 @@ impl Quantity {
     }
 }
 
-/// A column that is read: its quantity, and what its values are multiplied by.
+/// A column: its quantity, and the factor of its values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Column {
     pub(super) quantity: Quantity,
-    /// To seconds, bit/s or a share; `None` for a time without a unit, whose values say it.
+    /// Factor to seconds, bit/s or a fraction; `None` for a time without a unit.
     pub(super) scale: Option<f64>,
 }
 
@@ -41,7 +41,7 @@ const TIME: [&str; 12] =
     ["time", "t", "ts", "timestamp", "epoch", "elapsed", "at", "second", "seconds", "sec", "secs", "date"];
 const RATE: [&str; 9] =
     ["rate", "bandwidth", "bw", "throughput", "tput", "capacity", "goodput", "bitrate", "datarate"];
-/// Which rate: alone, or with a unit, a column of these words is one, too.
+/// Qualifiers of a rate: a column named with one of these and a unit is a rate, too.
 const WHICH: [&str; 14] = [
     "dl",
     "ul",
@@ -81,10 +81,10 @@ const TIMES: [(&str, f64); 17] = [
     ("nanoseconds", 1e-9),
     ("min", 60.0),
 ];
-/// Letters before a unit of data.
+/// Prefixes of units of data.
 const PREFIXES: [(&str, f64); 7] =
     [("", 1.0), ("k", 1e3), ("K", 1e3), ("M", 1e6), ("m", 1e6), ("G", 1e9), ("g", 1e9)];
-/// Units of loss, as shares.
+/// Units of loss, as fractions.
 const LOSSES: [(&str, f64); 8] = [
     ("percent", 1e-2),
     ("pct", 1e-2),
@@ -96,10 +96,10 @@ const LOSSES: [(&str, f64); 8] = [
     ("probability", 1.0),
 ];
 
-/// What a name means; `Ok(None)` is a column of something else, which is passed over.
+/// The meaning of a name; `Ok(None)` for a column of another quantity, which is ignored.
 ///
 /// # Errors
-/// What is needed to know what its values are.
+/// The missing information.
 pub(super) fn column(name: &str) -> Result<Option<Column>, String> {
     let words = words(name);
     let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
@@ -126,7 +126,7 @@ pub(super) fn column(name: &str) -> Result<Option<Column>, String> {
     }
     let known = |word: &String| RATE.contains(&word.as_str()) || WHICH.contains(&word.as_str());
     if !lower.is_empty() && lower.iter().all(known) {
-        // Without a unit, a rate is in Mb/s, as in a table without names.
+        // A rate without a unit is in Mb/s, as in a table without names.
         return found(Quantity::Rate, Some(1e6));
     }
     if has(&TIME) || (lower.len() == 1 && time.is_some()) {
@@ -145,7 +145,7 @@ fn needs(name: &str, example: &str) -> String {
     format!("has a column {name:?} without a unit; put it into the name (try {example})")
 }
 
-/// The words of a name: what lies between other characters, and apart from that `timeMs` is two.
+/// The words of a name, split at other characters and at capitals, so `timeMs` has two.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut last = ' ';
@@ -162,7 +162,7 @@ fn words(name: &str) -> Vec<String> {
     words.into_iter().filter(|word| !word.is_empty()).collect()
 }
 
-/// Whether `kB` and the like go on.
+/// Whether a unit such as `kB` continues.
 fn is_unit(words: &[String], letter: char) -> bool {
     letter == 'B' && words.last().is_some_and(|word| matches!(word.as_str(), "k" | "m" | "g"))
 }
@@ -170,11 +170,12 @@ fn is_unit(words: &[String], letter: char) -> bool {
 /// The last word that is a unit.
 fn unit(words: &[String], units: &[(&str, f64)]) -> Option<f64> {
     let known = |word: &String| units.iter().find(|(name, _)| name == word).map(|&(_, scale)| scale);
-    // A name is no unit of itself: `seconds` is one, `t` is not.
+    // The name of a quantity is not its unit: `seconds` is a unit, `t` is not.
     words.iter().rev().find_map(known)
 }
 
-/// bit/s of one of a unit: `Mbit`, `mbps`, `Mb/s`, and bytes with a capital `B`. Bytes without a time are no rate.
+/// The factor of a unit of rate to bit/s: `Mbit`, `mbps`, `Mb/s`; bytes have a capital `B`. Bytes without a
+/// time are not a rate.
 fn data_rate(words: &[String]) -> Option<f64> {
     words.iter().enumerate().rev().find_map(|(at, word)| {
         let next = words.get(at + 1).map(String::as_str);

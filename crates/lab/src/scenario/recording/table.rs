@@ -1,7 +1,7 @@
-//! A recording as a table: what the link was like from each time on.
+//! A recording as a table of link properties over time.
 //!
-//! Owns the ways in which people write one: with names of its columns or without, with commas, semicolons, tabs or blanks
-//! between its cells, with times of any epoch.
+//! Owns the accepted syntax: with or without column names, with commas, semicolons, tabs or blanks as
+//! separators, and with any epoch.
 
 use mptcp_clock::Duration;
 
@@ -9,14 +9,14 @@ use super::columns::{self, Column, Quantity};
 use super::step::{STANDSTILL, Step, lines};
 use crate::scenario::error::shown;
 
-/// Lines of a table: each is an event for each direction.
+/// Maximum number of lines; each is an event per direction.
 const MOST_STEPS: usize = 100_000;
-/// What stands for no value.
+/// Cells without a value.
 const NOTHING: [&str; 8] = ["", "-", "nan", "na", "n/a", "null", "none", "?"];
-/// Names of a table, for a message.
+/// Example of column names for messages.
 const EXAMPLE: &str = "time_s, and rate_mbit, delay_ms or loss_percent";
 
-/// Whether a text is a table, and no list of times.
+/// Whether a text is a table, and not a list of delivery times.
 pub(super) fn is_one(text: &str) -> bool {
     lines(text).next().is_some_and(|(_, line)| {
         let separated = Separator::of(line).split(line).count() > 1;
@@ -27,7 +27,7 @@ pub(super) fn is_one(text: &str) -> bool {
 /// The steps of a table.
 ///
 /// # Errors
-/// What is wrong, with its line.
+/// The first error, with its line.
 pub(super) fn steps(text: &str) -> Result<Vec<Step>, String> {
     let mut all = lines(text).peekable();
     let Some(&(_, first)) = all.peek() else { return Err("is empty".to_owned()) };
@@ -82,9 +82,9 @@ fn named(names: &[String]) -> Result<Vec<Option<Column>>, String> {
 struct Reader {
     separator: Separator,
     columns: Vec<Option<Column>>,
-    /// The time of the first line, as written.
+    /// Time of the first line, as written.
     begin: Option<f64>,
-    /// What times without a unit are multiplied by.
+    /// Factor of times without a unit.
     scale: f64,
     steps: Vec<Step>,
 }
@@ -111,7 +111,7 @@ impl Reader {
         self.push(step)
     }
 
-    /// Puts a value into a step; `None` if it is beyond what a link has.
+    /// Sets a value of a step; `None` if it is out of range.
     fn put(&mut self, step: &mut Step, column: Column, value: f64) -> Option<()> {
         let within = |value: f64, most: f64| (value <= most).then_some(value);
         match column.quantity {
@@ -120,7 +120,7 @@ impl Reader {
                 if self.steps.is_empty() && column.scale.is_none() {
                     self.scale = scale_of(begin);
                 }
-                // A difference of two large times, to the nanosecond below which they say nothing.
+                // A difference of large times is accurate only to nanoseconds.
                 let since = within((value - begin) * column.scale.unwrap_or(self.scale), 1e6)?;
                 if since < 0.0 {
                     return None;
@@ -150,7 +150,7 @@ impl Reader {
             Some(last) if last.at > step.at => {
                 return Err("its time must not be before that of the line above".to_owned());
             }
-            // Of several lines with one time, the last value of each column counts.
+            // Among lines with the same time, the last value of each column wins.
             Some(last) if last.at == step.at => {
                 last.rate = step.rate.or(last.rate);
                 last.delay = step.delay.or(last.delay);
@@ -176,7 +176,8 @@ fn refused(quantity: Quantity, cell: &str) -> String {
     format!("{name} = {:?}: must {range}", shown(cell))
 }
 
-/// Seconds of one of a time that says no unit: the epoch of Unix in seconds, or in thousandths, millionths and so on of one.
+/// Seconds per unit of a time without a unit: the Unix epoch in seconds, milliseconds, microseconds or
+/// nanoseconds.
 fn scale_of(first: f64) -> f64 {
     match first {
         ..1e11 => 1.0,
@@ -186,7 +187,7 @@ fn scale_of(first: f64) -> f64 {
     }
 }
 
-/// What is between the cells of a line.
+/// The separator of cells.
 #[derive(Clone, Copy)]
 enum Separator {
     Character(char),
@@ -194,7 +195,7 @@ enum Separator {
 }
 
 impl Separator {
-    /// That of a table with this first line.
+    /// The separator of a table with this first line.
     fn of(line: &str) -> Self {
         [';', '\t', ','].into_iter().find(|&one| line.contains(one)).map_or(Self::Blanks, Self::Character)
     }
@@ -207,7 +208,7 @@ impl Separator {
         }
     }
 
-    /// A number as it is written where this is between the cells: with a comma, where the comma is nothing else.
+    /// A number in a table with this separator; a comma is a decimal point if it is not the separator.
     fn number(self, cell: &str) -> Option<f64> {
         let text = match self {
             Self::Character(',') => cell.to_owned(),

@@ -1,4 +1,4 @@
-//! Access points, wireless interfaces, and who disturbs them.
+//! WiFi cells, stations, background stations and couplings.
 
 use mptcp_clock::Duration;
 use netsim::{Loss, QueueLimit};
@@ -10,11 +10,11 @@ use crate::scenario::model::{Background, Cell, Coupling, Line, Link, LinkKind, S
 use crate::scenario::names::{Discipline, Slot, Standard};
 use crate::scenario::units::{LineRate, Percent};
 
-/// Frames that a Linux driver keeps in the device: ath9k holds two at a time.
+/// Default ring size: ath9k keeps two frames in the device.
 const RING: u32 = 2;
-/// The same where frames are aggregated: two aggregates.
+/// Default ring size with aggregation: two aggregates.
 const AGGREGATE_RING: u32 = 64;
-/// Metres.
+/// Default distance of a station, metres.
 const NEAR: f64 = 3.0;
 
 pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Vec<Cell>, ScenarioError> {
@@ -74,7 +74,7 @@ fn cell(context: &Context<'_>, name: &str, table: &CellTable) -> Result<Cell, Sc
     })
 }
 
-/// The wireless interfaces, as links.
+/// The stations, as links.
 pub(super) fn stations(
     context: &Context<'_>,
     file: &ScenarioFile,
@@ -106,7 +106,7 @@ fn station(
         );
     }
     let rate = match table.rate {
-        Some(rate) => Some(air_rate(context, &at("rate"), rate.0, cell)?),
+        Some(rate) => Some(phy_rate(context, &at("rate"), rate.0, cell)?),
         None => None,
     };
     let distance = table.distance.map_or(NEAR, |distance| distance.0);
@@ -166,7 +166,7 @@ fn disturbers(
     context.name(&["background", name], name)?;
     let cell = chosen(context, &["background", name], table.cell.as_deref(), cells)?;
     let rate = match table.rate {
-        Some(rate) => Some(air_rate(context, &at("rate"), rate.0, cell)?),
+        Some(rate) => Some(phy_rate(context, &at("rate"), rate.0, cell)?),
         None => None,
     };
     let frame = table.frame.map_or(1500, |size| size.0);
@@ -228,7 +228,7 @@ pub(super) fn couplings(
     Ok(couplings)
 }
 
-/// The cell that is named, or the only one.
+/// The named cell, or the only one.
 fn chosen<'a>(
     context: &Context<'_>,
     at: &[&str],
@@ -247,8 +247,8 @@ fn chosen<'a>(
     }
 }
 
-/// A rate that the standard has. Names of rates are rounded (72.2 Mb/s), so the nearest within 1 % is meant.
-fn air_rate(
+/// The rate of the standard that is within 1%, since names of rates are rounded (72.2 Mb/s).
+fn phy_rate(
     context: &Context<'_>,
     at: &[&str],
     rate: Option<u64>,

@@ -1,6 +1,6 @@
-//! What every part of a scenario is resolved with: the tree of what was written, and what a registry has.
+//! The common context of resolution: the tree of the scenario and the registry.
 //!
-//! Owns errors with their place, and the names that people give. Decides nothing about any table.
+//! Owns errors with places, and the validation of names. Makes no decisions about tables.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use crate::scenario::tree::Node;
 /// The hosts at the ends of every path.
 pub(in crate::scenario) const ENDS: [&str; 2] = ["client", "server"];
 
-/// What was written, and what it may name.
+/// The tree and the registry.
 pub(super) struct Context<'a> {
     pub(super) tree: &'a Node,
     pub(super) registry: &'a Registry,
@@ -26,7 +26,7 @@ impl Context<'_> {
         self.tree.error(path, problem)
     }
 
-    /// An error about `word`, which should be one of `choices`.
+    /// The error for `word`, which is not one of `choices`.
     pub(super) fn unknown<'a>(
         &self,
         path: &[&str],
@@ -38,8 +38,8 @@ impl Context<'_> {
         self.error(path, format!("there is no {what} {word:?}{near} (there are: {})", listed(choices)))
     }
 
-    /// An error about two keys of the table at `path` that exclude each other. Where one of them was put over the other,
-    /// that is said, with the place of the other: an override takes nothing away.
+    /// The error for two mutually exclusive keys of the table at `path`. If one of them is an override, the
+    /// message names the place of the other, because an override cannot remove a key.
     pub(super) fn both(&self, path: &[&str], keys: [&str; 2], more: &str) -> ScenarioError {
         let at = |key| [path, &[key]].concat();
         let place = |key| self.tree.get(&at(key)).map(|node| &node.place);
@@ -59,23 +59,23 @@ impl Context<'_> {
         self.error(&at(own), problem)
     }
 
-    /// Whether something was written there.
+    /// Whether a value is at `path`.
     pub(super) fn has(&self, path: &[&str]) -> bool {
         self.tree.get(path).is_some()
     }
 
-    /// Whether a table was written there.
+    /// Whether a table is at `path`.
     pub(super) fn is_table(&self, path: &[&str]) -> bool {
         self.tree.get(path).is_some_and(|node| node.table().is_some())
     }
 
-    /// A file that the value at `path` names, seen from the file in which it stands.
+    /// The file that the value at `path` names, relative to the file of that value.
     pub(super) fn beside(&self, path: &[&str], file: &str) -> PathBuf {
         let place = self.tree.get(path).map(|node| Path::new(&*node.place.file));
         place.and_then(Path::parent).unwrap_or(Path::new("")).join(file)
     }
 
-    /// A whole number within bounds, or the default if it was not given.
+    /// An integer within bounds, or the default.
     pub(super) fn number(
         &self,
         path: &[&str],
@@ -91,7 +91,7 @@ impl Context<'_> {
         Err(self.error(path, must_be_between(u64::from(value), &bounds, "")))
     }
 
-    /// The kind that the table at `path` names.
+    /// The kind of the table at `path`.
     pub(super) fn kind<M>(&self, path: &[&str], kinds: &Kinds<M>) -> Result<Chosen<M>, ScenarioError> {
         let name = self.tree.get(&[path, &["kind"]].concat()).map(Node::value);
         let Some(name) = name.as_ref().and_then(toml::Value::as_str) else {
@@ -105,7 +105,7 @@ impl Context<'_> {
         kind.choose(self.tree, path, &["kind"])
     }
 
-    /// Names must survive `paths.NAME.rate` in an override, a column of a table and a file name.
+    /// Names must be valid in overrides such as `paths.NAME.rate`, in column names and in file names.
     pub(super) fn name(&self, path: &[&str], name: &str) -> Result<(), ScenarioError> {
         let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
         if !name.is_empty() && name.chars().all(fits) && name.contains(|c: char| !c.is_ascii_digit()) {
@@ -116,7 +116,7 @@ impl Context<'_> {
         Err(self.error(path, problem))
     }
 
-    /// The link that `path`, `link` or `station` names; `at` is where these keys stand.
+    /// The link that `path`, `link` or `station` names in the table at `at`.
     pub(super) fn link<'a>(
         &self,
         at: &[&str],
@@ -145,7 +145,7 @@ impl Context<'_> {
     }
 }
 
-/// Which flow names there are, and of which flows `count` made several.
+/// The flows that `word` names: one, or all copies made by `count`.
 pub(super) fn flow_names<'a>(flows: &'a [Flow], word: &'a str) -> impl Iterator<Item = &'a Flow> {
     flows.iter().filter(move |flow| is_called(&flow.name, word))
 }

@@ -26,7 +26,7 @@ pub(super) fn resolve(
     Ok(events)
 }
 
-/// When an event is.
+/// The time of an event.
 pub(super) fn time(
     context: &Context<'_>,
     index: &str,

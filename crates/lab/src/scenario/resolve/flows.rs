@@ -1,4 +1,4 @@
-//! Connections: who, over what, with which algorithms, and what they carry.
+//! Flows: hosts, paths, algorithms and traffic.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -18,7 +18,7 @@ use crate::scenario::names::{
 use crate::scenario::reach::Reach;
 use crate::scenario::units::{Size, Span};
 
-/// What flows are checked against.
+/// The context of flows.
 struct World<'a> {
     links: &'a [Link],
     nodes: BTreeSet<&'a str>,
@@ -189,7 +189,7 @@ fn tcp(
     };
     Ok(Tcp {
         rcvbuf: buffer("rcvbuf", table.rcvbuf, 6_291_456)?,
-        // Linux's tcp_wmem and wmem_default.
+        // tcp_wmem and wmem_default of Linux.
         sndbuf: buffer(
             "sndbuf",
             table.sndbuf,
@@ -240,7 +240,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// The first hops of a flow.
+    /// The first links of a flow.
     fn paths(
         &self,
         context: &Context<'_>,

@@ -1,7 +1,7 @@
-//! Flows that would send for ever at one instant, refused.
+//! Refuses flows that would send endlessly at one instant.
 //!
-//! Owns one question: does anything between sending and sending again take time? Where a link changes during the run,
-//! or a timeout is nothing, the run itself finds out.
+//! Owns one question: does a step between two transmissions take time? The run itself detects cases with
+//! changing links or zero timeouts.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::scenario::model::{Flow, Line, Link, Traffic};
 use crate::scenario::names::DataDirection;
 use crate::scenario::reach::Reach;
 
-/// Bytes of a frame without data, Ethernet's header among them.
+/// Length of a frame without data, bytes, including the Ethernet header.
 const LEAST: u32 = 54;
 
 pub(super) fn check(context: &Context<'_>, links: &[Link], flows: &[Flow]) -> Result<(), ScenarioError> {
@@ -35,9 +35,9 @@ pub(super) fn check(context: &Context<'_>, links: &[Link], flows: &[Flow]) -> Re
                 &link.backward
             };
             let greedy = match flow.traffic {
-                // It sends when its own queue lets go of something.
+                // It sends at each departure from the local queue.
                 Traffic::Datagrams { rate: None, .. } => no_serialisation(link, outward),
-                // They send when an acknowledgement has come back.
+                // They send at each acknowledgement.
                 Traffic::Bulk | Traffic::Blocks { rate: None, .. } | Traffic::Custom(_) => {
                     reach.leads_over(link, &flow.from, &flow.to, takes_no_time)
                 }
@@ -60,13 +60,13 @@ pub(super) fn check(context: &Context<'_>, links: &[Link], flows: &[Flow]) -> Re
     Ok(())
 }
 
-/// Whether a frame leaves at the instant at which it comes.
+/// Whether a frame departs at the instant of its arrival.
 fn no_serialisation(link: &Link, line: &Line) -> bool {
     let service = |rate| Rate::new(rate).map_or(0, |rate| rate.serialisation(LEAST).as_nanos());
     link.station.is_none() && line.rate.is_none_or(|rate| service(rate) == 0)
 }
 
-/// Whether a frame and its answer pass at one instant.
+/// Whether a frame and its acknowledgement take no time.
 fn takes_no_time(link: &Link) -> bool {
     let at_once = |line: &Line| {
         let data = 1_000;

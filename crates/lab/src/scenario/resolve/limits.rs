@@ -1,6 +1,6 @@
-//! What a scenario may ask for: its limits, and what is above them refused before anything runs.
+//! Limits of a scenario. A scenario that exceeds them is refused before it runs.
 //!
-//! Owns which key an excess is blamed on. How much a scenario asks for is the business of `estimate`.
+//! Owns the choice of the key to which an excess is attributed. `estimate` computes the size.
 
 use mptcp::observe::Row;
 
@@ -27,7 +27,7 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Limi
         memory: table.memory.map_or(usual.memory, |Size(bytes)| bytes),
     };
     for (key, value, most) in [
-        // Samples name a path and a flow by 16 bits.
+        // Samples have 16 bits for path and flow.
         ("links", limits.links, 60_000),
         ("flows", limits.flows, Limits::MOST_FLOWS),
     ] {
@@ -48,7 +48,7 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Limi
     Ok(limits)
 }
 
-/// Refuses more paths, links, stations and neighbours than the limits allow: from the tables alone.
+/// Refuses an excess of paths, links, stations and background stations, by the tables alone.
 pub(super) fn count(
     context: &Context<'_>,
     file: &ScenarioFile,
@@ -78,7 +78,7 @@ pub(super) fn count(
     Ok(())
 }
 
-/// Refuses a scenario whose run would be above a limit, and names the key that asks for most.
+/// Refuses a scenario that exceeds a limit, and names the key that contributes most.
 pub(super) fn check(context: &Context<'_>, scenario: &Scenario) -> Result<(), ScenarioError> {
     let limits = &scenario.limits;
     let Estimate { samples, blocks, events, memory, busiest, .. } = scenario.estimate();
@@ -126,20 +126,20 @@ pub(super) fn check(context: &Context<'_>, scenario: &Scenario) -> Result<(), Sc
     Ok(())
 }
 
-/// The name under which a flow was written; copies have a number more.
+/// The name of a flow in the file, without the number of a copy.
 fn original(context: &Context<'_>, name: &str) -> String {
     let whole = name.rsplit_once('-').map_or(name, |(base, _)| base);
     let written = |name: &str| context.tree.get(&["flows", name]).is_some();
     if written(name) { name.to_owned() } else { whole.to_owned() }
 }
 
-/// Tells how many there are of what, which limit they are above, and what to do.
+/// A message part: count, limit, and fix.
 pub(in crate::scenario) fn above(what: &str, count: f64, limit: u64) -> String {
     let noun = if what == "samples" { "rows of samples" } else { what };
     format!("{} {noun}, but limits.{what} is {limit} (use fewer, or raise limits.{what})", round(count))
 }
 
-/// A count as people say it: exact while that is short.
+/// A count in short form, exact if it is small.
 fn round(count: f64) -> String {
     if count.is_infinite() {
         return "infinitely many".to_owned();
@@ -147,7 +147,7 @@ fn round(count: f64) -> String {
     if count < 1e12 { format!("{count:.0}") } else { format!("{count:.1e}") }
 }
 
-/// An amount of memory as people say it.
+/// An amount of memory in short form.
 fn bytes(count: f64) -> String {
     if count < 1e18 { format!("{:.1} GB", count / 1e9) } else { format!("{count:.1e} B") }
 }

@@ -14,13 +14,13 @@ use crate::scenario::model::{Flow, Line, Link, LinkKind};
 use crate::scenario::recording::{Recording, Start};
 use crate::scenario::units::{LineRate, Percent, Span, TraceStart};
 
-/// Ethernet's header, bytes.
+/// Length of the Ethernet header, bytes.
 const ETHERNET: u32 = 14;
 
-/// A path or a link as written.
+/// A path or link as written.
 struct Written<'a> {
     at: [&'a str; 2],
-    /// Of a run.
+    /// Duration of the run.
     duration: Option<Span>,
     rtt: Option<Span>,
     mtu: Option<u32>,
@@ -107,7 +107,7 @@ fn link(
     Ok(Link { name, kind, ends, mtu, forward, backward, station: None })
 }
 
-/// One direction: what it says itself, else what is said for both, else the default.
+/// One direction: its own keys, then the keys of both directions, then the defaults.
 fn line(
     context: &Context<'_>,
     written: &Written<'_>,
@@ -136,7 +136,7 @@ fn line(
     let (source, at) = if own_loss { (own, vec![table, name, side]) } else { (both, vec![table, name]) };
     let queue = match own.queue.as_ref().or(both.queue.as_ref()) {
         Some(QueueValue::DropTail(size)) => (*size).into(),
-        // `disciplines` reads them.
+        // `disciplines` reads them later.
         Some(QueueValue::Discipline(_)) => QueueLimit::Unlimited,
         None => QueueLimit::Packets(1000),
     };
@@ -162,7 +162,7 @@ fn line(
     })
 }
 
-/// The recording of a direction, from a file beside that which names it.
+/// The recording of a direction; its file is relative to the file that names it.
 fn recording(
     context: &Context<'_>,
     written: &Written<'_>,
@@ -195,7 +195,7 @@ fn recording(
     }
 }
 
-/// Gives the lines their disciplines: those may name flows, which are known by now.
+/// Creates the disciplines of links. They may name flows, which are resolved by now.
 pub(super) fn disciplines(
     context: &Context<'_>,
     links: &mut [Link],

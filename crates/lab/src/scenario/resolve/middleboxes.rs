@@ -40,7 +40,7 @@ pub(super) fn resolve(
     Ok(middleboxes)
 }
 
-/// Keys that belong to another kind.
+/// Refuses keys of another kind.
 fn reject_foreign_keys(
     context: &Context<'_>,
     name: &str,
@@ -62,7 +62,7 @@ fn reject_foreign_keys(
     Ok(())
 }
 
-/// The events that switch middleboxes; the others are the business of `events`.
+/// The events that switch middleboxes; `events` handles the others.
 pub(super) fn switches(
     context: &Context<'_>,
     file: &ScenarioFile,

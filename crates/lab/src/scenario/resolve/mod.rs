@@ -1,6 +1,6 @@
-//! What a scenario means: defaults filled in, names looked up, nonsense refused.
+//! Resolution of a scenario: fills in defaults, looks up names, refuses inconsistent values.
 //!
-//! Takes what the schema allows and gives a [`Scenario`]. Never reads a file.
+//! Converts the tree that the schema allows into a [`Scenario`]. Never reads a scenario file.
 
 mod cells;
 mod context;
@@ -31,8 +31,7 @@ use super::tree::Node;
 use super::units::Span;
 use crate::registry::Registry;
 
-/// Says what `file` means; `tree` is where it was written, `name` what it is called by default, `registry` what it may
-/// name.
+/// Resolves `file`. `tree` has its places, `name` is the default name, and `registry` has the allowed names.
 pub(super) fn resolve(
     file: &ScenarioFile,
     tree: &Node,

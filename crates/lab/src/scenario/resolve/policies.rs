@@ -1,7 +1,7 @@
 //! Congestion controllers, schedulers and path managers of flows.
 //!
-//! Owns the way from a name and its values to what makes the policy, and the errors about them. Never knows what a policy
-//! does, and has no list of them: that is `mptcp::policy`.
+//! Owns the creation of a policy from its name and parameters, and the errors about them. Never knows the
+//! effects or the list of policies, which `mptcp::policy` has.
 
 use mptcp::congestion::CongestionControl;
 use mptcp::path_manager::PathManager;
@@ -34,7 +34,7 @@ pub(super) fn scheduler(
     said.choose(context, |policies| &policies.schedulers)
 }
 
-/// `subflows` may stand beside the name.
+/// Also accepts the key `subflows`.
 pub(super) fn path_manager(
     context: &Context<'_>,
     flow: &str,
@@ -60,9 +60,9 @@ pub(super) fn path_manager(
     said.choose(context, |policies| &policies.path_managers)
 }
 
-/// What a flow says of a policy.
+/// The policy of a flow as written.
 struct Said<'a> {
-    /// Where it stands.
+    /// Its key.
     path: [&'a str; 3],
     name: String,
     values: toml::Table,
@@ -89,7 +89,7 @@ impl<'a> Said<'a> {
         Ok(Self { path, name, values })
     }
 
-    /// The policy, of those that `of` takes from all there are.
+    /// Creates the policy from the registry that `of` selects.
     fn choose<T: ?Sized>(
         self,
         context: &Context<'_>,
@@ -109,7 +109,7 @@ impl<'a> Said<'a> {
         let known = of(context.registry.policies());
         let make = known.find_with(&self.name, parameters).map_err(|unknown| match unknown {
             UnknownPolicy::Parameter { error: wrong, .. } => {
-                // A policy says what it takes, and the place is said here.
+                // The policy names the expected type; the place is added here.
                 let expected = wrong.problem.split_once(" is wanted");
                 let problem = expected.map(|(what, rest)| format!("expected {what}{rest}"));
                 error(&wrong.key, problem.unwrap_or(wrong.problem))

@@ -1,6 +1,6 @@
-//! Explicit routes, and the hosts that pass on what is not for them.
+//! Explicit routes, and relays.
 //!
-//! Owns whether a route can be walked. Routing of all other frames is the affair of the network.
+//! Owns the validation of routes. The network routes all other frames.
 
 use super::context::{Context, ENDS, flow_names};
 use crate::scenario::error::{ScenarioError, listed};
@@ -8,8 +8,8 @@ use crate::scenario::file::{RouteTable, ScenarioFile};
 use crate::scenario::model::{Flow, Link, Route};
 use crate::scenario::names::Transport;
 
-/// The relays that mean something: a host without a flow is a router, which needs no leave to pass frames on. Those beside a
-/// `topology` were checked with it, and need no flow.
+/// The effective relays. A host without flows is a router, which forwards anyway. Relays of a `topology` were
+/// checked with it, and need no flow.
 pub(super) fn relays(
     context: &Context<'_>,
     mut relays: Vec<String>,
@@ -64,7 +64,7 @@ pub(super) fn resolve(
 
 struct Walk<'a> {
     context: &'a Context<'a>,
-    /// The place of the route in the file.
+    /// Index of the route in the file.
     index: &'a str,
     links: &'a [Link],
     flows: &'a [Flow],
@@ -72,8 +72,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Which frames of a flow have this route: those of the subflow that the opener begins by the first of these links, for the
-    /// address that the second stands for. A host that opens nothing has one address.
+    /// The frames of a flow that use this route: subflows that the opener starts over the first link, to the
+    /// address of the second link. A host that opens no flows has one address.
     fn frames<'b>(&self, flow: &Flow, route: &'b Route) -> (Option<&'b String>, Option<&'b String>) {
         let (first, last) = (route.links.first(), route.links.last());
         if flow.from == route.from { (first, last.filter(|_| self.opens(&route.to))) } else { (last, None) }
@@ -83,8 +83,9 @@ impl Walk<'_> {
         self.flows.iter().any(|flow| flow.from == host)
     }
 
-    /// The link whose address is the only one of `to` that a flow uses, if it is so: the first link of a host that opens flows
-    /// itself. Multipath TCP hears of the others, unless its subflows share one pair of addresses.
+    /// The link of the only address of `to` that a flow uses, if there is only one: the first link of a host
+    /// that opens flows itself. MPTCP learns the other addresses, unless its subflows share one pair of
+    /// addresses.
     fn only_address(&self, flow: &Flow, to: &str) -> Option<&str> {
         let one = flow.to == to && self.opens(to);
         let one = one && (flow.transport != Transport::Mptcp || flow.ports().is_some());
@@ -112,12 +113,12 @@ impl Walk<'_> {
         }
         self.walk(from, to, &links)?;
         let (first, last) = (&links[0], &links[links.len() - 1]);
-        // The links of the host that opened a flow are its paths.
+        // The links of the opening host are the paths of the flow.
         let fits = |flow: &&Flow| {
             (flow.from == from && flow.to == to && flow.paths.contains(first))
                 || (flow.from == to && flow.to == from && flow.paths.contains(last))
         };
-        // The address that frames are for decides the last link.
+        // The destination address determines the last link.
         let stray = |flow: &&Flow| self.only_address(flow, to).filter(|only| only != last);
         let unused = |flow: &Flow, only: &str| {
             format!(
@@ -160,7 +161,8 @@ impl Walk<'_> {
         Ok(Route { from: from.to_owned(), to: to.to_owned(), flows: chosen, links })
     }
 
-    /// Whether the links lead from one host to the other, through nodes that pass frames on, and through none twice.
+    /// Checks that the links lead from one host to the other, through forwarding nodes, without visiting a
+    /// node twice.
     fn walk(&self, from: &str, to: &str, links: &[String]) -> Result<(), ScenarioError> {
         let mut passed = vec![from];
         for (number, name) in links.iter().enumerate() {

@@ -1,6 +1,6 @@
-//! What keys mean that a flow does not say, by whose stack it runs.
+//! Defaults of flow keys, by the stack of the flow.
 //!
-//! Owns the preset `stack = "linux"`: each of its switches is a key of its own, and one that is said counts.
+//! Owns the preset `stack = "linux"`: each of its settings is a key, which can be set.
 
 use mptcp_clock::Duration;
 
@@ -10,21 +10,21 @@ use crate::scenario::file::{FlowTable, PolicyValue};
 use crate::scenario::model::Waiting;
 use crate::scenario::names::{CouplingScope, Ecn, Reinjection, SlowStart, Stack, Transport};
 
-/// How often a silent path is asked, and when an announcement goes again, where nobody says.
+/// Default interval of probes of failed paths.
 pub(in crate::scenario) const PROBE: Duration = Duration::from_secs(1);
 pub(in crate::scenario) const ANNOUNCE: Duration = Duration::from_secs(3);
-/// Linux's `net.mptcp.add_addr_timeout` (net/mptcp/ctrl.c).
+/// `net.mptcp.add_addr_timeout` of Linux (net/mptcp/ctrl.c).
 const ANNOUNCE_LINUX: Duration = Duration::from_secs(120);
-/// Linux's `net.mptcp.blackhole_timeout`, in the same file.
+/// `net.mptcp.blackhole_timeout` of Linux, in the same file.
 const BLACKHOLE_LINUX: Option<Duration> = Some(Duration::from_secs(3600));
-/// Linux's CUBIC by name, and how scenarios ask for it.
+/// The name of CUBIC.
 const CUBIC: &str = "cubic";
 
-/// What a flow gets where it says nothing.
+/// The defaults of a flow.
 pub(super) struct Defaults {
-    /// As Linux has it.
+    /// Whether the stack is Linux.
     pub linux: bool,
-    /// What carries the flow.
+    /// The transport protocol.
     pub transport: Transport,
     cubic: bool,
 }
@@ -40,7 +40,8 @@ impl Defaults {
         Self { linux, transport, cubic }
     }
 
-    /// The controller that is wanted: in Linux CUBIC as the kernel computes it (net/ipv4/tcp_cubic.c), by itself on each subflow.
+    /// The congestion controller; for Linux, CUBIC with kernel arithmetic (net/ipv4/tcp_cubic.c), independent
+    /// per subflow.
     pub(super) fn congestion(&self, table: &FlowTable) -> PolicyValue {
         let mut values = match &table.congestion {
             Some(PolicyValue::Table(values)) => values.clone(),
@@ -63,17 +64,18 @@ impl Defaults {
         if self.linux { "linux" } else { "ontime" }
     }
 
-    /// Linux knows nothing of bottlenecks, nor of what they say of a first slow start.
+    /// Linux does not detect shared bottlenecks.
     pub(super) fn coupling_scope(&self) -> CouplingScope {
         if self.linux { CouplingScope::All } else { CouplingScope::Shared }
     }
 
-    /// HyStart is CUBIC's (net/ipv4/tcp_cubic.c).
+    /// HyStart is part of CUBIC (net/ipv4/tcp_cubic.c).
     pub(super) fn slow_start(&self) -> SlowStart {
         if self.linux && self.cubic { SlowStart::HyStart } else { SlowStart::Standard }
     }
 
-    /// Without fq, or a controller that asks for it, nothing is paced (net/ipv4/tcp_output.c, `tcp_needs_internal_pacing`).
+    /// Without fq, or a controller that requires pacing, Linux does not pace (net/ipv4/tcp_output.c,
+    /// `tcp_needs_internal_pacing`).
     pub(super) fn pacing(&self) -> bool {
         !self.linux && self.transport == Transport::Mptcp
     }

@@ -1,6 +1,6 @@
-//! What flows carry.
+//! Traffic of flows.
 //!
-//! Owns which keys go together. Never says how it is sent.
+//! Owns the valid combinations of keys. Never sends.
 
 use mptcp_clock::Duration;
 
@@ -71,7 +71,7 @@ pub(super) fn of(
     }
 }
 
-/// When what a flow carries is late.
+/// The deadline of a flow.
 pub(super) fn deadline(
     context: &Context<'_>,
     name: &str,
@@ -91,7 +91,7 @@ pub(super) fn deadline(
     Ok(Some(deadline))
 }
 
-/// The mean times of sending and of pauses.
+/// Mean durations of on and off periods.
 fn activity(
     context: &Context<'_>,
     name: &str,

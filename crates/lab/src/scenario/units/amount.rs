@@ -15,7 +15,7 @@ pub struct LineRate(
     pub Option<u64>,
 );
 
-/// The highest rate that can be written, bit/s.
+/// The highest rate, bit/s.
 const HIGHEST: u64 = 1_000_000 * 1_000_000_000_000;
 
 const RATES: [&str; 10] = ["bit", "kbit", "Mbit", "Gbit", "Tbit", "b/s", "kb/s", "Mb/s", "Gb/s", "Tb/s"];
@@ -23,7 +23,7 @@ const RATES: [&str; 10] = ["bit", "kbit", "Mbit", "Gbit", "Tbit", "b/s", "kb/s",
 const RATE: Quantity =
     Quantity { units: &RATES, scale, meanings, write: written, examples: ["Mbit", "kbit"] };
 
-/// `MB`, `mb` and the like, which are bytes in a second to some and bits to others; and `KB/s`, of two sizes.
+/// Meanings of ambiguous units: `MB` and similar can be bytes or bits per second, and `KB/s` has two sizes.
 fn meanings(unit: &str) -> Vec<(f64, &'static str)> {
     const WORDS: [(&str, f64, [&str; 2]); 5] = [
         ("b", 1.0, ["bytes per second", "bits per second"]),
@@ -43,7 +43,7 @@ fn meanings(unit: &str) -> Vec<(f64, &'static str)> {
     words.map_or_else(Vec::new, |&(_, scale, [bytes, bits])| vec![(8.0 * scale, bytes), (scale, bits)])
 }
 
-/// bit/s of one of a unit.
+/// The factor of a unit to bit/s.
 fn scale(unit: &str) -> Option<f64> {
     const SHORT: [(&str, f64); 9] = [
         ("b", 1.0),
@@ -56,10 +56,10 @@ fn scale(unit: &str) -> Option<f64> {
         ("mbits", 1e6),
         ("gbit", 1e9),
     ];
-    // `iperf3 -b 300K` and the like.
+    // Units as in `iperf3 -b 300K`.
     const LETTERS: [(&str, f64); 5] = [("k", 1e3), ("K", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
     const ENDS: [&str; 5] = ["/sec", "/second", "/s", "ps", ""];
-    // In capitals alone, a B is a bit to some.
+    // In all capitals, a B can be a bit.
     if unit.len() > 3 && unit.ends_with("BPS") {
         return None;
     }
@@ -71,7 +71,7 @@ fn scale(unit: &str) -> Option<f64> {
         let data = unit.strip_suffix(end)?;
         let short =
             scale_of(data, &SHORT).or_else(|| if end.is_empty() { scale_of(data, &LETTERS) } else { None });
-        // Bytes are a rate with a time alone, and `KB` is two numbers of them.
+        // Bytes are a rate only with a time, and `KB` has two sizes.
         let is_bytes = data.contains('B') || data.contains("yte") || data == "octets";
         let clear = !is_bytes || !(end.is_empty() || data.starts_with("KB") || data.starts_with("Kb"));
         short.or_else(|| bits(data).filter(|_| clear))
@@ -97,10 +97,10 @@ impl FromStr for LineRate {
             )));
         }
         if let Some(meant) = text.parse::<f64>().ok().filter(|bits| *bits >= 100_000.0).and_then(written) {
-            // Whoever writes so many means bits.
+            // A number that large is in bits.
             return Err(UnitError(format!("needs a unit (try {meant:?})")));
         }
-        // tc takes its units in any case; with b/s, the case says bits or bytes.
+        // Units of tc ignore case; in b/s, case distinguishes bits and bytes.
         let start = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
         let (number, unit) = text.split_at(start);
         let same = |known: &&&str| known.ends_with("bit") && known.eq_ignore_ascii_case(unit);
@@ -139,10 +139,10 @@ written_as_string!(
     "A rate in bit, kbit, Mbit, Gbit or Tbit per second (decimal, as in tc), or \"unlimited\"."
 );
 
-/// A share in percent, 0 to 100.
+/// A percentage, 0 to 100.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Percent(
-    /// Percent, not a fraction.
+    /// In percent, not as a fraction.
     pub f64,
 );
 
@@ -157,7 +157,7 @@ const PERCENT: Quantity = Quantity {
 };
 
 impl Percent {
-    /// The share as a fraction, 0 to 1: the double nearest to the decimal, to twelve places.
+    /// The fraction, 0 to 1: the double nearest to the decimal, to twelve places.
     #[must_use]
     pub fn fraction(self) -> f64 {
         (self.0 * 1e10).round() / 1e12
@@ -170,9 +170,9 @@ impl FromStr for Percent {
     fn from_str(text: &str) -> Result<Self, UnitError> {
         if let Ok(bare) = text.trim().parse::<f64>() {
             let meant = match bare {
-                // One is all of it, or one of a hundred.
+                // 1 can be a fraction or a percentage.
                 1.0 => ", such as \"1%\" or \"100%\"".to_owned(),
-                // A number below one is a share, or less than a percent.
+                // A number below 1 can be a fraction or a percentage.
                 0.0..1.0 => {
                     format!(" (try \"{}%\", or \"{bare}%\" if it is in percent)", (bare * 1e8).round() / 1e6)
                 }

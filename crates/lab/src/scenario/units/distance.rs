@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use super::text::{Quantity, UnitError, scale_of, written_as_string};
 
-/// The longest length that can be written, metres.
+/// The maximum length, metres.
 const FARTHEST: f64 = 1e9;
 
 const DISTANCE: Quantity = Quantity {

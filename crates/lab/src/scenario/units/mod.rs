@@ -1,6 +1,6 @@
-//! Quantities as people write them: a number and its unit in one string.
+//! Quantities in scenarios: a number and its unit in one string.
 //!
-//! Each type reads and writes one kind of quantity. Never takes a bare number, and never guesses.
+//! Each type parses and prints one kind of quantity. Never accepts a number without a unit, and never guesses.
 
 mod amount;
 mod distance;
@@ -16,8 +16,7 @@ pub use size::{QueueSize, Size};
 pub use span::{Span, TraceStart};
 pub use text::UnitError;
 
-/// Reads a string as the quantity of a schema `format`, only to learn what is wrong with it.
-/// `None` if the format is not one of these.
+/// Parses a string in a schema `format`, only for its error. `None` for other formats.
 pub(super) fn check(format: &str, text: &str) -> Option<Result<(), UnitError>> {
     fn read<T: FromStr<Err = UnitError>>(text: &str) -> Option<Result<(), UnitError>> {
         Some(text.parse::<T>().map(|_| ()))

@@ -1,4 +1,4 @@
-//! Amounts of data, and limits of queues.
+//! Sizes, and queue limits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,15 +10,15 @@ use super::text::{
     Quantity, UnitError, bits, nearly_whole, number, scale_of, whole, write_whole, written_as_string,
 };
 
-/// An amount of data. `KB` and `KiB` are 1024 bytes, as sysctl and the published studies count buffers;
-/// `kB` is 1000, `MB` 10^6, `GB` 10^9, `MiB` 2^20, `GiB` 2^30.
+/// A size. `KB` and `KiB` are 1024 bytes, as in sysctl and in the published studies; `kB` is 1000, `MB` 10^6,
+/// `GB` 10^9, `MiB` 2^20, `GiB` 2^30.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(
     /// Bytes.
     pub u64,
 );
 
-/// The largest size that can be written, bytes.
+/// The maximum size, bytes.
 const LARGEST: u64 = 9_000_000_000 * 1_000_000_000;
 
 const SIZE: Quantity = Quantity {
@@ -37,7 +37,7 @@ const SIZE: Quantity = Quantity {
     examples: ["B", "kB"],
 };
 
-/// What is a power of two however it is spelt.
+/// Binary units in all spellings.
 const POWERS: [(&str, f64); 6] = [
     ("kib", 1024.0),
     ("KIB", 1024.0),
@@ -79,16 +79,16 @@ written_as_string!(
     "A size in B, kB (1000 B), KB or KiB (1024 B, as in sysctl), MB (10^6 B), MiB (2^20 B), GB or GiB."
 );
 
-/// The limit of a queue.
+/// A queue limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueSize {
     /// `53p`: packets, at least 1.
     Packets(u64),
     /// `80kB`: bytes of frames.
     Bytes(u64),
-    /// `80ms`: what the line carries in this time.
+    /// `80ms`: bytes at the link rate.
     Time(Duration),
-    /// `unlimited`: it never drops.
+    /// `unlimited`: no limit.
     Unlimited,
 }
 
@@ -114,11 +114,11 @@ impl FromStr for QueueSize {
     }
 }
 
-/// What is wrong with the limit of a queue that is neither a size nor a time.
+/// The error for a limit that is neither a size nor a time.
 fn refused(text: &str, problems: [UnitError; 2]) -> UnitError {
     const PACKETS: [&str; 7] = ["packets", "packet", "pkts", "pkt", "P", "pk", "pckts"];
     const UNITS: &str = "must be in packets, bytes or time";
-    // A unit of one kind is none of the other: the error that says more is that of the right one.
+    // A unit fits at most one of both; the more specific error is reported.
     let says = |start: &str| problems.iter().find(|problem| problem.0.starts_with(start)).cloned();
     if let Some(problem) = says("must be at most").or_else(|| says("must not be negative")) {
         return problem;

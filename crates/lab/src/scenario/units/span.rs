@@ -1,4 +1,4 @@
-//! Spans of time.
+//! Times.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use mptcp_clock::Duration;
 
 use super::text::{Quantity, UnitError, nearly_whole, scale_of, whole, write_whole, written_as_string};
 
-/// The longest span that can be written, about 292 years: two of them still make a [`Duration`].
+/// The maximum time, about 292 years, so that the sum of two is still a [`Duration`].
 const LONGEST: u64 = 2_562_047 * 3_600_000_000_000;
 
 const SPAN: Quantity = Quantity {
@@ -22,7 +22,7 @@ const SPAN: Quantity = Quantity {
     examples: ["ms", "s"],
 };
 
-/// Nanoseconds of one of a unit. `m` is a minute to some and a thousandth of a second to others.
+/// The factor of a unit to nanoseconds. `m` is ambiguous: minutes or milliseconds.
 fn scale(unit: &str) -> Option<f64> {
     const UNITS: [(&str, f64); 28] = [
         ("ns", 1.0),
@@ -57,10 +57,10 @@ fn scale(unit: &str) -> Option<f64> {
     scale_of(unit, &UNITS)
 }
 
-/// A span of time: `ns`, `us`, `ms`, `s`, `min` or `h`.
+/// A time: `ns`, `us`, `ms`, `s`, `min` or `h`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Span(
-    /// The span, to the nanosecond.
+    /// The time, to the nanosecond.
     pub Duration,
 );
 
@@ -93,12 +93,12 @@ impl fmt::Display for Span {
 
 written_as_string!(Span, "time", ["10ms", "1.5s", "10min"], "A time in ns, us, ms, s, min or h.");
 
-/// Where in a recording a run begins: a time, or `random`.
+/// The start position in a recording: a time, or `random`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceStart {
-    /// So long after its beginning.
+    /// This long after the beginning.
     At(Span),
-    /// Anywhere, by the seed.
+    /// A position that the seed selects.
     Random,
 }
 

@@ -1,33 +1,33 @@
-//! What all quantities have in common: a number and its unit in one string.
+//! Common parts of all quantities: parsing and printing of a number with a unit.
 //!
-//! Owns how they are taken apart and written, and what is said of wrong ones: a suggestion has the value that was written,
-//! or there is none. Knows no unit by name.
+//! Owns the error messages. A suggestion has the same value as the input, or there is none. Knows no unit by
+//! name.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// Why a string is not such a quantity: what follows "a rate" or "a delay" in the message.
+/// The error of a quantity: the part of the message after "a rate" or "a delay".
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct UnitError(pub String);
 
-/// A quantity: its units, and what else people write.
+/// A quantity: its units, and other known spellings.
 pub(super) struct Quantity {
-    /// The units that are read.
+    /// The accepted units.
     pub(super) units: &'static [&'static str],
-    /// How much of the smallest unit one of a unit is, of those that are read and of others whose meaning is clear.
+    /// Factor to the smallest unit, for accepted units and for others with a clear meaning.
     pub(super) scale: fn(&str) -> Option<f64>,
-    /// Meanings of a unit that has several to people: how much of the smallest unit one of it is, and in words.
+    /// Meanings of an ambiguous unit: factor and description.
     pub(super) meanings: fn(&str) -> Vec<(f64, &'static str)>,
-    /// So much of the smallest unit as it is read; `None` where it has no such text.
+    /// Prints a multiple of the smallest unit; `None` if it has no exact form.
     pub(super) write: fn(f64) -> Option<String>,
-    /// Units that a number without one may be meant in.
+    /// Two example units for a number without one.
     pub(super) examples: [&'static str; 2],
 }
 
 impl Quantity {
-    /// The number and the unit behind it.
+    /// Splits a number and its unit.
     pub(super) fn split<'a>(&self, text: &'a str) -> Result<(f64, &'a str), UnitError> {
         let text = text.trim();
         let Some((written, unit)) = Number::begin(text) else {
@@ -58,7 +58,7 @@ impl Quantity {
         }))
     }
 
-    /// Each meaning of a unit that has several, as it is written here; nothing where one of them has no text.
+    /// All meanings of an ambiguous unit in accepted form; empty if one of them has none.
     fn choices(&self, written: &Number, unit: &str) -> String {
         let Some(value) = written.certain().filter(|value| *value > 0.0) else { return String::new() };
         let one =
@@ -68,7 +68,7 @@ impl Quantity {
             .map_or_else(String::new, |all| format!(" (write {})", all.join(", ")))
     }
 
-    /// So much in the fewest letters that read as the same.
+    /// The shortest form that parses to the same value.
     fn written(&self, value: f64, unit: &str, scale: f64) -> Option<String> {
         let same = |text: &String| {
             let Some((again, unit)) = Number::begin(text) else { return false };
@@ -90,17 +90,17 @@ impl Quantity {
     }
 }
 
-/// A number as people write it.
+/// A parsed number.
 struct Number {
     value: f64,
-    /// As all numbers are written here.
+    /// Whether it has the accepted form.
     plain: bool,
-    /// `1,000` is one to some and a thousand to others.
+    /// Whether it is ambiguous, as `1,000`.
     ambiguous: bool,
 }
 
 impl Number {
-    /// The number with which a text begins, and the rest.
+    /// The number at the start of a text, and the rest.
     fn begin(text: &str) -> Option<(Self, &str)> {
         let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | '_');
         let mut end = text.find(|c| !is_part(c)).unwrap_or(text.len());
@@ -125,18 +125,18 @@ impl Number {
     }
 }
 
-/// A number and what stands behind it, if it is a number alone that is clear.
+/// An unambiguous number and the text after it.
 pub(super) fn number(text: &str) -> Option<(f64, &str)> {
     let (number, rest) = Number::begin(text.trim())?;
     Some((number.certain()?, rest.trim()))
 }
 
-/// The scale of a unit among pairs.
+/// The factor of a unit in a list.
 pub(super) fn scale_of(unit: &str, units: &[(&str, f64)]) -> Option<f64> {
     units.iter().find(|(name, _)| *name == unit).map(|&(_, scale)| scale)
 }
 
-/// Bits of a unit of data, `per` of which is at its end: `kB`, `Mbit`, `GiB`, `bytes`. What has two meanings has none.
+/// Bits per unit of data: `kB`, `Mbit`, `GiB`, `bytes`. `None` for ambiguous units.
 pub(super) fn bits(unit: &str) -> Option<f64> {
     const PREFIXES: [(&str, f64); 13] = [
         ("kilo", 1e3),
@@ -156,7 +156,7 @@ pub(super) fn bits(unit: &str) -> Option<f64> {
     PREFIXES.iter().find_map(|&(prefix, factor)| {
         let bits = match unit.strip_prefix(prefix)? {
             "bit" | "bits" | "Bit" | "Bits" => 1.0,
-            // As sysctl counts, and the published studies.
+            // As in sysctl and in the published studies.
             "B" | "byte" | "bytes" | "Byte" | "Bytes" if prefix == "K" => 8.0 * 1.024,
             "B" if !prefix.is_empty() => 8.0,
             "B" | "byte" | "bytes" | "Byte" | "Bytes" | "octets" => 8.0,
@@ -166,7 +166,7 @@ pub(super) fn bits(unit: &str) -> Option<f64> {
     })
 }
 
-/// A whole number of the smallest unit, or what the most is. Nothing saturates in silence.
+/// An integer multiple of the smallest unit, or an error with the maximum. Never saturates.
 pub(super) fn whole(value: f64, most: u64, words: &str) -> Result<u64, UnitError> {
     let rounded = value.round();
     if rounded <= most as f64 {
@@ -176,13 +176,13 @@ pub(super) fn whole(value: f64, most: u64, words: &str) -> Result<u64, UnitError
     }
 }
 
-/// The nearest whole number, where the value is as good as one and has a text.
+/// The nearest integer, if the value is close enough and printable.
 pub(super) fn nearly_whole(value: f64) -> Option<u64> {
     let rounded = value.round();
     ((1.0..9e18).contains(&rounded) && (value - rounded).abs() <= 1e-9 * value).then_some(rounded as u64)
 }
 
-/// Writes `value` in the largest unit that holds it as a whole number.
+/// Prints `value` in the largest unit that gives an integer.
 pub(super) fn write_whole(f: &mut fmt::Formatter<'_>, value: u64, units: &[(u64, &str)]) -> fmt::Result {
     let fits = |(factor, _): &&(u64, &str)| value != 0 && value.is_multiple_of(*factor);
     let &(factor, unit) = units.iter().find(fits).or(units.last()).ok_or(fmt::Error)?;

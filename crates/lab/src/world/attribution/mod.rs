@@ -1,11 +1,11 @@
-//! What the capacity of each path of each flow went to, by what the simulated links really did.
+//! Attribution of the capacity of each path of each flow, by the state of the simulated links.
 //!
-//! Owns the accounts, the routes, and the shares that summaries give. A sender guesses at queues and at causes of loss; here the
-//! queues, the drops and the states of links are known. An observed run has one; nothing of the run depends on it.
+//! Owns the accounts, the routes, and the shares in summaries. A sender can only estimate queues and causes of
+//! loss; here they are known. Only observed runs have an attribution, which never affects the run.
 
 mod account;
 mod acks;
-mod air;
+mod airtime;
 mod buffers;
 mod cause;
 mod counted;
@@ -36,41 +36,41 @@ use self::silence::Silences;
 use self::waits::Waits;
 use crate::classes::{flow_and_interface, flow_and_subflow};
 
-/// What the links know of a path of a flow.
+/// The results for a path of a flow, from the links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PathTruth {
-    /// By cause: shares of the path's capacity over the life of the flow. They add up to 1.
+    /// Shares of the path capacity by cause over the lifetime of the flow. They add up to 1.
     pub(super) shares: Vec<(&'static str, f64)>,
-    /// What its slowest link could carry on average, bit/s of frames.
+    /// Mean capacity of the bottleneck link, bit/s of frames.
     pub(super) capacity: Option<f64>,
-    /// What its slowest link could carry at its best, bit/s of frames.
+    /// Highest capacity of the bottleneck link, bit/s of frames.
     pub(super) rate: Option<f64>,
-    /// Average rate of each of its links, bit/s of frames; empty where that is not known.
+    /// Mean rate of each link, bit/s of frames; empty if unknown.
     pub(super) links: Links,
-    /// Highest rate of each of its links.
+    /// Highest rate of each link.
     pub(super) best_links: Links,
-    /// Bytes of payload, and of the frames that carried them.
+    /// Bytes of payload, and of the frames with it.
     pub(super) carried: (u64, u64),
-    /// Mean propagation delay there and back, s.
+    /// Mean propagation RTT, s.
     pub(super) base_rtt: Option<f64>,
-    /// Mean wait of its acknowledgements in queues, s, and the direction in whose queue they waited longest.
+    /// Mean queueing delay of acknowledgements, s, and the direction with the longest one.
     pub(super) ack_wait: Option<(f64, Option<DirectionId>)>,
-    /// Mean time that data waited in queues, s, and the direction in whose queue it waited longest; `None` where queues are not all that
-    /// delays it.
+    /// Mean queueing delay of data, s, and the direction with the longest one; `None` if other delays are not
+    /// constant.
     pub(super) queue_wait: Option<(f64, Option<DirectionId>)>,
-    /// Where each cause was found.
+    /// The direction of each cause.
     pub(super) places: Vec<(Cause, DirectionId)>,
     cross_share: f64,
 }
 
-/// What a direction had done when a flow began to count.
+/// Counters of a direction when a flow started to count.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     sent_bytes: u64,
     bits: Option<f64>,
     down: Duration,
-    /// Air that it took, and that it sensed, its own included; zero for a wire.
-    air: Duration,
+    /// Airtime sensed, including its own; zero for a wire.
+    airtime: Duration,
     sensed: Duration,
 }
 
@@ -78,38 +78,38 @@ impl Mark {
     fn of(direction: DirectionId, network: &mut Network<u32>) -> Self {
         let used = network.link_use(direction);
         let sent_bytes = network.counters(direction).sent_bytes;
-        let air = network.mac(direction).map_or(Duration::ZERO, |mac| mac.airtime);
+        let airtime = network.mac(direction).map_or(Duration::ZERO, |mac| mac.airtime);
         let sensed = network.sensed_airtime(direction).unwrap_or_default();
-        Self { sent_bytes, bits: used.capacity_bits, down: used.down, air, sensed }
+        Self { sent_bytes, bits: used.capacity_bits, down: used.down, airtime, sensed }
     }
 }
 
-/// See the top of the file.
+/// The attribution of a run.
 #[derive(Debug)]
 pub(super) struct Attribution {
     notes: Arc<Mutex<Notes>>,
-    /// By flow and path; none where nodes spread frames over several routes.
+    /// By flow and path; empty if nodes spread frames over several routes.
     routes: BTreeMap<(u16, u16), Route>,
     accounts: BTreeMap<Key, Account>,
-    /// By flow and interface of the host that opened it.
+    /// By flow and interface of the opening host.
     acks: BTreeMap<(u16, u16), Acks>,
     /// The same for data.
     waits: BTreeMap<(u16, u16), Waits>,
-    /// Their waits up to the end of the warm-up of their flow.
+    /// Queueing delays of acknowledgements during the warm-up.
     acks_from: BTreeMap<(u16, u16), (f64, u64)>,
-    /// By flow: since when it counts.
+    /// By flow: start of the measured time.
     counts_from: BTreeMap<u16, Instant>,
-    /// By flow: what its sender had reported by then.
+    /// By flow: reports of its sender at that time.
     reasons_before: BTreeMap<u16, Vec<PathReasons>>,
-    /// By flow: what its sender had reported when all data had arrived.
+    /// By flow: reports of its sender when all data had arrived.
     reasons_after: BTreeMap<u16, Vec<PathReasons>>,
     marks: BTreeMap<(u16, DirectionId), Mark>,
-    /// By flow: when all of its data had arrived, and what its directions had done by then.
+    /// By flow: time at which all its data had arrived, and the counters of directions at that time.
     ended: BTreeMap<u16, (Instant, BTreeMap<DirectionId, Mark>)>,
     silences: Silences,
 }
 
-/// What is known of a path over the time in which its flow counts.
+/// Totals of a path over the measured time of its flow.
 #[derive(Clone, Debug, Default)]
 struct Sum {
     totals: [f64; Cause::ALL.len()],
@@ -152,7 +152,7 @@ impl Attribution {
         }
     }
 
-    /// A sender gave a frame with data to the network.
+    /// A sender sent a frame with data.
     #[cold]
     #[inline(never)]
     pub(super) fn offered(&mut self, label: u32, bytes: u32, payload: usize) {
@@ -201,14 +201,14 @@ impl Attribution {
         }
     }
 
-    /// A middlebox of a direction took a frame with data, and gave none on.
+    /// A middlebox of a direction dropped or held a frame with data.
     #[cold]
     #[inline(never)]
     pub(super) fn taken(&mut self, label: u32, direction: DirectionId) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).hear_taken(label, direction);
     }
 
-    /// Accounts for what observers heard.
+    /// Settles the accounts with pending observer events.
     #[cold]
     #[inline(never)]
     pub(super) fn settle(&mut self, now: Instant, network: &mut Network<u32>) {
@@ -229,7 +229,7 @@ impl Attribution {
         }
     }
 
-    /// Settles every account: the scenario changes a link now, or the run ends.
+    /// Settles every account: a link changes, or the run ends.
     pub(super) fn settle_all(&mut self, now: Instant, network: &mut Network<u32>) {
         self.settle(now, network);
         for (key, account) in &mut self.accounts {
@@ -242,14 +242,14 @@ impl Attribution {
         }
     }
 
-    /// A flow starts. One that tries again has started before.
+    /// A flow starts. A second attempt has no effect.
     pub(super) fn start(&mut self, now: Instant, flow: u16, network: &mut Network<u32>) {
         if !self.counts_from.contains_key(&flow) {
             self.count(now, flow, network);
         }
     }
 
-    /// From now on a flow counts.
+    /// Starts the measured time of a flow.
     fn count(&mut self, now: Instant, flow: u16, network: &mut Network<u32>) {
         self.settle_all(now, network);
         let then = self.spent(now, flow, network);
@@ -277,7 +277,7 @@ impl Attribution {
         self.silences.begin_again(flow, &then, &anew);
     }
 
-    /// All data of a flow has arrived: it counts no longer. `reasons` are what its sender has reported so far.
+    /// All data of a flow arrived: ends its measured time. `reasons` are the reports of its sender.
     pub(super) fn stop(
         &mut self,
         now: Instant,
@@ -298,7 +298,7 @@ impl Attribution {
         self.ended.insert(flow, (now, marks));
     }
 
-    /// The warm-up is over: flows that have started count from now on.
+    /// The warm-up ended: started flows count from now on.
     pub(super) fn count_anew(&mut self, now: Instant, network: &mut Network<u32>) {
         let started: Vec<u16> = self.counts_from.keys().copied().collect();
         for flow in started {
@@ -306,8 +306,8 @@ impl Attribution {
         }
     }
 
-    /// What the capacity of a path went to from the time its flow counts until `until`, when its connection ended or the run
-    /// did; to be asked after [`Self::settle_all`]. `None` where nothing is known.
+    /// The attribution of a path from the start of its measured time to `until`, the end of the connection or
+    /// run. Call it after [`Self::settle_all`]. `None` if nothing is known.
     pub(super) fn summary(
         &self,
         flow: u16,
@@ -319,7 +319,7 @@ impl Attribution {
         let ended = self.ended.get(&flow);
         let until = ended.map_or(until, |(at, _)| until.min(*at));
         if until <= from {
-            // It ended before the warm-up did: no time was measured, over which links could carry anything.
+            // It ended before the end of the warm-up, so it has no measured time.
             return None;
         }
         let counted = ended.map_or(network.now(), |(at, _)| *at).since(from).as_secs_f64().max(1e-9);
@@ -345,20 +345,20 @@ impl Attribution {
                 truth.places.retain(|(cause, _)| *cause != Cause::Down);
                 truth.places.push((Cause::Down, *hop));
             }
-            // What other paths of the same flow sent over this link is no cross traffic.
+            // Traffic of other paths of the same flow is not cross traffic.
             let own = self.sent_over(flow, *hop, &notes) as f64;
             let all = now.sent_bytes.saturating_sub(then.sent_bytes) as f64;
-            // The hop that served longest is where frames waited.
+            // Frames were queued at the hop with the longest service time.
             let served = sum.served.get(at).copied().unwrap_or(0.0);
             if served > longest {
                 longest = served;
                 busiest = Some(*hop);
-                // Handshakes and acknowledgements of this flow are in no account.
+                // No account has the handshakes and acknowledgements of this flow.
                 let is_shared = self.is_shared(flow, *hop);
                 truth.cross_share = if is_shared && all > own { 1.0 - own / all } else { 0.0 };
                 let sensed = (now.sensed - then.sensed).as_secs_f64();
                 if sensed > 0.0 {
-                    let own = self.own_air(flow, &notes, |other| {
+                    let own = self.own_airtime(flow, &notes, |other| {
                         let (then, now) = since(other, network);
                         (then, now, network.carrier_sense(*hop, *other))
                     });
@@ -403,7 +403,7 @@ impl Attribution {
         let before = before.min(life);
         let known: f64 = sum.totals.iter().sum();
         let absent = (life - known - before).max(0.0);
-        // Of the time without a subflow the links were down for so long.
+        // Down time of links during the time without a subflow.
         let out = (down - sum.totals[Cause::Down as usize]).clamp(0.0, absent + before);
         let out_before = out.min(before);
         sum.totals[Cause::Down as usize] += out;
@@ -420,7 +420,7 @@ impl Attribution {
     }
 }
 
-/// Causes that are found where frames were dropped.
+/// Causes whose direction is that of the drops.
 const DROPPED: [Cause; 7] = [
     Cause::QueueOverflow,
     Cause::Loss,
@@ -431,7 +431,7 @@ const DROPPED: [Cause; 7] = [
     Cause::AckQueue,
 ];
 
-/// The hop whose lower rate cost most, and the one that reorders.
+/// The hop whose lower rate cost most, and the hop with reordering.
 fn places(route: &Route, slowed: &[f64]) -> Vec<(Cause, DirectionId)> {
     let most = slowed.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1)).filter(|(_, cost)| **cost > 0.0);
     let slow = most.and_then(|(at, _)| route.forth.get(at).copied());
@@ -439,7 +439,7 @@ fn places(route: &Route, slowed: &[f64]) -> Vec<(Cause, DirectionId)> {
     slow.into_iter().chain(route.reordering.map(|hop| (Cause::Reordering, hop))).collect()
 }
 
-/// The route of a flow's interface.
+/// The route of an interface of a flow.
 fn route_of(routes: &BTreeMap<(u16, u16), Route>, (flow, interface): (u16, u16)) -> Option<&Route> {
     let own = routes.range((flow, 0)..=(flow, u16::MAX));
     own.map(|(_, route)| route).find(|route| route.interface == interface)

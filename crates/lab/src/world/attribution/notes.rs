@@ -1,6 +1,6 @@
-//! What the observers of a run report, until the world accounts for it.
+//! Pending events of the observers.
 //!
-//! Owns the queue between them: observers hear of an event in the middle of a call, and may not look at the network then.
+//! Owns the queue. Observers are called in the middle of a network call, and cannot access the network.
 
 use std::collections::BTreeMap;
 
@@ -15,46 +15,46 @@ use super::cause::Cause;
 use crate::classes::{flow_and_interface, flow_and_subflow};
 use crate::measurements::PathDrops;
 
-/// What a sender reported.
+/// A report of a sender.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Note {
-    /// From here on this holds a subflow back.
+    /// The limit of a subflow changed.
     Limit(Hold),
-    /// The congestion window was reduced after a loss or marks, or after a timeout.
+    /// The congestion window was reduced after a loss, a mark or a timeout.
     Reduced { by_timeout: bool },
-    /// A reduction was undone: nothing had been lost.
+    /// A reduction was undone, because the loss was spurious.
     Undone,
 }
 
-/// Frames of one subflow that the network dropped or marked, by why.
+/// Numbers of dropped or marked frames of one subflow, by cause.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Drops {
-    /// The queue or its discipline dropped or marked them.
+    /// Drops and marks of the queue or its discipline.
     pub(super) queue: u64,
-    /// Random loss or a MAC took them, or they arrived damaged.
+    /// Random loss, drops by a MAC, and corruption.
     pub(super) random: u64,
-    /// A filter of the scenario took them.
+    /// Drops of a filter.
     pub(super) filter: u64,
-    /// The link was down.
+    /// Drops of a link that was down.
     pub(super) down: u64,
-    /// A policer dropped them.
+    /// Drops of a policer.
     pub(super) policed: u64,
-    /// They were longer than a link carries, and no message came back.
+    /// Frames longer than the maximum, without an ICMP error.
     pub(super) too_long: u64,
-    /// A middlebox took data and gave none on.
+    /// Data that a middlebox dropped or held.
     pub(super) taken: u64,
-    /// Acknowledgements that a queue dropped.
+    /// Acknowledgements dropped by a queue.
     pub(super) acks_queue: u64,
-    /// Acknowledgements that were lost at random.
+    /// Acknowledgements lost at random.
     pub(super) acks_random: u64,
     /// Acknowledgements on a link that was down.
     pub(super) acks_down: u64,
-    /// Bytes that never left the queue.
+    /// Bytes dropped before transmission.
     pub(super) unsent: u64,
 }
 
 impl Drops {
-    /// Those after `then`.
+    /// The difference to `then`.
     pub(super) fn since(self, then: Self) -> Self {
         Self {
             queue: self.queue - then.queue,
@@ -85,7 +85,7 @@ impl Drops {
         counts.into_iter().find(|(count, _)| *count > 0).map(|(_, cause)| cause)
     }
 
-    /// A frame was dropped or marked on the way of the acknowledgements.
+    /// A frame was dropped or marked on the path of the acknowledgements.
     fn count_acknowledgement(&mut self, what: FrameEventType) {
         match what {
             FrameEventType::Dropped(DropCause::QueueFull | DropCause::Discipline) => self.acks_queue += 1,
@@ -97,7 +97,7 @@ impl Drops {
         }
     }
 
-    /// A frame of so many bytes was dropped or marked on the way of the data.
+    /// A frame of `bytes` was dropped or marked on the path of the data.
     fn count_data(&mut self, what: FrameEventType, bytes: u32, hop: Hop) {
         let count = match what {
             FrameEventType::Dropped(DropCause::Discipline) if hop.polices => &mut self.policed,
@@ -109,7 +109,7 @@ impl Drops {
                 self.random += 1;
                 return;
             }
-            // Where the sender is told, it sends the data again in smaller packets.
+            // A notified sender sends the data again in smaller packets.
             FrameEventType::Dropped(DropCause::TooLong) if hop.tells => {
                 self.unsent += u64::from(bytes);
                 return;
@@ -123,33 +123,33 @@ impl Drops {
     }
 }
 
-/// What decides how a drop at a hop counts.
+/// Classification of the drops of a hop.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Hop {
-    /// Its queue is a policer.
+    /// Whether its queue is a policer.
     pub(super) polices: bool,
-    /// Senders are told of packets that are too long for it.
+    /// Whether senders are notified of packets that are too long.
     pub(super) tells: bool,
 }
 
-/// The queue.
+/// The event queue.
 #[derive(Debug, Default)]
 pub(in crate::world) struct Notes {
     notes: Vec<(Key, u16, Note)>,
     buffers: Buffers,
     drops: BTreeMap<Key, Drops>,
-    /// By flow and interface of the host that opened it: in both directions, over the whole run.
+    /// By flow and interface of the opening host: drops in both directions over the whole run.
     by_path: BTreeMap<(u16, u16), PathDrops>,
-    /// By flow and interface of the host that opened it: acknowledgements that were dropped.
+    /// By flow and interface of the opening host: dropped acknowledgements.
     acks: BTreeMap<(u16, u16), Drops>,
-    /// By flow: the directions that its data takes.
+    /// By flow: the directions of its data.
     forth: BTreeMap<(u16, DirectionId), Hop>,
-    /// By flow and interface: where data and acknowledgements were dropped, by cause.
+    /// By flow and interface: directions of drops, by cause.
     places: BTreeMap<(u16, u16), BTreeMap<(Cause, DirectionId), u64>>,
 }
 
 impl Notes {
-    /// An event of the subflow of `flow` on `path`, at its sending host.
+    /// An event of the subflow of `flow` on `path` at its sending host.
     pub(in crate::world) fn hear(&mut self, flow: u16, path: u16, record: &Record) {
         let key = (flow, record.place.subflow.number() as u8);
         let note = match record.event {
@@ -158,7 +158,7 @@ impl Notes {
             Event::Window { why: WindowChange::Loss | WindowChange::Marks, .. } => {
                 Note::Reduced { by_timeout: false }
             }
-            // A window of one segment is not reduced any more, and waits for a cause of its own.
+            // A window of one segment cannot be reduced further, but the timeout has its own cause.
             Event::Timeout { .. } => Note::Reduced { by_timeout: true },
             Event::Spurious { .. } => Note::Undone,
             _ => return,
@@ -166,18 +166,19 @@ impl Notes {
         self.notes.push((key, path, note));
     }
 
-    /// The flows that full buffers hold back.
+    /// The flows that full buffers block.
     pub(in crate::world) fn waiting(&self) -> Vec<u16> {
         self.buffers.waiting().collect()
     }
 
-    /// These buffers of a flow are full from `at` on.
+    /// Updates the full buffers of a flow at `at`.
     pub(in crate::world) fn note_full(&mut self, at: Instant, flow: u16, full: Full) {
         let changed = self.buffers.note_full(at, flow, full);
         self.notes.extend(changed.into_iter().map(|(key, path, hold)| (key, path, Note::Limit(hold))));
     }
 
-    /// How long until `until` full buffers held a path back whose oldest data was on it, and its connection wherever that was.
+    /// Times until `until` for which full buffers blocked a path with the oldest data, and its connection due
+    /// to any path.
     pub(in crate::world) fn full_times(
         &self,
         flow: u16,
@@ -187,51 +188,51 @@ impl Notes {
         (self.buffers.of_path(flow, path, until), self.buffers.of_flow(flow, until))
     }
 
-    /// All data of a flow has arrived.
+    /// All data of a flow arrived.
     pub(super) fn stop(&mut self, now: Instant, flow: u16) {
         self.buffers.stop(now, flow);
     }
 
-    /// What buffers did counts from now on.
+    /// Resets the times of full buffers.
     pub(super) fn count_anew(&mut self, now: Instant, flow: u16) {
         self.buffers.count_anew(now, flow);
     }
 
-    /// What was heard since it was asked last.
+    /// The events since the last call.
     pub(super) fn take(&mut self) -> Vec<(Key, u16, Note)> {
         std::mem::take(&mut self.notes)
     }
 
-    /// What the network has dropped of a subflow so far.
+    /// Drops of a subflow so far.
     pub(super) fn drops_of(&self, subflow: Key) -> Drops {
         self.drops.get(&subflow).copied().unwrap_or_default()
     }
 
-    /// The same, with the acknowledgements that came by an interface.
+    /// Drops of a subflow, including acknowledgements at an interface.
     pub(super) fn all_drops_of(&self, subflow: Key, interface: u16) -> Drops {
         let acks = self.acks.get(&(subflow.0, interface)).copied().unwrap_or_default();
         let Drops { acks_queue, acks_random, acks_down, .. } = acks;
         Drops { acks_queue, acks_random, acks_down, ..self.drops_of(subflow) }
     }
 
-    /// The data of a flow takes this direction.
+    /// Registers a direction of the data of a flow.
     pub(super) fn follow(&mut self, flow: u16, direction: DirectionId, hop: Hop) {
         self.forth.insert((flow, direction), hop);
     }
 
-    /// Where most frames of a path were dropped for a cause.
+    /// The direction with most drops of a path for a cause.
     pub(super) fn place_of(&self, flow: u16, interface: u16, cause: Cause) -> Option<DirectionId> {
         let places = self.places.get(&(flow, interface))?;
         let own = places.iter().filter(|((of, _), _)| *of == cause);
         own.max_by_key(|(_, count)| **count).map(|((_, at), _)| *at)
     }
 
-    /// Frames of a flow that were dropped on the path of an interface.
+    /// Dropped frames of a flow on the path of an interface.
     pub(in crate::world) fn drops_on(&self, flow: u16, interface: u16) -> PathDrops {
         self.by_path.get(&(flow, interface)).copied().unwrap_or_default()
     }
 
-    /// A middlebox of a direction took a frame with data, and gave none on.
+    /// A middlebox of a direction dropped or held a frame with data.
     pub(super) fn hear_taken(&mut self, label: u32, direction: DirectionId) {
         let Some((flow, subflow)) = flow_and_subflow(label) else { return };
         self.drops.entry((flow as u16, subflow as u8)).or_default().taken += 1;
@@ -267,7 +268,8 @@ impl Notes {
                     hop,
                 );
             }
-            // A lost or late acknowledgement makes no window smaller, unless so many are lost that the sender takes its data for lost.
+            // A lost or late acknowledgement reduces no window, unless so many are lost that the sender
+            // declares its data lost.
             None => {
                 one.count_acknowledgement(event.what);
                 if let Some((flow, interface)) = flow_and_interface(event.label) {

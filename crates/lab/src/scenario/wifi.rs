@@ -1,4 +1,4 @@
-//! Cells and stations: written back, and in the terms of the simulated network.
+//! Cells and stations: conversion to the file format, and to parameters of the simulated network.
 
 use netsim::Loss;
 use netsim::{Activity, CellParameters, Channel, StationParameters, StationRate};
@@ -10,7 +10,7 @@ use super::units::{Distance, LineRate, Percent, Size, Span};
 use super::written::percent;
 
 impl Cell {
-    /// The same for the simulated network.
+    /// The parameters of the simulated cell.
     #[must_use]
     pub fn parameters(&self) -> CellParameters {
         let standard = match self.standard {
@@ -38,7 +38,7 @@ impl Cell {
 }
 
 impl Link {
-    /// The wireless interface for the simulated network, if it is one.
+    /// The parameters of the simulated station, if the link is a station.
     #[must_use]
     pub fn station_parameters(&self) -> Option<StationParameters> {
         let station = self.station.as_ref()?;
@@ -56,7 +56,7 @@ impl Link {
 }
 
 impl Background {
-    /// The same for the simulated network; `best` is the best rate of the cell.
+    /// The parameters of the simulated background stations; `best` is the highest rate of the cell.
     #[must_use]
     pub fn parameters(&self, best: u64) -> netsim::Background {
         netsim::Background {
@@ -69,7 +69,7 @@ impl Background {
 }
 
 impl Coupling {
-    /// The same for the simulated network.
+    /// The parameters of the simulated coupling.
     #[must_use]
     pub fn parameters(&self) -> netsim::Coupling {
         netsim::Coupling { carrier_sense: self.carrier_sense, collision: self.collision }
@@ -77,7 +77,7 @@ impl Coupling {
 }
 
 impl Interference {
-    /// The same for the simulated network.
+    /// The parameters of the simulated interference.
     #[must_use]
     pub fn parameters(self) -> netsim::Interference {
         match self {
@@ -88,7 +88,7 @@ impl Interference {
 }
 
 impl Discipline {
-    /// The same for the simulated network.
+    /// The parameters of the simulated drop policy.
     #[must_use]
     pub fn parameters(self) -> netsim::Discipline {
         match self {
@@ -135,7 +135,7 @@ pub(super) fn station(link: &Link) -> Option<StationTable> {
         ring: Some(station.ring),
         loss: Some(match line.loss {
             Loss::Bernoulli(p) => percent(p),
-            // A station says no other.
+            // Stations have no other loss models.
             Loss::None | Loss::GilbertElliott(_) | Loss::Custom(_) => Percent(0.0),
         }),
         delay: Some(Span(line.delay)),

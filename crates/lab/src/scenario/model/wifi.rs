@@ -1,31 +1,31 @@
-//! Cells, stations, and who disturbs them.
+//! Resolved cells, stations, background stations and couplings.
 
 use mptcp_clock::Duration;
 use netsim::QueueLimit;
 
 use super::super::names::{Discipline, Slot, Standard};
 
-/// A wireless interface.
+/// A WiFi interface.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Station {
     /// The cell.
     pub cell: String,
-    /// bit/s on the air; `None` is found by rate control.
+    /// PHY rate, bit/s; `None` for rate control.
     pub rate: Option<u64>,
-    /// Metres from the access point.
+    /// Distance from the access point, metres.
     pub distance: f64,
-    /// How its own queue drops.
+    /// Drop policy of its queue.
     pub discipline: Discipline,
-    /// Frames in the device.
+    /// Size of the device ring, frames.
     pub ring: u32,
 }
 
 /// An access point and its channel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cell {
-    /// Its name; no other cell has it.
+    /// Unique name.
     pub name: String,
-    /// The generation.
+    /// The standard.
     pub standard: Standard,
     /// The channel.
     pub channel: u32,
@@ -33,9 +33,9 @@ pub struct Cell {
     pub access_point: String,
     /// The slot time.
     pub slot: Slot,
-    /// Whether OFDM frames are announced to 802.11b stations.
+    /// CTS-to-self before OFDM frames, for 802.11b stations.
     pub protection: bool,
-    /// Encryption.
+    /// Encryption with WPA2.
     pub wpa2: bool,
     /// Spatial streams, 1 or 2.
     pub streams: u32,
@@ -43,42 +43,42 @@ pub struct Cell {
     pub short_guard: bool,
     /// A-MPDU.
     pub aggregation: bool,
-    /// The access point's queue.
+    /// Queue limit of the access point.
     pub queue: QueueLimit,
-    /// How it drops.
+    /// Drop policy of this queue.
     pub discipline: Discipline,
-    /// Transmissions of a frame before it is given up.
+    /// Maximum number of transmissions of a frame.
     pub retry_limit: u32,
-    /// Slots of the contention window of a first transmission.
+    /// Initial contention window, slots.
     pub cw_min: u32,
-    /// Slots of the contention window after many collisions.
+    /// Maximum contention window, slots.
     pub cw_max: u32,
 }
 
-/// Other people's stations.
+/// Background stations.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Background {
-    /// Their name.
+    /// Name.
     pub name: String,
-    /// Their cell.
+    /// Cell.
     pub cell: String,
-    /// How many.
+    /// Number of stations.
     pub stations: u32,
-    /// Bytes of their IP packets.
+    /// Length of their IP packets, bytes.
     pub frame: u32,
-    /// bit/s on the air; `None` is the best of the standard.
+    /// PHY rate, bit/s; `None` is the highest of the standard.
     pub rate: Option<u64>,
-    /// Mean times with and without something to send; `None` is always.
+    /// Mean durations of on and off periods; `None` is always on.
     pub activity: Option<(Duration, Duration)>,
 }
 
-/// How two cells disturb each other.
+/// Interference between two cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Coupling {
     /// The cells.
     pub cells: [String; 2],
-    /// Probability that a station of one hears a transmission of the other.
+    /// Probability that a station of one cell senses a transmission of the other.
     pub carrier_sense: f64,
-    /// Probability that a transmission of one spoils a reception of the other that it overlaps.
+    /// Probability that a transmission of one cell corrupts an overlapping reception in the other.
     pub collision: f64,
 }

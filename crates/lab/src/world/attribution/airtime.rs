@@ -13,7 +13,7 @@ impl Attribution {
     /// Airtime of the frames and acknowledgements of a flow, as far as a direction senses them, s. `since` has
     /// the counters of a direction when the flow started to count and at the last update, and the probability
     /// of sensing it.
-    pub(super) fn own_air(
+    pub(super) fn own_airtime(
         &self,
         flow: u16,
         notes: &Notes,
@@ -40,7 +40,7 @@ impl Attribution {
             .map(|hop| {
                 let (then, now, sense) = since(&hop);
                 let bytes = now.sent_bytes.saturating_sub(then.sent_bytes) as f64;
-                sense * (now.air - then.air).as_secs_f64() * part(hop, bytes)
+                sense * (now.airtime - then.airtime).as_secs_f64() * part(hop, bytes)
             })
             .sum()
     }
