@@ -1,9 +1,8 @@
-//! Scenarios on real packets: the links of the simulator between network devices, driven by the wall clock.
+//! Scenarios on real packets: simulated links between network devices, in real time.
 //!
-//! Owns the way of a packet from a device into the network and out to another one. What a link does to it is
-//! `netsim`'s, what the scenario means is `mptcp-lab`'s; neither is written again here. [`Emulation`] has no clock
-//! and no device, so tests drive it in virtual time; [`Driver`] gives it both. Never makes a namespace, an address or a
-//! route: [`Plan`] says which there have to be.
+//! Owns the transfer of packets between devices and the network. `netsim` implements links, and `mptcp-lab`
+//! the meaning of scenarios. [`Emulation`] has neither clock nor devices, so tests run it in virtual time;
+//! [`Driver`] adds both. Never creates namespaces, addresses or routes: [`Plan`] lists those that are needed.
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 

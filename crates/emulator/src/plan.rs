@@ -1,7 +1,7 @@
-//! What the machine has to be given for a scenario: hosts, their devices and addresses, and which device leads where.
+//! The plan of an emulation: hosts, their devices and addresses, and routes.
 //!
-//! Only values; whoever makes namespaces reads them. The hosts are those that flows name, as in the simulator, and all other nodes
-//! are inside the emulator.
+//! Only values, which the creator of namespaces reads. Hosts are the nodes that flows name, as in the
+//! simulator. All other nodes are inside the emulator.
 
 use std::net::Ipv4Addr;
 
@@ -11,11 +11,11 @@ use mptcp_lab::scenario::{Link, Scenario};
 
 use crate::error::EmulatorError;
 
-/// Links that have a subnet: 10.87.1.0/24 to 10.87.250.0/24.
+/// Maximum number of links: subnets 10.87.1.0/24 to 10.87.250.0/24.
 const MOST_LINKS: usize = 250;
-/// Below it IPv4 gives a device no address.
+/// Minimum MTU of a device with an IPv4 address.
 const LEAST_MTU: u32 = 68;
-/// Bytes of a device's name (IFNAMSIZ, with the zero at the end).
+/// Maximum length of a device name (IFNAMSIZ minus the final zero).
 const NAME_MAX: usize = 15;
 
 /// The hosts of a scenario.
@@ -23,66 +23,67 @@ const NAME_MAX: usize = 15;
 pub struct Plan {
     /// In the order in which links name them.
     pub hosts: Vec<Host>,
-    /// What they are told while it runs, by time.
+    /// Notifications during the run, by time.
     pub notices: Vec<Notice>,
 }
 
-/// A host is told that a device goes, or is back.
+/// A notification of a host that a device goes down or comes up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Notice {
-    /// Since the start.
+    /// Time since the start.
     pub at: Duration,
-    /// The host, by its place.
+    /// Host index.
     pub host: usize,
-    /// Its device, by its place.
+    /// Device index.
     pub device: usize,
-    /// It is back.
+    /// Whether the device comes up.
     pub up: bool,
-    /// What of it goes, or comes.
+    /// The way in which it goes down or comes up.
     pub how: DownMode,
 }
 
-/// A host: a namespace of its own.
+/// A host, with its own namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Host {
-    /// The name of the node.
+    /// Name of the node.
     pub name: String,
-    /// Whether a flow is opened here: then each device is a path, and what has its address leaves by it.
+    /// Whether a flow is opened here. Then each device is a path, and packets with its address leave by it.
     pub opens: bool,
     /// In the order of the links.
     pub devices: Vec<Device>,
-    /// The ways to addresses of other hosts that no device of this host shares a subnet with.
+    /// Routes to addresses outside the subnets of its devices.
     pub routes: Vec<Route>,
 }
 
 /// A device: the end of a link at a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Device {
-    /// What it is called: the name of the link, if a device can be called that.
+    /// Its name: the name of the link, if that is valid for a device.
     pub name: String,
     /// The link.
     pub link: String,
-    /// Its address, in a subnet of 24 bits that the other end of the link shares.
+    /// Its address, in a /24 subnet that the other end of the link shares.
     pub address: Ipv4Addr,
-    /// Largest IP packet, bytes.
+    /// MTU, bytes.
     pub mtu: u32,
-    /// Connections of Multipath TCP that are opened here may have a subflow by it: a flow does, or none says otherwise.
+    /// Whether MPTCP connections that are opened here may use it for subflows: a flow does, or no flow
+    /// restricts its paths.
     pub joins: bool,
-    /// A flow from here has it as a backup.
+    /// Whether a flow from here uses it as a backup.
     pub backup: bool,
 }
 
-/// A way to one address.
+/// A route to one address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {
     /// The address.
     pub to: Ipv4Addr,
-    /// The device by which packets leave, by its place.
+    /// Index of the outgoing device.
     pub device: usize,
 }
 
 impl Plan {
-    /// Hosts and devices; their routes are found by who knows the network.
+    /// Hosts and devices; the emulation adds the routes.
     pub(crate) fn of(scenario: &Scenario) -> Result<Self, EmulatorError> {
         if scenario.links.len() > MOST_LINKS {
             return Err(EmulatorError::Links(scenario.links.len()));
@@ -107,14 +108,14 @@ impl Plan {
         Ok(Self { hosts, notices })
     }
 
-    /// The devices of all hosts, in order: host, device.
+    /// All devices in order: host, device.
     pub(crate) fn ports(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.hosts.iter().enumerate().flat_map(|(at, host)| (0..host.devices.len()).map(move |d| (at, d)))
     }
 }
 
 impl Host {
-    /// The device, by its place, by which packets to an address leave: the one in its subnet, or the one that leads there.
+    /// Index of the device for packets to an address: the one in its subnet, or the one of its route.
     #[must_use]
     pub fn way(&self, to: Ipv4Addr) -> Option<usize> {
         let near = |device: &Device| device.address.octets()[..3] == to.octets()[..3];
@@ -123,7 +124,8 @@ impl Host {
     }
 }
 
-/// A host that opens flows is reached at each address by one path only, so nobody could join a connection that it accepts.
+/// Refuses hosts that open and accept MPTCP flows: only one path reaches each of their addresses, so no
+/// subflow could join an accepted connection.
 fn refuse_both(scenario: &Scenario) -> Result<(), EmulatorError> {
     for accepted in scenario.flows.iter().filter(|flow| flow.transport == Transport::Mptcp) {
         if let Some(opened) = scenario.flows.iter().find(|flow| flow.from == accepted.to) {
@@ -134,7 +136,7 @@ fn refuse_both(scenario: &Scenario) -> Result<(), EmulatorError> {
     Ok(())
 }
 
-/// As in the simulator, hosts that only accept have no interfaces to be told of.
+/// As in the simulator, hosts that only accept have no interfaces to notify.
 fn notices(scenario: &Scenario, hosts: &[Host]) -> Vec<Notice> {
     let mut notices = Vec::new();
     for event in scenario.events.iter().filter(|event| event.how != DownMode::Blackhole) {
@@ -169,10 +171,10 @@ fn device(
     let from_here = || scenario.flows.iter().filter(|flow| flow.from == *node);
     let mut multipath = from_here().filter(|flow| flow.transport == Transport::Mptcp).peekable();
     Ok(Device {
-        // A name that the link has taken away from another one; numbers differ.
+        // The name is already a replacement name of another link.
         name: if taken { format!("link{}", number + 1) } else { name },
         link: link.name.clone(),
-        // At most MOST_LINKS, and two ends.
+        // At most MOST_LINKS, with two ends each.
         address: Ipv4Addr::new(10, 87, number as u8 + 1, end as u8 + 1),
         mtu: link.mtu,
         joins: multipath.peek().is_none() || multipath.any(|flow| flow.paths.contains(&link.name)),
@@ -180,7 +182,8 @@ fn device(
     })
 }
 
-/// Whether a device can be called that and be told from the kernel's own (net/core/dev.c, dev_valid_name).
+/// Whether a name is valid for a device (dev_valid_name in net/core/dev.c) and does not clash with kernel
+/// devices.
 fn may_be_a_device(name: &str) -> bool {
     let letter = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     let first = name.starts_with(|first: char| first.is_ascii_alphanumeric());

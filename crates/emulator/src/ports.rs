@@ -1,7 +1,7 @@
-//! Which device of the plan a packet belongs to, where hosts are attached by device or as a whole.
+//! Mapping between attachments and the devices of the plan.
 //!
-//! Owns the tables. A host that is attached as a whole sends by the device that leads to the packet's destination, as a kernel
-//! would that routes by it.
+//! Owns the tables. A host that is attached as a whole selects the device by the destination of the packet, as
+//! a routing kernel does.
 
 use std::net::Ipv4Addr;
 
@@ -10,22 +10,21 @@ use mptcp_live::Link;
 use crate::header;
 use crate::plan::{Host, Plan};
 
-/// Where packets of a host come from and go to: a device for one end of a link, or one way for a host that is reached by any of its
-/// devices.
+/// An attachment of a host: one of its devices, or all of them together.
 #[derive(Debug)]
 pub struct Attachment {
-    /// What packets come through.
+    /// Its packets.
     pub link: Link,
-    /// The host, by its place.
+    /// Host index.
     pub host: usize,
-    /// The device, by its place at the host; None stands for all of them.
+    /// Device index at the host; `None` for all devices.
     pub device: Option<usize>,
 }
 
-/// Ways between attachments and the devices of the plan, which have numbers in its order.
+/// The mapping between attachments and devices.
 #[derive(Debug)]
 pub(crate) struct Ports {
-    /// By attachment: the number of the host's first device, and the host where all of them are meant.
+    /// By attachment: index of the first device of the host, and the host if it is attached as a whole.
     outward: Vec<(usize, Option<Host>)>,
     /// By device: the attachment.
     inward: Vec<Option<usize>>,
@@ -47,7 +46,8 @@ impl Ports {
         }
     }
 
-    /// The device by which a packet from an attachment leaves; what leads nowhere leaves by the first, and is ignored there.
+    /// The device by which a packet of an attachment leaves. A packet without a route leaves by the first
+    /// device, where it is ignored.
     pub(crate) fn outward(&self, at: usize, packet: &[u8]) -> usize {
         let (first, host) = &self.outward[at];
         let to = || header::destination(packet).map(Ipv4Addr::from);
@@ -55,7 +55,7 @@ impl Ports {
         first + device.unwrap_or(0)
     }
 
-    /// The attachment that a packet to a device goes to.
+    /// The attachment for packets to a device.
     pub(crate) fn inward(&self, port: usize) -> Option<usize> {
         self.inward.get(port).copied().flatten()
     }

@@ -1,14 +1,13 @@
-//! The packets that are under way, each in a place of its own; the network carries only the number of the place.
+//! Buffers of packets in flight. The network carries only the index of a buffer.
 //!
-//! Owns their memory: a place is made when all are taken, and used again afterwards, so that a network that has been full once
-//! allocates nothing more. There are so many that their bytes stay within a bound.
+//! Owns their memory, which is reused, so that a steady load needs no allocations. The total size is limited.
 
-/// Most bytes that all places have together.
+/// Maximum total size of all buffers, bytes.
 const MOST_BYTES: usize = 512 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Slots {
-    /// Bytes of each.
+    /// Size of a buffer, bytes.
     size: usize,
     places: Vec<Box<[u8]>>,
     lengths: Vec<u32>,
@@ -16,12 +15,12 @@ pub(crate) struct Slots {
 }
 
 impl Slots {
-    /// Places for packets of up to `size` bytes.
+    /// Buffers for packets of up to `size` bytes.
     pub(crate) fn new(size: usize) -> Self {
         Self { size, places: Vec::new(), lengths: Vec::new(), free: Vec::new() }
     }
 
-    /// A place that nobody has; `None` when the bound is reached.
+    /// Index of a free buffer; `None` at the limit.
     pub(crate) fn take(&mut self) -> Option<u32> {
         if let Some(place) = self.free.pop() {
             return Some(place);
@@ -34,7 +33,7 @@ impl Slots {
         Some(self.places.len() as u32 - 1)
     }
 
-    /// A place with the same packet; `None` when the bound is reached.
+    /// Index of a buffer with a copy of the packet; `None` at the limit.
     pub(crate) fn copy(&mut self, place: u32) -> Option<u32> {
         let other = self.take()?;
         let mut packet = std::mem::take(self.places.get_mut(place as usize)?);
@@ -53,7 +52,7 @@ impl Slots {
         self.free.push(place);
     }
 
-    /// All of a place, to be filled.
+    /// The whole buffer, to be filled.
     pub(crate) fn room(&mut self, place: u32) -> &mut [u8] {
         self.places.get_mut(place as usize).map_or(&mut [], |room| room)
     }
@@ -64,13 +63,13 @@ impl Slots {
         }
     }
 
-    /// The packet in a place.
+    /// The packet in a buffer.
     pub(crate) fn packet(&mut self, place: u32) -> &mut [u8] {
         let length = self.packet_length(place);
         self.room(place).get_mut(..length).unwrap_or_default()
     }
 
-    /// How many are taken.
+    /// Number of used buffers.
     pub(crate) fn taken(&self) -> usize {
         self.places.len() - self.free.len()
     }

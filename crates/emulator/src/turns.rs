@@ -1,13 +1,13 @@
-//! Turns of the loop that drives an emulation: how long a packet may have waited to be read, and when the loop wakes.
+//! Iterations of the driver loop: maximum delay of reading a packet, and wake-up times.
 //!
-//! Owns what counts as late. A turn begins when the loop was to wake, not when it did: what kept it asleep, a stopped process or a machine
-//! that was busy, counts. Reads no clock.
+//! Owns the measurement of delays. An iteration starts at its due time, not at the actual wake-up, so stalls
+//! of the process or machine count. Reads no clock.
 
 use mptcp_clock::{Duration, Instant};
 
 use crate::lateness::{Lateness, Spread};
 
-/// The longest sleep: a stall is known to this, though nothing is due and nothing comes.
+/// Maximum sleep, which detects stalls without events.
 const TICK: Duration = Duration::from_millis(5);
 
 #[derive(Debug, Default)]
@@ -18,7 +18,8 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// A turn ends at `now`; says when the next begins, at `due` or before. A device that may have `more` is read at once.
+    /// An iteration ends at `now`. Returns the start of the next one, at `due` or earlier; immediately if a
+    /// device may have `more`.
     pub(crate) fn end(&mut self, now: Instant, due: Option<Instant>, more: bool) -> Instant {
         self.lengths.count(now.since(self.begun));
         let tick = now + TICK;
@@ -26,7 +27,7 @@ impl Turns {
         self.wake
     }
 
-    /// The loop runs again at `now`: a device woke it, or it was time.
+    /// The loop continues at `now`, because of a device or the time.
     pub(crate) fn begin(&mut self, now: Instant) {
         self.begun = now.min(self.wake);
     }
@@ -50,7 +51,7 @@ mod tests {
             let mut turns = Turns::default();
             let wake = turns.end(ms(0), due, false);
             assert!(wake <= ms(5), "nothing hides for longer than a tick");
-            // Stopped for 400 ms, whatever woke it then.
+            // Stopped for 400 ms, regardless of the wake-up.
             turns.begin(ms(400));
             turns.end(ms(400), None, false);
             assert!(turns.spread().max >= Duration::from_millis(395), "{due:?}");
@@ -67,7 +68,7 @@ mod tests {
         }
         let spread = turns.spread();
         assert_eq!(spread.count, 1000);
-        // A device that had more was to be read at once, and was after 4 ms.
+        // A device with more packets was due at once, but was read after 4 ms.
         assert_eq!(spread.max, Duration::from_millis(4));
         assert_eq!(spread.p50, Duration::ZERO);
     }

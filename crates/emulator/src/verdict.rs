@@ -1,22 +1,22 @@
-//! Whether a run was driven well enough for its numbers to count.
+//! The accuracy check of a run.
 //!
-//! Owns the bounds. What is late comes late to the kernels at both ends: it adds to delays, and to a stack a long stall looks like loss.
+//! Owns the limits. Lateness adds to delays, and a long stall looks like loss to a stack.
 
 use mptcp_clock::Duration;
 
 use crate::driver::Snapshot;
 
-/// What a packet may be late whatever the network: the accuracy that is promised.
+/// Acceptable lateness for any network: the documented accuracy.
 const LEAST: Duration = Duration::from_micros(500);
-/// Parts of the shortest round trip that change nothing.
+/// Acceptable lateness as a fraction of the minimum RTT: one in this many parts.
 const PART: u64 = 20;
-/// So many times as late may one of a thousand be.
+/// Factor of acceptable lateness for one packet in a thousand.
 const SELDOM: u64 = 10;
-/// A stall of this length is a quarter of the least retransmission timeout of Linux (TCP_RTO_MIN, 200 ms).
+/// Maximum stall: a quarter of the minimum retransmission timeout of Linux (TCP_RTO_MIN, 200 ms).
 const STALL: Duration = Duration::from_millis(50);
 
 impl Snapshot {
-    /// Why its numbers may be other than the network's, if they may; `shortest` is the shortest round trip without queues.
+    /// The reason why results may be inaccurate, if any. `shortest` is the minimum RTT without queues.
     #[must_use]
     pub fn doubts(&self, shortest: Duration) -> Option<String> {
         let bound = Duration::from_nanos((shortest.as_nanos() / PART).max(LEAST.as_nanos()));

@@ -1,7 +1,7 @@
-//! Linux's own sockets, of TCP and of Multipath TCP: what the standard library cannot ask of them.
+//! Linux kernel sockets for TCP and MPTCP: the options that the standard library lacks.
 //!
-//! Owns the meaning of options and of what the kernel says; `sys` makes the calls. Reading and writing is the standard library's. A
-//! socket belongs to the network namespace of the thread that made it.
+//! Owns the meaning of options and of kernel reports; `sys` makes the calls, and the standard library reads
+//! and writes. A socket belongs to the network namespace of the thread that created it.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
@@ -10,74 +10,75 @@ use std::time::Duration;
 
 use crate::sys::sockets::{self, SUBFLOW, TCP};
 
-/// Subflows that are asked for: the kernel has at most nine (MPTCP_SUBFLOWS_MAX beside the first).
+/// Maximum number of queried subflows; the kernel has at most nine (MPTCP_SUBFLOWS_MAX in addition to the
+/// first).
 const MOST: usize = 16;
-/// Between two looks whether to wait longer.
+/// Interval between calls of `waits`.
 const SLICE: Duration = Duration::from_millis(50);
-/// Bytes of a controller's name (TCP_CA_NAME_MAX).
+/// Maximum length of a controller name (TCP_CA_NAME_MAX).
 const NAME: usize = 16;
 
-/// How a socket is to be.
+/// Socket options for one endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Multipath TCP, or TCP.
+    /// MPTCP instead of TCP.
     pub multipath: bool,
-    /// The congestion controller, by the kernel's name.
+    /// The congestion controller, by its kernel name.
     pub congestion: String,
-    /// SO_RCVBUF, bytes; the kernel doubles it. `None` leaves it to autotuning.
+    /// SO_RCVBUF in bytes; the kernel doubles it. `None` enables autotuning.
     pub receive_buffer: Option<u32>,
-    /// SO_SNDBUF, bytes; the kernel doubles it. `None` leaves it to autotuning.
+    /// SO_SNDBUF in bytes; the kernel doubles it. `None` enables autotuning.
     pub send_buffer: Option<u32>,
-    /// Segments are not held back (TCP_NODELAY).
+    /// Disables the Nagle algorithm (TCP_NODELAY).
     pub nodelay: bool,
-    /// The largest segment, bytes (TCP_MAXSEG).
+    /// Maximum segment size in bytes (TCP_MAXSEG).
     pub segment: Option<u32>,
 }
 
-/// What the kernel says of a path.
+/// The kernel's state of a subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathInfo {
-    /// Its own end.
+    /// Local address.
     pub local: SocketAddrV4,
-    /// The other end.
+    /// Remote address.
     pub remote: SocketAddrV4,
-    /// Bytes of payload sent, those sent again among them.
+    /// Payload bytes sent, including retransmissions.
     pub bytes_sent: u64,
     /// Bytes acknowledged.
     pub bytes_acked: u64,
-    /// Segments sent again.
+    /// Retransmitted segments.
     pub retransmits: u64,
     /// Retransmission timeouts (since Linux 6.7).
     pub timeouts: u64,
-    /// Largest segment, bytes.
+    /// Maximum segment size, bytes.
     pub mss: u32,
     /// Congestion window, segments.
     pub cwnd: u32,
-    /// Slow start threshold, segments; `None` where there is none yet.
+    /// Slow start threshold in segments; `None` before the first loss.
     pub ssthresh: Option<u32>,
     /// Segments in flight.
     pub unacked: u32,
-    /// Smoothed round trip, microseconds.
+    /// Smoothed RTT, microseconds.
     pub srtt_us: u32,
-    /// Its variation, microseconds.
+    /// RTT variation, microseconds.
     pub rttvar_us: u32,
 }
 
-/// What the kernel says of a connection.
+/// The kernel's state of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SocketInfo {
-    /// It speaks Multipath TCP.
+    /// Whether it uses MPTCP.
     pub multipath: bool,
-    /// Bytes sent again on another path.
+    /// Bytes reinjected on another path.
     pub reinjected: u64,
-    /// Its paths, those that are over left out.
+    /// Its open subflows.
     pub paths: Vec<PathInfo>,
 }
 
-/// A socket that listens; options hold for what it accepts.
+/// A listening socket; the options apply to accepted sockets.
 ///
 /// # Errors
-/// When an option is refused, or the address is taken.
+/// If the kernel refuses an option, or the address is taken.
 pub fn listen(at: SocketAddrV4, options: &Options) -> io::Result<TcpListener> {
     let socket = prepared(options)?;
     set_number(socket.as_fd(), libc::SOL_SOCKET, libc::SO_REUSEADDR, 1)?;
@@ -86,10 +87,11 @@ pub fn listen(at: SocketAddrV4, options: &Options) -> io::Result<TcpListener> {
     Ok(TcpListener::from(socket))
 }
 
-/// A connected socket, from an address of this host. While nobody answers, `waits` is asked again and again whether to wait longer.
+/// Connects a socket from an address of this host. `waits` decides repeatedly whether to wait longer for an
+/// answer.
 ///
 /// # Errors
-/// When an option is refused, nobody answers, or waiting was given up (`TimedOut`).
+/// If the kernel refuses an option, without an answer, or after `waits` returned false (`TimedOut`).
 pub fn connect(
     from: Ipv4Addr,
     to: SocketAddrV4,
@@ -98,7 +100,7 @@ pub fn connect(
 ) -> io::Result<TcpStream> {
     let socket = prepared(options)?;
     sockets::bind(&socket, SocketAddrV4::new(from, 0))?;
-    // The timeout of writing is that of connect(2), too: it then goes on beside us, and is asked again.
+    // The write timeout also limits connect(2), which then continues in the background and is queried again.
     let stream = TcpStream::from(socket);
     stream.set_write_timeout(Some(SLICE))?;
     loop {
@@ -119,14 +121,14 @@ pub fn connect(
     Ok(stream)
 }
 
-/// Sets all that is asked for, before the connection: the default controller may pace, which stays.
+/// Sets all options before connecting: a default controller could enable pacing permanently.
 fn prepared(options: &Options) -> io::Result<OwnedFd> {
     let socket = sockets::stream(options.multipath)?;
     let fd = socket.as_fd();
     let (level, name) = (libc::IPPROTO_TCP, options.congestion.as_bytes());
     sockets::set(fd, level, libc::TCP_CONGESTION, name)
         .map_err(|error| told(&error, &format!("congestion control {}", options.congestion)))?;
-    // Beyond the machine's limit it takes CAP_NET_ADMIN, as this all does.
+    // Values beyond the limit of the machine need CAP_NET_ADMIN, as everything here does.
     if let Some(bytes) = options.receive_buffer {
         set_number(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes)?;
     }
@@ -142,10 +144,10 @@ fn prepared(options: &Options) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// What a socket has been given: its controller, and its receive and send buffer, bytes.
+/// The actual settings of a socket: controller, and receive and send buffer in bytes.
 ///
 /// # Errors
-/// What getsockopt(2) says.
+/// As getsockopt(2).
 pub fn given(socket: &impl AsFd) -> io::Result<(String, u32, u32)> {
     let mut name = [0; NAME];
     let length = sockets::get(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_CONGESTION, &mut name)?;
@@ -159,10 +161,10 @@ pub fn given(socket: &impl AsFd) -> io::Result<(String, u32, u32)> {
     Ok((String::from_utf8_lossy(name).into_owned(), buffers.0, buffers.1))
 }
 
-/// The two ends of a connected socket, its own first. A socket of TCP forgets the other one when it is over.
+/// The addresses of a connected socket, local first. A closed TCP socket loses the remote one.
 ///
 /// # Errors
-/// When it is not connected, or not by IPv4.
+/// If it is not connected, or not over IPv4.
 pub fn ends(stream: &TcpStream) -> io::Result<(SocketAddrV4, SocketAddrV4)> {
     match (stream.local_addr()?, stream.peer_addr()?) {
         (SocketAddr::V4(local), SocketAddr::V4(remote)) => Ok((local, remote)),
@@ -170,14 +172,14 @@ pub fn ends(stream: &TcpStream) -> io::Result<(SocketAddrV4, SocketAddrV4)> {
     }
 }
 
-/// What the kernel knows of a connection with these ends, as long as the socket is open.
+/// The kernel's state of a connection with these addresses, while the socket is open.
 ///
 /// # Errors
-/// What getsockopt(2) says.
+/// As getsockopt(2).
 pub fn info(stream: &TcpStream, (local, remote): (SocketAddrV4, SocketAddrV4)) -> io::Result<SocketInfo> {
     let (mut ends, mut tcp) = ([0; SUBFLOW * MOST], [0; TCP * MOST]);
     let full = match sockets::full_info(stream.as_fd(), &mut ends, &mut tcp) {
-        // What a socket of TCP says to what is not TCP's: it is one, or fell back to it. A kernel before 6.6 says so, too.
+        // Error of TCP sockets, of sockets after a fallback, and of kernels before 6.6.
         Err(error) if matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOPROTOOPT)) => None,
         full => Some(full?),
     };
@@ -186,7 +188,7 @@ pub fn info(stream: &TcpStream, (local, remote): (SocketAddrV4, SocketAddrV4)) -
         let paths = pairs.take(full.count);
         let paths = paths.filter_map(|(ends, tcp)| Some(path(address(ends, 8)?, address(ends, 136)?, tcp)));
         return Ok(SocketInfo {
-            // Flags, of which the first is MPTCP_INFO_FLAG_FALLBACK.
+            // The first flag is MPTCP_INFO_FLAG_FALLBACK.
             multipath: u32_at(&full.general, 8) & 1 == 0,
             reinjected: u64_at(&full.general, 48),
             paths: paths.collect(),
@@ -212,7 +214,7 @@ fn u64_at(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |chunk| u64::from_ne_bytes(*chunk))
 }
 
-/// A `struct sockaddr_in`: family, port, address.
+/// Parses `struct sockaddr_in`: family, port, address.
 fn address(bytes: &[u8], at: usize) -> Option<SocketAddrV4> {
     let address = bytes.get(at..)?.first_chunk::<8>()?;
     let [f0, f1, p0, p1, a, b, c, d] = *address;
@@ -220,7 +222,7 @@ fn address(bytes: &[u8], at: usize) -> Option<SocketAddrV4> {
     is_v4.then(|| SocketAddrV4::new(Ipv4Addr::new(a, b, c, d), u16::from_be_bytes([p0, p1])))
 }
 
-/// Reads `struct tcp_info` of linux/tcp.h; what an older kernel leaves out is zero.
+/// Parses `struct tcp_info` of linux/tcp.h. Fields that an older kernel lacks are zero.
 fn path(local: SocketAddrV4, remote: SocketAddrV4, tcp: &[u8]) -> PathInfo {
     let ssthresh = u32_at(tcp, 76);
     PathInfo {
@@ -229,7 +231,7 @@ fn path(local: SocketAddrV4, remote: SocketAddrV4, tcp: &[u8]) -> PathInfo {
         bytes_sent: u64_at(tcp, 200),
         bytes_acked: u64_at(tcp, 120),
         retransmits: u32_at(tcp, 100).into(),
-        // The lower half is tcpi_total_rto, of two bytes.
+        // The lower half is tcpi_total_rto, which has two bytes.
         timeouts: u64::from(tcp.get(240..242).map_or(0, |two| u16::from_ne_bytes([two[0], two[1]]))),
         mss: u32_at(tcp, 16),
         cwnd: u32_at(tcp, 80),

@@ -1,9 +1,9 @@
 //! Multipath TCP in user space, on real packets.
 //!
-//! Owns what the protocol never touches: TUN devices ([`Tun`]), links inside the process ([`Pipe`]), the clock and the thread that drives an
-//! endpoint ([`Driver`]), and sockets that block ([`MptcpListener`], [`MptcpStream`]). The endpoint is
-//! the one that the simulator runs, unchanged. Never decides anything about the protocol, and never
-//! configures the machine: addresses and routes of the devices are the administrator's.
+//! Owns everything outside the protocol: TUN devices ([`Tun`]), links inside the process ([`Pipe`]), the clock
+//! and thread that drive an endpoint ([`Driver`]), and blocking sockets ([`MptcpListener`], [`MptcpStream`]).
+//! The endpoint is the one that the simulator runs, unchanged. Never makes decisions of the protocol, and
+//! never configures the machine: the administrator sets addresses and routes of the devices.
 //!
 //! The kernel keeps one address of each device's subnet, the endpoint another:
 //!
@@ -27,8 +27,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Keys, nonces and sequence numbers come from ChaCha20 under a seed of the kernel (RFC 8684 section 3.1 asks for keys
-//! that are hard to guess).
+//! Keys, nonces and sequence numbers come from ChaCha20 with a seed of the kernel, since keys must be hard to
+//! guess (RFC 8684 section 3.1).
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 

@@ -1,6 +1,6 @@
-//! What an interface stands on: a TUN device, or a pipe to somebody else in this process.
+//! The link of an interface: a TUN device, or a pipe within this process.
 //!
-//! Owns the choice between them, and nothing else.
+//! Owns only the choice between them.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -10,12 +10,12 @@ use mptcp_wire::ChecksumMode;
 
 use crate::{Offload, Pipe, Tun};
 
-/// Whole IP packets in and out, without blocking.
+/// A non-blocking source and sink of whole IP packets.
 #[derive(Debug)]
 pub enum Link {
-    /// A network interface of the kernel's.
+    /// A network interface of the kernel.
     Tun(Tun),
-    /// The end of a link inside this process.
+    /// One end of a link inside this process.
     Pipe(Pipe),
 }
 
@@ -29,7 +29,7 @@ impl Link {
         }
     }
 
-    /// Longest IP packet it carries, bytes.
+    /// Maximum IP packet, bytes.
     #[must_use]
     pub fn mtu(&self) -> usize {
         match self {
@@ -38,7 +38,7 @@ impl Link {
         }
     }
 
-    /// What is offloaded; nothing by a pipe.
+    /// The offloads; none for a pipe.
     #[must_use]
     pub fn offload(&self) -> Offload {
         match self {
@@ -47,10 +47,10 @@ impl Link {
         }
     }
 
-    /// Reads one packet, as [`Tun::read`] and without offload: as much of it as `buffer` holds.
+    /// Reads one packet, as [`Tun::read`] without offload, truncated to `buffer`.
     ///
     /// # Errors
-    /// `WouldBlock` when nothing waits, and what the device says; `BrokenPipe` of a pipe whose other end is gone.
+    /// `WouldBlock` without a packet, device errors, or `BrokenPipe` for a pipe whose other end is closed.
     pub fn read(&self, buffer: &mut [u8]) -> io::Result<usize> {
         match self {
             Self::Tun(tun) => tun.read(buffer),
@@ -62,10 +62,10 @@ impl Link {
         }
     }
 
-    /// Writes one packet, as [`Tun::write`] and without offload.
+    /// Writes one packet, as [`Tun::write`] without offload.
     ///
     /// # Errors
-    /// What the device says; `WouldBlock` of a pipe that is full, or whose other end is gone.
+    /// Device errors, or `WouldBlock` for a pipe that is full or whose other end is closed.
     pub fn write(&self, packet: &[u8]) -> io::Result<()> {
         match self {
             Self::Tun(tun) => tun.write(packet),
@@ -73,7 +73,7 @@ impl Link {
         }
     }
 
-    /// Reads one packet behind what `buffer` holds, or fails with `WouldBlock`. Says who has to verify its checksum.
+    /// Appends one packet to `buffer`, or fails with `WouldBlock`. Returns the state of its checksum.
     pub(crate) fn receive(&self, buffer: &mut BytesMut) -> io::Result<ChecksumMode> {
         match self {
             Self::Tun(tun) => tun.receive(buffer),
@@ -81,7 +81,7 @@ impl Link {
         }
     }
 
-    /// Writes one packet, after [`crate::vnet::outgoing`] where all is offloaded.
+    /// Writes one packet, after [`crate::vnet::outgoing`] with offload.
     pub(crate) fn send(&self, headers: &[u8], payload: &[u8]) -> io::Result<()> {
         match self {
             Self::Tun(tun) => tun.send(headers, payload),

@@ -1,7 +1,7 @@
-//! A port that accepts connections, in the manner of `std::net::TcpListener`.
+//! A listening port, similar to `std::net::TcpListener`.
 //!
-//! Owns the port until it is dropped. Never sees a packet: the endpoint makes the connections, and drops SYNs while too
-//! many of them wait here.
+//! Owns the port until it is dropped. Never sees a packet: the endpoint creates connections, and drops SYNs
+//! while the backlog is full.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -17,12 +17,12 @@ use crate::socket::{after, fitted};
 use crate::waiting::{Interest, Waiters};
 use crate::{Driver, MptcpStream};
 
-/// Connections that may wait when nobody says how many: Linux's `net.core.somaxconn`.
+/// Default backlog: `net.core.somaxconn` of Linux.
 pub const SOMAXCONN: usize = 4096;
-/// Ports that are given out for port 0: Linux's default `net.ipv4.ip_local_port_range`.
+/// Ports for port 0: the default `net.ipv4.ip_local_port_range` of Linux.
 const EPHEMERAL: std::ops::RangeInclusive<u16> = 32_768..=60_999;
 
-/// A port that accepts connections, from MPTCP and TCP alike. Dropping it resets those that wait.
+/// A listening port for MPTCP and TCP connections. Dropping it resets unaccepted connections.
 #[derive(Debug)]
 pub struct MptcpListener {
     shared: Arc<Shared>,
@@ -31,10 +31,11 @@ pub struct MptcpListener {
 }
 
 impl MptcpListener {
-    /// Listens on a port of all addresses of a driver; `config` holds for the connections that come. Port 0 is one
-    /// that is free.
+    /// Listens on a port of all addresses of a driver. `config` applies to accepted connections. Port 0
+    /// selects a free port.
     ///
     /// # Errors
+    /// `AddrInUse` if the port has a listener.
     /// `AddrInUse` when the port has a listener.
     pub fn bind(driver: &Driver, port: u16, config: Config) -> io::Result<Self> {
         let six = driver.shared.addresses.iter().all(|known| known.address.is_ipv6());
@@ -42,11 +43,12 @@ impl MptcpListener {
         Self::bind_to(driver, SocketAddr::new(any, port), config, SOMAXCONN)
     }
 
-    /// Listens on one address of a driver, or with an unspecified one (`0.0.0.0`, `::`) on all, of both families.
-    /// Further subflows may come in anywhere. At most `backlog` connections wait to be accepted, and one more, as on
-    /// Linux; while there are so many, further SYNs are dropped.
+    /// Listens on one address of a driver, or on all addresses of both families with an unspecified one
+    /// (`0.0.0.0`, `::`). Additional subflows can arrive at any address. At most `backlog` + 1 connections
+    /// wait for acceptance, as on Linux; further SYNs are dropped.
     ///
     /// # Errors
+    /// `AddrInUse` if the port has a listener, `AddrNotAvailable` if the driver lacks the address.
     /// `AddrInUse` when the port has a listener, `AddrNotAvailable` when the driver has not this address.
     pub fn bind_to(
         driver: &Driver,
@@ -72,7 +74,7 @@ impl MptcpListener {
             address.set_port(free.ok_or(io::ErrorKind::AddrInUse)?);
         }
         let some = (!anywhere).then_some(interfaces);
-        // Linux's accept queue takes one more than it is asked for (sk_acceptq_is_full).
+        // The accept queue of Linux holds one more than its backlog (sk_acceptq_is_full).
         let most = Some(backlog.saturating_add(1));
         core.endpoint.listen_on(address.port(), config, some, most).map_err(|error| match error {
             ListenError::InUse(_) => io::Error::new(io::ErrorKind::AddrInUse, error),
@@ -82,19 +84,19 @@ impl MptcpListener {
         Ok(Self { shared, address, nonblocking: AtomicBool::new(false) })
     }
 
-    /// Waits for a connection; returns it with the address that it came from.
+    /// Waits for a connection; returns it with the remote address.
     ///
     /// # Errors
-    /// `NotConnected` when the driver has stopped, `WouldBlock` in non-blocking mode when none waits.
+    /// `NotConnected` if the driver has stopped, `WouldBlock` in non-blocking mode without a connection.
     pub fn accept(&self) -> io::Result<(MptcpStream, SocketAddr)> {
         let patience = self.nonblocking.load(Ordering::Relaxed).then_some(Duration::ZERO);
         self.accept_within(patience)
     }
 
-    /// As [`Self::accept`], for at most `timeout`.
+    /// As [`Self::accept`], with a timeout.
     ///
     /// # Errors
-    /// `WouldBlock` when none came, `NotConnected` when the driver has stopped.
+    /// `WouldBlock` after the timeout, `NotConnected` if the driver has stopped.
     pub fn accept_timeout(&self, timeout: Duration) -> io::Result<(MptcpStream, SocketAddr)> {
         self.accept_within(Some(timeout))
     }
@@ -112,10 +114,10 @@ impl MptcpListener {
         }
     }
 
-    /// Takes a connection that waits, or has the task woken when one comes: what an asynchronous runtime needs.
+    /// Accepts a waiting connection, or registers the task for the next one, as asynchronous runtimes need it.
     ///
     /// # Errors
-    /// `NotConnected` when the driver has stopped.
+    /// `NotConnected` if the driver has stopped.
     pub fn poll_accept(&self, context: &mut Context<'_>) -> Poll<io::Result<(MptcpStream, SocketAddr)>> {
         let mut core = self.shared.lock();
         let Some(stream) = self.pop(&mut core) else {
@@ -136,7 +138,7 @@ impl MptcpListener {
             status.waits_at = None;
         }
         core.endpoint.accept(id);
-        // The peer may have to be told of a larger window.
+        // The freed buffer may allow a window update.
         self.shared.ring(core);
         Some(MptcpStream::of(&self.shared, id))
     }
@@ -145,17 +147,17 @@ impl MptcpListener {
         core.backlogs.get_mut(&self.address.port()).map(|backlog| &mut backlog.waiters)
     }
 
-    /// The connections that come, for ever; an error does not end it.
+    /// An endless iterator over connections; errors do not end it.
     pub fn incoming(&self) -> impl Iterator<Item = io::Result<MptcpStream>> + '_ {
         std::iter::repeat_with(|| self.accept().map(|(stream, _)| stream))
     }
 
-    /// Whether [`Self::accept`] waits.
+    /// Whether [`Self::accept`] blocks.
     pub fn set_nonblocking(&self, nonblocking: bool) {
         self.nonblocking.store(nonblocking, Ordering::Relaxed);
     }
 
-    /// The address that it was bound to, with the port that it got.
+    /// The local address, with the actual port.
     #[must_use]
     pub fn local_addr(&self) -> SocketAddr {
         self.address

@@ -1,7 +1,7 @@
-//! Work in a network namespace that is not the process's own.
+//! Work in other network namespaces.
 //!
-//! Owns nothing that stays: a thread enters, works and ends; sockets and devices that were made there stay there, whoever has them.
-//! Never makes or removes a namespace.
+//! Stateless: a thread enters, works and ends. Its sockets and devices stay in the namespace, whichever thread
+//! uses them. Never creates or removes a namespace.
 
 use std::fs::File;
 use std::io;
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 use crate::sys::alarm;
 
-/// Where `ip netns` keeps namespaces.
+/// Directory of namespaces of `ip netns`.
 const PLACE: &str = "/run/netns";
 
-/// Moves the calling thread, and no other, into the network namespace that `ip netns` calls `name`. It cannot go back.
+/// Moves only the calling thread into the network namespace `name` of `ip netns`, permanently.
 ///
 /// # Errors
-/// When there is none of that name, or without CAP_SYS_ADMIN.
+/// Without such a namespace, or without CAP_SYS_ADMIN.
 pub fn enter(name: &str) -> io::Result<()> {
     let path = place(name);
     let told = |error: io::Error| {
@@ -27,10 +27,10 @@ pub fn enter(name: &str) -> io::Result<()> {
     File::open(&path).and_then(|file| alarm::enter_network(&file)).map_err(told)
 }
 
-/// Runs `work` on a thread of that namespace.
+/// Runs `work` on a thread in that namespace.
 ///
 /// # Errors
-/// As [`enter`], and what `work` says.
+/// As [`enter`], and the errors of `work`.
 pub fn within<T: Send>(name: &str, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| enter(name).and_then(|()| work()));

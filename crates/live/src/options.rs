@@ -1,6 +1,6 @@
-//! What a running connection tells of itself, and what can be changed about it.
+//! State and changeable options of a connection.
 //!
-//! Owns no state. What holds from the start is in [`Config`](mptcp::Config).
+//! Stateless. [`Config`](mptcp::Config) has the initial options.
 
 use std::io;
 use std::net::SocketAddr;
@@ -14,11 +14,11 @@ use mptcp_clock::Duration;
 use crate::MptcpStream;
 
 impl MptcpStream {
-    /// State of the connection and its subflows, as now or, once it is over, as it was at the end; what
-    /// `struct mptcp_info` and `struct tcp_info` give on Linux. Subflows that are over are there too.
+    /// The current or final state of the connection and its subflows, similar to `struct mptcp_info` and
+    /// `struct tcp_info` on Linux. Includes closed subflows.
     ///
     /// # Errors
-    /// `NotConnected` when nothing is known any more.
+    /// `NotConnected` if the state is no longer known.
     pub fn info(&self) -> io::Result<ConnectionInfo> {
         let now = self.shared.now();
         let core = self.shared.lock();
@@ -26,7 +26,7 @@ impl MptcpStream {
         last.or_else(|| core.endpoint.info(now, self.id)).ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// Our address and port of the first subflow.
+    /// Local address and port of the first subflow.
     ///
     /// # Errors
     /// As [`Self::info`].
@@ -34,7 +34,7 @@ impl MptcpStream {
         self.first_subflow().map(|subflow| subflow.local)
     }
 
-    /// The peer's address and port of the first subflow.
+    /// Remote address and port of the first subflow.
     ///
     /// # Errors
     /// As [`Self::info`].
@@ -46,10 +46,10 @@ impl MptcpStream {
         self.info()?.subflows.into_iter().next().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// Turns Nagle's algorithm off or on, as `TCP_NODELAY`.
+    /// Disables or enables the Nagle algorithm, as `TCP_NODELAY`.
     ///
     /// # Errors
-    /// `NotConnected` when the connection is over.
+    /// `NotConnected` after the end of the connection.
     pub fn set_nodelay(&self, nodelay: bool) -> io::Result<()> {
         self.running()?;
         let mut core = self.shared.lock();
@@ -58,10 +58,10 @@ impl MptcpStream {
         Ok(())
     }
 
-    /// Holds small segments back for more to come, or no longer, as `TCP_CORK`: for a retransmission timeout at most.
+    /// Delays small segments while corked, as `TCP_CORK`, for at most one retransmission timeout.
     ///
     /// # Errors
-    /// `NotConnected` when the connection is over.
+    /// `NotConnected` after the end of the connection.
     pub fn set_cork(&self, corked: bool) -> io::Result<()> {
         self.running()?;
         let mut core = self.shared.lock();
@@ -70,19 +70,19 @@ impl MptcpStream {
         Ok(())
     }
 
-    /// Whether Nagle's algorithm is off.
+    /// Whether the Nagle algorithm is disabled.
     ///
     /// # Errors
-    /// `NotConnected` when the connection is over.
+    /// `NotConnected` after the end of the connection.
     pub fn nodelay(&self) -> io::Result<bool> {
         self.running().map(|config| !config.nagle)
     }
 
-    /// Asks a silent peer whether it is there, on each subflow, or stops doing so: `SO_KEEPALIVE` with `TCP_KEEPIDLE`,
-    /// `TCP_KEEPINTVL` and `TCP_KEEPCNT`. None is the default, unless the [`Config`] says otherwise.
+    /// Enables keepalives on each subflow, or disables them with `None`: `SO_KEEPALIVE` with `TCP_KEEPIDLE`,
+    /// `TCP_KEEPINTVL` and `TCP_KEEPCNT`. Disabled by default, unless [`Config`] enables them.
     ///
     /// # Errors
-    /// `NotConnected` when the connection is over.
+    /// `NotConnected` after the end of the connection.
     pub fn set_keepalive(&self, keepalive: Option<Keepalive>) -> io::Result<()> {
         self.running()?;
         let mut core = self.shared.lock();
@@ -91,19 +91,19 @@ impl MptcpStream {
         Ok(())
     }
 
-    /// What [`Self::set_keepalive`] or the [`Config`] has set.
+    /// The current keepalive setting.
     ///
     /// # Errors
-    /// `NotConnected` when the connection is over.
+    /// `NotConnected` after the end of the connection.
     pub fn keepalive(&self) -> io::Result<Option<Keepalive>> {
         self.running().map(|config| config.keepalive)
     }
 
-    /// Ends a subflow whose data stays unacknowledged for so long, as `TCP_USER_TIMEOUT` (RFC 5482); None, the default, leaves
-    /// it to the number of retransmissions.
+    /// Sets the time after which a subflow with unacknowledged data ends, as `TCP_USER_TIMEOUT` (RFC 5482).
+    /// With `None`, the default, the number of retransmissions is the limit.
     ///
     /// # Errors
-    /// `NotConnected` when the connection is over.
+    /// `NotConnected` after the end of the connection.
     pub fn set_user_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         self.running()?;
         let mut core = self.shared.lock();
@@ -112,11 +112,11 @@ impl MptcpStream {
         Ok(())
     }
 
-    /// Takes no more from the application while so many bytes wait unsent, as `TCP_NOTSENT_LOWAT`; None, the default, takes
-    /// what the send buffer holds.
+    /// Limits the unsent bytes in the send buffer, as `TCP_NOTSENT_LOWAT`. With `None`, the default, the send
+    /// buffer is the limit.
     ///
     /// # Errors
-    /// `NotConnected` when the connection is over.
+    /// `NotConnected` after the end of the connection.
     pub fn set_notsent_lowat(&self, most: Option<u64>) -> io::Result<()> {
         self.running()?;
         let mut core = self.shared.lock();
@@ -125,10 +125,10 @@ impl MptcpStream {
         Ok(())
     }
 
-    /// Changes the congestion control; the windows stay as they are.
+    /// Changes the congestion controller; the windows stay.
     ///
     /// # Errors
-    /// `NotConnected` when the connection is over.
+    /// `NotConnected` after the end of the connection.
     pub fn set_congestion(&self, congestion: &Factory<dyn CongestionControl>) -> io::Result<()> {
         self.running()?;
         self.shared.lock().endpoint.set_policies(self.id, Some(congestion.build()), None);
@@ -138,19 +138,18 @@ impl MptcpStream {
     /// Changes the scheduler.
     ///
     /// # Errors
-    /// `NotConnected` when the connection is over.
+    /// `NotConnected` after the end of the connection.
     pub fn set_scheduler(&self, scheduler: &Factory<dyn Scheduler>) -> io::Result<()> {
         self.running()?;
         self.shared.lock().endpoint.set_policies(self.id, None, Some(scheduler.build()));
         Ok(())
     }
 
-    /// Opens a further subflow, from an interface of ours to an address of the peer's; [`Self::info`] shows what
-    /// becomes of it.
+    /// Opens another subflow from a local interface to a remote address; [`Self::info`] shows its state.
     ///
     /// # Errors
-    /// `NotConnected` when the connection is over; `InvalidInput` on TCP, beyond the limit of subflows, from an
-    /// interface that is down or of the other IP version.
+    /// `NotConnected` after the end of the connection. `InvalidInput` for a TCP connection, beyond the limit
+    /// of subflows, or for an interface that is down or has another IP version.
     pub fn open_subflow(&self, from: InterfaceId, to: SocketAddr) -> io::Result<()> {
         self.running()?;
         let mut core = self.shared.lock();
@@ -165,10 +164,10 @@ impl MptcpStream {
         Ok(())
     }
 
-    /// Ends a subflow; the connection goes on over the others.
+    /// Ends a subflow; the connection continues over the others.
     ///
     /// # Errors
-    /// `NotConnected` when the connection is over, `NotFound` when it has no such subflow that is open.
+    /// `NotConnected` after the end of the connection, `NotFound` without such an open subflow.
     pub fn close_subflow(&self, subflow: SubflowId) -> io::Result<()> {
         self.running()?;
         let mut core = self.shared.lock();
@@ -180,7 +179,7 @@ impl MptcpStream {
         Ok(())
     }
 
-    /// What it was told, as long as it is not over.
+    /// The configuration of an open connection.
     fn running(&self) -> io::Result<Config> {
         let core = self.shared.lock();
         let connection = core.endpoint.connection(self.id).map(|connection| connection.config().clone());

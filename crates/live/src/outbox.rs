@@ -1,7 +1,7 @@
-//! What leaves: segments on their way from the endpoint to the devices.
+//! Sent segments between the endpoint and the devices.
 //!
-//! Owns a batch of them. The endpoint fills it under the lock; encoding and writing need none. Payload is
-//! never copied here.
+//! Owns one batch. The endpoint fills it under the lock; encoding and writing need no lock. Never copies
+//! payload.
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
@@ -15,35 +15,35 @@ use crate::device::Device;
 use crate::shared::{Core, Counters};
 use crate::{Link, Offload, vnet};
 
-/// Packets sent before the other direction has its turn.
+/// Maximum number of packets per batch.
 const BATCH: usize = 64;
 
-/// Payload sent before the other direction has its turn, bytes: large segments make a batch sooner.
+/// Maximum payload per batch in bytes, for large segments.
 const BATCH_BYTES: usize = 1 << 20;
 
-/// What a segment holds before it is filled.
+/// Placeholder addresses of an unused segment.
 const NOWHERE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
 
-/// A segment to be written.
+/// A segment to write.
 #[derive(Debug)]
 struct Leaving {
     device: usize,
     segment: Segment,
-    /// Payload of a frame, where the device has to cut it.
+    /// Payload per frame, if the device must split it (GSO).
     gso_size: Option<u16>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     leaving: Vec<Leaving>,
-    /// Segments that were written, to be used again.
+    /// Segments for reuse.
     spare: Vec<Segment>,
-    /// Headers of the packet being written.
+    /// Header buffer.
     headers: Vec<u8>,
 }
 
 impl Outbox {
-    /// Takes what the endpoint has to send, up to a batch; returns whether there may be more.
+    /// Fills a batch from the endpoint. Returns whether there may be more.
     pub(crate) fn fill(&mut self, now: Instant, core: &mut Core, devices: &[Device]) -> bool {
         let mut bytes = 0;
         loop {
@@ -66,7 +66,7 @@ impl Outbox {
         }
     }
 
-    /// Writes the batch. A packet that a device does not take is lost.
+    /// Writes the batch. A packet that a device rejects is lost.
     pub(crate) fn write(
         &mut self,
         devices: &mut [Device],
@@ -91,13 +91,13 @@ impl Outbox {
                 }
                 None => put(&packet, gso_size),
             }
-            // The connection holds the payload until it is acknowledged; nobody else should.
+            // The connection keeps the payload until it is acknowledged.
             packet.segment.payload = Bytes::new();
             self.spare.push(packet.segment);
         }
     }
 
-    /// Writes what bad networks hold back.
+    /// Writes packets that impairments release.
     pub(crate) fn release(&mut self, devices: &mut [Device], counted: &mut Counters) {
         for device in devices {
             let silent = device.is_silent();
@@ -111,7 +111,7 @@ impl Outbox {
     }
 }
 
-/// Counts a packet that was handed to a device.
+/// Counts a packet that was passed to a device.
 fn count(counted: &mut Counters, result: &io::Result<()>) {
     match result {
         Ok(()) => counted.sent += 1,
@@ -119,7 +119,7 @@ fn count(counted: &mut Counters, result: &io::Result<()>) {
     }
 }
 
-/// Writes a packet to a device, which completes the checksum and cuts the payload where it can.
+/// Writes a packet to a device, which completes the checksum and splits the payload if it supports that.
 fn send(link: &Link, packet: &Packet, gso_size: Option<u16>, headers: &mut Vec<u8>) -> io::Result<()> {
     headers.clear();
     let mut mode = ChecksumMode::Complete;

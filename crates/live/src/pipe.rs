@@ -1,8 +1,8 @@
-//! A link inside this process: two ends that hand each other IP packets.
+//! A link inside this process, whose two ends exchange IP packets.
 //!
-//! Owns the packets on their way, and a descriptor for each end that is readable as long as something waits there. Never
-//! touches the kernel's network: a driver over pipes needs no privileges, and whoever holds the other end decides what
-//! comes, in which order and how damaged.
+//! Owns queued packets, and a descriptor per end that is readable while a packet is queued. Never uses the
+//! kernel's network. A driver over pipes needs no privileges, and the owner of the other end controls
+//! arrivals, their order and their contents.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -14,7 +14,7 @@ use bytes::{Bytes, BytesMut};
 
 use crate::sys;
 
-/// Packets that wait at one end; more are lost, as in the queue of a device.
+/// Maximum number of queued packets per end; further packets are lost.
 const MOST: usize = 2_000;
 
 /// One end of a link.
@@ -29,14 +29,14 @@ pub struct Pipe {
 #[derive(Debug)]
 struct Queue {
     waiting: Mutex<Waiting>,
-    /// Readable while something waits, or when nothing will come any more.
+    /// Readable while a packet is queued, or after the other end is closed.
     bell: File,
 }
 
 #[derive(Debug, Default)]
 struct Waiting {
     packets: VecDeque<Bytes>,
-    /// The other end is gone.
+    /// Whether the other end is closed.
     ended: bool,
 }
 
@@ -46,7 +46,7 @@ impl Queue {
     }
 
     fn ring(&self) {
-        // Only a counter at its end could fail, and then the bell rings already.
+        // Fails only if the counter is at its maximum, and then it is readable anyway.
         let _ = (&self.bell).write(&1_u64.to_ne_bytes());
     }
 
@@ -66,7 +66,7 @@ impl Queue {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let packet = waiting.packets.pop_front();
         if packet.is_some() && waiting.packets.is_empty() && !waiting.ended {
-            // An empty counter would block, which is just as well.
+            // A counter at zero would block, which is fine.
             let _ = (&self.bell).read(&mut [0; 8]);
         }
         let none = if waiting.ended { io::ErrorKind::BrokenPipe } else { io::ErrorKind::WouldBlock };
@@ -80,7 +80,7 @@ impl Queue {
 }
 
 impl Pipe {
-    /// Both ends of a link that is called `name` and carries packets of up to `mtu` bytes.
+    /// Both ends of a link called `name` with an MTU of `mtu` bytes.
     ///
     /// ```
     /// let (near, far) = mptcp_live::Pipe::pair("line", 1_500)?;
@@ -102,35 +102,35 @@ impl Pipe {
         Ok((end(&back, &there), end(&there, &back)))
     }
 
-    /// What it is called.
+    /// The name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Longest packet that a driver sends, bytes.
+    /// Maximum packet that a driver sends, bytes.
     #[must_use]
     pub fn mtu(&self) -> usize {
         self.mtu
     }
 
-    /// Hands a packet to the other end, whatever it holds.
+    /// Sends a packet with any contents to the other end.
     ///
     /// # Errors
-    /// `WouldBlock` when 2000 wait there or the other end is gone: the packet is lost.
+    /// `WouldBlock` if 2000 packets are queued or the other end is closed: the packet is lost.
     pub fn put(&self, packet: Bytes) -> io::Result<()> {
         self.outgoing.push(packet)
     }
 
-    /// Takes the next packet; never waits.
+    /// Receives the next packet without blocking.
     ///
     /// # Errors
-    /// `WouldBlock` when none is there, `BrokenPipe` when none will come.
+    /// `WouldBlock` without a packet, `BrokenPipe` after the other end is closed.
     pub fn take(&self) -> io::Result<Bytes> {
         self.incoming.pop()
     }
 
-    /// Takes the next packet behind what `buffer` holds.
+    /// Appends the next packet to `buffer`.
     pub(crate) fn receive(&self, buffer: &mut BytesMut) -> io::Result<()> {
         buffer.extend_from_slice(&self.take()?);
         Ok(())
@@ -145,7 +145,7 @@ impl Pipe {
 }
 
 impl AsFd for Pipe {
-    /// Readable while a packet waits, or when none will come.
+    /// Readable while a packet is queued, or after the other end is closed.
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.incoming.bell.as_fd()
     }

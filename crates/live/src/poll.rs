@@ -1,7 +1,6 @@
-//! Sockets that are polled: what an asynchronous runtime needs, whichever it is.
+//! Poll functions of sockets, for any asynchronous runtime.
 //!
-//! Owns no state and starts no thread: a task that finds nothing is kept with the socket, and woken by what happens
-//! to it.
+//! Stateless, without threads: the socket stores the waker of a waiting task.
 
 use std::io;
 use std::task::{Context, Poll};
@@ -26,10 +25,10 @@ impl MptcpStream {
         Poll::Pending
     }
 
-    /// Reads what is there; 0 at the end of the peer's stream. Nothing is lost when the task is never polled again.
+    /// Reads available data; 0 at the end of the stream. Cancel-safe.
     ///
     /// # Errors
-    /// As reading from a socket that blocks.
+    /// As a blocking read.
     pub fn poll_read(&self, context: &mut Context<'_>, buffer: &mut [u8]) -> Poll<io::Result<usize>> {
         if buffer.is_empty() {
             return Poll::Ready(Ok(0));
@@ -44,10 +43,10 @@ impl MptcpStream {
         Poll::Pending
     }
 
-    /// Writes as much as there is room for.
+    /// Writes as much as fits into the send buffer.
     ///
     /// # Errors
-    /// As writing to a socket that blocks.
+    /// As a blocking write.
     pub fn poll_write(&self, context: &mut Context<'_>, data: &[u8]) -> Poll<io::Result<usize>> {
         if data.is_empty() {
             return Poll::Ready(Ok(0));

@@ -1,7 +1,8 @@
-//! What the driver's thread and the sockets share: the endpoint behind a lock, and the bell that wakes the thread.
+//! State that the driver thread and the sockets share: the endpoint under a lock, and the eventfd that wakes
+//! the thread.
 //!
-//! Owns the state of each socket as events have told it. A socket changes the endpoint under the lock
-//! and rings; the thread does all input and output, and wakes those that events are for. Never touches a device.
+//! Owns the state of each socket, according to events. A socket changes the endpoint under the lock and
+//! signals the eventfd. The thread does all input and output, and wakes waiters. Never touches a device.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -18,63 +19,63 @@ use mptcp_clock::Instant;
 use crate::sys;
 use crate::waiting::{self, Interest, Waiters, Woken};
 
-/// How long a connection may take to end without its socket: Linux's `tcp_fin_timeout` and
-/// `net.mptcp.close_timeout`.
+/// Maximum time for closing a connection without a socket: `tcp_fin_timeout` and `net.mptcp.close_timeout` of
+/// Linux.
 const LINGER: mptcp_clock::Duration = mptcp_clock::Duration::from_secs(60);
 
-/// Work of a driver so far.
+/// Counters of a driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Segments that came in and were for us.
+    /// Received segments for the endpoint.
     pub received: u64,
-    /// Packets that came in and were not: neither TCP nor ICMP about it, damaged, or for another address.
+    /// Ignored packets: neither TCP nor related ICMP, corrupted, or for another address.
     pub ignored: u64,
-    /// Packets that went out.
+    /// Sent packets.
     pub sent: u64,
-    /// Packets that the device did not take.
+    /// Packets that a device rejected.
     pub dropped: u64,
-    /// Times that the thread had its turn: after sleeping, or for more of the same.
+    /// Iterations of the thread.
     pub turns: u64,
 }
 
-/// An address of the endpoint's and the device that it is on.
+/// An address of the endpoint, and its device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
-    /// What the endpoint calls it.
+    /// The interface.
     pub interface: InterfaceId,
     /// The address.
     pub address: IpAddr,
     /// The device.
     pub device: String,
-    /// Longest IP packet of the device, bytes.
+    /// MTU of the device, bytes.
     pub mtu: usize,
 }
 
-/// What a socket has to know of its connection.
+/// State of a socket.
 #[derive(Debug, Default)]
 pub(crate) struct Status {
     pub opened: bool,
-    /// The peer has sent all it will.
+    /// The peer has ended its stream.
     pub finished: bool,
     pub closed: Option<CloseReason>,
-    /// What the endpoint handed out and the application did not take yet.
+    /// Data from the endpoint that the application has not read.
     pub unread: Bytes,
-    /// No more will be read, or written.
+    /// Closed for reading, or for writing.
     pub read_closed: bool,
     pub write_closed: bool,
     pub nonblocking: bool,
     pub read_timeout: Option<Duration>,
     pub write_timeout: Option<Duration>,
-    /// As it was at the end.
+    /// The final state of the connection.
     pub last: Option<ConnectionInfo>,
-    /// Its socket is gone; the connection ends in the background.
+    /// Its socket was dropped, and the connection closes in the background.
     pub orphan: bool,
-    /// The port where it waits to be accepted.
+    /// The port at which it waits for acceptance.
     pub waits_at: Option<u16>,
     pub waiters: Waiters,
 }
 
-/// Connections that wait to be accepted at a port.
+/// Connections at a port that wait for acceptance.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     pub queue: VecDeque<ConnectionId>,
@@ -87,15 +88,15 @@ pub(crate) struct Core {
     pub sockets: HashMap<ConnectionId, Status>,
     /// By port.
     pub backlogs: HashMap<u16, Backlog>,
-    /// Connections without sockets, and when they have lasted too long; in that order.
+    /// Connections without sockets, ordered by their deadline.
     lingering: VecDeque<(Instant, ConnectionId)>,
-    /// Those who wait for connections without sockets to end.
+    /// Waiters for the end of connections without sockets.
     pub drained: Waiters,
-    /// To be woken when the lock is free.
+    /// Waiters to wake after the lock is released.
     pub woken: Vec<Woken>,
     pub counters: Counters,
     pub stopping: bool,
-    /// The thread is gone, and nothing will happen any more.
+    /// The thread has ended.
     pub stopped: bool,
 }
 
@@ -103,14 +104,14 @@ pub(crate) struct Core {
 pub(crate) struct Shared {
     core: Mutex<Core>,
     pub bell: File,
-    /// A socket has given the endpoint something to do since the thread's last turn.
+    /// A socket has changed the endpoint since the last iteration of the thread.
     wanted: AtomicBool,
-    /// The thread waits for packets, time or the bell.
+    /// The thread sleeps.
     asleep: AtomicBool,
     origin: std::time::Instant,
-    /// The endpoint's addresses.
+    /// Addresses of the endpoint.
     pub addresses: Vec<Address>,
-    /// For each of them, whether the link of its device carries nothing.
+    /// For each address: whether its device drops all packets.
     pub silent: Vec<Arc<AtomicBool>>,
 }
 
@@ -143,47 +144,47 @@ impl Shared {
         })
     }
 
-    /// The time, from the start of the driver.
+    /// Time since the start of the driver.
     pub(crate) fn now(&self) -> Instant {
         Instant::from_nanos(u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Core> {
-        // A panic elsewhere stops the driver, which is told by `stopped`.
+        // A panic elsewhere stops the driver, which `stopped` reports.
         self.core.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wakes the thread if it sleeps and the endpoint has something for it to do.
+    /// Wakes a sleeping thread if the endpoint has work.
     pub(crate) fn ring(&self, core: &Core) {
         if !core.stopping && !core.endpoint.wants_transmit() {
             return;
         }
         self.wanted.store(true, Ordering::SeqCst);
         if self.asleep.swap(false, Ordering::SeqCst) {
-            // Only a counter at its end could fail, and then the bell rings already.
+            // Fails only if the counter is at its maximum, and then it is readable anyway.
             let _ = (&self.bell).write(&1_u64.to_ne_bytes());
         }
     }
 
-    /// The thread begins a turn, under the lock, and will see what sockets have done until now.
+    /// Marks the start of an iteration, under the lock. It sees all earlier changes of sockets.
     pub(crate) fn wake_up(&self) {
         self.asleep.store(false, Ordering::SeqCst);
         self.wanted.store(false, Ordering::SeqCst);
     }
 
-    /// The thread is going to sleep: from here on the bell rings. False when a socket wants something.
+    /// Marks the start of sleep, after which the eventfd is signalled. False if a socket has work.
     pub(crate) fn fall_asleep(&self) -> bool {
         self.asleep.store(true, Ordering::SeqCst);
         !self.wanted.load(Ordering::SeqCst)
     }
 
-    /// The bell was heard.
+    /// Clears the eventfd.
     pub(crate) fn silence(&self) {
-        // An empty counter would block, which is just as well.
+        // A counter at zero would block, which is fine.
         let _ = (&self.bell).read(&mut [0; 8]);
     }
 
-    /// Nothing will happen any more: tells everybody.
+    /// Stops all sockets and wakes their waiters.
     pub(crate) fn stop(&self) {
         let mut core = self.lock();
         let core_ref = &mut *core;
@@ -196,8 +197,8 @@ impl Shared {
         waiting::wake(woken);
     }
 
-    /// Waits until something has happened to the socket, listener or driver that `of` finds; `WouldBlock` after
-    /// `deadline`, as in the standard library.
+    /// Waits for an event of the socket, listener or driver that `of` finds. `WouldBlock` after `deadline`, as
+    /// in the standard library.
     pub(crate) fn wait<'a>(
         &'a self,
         core: MutexGuard<'a, Core>,
@@ -210,7 +211,7 @@ impl Shared {
 }
 
 impl Core {
-    /// Nothing comes from a driver that has stopped.
+    /// An error if the driver has stopped.
     pub(crate) fn check_running(&self) -> io::Result<()> {
         if self.stopped {
             return Err(io::Error::new(io::ErrorKind::NotConnected, "the driver has stopped"));
@@ -218,7 +219,7 @@ impl Core {
         Ok(())
     }
 
-    /// Takes in what the endpoint has to tell, and collects those to be woken.
+    /// Handles the events of the endpoint, and collects waiters.
     pub(crate) fn take_events(&mut self, now: Instant) {
         while let Some(event) = self.endpoint.poll_event() {
             self.take_event(now, event.connection, event.kind);
@@ -239,7 +240,7 @@ impl Core {
                 status.finished = true;
                 status.waiters.served(Interest::Read, &mut self.woken);
             }
-            // RFC 9293 section 3.10.4 as Linux has it: data for a socket that is gone ends the connection.
+            // RFC 9293 section 3.10.4, as in Linux: data for a closed socket resets the connection.
             EventKind::Readable if status.orphan => self.endpoint.abort(now, id),
             EventKind::Readable => status.waiters.served(Interest::Read, &mut self.woken),
             EventKind::Writable => status.waiters.served(Interest::Write, &mut self.woken),
@@ -248,12 +249,13 @@ impl Core {
                 status.last = self.endpoint.info(now, id);
                 status.waiters.all(&mut self.woken);
                 if status.orphan {
-                    // What came and nobody will read must not keep it.
+                    // Unread data must not keep the connection alive.
                     self.endpoint.discard(now, id);
                     self.sockets.remove(&id);
                     self.drained.all(&mut self.woken);
                 } else if let Some(port) = status.waits_at {
-                    // Its place is for others, and its data goes with it: callers that reset without end must fill neither.
+                    // Frees its backlog slot and its data, so that peers that reset connections cannot exhaust
+                    // them.
                     if let Some(backlog) = self.backlogs.get_mut(&port) {
                         backlog.queue.retain(|waiting| *waiting != id);
                     }
@@ -276,12 +278,12 @@ impl Core {
         }
     }
 
-    /// The socket of a connection is dropped. Linux resets when data was left unread (RFC 2525
-    /// section 2.17), gives up what is not open yet, and closes in the background otherwise.
+    /// Handles a dropped socket. As in Linux, resets the connection if data is unread (RFC 2525 section 2.17),
+    /// aborts an incomplete handshake, and otherwise closes in the background.
     pub(crate) fn abandon(&mut self, now: Instant, id: ConnectionId) {
         let Some(status) = self.sockets.get_mut(&id) else { return };
         if status.closed.is_some() {
-            // What nobody will read is let go of; subflows that are still ending have a minute for that by themselves.
+            // Discards unread data. Closing subflows keep their own timeout of a minute.
             self.endpoint.discard(now, id);
             self.sockets.remove(&id);
             return;
@@ -295,7 +297,7 @@ impl Core {
         }
     }
 
-    /// Ends the connections without sockets that have lasted too long; returns when to look next.
+    /// Resets connections without sockets after their deadline. Returns the next deadline.
     pub(crate) fn end_lingering(&mut self, now: Instant) -> Option<Instant> {
         while let Some(&(at, id)) = self.lingering.front() {
             if self.sockets.get(&id).is_some_and(|status| status.orphan) {
@@ -309,7 +311,7 @@ impl Core {
         None
     }
 
-    /// Ends every connection at once, and tells the peers.
+    /// Resets every connection, and notifies the peers.
     pub(crate) fn abort_all(&mut self, now: Instant) {
         let all: Vec<ConnectionId> = self.endpoint.connections().collect();
         all.into_iter().for_each(|id| self.endpoint.abort(now, id));

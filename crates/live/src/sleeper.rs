@@ -1,45 +1,45 @@
-//! Sleep that ends at an instant, or when a device has something: what a driver of a network needs beside the devices.
+//! Sleep until an instant, or until a device is ready, for drivers of networks.
 //!
-//! Owns the timer and copies of the descriptors; allocates nothing while it sleeps and wakes. Never reads.
+//! Owns the timer and copies of the descriptors. Allocates nothing while it sleeps and wakes. Never reads.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use crate::sys::alarm;
 
-/// The priority of a thread that runs first. Above the kernel's own threads (50) would only delay what it waits for.
+/// Real-time priority. A priority above that of kernel threads (50) would delay their work.
 const PRIORITY: i32 = 40;
 
-/// The time of the monotonic clock, nanoseconds.
+/// The monotonic clock, nanoseconds.
 #[must_use]
 pub fn monotonic() -> u64 {
     alarm::monotonic()
 }
 
-/// Asks for the calling thread to run before all ordinary ones.
+/// Gives the calling thread a real-time priority.
 ///
 /// # Errors
-/// Where that is not allowed: it takes CAP_SYS_NICE.
+/// Without CAP_SYS_NICE.
 pub fn run_first() -> io::Result<()> {
     alarm::run_first(PRIORITY)
 }
 
-/// Wakes by time and by descriptors.
+/// Sleeps until an instant, or until a descriptor is ready.
 #[derive(Debug)]
 pub struct Sleeper {
     timer: OwnedFd,
     set_to: Option<u64>,
-    /// Open as long as they are polled.
+    /// Keeps the polled descriptors open.
     _kept: Vec<OwnedFd>,
-    /// Those of the caller in their order, then the timer.
+    /// The descriptors of the caller in order, then the timer.
     polled: Vec<libc::pollfd>,
 }
 
 impl Sleeper {
-    /// Is woken when one of them is readable or in error.
+    /// Wakes when one of `sources` is readable or has an error.
     ///
     /// # Errors
-    /// When the process has no descriptors left.
+    /// Without free descriptors.
     pub fn new<'a>(sources: impl IntoIterator<Item = &'a dyn AsFd>) -> io::Result<Self> {
         let timer = alarm::timer()?;
         let copies = sources.into_iter().map(|source| source.as_fd().try_clone_to_owned());
@@ -50,11 +50,11 @@ impl Sleeper {
         Ok(Self { timer, set_to: None, _kept: kept, polled })
     }
 
-    /// Sleeps until `at` of the monotonic clock, or until a source or a signal wakes it; None is for ever. An instant that is over only
-    /// looks.
+    /// Sleeps until `at` of the monotonic clock, or until a source or signal wakes it; `None` has no timeout.
+    /// For a past instant it only polls.
     ///
     /// # Errors
-    /// What poll(2) says.
+    /// As poll(2).
     pub fn sleep(&mut self, at: Option<u64>) -> io::Result<()> {
         if at.is_some_and(|at| at <= monotonic()) {
             return alarm::poll(&mut self.polled, false);
@@ -65,14 +65,14 @@ impl Sleeper {
         }
         alarm::poll(&mut self.polled, true)?;
         if self.polled.last().is_some_and(|timer| timer.revents != 0) {
-            // It rings until it is set anew.
+            // The timer stays readable until it is set again.
             self.set_to = None;
             alarm::set(&self.timer, None)?;
         }
         Ok(())
     }
 
-    /// Whether the last sleep found this source readable, or in error.
+    /// Whether this source was readable, or had an error, after the last sleep.
     #[must_use]
     pub fn is_ready(&self, source: usize) -> bool {
         self.polled.get(source).is_some_and(|entry| entry.revents != 0)

@@ -1,8 +1,8 @@
-//! Connections, in the manner of `std::net::TcpStream`.
+//! Connections, similar to `std::net::TcpStream`.
 //!
-//! Owns opening, reading, writing and ending; a socket may be used from several threads, and reading and writing go on
-//! side by side through `&MptcpStream`. Waiting is `waiting.rs`, polling `poll.rs`, copying `transfer.rs`. Never sees a
-//! packet.
+//! Owns opening, reading, writing and closing. Several threads can use a socket, and read and write
+//! concurrently through `&MptcpStream`. `waiting.rs` implements waiting, `poll.rs` polling, `transfer.rs`
+//! copying. Never sees a packet.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Shutdown, SocketAddr};
@@ -17,7 +17,7 @@ use crate::shared::{Core, Shared, Status};
 use crate::transfer::{copy, ended, put, room, take};
 use crate::waiting::{Interest, wake};
 
-/// A connection. Dropping it closes it in the background, or resets it when data was left unread.
+/// A connection. Dropping it closes it in the background, or resets it if data is unread.
 #[derive(Debug)]
 pub struct MptcpStream {
     pub(crate) shared: Arc<Shared>,
@@ -25,8 +25,8 @@ pub struct MptcpStream {
 }
 
 impl MptcpStream {
-    /// Connects from the first address of the same family that `config` allows and whose interface is up, and waits
-    /// until the connection can carry data. The MSS is lowered to what the devices carry.
+    /// Connects from the first address of the same family that `config` allows and whose interface is up.
+    /// Waits until the connection can carry data. The MSS is limited to the MTU of the devices.
     ///
     /// # Errors
     /// `AddrNotAvailable` without an address of that family, `NetworkDown`, `ConnectionRefused`, `TimedOut`.
@@ -36,10 +36,10 @@ impl MptcpStream {
         Ok(stream)
     }
 
-    /// As [`Self::connect`], for at most `timeout`.
+    /// As [`Self::connect`], with a timeout.
     ///
     /// # Errors
-    /// `TimedOut` when there was no answer by then, and those of [`Self::connect`].
+    /// `TimedOut` after the timeout, and those of [`Self::connect`].
     pub fn connect_timeout(
         driver: &Driver,
         remote: SocketAddr,
@@ -54,10 +54,10 @@ impl MptcpStream {
         Err(io::Error::new(io::ErrorKind::TimedOut, what))
     }
 
-    /// Begins to connect and does not wait: [`Self::wait_connected`] and [`Self::poll_connected`] do.
+    /// Starts to connect without waiting; [`Self::wait_connected`] and [`Self::poll_connected`] wait.
     ///
     /// # Errors
-    /// `AddrNotAvailable` without an address of that family, `NetworkDown` when none of them is up.
+    /// `AddrNotAvailable` without an address of that family, `NetworkDown` if none of them is up.
     pub fn open(driver: &Driver, remote: SocketAddr, config: Config) -> io::Result<Self> {
         let shared = Arc::clone(&driver.shared);
         let same = |address: IpAddr| address.is_ipv4() == remote.is_ipv4();
@@ -94,10 +94,11 @@ impl MptcpStream {
         Self { shared: Arc::clone(shared), id }
     }
 
-    /// Waits until the connection can carry data, `timeout` at most (None is for ever); returns whether it can.
+    /// Waits until the connection can carry data, at most for `timeout` (`None` is unlimited). Returns whether
+    /// it can.
     ///
     /// # Errors
-    /// `ConnectionRefused`, `TimedOut`, and how else it ended.
+    /// `ConnectionRefused`, `TimedOut`, or another end of the connection.
     pub fn wait_connected(&self, timeout: Option<Duration>) -> io::Result<bool> {
         let deadline = after(timeout);
         let mut core = self.shared.lock();
@@ -121,11 +122,12 @@ impl MptcpStream {
         }
     }
 
-    /// Ends a direction, or both. After `Write` what was written still arrives, and the peer reads the end after it;
-    /// after `Read` reading gives what is here already, then the end (as on Linux, the peer is not told).
+    /// Closes one or both directions. After `Write`, written data and then the end of the stream are still
+    /// delivered. After `Read`, reads return buffered data and then the end; as on Linux, the peer is not
+    /// notified.
     ///
     /// # Errors
-    /// How the connection ended, if it was not in order.
+    /// An abnormal end of the connection.
     pub fn shutdown(&self, how: Shutdown) -> io::Result<()> {
         let mut core = self.shared.lock();
         let status = self.status(&mut core)?;
@@ -134,7 +136,7 @@ impl MptcpStream {
         if let Some(how) = status.closed.filter(|how| *how != CloseReason::Finished) {
             return Err(ended(how));
         }
-        // Whoever waits in another thread learns of it.
+        // Wakes waiters in other threads.
         let mut woken = Vec::new();
         status.waiters.all(&mut woken);
         if how != Shutdown::Read {
@@ -146,7 +148,7 @@ impl MptcpStream {
         Ok(())
     }
 
-    /// [`Self::shutdown`] of the writing half.
+    /// As [`Self::shutdown`], for writing.
     ///
     /// # Errors
     /// As [`Self::shutdown`].
@@ -154,11 +156,11 @@ impl MptcpStream {
         self.shutdown(Shutdown::Write)
     }
 
-    /// Ends the connection at once, on all subflows, and tells the peer by MP_FASTCLOSE (RFC 8684 section 3.5); what
-    /// was not sent or read is lost. Later calls fail with `ConnectionAborted`.
+    /// Aborts the connection on all subflows, and notifies the peer with MP_FASTCLOSE (RFC 8684 section 3.5).
+    /// Unsent and unread data is lost. Later calls fail with `ConnectionAborted`.
     ///
     /// # Errors
-    /// `NotConnected` when nothing is known of the connection any more.
+    /// `NotConnected` if the connection is no longer known.
     pub fn abort(&self) -> io::Result<()> {
         let mut core = self.shared.lock();
         let status = self.status(&mut core)?;
@@ -169,37 +171,37 @@ impl MptcpStream {
         Ok(())
     }
 
-    /// How long a read waits before it fails with `WouldBlock`; None is for ever.
+    /// Timeout of reads, which then fail with `WouldBlock`; `None` is unlimited.
     ///
     /// # Errors
-    /// `NotConnected` when nothing is known of the connection any more.
+    /// `NotConnected` if the connection is no longer known.
     pub fn set_read_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         self.status(&mut self.shared.lock())?.read_timeout = timeout;
         Ok(())
     }
 
-    /// How long a write waits before it fails with `WouldBlock`; None is for ever.
+    /// Timeout of writes, which then fail with `WouldBlock`; `None` is unlimited.
     ///
     /// # Errors
-    /// `NotConnected` when nothing is known of the connection any more.
+    /// `NotConnected` if the connection is no longer known.
     pub fn set_write_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         self.status(&mut self.shared.lock())?.write_timeout = timeout;
         Ok(())
     }
 
-    /// Whether reading and writing wait.
+    /// Whether reads and writes block.
     ///
     /// # Errors
-    /// `NotConnected` when nothing is known of the connection any more.
+    /// `NotConnected` if the connection is no longer known.
     pub fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
         self.status(&mut self.shared.lock())?.nonblocking = nonblocking;
         Ok(())
     }
 
-    /// Reads at most `most` bytes without copying them, or waits; nothing at the end of the peer's stream.
+    /// Reads up to `most` bytes without copying, or blocks. Returns no slice at the end of the stream.
     ///
     /// # Errors
-    /// `WouldBlock` when it may not wait (longer), and how the connection ended, if it was not in order.
+    /// `WouldBlock` after the timeout or in non-blocking mode, or an abnormal end of the connection.
     pub fn read_slices(&self, most: usize) -> io::Result<Vec<Bytes>> {
         if most == 0 {
             return Ok(Vec::new());
@@ -214,16 +216,18 @@ impl MptcpStream {
         }
     }
 
-    /// Writes without copying, or waits; returns how many bytes there was room for. The memory is held until the peer has
-    /// acknowledged it.
+    /// Writes without copying, or blocks. Returns the number of accepted bytes. The memory is kept until the
+    /// peer acknowledges it.
     ///
     /// # Errors
-    /// `WouldBlock` when it may not wait (longer), `BrokenPipe` after the end was written, and how the connection ended.
+    /// `WouldBlock` after the timeout or in non-blocking mode, `BrokenPipe` after closing, or the end of the
+    /// connection.
     pub fn write_bytes(&self, data: &Bytes) -> io::Result<usize> {
         self.write_bytes_with(data, WriteFlags::default())
     }
 
-    /// The same with flags, as send(2): more follows at once (MSG_MORE), or a record ends here (MSG_EOR), if all is written.
+    /// As [`Self::write_bytes`], with flags of send(2): more data follows (MSG_MORE), or a record ends here
+    /// (MSG_EOR) if everything is accepted.
     ///
     /// # Errors
     /// As [`Self::write_bytes`].
@@ -246,7 +250,7 @@ impl MptcpStream {
             if let Some(room) = room(&self.shared, &mut core, self.id)? {
                 drop(core);
                 let part = length.min(room);
-                // What there is no room for follows: no record ends before.
+                // The rest follows later, so no record ends yet.
                 let flags = WriteFlags { end_of_record: flags.end_of_record && part == length, ..flags };
                 if let Some(taken) = put(&self.shared, self.id, make(part), flags)? {
                     return Ok(taken);
@@ -271,7 +275,7 @@ impl MptcpStream {
             .wait(core, deadline, |core| core.sockets.get_mut(&self.id).map(|status| &mut status.waiters))
     }
 
-    /// Until when a call may wait.
+    /// The deadline of a call; `None` is unlimited.
     fn patience(&self, core: &mut MutexGuard<'_, Core>, interest: Interest) -> io::Result<Option<Instant>> {
         let status = self.status(core)?;
         let timeout = if interest == Interest::Read { status.read_timeout } else { status.write_timeout };
@@ -288,19 +292,19 @@ impl Drop for MptcpStream {
 }
 
 impl Read for &MptcpStream {
-    /// Reads what is there, or waits; 0 at the end of the peer's stream.
+    /// Reads available data, or blocks; 0 at the end of the stream.
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         Ok(copy(self.read_slices(buffer.len())?, buffer))
     }
 }
 
 impl Write for &MptcpStream {
-    /// Puts as much as there is room for into the send buffer, or waits for room.
+    /// Copies data into the send buffer, or blocks until it has space.
     fn write(&mut self, data: &[u8]) -> io::Result<usize> {
         self.write_with(data.len(), WriteFlags::default(), |some| Bytes::copy_from_slice(&data[..some]))
     }
 
-    /// Nothing waits here: what is written is sent as soon as windows allow.
+    /// Nothing is buffered here: the connection sends data as soon as its windows allow.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -326,7 +330,8 @@ pub(crate) fn after(timeout: Option<Duration>) -> Option<Instant> {
     timeout.and_then(|span| Instant::now().checked_add(span))
 }
 
-/// The MSS that the devices of these addresses can carry (RFC 9293 section 3.7.1), and what peers that are Linux need.
+/// The configuration with the MSS that the devices of these addresses support (RFC 9293 section 3.7.1), and
+/// that Linux peers need.
 pub(crate) fn fitted(shared: &Shared, mut config: Config, of: impl Fn(IpAddr) -> bool) -> Config {
     for known in shared.addresses.iter().filter(|known| of(known.address)) {
         let headers = if known.address.is_ipv4() { 40 } else { 60 };

@@ -1,6 +1,6 @@
-//! The system calls that the standard library has not.
+//! System calls that the standard library lacks.
 //!
-//! Owns all unsafe code of the crate, with the files below it. Never interprets an error: callers say what it means.
+//! Owns all unsafe code of the crate, together with its submodules. Never interprets an error; callers do.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -11,7 +11,7 @@ use bytes::BytesMut;
 pub(crate) mod alarm;
 pub(crate) mod sockets;
 
-/// Longest interface name, bytes.
+/// Maximum length of an interface name, bytes.
 pub(crate) const NAME_MAX: usize = libc::IFNAMSIZ - 1;
 
 fn request(name: &str) -> libc::ifreq {
@@ -28,16 +28,16 @@ fn name_of(request: &libc::ifreq) -> String {
     bytes.map(char::from).collect()
 }
 
-/// Makes an open `/dev/net/tun` the queue of a TUN device without packet information; returns the name
-/// that the device got. With `offload` a `virtio_net_hdr` stands before each packet, and both sides may leave
-/// checksums and cutting to the other.
+/// Attaches an open `/dev/net/tun` to a TUN device without packet information. Returns the name of the device.
+/// With `offload`, a `virtio_net_hdr` precedes each packet, and both sides may omit checksums and
+/// segmentation.
 pub(crate) fn attach_tun(tun: BorrowedFd<'_>, name: &str, offload: bool) -> io::Result<String> {
     let mut request = request(name);
     let header = if offload { libc::IFF_VNET_HDR } else { 0 };
     request.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI | header) as libc::c_short;
     // SAFETY: the descriptor is open, and TUNSETIFF reads and writes one ifreq, which lives here.
     check(unsafe { libc::ioctl(tun.as_raw_fd(), libc::TUNSETIFF, &raw mut request) })?;
-    // A device that was made before keeps what its last user set, so this is said either way.
+    // An existing device keeps the settings of its last user, so they are always set.
     let all = libc::TUN_F_CSUM | libc::TUN_F_TSO4 | libc::TUN_F_TSO6;
     let features = libc::c_ulong::from(if offload { all } else { 0 });
     // SAFETY: the descriptor is open, and TUNSETOFFLOAD takes a number, no pointer.
@@ -49,8 +49,8 @@ fn check(result: libc::c_int) -> io::Result<()> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
-/// Reads once: first into `header`, then behind what `buffer` holds, as far as it has memory. Returns how many
-/// bytes came in all; `buffer` is longer by those beyond the header.
+/// Reads once: first into `header`, then into the spare capacity of `buffer`. Returns the total number of
+/// bytes; `buffer` grows by those after the header.
 pub(crate) fn read_behind(fd: BorrowedFd<'_>, header: &mut [u8], buffer: &mut BytesMut) -> io::Result<usize> {
     let room = buffer.spare_capacity_mut();
     if header.is_empty() {
@@ -74,7 +74,7 @@ pub(crate) fn read_behind(fd: BorrowedFd<'_>, header: &mut [u8], buffer: &mut By
     Ok(count)
 }
 
-/// The MTU of an interface of the thread's network namespace, bytes.
+/// MTU of an interface in the network namespace of the thread, bytes.
 pub(crate) fn mtu(name: &str) -> io::Result<usize> {
     let any = std::net::UdpSocket::bind(("0.0.0.0", 0))?;
     let mut request = request(name);
@@ -87,7 +87,7 @@ pub(crate) fn mtu(name: &str) -> io::Result<usize> {
     Ok(unsafe { request.ifr_ifru.ifru_mtu }.max(0) as usize)
 }
 
-/// A counter that wakes whoever polls it.
+/// An eventfd, which wakes its pollers.
 pub(crate) fn eventfd() -> io::Result<OwnedFd> {
     // SAFETY: takes no pointers.
     let fd = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
@@ -98,8 +98,8 @@ pub(crate) fn eventfd() -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Waits until a descriptor is readable or in error, or for `timeout`; None is for ever. Returns whether the
-/// first one is; false also when a signal or the timeout came first.
+/// Waits until a descriptor is readable or has an error, or for `timeout`; `None` is unlimited. Returns
+/// whether the first one is ready; false after a signal or the timeout.
 pub(crate) fn wait_readable(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -> io::Result<bool> {
     let mut polled: Vec<libc::pollfd> = fds
         .iter()

@@ -1,4 +1,4 @@
-//! The scenario's samples: a look at each flow and link at every one of them, to the end.
+//! Sampling of a run: visits each flow and link at every sample.
 //!
 //! Owns the table of samples.
 
@@ -20,10 +20,10 @@ use super::{address_of, summary};
 use crate::driver::{Driver, LinkCounters};
 use crate::plan::Plan;
 
-/// Between two looks whether the run was called off.
+/// Interval between checks for an abort.
 const SLICE: StdDuration = StdDuration::from_millis(20);
 
-/// A run: what is looked at, over which links, by whose clock.
+/// A run: its scenario, links and clock.
 pub(crate) struct Course<'a> {
     pub scenario: &'a Scenario,
     pub plan: &'a Plan,
@@ -32,14 +32,14 @@ pub(crate) struct Course<'a> {
 }
 
 impl<'a> Course<'a> {
-    /// Over a driver that has just started.
+    /// A run over a driver that has just started.
     pub(crate) fn new(scenario: &'a Scenario, plan: &'a Plan, driver: &'a Driver) -> Self {
         let clock = Clock { epoch: driver.epoch(), over: Arc::new(AtomicBool::new(false)) };
         Self { scenario, plan, driver, clock }
     }
 
-    /// Samples until the end, or until `off` says so; `ask` is what the socket that sends says. Then it is over for all who
-    /// share the clock.
+    /// Samples until the end, or until `off` is set; `ask` queries the sending socket. Then the shared clock
+    /// ends the run.
     pub(crate) fn look_on<S: Clone>(
         &self,
         tallies: &[Tally<S>],
@@ -78,7 +78,7 @@ impl<'a> Course<'a> {
         measured
     }
 
-    /// Whether there is nothing to wait for any more.
+    /// Whether the run can end early.
     fn is_done<S: Clone>(&self, tallies: &[Tally<S>]) -> bool {
         let mut files = self.scenario.flows.iter().zip(tallies).filter(|(flow, _)| flow.has_a_file());
         self.scenario.until_done && files.all(|(_, tally)| tally.has_ended())
@@ -122,7 +122,7 @@ impl<'a> Course<'a> {
     }
 }
 
-/// What a flow sends, and when.
+/// Traffic of a flow.
 pub(crate) fn load(scenario: &Scenario, flow: &Flow) -> Load {
     let end = Instant::ZERO + scenario.duration;
     Load {

@@ -1,8 +1,8 @@
-//! The flows of a scenario on sockets, whoever's they are: sent, received, counted and sampled.
+//! The flows of a scenario on sockets: sending, receiving, counting and sampling.
 //!
-//! Owns what both back ends share. `transfer` moves bytes, `tally` counts them, `watch` looks at a connection again and again, `course`
-//! goes through the scenario's samples, `summary` puts it all into the tables that the simulator gives. Knows no socket: `kernel` and
-//! `wire` do, and say how one is read, written and asked.
+//! Owns the common part of both back ends. `transfer` moves bytes, `tally` counts them, `watch` samples a
+//! connection, `course` runs all samples, `summary` creates the tables of the simulator. Knows no sockets:
+//! `kernel` and `wire` open, read, write and query them.
 
 pub(crate) mod course;
 pub(crate) mod report;
@@ -15,7 +15,7 @@ use std::net::Ipv4Addr;
 
 use crate::plan::Plan;
 
-/// The port of the first flow; the others follow.
+/// Port of the first flow; the others follow in order.
 pub(crate) const FIRST_PORT: u16 = 5001;
 
 /// The address of a host on a link.

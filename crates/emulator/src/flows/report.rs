@@ -1,25 +1,25 @@
-//! What a run on sockets gave.
+//! Results of a run on sockets.
 
 use mptcp_lab::measurements::Measurements;
 
-/// What a flow was given by its sockets.
+/// Actual settings and problems of a flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FlowReport {
     /// The flow.
     pub flow: String,
-    /// The congestion controller, as the socket says.
+    /// Congestion controller of the socket.
     pub congestion: String,
-    /// Receive buffer of the receiver and send buffer of the sender, bytes: SO_RCVBUF and SO_SNDBUF read back from the kernel, of our
-    /// own stack as they were asked for; 0 of a flow that was never connected.
+    /// Receive buffer of the receiver and send buffer of the sender, bytes: SO_RCVBUF and SO_SNDBUF of the
+    /// kernel, or the configured values of mptcplab's stack. 0 for a flow that never connected.
     pub buffers: (u32, u32),
-    /// What went wrong, in words.
+    /// The problem, if any.
     pub problem: Option<String>,
 }
 
-/// What a run gave.
+/// Results of a run.
 #[derive(Debug)]
 pub struct Ran {
-    /// As the simulator gives it.
+    /// Measurements as in the simulator.
     pub measured: Measurements,
     /// By flow.
     pub flows: Vec<FlowReport>,

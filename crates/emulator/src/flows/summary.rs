@@ -1,6 +1,6 @@
-//! What a run on sockets gave, in the tables of the simulator.
+//! Summaries of a run on sockets, in the tables of the simulator.
 //!
-//! Owns the words for what sockets do not tell: nothing of middleboxes, penalties or limits, which are the simulator's.
+//! Owns the values that sockets do not report: middleboxes, penalties and limits exist only in the simulator.
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_lab::measurements::{AbsentPath, Fallback, FlowSummary, LinkSummary, PathSummary};
@@ -13,7 +13,7 @@ use super::tally::Tally;
 use super::watch::{Count, Watch};
 use crate::driver::LinkCounters;
 
-/// A flow, as the simulator would sum it up.
+/// The summary of a flow.
 pub(crate) fn flow<S: Clone>(
     spec: &Flow,
     names: &[String],
@@ -25,12 +25,12 @@ pub(crate) fn flow<S: Clone>(
     let start = Instant::ZERO + spec.start;
     let begun = Instant::ZERO + warmup;
     let from = begun.max(tally.started().unwrap_or(start)).max(watch.warm_at.unwrap_or(start));
-    // A transfer that ends is measured to its last byte, an endless one to the end of the run.
+    // A transfer is measured until its last byte, other flows until the end of the run.
     let to = match (&spec.traffic, tally.last_byte()) {
         (Traffic::File { bytes }, Some(last)) if *bytes == tally.received.load(Ordering::Relaxed) => {
             last.min(end)
         }
-        // One that stops is measured to the last byte of what it had left to send.
+        // A stopped flow is measured until the last byte that it wrote.
         (_, last) => spec
             .stop
             .filter(|_| tally.has_ended())
@@ -86,7 +86,7 @@ pub(crate) fn flow<S: Clone>(
     }
 }
 
-/// The paths over which a subflow came up; before the connection is open, those over which one was tried.
+/// The paths with an established subflow; before the connection is open, the attempted paths.
 fn paths(names: &[String], watch: &Watch, is_open: bool) -> Vec<PathSummary> {
     let subflows = |count: &Count| if is_open { count.joined } else { count.subflows };
     let all = names.iter().zip(&watch.last.paths).zip(&watch.warm.paths).zip(&watch.rtts);
@@ -119,7 +119,7 @@ fn paths(names: &[String], watch: &Watch, is_open: bool) -> Vec<PathSummary> {
     .collect()
 }
 
-/// Both directions of a link.
+/// The summaries of both directions of a link.
 pub(crate) fn link(
     link: &Link,
     counters: &LinkCounters,

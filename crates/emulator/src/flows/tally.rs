@@ -1,4 +1,4 @@
-//! What both ends have seen of a flow, and the clock that they share.
+//! Counters of a flow at both ends, and their common clock.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mptcp_clock::{Duration, Instant};
 use mptcp_live::monotonic;
 
-/// Nothing yet.
+/// Not yet.
 const NEVER: u64 = u64::MAX;
 
-/// When time zero was, and whether it is over.
+/// Time zero, and whether the run is over.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     pub epoch: u64,
@@ -27,7 +27,7 @@ impl Clock {
     }
 }
 
-/// What both ends have seen of a flow; `S` is the socket that sends.
+/// Counters of a flow at both ends; `S` is the sending socket.
 #[derive(Debug)]
 pub(crate) struct Tally<S> {
     pub received: AtomicU64,
@@ -35,13 +35,13 @@ pub(crate) struct Tally<S> {
     connected: AtomicU64,
     started: AtomicU64,
     last_byte: AtomicU64,
-    /// The longest time without a byte so far, ns, and when it began.
+    /// Longest interval without a byte, in ns, and its start.
     silence: AtomicU64,
     silent_from: AtomicU64,
     ended: AtomicBool,
-    /// The socket that sends.
+    /// The sending socket.
     sender: Mutex<Option<S>>,
-    /// SO_RCVBUF of the socket that receives, bytes.
+    /// SO_RCVBUF of the receiving socket, bytes.
     receive_buffer: AtomicU64,
     problem: Mutex<Option<String>>,
 }
@@ -63,7 +63,7 @@ impl<S: Clone> Tally<S> {
         }
     }
 
-    /// When the opener knew that it was connected.
+    /// Time at which the opener was connected.
     pub(crate) fn connected(&self) -> Option<Instant> {
         instant(&self.connected)
     }
@@ -72,23 +72,23 @@ impl<S: Clone> Tally<S> {
         set(&self.connected, now);
     }
 
-    /// When the first byte could be written.
+    /// Time at which data could first be written.
     pub(crate) fn started(&self) -> Option<Instant> {
         instant(&self.started)
     }
 
-    /// This socket sends from now on.
+    /// Stores the sending socket.
     pub(crate) fn note_sender(&self, sender: S, now: Instant) {
         *self.sender.lock().unwrap_or_else(PoisonError::into_inner) = Some(sender);
         set(&self.started, now);
     }
 
-    /// When the last byte so far was read.
+    /// Time of the last byte.
     pub(crate) fn last_byte(&self) -> Option<Instant> {
         instant(&self.last_byte)
     }
 
-    /// So many bytes were read in all.
+    /// Records the total number of received bytes.
     pub(crate) fn note_read(&self, received: u64, now: Instant) {
         let (silence, from) = self.silence_until(now);
         self.silence.store(silence.as_nanos(), Ordering::Relaxed);
@@ -97,8 +97,8 @@ impl<S: Clone> Tally<S> {
         set(&self.last_byte, now);
     }
 
-    /// The longest time until `now` in which no byte was read, and when it began. Before the first byte it counts from when one could
-    /// be written.
+    /// Longest interval until `now` without a received byte, and its start. It starts at the first possible
+    /// write.
     pub(crate) fn silence_until(&self, now: Instant) -> (Duration, Instant) {
         let known = Duration::from_nanos(self.silence.load(Ordering::Relaxed));
         let from = Instant::from_nanos(self.silent_from.load(Ordering::Relaxed));
@@ -108,7 +108,7 @@ impl<S: Clone> Tally<S> {
         }
     }
 
-    /// Whether the receiver has read to the end of the stream.
+    /// Whether the receiver has read the end of the stream.
     pub(crate) fn has_ended(&self) -> bool {
         self.ended.load(Ordering::Relaxed)
     }
