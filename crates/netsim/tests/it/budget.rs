@@ -1,9 +1,9 @@
-//! A network whose events have a bound: it stops where time would never go on, and says why.
+//! Event budgets: the network stops if time makes no progress, and reports the reason.
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{Budget, Event, Exhausted, Network, Parameters};
 
-/// A wire without rate and delay between two hosts that send every frame back at once.
+/// Two hosts on a wire without rate and delay, which return every frame at once.
 fn echo(parameters: &Parameters, budget: Budget) -> (u64, Option<Exhausted>, Instant) {
     let mut network = Network::new(1);
     let (a, b) = (network.add_host(), network.add_host());

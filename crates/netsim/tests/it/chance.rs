@@ -1,4 +1,4 @@
-//! Loss and jitter: rates and bursts within statistical bounds, order, and independence of streams.
+//! Random loss and jitter: rates and bursts within statistical bounds, ordering, and independence of streams.
 
 use crate::common::{self, Pair, line, us};
 use mptcp_clock::{Duration, Instant};
@@ -6,7 +6,7 @@ use netsim::{Cause, Frame, GilbertElliott, Jitter, Labels, Loss, Network, Parame
 
 const FRAMES: u64 = 200_000;
 
-/// Numbers of the frames that arrive, of `frames` sent 1 ms apart.
+/// Numbers of the frames that arrive, out of `frames` sent every 1 ms.
 fn survivors(seed: u64, parameters: Parameters, frames: u64) -> Vec<(u64, u64)> {
     let mut pair = Pair::seeded(seed, parameters);
     let mut arrived = Vec::new();
@@ -19,7 +19,7 @@ fn survivors(seed: u64, parameters: Parameters, frames: u64) -> Vec<(u64, u64)> 
     arrived
 }
 
-/// Lengths of the runs of missing numbers.
+/// Lengths of loss bursts.
 fn bursts(arrived: &[(u64, u64)]) -> Vec<u64> {
     arrived.windows(2).map(|pair| pair[1].1 - pair[0].1 - 1).filter(|&gap| gap > 0).collect()
 }
@@ -128,7 +128,7 @@ fn jitter_does_not_change_which_frames_are_lost() {
     assert_eq!(numbers(lossy), numbers(with_jitter));
 }
 
-/// Numbers that arrive over the link `watched`, among other links and a filter for label 9.
+/// Numbers that arrive over the link `watched`, with other links and a filter for label 9.
 fn over_link_among(others: &[&str], filter: bool) -> Vec<(u64, u64)> {
     let mut network = Network::new(7);
     let (a, b) = (network.add_host(), network.add_host());
@@ -188,7 +188,7 @@ fn a_filter_delays_and_loses_only_its_label() {
     assert_eq!(plain[1], &(12_000_000, 2), "the others go straight into the queue");
     let matched: Vec<_> = arrived.iter().filter(|(_, number)| number % 2 == 1).collect();
     assert!((250..350).contains(&matched.len()), "{}", matched.len());
-    // The queue is busy until 500 ms with the others, so the held frames come after them all.
+    // The queue is busy with the other frames until 500 ms, so the held frames follow them.
     assert!(matched[0].0 > plain[499].0);
     assert!(pair.network.lost().all(|lost| lost.cause == Cause::Filter && lost.frame.class() == 5));
     assert_eq!(pair.network.counters(forward).filtered_frames as usize, 500 - matched.len());

@@ -1,4 +1,4 @@
-//! Parameters that change during a run, with times computed by hand.
+//! Changes of parameters during a run, with times computed by hand.
 
 use crate::common::{Pair, line, ms, us};
 use mptcp_clock::Duration;
@@ -13,7 +13,7 @@ fn the_frame_in_service_finishes_its_bits_at_the_new_rate() {
     let mut pair = Pair::new(line(10));
     pair.send(us(0), 1000, 0);
     pair.send(us(0), 1000, 1);
-    // After 400 µs 600 bytes are left: 1200 µs at 4 Mb/s, and 2000 µs for the next frame.
+    // After 400 µs, 600 bytes remain: 1200 µs at 4 Mb/s, plus 2000 µs for the next frame.
     pair.network.schedule_change(us(400), pair.link.forward(), mbit(4));
     assert_eq!(pair.arrivals(), [(11_600_000, 0), (13_600_000, 1)]);
 }
@@ -44,7 +44,7 @@ fn a_shorter_delay_does_not_let_frames_overtake() {
     pair.send(us(0), 1000, 0);
     pair.send(us(0), 1000, 1);
     pair.send(us(0), 5000, 2);
-    // The first two have departed at 2 ms; the third leaves at 7 ms and takes 1 ms.
+    // The first two depart by 2 ms; the third departs at 7 ms and takes 1 ms.
     pair.network.schedule_change(ms(2), pair.link.forward(), Change::Delay(Duration::from_millis(1)));
     assert_eq!(pair.arrivals(), [(11_000_000, 0), (12_000_000, 1), (12_000_000, 2)]);
 }
@@ -66,7 +66,7 @@ fn down_loses_all_that_the_link_holds_and_up_begins_afresh() {
     for number in 0..4 {
         pair.send(us(0), 1000, number);
     }
-    // At 11 ms the first has arrived, at 11.5 ms three are in flight.
+    // At 11 ms the first has arrived; at 11.5 ms three are in flight.
     pair.network.schedule_link_change(us(11_500), pair.link, Change::Up(false));
     pair.network.schedule_link_change(us(20_000), pair.link, Change::Up(true));
     assert_eq!(pair.arrivals_until(us(12_000)), [(11_000_000, 0)]);

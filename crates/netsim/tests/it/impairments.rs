@@ -1,10 +1,10 @@
-//! Frames that come out twice, damaged, or together with others.
+//! Duplicated, corrupted and batched frames.
 
 use crate::common::{Pair, line, ms, us};
 use mptcp_clock::{Duration, Instant};
 use netsim::{Batch, Cause, Event, Frame, Network, Parameters, SendOutcome};
 
-/// Sends frames of 1000 bytes (1 ms) one after the other; what came out: (microseconds, number).
+/// Sends back-to-back frames of 1000 bytes (1 ms). Returns deliveries: (microseconds, number).
 fn pass(pair: &mut Pair, frames: u64) -> Vec<(u64, u64)> {
     for number in 0..frames {
         assert_eq!(pair.send(us(0), 1000, number), SendOutcome::Queued);
@@ -12,7 +12,7 @@ fn pass(pair: &mut Pair, frames: u64) -> Vec<(u64, u64)> {
     out(pair, ms(100_000))
 }
 
-/// What came out by then; a copy has the number of its original and a million.
+/// Deliveries until `until`; a copy has the number of its original plus a million.
 fn out(pair: &mut Pair, until: Instant) -> Vec<(u64, u64)> {
     let mut out = Vec::new();
     let mut came = |at: Instant, event: Event<u64>| {
@@ -42,7 +42,7 @@ fn batch(time_ms: u64, frames: Option<u32>) -> Parameters {
 #[test]
 fn frames_of_a_batch_come_out_together_so_long_after_the_first() {
     let mut pair = Pair::new(batch(3, None));
-    // They come to the far end at 11, 12, 13, ... ms.
+    // They reach the far end at 11, 12, 13, ... ms.
     let expected = [14, 14, 14, 14, 18, 18, 18, 18, 22, 22].map(|at| at * 1000);
     assert_eq!(pass(&mut pair, 10), expected.into_iter().zip(0..).collect::<Vec<_>>());
 }

@@ -54,7 +54,7 @@ fn a_queue_of_three_packets_counts_the_one_in_service() {
     let mut pair = Pair::new(Parameters { queue: QueueLimit::Packets(3), ..line(0) });
     let outcomes: Vec<SendOutcome> = (0..5).map(|number| pair.send(us(0), 1000, number)).collect();
     assert_eq!(outcomes, [SendOutcome::Queued, SendOutcome::Queued, SendOutcome::Queued, FULL, FULL]);
-    // At 999 µs the first is still in service, at 1000 µs it is gone.
+    // At 999 µs the first is in service, at 1000 µs it has departed.
     assert_eq!(pair.send(us(999), 1000, 5), FULL);
     assert_eq!(pair.send(us(1000), 1000, 6), SendOutcome::Queued);
     assert_eq!(pair.arrivals().last(), Some(&(4_000_000, 6)));
@@ -101,7 +101,7 @@ fn what_has_left_is_no_backlog_though_nobody_looked() {
     }
     let counters = pair.network.counters(pair.link.forward());
     assert_eq!((counters.max_backlog_frames, counters.max_backlog_bytes), (1, 1000));
-    // Three at once are three, and one less for each that left meanwhile.
+    // Three frames at once; one fewer for each departure since.
     for at in [200, 200, 200, 201, 202] {
         pair.send(ms(at), 1000, at);
     }
@@ -183,7 +183,7 @@ fn next_until_stops_at_its_limit() {
     assert_eq!(pair.network.next_time(), None);
 }
 
-/// How much later than without it 400 frames arrive, in ns, where the host at the far end takes up to 100 us for each.
+/// Additional delay of 400 frames in ns, with up to 100 us of processing each.
 fn processed(wire: Parameters) -> Vec<u64> {
     let arrivals = |most: u64| {
         let mut pair = Pair::new(wire.clone());
@@ -205,11 +205,11 @@ fn a_host_takes_a_time_for_each_frame_between_nothing_and_the_most() {
         let times = processed(wire);
         assert!(times.iter().all(|&time| time <= 100_000));
         let mean = times.iter().sum::<u64>() as f64 / 400.0;
-        // Uniform: 50 us, and 1.4 us of standard deviation.
+        // Uniform: mean 50 us, standard deviation of the mean 1.4 us.
         assert!((mean - 50_000.0).abs() < 6_000.0, "{mean}");
         assert!(times.iter().any(|&time| time < 3_000) && times.iter().any(|&time| time > 97_000));
     }
-    // Behind an ideal line the host takes no time either.
+    // Behind an ideal link, processing takes no time.
     assert_eq!(processed(Parameters { rate: None, ..line(0) }), [0; 400]);
 }
 
@@ -231,7 +231,7 @@ fn a_line_counts_how_long_it_was_busy_and_what_it_could_have_carried() {
     pair.send(us(0), 1000, 0);
     pair.send(us(300), 500, 1);
     pair.send(us(3000), 1000, 2);
-    // 1.5 ms, a pause, and half of the third frame's millisecond.
+    // 1.5 ms, a pause, and half of the transmission of the third frame.
     assert_eq!(pair.arrivals_until(us(3500)).len(), 2);
     pair.send(us(3500), 0, 3);
     let used = pair.network.link_use(forward);

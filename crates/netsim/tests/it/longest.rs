@@ -1,4 +1,4 @@
-//! Links that carry no long frames.
+//! Links with a maximum frame length.
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{Cause, Change, Codepoint, Event, Frame, Network, Parameters, SendOutcome};

@@ -1,4 +1,4 @@
-//! The network against theory, against tables and against simple models of it.
+//! Tests of the network against theory, published tables and simple models.
 
 mod budget;
 mod chance;

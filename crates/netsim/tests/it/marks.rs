@@ -1,9 +1,9 @@
-//! Queues that mark: what finds more in them than the threshold is marked, if it may be.
+//! ECN marks of drop-tail queues above a threshold.
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{Codepoint, Event, Frame, Network, Parameters, QueueLimit, Rate};
 
-/// Sends frames of 1000 bytes at once into a line of 8 Mb/s; what arrives, and how many were marked.
+/// Sends frames of 1000 bytes at once over a link of 8 Mb/s. Returns the arrivals and the number of marks.
 fn through(mark: Option<QueueLimit>, frames: &[Codepoint]) -> (Vec<Codepoint>, u64) {
     let mut network = Network::new(1);
     let (from, to) = (network.add_host(), network.add_host());
@@ -26,7 +26,7 @@ use Codepoint::{Ce, Ect0, Ect1, NotEct};
 
 #[test]
 fn a_frame_that_finds_the_threshold_in_the_queue_is_marked() {
-    // The one in service counts: the first finds none, the fourth three.
+    // The frame in service counts: the first arrival finds none, the fourth three.
     let (arrived, marked) = through(Some(QueueLimit::Packets(3)), &[Ect0; 6]);
     assert_eq!(arrived, [Ect0, Ect0, Ect0, Ce, Ce, Ce]);
     assert_eq!(marked, 3);

@@ -1,5 +1,5 @@
-//! Random traffic and random changes give the same arrivals as a simple model with one event for
-//! each stage of each frame (`model/naive.rs`).
+//! Random traffic and changes give the same arrivals as a simple model with one event per stage of each frame
+//! (`model/naive.rs`).
 
 mod naive;
 

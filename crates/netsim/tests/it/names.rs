@@ -1,4 +1,4 @@
-//! The names of things: which belong together, and that those of another network are refused.
+//! Identifiers: relations between them, and refusal of those of another network.
 
 use crate::common::{Pair, line, ms, us};
 use mptcp_clock::Duration;
@@ -32,7 +32,7 @@ fn a_link_has_two_directions_and_they_know_it() {
 fn codepoints_have_their_bits() {
     use Codepoint::{Ce, Ect0, Ect1, NotEct};
     assert_eq!([0, 1, 2, 3].map(Codepoint::from_bits), [NotEct, Ect1, Ect0, Ce]);
-    // Those of the DSCP above them say nothing.
+    // The DSCP bits above them have no effect.
     assert_eq!([0xb8, 0xb9, 0xba, 0xbb].map(Codepoint::from_bits), [NotEct, Ect1, Ect0, Ce]);
     assert_eq!([NotEct, Ect1, Ect0, Ce].map(Codepoint::bits), [0, 1, 2, 3]);
 }
@@ -48,7 +48,7 @@ fn a_label_is_a_class_and_a_detail() {
     assert_eq!(Frame::label_of(0x12ab_cdef, 1), 0xabcd_ef01, "24 bits count");
 }
 
-/// Names that a small network does not have.
+/// Identifiers that a small network does not have.
 fn strange() -> (NodeId, AddressId, LinkId, CellId) {
     let mut other = Network::<()>::new(1);
     let nodes: Vec<NodeId> = (0..9).map(|_| other.add_host()).collect();
@@ -141,7 +141,7 @@ fn the_network_says_what_time_it_is_and_what_is_to_come() {
     assert_eq!((pair.network.lost().count(), pair.network.lost_count()), (2, 0));
 }
 
-/// Each of many stations is looked at: thirty-two of them are worth an event more.
+/// Each step of a medium visits its stations: 32 of them count as one more event.
 #[test]
 fn a_crowded_medium_counts_for_more() {
     let events = |stations: u32| {
@@ -155,7 +155,7 @@ fn a_crowded_medium_counts_for_more() {
         let _ = network.next_until(ms(1));
         network.events()
     };
-    // The access point is one of them. The budget of one is exceeded by the second turn.
+    // The access point counts, too. The second step exceeds the budget of one.
     assert_eq!([1, 30].map(events), [2, 2]);
     assert_eq!([31, 62, 63, 127].map(events), [2, 2, 3, 5]);
 }

@@ -1,4 +1,4 @@
-//! Who looks is told of every frame that is dropped or marked, when and where it happens.
+//! The observer is notified of every dropped or marked frame, with time and place.
 
 use std::sync::{Arc, Mutex};
 
@@ -24,7 +24,7 @@ impl Notes {
     }
 }
 
-/// Watches a link; what is told has to be what is kept.
+/// Observes a link; reports must match the kept frames.
 fn watched(parameters: Parameters) -> (Pair, Arc<Notes>) {
     let (mut pair, notes) = (Pair::new(parameters), Arc::new(Notes::default()));
     pair.network.set_observer(Arc::clone(&notes) as Arc<dyn Observer>);
@@ -32,7 +32,7 @@ fn watched(parameters: Parameters) -> (Pair, Arc<Notes>) {
     (pair, notes)
 }
 
-/// The causes that were told, after a look at whether the lost frames say the same.
+/// The reported causes, after a comparison with the lost frames.
 fn causes(pair: &mut Pair, notes: &Notes) -> Vec<Cause> {
     let told = notes.take();
     let kept: Vec<FrameEvent> = pair
@@ -80,7 +80,7 @@ fn drops_of_a_wire_are_told_with_their_causes() {
     assert_eq!(causes(&mut pair, &notes), [Cause::Filter; 2]);
     let (mut pair, notes) = watched(line(10));
     pair.network.schedule_change(us(1500), pair.link.forward(), Change::Up(false));
-    // One is in flight, one in service, one waits, and one comes later.
+    // One is in flight, one in service, one queued, and one is sent later.
     send_all(&mut pair, 3, 1000);
     pair.send(ms(2), 1000, 4);
     assert_eq!(causes(&mut pair, &notes), [Cause::Down; 4]);

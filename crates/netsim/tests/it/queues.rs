@@ -1,4 +1,4 @@
-//! Queue disciplines on a wire: order, shares, drops, marks, and that no frame is ever in two places or in none.
+//! Queue disciplines on a wire: order, shares, drops and marks. Every frame is in exactly one place.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ fn all() -> Vec<QueueKind> {
     ]
 }
 
-/// A line of 8 Mb/s (a byte takes 1 us) under a discipline.
+/// A link of 8 Mb/s (1 us per byte) with a discipline.
 struct Bench {
     network: Network<u64>,
     link: LinkId,
@@ -84,7 +84,7 @@ impl Bench {
         self.network.send(at, self.link.forward(), frame);
     }
 
-    /// Time in us, class, bytes and mark of what arrives.
+    /// Arrivals: time in us, class, bytes and mark.
     fn arrivals(&mut self, until: Instant) -> Vec<(u64, u32, u32, Codepoint)> {
         let events = std::iter::from_fn(|| self.network.next_until(until));
         let arrived = events.filter_map(|(at, event)| match event {
@@ -163,7 +163,7 @@ fn every_frame_is_in_one_place_whatever_happens_to_the_link() {
     }
 }
 
-/// Two flows that always have something, in frames of these bytes: what each gets of a second.
+/// Bytes per second of two saturated flows with these frame lengths.
 fn shares(discipline: QueueKind, bytes: [u32; 2]) -> [u64; 2] {
     let mut bench = Bench::new(Some(discipline), 1);
     for at in 0..2000 {
@@ -227,7 +227,7 @@ fn strict_priority_lets_the_first_band_go_first() {
         bench.send(ms(0), class, 1000, Codepoint::NotEct);
     }
     let order: Vec<u32> = bench.arrivals(ms(100)).into_iter().map(|(_, class, ..)| class).collect();
-    // The very first was in service already.
+    // The first one was already in service.
     assert_eq!(order, [1, 7, 7, 2, 1]);
 }
 
@@ -238,7 +238,7 @@ fn a_shaper_lets_a_burst_through_and_then_its_rate() {
         bench.send(ms(0), 1, 1000, Codepoint::NotEct);
     }
     let times: Vec<u64> = bench.arrivals(ms(1000)).into_iter().map(|(at, ..)| at).collect();
-    // 3000 bytes at 8 Mb/s, the rest at 0.8 Mb/s: 10 ms each, and 1 ms on the line.
+    // 3000 bytes at 8 Mb/s, the rest at 0.8 Mb/s: 10 ms each, plus 1 ms on the link.
     assert_eq!(times, [1_000, 2_000, 3_000, 11_000, 21_000, 31_000]);
 }
 
@@ -249,7 +249,7 @@ fn a_policer_drops_what_comes_too_fast_and_delays_nothing() {
         bench.send(ms(at), 1, 1000, Codepoint::NotEct);
     }
     let arrived = bench.arrivals(ms(1000));
-    // The bucket, and what came in meanwhile: 3000 bytes and 100 a millisecond.
+    // The bucket and the tokens since: 3000 bytes, plus 100 per millisecond.
     assert_eq!(arrived.len(), 12);
     assert!(arrived.iter().all(|(at, ..)| at % 1000 == 0));
 }
@@ -260,7 +260,7 @@ fn codel_drops_at_distances_that_shrink_by_the_root_of_their_number() {
     bench.network.keep_lost(true);
     let mut lost: Vec<f64> = Vec::new();
     for at in 0..3_000 {
-        // Twice what the line carries.
+        // Twice the capacity of the link.
         bench.arrivals(us(at * 500));
         lost.extend(
             bench
@@ -271,7 +271,7 @@ fn codel_drops_at_distances_that_shrink_by_the_root_of_their_number() {
         );
         bench.send(us(at * 500), 1, 1000, Codepoint::NotEct);
     }
-    // Above 5 ms after some 10 ms, for an interval of 100 ms.
+    // Above 5 ms after about 10 ms, then for an interval of 100 ms.
     assert!((0.105..0.125).contains(&lost[0]), "{lost:?}");
     for (number, pair) in lost.windows(2).take(30).enumerate() {
         let law = 0.1 / f64::from(number as u32 + 1).sqrt();
@@ -306,7 +306,7 @@ fn a_sparse_flow_beside_a_full_one_waits_for_one_frame_at_most() {
 fn red_drops_by_the_average_and_marks_what_may_be_marked() {
     let run = |ecn: Codepoint, settings: Red| {
         let mut bench = Bench::new(Some(kind("red", move || RedQueue::new(settings))), 1);
-        // A steady 12.5 % too much.
+        // A steady overload of 12.5%.
         for at in 0..20_000_u64 {
             bench.send(us(at * 889), 1, 1000, ecn);
         }
@@ -314,12 +314,12 @@ fn red_drops_by_the_average_and_marks_what_may_be_marked() {
         (c.dropped_frames as f64 / 20_000.0, c.marked_frames, c.max_backlog_bytes)
     };
     let (dropped, marked, most) = run(Codepoint::Ect0, red());
-    // What is too much goes, the queue stays near the thresholds, and marks are off.
+    // The excess is dropped, the queue stays near the thresholds, and there are no marks.
     assert!((0.10..0.13).contains(&dropped), "{dropped}");
     assert_eq!(marked, 0);
     assert!(most < 25_000, "{most}");
     let (dropped, marked, most) = run(Codepoint::Ect0, Red { ecn: true, ..red() });
-    // Traffic that does not listen fills the queue: all is marked, and the limit drops.
+    // Unresponsive traffic fills the queue: all packets are marked, and the limit drops.
     assert!(marked > 10_000 && dropped > 0.08 && most > 55_000, "{dropped} {marked} {most}");
     let (dropped, marked, _) = run(Codepoint::NotEct, Red { ecn: true, ..red() });
     assert!(marked == 0 && (0.10..0.13).contains(&dropped), "{dropped} {marked}");
@@ -336,7 +336,7 @@ fn pie_holds_the_delay_of_what_does_not_listen() {
     let counters = bench.network.counters(bench.link.forward());
     let dropped = counters.dropped_frames as f64 / 60_000.0;
     assert!((0.18..0.22).contains(&dropped), "{dropped}");
-    // 48 s of a fifth too much: a queue of 40 ms would be 40 kB; the target is 15 ms.
+    // 48 s of 20% overload. A queue of 40 ms would be 40 kB; the target is 15 ms.
     assert!((5_000..30_000).contains(&counters.backlog_bytes), "{}", counters.backlog_bytes);
 }
 
@@ -345,7 +345,7 @@ fn dualpi2_marks_scalable_packets_early_and_leaves_the_others_their_share() {
     let share = |protection: f64| {
         let settings = DualPi2 { classic_protection: protection, ..DualPi2::default() };
         let mut bench = Bench::new(Some(kind("dualpi2", move || DualPi2Queue::new(settings))), 1);
-        // Both kinds alone would fill the line; the controller has not moved much yet.
+        // Each type alone would fill the link; the controller has hardly reacted yet.
         for at in 0..60_u64 {
             bench.send(ms(at), 1, 1000, Codepoint::Ect1);
             bench.send(ms(at), 2, 1000, Codepoint::NotEct);
@@ -353,7 +353,7 @@ fn dualpi2_marks_scalable_packets_early_and_leaves_the_others_their_share() {
         let arrived = bench.arrivals(ms(60));
         let of = |class: u32| arrived.iter().filter(move |(_, own, ..)| *own == class);
         let marked = of(1).filter(|(.., ecn)| *ecn == Codepoint::Ce).count();
-        // Where they wait, they are marked.
+        // Queued packets are marked.
         assert!(protection < 0.5 || marked * 10 > of(1).count() * 6, "{marked} of {}", of(1).count());
         assert!(of(2).all(|(.., ecn)| *ecn == Codepoint::NotEct));
         of(2).count() as f64 / arrived.len() as f64
@@ -364,7 +364,7 @@ fn dualpi2_marks_scalable_packets_early_and_leaves_the_others_their_share() {
     }
 }
 
-/// A limit below one frame: drop-tail takes a frame where nothing waits, and so does everybody.
+/// Limits below one frame: all disciplines accept a frame into an empty queue.
 #[test]
 fn no_limit_blocks_a_line_for_good() {
     let limit = QueueLimit::Bytes(500);
@@ -388,10 +388,10 @@ fn no_limit_blocks_a_line_for_good() {
     }
 }
 
-/// What was dropped into an empty queue does not keep the average up: it ages by time, as Floyd and Jacobson have it.
+/// Drops into an empty queue do not keep the average up: it decays with time (Floyd and Jacobson).
 #[test]
 fn red_forgets_over_idle_time() {
-    // Slow: a weight of a thousandth.
+    // A small weight of 1/1000.
     let settings = Red { burst: 1000, ..red() };
     assert!(settings.weight().is_some_and(|weight| weight < 0.002));
     let mut bench = Bench::new(Some(kind("red", move || RedQueue::new(settings))), 1);
@@ -399,7 +399,7 @@ fn red_forgets_over_idle_time() {
         bench.send(us(at * 500), 1, 1000, Codepoint::NotEct);
     }
     bench.arrivals(ms(8_000));
-    // Now and then one: while the average is above the threshold it is dropped, and seconds later it passes.
+    // Occasional packets: dropped while the average is above the threshold, and accepted seconds later.
     let passed = (0..20_u64).map(|n| {
         bench.send(ms(10_000 + n * 2_000), 1, 1000, Codepoint::NotEct);
         bench.arrivals(ms(10_000 + n * 2_000 + 1_000)).len()
@@ -413,7 +413,7 @@ fn a_burst_that_no_weight_allows_has_none() {
     assert!(red().weight().is_some());
 }
 
-/// A year without a packet is no work, whatever was set.
+/// An idle year takes no time to compute, for all settings.
 #[test]
 fn controllers_do_not_count_a_year_step_by_step() {
     for discipline in [
@@ -440,7 +440,7 @@ fn controllers_do_not_count_a_year_step_by_step() {
     }
 }
 
-/// Frames of these bytes, all there at once, on a line with this recording: when they arrive, in ms.
+/// Arrival times in ms of frames of these bytes, all queued at once, on a link with this recording.
 fn recorded(times: &[u64], frames: &[u32]) -> Vec<u64> {
     let times: Vec<Duration> = times.iter().map(|&time| Duration::from_millis(time)).collect();
     let mut network = Network::new(1);
@@ -459,9 +459,9 @@ fn recorded(times: &[u64], frames: &[u32]) -> Vec<u64> {
 #[test]
 fn a_recording_delivers_a_frame_at_each_opportunity_and_begins_anew() {
     assert_eq!(recorded(&[2, 2, 5, 9, 10], &[1514; 8]), [2, 2, 5, 9, 10, 12, 12, 15]);
-    // At zero: the end of the round before.
+    // An opportunity at zero coincides with the end of the previous round.
     assert_eq!(recorded(&[0, 4, 6], &[1514; 5]), [4, 6, 6, 10, 12]);
-    // Small frames share one, a larger one takes two.
+    // Small frames share an opportunity, a larger frame takes two.
     assert_eq!(recorded(&[3, 7, 10], &[500, 500, 500, 500, 1514]), [3, 3, 3, 7, 10]);
     assert_eq!(recorded(&[3, 7, 10], &[3000, 28]), [7, 7]);
 }
@@ -475,7 +475,7 @@ fn an_opportunity_that_finds_nothing_is_lost() {
         pair.send(ms(at), 1514, number as u64);
     }
     let times: Vec<u64> = pair.arrivals().into_iter().map(|(at, _)| at / 1_000_000).collect();
-    // What comes at the instant of one is too late for it.
+    // A frame that arrives at the instant of an opportunity misses it.
     assert_eq!(times, [5, 10, 15, 25]);
 }
 

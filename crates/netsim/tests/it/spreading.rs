@@ -1,4 +1,4 @@
-//! Nodes that use several ways: by flow, by frame, and ways of single classes.
+//! Equal-cost paths: by flow, by frame, and pinned classes.
 
 use std::collections::BTreeMap;
 
@@ -6,10 +6,10 @@ use crate::common::{line, us};
 use mptcp_clock::Rng;
 use netsim::{AddressId, Codepoint, Event, Frame, LinkId, Network, NodeId, Spreading, TopologyError};
 
-/// A host, `width` routers beside each other, a router, `width` more, a host: each stage chooses.
+/// A host, `width` parallel routers, a router, `width` more, and a host: each stage selects a path.
 struct Stages {
     network: Network<u64>,
-    /// Routers that choose: before the first and before the second stage.
+    /// The routers that select: before the first and before the second stage.
     forks: [NodeId; 2],
     first: LinkId,
     last: LinkId,
@@ -43,7 +43,7 @@ fn stages(width: usize) -> Stages {
 }
 
 impl Stages {
-    /// Sends a frame of each label so often; how many each link of each stage carried.
+    /// Sends `times` frames of each label. Returns the load of each link of each stage.
     fn load(&mut self, labels: u32, times: u64) -> [Vec<u64>; 2] {
         let mut at = self.network.now();
         for number in 0..times * u64::from(labels) {
@@ -153,7 +153,7 @@ fn pinned_classes_have_their_own_way() {
     assert_eq!(wrong, Err(TopologyError::NotAttached { link, node }));
 }
 
-/// Seen from the destination, b is found before a, though the link to a is older at r.
+/// From the destination, b is found before a, although the link to a is older at r.
 #[test]
 fn a_pin_moves_no_other_class() {
     let mut network = Network::<u64>::new(1);

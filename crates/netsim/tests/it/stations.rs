@@ -1,4 +1,4 @@
-//! What can be set of a station, and what its MAC tells.
+//! Settings of a station, and counters of its MAC.
 
 use crate::common::{ms, us};
 use mptcp_clock::{Duration, Instant};
@@ -11,7 +11,7 @@ use netsim::{
 struct Pair {
     network: Network<u32>,
     link: LinkId,
-    /// Of the access point and of the station.
+    /// Addresses of the access point and of the station.
     to: [AddressId; 2],
 }
 
@@ -62,7 +62,7 @@ fn its_delay_comes_after_the_mac_both_ways() {
     }
 }
 
-/// The air takes time, so that its hosts do too, whatever delay there is.
+/// Transmission on the medium takes time, so hosts have processing times at any delay.
 #[test]
 fn hosts_of_a_cell_take_their_time() {
     let late = |delay| {
@@ -126,7 +126,7 @@ fn its_queue_holds_what_was_said_and_says_so() {
     assert_eq!(fits(QueueLimit::Packets(3), None), 3);
     assert_eq!(fits(QueueLimit::Bytes(6_056), None), 4);
     assert_eq!(fits(QueueLimit::Bytes(1), None), 1, "an empty one takes any frame");
-    // 54 Mb/s for 1 ms are 6750 bytes.
+    // 54 Mb/s for 1 ms is 6750 bytes.
     assert_eq!(fits(QueueLimit::Time(Duration::from_millis(1)), None), 4);
     assert_eq!(fits(QueueLimit::Packets(3), Some(QueueLimit::Packets(7))), 7);
 }
@@ -136,7 +136,7 @@ fn the_mac_tells_rate_signal_and_air() {
     let mut pair = pair(fixed(54_000_000));
     let forward = pair.link.forward();
     let mac = |pair: &Pair, direction| pair.network.mac(direction).expect("wireless");
-    // Three metres: 16 dBm less 40.2 and 3 * 10 log 3, and 94.
+    // Three metres: 16 dBm minus 40.2 and 3 * 10 log 3, plus 94.
     assert_eq!(mac(&pair, forward).phy_rate, 54_000_000);
     assert!((mac(&pair, forward).snr_db - 55.486).abs() < 0.001);
     pair.up(us(100), 1);
@@ -145,7 +145,7 @@ fn the_mac_tells_rate_signal_and_air() {
     assert_eq!((one.transmissions, one.retries, one.collisions, one.failures), (1, 0, 0, 0));
     assert_eq!(one.airtime, Duration::from_micros(254));
     assert_eq!(mac(&pair, forward.reverse()).transmissions, 0);
-    // Distance is for both ways, a rate for one.
+    // Distance applies to both directions, a rate to one.
     pair.network.schedule_change(ms(1), forward, Change::Distance(10.0));
     pair.network.schedule_change(ms(1), forward, Change::StationRate(StationRate::Fixed(6_000_000)));
     pair.arrivals();
@@ -160,7 +160,7 @@ fn the_mac_tells_rate_signal_and_air() {
     assert_eq!(wires.mac(wire.expect("a wire").forward()), None);
 }
 
-/// Nothing comes over from a kilometre away: each frame is tried eight times.
+/// No frame is received from a kilometre away: each is sent eight times.
 #[test]
 fn a_frame_that_is_too_weak_is_tried_again_and_given_up() {
     let mut pair = pair(StationParameters { distance: 1000.0, ..fixed(54_000_000) });
@@ -183,12 +183,12 @@ fn a_frame_that_is_too_weak_is_tried_again_and_given_up() {
     assert_eq!((counters.retry_drops, counters.backlog_frames, counters.backlog_bytes), (2, 0, 0));
 }
 
-/// What is on the air goes on, for nothing: its answer is no answer to what comes afterwards.
+/// A transmission in progress continues without effect: its ACK does not count for later frames.
 #[test]
 fn who_comes_back_at_once_sends_anew() {
     let mut pair = pair(fixed(54_000_000));
     let link = pair.link;
-    // The one way alone: the other one's change would hide whose frame it was.
+    // Only one direction, so that the change of the other does not hide the owner of the frame.
     pair.network.schedule_change(us(200), link.forward(), Change::Up(false));
     pair.network.schedule_change(us(201), link.forward(), Change::Up(true));
     pair.up(us(100), 1);
@@ -197,13 +197,13 @@ fn who_comes_back_at_once_sends_anew() {
     let arrived = pair.arrivals();
     assert_eq!(arrived.len(), 1);
     let (at, number) = arrived[0];
-    // The air is free after the first, then DIFS and up to fifteen slots.
+    // The medium is idle after the first transmission, then follow DIFS and up to fifteen slots.
     let first = us(100 + 2 * ALONE + 28);
     assert!(number == 2 && at >= first && at <= first + Duration::from_micros(15 * 9), "{at:?}");
     assert_eq!(pair.network.mac(link.forward()).map(|mac| mac.transmissions), Some(1), "of what is his");
 }
 
-/// Who goes down takes his frames out of the access point's queue, and the next one is the first from then on.
+/// Frames of a station that goes down leave the queue of the access point, and the next station is first.
 #[test]
 fn a_station_that_leaves_lets_the_next_one_go_first() {
     let mut network = Network::new(1);
@@ -221,7 +221,7 @@ fn a_station_that_leaves_lets_the_next_one_go_first() {
     network.send(us(0), near_link.backward(), frame(to_near));
     assert_eq!(network.next_until(ms(500)), None, "it is tried for ever");
     network.schedule_link_change(ms(500), far_link, Change::Up(false));
-    // Without a delay it arrives at the instant at which the MAC is done with it.
+    // Without delay, the frame arrives when the MAC is done with it.
     assert!(matches!(network.next(), Some((_, Event::Arrived { node, .. })) if node == near));
     let Some((at, Event::Departed { service, .. })) = network.next() else { panic!("it has left") };
     assert_eq!(service, at.since(ms(500)));

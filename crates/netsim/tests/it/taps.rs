@@ -1,9 +1,9 @@
-//! Taps: frames stop at the second end of a link and go on as the driver likes.
+//! Taps: frames stop at the second end of a link, and the driver passes them on.
 
 use crate::common::{line, us};
 use netsim::{AddressId, Cause, Event, Frame, LinkId, Network, NodeId, QueueLimit, SendOutcome};
 
-/// Client, tapped link, router, link, server: 8 Mb/s and 1 ms each way.
+/// Client, tapped link, router, link, server: 8 Mb/s and 1 ms in each direction.
 struct Bench {
     network: Network<u64>,
     links: [LinkId; 2],
@@ -37,7 +37,7 @@ fn frames_stop_forward_when_they_come_out_and_backward_before_the_queue() {
         match event {
             Event::Tapped { direction, frame } => {
                 seen.push((at, direction, frame.payload));
-                // Each goes on, and another one beside it.
+                // Passes each frame on, with an additional one.
                 network.pass(at, direction, Frame { payload: frame.payload + 10, ..frame.clone() });
                 network.pass(at, direction, frame);
             }
@@ -59,7 +59,7 @@ fn frames_stop_forward_when_they_come_out_and_backward_before_the_queue() {
             (us(5000), core.forward(), 1),
         ]
     );
-    // What is stopped has not been offered yet; what is passed on has.
+    // Stopped frames do not count as offered; passed ones do.
     assert_eq!(network.counters(access.backward()).offered_frames, 2);
     assert_eq!(network.counters(access.forward()).offered_frames, 1);
 }
@@ -71,7 +71,7 @@ fn a_frame_that_is_passed_to_its_destination_arrives_at_that_instant() {
     let link = network.add_link("wire", client, server, line(1), line(1)).expect("a link");
     let address = network.add_address(server, None).expect("an address");
     network.tap(link).expect("a known link");
-    // Nothing came in, and something goes on: a box may speak first.
+    // A middlebox may send without a received frame.
     assert_eq!(network.pass(us(70), link.forward(), frame(address, 5)), SendOutcome::Held);
     assert_eq!(
         network.next(),

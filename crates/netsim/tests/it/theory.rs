@@ -1,4 +1,4 @@
-//! Queues against theory: utilisation, and the mean wait of M/D/1 and of M/D/1 with a finite queue.
+//! Queues against theory: utilisation, and the mean wait of M/D/1 with and without a finite queue.
 
 use crate::common::{Pair, line};
 use mptcp_clock::{Duration, Instant, Rng};
@@ -7,8 +7,8 @@ use netsim::{Parameters, QueueLimit};
 const SERVICE: f64 = 1e-3;
 const FRAMES: u64 = 400_000;
 
-/// Mean time in the queue before service, in seconds, and the share of frames dropped, under Poisson
-/// arrivals of 1000-byte frames at 8 Mb/s with utilisation `rho`.
+/// Mean queueing delay in seconds and loss rate, for Poisson arrivals of 1000-byte frames at 8 Mb/s with
+/// utilisation `rho`.
 fn poisson(rho: f64, queue: QueueLimit) -> (f64, f64) {
     let mut pair = Pair::new(Parameters { queue, ..line(0) });
     let mut stream = Rng::new(11, "poisson");
@@ -39,7 +39,7 @@ fn the_mean_wait_is_that_of_pollaczek_and_khinchine() {
 
 #[test]
 fn a_queue_of_one_drops_as_erlang_says() {
-    // One frame in service and none behind it: M/D/1/1, blocked with probability rho / (1 + rho).
+    // One frame in service and none queued: M/D/1/1, with blocking probability rho / (1 + rho).
     let (wait, dropped) = poisson(0.8, QueueLimit::Packets(1));
     assert!((dropped - 0.8 / 1.8).abs() < 0.005, "{dropped} dropped");
     assert!(wait.abs() < 1e-9);
@@ -54,7 +54,7 @@ fn a_saturated_line_carries_exactly_its_rate() {
         pair.send(now, 1000, tick);
     }
     let counters = pair.network.counters(pair.link.forward());
-    // 9.9995 s at 1000 frames a second, twice as many offered.
+    // 9.9995 s at 1000 frames per second, with twice that offered.
     assert_eq!(counters.sent_frames, 9999);
     assert_eq!(counters.max_backlog_frames, 10);
 }

@@ -1,4 +1,4 @@
-//! Routes: fewest hops, addresses of interfaces, explicit routes, and what has no way.
+//! Routes: minimum hop count, interface addresses, explicit routes, and unreachable addresses.
 
 use crate::common::{line, us};
 use netsim::{Cause, Event, Frame, Network, NodeId, Parameters, TopologyError};
@@ -28,7 +28,7 @@ fn frames_cross_routers_by_the_fewest_hops() {
         Frame { bytes: 1000, destination: to_b, label: 0, ecn: netsim::Codepoint::NotEct, payload: 1 },
     );
     let (at, event) = network.next().expect("it arrives");
-    // Three hops of 1 ms serialisation and 1 ms delay.
+    // Three hops with 1 ms serialisation and 1 ms delay each.
     assert_eq!(at, us(6000));
     assert!(matches!(event, Event::Arrived { node, by, .. } if node == b && by == last.forward()));
     network.set_route(r, to_b, long.forward()).expect("r has that link");

@@ -1,15 +1,15 @@
-//! Two cells near each other: what their coupling costs.
+//! Throughput of two coupled cells.
 
 use crate::wifi::{Bench, fixed, seconds};
 use netsim::{CellParameters, Channel, Coupling, Interference, Standard, StationParameters, StationRate};
 
-/// What happened when a saturated station sent in each of two cells.
+/// Results with a saturated station in each of two cells.
 struct Pair {
-    /// What both carried together, over what the first carries alone.
+    /// Total of both cells relative to the first cell alone.
     ratio: f64,
-    /// The first one's share.
+    /// Share of the first cell.
     share: f64,
-    /// The share of frames that the MACs gave up.
+    /// Share of frames that the MACs gave up.
     given_up: f64,
 }
 
@@ -81,7 +81,7 @@ fn channels_side_by_side_at_5_ghz_do_not_overlap() {
     assert!((1.99..2.01).contains(&ratio(36, 40)));
 }
 
-/// The preset for cells on two channels, with and without protection, at a fixed rate and under control.
+/// The preset for cells on two channels, with and without protection, at a fixed rate and with rate control.
 fn ucl(channels: [u8; 2], check: impl Fn(&str, &Pair)) {
     for protection in [false, true] {
         for (name, rate) in [("54 Mb/s", StationRate::Fixed(54_000_000)), ("automatic", StationRate::Auto)] {
@@ -142,7 +142,7 @@ fn a_cell_does_not_notice_a_cell_on_another_channel() {
     assert_eq!(alone(0), alone(2));
 }
 
-/// Carrier sense and collision of two channels.
+/// Carrier sense and collision of two channels, in thousandths.
 fn factors(interference: Interference, a: u8, b: u8) -> (f64, f64) {
     let one = interference.coupling(Channel(a), Channel(b));
     assert_eq!(one, interference.coupling(Channel(b), Channel(a)), "the same in both directions");
@@ -171,7 +171,7 @@ fn ucl_senses_less_on_one_channel_than_on_two() {
     assert_eq!(ucl(6, 6), [50, 1000]);
     assert_eq!(ucl(1, 3), [275, 525]);
     assert_eq!([5, 6, 11].map(|other| ucl(1, other)), [[500, 50]; 3]);
-    // As ideal where nobody measured.
+    // As ideal for unmeasured channels.
     assert_eq!([36, 38, 40].map(|other| ucl(36, other)), [[1000, 1000], [500, 500], [0, 0]]);
     assert_eq!(ucl(1, 36), [0, 0]);
 }

@@ -1,5 +1,5 @@
-//! Distance: near the access point nothing is lost, on the way out a station slows down, far away it
-//! loses everything, and back it recovers.
+//! Distance: near the access point nothing is lost; a station slows down as it moves away, loses everything
+//! far away, and recovers when it returns.
 
 use crate::wifi::{Bench, fixed, seconds};
 use mptcp_clock::Duration;
@@ -113,7 +113,7 @@ fn one_who_walks_away_and_back_recovers() {
 
 #[test]
 fn a_slow_station_takes_the_air_of_the_fast_ones() {
-    // The anomaly of Heusse et al. (2003): equal chances for frames, not for time.
+    // The performance anomaly of Heusse et al. (2003): equal shares of frames, not of airtime.
     let mut bench = Bench::new(8);
     let cell = bench.cell(CellParameters::ideal(Standard::G));
     bench.station(cell, fixed(54_000_000), 1514);

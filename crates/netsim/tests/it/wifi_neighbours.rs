@@ -1,5 +1,4 @@
-//! Who else is on the air: answers of the other side, background stations, idle ones, 802.11b; and what a
-//! network refuses to build.
+//! Contention with acknowledgement traffic, background stations, idle stations and 802.11b; and invalid cells.
 
 use crate::wifi::{Bench, fixed, jain, saturate, seconds};
 use mptcp_clock::{Duration, Instant};
@@ -10,8 +9,8 @@ use netsim::{
 
 const MBPS: u64 = 1_000_000;
 
-/// Mb/s of 1448-byte payloads from a station whose frames of 1514 bytes are answered by the access point
-/// with frames of 66, one for every `every`, in a window of 40.
+/// Mb/s of 1448-byte payloads from a station, whose frames of 1514 bytes the access point answers with frames
+/// of 66 bytes, one per `every` frames, in a window of 40.
 fn answered(cell: CellParameters, every: u32) -> f64 {
     let mut network = Network::new(4);
     let (access_point, station) = (network.add_host(), network.add_host());
@@ -50,8 +49,8 @@ fn answered(cell: CellParameters, every: u32) -> f64 {
 
 #[test]
 fn a_closed_loop_carries_what_bounds_tcp() {
-    // Without a collision, data and answers at 54 Mb/s: 23.9 and 20.2 Mb/s with short slots, 18.1 and 14.8
-    // with long ones. The two sides wait together, which saves slots, and collide now and then.
+    // Without collisions, data and answers at 54 Mb/s: 23.9 and 20.2 Mb/s with short slots, 18.1 and 14.8 with
+    // long ones. Both sides count down together, which saves slots, and collide occasionally.
     let long = CellParameters { short_slot: false, ..CellParameters::default() };
     for (cell, every, bound) in [
         (CellParameters::default(), 2, 23.9),
@@ -154,7 +153,7 @@ fn a_station_that_goes_down_loses_what_it_holds_and_comes_back() {
     bench.fill(20);
     bench.run_until(seconds(2));
     let counters = bench.network.counters(link.forward());
-    // Those it held, and what was sent in their place.
+    // The held frames, and those sent instead.
     assert!(counters.flushed_frames >= 20);
     assert_eq!(counters.backlog_frames, 0);
     bench.take_arrived();

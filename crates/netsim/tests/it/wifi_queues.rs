@@ -1,4 +1,4 @@
-//! What waits for the air: the access point's one queue, aggregates, CoDel, and what departures tell.
+//! WiFi queues: the shared queue of the access point, aggregates, CoDel, and departure events.
 
 use crate::wifi::{Bench, fixed, seconds};
 use mptcp_clock::{Duration, Instant};
@@ -17,7 +17,7 @@ fn n() -> CellParameters {
     }
 }
 
-/// Mb/s of IP packets from one saturated station with frames enough for aggregates.
+/// Mb/s of IP packets from one saturated station that fills aggregates.
 fn carried(cell: CellParameters, distance: f64) -> f64 {
     let mut bench = Bench::new(2);
     let id = bench.cell(cell);
@@ -44,7 +44,7 @@ fn aggregates_make_802_11n_two_to_four_times_as_fast_as_802_11g() {
     assert!((1.2..1.6).contains(&alone), "a higher rate alone: {alone}");
     assert!((1.8..2.2).contains(&one), "one stream: {one}");
     assert!((2.0..3.0).contains(&four), "two streams, four frames: {four}");
-    // 130 Mb/s, less the overhead of one access for 32 frames.
+    // 130 Mb/s, minus the overhead of one medium access per 32 frames.
     assert!((3.5..4.0).contains(&full), "two streams: {full}");
 }
 
@@ -53,7 +53,7 @@ fn frames_of_an_aggregate_fail_one_by_one_and_still_arrive_in_order() {
     let mut network = Network::new(3);
     let (access_point, station) = (network.add_host(), network.add_host());
     let cell = network.add_cell("cell", access_point, n()).expect("a cell");
-    // At this distance the highest rate loses some frames of an aggregate and not others.
+    // At this distance, the highest rate loses some frames of an aggregate.
     let parameters = StationParameters { distance: 35.0, ring: 64, ..fixed(130_000_000) };
     let link = network.add_station("station", station, cell, parameters).expect("a station");
     let address = network.add_address(access_point, None).expect("known");
@@ -126,7 +126,7 @@ fn departures_tell_how_long_a_frame_was_served_and_how_long_it_would_be_alone() 
     let (mut total, mut last, mut count) = (Duration::ZERO, Instant::ZERO, 0);
     while let Some((at, event)) = bench.network.next() {
         if let Event::Departed { service, alone, .. } = event {
-            // DIFS, 7.5 slots, 254 us of data, SIFS, and an ACK of 34 us.
+            // DIFS, 7.5 slots, 254 us of data, SIFS, and 34 us of ACK.
             assert_eq!(alone, Duration::from_nanos(28_000 + 67_500 + 298_000));
             assert!(service + Duration::from_nanos(67_500) >= alone);
             total += service;
@@ -138,8 +138,8 @@ fn departures_tell_how_long_a_frame_was_served_and_how_long_it_would_be_alone() 
     assert_eq!(total, last.since(Instant::ZERO), "services follow each other without a gap");
 }
 
-/// The median time, in seconds, that frames wait when a sender keeps a window of them in flight that
-/// grows by one a round trip of 20 ms and halves when the queue drops, as TCP's does.
+/// Median queueing delay in seconds for a sender with a window that grows by one frame per RTT of 20 ms and
+/// halves at a drop, as in TCP.
 fn median_wait(discipline: Discipline) -> f64 {
     let mut network = Network::new(5);
     let (access_point, station) = (network.add_host(), network.add_host());

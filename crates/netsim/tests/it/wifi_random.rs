@@ -1,4 +1,4 @@
-//! Random cells, traffic and changes: every frame is somewhere, frames of a direction keep their order,
+//! Random cells, traffic and changes: every frame is accounted for, frames of a direction keep their order,
 //! and the same seed gives the same events.
 
 use mptcp_clock::{Duration, Instant};
@@ -97,7 +97,7 @@ struct Scene {
     background: Option<(u32, bool)>,
     /// Gap, direction, bytes.
     sendings: Vec<(u64, usize, u32)>,
-    /// When, direction, what.
+    /// Time, direction, change.
     changes: Vec<(u64, usize, Change)>,
     watch: bool,
 }
@@ -127,14 +127,14 @@ fn scene() -> impl Strategy<Value = Scene> {
     )
 }
 
-/// Frames that are not in the link any more.
+/// Frames that have left the link.
 fn gone(counters: &Counters) -> u64 {
     let lost =
         counters.dropped_frames + counters.flushed_frames + counters.lost_frames + counters.retry_drops;
     counters.delivered_frames + lost
 }
 
-/// Runs a scene to `end` and checks the books. Returns all that happened.
+/// Runs a scene until `end` and checks the counters. Returns all events.
 fn run(scene: &Scene, end: Instant) -> Vec<String> {
     let mut network = Network::<u64>::new(scene.seed);
     network.set_interference(scene.interference);

@@ -1,13 +1,13 @@
-//! A saturated cell against theory: ns-3's reference tables for Bianchi's model, an independent solver of
-//! its equations, and a Monte-Carlo table for few stations.
+//! Saturated cells against theory: ns-3's reference tables for Bianchi's model, an independent solver of its
+//! equations, and a Monte Carlo table for few stations.
 
 use crate::wifi::{jain, saturate};
 use netsim::{CellParameters, CollisionWait, Countdown, Standard};
 
 const STATIONS: [usize; 10] = [5, 10, 15, 20, 25, 30, 35, 40, 45, 50];
 
-/// The cell of ns-3's tables: retries without end, and after a collision DIFS. ACKs go at the highest
-/// of 6, 12, 24 Mb/s not above the data.
+/// The cell of ns-3's tables: unlimited retries, and DIFS after a collision. ACKs use the highest of 6, 12, 24
+/// Mb/s not above the data rate.
 fn reference_cell() -> CellParameters {
     CellParameters {
         retry_limit: None,
@@ -16,7 +16,7 @@ fn reference_cell() -> CellParameters {
     }
 }
 
-/// 1500 bytes of payload, 6 above the MAC and 28 of it; our MAC adds 36 to an IP packet.
+/// 1500 bytes of payload, 6 above the MAC and 28 of it; this MAC adds 36 to an IP packet.
 const REFERENCE_BYTES: u32 = 1500 + 6 + 28 - 36 + 14;
 
 /// `expected` in Mb/s of 1500-byte payloads, for [`STATIONS`].
@@ -98,8 +98,8 @@ fn few_stations_carry_what_a_monte_carlo_model_carries() {
     }
 }
 
-/// Bianchi (2000), equations 7 and 9: the probabilities that a station sends in a slot, and that what it
-/// sends collides, for windows of 16 slots that double six times.
+/// Bianchi (2000), equations 7 and 9: transmission and collision probability per slot, for windows of 16 slots
+/// that double six times.
 fn fixed_point(n: usize) -> (f64, f64) {
     let sends = |p: f64| {
         let (w, m) = (16.0, 6);
@@ -115,9 +115,9 @@ fn fixed_point(n: usize) -> (f64, f64) {
     (sends(low), low)
 }
 
-/// What the fixed point says of this cell, in frames a second and as the share of transmissions that
-/// collide. With `rewin`, counters stand still while the medium is busy, so that one who has just sent
-/// may draw zero and send again before anybody else can, and a slot must pass before others do.
+/// Frames per second and collision share of this cell from the fixed point. With `rewin`, counters are frozen
+/// while the medium is busy. A station that has just sent may choose a backoff of zero and send again first,
+/// and the others must wait one slot.
 fn theory(n: usize, rewin: bool) -> (f64, f64) {
     let (slot, difs, data, answer) = (9e-6, 28e-6, 254e-6, 44e-6);
     let (tau, p) = fixed_point(n);

@@ -1,4 +1,4 @@
-//! A small bench for link tests: two hosts, one link, numbered frames.
+//! A test bench for links: two hosts, one link, numbered frames.
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{AddressId, Event, Frame, LinkId, Network, Parameters, Rate, SendOutcome};
@@ -35,7 +35,7 @@ impl Pair {
         Self { network, link, address }
     }
 
-    /// Lets time pass up to `at`, then sends frame `number` with `bytes`. Returns what arrived before.
+    /// Advances time to `at`, then sends frame `number` with `bytes`.
     pub fn send(&mut self, at: Instant, bytes: u32, number: u64) -> SendOutcome {
         let frame = Frame {
             bytes,

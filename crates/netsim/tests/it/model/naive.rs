@@ -1,4 +1,4 @@
-//! The network of `model.rs` once more, simply: one event for each stage of each frame.
+//! A simple reimplementation of the network of `model.rs`, with one event per stage of each frame.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use mptcp_clock::{Duration, Instant, Rng};
 use netsim::{Change, GilbertElliott, Jitter, Loss, Parameters, QueueLimit, Rate, Spread};
 
-/// What happens at one instant goes in the order of these variants.
+/// Simultaneous events have the order of these variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Departure,
@@ -51,7 +51,7 @@ struct Wire {
 pub struct Naive {
     wires: Vec<Wire>,
     filter: (Duration, f64, Rng),
-    /// Time, stage, wire (changes: always 0), number of the event.
+    /// Time, stage, wire (0 for changes), event number.
     agenda: BinaryHeap<Reverse<(Instant, Stage, usize, u64)>>,
     events: BTreeMap<u64, (usize, Event)>,
     scheduled: u64,
@@ -91,7 +91,7 @@ impl Naive {
         self.schedule(at, Stage::Change, wire, Event::Change(change));
     }
 
-    /// Arrivals (nanoseconds, number), and what each wire dropped, lost and flushed.
+    /// Arrivals (nanoseconds, number), and numbers of dropped, lost and flushed frames per wire.
     pub fn run(mut self) -> (Vec<(u64, u64)>, Vec<[u64; 3]>) {
         while let Some(Reverse((at, _, _, id))) = self.agenda.pop() {
             let Some((wire, event)) = self.events.remove(&id) else { continue };

@@ -1,4 +1,4 @@
-//! A bench for cells: stations that always have something to send.
+//! A test bench for cells with saturated stations.
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{
@@ -10,14 +10,14 @@ pub fn seconds(n: u64) -> Instant {
     Instant::ZERO + Duration::from_secs(n)
 }
 
-/// A network of cells whose directions can be kept saturated.
+/// A network of cells with saturated directions.
 pub struct Bench {
     pub network: Network<u32>,
     cells: Vec<(CellId, NodeId, AddressId)>,
     pub flows: Vec<Flow>,
 }
 
-/// A saturated direction, and the frames that came over it.
+/// A saturated direction, and its delivered frames.
 pub struct Flow {
     pub link: LinkId,
     pub direction: DirectionId,
@@ -45,7 +45,7 @@ impl Bench {
         self.cells[cell].0
     }
 
-    /// A station of a cell that sends frames of `bytes` (IP + 14) up as fast as the air takes them.
+    /// Adds a station to a cell that sends frames of `bytes` (IP + 14) as fast as the medium allows.
     pub fn station(&mut self, cell: CellId, parameters: StationParameters, bytes: u32) -> usize {
         let node = self.network.add_host();
         let name = format!("station {}", self.flows.len());
@@ -55,7 +55,7 @@ impl Bench {
         self.flows.len() - 1
     }
 
-    /// The same, and its frames come from the access point.
+    /// As `station`, with frames from the access point.
     pub fn listener(&mut self, cell: CellId, parameters: StationParameters, bytes: u32) -> usize {
         let flow = self.station(cell, parameters, bytes);
         let link = self.flows[flow].link;
@@ -65,7 +65,7 @@ impl Bench {
         flow
     }
 
-    /// Puts `frames` frames into each active flow's queue.
+    /// Puts `frames` frames into the queue of each active flow.
     pub fn fill(&mut self, frames: u32) {
         for flow in 0..self.flows.len() {
             for _ in 0..if self.flows[flow].active { frames } else { 0 } {
@@ -84,7 +84,7 @@ impl Bench {
         );
     }
 
-    /// Lets time pass; every frame that leaves a queue is replaced.
+    /// Advances time; every frame that leaves a queue is replaced.
     pub fn run_until(&mut self, end: Instant) {
         for flow in 0..self.flows.len() {
             self.network.watch_departures(self.flows[flow].direction, true);
@@ -103,7 +103,7 @@ impl Bench {
         }
     }
 
-    /// Frames that arrived since the last call, by flow.
+    /// Frames delivered since the last call, by flow.
     pub fn take_arrived(&mut self) -> Vec<u64> {
         self.flows.iter_mut().map(|flow| std::mem::take(&mut flow.arrived)).collect()
     }
@@ -121,7 +121,7 @@ pub fn fixed(bits_per_second: u64) -> StationParameters {
     StationParameters { rate: StationRate::Fixed(bits_per_second), ..Default::default() }
 }
 
-/// What `n` saturated stations of one cell do.
+/// Results of `n` saturated stations in one cell.
 pub struct Saturation {
     pub frames: Vec<u64>,
     pub frames_per_second: f64,
