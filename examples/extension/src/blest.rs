@@ -1,7 +1,7 @@
 //! Blocking estimation (Ferlin, Alay, Mehani and Boreli: BLEST, IFIP Networking 2016).
 //!
-//! Owns one question: would data on the slow subflow fill the receive window while the fast one could use it? Never touches
-//! windows.
+//! Owns one question: would data on the slow subflow fill the receive window while the fast one could use it?
+//! Never changes windows.
 
 use mptcp_lab::Instant;
 use mptcp_lab::mptcp::policy::{Factory, ParameterError, Parameters};
@@ -12,11 +12,11 @@ use crate::ecf::fast_and_open;
 pub(crate) const ABOUT: &str = "Blocking estimation (Ferlin et al., IFIP Networking 2016); `delta` (0.001 to 0.02, default \
      0.01) is a step of its correction";
 
-/// What the correction never goes below: half of what the fast subflow is expected to send. The paper names no bound; without
-/// one, a connection that was not blocked for long would need as long to learn that it is.
+/// Lower bound of the correction: half of the expected data of the fast subflow. The paper has no bound.
+/// Without one, the correction would take too long to rise after a long time without blocking.
 const LEAST: f64 = 0.5;
 
-/// Reads `scheduler = { kind = "blest", ... }`.
+/// Parses `scheduler = { kind = "blest", ... }`.
 pub(crate) fn make(values: &mut Parameters) -> Result<Factory<dyn Scheduler>, ParameterError> {
     Ok(Blest::new(values.number("delta", 0.01, 0.001..=0.02)?).into())
 }
@@ -24,11 +24,11 @@ pub(crate) fn make(values: &mut Parameters) -> Result<Factory<dyn Scheduler>, Pa
 #[derive(Clone, Debug)]
 pub(crate) struct Blest {
     delta: f64,
-    /// What the estimate is multiplied with: λ.
+    /// Correction factor of the estimate (λ).
     correction: f64,
-    /// Whether the window was full in this round trip of the slow subflow.
+    /// Whether the window was full in this RTT of the slow subflow.
     blocked: bool,
-    /// When that began.
+    /// Start of this RTT.
     since: Option<Instant>,
 }
 
@@ -37,7 +37,7 @@ impl Blest {
         Self { delta, correction: 1.0, blocked: false, since: None }
     }
 
-    /// One step each round trip of the slow subflow.
+    /// One step per RTT of the slow subflow.
     fn correct(&mut self, now: Instant, slow: &Candidate) {
         let since = *self.since.get_or_insert(now);
         if now < since + slow.srtt {
@@ -49,11 +49,11 @@ impl Blest {
         self.since = Some(now);
     }
 
-    /// Whether a segment on `slow` leaves less of `window` than `fast` sends in a round trip of `slow`.
+    /// Whether a segment on `slow` leaves less of `window` than `fast` sends in one RTT of `slow`.
     fn waits(&self, window: u64, fast: &Candidate, slow: &Candidate) -> bool {
         let ratio = slow.srtt.as_secs_f64() / fast.srtt.as_secs_f64();
         let [fast_mss, slow_mss] = [fast, slow].map(|one| one.mss.max(1) as f64);
-        // The window of the fast subflow grows by a segment in each of its round trips.
+        // The window of the fast subflow grows by one segment in each of its RTTs.
         let expected = fast_mss * (fast.cwnd as f64 / fast_mss + (ratio - 1.0) / 2.0) * ratio;
         let left = window as f64 - slow_mss * (slow.in_flight as f64 / slow_mss + 1.0);
         expected * self.correction > left
@@ -85,14 +85,14 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// A fast subflow without room and a slow one with room: ten segments each, 10 ms and 50 ms.
+    /// A blocked fast subflow and an available slow one: ten segments each, 10 ms and 50 ms.
     fn pair() -> [Candidate; 2] {
         let mut fast = Candidate::new(0, Duration::from_millis(10), 10 * MSS, MSS);
         fast.is_available = false;
         [fast, Candidate::new(1, Duration::from_millis(50), 10 * MSS, MSS)]
     }
 
-    /// A moment at which the whole window is `window`.
+    /// A view with a window of `window`.
     fn view(candidates: &[Candidate], at: u64, window: u64) -> SendView<'_> {
         let mut view = SendView::new(Instant::ZERO + Duration::from_millis(at), candidates);
         view.in_flight = 20 * MSS;
@@ -108,7 +108,7 @@ mod tests {
     fn it_waits_exactly_while_the_window_is_short() {
         let mut candidates = pair();
         let mut blest = Blest::new(0.01);
-        // In 5 round trips the fast one sends (10 + 4/2) * 5 segments; one more is the segment in question.
+        // In 5 RTTs the fast subflow sends (10 + 4/2) * 5 segments, plus the segment in question.
         assert_eq!(choose(&mut blest, &candidates, 61 * MSS), Some(1));
         assert_eq!(choose(&mut blest, &candidates, 61 * MSS - 1), None);
         candidates[1].in_flight = 7 * MSS;

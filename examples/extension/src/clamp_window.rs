@@ -1,6 +1,7 @@
-//! A middlebox: lets no receive window above a size pass, as some traffic shapers do.
+//! A middlebox that limits the receive window, as some traffic shapers do.
 //!
-//! Holds nothing. Leaves windows of SYNs alone: they are never scaled (RFC 7323 section 2.2).
+//! Stateless except for window scales. Does not change windows of SYNs, which are never scaled (RFC 7323
+//! section 2.2).
 
 use mptcp_lab::middlebox::{Flows, Middlebox, Site, Travelling, covers, ends};
 use mptcp_lab::scenario::Way;
@@ -10,7 +11,7 @@ use mptcp_lab::{Instant, Parameters, ScenarioError, Segment};
 pub(crate) const ABOUT: &str =
     "Lets no receive window above `window` pass (a size, needed), in either direction.";
 
-/// Reads `[middleboxes.NAME.parameters]`.
+/// Parses `[middleboxes.NAME.parameters]`.
 pub(crate) fn read(keys: &mut Parameters<'_>) -> Result<impl Fn(Site) -> ClampWindow + use<>, ScenarioError> {
     let window = keys.positive_size("window", None)?;
     Ok(move |site: Site| ClampWindow { way: site.way, window, scales: Flows::new() })
@@ -20,7 +21,7 @@ pub(crate) fn read(keys: &mut Parameters<'_>) -> Result<impl Fn(Site) -> ClampWi
 pub(crate) struct ClampWindow {
     way: Way,
     window: u64,
-    /// By connection: how far the windows of segments forward and backward are shifted.
+    /// Window scales by connection, forward and backward.
     scales: Flows<[u8; 2]>,
 }
 

@@ -1,7 +1,7 @@
 //! Earliest completion first (Lim, Nahum, Towsley and Gibbens: ECF, CoNEXT 2017).
 //!
-//! Owns one question: when the fast subflow has no room, is what is left sooner done by waiting for it? Never touches
-//! windows.
+//! Owns one question: while the fast subflow is blocked, does waiting for it complete the unsent data earlier?
+//! Never changes windows.
 
 use mptcp_lab::mptcp::policy::{Factory, ParameterError, Parameters};
 use mptcp_lab::mptcp::scheduler::{Candidate, Scheduler, SendView};
@@ -9,14 +9,14 @@ use mptcp_lab::mptcp::scheduler::{Candidate, Scheduler, SendView};
 pub(crate) const ABOUT: &str =
     "Earliest completion first (Lim et al., CoNEXT 2017); `beta` (0 to 1, default 0.25) holds on to waiting";
 
-/// Reads `scheduler = { kind = "ecf", ... }`.
+/// Parses `scheduler = { kind = "ecf", ... }`.
 pub(crate) fn make(values: &mut Parameters) -> Result<Factory<dyn Scheduler>, ParameterError> {
     Ok(Ecf::new(values.number("beta", 0.25, 0.0..=1.0)?).into())
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Ecf {
-    /// How much later the fast subflow may be and still be waited for, by who waits already.
+    /// Hysteresis of the decision to wait.
     beta: f64,
     waiting: bool,
 }
@@ -26,10 +26,10 @@ impl Ecf {
         Self { beta, waiting: false }
     }
 
-    /// Whether what is unsent is done sooner if it waits for `fast` than if some of it goes over `slow`.
+    /// Whether the unsent data completes earlier if it waits for `fast` instead of using `slow`.
     fn waits(&mut self, unsent: u64, fast: &Candidate, slow: &Candidate) -> bool {
         let unsent = unsent as f64;
-        // In nanoseconds: whole numbers compare as they are.
+        // In nanoseconds, which compare exactly.
         let [fast_rtt, slow_rtt] = [fast, slow].map(|one| one.srtt.as_nanos() as f64);
         let margin = fast.path.rttvar.max(slow.path.rttvar).as_nanos() as f64;
         let rounds = 1.0 + unsent / window(fast);
@@ -38,7 +38,8 @@ impl Ecf {
             self.waiting = false;
             return false;
         }
-        // Little is left: the slow subflow would have it done before the fast one has room and its answer.
+        // With little data left, the slow subflow would complete it before the fast one is available and gets
+        // its acknowledgement.
         if unsent / window(slow) * slow_rtt < 2.0 * fast_rtt + margin {
             return false;
         }
@@ -62,8 +63,8 @@ impl Scheduler for Ecf {
     }
 }
 
-/// The fastest subflow, and the fastest of those with room; `None` if no one has room. Nobody knows how fast a subflow is
-/// before its first sample: it counts as the fastest while it has room, and not at all while it has none.
+/// The fastest subflow, and the fastest available one; `None` if none is available. A subflow without RTT
+/// sample counts as the fastest while it is available, and is ignored otherwise.
 pub(crate) fn fast_and_open(candidates: &[Candidate]) -> Option<(usize, usize)> {
     let fastest = |counts: &dyn Fn(&Candidate) -> bool| {
         (0..candidates.len()).filter(|&at| counts(&candidates[at])).min_by_key(|&at| candidates[at].srtt)
@@ -84,7 +85,7 @@ mod tests {
 
     const MSS: u64 = 1000;
 
-    /// A fast subflow without room and a slow one with room: ten segments each, 10 ms and `slow` ms.
+    /// A blocked fast subflow and an available slow one: ten segments each, 10 ms and `slow` ms.
     fn pair(slow: u64) -> [Candidate; 2] {
         let mut fast = Candidate::new(0, Duration::from_millis(10), 10 * MSS, MSS);
         fast.is_available = false;
@@ -112,7 +113,7 @@ mod tests {
         // 1 + 89/10 rounds of 10 ms are below 100 ms, 1 + 90/10 are not.
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 89 * MSS), None);
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 90 * MSS), Some(1));
-        // 2/10 of 100 ms are two rounds of the fast one: less than that is not worth waiting for.
+        // 2/10 of 100 ms are two RTTs of the fast subflow; for less, waiting does not pay off.
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 2 * MSS), None);
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 2 * MSS - 1), Some(1));
     }

@@ -1,4 +1,4 @@
-//! A loss model without chance: every nth frame is lost.
+//! A deterministic loss model: every nth frame is lost.
 
 use mptcp_lab::netsim::LossModel;
 use mptcp_lab::{Instant, Parameters, Rng, ScenarioError};
@@ -6,7 +6,7 @@ use mptcp_lab::{Instant, Parameters, Rng, ScenarioError};
 pub(crate) const ABOUT: &str =
     "Loses every `n`th frame (2 to 1000000, default 100) of at least `least` (default 0B).";
 
-/// Reads `loss_model = { kind = "every-nth", ... }`.
+/// Parses `loss_model = { kind = "every-nth", ... }`.
 pub(crate) fn read(keys: &mut Parameters<'_>) -> Result<impl Fn() -> EveryNth + use<>, ScenarioError> {
     let n = keys.number("n", 2..=1_000_000, 100)?;
     let least = keys.size("least", 0)?;

@@ -1,4 +1,4 @@
-//! A queue that drops at its head: what is newest is worth most.
+//! A queue that drops the oldest packet when it is full.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use mptcp_lab::{Parameters, ScenarioError};
 
 pub(crate) const ABOUT: &str = "Holds `packets` (1 to 100000, default 100) and drops the oldest.";
 
-/// Reads `queue = { kind = "head-drop", ... }`.
+/// Parses `queue = { kind = "head-drop", ... }`.
 pub(crate) fn read(keys: &mut Parameters<'_>) -> Result<impl Fn() -> HeadDrop + use<>, ScenarioError> {
     let most = keys.number("packets", 1..=100_000, 100)? as usize;
     Ok(move || HeadDrop { most, waiting: VecDeque::new() })

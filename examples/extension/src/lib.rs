@@ -1,6 +1,6 @@
-//! What another crate adds to the laboratory: one file for each thing, and one line here.
+//! An example of a crate that extends the laboratory: one file per extension, and one line here.
 //!
-//! Owns the list. Uses the public interface alone.
+//! Owns the registry. Uses only the public interface.
 #![forbid(unsafe_code)]
 
 mod blest;
@@ -12,10 +12,10 @@ mod think;
 
 use mptcp_lab::{Registry, RegistryError};
 
-/// All that comes with mptcplab, and all that comes from here.
+/// The registry with the built-in kinds and those of this crate.
 ///
 /// # Errors
-/// A name that mptcplab has by now.
+/// A name that mptcplab has in the meantime.
 pub fn registry() -> Result<Registry, RegistryError> {
     Registry::new()
         .middlebox("clamp-window", clamp_window::ABOUT, clamp_window::read)?

@@ -1,4 +1,4 @@
-//! A command of its own: `extension run FILE` runs scenarios that name what this crate adds.
+//! A custom command: `extension run FILE` runs scenarios with the kinds of this crate.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,5 @@
-//! An application: sends a page, lets its reader think, sends the next, and times each.
+//! An application that sends a page, waits for the think time of its reader, sends the next, and measures the
+//! delay of each.
 
 use mptcp_lab::application::{Application, Outlet};
 use mptcp_lab::measurements::Block;
@@ -6,7 +7,7 @@ use mptcp_lab::{Duration, Instant, Parameters, ScenarioError};
 
 pub(crate) const ABOUT: &str = "Sends `pages` pages (default 10) of `page` (default 100KB), and rests `pause` (default 1s) after each was read.";
 
-/// Reads `application = { kind = "think", ... }`.
+/// Parses `application = { kind = "think", ... }`.
 pub(crate) fn read(keys: &mut Parameters<'_>) -> Result<impl Fn() -> Think + use<>, ScenarioError> {
     let pages = keys.number("pages", 1..=1_000_000, 10)?;
     let page = keys.positive_size("page", 100 << 10)?;
@@ -19,10 +20,10 @@ pub(crate) struct Think {
     pages: u64,
     page: u64,
     pause: Duration,
-    /// Pages begun so far, and when the last of them was.
+    /// Number of pages so far, and the time of the last one.
     begun: u64,
     began_at: Instant,
-    /// When the last of them was read whole.
+    /// Time at which the last page was read completely.
     read_at: Option<Instant>,
 }
 
@@ -35,7 +36,7 @@ impl Application for Think {
             if self.begun == self.pages {
                 return outlet.close();
             }
-            // The reader is not heard of: the sender looks again after a pause.
+            // The sender does not learn when the page is read, so it polls.
             match self.read_at {
                 Some(read) if read + self.pause <= now => {}
                 read => return outlet.wake_at(read.unwrap_or(now) + self.pause),
