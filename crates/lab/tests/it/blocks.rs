@@ -1,4 +1,4 @@
-//! Blocks that are written at a rate, and datagrams: each is timed from when it was due, and late after its deadline.
+//! Delay of blocks written at a rate, and of datagrams, from their due time; and lateness after a deadline.
 
 use mptcp_lab::measurements::FlowSummary;
 use mptcp_lab::scenario::Scenario;
@@ -6,7 +6,7 @@ use mptcp_lab::world::World;
 
 #[test]
 fn blocks_that_were_due_while_the_buffer_was_full_are_written_all_the_same() {
-    // In the first round trip a buffer that is tuned has room for eight blocks, and eighteen are due.
+    // In the first RTT, an autotuned buffer has space for eight blocks, and eighteen are due.
     let text = "duration = \"20s\"\n\
         [paths.p]\nrate = \"20Mbit\"\nrtt = \"300ms\"\nqueue = \"500p\"\n\
         [flows.f]\nautotuning = true\nblocks = \"8KiB\"\nrate = \"4Mbit\"\nnagle = false\n";
@@ -14,7 +14,8 @@ fn blocks_that_were_due_while_the_buffer_was_full_are_written_all_the_same() {
     let run = World::new(&scenario, 1).expect("a network").run().expect("it comes to its end");
     let blocks = &run.flows[0].blocks;
     assert!(blocks[9].latency.as_secs_f64() > 0.3, "it was full");
-    // Later ones take the way there and 3.4 ms of the line; one that is left out makes all behind it 16 ms late.
+    // Later blocks take the one-way delay and 3.4 ms on the link; a skipped one would delay all later ones by
+    // 16 ms.
     let settled = blocks.iter().filter(|block| block.written_at.as_secs_f64() > 10.0);
     let latest = settled.map(|block| block.latency.as_secs_f64()).fold(0.0, f64::max);
     assert!((0.153..0.160).contains(&latest), "{latest:.4} s");
@@ -25,7 +26,7 @@ fn flow(text: &str) -> FlowSummary {
     World::new(&scenario, 1).expect("a network").run().expect("it comes to its end").flows.remove(0)
 }
 
-/// 100 bytes of payload are 142 of a frame: 1.136 ms at 1 Mb/s, and 10 ms of propagation.
+/// 100 bytes of payload are a frame of 142 bytes: 1.136 ms at 1 Mb/s, plus 10 ms of propagation.
 const VOICE: &str = "duration = \"10s\"\nwarmup = \"1s\"\n[paths.p]\nrate = \"1Mbit\"\nrtt = \"20ms\"\n";
 
 fn voice(path: &str, deadline: &str) -> FlowSummary {
@@ -49,7 +50,7 @@ fn datagrams_take_the_line_and_the_way_and_never_more() {
 fn datagrams_that_never_arrive_are_lost_and_late() {
     let lossy = voice("loss = \"10%\"", "20ms");
     let loss = lossy.datagram_loss.expect("it sends datagrams");
-    // 720 datagrams: four standard errors are 4.5 %.
+    // 720 datagrams: four standard errors are 4.5%.
     assert!((0.055..0.145).contains(&loss), "{loss}");
     assert_eq!(lossy.late, Some(loss));
     let silent = voice("loss = \"100%\"", "20ms");
@@ -78,7 +79,7 @@ fn blocks_that_wait_beyond_their_deadline_are_late() {
     let down = "[[events]]\nat = \"5s\"\npath = \"p\"\nhow = \"blackhole\"\nset = { up = false }\n";
     let text = format!("{VOICE}[flows.f]\nblocks = \"1KB\"\nrate = \"80kbit\"\ndeadline = \"100ms\"\n{down}");
     let half = flow(&text);
-    // Ready from 1 s to 9.9 s, 890 blocks, of which those from 5 s on never come.
+    // Due from 1 s to 9.9 s: 890 blocks, of which those after 5 s never arrive.
     let late = half.late.expect("it has a deadline");
     assert!((0.54..0.56).contains(&late), "{late}");
     assert!(half.latency.expect("some arrive")[2] < 0.1, "those that arrived were in time");

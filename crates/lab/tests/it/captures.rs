@@ -1,4 +1,4 @@
-//! Captures are written while the run goes on, get their names when they are whole, and stay in their directory.
+//! Captures are written during the run, get their names when they are complete, and stay in their directory.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,7 @@ fn packets_are_on_the_disk_while_the_run_goes_on() {
     world.advance(at(4)).expect("it runs");
     world.finish_captures().expect("they are written");
     let whole = bytes(&folder);
-    // 20 Mbit/s for two seconds, at both ends; what a buffer holds is little.
+    // 20 Mb/s for two seconds at both ends; the write buffer is small.
     assert!(half > 9_000_000 && half * 2 > whole - 1_000_000, "{half} of {whole}");
     assert_eq!(names(&folder), ["client-wifi.pcapng", "server-any.pcapng"]);
     let _ = std::fs::remove_dir_all(folder);

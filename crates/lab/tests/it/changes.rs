@@ -1,9 +1,9 @@
-//! Changes to a stream: where its bytes are before and behind them.
+//! Changes to a stream: mapping between original and modified offsets.
 
 use bytes::Bytes;
 use mptcp_lab::middlebox::changes::Changes;
 
-/// Cut anywhere, the parts of a stream come out one behind the other, and acknowledgements find back.
+/// The modified parts of a stream are contiguous for any segmentation, and acknowledgements map back.
 #[test]
 fn parts_meet_wherever_they_are_cut() {
     let gateway = Changes::new(10, 3);

@@ -1,5 +1,5 @@
-//! Runs that are observed: what they give, that observing changes nothing, and that memory is bounded.
-//! `UPDATE=1 cargo test -p mptcp-lab --test it events::` writes the tables of docs/events.md anew.
+//! Observed runs: their results, no effect of observation, and bounded memory. `UPDATE=1 cargo test -p
+//! mptcp-lab --test it events::` writes the tables of docs/events.md.
 
 use mptcp_lab::Instant;
 use mptcp_lab::events::{Events, Filter, RENAMED_KINDS, kinds};
@@ -26,7 +26,7 @@ fn traced(text: &str, names: &[&str]) -> (Measurements, Events) {
     (measured, events)
 }
 
-/// Rows by kind and what.
+/// Number of rows with this type and detail.
 fn count(events: &Events, kind: &str, what: &str) -> usize {
     let columns = &events.columns;
     let word = |at: u8| columns.words[usize::from(at)];
@@ -55,7 +55,7 @@ fn who_looks_changes_nothing() {
             }
         }
         assert_eq!(plain.samples, seen.samples);
-        // As text: a path without a round trip has NaN.
+        // As text, because a path without RTT samples has NaN.
         assert_eq!(format!("{:?}", plain.flows), format!("{:?}", seen.flows));
         assert_eq!(plain.links, seen.links);
     }
@@ -145,7 +145,7 @@ fn options_come_as_they_left() {
 fn reinjections_and_penalties_are_those_of_the_summary() {
     let text = "duration = \"6s\"\n[paths.wifi]\nrate = \"20Mbit\"\nrtt = \"20ms\"\nqueue = \"40p\"\n[paths.lte]\nrate = \"10Mbit\"\n\
                 rtt = \"150ms\"\n[flows.a]\nrcvbuf = \"300kB\"\nscheduler = \"minrtt\"\npenalisation = true\n\
-                opportunistic_retransmission = true\nopportunistic = \"original\"\npenalty = \"original\"\n";
+                opportunistic_retransmission = true\nopportunistic_rule = \"original\"\npenalty_rule = \"original\"\n";
     let (measured, events) =
         traced(text, &["penalty", "reinjection", "connection_blocked", "subflow_blocked"]);
     let flow = &measured.flows[0];
@@ -159,23 +159,23 @@ fn reinjections_and_penalties_are_those_of_the_summary() {
     assert!(lte.limits.iter().any(|(name, share)| *name == "penalty" && *share > 0.5), "{lte:?}");
 }
 
-/// Slow start overflows a queue of a third of a BDP, which round trips tell of a round too late: no loss of chance. M2 halves the window once while
-/// that is repaired, and it takes the rest of the time to grow back.
+/// Slow start overflows a queue of a third of a BDP, because delays report it one RTT late; there is no random
+/// loss. M2 halves the window once during the repair, which then takes the rest of the time to grow back.
 #[test]
 fn a_window_that_m2_halved_among_losses_is_m2_s() {
     let share = |more: &str, wanted: &str| {
         let text = format!(
             "duration = \"15s\"\n[paths.wifi]\nrate = \"17937kbit\"\ndelay = \"65978us\"\nqueue = \"63p\"\n[paths.lte]\n\
              rate = \"14492kbit\"\ndelay = \"14315us\"\nqueue = \"57p\"\n[flows.a]\nrcvbuf = \"805kB\"\nsndbuf = \"16MB\"\n\
-             scheduler = \"minrtt\"\ncongestion = \"lia\"\ncoupled = \"all\"\nopportunistic_retransmission = true\nopportunistic = \"original\"\n{more}\n\
+             scheduler = \"minrtt\"\ncongestion = \"lia\"\ncoupling_scope = \"all\"\nopportunistic_retransmission = true\nopportunistic_rule = \"original\"\n{more}\n\
              [jitter]\nstart = \"0s\"\nprocessing = \"0s\"\n"
         );
         let (measured, _) = traced(&text, &["penalty"]);
         let wifi = measured.flows[0].paths.iter().find(|path| path.path == "wifi").expect("it was used");
         wifi.limits.iter().find(|(name, _)| *name == wanted).map_or(0.0, |(_, share)| *share)
     };
-    let (with_it, without) = ("penalisation = true\npenalty = \"original\"", "penalisation = false");
-    // For the rest of the time the link was busy.
+    let (with_it, without) = ("penalisation = true\npenalty_rule = \"original\"", "penalisation = false");
+    // The link was busy for the rest of the time.
     assert!(share(with_it, "penalty") > 0.4, "{}", share(with_it, "penalty"));
     assert!(share(without, "penalty") == 0.0 && share(without, "loss") < 0.2, "{}", share(without, "loss"));
 }
@@ -185,7 +185,7 @@ fn shares_of_a_path_leave_no_time_unexplained() {
     let measured = run(TWO, Some(Filter::NONE));
     assert!(measured.events.as_ref().is_some_and(|events| events.columns.is_empty()));
     for path in &measured.flows[0].paths {
-        // Their sum is one by construction; that what is left over is nothing is not.
+        // They add up to one by construction, but the remainder must be zero.
         let left =
             path.limits.iter().find(|(name, _)| *name == PathLimit::Closed.name()).expect("all are there").1;
         assert!(left < 1e-3, "{left} {path:?}");

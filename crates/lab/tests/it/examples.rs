@@ -1,4 +1,4 @@
-//! The examples do what they say.
+//! The examples print what they claim.
 
 #[allow(dead_code, reason = "its main is not called here")]
 #[path = "../../examples/scenario.rs"]

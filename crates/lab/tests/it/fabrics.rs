@@ -1,4 +1,4 @@
-//! Networks of one line: what they consist of, what is said against them, and how their ways are used.
+//! Generated topologies: their links, their errors, and the use of their paths.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ fn neighbours(scenario: &Scenario) -> BTreeMap<&str, BTreeSet<&str>> {
     neighbours
 }
 
-/// Bytes that the links from nodes of one kind to those of another carried forward.
+/// Bytes that the links from nodes of one type to those of another carried forward.
 fn loads<'a>(measured: &'a Measurements, from: &str, to: &str) -> Vec<(&'a LinkSummary, u64)> {
     let of = |link: &&LinkSummary| {
         link.direction == "forward" && link.link.starts_with(from) && link.link.contains(&format!("-{to}"))
@@ -258,7 +258,7 @@ fn fat_trees_use_all_their_paths_under_ecmp() {
     }
 }
 
-/// Hosts that each other reach by one core alone use one way of four; the salts decide which.
+/// A flow between pods uses one of four paths; the salts determine which.
 #[test]
 fn one_flow_goes_one_way_and_its_subflows_go_several() {
     let flow = "[flows.bulk]\nfrom = \"h1\"\nto = \"h16\"\n";
@@ -290,8 +290,8 @@ fn spraying_loads_equal_links_equally() {
     assert!(measured.flows[0].intact);
 }
 
-/// Raiciu et al., SIGCOMM 2011: with a permutation, TCP by ECMP is at about half of what the network can do, and MPTCP with eight
-/// subflows near all of it. Docs: docs/fabrics.md.
+/// Raiciu et al., SIGCOMM 2011: with a permutation, TCP with ECMP reaches about half of the capacity, and
+/// MPTCP with eight subflows nearly all of it (docs/fabrics.md).
 #[test]
 fn with_a_permutation_tcp_collides_and_multipath_tcp_does_not() {
     let mean = |flows: &str| {
@@ -313,7 +313,7 @@ fn hosts_of_a_bcube_use_all_their_ports_and_pass_frames_on() {
     let measured = run(text, 1);
     assert!(measured.flows[0].goodput > 33e6, "{:?}", measured.flows[0].goodput);
     assert!(measured.flows[0].intact);
-    // h1 is 00 and h6 is 11: over 01 or 10.
+    // h1 is 00 and h6 is 11: the path leads over 01 or 10.
     let relayed = measured.links.iter().filter(|link| ["h2-s1-2", "h5-s0-2"].contains(&link.link.as_str()));
     assert!(relayed.into_iter().map(|link| link.sent_bytes).sum::<u64>() > 5_000_000);
     let tcp = run(&format!("{text}transport = \"tcp\"\n"), 1);

@@ -1,5 +1,5 @@
-//! Goodput over loss, round trip and buffer in one text grid, kept as a snapshot: one look at its
-//! difference shows what a change did to throughput. `UPDATE=1 cargo test -p mptcp-lab --test it grid::` rewrites it.
+//! Goodput by loss, RTT and buffer in one text grid, kept as a snapshot, whose diff shows the effect of a
+//! change on throughput. `UPDATE=1 cargo test -p mptcp-lab --test it grid::` rewrites it.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ const LOSSES: [&str; 4] = ["0%", "0.1%", "1%", "5%"];
 const BUFFERS: [&str; 4] = ["20KB", "100KB", "500KB", "4MB"];
 const RTTS: [u32; 4] = [10, 40, 160, 640];
 
-/// Mb/s of one flow for 30 s after 5 s, over one path of 10 Mb/s or over two.
+/// Goodput in Mb/s of one flow for 30 s after 5 s, over one path of 10 Mb/s or over two.
 fn goodput(transport: &str, loss: &str, rtt: u32, buffer: &str) -> f64 {
     let mut text = "duration = \"35s\"\njitter = { start = \"0s\", processing = \"0s\" }\nwarmup = \"5s\"\nsample = \"5s\"\n".to_owned();
     for (path, rtt) in [("first", rtt), ("second", 2 * rtt)] {

@@ -1,7 +1,7 @@
-//! Any text is a scenario or an error of one line, and whatever is a scenario can be written, read again and begun.
+//! Any text is a valid scenario or gives a single-line error. A valid scenario can be written, read back and
+//! started.
 //!
-//! Changes the examples and the broken fixtures as somebody would who looks for a fault. What a change once broke
-//! stays here as a test of its own.
+//! Mutates the examples and the broken fixtures. Mutations that once failed are separate tests.
 
 use std::path::Path;
 
@@ -11,10 +11,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// Events of a run that was only to be begun.
+/// Maximum number of events of a run that is only started.
 const BEGIN: u64 = 5_000;
 
-/// All scenarios of this repository, right and wrong.
+/// All valid and broken scenarios of this repository.
 fn seeds() -> Vec<String> {
     let mut seeds = Vec::new();
     for folder in ["tests/broken", "tests/good", "../../docs/examples", "../../python/mptcplab/scenarios"] {
@@ -30,7 +30,7 @@ fn seeds() -> Vec<String> {
     seeds
 }
 
-/// Values that somebody tries.
+/// Values for mutations.
 const VALUES: [&str; 44] = [
     "\"0s\"",
     "\"1ns\"",
@@ -78,7 +78,7 @@ const VALUES: [&str; 44] = [
     "nan",
 ];
 
-/// Lines that somebody adds.
+/// Lines for mutations.
 const LINES: [&str; 24] = [
     "[defaults]",
     "[paths.wifi]",
@@ -106,22 +106,22 @@ const LINES: [&str; 24] = [
     "= 1",
 ];
 
-/// A change of a text.
+/// A mutation of a text.
 #[derive(Clone, Debug)]
 enum Change {
-    /// Another value on a line that has one.
+    /// Replaces the value of a line.
     Value(Index, usize),
-    /// A line more.
+    /// Adds a line.
     Line(Index, usize),
-    /// A line less.
+    /// Removes a line.
     Less(Index),
-    /// A line of another scenario.
+    /// Copies a line of another scenario.
     Other(Index, Index, Index),
-    /// A line twice.
+    /// Repeats a line.
     Twice(Index),
-    /// Another letter.
+    /// Replaces a character.
     Letter(Index, char),
-    /// The end.
+    /// Truncates the text.
     Cut(Index),
 }
 
@@ -175,7 +175,7 @@ fn apply(text: &str, change: &Change, seeds: &[String]) -> String {
     lines.join("\n")
 }
 
-/// Reads a text, and does with a scenario what may be done.
+/// Parses a text, and checks all operations on a valid scenario.
 fn check(text: &str) {
     let mut scenario = match Scenario::parse(text, "hostile.toml") {
         Ok(scenario) => scenario,
@@ -197,7 +197,7 @@ fn check(text: &str) {
     }
 }
 
-/// More cases than usual, and as many as `PROPTEST_CASES` says where that is more.
+/// More cases than the default, or `PROPTEST_CASES` if that is higher.
 fn config() -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig { cases: usual.cases.max(600), ..usual }
@@ -238,7 +238,7 @@ fn all_seeds_are_read() {
     seeds.iter().for_each(|text| check(text));
 }
 
-/// Found by the fuzzer: what stood in no cell was not written back.
+/// Found by the fuzzer: this key was not written without cells.
 #[test]
 fn interference_without_a_cell_is_kept() {
     check("duration = \"1s\"\ninterference = \"ucl\"\n[paths.wifi]\nrate = \"1Mbit\"\n[flows.bulk]\n");

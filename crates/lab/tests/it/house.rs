@@ -1,4 +1,4 @@
-//! This crate is not built a second time for tests inside it (`test = false`): they would never run.
+//! This crate has no unit tests in `src` (`test = false`): they would never run.
 
 use std::fs;
 use std::path::Path;

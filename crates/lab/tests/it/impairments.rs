@@ -1,4 +1,4 @@
-//! Frames that come twice, damaged, or in batches: what the protocol makes of them.
+//! Reaction of the protocol to duplicated, corrupted and batched frames.
 
 use mptcp_lab::measurements::Measurements;
 use mptcp_lab::scenario::Scenario;
@@ -37,7 +37,8 @@ fn datagrams_come_twice() {
     assert_eq!(run("corrupt = \"100%\"\nduplicate = \"100%\"", flow).flows[0].bytes_received_total, plain);
 }
 
-/// A wrong bit never comes as far as a DSS checksum: TCP's drops the segment (RFC 8684 section 3.7 has nothing to do).
+/// A bit error never reaches the DSS checksum: the checksum of TCP drops the segment (no RFC 8684 section 3.7
+/// fallback).
 #[test]
 fn damage_is_a_loss_and_no_fallback() {
     for checksum in ["true", "false"] {
@@ -104,7 +105,7 @@ fn presets_are_models_written_in_full() {
 
 #[test]
 fn what_a_queue_says_survives_whatever_it_is_asked_first() {
-    // RED asks for min first where that is given; the fuzzer found it.
+    // RED reads min first if it is set; found by the fuzzer.
     let text = "duration = \"1s\"\n[paths.wifi]\nrate = \"8Mbit\"\n\
         queue = { kind = \"red\", limit = \"99KB\", max = \"20KB\" }\n[flows.bulk]\n";
     let scenario = Scenario::parse(text, "queue.toml").unwrap();
@@ -117,7 +118,7 @@ fn impairments_survive_being_written() {
     assert_eq!(Scenario::parse(&first.to_toml(), "again.toml").expect("valid"), first);
 }
 
-/// Exponential times of 100 ms and 300 ms: a quarter of the time at 4 Mb/s.
+/// Exponential periods of 100 ms and 300 ms: a quarter of the time at 4 Mb/s.
 #[test]
 fn datagrams_with_pauses_send_a_share_of_the_time() {
     let flow = "transport = \"udp\"\nrate = \"4Mbit\"\ndatagram = \"500B\"\non = \"100ms\"\noff = \"300ms\"";
@@ -129,7 +130,8 @@ fn datagrams_with_pauses_send_a_share_of_the_time() {
     let measured = World::new(&scenario, 1).expect("a network").run().expect("it ends");
     let share = measured.flows[0].goodput / 4e6;
     assert!((0.21..0.29).contains(&share), "{share}");
-    // The row over all paths: about exp(-50/300) of the pauses' steps are empty, and full ones are at the rate.
+    // Over all paths: about exp(-50/300) of the sampling intervals in pauses are empty, and full ones are at
+    // the rate.
     let samples = &measured.samples;
     let goodput = mptcp_lab::measurements::Metric::Goodput as u8;
     let all = measured.path_names.len() as u16;
@@ -141,7 +143,7 @@ fn datagrams_with_pauses_send_a_share_of_the_time() {
     assert!(values.iter().any(|&value| (3.9e6..4.1e6).contains(&value)));
 }
 
-/// Times of sending that are shorter than the time between two datagrams: a quarter of the time all the same.
+/// On periods shorter than the time between two datagrams also give a quarter of the time.
 #[test]
 fn the_rate_while_datagrams_are_sent_is_exact_however_short_that_is() {
     for (on, off) in [("1ms", "3ms"), ("4ms", "12ms"), ("40ms", "120ms")] {
@@ -156,7 +158,7 @@ fn the_rate_while_datagrams_are_sent_is_exact_however_short_that_is() {
     }
 }
 
-/// What was damaged and then lost leaves nothing behind: segments that take its place are whole.
+/// A segment that is corrupted and then lost leaves no state: later segments in its slot are intact.
 #[test]
 fn damage_ends_with_the_segment_that_was_lost() {
     let links = "[links.a-r]\nends = [\"a\", \"r\"]\nrate = \"10Mbit\"\ndelay = \"1ms\"\nCORRUPT\n\

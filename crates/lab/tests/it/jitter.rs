@@ -1,4 +1,4 @@
-//! Chance in hosts: seeds differ where nothing else is left to chance, and by no more than was asked for.
+//! Jitter in hosts: seeds differ even without other randomness, within the configured maximum.
 
 use mptcp_clock::Duration;
 use mptcp_lab::measurements::Measurements;
@@ -64,7 +64,7 @@ fn a_host_takes_its_time_for_each_frame_and_for_none_that_is_passed_on() {
     };
     let still = ping("jitter = { start = \"0s\", processing = \"0s\" }");
     let busy = ping("jitter = { start = \"0s\", processing = \"1ms\" }");
-    // Two hosts, each half a millisecond on average; the router takes none.
+    // Two hosts with half a millisecond each on average; the router has none.
     let more = busy - still;
     assert!((0.0007..0.0013).contains(&more), "{more}");
 }

@@ -1,6 +1,6 @@
-//! Scenarios that ask for more than anybody has are refused before they run, and those that find out later end.
+//! Scenarios that need too many resources are refused before they run, or end at a limit.
 //!
-//! Each has asked for ever so much time or memory once.
+//! Each of them once used excessive time or memory.
 
 use mptcp_lab::Instant;
 use mptcp_lab::scenario::Scenario;
@@ -13,7 +13,7 @@ fn text(top: &str, path: &str, flow: &str) -> String {
 
 const PATH: &str = "rate = \"8Mbit\"\ndelay = \"10ms\"";
 
-/// What is said of a scenario.
+/// The error message of a scenario.
 fn refused(text: &str) -> String {
     Scenario::parse(text, "big.toml").map_or_else(|error| error.to_string(), |_| "nothing".to_owned())
 }
@@ -48,7 +48,7 @@ fn a_route_that_takes_no_time_is_refused_and_one_that_does_is_not() {
     assert!(refused(&of("rate = \"unlimited\"")).contains("links.a.rate"));
     assert_eq!(refused(&of("rate = \"10Mbit\"")), "nothing");
     assert_eq!(refused(&of("rate = \"unlimited\"\ndelay = \"10ms\"")), "nothing");
-    // What ends by itself may pass at once.
+    // Finite transfers may complete at one instant.
     let file = text("", "rate = \"unlimited\"", "bytes = \"15MB\"");
     let flows = World::new(&Scenario::parse(&file, "file").expect("valid"), 1).expect("a network").run();
     assert_eq!(flows.expect("it comes to its end").flows[0].bytes_received_total, 15_000_000);
@@ -154,7 +154,7 @@ fn limits_that_were_changed_are_written_back_and_others_are_not() {
 
 #[test]
 fn a_run_keeps_the_limits_too() {
-    // A lower limit is not seen by the estimate of one sample, and is held at the end of the second.
+    // The estimate with one sample is below a lower limit, which applies at the end of the second.
     let mut scenario = Scenario::parse(&text("", PATH, ""), "small").expect("valid");
     scenario.limits.events = 1000;
     let said = World::new(&scenario, 1).expect("a network").run().expect_err("too many").to_string();
@@ -216,7 +216,7 @@ fn times_sizes_rates_and_lengths_do_not_saturate() {
     assert!(refused(far).contains("a distance must be at most 1000000000m"), "{}", refused(far));
 }
 
-/// A chain of links without a rate, each of which doubles what comes.
+/// A chain of links without a rate, each of which duplicates frames.
 #[test]
 fn copies_of_copies_are_reckoned_with() {
     let chain = |links: usize, share: &str| {
@@ -285,7 +285,7 @@ fn pauses_without_end_are_refused() {
 
 #[test]
 fn lost_frames_do_not_wait_for_the_next_sample() {
-    // 125 000 datagrams in a second, of which the path takes one in a thousand, and no sample.
+    // 125,000 datagrams per second, of which the path carries one in a thousand, without samples.
     let text = "duration = \"1s\"\nsample = \"10s\"\n[paths.wifi]\nrate = \"1Mbit\"\nqueue = \"2p\"\n\
                 [flows.flood]\ntransport = \"udp\"\nrate = \"100Mbit\"\ndatagram = \"100B\"\n";
     let scenario = Scenario::parse(text, "flood").unwrap_or_else(|error| panic!("{error}"));

@@ -1,4 +1,5 @@
-//! `stack = "linux"`: what it stands for, and what it shows on networks where Linux 6.18 was measured (docs/research/validation.md).
+//! `stack = "linux"`: its settings, and its results on networks where Linux 6.18 was measured
+//! (docs/research/validation.md).
 
 use mptcp_lab::measurements::FlowSummary;
 use mptcp_lab::scenario::Scenario;
@@ -26,7 +27,7 @@ fn run_by(network: &str, flow: &str, seed: u64) -> FlowSummary {
     world.run().expect("it comes to its end").flows.remove(0)
 }
 
-/// Mb/s.
+/// Goodput, Mb/s.
 fn goodput(network: &str, flow: &str) -> f64 {
     run(network, flow).goodput / 1e6
 }
@@ -57,7 +58,7 @@ fn what_it_means_is_written_back_in_full() {
 
 #[test]
 fn what_a_subflow_was_given_waits_there() {
-    // Linux gave 4.71 and 4.67 Mb/s here, and 9.40 with a send buffer of 200 kB.
+    // Linux reached 4.71 and 4.67 Mb/s here, and 9.40 with a send buffer of 200 kB.
     let large = goodput(EVEN, "congestion = \"reno\"\n");
     assert!((4.2..5.2).contains(&large), "{large:.2}");
     let small = goodput(EVEN, "congestion = \"reno\"\nsndbuf = \"200KB\"\n");
@@ -90,14 +91,15 @@ fn a_subflow_that_ends_gives_all_that_is_under_way_to_the_others() {
     }
 }
 
-/// Linux stood still for half a second and more, and gave 6.5 to 7.5 Mb/s in medians; it dropped 58 to 149 segments as beyond its window.
+/// Linux stalled for half a second and more, with medians of 6.5 to 7.5 Mb/s; it dropped 58 to 149 segments
+/// beyond its window.
 #[test]
 fn what_was_sent_beyond_the_window_stalls_the_stream() {
     const THREE: &str = "duration = \"32s\"\nwarmup = \"2s\"\nsample = \"100ms\"
 [paths.one]\nrate = \"6Mbit\"\nrtt = \"20ms\"\nqueue = \"50p\"\njitter = \"1ms\"
 [paths.two]\nrate = \"4Mbit\"\nrtt = \"50ms\"\nqueue = \"50p\"\njitter = \"1ms\"
 [paths.three]\nrate = \"2Mbit\"\nrtt = \"100ms\"\nqueue = \"50p\"\njitter = \"1ms\"\n";
-    // How often it comes to that is chance: the sums of three runs.
+    // The number of stalls is random: sums of three runs.
     let of = |flow: &str| {
         let runs = [1, 2, 3].map(|seed| run_by(THREE, flow, seed));
         let goodput = runs.iter().map(|run| run.goodput / 1e6).sum::<f64>() / 3.0;

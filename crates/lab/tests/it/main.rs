@@ -1,4 +1,4 @@
-//! Scenarios: what is read, what is refused, and what a run gives.
+//! Tests of scenarios: parsing, errors, and results of runs.
 
 mod blocks;
 mod boxes;

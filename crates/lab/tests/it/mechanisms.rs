@@ -1,9 +1,9 @@
-//! The mechanisms of the papers, each by what it is for.
+//! The mechanisms of the papers, each tested for its purpose.
 
 use mptcp_lab::scenario::Scenario;
 use mptcp_lab::world::World;
 
-/// Mb/s, and mean round trip in milliseconds, over two lines of 100 Mb/s with queues of 1000 packets.
+/// Goodput in Mb/s, and mean RTT in ms, over two links of 100 Mb/s with queues of 1000 packets.
 fn over_deep_queues(delay: &str, more: &str) -> (f64, f64) {
     let mut text = "duration = \"15s\"\nwarmup = \"5s\"\n".to_owned();
     for path in ["first", "second"] {
@@ -18,7 +18,7 @@ fn over_deep_queues(delay: &str, more: &str) -> (f64, f64) {
 
 #[test]
 fn m4_keeps_queues_short_and_lines_full() {
-    // Three times the shortest round trip: twice the delay and the time on the line.
+    // Three times the minimum RTT: twice the delay plus the time on the link.
     let (goodput, rtt) = over_deep_queues("250us", "cwnd_capping = true\n");
     assert!(goodput > 180.0 && rtt < 2.0, "{goodput:.1} Mb/s at {rtt:.2} ms");
     let (without, long) = over_deep_queues("250us", "");

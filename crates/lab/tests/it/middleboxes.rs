@@ -54,14 +54,14 @@ const TWO_PATHS: &str = "sample = \"1s\"\n[paths.first]\nrate = \"8Mbit\"\ndelay
                          [paths.second]\nrate = \"8Mbit\"\ndelay = \"15ms\"\n";
 const ONE_PATH: &str = "sample = \"1s\"\n[paths.first]\nrate = \"8Mbit\"\ndelay = \"10ms\"\n";
 
-/// A flow through a translator that forgets after five seconds, on the first path.
+/// A flow through a NAT on the first path that removes mappings after five seconds.
 fn through_a_forgetful_nat(paths: &str, flow: &str) -> mptcp_lab::measurements::FlowSummary {
     simulate(&format!(
         "duration = \"120s\"\n{paths}[middleboxes.home]\npath = \"first\"\nkind = \"nat\"\ntimeout = \"5s\"\n{flow}"
     ))
 }
 
-/// A block, and silence for longer than the translator remembers.
+/// A block, then a pause longer than the lifetime of mappings.
 const RARE: &str = "[flows.f]\nblocks = \"10kB\"\nrate = \"8kbit\"\nstop = \"55s\"\n";
 
 #[test]
@@ -76,7 +76,7 @@ fn a_nat_that_forgets_costs_the_subflow_and_not_the_connection() {
     }
 }
 
-/// The server knows nobody at the new port, and resets; the client joins anew, and the connection goes on.
+/// The server resets the unknown port; the client joins again, and the connection continues.
 #[test]
 fn a_connection_of_one_path_comes_back_after_a_nat_forgot() {
     let flow = through_a_forgetful_nat(ONE_PATH, RARE);
@@ -116,7 +116,7 @@ fn boxes_come_and_go() {
             );
         }
     }
-    // Options that vanish on the way, on the only path.
+    // Options are removed on the only path.
     let flow = scenario(ONE_PATH, "strip-options", false);
     let fallback = flow.fallback.expect("nothing else is left");
     assert!(flow.intact && flow.bytes_received_total == 2_000_000 && fallback.at > 0.3, "{fallback:?}");
@@ -125,7 +125,7 @@ fn boxes_come_and_go() {
 
 #[test]
 fn a_data_fin_that_waits_for_data_is_no_sign_of_stripped_options() {
-    // The proxy's acknowledgements make round trips look short, so the timer of the DATA_FIN is early.
+    // The acknowledgements of the proxy make RTTs look short, so the timer of the DATA_FIN expires early.
     let proxy = "[middleboxes.proxy]\npath = \"first\"\nkind = \"early-ack\"\n";
     let flow = simulate(&format!("duration = \"20s\"\n{ONE_PATH}{proxy}[flows.f]\nbytes = \"1MB\"\n"));
     assert_eq!((flow.fallback, flow.closed.as_deref()), (None, Some("Finished")));
@@ -133,7 +133,7 @@ fn a_data_fin_that_waits_for_data_is_no_sign_of_stripped_options() {
 
 #[test]
 fn boxes_stand_in_the_order_of_the_file() {
-    // Behind a translator and an offset, and cut and joined between: still one connection.
+    // A NAT, an offset, a splitter and another NAT in series: still one connection.
     let boxes = ["nat", "rewrite-sequence", "split", "nat"];
     let text: String = boxes
         .iter()
@@ -162,7 +162,7 @@ fn the_same_seed_gives_the_same_run_and_a_box_that_is_off_changes_nothing() {
 
 #[test]
 fn a_host_whose_queue_lies_behind_a_box_does_not_wait_for_departures() {
-    // The box loses nothing of what it joins, but fewer segments leave the queue than were sent.
+    // The middlebox loses no data, but fewer segments leave the queue than were sent.
     let coalesce = "[middleboxes.box]\npath = \"first\"\nkind = \"coalesce\"\n";
     let flow = "[flows.f]\ntransport = \"tcp\"\ndirection = \"download\"\nbytes = \"2MB\"\nsmall_queues = \"20KB\"\n";
     let flow = simulate(&format!("duration = \"10s\"\n{ONE_PATH}{coalesce}{flow}"));

@@ -1,11 +1,12 @@
-//! Ten networks, each by the property of the default scheduler and congestion control that it needs. `tests/test_never_slower.py` is the
-//! statistical gate over networks that are drawn at random; docs/scheduler.md explains the model.
+//! Ten networks, each for a property of the default scheduler and congestion control.
+//! `tests/test_never_slower.py` is the statistical test over generated networks; docs/scheduler.md explains
+//! the model.
 
 use mptcp_lab::scenario::Scenario;
 use mptcp_lab::world::World;
 
-/// The rules of the papers' kernels.
-const HISTORICAL: &str = "scheduler = \"minrtt\"\nopportunistic = \"original\"\npenalisation = true\ncoupled = \"all\"\npacing = false\nsndbuf_shrinks = true\nrcvbuf_by_path = false\n";
+/// The rules of the kernels in the papers.
+const HISTORICAL: &str = "scheduler = \"minrtt\"\nopportunistic_rule = \"original\"\npenalisation = true\ncoupling_scope = \"all\"\npacing = false\nsndbuf_shrinks = true\nrcvbuf_by_path = false\n";
 
 /// A path: rate in kbit/s, RTT in microseconds, queue, and further keys.
 type Path = (u32, u32, &'static str, &'static str);
@@ -18,7 +19,7 @@ fn goodputs(text: &str) -> Vec<f64> {
     flows.iter().map(|flow| flow.goodput / 1e6).collect()
 }
 
-/// A scenario's beginning and its paths, `p0` and so on.
+/// The top level of a scenario, and its paths `p0` and so on.
 fn network(beginning: &str, paths: &[Path]) -> String {
     let mut text = beginning.to_owned();
     for (at, (rate, rtt, queue, more)) in paths.iter().enumerate() {
@@ -29,7 +30,7 @@ fn network(beginning: &str, paths: &[Path]) -> String {
     text
 }
 
-/// Goodput of Multipath TCP with `keys`, and of plain TCP over the best of the paths, Mb/s.
+/// Goodput of MPTCP with `keys`, and of plain TCP over the best path, Mb/s.
 fn against_best(paths: &[Path], buffers: &str, keys: &str) -> (f64, f64) {
     let text = network("duration = \"20s\"\nwarmup = \"5s\"\nsample = \"1s\"\n", paths);
     let alone = (0..paths.len()).map(|at| {
@@ -44,7 +45,7 @@ fn buffers(bytes: u64) -> String {
     format!("rcvbuf = \"{bytes}B\"\nsndbuf = \"{bytes}B\"")
 }
 
-/// At least this part of TCP over the best path.
+/// MPTCP reaches at least this fraction of TCP over the best path.
 fn keeps(least: f64, paths: &[Path], buffers: &str) {
     let (all, best) = against_best(paths, buffers, "");
     assert!(all >= least * best, "{all:.2} of {best:.2} Mb/s");
@@ -126,7 +127,7 @@ fn a_first_window_that_overflowed_a_queue_does_not_keep_a_long_path_small() {
     keeps(0.97, &paths, "autotuning = true");
 }
 
-/// The rate of one path falls to a thirtieth from 5 s to 12 s.
+/// The rate of one path falls to a thirtieth between 5 s and 12 s.
 #[test]
 fn a_path_that_fades_stops_nothing_and_is_used_again() {
     let paths = [(20_000, 40_000, "200p", ""), (10_000, 20_000, "100p", "")];
@@ -140,7 +141,8 @@ fn a_path_that_fades_stops_nothing_and_is_used_again() {
     assert!(run.flows[0].goodput > 16e6, "{:.1} Mb/s", run.flows[0].goodput / 1e6);
 }
 
-/// A share of a bottleneck of 20 Mb/s, behind which both paths meet three flows of plain TCP: what the historical rules take, and a tenth of that at most.
+/// A bottleneck of 20 Mb/s shared by both paths and three TCP flows: MPTCP takes at most a tenth more than
+/// with the historical rules.
 #[test]
 fn behind_one_bottleneck_it_takes_about_what_the_historical_rules_take() {
     let share = |keys: &str| {

@@ -1,4 +1,5 @@
-//! On-off datagrams through queue disciplines, alone and beside TCP: direction and size of what docs/queues.md says of ours beside ns-3.
+//! On-off datagrams through queue disciplines, alone and with TCP: direction and magnitude of the comparison
+//! with ns-3 in docs/queues.md.
 
 use mptcp_lab::measurements::{LinkSummary, Measurements, Metric};
 use mptcp_lab::scenario::Scenario;
@@ -13,7 +14,7 @@ const TAIL: &str = "\"1000p\"";
 const SEEDS: u64 = 3;
 const ALL: [&str; 5] = [CODEL, FQ_CODEL, PIE, RED, TAIL];
 
-/// What a line of 10 Mb/s made of it: delays in milliseconds, shares of the line.
+/// Results on a link of 10 Mb/s: delays in milliseconds, shares of the link.
 #[derive(Debug)]
 struct Seen {
     median: f64,
@@ -23,7 +24,7 @@ struct Seen {
     tcp: f64,
 }
 
-/// Ten sources that send for half a second and pause for another in the mean, together `load` of the line, and so many CUBIC flows.
+/// Ten sources with on periods of half a second, a mean offered load of `load`, and `flows` CUBIC flows.
 fn through(queue: &str, load: f64, flows: u32) -> Seen {
     let peak = 2.0 * load * 1e6 * 1472.0 / 1514.0;
     let mut text = format!(
@@ -56,7 +57,7 @@ fn through(queue: &str, load: f64, flows: u32) -> Seen {
     }
 }
 
-/// Milliseconds that the queue takes to drain, after the warm-up.
+/// Time that the queue takes to drain, in milliseconds, after the warm-up.
 fn delays(measured: &Measurements) -> Vec<f64> {
     let samples = &measured.samples;
     let metric = Metric::ALL.iter().position(|metric| *metric == Metric::Queue).expect("a metric") as u8;
@@ -65,7 +66,7 @@ fn delays(measured: &Measurements) -> Vec<f64> {
     wanted.map(|at| samples.value[at] * 8.0 / 10e6 * 1e3).collect()
 }
 
-/// Ten sources of a tenth of the line each at their peaks fill it and no more.
+/// Ten sources with peak rates of a tenth of the link each never exceed it.
 #[test]
 fn half_a_line_waits_for_nothing() {
     for queue in ALL {
@@ -74,7 +75,8 @@ fn half_a_line_waits_for_nothing() {
     }
 }
 
-/// At nine tenths the line is short now and then: drop-tail keeps all, the disciplines keep the queue short and lose some percent.
+/// At nine tenths the link is overloaded briefly: drop-tail keeps all packets; the disciplines keep the queue
+/// short and drop some percent.
 #[test]
 fn bursts_wait_in_a_tail_and_are_cut_by_disciplines() {
     let tail = through(TAIL, 0.9, 0);
@@ -86,8 +88,9 @@ fn bursts_wait_in_a_tail_and_are_cut_by_disciplines() {
     }
 }
 
-/// Half as much again as the line carries, from senders that do not listen. CoDel drops ever more often, and too slowly: it is no limit for
-/// them (RFC 8289 section 1 asks for senders that respond). FQ-CoDel does it in ten rows at once. PIE's probability and RED's second threshold hold.
+/// 150% load by unresponsive senders. CoDel increases its drop rate too slowly and does not limit them (RFC
+/// 8289 section 1 requires responsive senders). FQ-CoDel does so in ten sub-queues at once. PIE's probability
+/// and RED's second threshold limit them.
 #[test]
 fn who_does_not_listen_is_held_by_pie_and_red_and_not_by_codel() {
     let [codel, fq_codel, pie, red, tail] = ALL.map(|queue| through(queue, 1.5, 0));
@@ -101,8 +104,8 @@ fn who_does_not_listen_is_held_by_pie_and_red_and_not_by_codel() {
     }
 }
 
-/// Five CUBIC flows beside them. What the datagrams leave is a tenth and a half of the line; where rows are by flow, TCP has its share of five
-/// in fifteen and what the others do not use.
+/// Five CUBIC flows in addition. The datagrams leave 15% of the link. With sub-queues per flow, TCP gets its
+/// share of five in fifteen, and the capacity that others leave.
 #[test]
 fn tcp_gets_what_is_left_or_its_share() {
     let rows = through(FQ_CODEL, 0.9, 5);

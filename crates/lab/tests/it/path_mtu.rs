@@ -1,4 +1,4 @@
-//! Paths that carry less than both ends believe: with routers that say so, and without.
+//! Paths with a smaller MTU than both ends assume, with and without ICMP errors.
 
 use mptcp_lab::measurements::Measurements;
 use mptcp_lab::scenario::Scenario;
@@ -14,7 +14,7 @@ fn run(path: &str, flow: &str, rest: &str) -> Measurements {
     World::new(&scenario, 1).expect("a network").run().expect("it comes to its end")
 }
 
-/// Mb/s.
+/// Goodput, Mb/s.
 fn goodput(measured: &Measurements) -> f64 {
     assert!(measured.flows[0].intact);
     measured.flows[0].goodput / 1e6
@@ -36,7 +36,7 @@ fn a_black_hole_holds_up_who_does_not_look_for_it() {
     assert!(goodput(&run(silent, "transport = \"tcp\"", "")) < 0.01);
     let found = goodput(&run(silent, "transport = \"tcp\"\nmtu_probing = \"blackhole\"", ""));
     assert!(found > 8.0, "{found}");
-    // Who begins small loses a probe now and then.
+    // Starting with small segments loses an occasional probe.
     let small = goodput(&run(silent, "transport = \"tcp\"\nmtu_probing = \"on\"", ""));
     assert!(small > 9.0, "{small}");
 }
@@ -45,9 +45,9 @@ fn a_black_hole_holds_up_who_does_not_look_for_it() {
 fn a_path_that_narrows_on_the_way_is_used_on() {
     let narrows = "[[events]]\nat = \"5s\"\npath = \"p\"\nset = { path_mtu = 1000 }";
     let alone = goodput(&run("", "transport = \"tcp\"", narrows));
-    // One timeout, with the round trip of a long queue (RFC 5927 section 7.2).
+    // One timeout, with the RTT of a long queue (RFC 5927 section 7.2).
     assert!(alone > 7.0, "{alone}");
-    // Queues of 0.1 s: with long ones the timer is as long as they are full when it narrows.
+    // Queues of 0.1 s; with longer ones, the timer would be long when the path narrows.
     let both = [5, 8, 10, 12].map(|at| {
         let second = "[paths.q]\nrate = \"10Mbit\"\nrtt = \"30ms\"\nqueue = \"80p\"";
         let narrows = narrows.replace("5s", &format!("{at}s"));

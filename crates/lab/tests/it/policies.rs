@@ -1,4 +1,5 @@
-//! Congestion controllers, schedulers and path managers in scenario files: by name, with values, from a registry.
+//! Congestion controllers, schedulers and path managers in scenarios: by name, with parameters, and from a
+//! registry.
 
 use std::sync::Arc;
 
@@ -8,7 +9,7 @@ use mptcp_lab::mptcp::scheduler::{Scheduler, SendView};
 use mptcp_lab::scenario::{Draft, Flow, Scenario};
 use mptcp_lab::{Registry, registered};
 
-/// Uses the last subflow that has room.
+/// Uses the last available subflow.
 #[derive(Clone, Debug)]
 struct Last;
 
@@ -22,7 +23,7 @@ impl Scheduler for Last {
     }
 }
 
-/// One of each, with a value of each type.
+/// One policy of each kind, with a parameter of each type.
 fn registry() -> Arc<Registry> {
     let registry = Registry::new()
         .scheduler("last", "The last with room", |values| {

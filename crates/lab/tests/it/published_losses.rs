@@ -1,4 +1,4 @@
-//! Published losses: what the presets lose is what their sources say, in the model and frame by frame.
+//! Published loss presets match their sources, in the model and frame by frame.
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_lab::scenario::Scenario;
@@ -14,7 +14,7 @@ fn preset(name: &str) -> GilbertElliott {
     model
 }
 
-/// What a link loses of so many frames: the share, the share of those after a lost one, and the mean length of what is lost in a row.
+/// Loss rate, loss rate after a lost frame, and mean burst length of a link.
 fn lost(model: GilbertElliott, frames: usize) -> [f64; 3] {
     let line =
         Parameters { rate: Rate::new(8_000_000), loss: Loss::GilbertElliott(model), ..Parameters::default() };
@@ -38,7 +38,7 @@ fn lost(model: GilbertElliott, frames: usize) -> [f64; 3] {
     [all / frames as f64, again / all, all / (all - again)]
 }
 
-/// Bolot 1993, table 3, and Jiang and Schulzrinne 2000, table 1: what they print is what a link does.
+/// The values of Bolot 1993, table 3, and Jiang and Schulzrinne 2000, table 1.
 #[test]
 fn measured_paths_lose_and_lose_again_as_printed() {
     for (name, share, again) in [
@@ -66,7 +66,7 @@ fn the_first_trace_has_the_parameters_that_its_authors_print() {
     );
 }
 
-/// Hasslinger and Hohlfeld 2008: an error rate of 0.098 %, in long periods in which less than half is lost.
+/// Hasslinger and Hohlfeld 2008: a loss rate of 0.098%, in long periods with less than half lost.
 #[test]
 fn the_backbone_loses_what_was_fitted() {
     let model = preset("backbone");
@@ -76,7 +76,7 @@ fn the_backbone_loses_what_was_fitted() {
     assert!((again - 0.443).abs() < 0.02 && (run - 1.79).abs() < 0.06, "{again} {run}");
 }
 
-/// Michel 2023: both ends of his ranges, 13 % and 12 % lost, in periods of 12.5 and 2 frames.
+/// Michel 2023: both ends of the ranges, 13% and 12% loss, in bursts of 12.5 and 2 frames.
 #[test]
 fn flights_lose_at_both_ends_of_the_ranges() {
     for (name, share, period) in [("in_flight_long", 0.129, 12.5), ("in_flight_short", 0.124, 2.0)] {

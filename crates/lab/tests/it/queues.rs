@@ -1,5 +1,5 @@
-//! Queue disciplines under TCP, held against what their authors say of them. Direction and size, not curves; what ns-3 gives for
-//! the same links stands in docs/queues.md.
+//! Queue disciplines under TCP, compared with the claims of their authors. Direction and magnitude, not
+//! curves. docs/queues.md has the comparison with ns-3.
 
 use mptcp_lab::measurements::{Measurements, Metric};
 use mptcp_lab::scenario::Scenario;
@@ -19,7 +19,8 @@ fn simulated(text: &str) -> Measurements {
     World::new(&scenario, 1).expect("a network").run().expect("it comes to its end")
 }
 
-/// Milliseconds that the queue takes to drain at 10 Mb/s: the median of the samples after the warm-up.
+/// Time that the queue takes to drain at 10 Mb/s, in milliseconds: the median of the samples after the
+/// warm-up.
 fn delay(measured: &Measurements) -> f64 {
     let samples = &measured.samples;
     let metric = Metric::ALL.iter().position(|metric| *metric == Metric::Queue).expect("a metric") as u8;
@@ -44,8 +45,8 @@ fn fairness(values: &[f64]) -> f64 {
         / (values.len() as f64 * values.iter().map(|value| value * value).sum::<f64>())
 }
 
-/// RFC 8289: a drop-tail queue stands full, CoDel's is near its target, and the line stays busy. One flow over so long a path loses
-/// some (section 1: utilisation, with an interval of one round trip).
+/// RFC 8289: a drop-tail queue is persistently full, CoDel's is near its target, and the link stays busy. One
+/// flow over such a long path loses some utilisation (section 1).
 #[test]
 fn codel_takes_the_standing_queue_away() {
     let (tail, codel) = (run("\"1000p\"", 5, ""), run("{ kind = \"codel\" }", 5, ""));
@@ -66,8 +67,8 @@ fn pie_holds_its_target_with_few_flows_and_with_many() {
     assert!((35.0..65.0).contains(&delay(&longer)), "{}", delay(&longer));
 }
 
-/// RFC 8290 section 1: shares are equal, and what sends little waits for nothing. Beside droptail and CoDel, whose one row lets a
-/// flow without control take what it wants.
+/// RFC 8290 section 1: shares are equal, and sparse flows do not wait. With drop-tail and CoDel, an
+/// unresponsive flow takes what it offers.
 #[test]
 fn fq_codel_keeps_flows_apart() {
     let fq = run("{ kind = \"fq_codel\" }", 10, "");
@@ -84,7 +85,7 @@ fn fq_codel_keeps_flows_apart() {
     assert!(fq > 4.2e6 && codel < 2e6 && tail < 2e6, "{fq} {codel} {tail}");
 }
 
-/// Floyd and Jacobson 1993: the average stays between the thresholds while the chance suffices.
+/// Floyd and Jacobson 1993: the average stays between the thresholds while the probability suffices.
 #[test]
 fn red_stays_between_its_thresholds() {
     let red = "{ kind = \"red\", limit = \"400KB\", min = \"30KB\", max = \"90KB\", probability = \"10%\" }";
@@ -95,8 +96,9 @@ fn red_stays_between_its_thresholds() {
     }
 }
 
-/// De Schepper et al. (CoNEXT 2016, figures 15 and 17) and RFC 9332 section 1.2: one queue with marks lets DCTCP starve CUBIC about
-/// tenfold; the coupled pair gives both alike, and the scalable flow waits a millisecond where the other waits its 15.
+/// De Schepper et al. (CoNEXT 2016, figures 15 and 17) and RFC 9332 section 1.2: with one marking queue, DCTCP
+/// gets about ten times the rate of CUBIC. The coupled queues give both the same rate, with delays of 1 ms and
+/// 15 ms.
 #[test]
 fn dualpi2_lets_scalable_and_classic_flows_share() {
     let both = |queue: &str| {
@@ -116,7 +118,7 @@ fn dualpi2_lets_scalable_and_classic_flows_share() {
     assert!(scalable < 2.0 && (8.0..25.0).contains(&classic), "{scalable} {classic}");
 }
 
-/// Marks instead of drops, for connections that speak ECN.
+/// ECN-capable connections get marks instead of drops.
 #[test]
 fn disciplines_mark_instead_of_dropping() {
     for queue in ["{ kind = \"codel\", ecn = true }", "{ kind = \"fq_codel\" }"] {
@@ -125,7 +127,7 @@ fn disciplines_mark_instead_of_dropping() {
     }
 }
 
-/// tc-tbf: the rate is the shaper's, the burst passes at the line's.
+/// tc-tbf: the rate is the shaper's, the burst passes at the link rate.
 #[test]
 fn a_shaper_is_the_bottleneck() {
     let shaped = run("{ kind = \"tbf\", rate = \"4Mbit\", burst = \"15KB\", limit = \"100ms\" }", 2, "");
@@ -134,7 +136,7 @@ fn a_shaper_is_the_bottleneck() {
     assert!((1e6..3.95e6).contains(&total(&policed)) && delay(&policed) < 1.0, "{}", total(&policed));
 }
 
-/// Who goes first is served first: blocks beside a bulk flow.
+/// The highest priority is served first: blocks with a bulk flow.
 #[test]
 fn priority_keeps_blocks_from_waiting() {
     let latency = |queue: &str| {
@@ -152,8 +154,8 @@ fn priority_keeps_blocks_from_waiting() {
     assert!(first < 13_000 && plain > 60_000, "{first} {plain}");
 }
 
-/// Who sends datagrams as fast as they go neither stops time where a discipline drops of its own row, nor waits for the next sample
-/// where it drops though nothing waits.
+/// A sender of datagrams at the maximum rate neither loops at one instant when a discipline drops a queued
+/// packet, nor waits for the next sample when it drops with an empty queue.
 #[test]
 fn floods_go_on_under_disciplines_that_drop() {
     let flood = |rate: &str, queue: &str, sample: &str| {

@@ -1,6 +1,6 @@
-//! What is read of a scenario has bounds: its kind, its size, what it includes, and the work it makes.
+//! Limits on reading a scenario: type and size of files, includes, and work.
 //!
-//! Never looks at a clock: work is counted in what is read, or ends at all.
+//! Never measures time: work is counted in bytes read, or the test would not end.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use mptcp_lab::scenario::{Draft, Scenario};
 
 const REST: &str = "duration = \"10s\"\n[paths.wifi]\nrate = \"8Mbit\"\n[flows.bulk]\n";
 
-/// An empty directory of this test.
+/// An empty directory for one test.
 fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("mptcplab-{name}-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&folder);
@@ -37,7 +37,7 @@ fn pipes_and_devices_are_refused_at_once() {
     for path in [pipe.as_path(), Path::new("/dev/zero"), Path::new("/dev/null")] {
         assert!(said(path).contains("this is a pipe or a device, not a regular file"), "{}", said(path));
     }
-    // An include is a file like any other.
+    // Includes follow the same rules.
     let outer = write(&folder, "outer.toml", &format!("include = [\"pipe.toml\"]\n{REST}"));
     assert!(said(&outer).contains("outer.toml:1: cannot read"), "{}", said(&outer));
     let _ = std::fs::remove_dir_all(folder);
@@ -61,7 +61,7 @@ fn a_file_beyond_every_scenario_is_refused() {
 #[test]
 fn a_file_that_many_include_is_read_once() {
     let folder = folder("diamonds");
-    // Each includes the next twice: 2^60 ways to the last one.
+    // Each includes the next twice: 2^60 paths to the last one.
     for n in 0..60 {
         write(&folder, &format!("d{n}.toml"), &format!("include = [\"d{0}.toml\", \"d{0}.toml\"]\n", n + 1));
     }
@@ -85,7 +85,7 @@ fn later_files_of_a_diamond_still_win() {
     let _ = std::fs::remove_dir_all(folder);
 }
 
-/// Events on lines of their own, `count` of them.
+/// `count` events on separate lines.
 fn with_events(count: usize) -> String {
     let mut text = REST.to_owned();
     for n in 0..count {
@@ -101,7 +101,7 @@ fn with_events(count: usize) -> String {
 
 #[test]
 fn many_events_keep_their_places() {
-    // 100 000 lines: the place of each was once counted from the start of the file.
+    // 100,000 lines: line numbers must not be computed from the start of the file each time.
     let text = with_events(25_000);
     let scenario = Scenario::parse(&text, "events.toml").expect("valid");
     assert_eq!(scenario.events.len(), 25_000);

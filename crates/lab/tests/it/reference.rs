@@ -1,5 +1,5 @@
-//! The reference page and the JSON Schema in `docs/` are what the definition of the format says.
-//! `UPDATE=1 cargo test -p mptcp-lab --test it reference::` writes them anew.
+//! The reference page and the JSON Schema in `docs/` match the definition of the format. `UPDATE=1 cargo test
+//! -p mptcp-lab --test it reference::` writes them.
 
 use std::path::Path;
 

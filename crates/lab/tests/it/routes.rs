@@ -1,4 +1,4 @@
-//! Routes, relays and sprayed datagrams: what is refused, and what moves nobody else.
+//! Routes, relays and packet spraying: errors, and independence of other flows.
 
 use mptcp_lab::measurements::{LinkSummary, Measurements};
 use mptcp_lab::scenario::Scenario;
@@ -21,7 +21,7 @@ fn of<'a>(measured: &'a Measurements, name: &str, direction: &str) -> &'a LinkSu
     found.unwrap_or_else(|| panic!("there is no {name}"))
 }
 
-/// Links by their ends, all alike.
+/// Identical links, named by their ends.
 fn links(top: &str, names: &[&str], more: &str) -> String {
     let link = |name: &&str| {
         let (a, b) = name.split_once('-').expect("two ends");
@@ -40,7 +40,7 @@ fn a_route_of_one_flow_leaves_others_where_they_were() {
         &["b-s", "a-s", "r-a", "r-b", "c-r", "e-r"],
         &(flow("one", "c") + &flow("two", "e")),
     );
-    // Towards s there are two ways of two hops from r.
+    // From r there are two paths of two hops to s.
     let routed = text.clone()
         + "[[routes]]\nfrom = \"e\"\nto = \"s\"\nflows = [\"two\"]\nlinks = [\"e-r\", \"r-a\", \"a-s\"]\n";
     let ways = |text: &str| ["r-a", "r-b"].map(|name| of(&run(text), name, "forward").sent_bytes > 10_000);
@@ -78,7 +78,7 @@ fn relays_beside_a_topology_are_hosts() {
     }
 }
 
-/// A sender whose next hop is a host that passes its frames on, and is told of its own queue.
+/// A sender whose next hop is a relay, and which is notified of its own queue.
 #[test]
 fn what_a_relay_passes_on_is_not_its_own() {
     let of = |rule: &str| {
@@ -98,7 +98,7 @@ fn what_a_relay_passes_on_is_not_its_own() {
     assert_eq!(heard.0, 0, "the socket holds less than the queue");
 }
 
-/// Datagrams as fast as they go, from a host with two ways that only accepts.
+/// Datagrams at the maximum rate, from a host with two paths that only accepts.
 const SPRAYED: &[&str] = &["a-r", "r-s", "r-t", "b-s", "b-t"];
 
 #[test]
@@ -111,7 +111,7 @@ fn to_look_at_sprayed_datagrams_moves_none() {
             let line = of(&measured, name, "forward");
             (line.sent_bytes, line.longest_queue)
         });
-        // 30 KB hold 13 such packets with what Linux counts for each.
+        // 30 KB hold 13 such packets including the overhead of Linux.
         assert!(out.iter().all(|(_, longest)| *longest <= 13 * 1514), "{out:?}");
         (out, measured.flows[0].bytes_received_total)
     };
@@ -132,12 +132,12 @@ fn two_routes_for_the_same_frames_are_refused() {
     assert_eq!(refused(&(text.clone() + &over_s)), "nothing");
     let said = refused(&(text.clone() + &over_s + &over_t));
     assert!(said.contains("routes[1]: another route already covers these frames of flow \"bulk\""), "{said}");
-    // On the way back the last link says which frames: the address of the opener.
+    // On the reverse path, the last link identifies the frames: the address of the opener.
     let back =
         route("b", "a", "[\"s-b\", \"r-s\", \"a-r\"]") + &route("b", "a", "[\"t-b\", \"r-t\", \"a-r\"]");
     let said = refused(&(text.clone() + &back));
     assert!(said.contains("routes[1]: another route"), "{said}");
-    // There and back are two.
+    // Forward and reverse routes are independent.
     assert_eq!(refused(&(text + &over_s + &route("b", "a", "[\"t-b\", \"r-t\", \"a-r\"]"))), "nothing");
 }
 
@@ -164,7 +164,7 @@ fn a_route_to_an_address_that_nobody_uses_is_refused() {
     assert!(of("path_manager = \"ndiffports\"", "t").contains("never uses"));
 }
 
-/// Two ways of equal length from a to b, and one that is longer.
+/// Two paths of equal length from a to b, and a longer one.
 const ROUTED: &str = r#"
 duration = "2s"
 [links.a-r]

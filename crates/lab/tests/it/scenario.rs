@@ -1,4 +1,4 @@
-//! Scenarios that are right: what they mean, how they merge, and that they survive being written.
+//! Valid scenarios: meaning, merging, and round trips through TOML.
 
 use mptcp_clock::Duration;
 use mptcp_lab::scenario::names::{DataDirection, DownMode, Side, Transport};
@@ -32,7 +32,7 @@ path = "ethernet"
 set = { up = false }
 "#;
 
-/// Everything at once.
+/// A scenario with every feature.
 const RICH: &str = r#"
 name = "rich"
 description = "A bit of everything."

@@ -1,4 +1,4 @@
-//! Links that carry what a recording says.
+//! Links with recordings.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use mptcp_lab::measurements::Measurements;
 use mptcp_lab::scenario::{Recorded, Scenario, Step};
 use mptcp_lab::world::World;
 
-/// A folder of one test with these files; it is gone afterwards.
+/// A temporary directory with these files.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -27,7 +27,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // What cannot be removed is the system's affair.
+        // Errors of the removal are ignored.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -36,7 +36,7 @@ fn run(scenario: &Scenario) -> Measurements {
     World::new(scenario, 1).expect("a network").run().expect("it ends")
 }
 
-/// Datagrams of a full frame at five times the rate: each opportunity of the file carries one, over and over.
+/// Full-frame datagrams at five times the rate: each opportunity of the recording carries one, repeatedly.
 #[test]
 fn a_full_link_delivers_exactly_the_opportunities() {
     // 137 opportunities in 400 ms, some at one millisecond, and a gap of 60 ms.
@@ -49,10 +49,10 @@ fn a_full_link_delivers_exactly_the_opportunities() {
     let folder = Folder::new("exact", &[("lte.up", &text), ("s.toml", scenario)]);
     let loaded = folder.load();
     let line = &run(&loaded).links[0];
-    // Fifty rounds, and the frame of the last instant may still be on its way.
+    // Fifty rounds; the last frame may still be in flight.
     assert!(line.sent_frames.abs_diff(50 * 137) <= 2, "{}", line.sent_frames);
     assert_eq!(line.sent_bytes, line.sent_frames * 1514);
-    // Written and read again, beside its file, it is the same.
+    // A round trip through TOML in the same directory gives the same scenario.
     std::fs::write(folder.0.join("s.toml"), loaded.to_toml()).expect("a file");
     assert_eq!(folder.load(), loaded);
 }
@@ -66,7 +66,7 @@ fn a_table_changes_rate_delay_and_loss_over_time() {
     let loaded = folder.load();
     let measured = run(&loaded);
     let line = &measured.links[0];
-    // 10 s at 8, 10 s at 2, nothing, 5 s at 8 Mb/s; all of the last part is lost.
+    // 10 s at 8, 10 s at 2, nothing, 5 s at 8 Mb/s; everything in the last part is lost.
     let wanted = (80e6 + 20e6 + 40e6) / 8.0 / 1514.0;
     assert!((line.sent_frames as f64 / wanted - 1.0).abs() < 0.005, "{} of {wanted}", line.sent_frames);
     let lost = 40e6 / 8.0 / 1514.0;
@@ -75,7 +75,7 @@ fn a_table_changes_rate_delay_and_loss_over_time() {
     assert_eq!(folder.load(), loaded);
 }
 
-/// A discipline works on a recorded line: CoDel keeps the delay that a long queue would have.
+/// A discipline on a recorded link: CoDel limits the delay of a long queue.
 #[test]
 fn a_recording_and_a_discipline_go_together() {
     let text: String = (1..=500).map(|n| format!("{}\n", n * 2)).collect();
@@ -94,7 +94,7 @@ fn a_recording_and_a_discipline_go_together() {
     assert!(long > 0.25 && short < 0.07, "{long} {short}");
 }
 
-/// One opportunity in a million seconds is next to no rate, and none would be an infinite one.
+/// One opportunity in a million seconds is a minimal rate, and zero would be unlimited.
 #[test]
 fn a_recording_of_next_to_nothing_carries_next_to_nothing() {
     let scenario = "duration = \"5s\"\n[paths.p]\ntrace = \"rare.up\"\nqueue = \"80ms\"\n[flows.f]\ntransport = \"tcp\"\n";
@@ -125,7 +125,7 @@ fn steps(name: &str, text: &[u8]) -> Result<Vec<Said>, String> {
     Ok(steps.iter().map(of).collect())
 }
 
-/// Recordings as people have them, each the same: 8 Mb/s, after 10 s 2, after 20 s nothing.
+/// Common formats of the same recording: 8 Mb/s, after 10 s 2, after 20 s nothing.
 #[test]
 fn recordings_as_people_have_them_are_read() {
     let wanted = [(0.0, 8.0), (10.0, 2.0), (20.0, 0.000_008)].map(|(at, rate)| (at, Some(rate), None, None));
@@ -198,7 +198,7 @@ fn recordings_that_mean_two_things_are_refused() {
     }
 }
 
-/// A list of times with a comment above it is one.
+/// A list of delivery times may start with a comment.
 #[test]
 fn a_list_of_times_may_begin_with_a_comment() {
     let folder = Folder::new("comment", &[("walk", "# LTE, on the train\n5\n9\n9\n"), ("s.toml", TABLE)]);
@@ -225,7 +225,7 @@ fn what_is_no_regular_file_is_not_read() {
     }
 }
 
-/// Datagrams at five times the rate over a table of 10 s that begins again: half of the time 8 Mb/s, half of it 2.
+/// Datagrams at five times the rate over a repeated table of 10 s: half of the time 8 Mb/s, half of it 2.
 #[test]
 fn a_table_begins_again_where_it_is_asked_to() {
     let csv = "time_s,rate_mbit\n0,8\n5,2\n";
@@ -238,12 +238,12 @@ fn a_table_begins_again_where_it_is_asked_to() {
     assert!((sent / wanted - 1.0).abs() < 0.01, "{sent} of {wanted}");
     std::fs::write(folder.0.join("s.toml"), loaded.to_toml()).expect("a file");
     assert_eq!(folder.load(), loaded);
-    // Without it, the last line holds: 5 s at 8 and 55 at 2 Mb/s.
+    // Without it, the last line persists: 5 s at 8 and 55 at 2 Mb/s.
     std::fs::write(folder.0.join("s.toml"), scenario.replace("trace_repeat = true\n", "")).expect("a file");
     let sent = run(&folder.load()).links[0].sent_frames as f64;
     let wanted = (5.0 * 8e6 + 55.0 * 2e6) / 8.0 / 1514.0;
     assert!((sent / wanted - 1.0).abs() < 0.01, "{sent} of {wanted}");
-    // Begun at 5 s, the slow half comes first.
+    // From 5 s on, the slow half comes first.
     let later = scenario.replace("trace_repeat = true\n", "trace_start = \"5s\"\n");
     std::fs::write(folder.0.join("s.toml"), later).expect("a file");
     let loaded = folder.load();
@@ -254,11 +254,11 @@ fn a_table_begins_again_where_it_is_asked_to() {
     assert_eq!(folder.load(), loaded);
 }
 
-/// Where a run begins in a recording is drawn by its seed, for a list of times and for a table; the same seed gives the same.
+/// The seed selects the start position, for a list and for a table; the same seed gives the same position.
 #[test]
 fn seeds_begin_at_different_places_of_a_recording() {
     let table: String = (0..60).map(|n| format!("{n},{}\n", 1 + (n * 7) % 13)).collect();
-    // In each second another number of opportunities: 60 000 ms in all.
+    // A different number of opportunities in each second: 60,000 ms in total.
     let times: String = (0..60_u64)
         .flat_map(|n| {
             let many = 100 + (n * 37) % 500;
@@ -277,7 +277,7 @@ fn seeds_begin_at_different_places_of_a_recording() {
         assert_eq!(sent(3), sent(3), "{name}");
         std::fs::write(folder.0.join("s.toml"), loaded.to_toml()).expect("a file");
         assert_eq!(folder.load(), loaded);
-        // Without it, seeds are no repetitions.
+        // Without it, seeds have no effect.
         std::fs::write(folder.0.join("s.toml"), scenario.replace("trace_start = \"random\"\n", ""))
             .expect("a file");
         let loaded = folder.load();

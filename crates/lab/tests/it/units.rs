@@ -1,4 +1,4 @@
-//! Quantities: what is read, what it is written as, and what is refused with which words.
+//! Quantities: parsing, printing, and error messages.
 
 use std::fmt::{Debug, Display};
 use std::str::FromStr;
@@ -7,7 +7,7 @@ use mptcp_lab::scenario::Scenario;
 use mptcp_lab::scenario::units::{Distance, LineRate, Percent, QueueSize, Size, Span, UnitError};
 use proptest::prelude::*;
 
-/// Reads `text` and writes it again.
+/// Parses `text` and prints it.
 fn again<T: FromStr<Err = UnitError> + Display>(text: &str) -> String {
     text.parse::<T>().map_or_else(|error| error.to_string(), |value| value.to_string())
 }
@@ -87,7 +87,7 @@ fn percentages_need_their_sign() {
     assert_eq!(again::<Percent>("1"), "must be in percent, such as \"1%\" or \"100%\"");
 }
 
-/// What a message suggests, if it does.
+/// The suggestion of a message, if any.
 fn suggested<T: FromStr<Err = UnitError> + Display>(text: &str) -> Option<String> {
     let problem = text.parse::<T>().err()?.0;
     let (_, rest) = problem.split_once("(try \"")?;
@@ -176,7 +176,7 @@ fn what_is_clear_is_read() {
     assert_eq!(needs, "needs a unit, such as \"0.02ms\" or \"0.02s\"");
 }
 
-/// What a number and a unit of people are in the smallest unit, written down by hand: none of the code above.
+/// The value of a number with a common unit in the smallest unit, independent of the code under test.
 fn meant(number: f64, unit: &str) -> Option<f64> {
     Some(match unit {
         "bps" | "bit/s" | "bits/s" | "bits" => number,
@@ -210,7 +210,7 @@ proptest! {
         survives(Percent((n % 100_000_001) as f64 / 1e6))?;
     }
 
-    /// Whatever a rate is written as, a suggestion means the same, to a bit.
+    /// A suggestion for a rate has the same value, to a bit.
     #[test]
     fn no_suggestion_changes_a_rate(
         whole in 1u32..100_000, part in 0u32..1000, comma in any::<bool>(), power in prop::option::of(-3i32..4),
@@ -232,7 +232,7 @@ proptest! {
         }
     }
 
-    /// Times, sizes, queues, distances and shares, with a point or a comma and any power of ten.
+    /// Times, sizes, queues, distances and fractions, with a decimal point or comma and any power of ten.
     #[test]
     fn no_suggestion_changes_a_quantity(
         whole in 1u32..1000, part in 0u32..1000, comma in any::<bool>(), power in prop::option::of(-3i32..4),
@@ -284,7 +284,7 @@ proptest! {
     }
 }
 
-/// A unit that people read in two ways gets both, each as it is written here.
+/// An ambiguous unit gets both meanings as suggestions.
 #[test]
 fn a_unit_of_two_meanings_gets_both() {
     for (text, wanted) in [

@@ -27,7 +27,7 @@ fn run(text: &str) -> Measurements {
     World::new(&Scenario::parse(text, "files").expect("valid"), 7).expect("a network").run().expect("it ends")
 }
 
-/// What does not go on when a file has arrived.
+/// The results that stay the same after the last file has arrived.
 fn told(flow: &FlowSummary) -> impl PartialEq + std::fmt::Debug {
     let paths: Vec<_> = flow
         .paths

@@ -1,4 +1,4 @@
-//! Scenarios with cells: what a host's own queue does, and what it tells.
+//! Scenarios with WiFi cells: the local queue of a host, and its departures.
 
 use mptcp_lab::measurements::{Measurements, Metric};
 use mptcp_lab::scenario::Scenario;
@@ -183,8 +183,8 @@ fn a_run_in_the_air_is_a_function_of_its_seed() {
     assert!(!same(&one(3), &one(4)));
 }
 
-/// Mb/s of one TCP flow when `data` segments go for each acknowledgement. Either all backoffs follow each other,
-/// or those of the access point pass while the station counts its own.
+/// Goodput bounds in Mb/s of one TCP flow with `data` segments per acknowledgement. Backoffs are either all
+/// sequential, or those of the access point overlap with those of the station.
 fn bounds(rate: f64, ack_rate: f64, slot: f64, data: f64) -> [f64; 2] {
     let symbols = |bytes: f64, rate: f64| ((16.0 + 6.0 + 8.0 * bytes) / (4.0 * rate)).ceil() * 4.0;
     let frame = |bytes: f64| 20.0 + symbols(bytes, rate) + 6.0 + 10.0 + 20.0 + symbols(14.0, ack_rate) + 6.0;
@@ -196,8 +196,8 @@ fn bounds(rate: f64, ack_rate: f64, slot: f64, data: f64) -> [f64; 2] {
 
 #[test]
 fn one_tcp_flow_gets_what_its_acknowledgements_leave_of_the_air() {
-    // Published bounds, of one backoff after the other, for 1500-byte packets: an acknowledgement for each second
-    // one, or for each one.
+    // Published bounds with sequential backoffs, for 1500-byte packets, and an acknowledgement for each or
+    // every second one.
     type Case = (&'static str, f64, f64, &'static str, f64, [f64; 2]);
     const CASES: [Case; 5] = [
         ("54Mbit", 54.0, 24.0, "short", 9.0, [23.9, 20.2]),
@@ -222,7 +222,7 @@ fn one_tcp_flow_gets_what_its_acknowledgements_leave_of_the_air() {
             println!(
                 "{name} {slot} delayed {delayed}: {found:.2}, published {published}, {low:.2} to {high:.2}"
             );
-            // Neither bound knows collisions, which cost most at low rates with two stations always ready.
+            // Neither bound includes collisions, which cost most at low rates with two saturated stations.
             assert!(
                 found >= 0.9 * low && found <= high,
                 "{name} {slot}: {found:.2}, not {low:.2} to {high:.2}"

@@ -1,8 +1,8 @@
-//! Keys that people know by another word, and files that they misspell.
+//! Synonyms and misspellings of keys.
 
 use mptcp_lab::scenario::{Draft, Scenario, WORDS, nearest_word};
 
-/// A scenario with one more line in its path and in its flow.
+/// A scenario with one additional line in its path and in its flow.
 fn with(path: &str, flow: &str) -> String {
     let text = format!(
         "duration = \"10s\"\n[paths.wifi]\nrate = \"8Mbit\"\n{path}\n[flows.bulk]\ntransport = \"mptcp\"\n{flow}\n"
@@ -42,7 +42,7 @@ fn another_word_for_a_key_is_understood() {
     assert_eq!(nearest_word("latency", ["rate", "loss"]), None);
 }
 
-/// Each word of the table leads to a key or a name of the schema: none is left over when a key goes.
+/// Each entry of the synonym table leads to a key or name of the schema.
 #[test]
 fn every_other_word_leads_to_something_of_the_schema() {
     let schema = mptcp_lab::scenario::json_schema().to_string();

@@ -4,7 +4,7 @@ use mptcp_lab::measurements::FlowSummary;
 use mptcp_lab::world::World;
 
 /// Beside these schedulers all is as in the kernels of the papers.
-const HISTORICAL: &str = "\n[defaults]\nopportunistic = \"original\"\npenalisation = true\ncoupled = \"all\"\npacing = false\nsndbuf_shrinks = true\nrcvbuf_by_path = false\n";
+const HISTORICAL: &str = "\n[defaults]\nopportunistic_rule = \"original\"\npenalisation = true\ncoupling_scope = \"all\"\npacing = false\nsndbuf_shrinks = true\nrcvbuf_by_path = false\n";
 
 /// The flow of a scenario.
 fn flow(text: &str, seed: u64) -> FlowSummary {

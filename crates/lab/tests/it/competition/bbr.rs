@@ -6,11 +6,11 @@ use super::*;
 
 const BBR: &str = "\"bbr\"";
 const CUBIC: &str = "\"cubic\"";
-/// Payload of what the line carries, Mb/s of 100.
+/// Payload capacity of the link, Mb/s of 100.
 const PAYLOAD: f64 = 95.6;
 
-/// Cardwell et al., figure 8: 100 Mb/s, 100 ms. Up to 5 % of random loss BBR has nearly what is left of the line; CUBIC has lost
-/// nine tenths at 0.1 % and next to all at 1 %.
+/// Cardwell et al., figure 8: 100 Mb/s, 100 ms. With up to 5% random loss, BBR reaches nearly the remaining
+/// capacity. CUBIC loses 90% of its goodput at 0.1% loss, and nearly all at 1%.
 #[test]
 fn random_losses_up_to_five_percent_cost_what_is_lost() {
     let rates = |congestion: &str, loss| {
@@ -32,8 +32,8 @@ fn random_losses_up_to_five_percent_cost_what_is_lost() {
     }
 }
 
-/// Cardwell et al., figures 4 and 5: Startup fills the path and up to two products of queue, Drain empties it, and what waits from
-/// then on is a small part of one. CUBIC keeps what there is full.
+/// Cardwell et al., figures 4 and 5: Startup fills the path and up to two BDPs of queue, Drain empties it, and
+/// later queues are a small fraction of a BDP. CUBIC keeps the buffer full.
 #[test]
 fn a_deep_buffer_stays_empty() {
     let network = Bottleneck::new(100.0, 40.0, 10.0).lasting(40.0, 10.0);
@@ -42,15 +42,15 @@ fn a_deep_buffer_stays_empty() {
     let startup = series(&ours, Metric::Queue, 0.0).iter().map(|sample| sample.1).fold(0.0, f64::max);
     let (queue, long) = (mean_queue(&network, &ours, 5.0), mean_queue(&network, &cubic, 5.0));
     println!("startup {:.2} steady {queue:.3} cubic {long:.2}", startup / network.product());
-    // The window of Startup is 2.885 times the product, and three quanta of a millisecond each.
+    // The window of Startup is 2.885 BDPs, plus three quanta of a millisecond.
     assert!((1.6..2.3).contains(&(startup / network.product())), "{startup}");
     assert!(queue < 0.15, "{queue}");
     assert!(long > 5.0, "{long}");
     assert!(goodput(&ours, 'f') > 0.95 * goodput(&cubic, 'f'));
 }
 
-/// Ware et al.: beside loss-based flows in a deep buffer one flow of BBR has about two fifths of the line, however
-/// many these are.
+/// Ware et al.: with loss-based flows in a deep buffer, one BBR flow gets about two fifths of the link,
+/// independent of their number.
 #[test]
 fn it_has_two_fifths_however_many_cubics_there_are() {
     for cubics in [4, 16] {
@@ -65,8 +65,8 @@ fn it_has_two_fifths_however_many_cubics_there_are() {
     }
 }
 
-/// Hock et al., on BBR beside CUBIC: below one product of buffer BBR leaves CUBIC next to nothing; with several it is the other
-/// way round.
+/// Hock et al., on BBR with CUBIC: below one BDP of buffer, BBR leaves almost nothing to CUBIC; with several
+/// BDPs it is the other way round.
 #[test]
 fn in_a_shallow_buffer_it_starves_cubic_and_in_a_deep_one_it_does_not() {
     let shares = |buffer| {
@@ -81,8 +81,9 @@ fn in_a_shallow_buffer_it_starves_cubic_and_in_a_deep_one_it_does_not() {
     assert!(highest(&deep) < 0.5, "{deep:?}");
 }
 
-/// Hock et al., on several flows of BBR: they overestimate the rate, so that their windows of two products fill: one
-/// to one and a half products wait in a deep buffer, and a buffer of 0.8 products loses at least ten times what CUBIC's flows do.
+/// Hock et al., on several BBR flows: they overestimate the rate and fill their windows of two BDPs. One to
+/// one and a half BDPs are queued in a deep buffer, and a buffer of 0.8 BDPs drops at least ten times as much
+/// as with CUBIC.
 #[test]
 fn several_flows_fill_a_product_of_buffer_and_lose_where_there_is_less() {
     let deep = Bottleneck::new(100.0, 40.0, 8.0).lasting(60.0, 20.0).with('b', BBR, 6);
@@ -94,8 +95,8 @@ fn several_flows_fill_a_product_of_buffer_and_lose_where_there_is_less() {
     assert!(dropped(&ours) > 10.0 * dropped(&cubic), "{} {}", dropped(&ours), dropped(&cubic));
 }
 
-/// Cardwell et al., "Behavior of multiple BBR flows"; draft-cardwell-iccrg-bbr-congestion-control-00 section 4.2.4: every ten
-/// seconds no more than four segments are under way, for 200 ms and a round trip.
+/// Cardwell et al., "Behavior of multiple BBR flows"; draft-cardwell-iccrg-bbr-congestion-control-00 section
+/// 4.2.4: every ten seconds, at most four segments are in flight, for 200 ms and an RTT.
 #[test]
 fn every_ten_seconds_it_looks_for_the_shortest_round_trip() {
     let network = Bottleneck::new(100.0, 40.0, 8.0).lasting(60.0, 5.0).with('b', BBR, 1);

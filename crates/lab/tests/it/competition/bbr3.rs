@@ -7,8 +7,8 @@ const BBR: &str = "\"bbr\"";
 const BBR3: &str = "\"bbr3\"";
 const CUBIC: &str = "\"cubic\"";
 
-/// Draft section 5.3.1.1: the window's gain in Startup is 2, so that no more than about a product waits, where version 1, with
-/// 2.885, leaves nearly two.
+/// Draft section 5.3.1.1: the window gain in Startup is 2, so at most about one BDP is queued, where version 1
+/// with 2.885 queues nearly two.
 #[test]
 fn startup_leaves_one_product_waiting() {
     let network = Bottleneck::new(100.0, 40.0, 10.0).lasting(5.0, 1.0);
@@ -23,8 +23,8 @@ fn startup_leaves_one_product_waiting() {
     assert!(before > 1.6 * ours, "{before}");
 }
 
-/// Slides of IETF 117 and draft section 5.3.3.8: beside one CUBIC it has about half, from half of a product of buffer to four;
-/// version 1 has nine tenths up to one.
+/// Slides of IETF 117 and draft section 5.3.3.8: with one CUBIC flow it gets about half, from half a BDP of
+/// buffer to four; version 1 gets nine tenths up to one BDP.
 #[test]
 fn one_cubic_keeps_about_half() {
     for buffer in [0.5, 1.0, 4.0] {
@@ -43,8 +43,8 @@ fn one_cubic_keeps_about_half() {
     }
 }
 
-/// Draft section 5.5.10.2: it stays below the 2 % that it takes for too much. Six flows in 0.8 products lose a fraction of what
-/// version 1's do, without losing throughput.
+/// Draft section 5.5.10.2: loss stays below the threshold of 2%. Six flows in 0.8 BDPs lose a fraction of the
+/// loss of version 1, without losing throughput.
 #[test]
 fn several_flows_lose_less_than_two_percent_in_a_shallow_buffer() {
     let network = Bottleneck::new(100.0, 40.0, 0.8).lasting(60.0, 20.0);
@@ -55,8 +55,8 @@ fn several_flows_lose_less_than_two_percent_in_a_shallow_buffer() {
     assert!(goodput(&ours, 'b') > 0.97 * goodput(&before, 'b'));
 }
 
-/// Draft sections 5.3.3.8 and 5.5.10: probing often enough to bear 1 % of loss a round trip, and no more than 2 %. At 1 % it has most
-/// of the line, at 5 % next to nothing of it, where version 1 has both.
+/// Draft sections 5.3.3.8 and 5.5.10: it tolerates 1% of loss per RTT, and at most 2%. At 1% it gets most of
+/// the link, at 5% almost nothing; version 1 gets both.
 #[test]
 fn it_bears_losses_of_one_percent_and_not_of_five() {
     let rates = |congestion: &str, loss| {
@@ -72,7 +72,8 @@ fn it_bears_losses_of_one_percent_and_not_of_five() {
     assert!(lowest(&before) > 70.0, "{before:?}");
 }
 
-/// Draft section 5.3.4: every five seconds at most, and to half of the product, not to four segments; 200 ms and a round trip.
+/// Draft section 5.3.4: at most every five seconds, data in flight falls to half a BDP, not to four segments,
+/// for 200 ms and an RTT.
 #[test]
 fn every_five_seconds_it_halves_what_is_under_way() {
     let network = Bottleneck::new(100.0, 40.0, 8.0).lasting(40.0, 5.0).with('b', BBR3, 1);

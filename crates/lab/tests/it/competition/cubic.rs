@@ -1,11 +1,11 @@
-//! CUBIC beside CUBIC as Linux computes it.
+//! CUBIC of RFC 9438 with CUBIC as Linux computes it.
 
 use super::*;
 
 const LINUX: &str = "{ kind = \"cubic\", as = \"linux\" }";
 
-/// What RFC 9438 and the kernel compute is the same curve: side by side each gets its half. The kernel's is a little slower where
-/// Reno would be faster, in small windows.
+/// RFC 9438 and the kernel compute the same curve: each gets half of the link. The kernel's is slightly slower
+/// in small windows, where Reno would be faster.
 #[test]
 fn both_computations_share_a_bottleneck() {
     let shares = each(1..=5, |seed| {
@@ -16,8 +16,8 @@ fn both_computations_share_a_bottleneck() {
     assert!((0.4..=0.55).contains(&mean(shares.iter().copied())), "{shares:?}");
 }
 
-/// RFC 9438 section 5.1, the response to losses: with random losses of p, windows of CUBIC at a long round trip go with p to the power of
-/// minus three quarters, where Reno's go with the root.
+/// RFC 9438 section 5.1, response to losses: at a long RTT with random loss p, the window of CUBIC is
+/// proportional to p^-0.75, and that of Reno to p^-0.5.
 #[test]
 fn losses_ten_times_rarer_are_worth_more_than_to_reno() {
     let rate = |congestion: &str, loss: f64| {

@@ -1,7 +1,7 @@
-//! Controllers beside each other, and each by itself, against what papers and drafts measured. Each test names its source; the
-//! table of `docs/congestion.md` has what came of it.
+//! Controllers in competition and alone, compared with papers and drafts. Each test names its source; the
+//! table of `docs/congestion.md` has the results.
 //!
-//! Owns the network: one bottleneck, flows of TCP over it that always have something to send.
+//! Owns the network: one bottleneck with bulk TCP flows.
 
 mod bbr;
 mod bbr3;
@@ -14,16 +14,16 @@ use mptcp_lab::measurements::{Measurements, Metric};
 use mptcp_lab::scenario::Scenario;
 use mptcp_lab::world::World;
 
-/// A bottleneck, and what is to be known of a run.
+/// A bottleneck and its flows.
 #[derive(Clone)]
 struct Bottleneck {
     /// Mb/s.
     rate: f64,
-    /// Milliseconds there and back.
+    /// RTT, ms.
     rtt: f64,
-    /// The queue, as multiples of rate times round trip.
+    /// Buffer in BDPs.
     buffer: f64,
-    /// Percent of the data, at random.
+    /// Random loss, percent.
     loss: f64,
     seconds: f64,
     warmup: f64,
@@ -37,7 +37,7 @@ impl Bottleneck {
         Self { rate, rtt, buffer, loss: 0.0, seconds: 20.0, warmup: 0.0, seed: 1, flows: Vec::new() }
     }
 
-    /// Bytes of rate times round trip.
+    /// Bandwidth-delay product, bytes.
     fn product(&self) -> f64 {
         self.rate * 1e6 / 8.0 * self.rtt / 1e3
     }
@@ -54,13 +54,13 @@ impl Bottleneck {
         Self { seed, ..self }
     }
 
-    /// With so many flows of a controller, named by the letter.
+    /// Adds `count` flows of a controller, named by the letter.
     fn with(mut self, letter: char, congestion: &str, count: usize) -> Self {
         self.flows.push((letter, congestion.into(), count));
         self
     }
 
-    /// Each begins about a tenth of a second after the one before, where the seed says.
+    /// Flows start about 0.1 s apart, at random times.
     fn written(&self) -> String {
         let all = self.flows.iter().flat_map(|(letter, congestion, count)| {
             (0..*count).map(move |n| (format!("{letter}{n}"), congestion.as_str()))
@@ -92,13 +92,13 @@ impl Bottleneck {
     }
 }
 
-/// Mb/s of the flows whose names begin so.
+/// Goodput in Mb/s of the flows whose names start with the letter.
 fn goodput(measured: &Measurements, letter: char) -> f64 {
     let flows = measured.flows.iter().filter(|flow| flow.flow.starts_with(letter));
     flows.map(|flow| flow.goodput).sum::<f64>() / 1e6
 }
 
-/// Part of what all flows got that those of this letter did.
+/// Share of these flows in the total.
 fn share(measured: &Measurements, letter: char) -> f64 {
     let all: f64 = measured.flows.iter().map(|flow| flow.goodput).sum();
     goodput(measured, letter) * 1e6 / all
@@ -118,13 +118,13 @@ fn mean(values: impl IntoIterator<Item = f64>) -> f64 {
     sum / count
 }
 
-/// Part of the data frames that the bottleneck's queue dropped.
+/// Share of data frames that the bottleneck queue dropped.
 fn dropped(measured: &Measurements) -> f64 {
     let line = &measured.links[0];
     line.queue_drops as f64 / line.offered_frames as f64
 }
 
-/// What `measure` says of runs with these seeds.
+/// The values of `measure` for runs with these seeds.
 fn each(seeds: std::ops::RangeInclusive<u64>, measure: impl Fn(u64) -> f64) -> Vec<f64> {
     seeds.map(measure).collect()
 }
@@ -137,12 +137,12 @@ fn highest(values: &[f64]) -> f64 {
     values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// Products of rate and round trip that wait on average from `from` seconds on.
+/// Mean queue from `from` seconds on, in BDPs.
 fn mean_queue(network: &Bottleneck, measured: &Measurements, from: f64) -> f64 {
     mean(series(measured, Metric::Queue, from).iter().map(|sample| sample.1)) / network.product()
 }
 
-/// When the only flow began to have less under way than `part` of the product, each time, and for how long.
+/// Start and duration of each interval in which the only flow had less than `part` of the BDP in flight.
 fn dips(network: &Bottleneck, measured: &Measurements, part: f64, from: f64) -> Vec<(f64, f64)> {
     let mut dips: Vec<(f64, f64)> = Vec::new();
     let mut inside = false;

@@ -1,8 +1,8 @@
-//! Each controller on the subflows of Multipath TCP.
+//! Each controller on the subflows of an MPTCP connection.
 
 use super::*;
 
-/// Two paths, with random losses on the longer one.
+/// Two paths, with random loss on the longer one.
 fn run(congestion: &str, seed: u64) -> Measurements {
     let text = format!(
         "duration = \"30s\"\nwarmup = \"10s\"\n[paths.a]\nrate = \"40Mbit\"\nrtt = \"20ms\"\nqueue = \"100kB\"\n\
@@ -13,7 +13,8 @@ fn run(congestion: &str, seed: u64) -> Measurements {
     World::new(&scenario, seed).expect("a network").run().expect("it comes to its end")
 }
 
-/// Subflows of BBR fill both paths, and losses of half a percent cost little; uncoupled CUBIC leaves most of the lossy path.
+/// BBR subflows fill both paths, and 0.5% loss costs little; uncoupled CUBIC leaves most of the lossy path
+/// unused.
 #[test]
 fn subflows_of_bbr_fill_both_paths() {
     let rates = |congestion| {

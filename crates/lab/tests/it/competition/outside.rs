@@ -1,4 +1,4 @@
-//! A controller of somebody else that works by rates, with nothing but what is public.
+//! A rate-based controller from outside the crate, which uses only the public interface.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use mptcp_lab::scenario::Draft;
 
 use super::*;
 
-/// Sends at the best rate seen, a little faster in each eighth round, with twice the product under way at most.
+/// Sends at the highest observed rate, slightly faster in every eighth RTT, with at most two BDPs in flight.
 #[derive(Clone, Debug, Default)]
 struct Steady {
     best: f64,

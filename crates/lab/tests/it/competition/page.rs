@@ -1,8 +1,8 @@
-//! The page has what is here, and no more.
+//! docs/congestion.md lists exactly the existing tests.
 
 use std::path::Path;
 
-/// Every test that `docs/congestion.md` names exists, and every key is one of the registry.
+/// Every test that `docs/congestion.md` names exists, and every key is in the registry.
 #[test]
 fn what_the_page_names_exists() -> std::io::Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -10,7 +10,7 @@ fn what_the_page_names_exists() -> std::io::Result<()> {
     let mut found = 0;
     for name in page.split('`').skip(1).step_by(2).filter(|name| name.contains("::")) {
         let (place, test) = name.rsplit_once("::").unwrap_or_default();
-        // Those of other crates stand behind the crate's name.
+        // Tests of other crates follow the name of the crate.
         let (owner, module) = place.split_once('/').unwrap_or(("lab", place));
         let file =
             root.join("..").join(owner).join("tests/it").join(module.replace("::", "/")).with_extension("rs");
