@@ -1,4 +1,4 @@
-//! The protocol's own cost: whole transfers between two endpoints, without a network.
+//! Processing cost of the protocol: complete transfers between two endpoints without a network.
 //!
 //!     cargo bench -p mptcp --bench hot
 

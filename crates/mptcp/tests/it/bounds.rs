@@ -1,4 +1,4 @@
-//! What must not grow: memory of subflows that are over, connections that wait to be accepted.
+//! Limits on memory: closed subflows, and connections that wait to be accepted.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use mptcp_wire::{Flags, Segment};
 /// Two hundred handoffs leave what was decided: the last 119 remembered beside 9 places, each number once, and the
 /// stream whole.
 #[test]
-fn paths_that_come_and_go_for_ever() {
+fn memory_is_bounded_while_paths_come_and_go() {
     let mut pair = Pair::builder().seed(70).links(&[5, 7]).connect();
     let piece = pattern(20_000);
     pair.transfer(&piece, Duration::from_secs(5));
@@ -110,7 +110,7 @@ fn a_full_backlog_drops_syns() {
 
 /// A listener that ends takes its own with it: who waits at another port makes room there when he is taken.
 #[test]
-fn a_listener_that_ends_leaves_the_others_theirs() {
+fn closed_listener_does_not_affect_others() {
     let mut client = Endpoint::new(Rng::new(1, "client"));
     let mut server = Endpoint::new(Rng::new(1, "server"));
     let near = client.add_interface([10, 0, 0, 2].into(), false);
@@ -147,7 +147,7 @@ fn a_listener_that_ends_leaves_the_others_theirs() {
 
 /// A listener on one interface is none on another, and a port has one listener.
 #[test]
-fn a_listener_on_one_interface() {
+fn listener_on_one_interface_refuses_others() {
     let mut client = Endpoint::new(Rng::new(1, "client"));
     let mut server = Endpoint::new(Rng::new(1, "server"));
     let near = client.add_interface([10, 0, 0, 2].into(), false);
@@ -168,7 +168,7 @@ fn a_listener_on_one_interface() {
 
 /// The places of connections that are over are used again, and no two connections were ever called the same.
 #[test]
-fn connections_that_come_and_go() {
+fn memory_is_bounded_while_connections_come_and_go() {
     let mut client = Endpoint::new(Rng::new(1, "client"));
     let near = client.add_interface([10, 0, 0, 2].into(), false);
     let mut seen = BTreeSet::new();
@@ -187,7 +187,7 @@ fn connections_that_come_and_go() {
 /// Handshakes that nobody completes hold their places for a second only while others want them; the number of
 /// connections never exceeds the backlog, and nothing is said to forged addresses beyond their SYN/ACKs.
 #[test]
-fn a_flood_of_syns_shuts_a_port_for_a_moment() {
+fn syn_flood_blocks_a_port_only_briefly() {
     let mut server = Endpoint::new(Rng::new(1, "server"));
     let far = server.add_interface([10, 0, 0, 1].into(), false);
     let config = Config { syn_cookies: false, ..Config::default() };

@@ -1,4 +1,4 @@
-//! The examples do what they say.
+//! The examples of the crate run and give their stated results.
 
 #[allow(dead_code, reason = "its main is not called here")]
 #[path = "../../examples/back_to_back.rs"]

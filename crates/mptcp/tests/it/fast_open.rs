@@ -1,4 +1,4 @@
-//! TCP Fast Open (RFC 7413): data in SYNs, with MPTCP and without.
+//! TCP Fast Open (RFC 7413): data in SYNs, with MPTCP and TCP.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -105,7 +105,7 @@ fn server(cookies: bool, multipath: bool) -> Config {
 }
 
 #[test]
-fn the_second_connection_sends_data_in_its_syn() {
+fn second_connection_sends_data_in_its_syn() {
     for multipath in [true, false] {
         let mut wire = Wire::new(server(true, multipath));
         let client = Config { multipath, ..Config::default() };
@@ -147,7 +147,7 @@ fn both_ends_finish_after_data_in_a_syn() {
 }
 
 #[test]
-fn a_server_that_takes_no_data_from_a_syn_gets_it_in_the_stream() {
+fn server_that_ignores_syn_data_receives_it_later() {
     for multipath in [true, false] {
         let mut wire = Wire::new(Config { multipath, ..Config::default() });
         wire.connect(&Config { multipath, ..Config::default() }, "once", false);
@@ -159,7 +159,7 @@ fn a_server_that_takes_no_data_from_a_syn_gets_it_in_the_stream() {
 
 /// RFC 7413 section 4.2.1: what nothing answers goes again without data.
 #[test]
-fn a_syn_with_data_that_is_lost_is_repeated_without() {
+fn lost_syn_with_data_is_retransmitted_without_data() {
     let mut wire = Wire::new(server(false, true));
     wire.connect(&Config::default(), "late", false);
     let mut lost = false;
@@ -177,7 +177,7 @@ fn a_syn_with_data_that_is_lost_is_repeated_without() {
 
 /// The SYN's data comes twice when the SYN/ACK is lost; the application sees it once.
 #[test]
-fn a_lost_syn_ack_does_not_double_the_data() {
+fn lost_syn_ack_does_not_duplicate_the_data() {
     let mut wire = Wire::new(server(false, true));
     wire.connect(&Config::default(), "once", false);
     let mut lost = false;
@@ -189,7 +189,7 @@ fn a_lost_syn_ack_does_not_double_the_data() {
 }
 
 #[test]
-fn cookies_of_the_key_before_count_and_others_are_answered_by_a_new_one() {
+fn cookies_of_the_previous_key_are_accepted_and_others_replaced() {
     let mut wire = Wire::new(server(true, true));
     wire.connect(&Config::default(), "cookie", true);
     wire.run();
@@ -207,7 +207,7 @@ fn cookies_of_the_key_before_count_and_others_are_answered_by_a_new_one() {
 
 /// RFC 7413 section 4.2.2: the application need not wait for the third ACK, which is lost here for a while.
 #[test]
-fn data_of_a_syn_is_read_before_the_handshake_ends() {
+fn syn_data_is_readable_before_the_handshake_ends() {
     for multipath in [true, false] {
         let mut wire = Wire::new(server(false, multipath));
         wire.connect(&Config { multipath, ..Config::default() }, "early", false);
@@ -225,7 +225,7 @@ fn data_of_a_syn_is_read_before_the_handshake_ends() {
 
 /// RFC 7413 section 4.1.3: the MSS of an answer without a cookie counts as well, and a cookie that is known stays.
 #[test]
-fn the_mss_of_an_answer_without_a_cookie_is_kept() {
+fn mss_of_a_syn_ack_without_a_cookie_is_cached() {
     let peer = [10, 0, 0, 2].into();
     let mut wire = Wire::new(Config { mss: 700, ..Config::default() });
     wire.connect(&Config::default(), "first", true);
@@ -245,7 +245,7 @@ fn the_mss_of_an_answer_without_a_cookie_is_kept() {
 
 /// RFC 7413 section 4.1.3: a SYN carries no more than the server takes in a segment; the rest follows.
 #[test]
-fn the_mss_is_kept_with_the_cookie() {
+fn mss_is_cached_with_the_cookie() {
     let mut wire = Wire::new(Config { mss: 300, ..server(true, true) });
     wire.connect(&Config::default(), "first", true);
     wire.run();

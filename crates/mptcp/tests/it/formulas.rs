@@ -1,4 +1,5 @@
-//! What an algorithm does to a window at one acknowledgement, loss or mark, by the formula of its paper and numbers computed by hand.
+//! The reaction of each congestion control algorithm to one acknowledgement, loss or mark, compared with
+//! values computed by hand from its paper.
 
 use mptcp::congestion::{
     Acked, Balia, CongestionControl, Cubic, Dctcp, Echoed, Lia, Mark, Olia, Path, Reno, Tuned, WVegas,
@@ -45,7 +46,7 @@ fn grows(algorithm: &mut dyn CongestionControl, paths: &[Path], path: usize, exp
 }
 
 #[test]
-fn below_the_threshold_all_of_them_double() {
+fn all_algorithms_double_the_window_in_slow_start() {
     let all: [&mut dyn CongestionControl; 6] =
         [&mut Reno, &mut Lia, &mut Olia::default(), &mut Balia, &mut Cubic::default(), &mut Dctcp::default()];
     for algorithm in all {
@@ -64,7 +65,7 @@ fn below_the_threshold_all_of_them_double() {
 
 /// RFC 5681 equations 3 and 4; RFC 8511 section 4.1.
 #[test]
-fn reno_adds_a_segment_for_a_window_and_keeps_a_half() {
+fn reno_adds_one_segment_per_window_and_halves_on_loss() {
     grows(&mut Reno, &two(), 0, 100.0);
     grows(&mut Reno, &two(), 1, 50.0);
     let mut paths = two();
@@ -80,7 +81,7 @@ fn reno_adds_a_segment_for_a_window_and_keeps_a_half() {
 
 /// RFC 6356 equation 1: alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum cwnd_i / rtt_i)^2.
 #[test]
-fn lia_adds_no_more_than_linked_and_no_more_than_alone() {
+fn lia_increase_is_limited_by_the_coupled_and_the_uncoupled_increase() {
     // 8e6 / (5e5)^2 for each byte.
     grows(&mut Lia, &two(), 0, 32.0);
     grows(&mut Lia, &two(), 1, 32.0);
@@ -98,7 +99,7 @@ fn lia_adds_no_more_than_linked_and_no_more_than_alone() {
 
 /// Twice alpha adds twice as much, up to what the path would add alone; `beta` is what a loss leaves.
 #[test]
-fn tuned_scales_alpha_and_keeps_beta_of_the_window() {
+fn tuned_scales_alpha_and_beta() {
     grows(&mut Tuned::lia(1.0, 0.5), &two(), 0, 32.0);
     grows(&mut Tuned::lia(2.0, 0.5), &two(), 0, 64.0);
     grows(&mut Tuned::lia(0.5, 0.5), &two(), 1, 16.0);
@@ -113,7 +114,7 @@ fn tuned_scales_alpha_and_keeps_beta_of_the_window() {
 
 /// Peng et al., equations 18 and 19 of the draft: x / rtt / (sum x)^2 * (1 + a) / 2 * (4 + a) / 5; min(a, 1.5) / 2 is lost.
 #[test]
-fn balia_is_balanced() {
+fn balia_matches_its_formulas() {
     // The slow one: a is 4. 4e-6 * 2.5 * 1.6.
     grows(&mut Balia, &two(), 0, 16.0);
     grows(&mut Balia, &two(), 1, 32.0);
@@ -132,7 +133,7 @@ fn balia_is_balanced() {
 
 /// Khalili et al., equation 5: w / rtt^2 / (sum w / rtt)^2 + a / w.
 #[test]
-fn olia_moves_window_from_the_largest_paths_to_the_best() {
+fn olia_shifts_window_from_the_largest_to_the_best_paths() {
     let progress = |bytes: &[u64]| {
         let mut olia = Olia::default();
         for (path, &bytes) in bytes.iter().enumerate() {
@@ -183,7 +184,7 @@ fn olia_moves_window_from_the_largest_paths_to_the_best() {
 
 /// RFC 9438 sections 4.6 and 4.7, RFC 8511 section 4.1.
 #[test]
-fn cubic_keeps_seven_tenths_and_more_of_a_mark() {
+fn cubic_keeps_70_percent_on_loss_and_more_on_a_mark() {
     let mut cubic = Cubic::default();
     let mark = |abe| Mark { now: ms(0), abe };
     assert_eq!(cubic.on_loss(&mut [path(100, 100)], 0, ms(0)), 70_000);
@@ -211,7 +212,7 @@ fn cubic_after(losses: &[u64], seconds: u64) -> f64 {
 
 /// RFC 9438 section 4.3: below the window before the loss 9/17 of Reno's growth, and Reno's where there was none.
 #[test]
-fn cubic_knows_nothing_of_a_path_that_ended() {
+fn cubic_forgets_a_closed_path() {
     for (active, expected) in [(true, 90.0 / 17.0), (false, 10.0)] {
         let mut cubic = Cubic::default();
         let mut paths = [Path { active, ..path(1000, 100) }];
@@ -222,7 +223,7 @@ fn cubic_knows_nothing_of_a_path_that_ended() {
 }
 
 #[test]
-fn cubic_is_at_its_plateau_after_k_and_gives_room_to_newcomers() {
+fn cubic_reaches_its_plateau_after_k_and_applies_fast_convergence() {
     // K is the cube root of 0.3 * 1000 / 0.4, 9.09 s.
     let plateau = cubic_after(&[1000], 9);
     assert!((plateau - 1000.0).abs() < 5.0, "{plateau}");
@@ -239,7 +240,7 @@ fn cubic_is_at_its_plateau_after_k_and_gives_room_to_newcomers() {
 
 /// RFC 8257 section 3.3: alpha is the share of marked bytes, by sixteenths, once a window; half of it is lost.
 #[test]
-fn dctcp_loses_half_of_the_share_that_was_marked() {
+fn dctcp_reduces_the_window_by_half_of_the_marked_fraction() {
     let mut dctcp = Dctcp::default();
     let mark = Mark { now: ms(0), abe: true };
     let cut = |dctcp: &mut Dctcp| dctcp.on_mark(&mut [path(64, 100)], 0, mark);
@@ -299,7 +300,7 @@ impl Vegas {
 
 /// Cao, Xu, Fu (ICNP 2012): alpha segments of the connection's ten stay queued.
 #[test]
-fn wvegas_keeps_its_share_queued() {
+fn wvegas_keeps_its_target_queued() {
     // Of 40 segments at 125 ms 8 are queued: fewer than ten.
     assert_eq!(Vegas::new(40, 1).epoch(4, 125), 41.0);
     // Of 49 and of 51 a bit less than ten and a bit more.
@@ -313,7 +314,7 @@ fn wvegas_keeps_its_share_queued() {
 }
 
 #[test]
-fn wvegas_leaves_slow_start_when_a_segment_is_queued() {
+fn wvegas_exits_slow_start_with_one_queued_segment() {
     // Of 20 at 105 ms less than one.
     let mut vegas = Vegas::new(20, u64::MAX);
     assert_eq!((vegas.epoch(4, 105), vegas.paths[0].ssthresh), (20.0, u64::MAX));
@@ -331,7 +332,7 @@ fn wvegas_leaves_slow_start_when_a_segment_is_queued() {
 
 /// Their section on queues that others fill: where the delay is twice the least, the queue is drained once.
 #[test]
-fn wvegas_drains_a_queue_that_has_doubled() {
+fn wvegas_drains_a_doubled_queue() {
     let mut vegas = Vegas::new(100, 1);
     // 20 queued at 125 ms.
     assert_eq!(vegas.epoch(4, 125), 99.0);
@@ -347,7 +348,7 @@ fn wvegas_drains_a_queue_that_has_doubled() {
 
 /// Weights by rates: of two paths with as much each gets five.
 #[test]
-fn wvegas_weighs_paths_by_their_rates() {
+fn wvegas_weights_paths_by_rate() {
     let window = |other: u64| {
         let mut vegas = Vegas::new(30, 1);
         vegas.paths.push(Path { min_rtt: Some(Duration::from_millis(100)), ..path(other, 100) });

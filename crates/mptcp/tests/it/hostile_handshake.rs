@@ -1,11 +1,11 @@
-//! Handshakes under attack: floods of SYNs and of joins, old connections in the way, addresses that are none.
+//! Attacks on handshakes: floods of SYNs and joins, old connections, and invalid addresses.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::hand::{self, Hand};
 use crate::pair::{self, Pair};
+use crate::test_peer::{self, TestPeer};
 use bytes::Bytes;
 use mptcp::path_manager::NdiffPorts;
 use mptcp::{Config, Endpoint, EventKind, InterfaceId, Mode, SubflowState, Version};
@@ -81,7 +81,7 @@ fn connects_under_flood(config: Config, client: Config, flood: u32) -> (Mode, Ve
 
 /// X17: under a flood of SYNs callers get in at once, with Multipath TCP and all options, and nothing is kept for the flood.
 #[test]
-fn cookies_let_callers_in_under_a_flood() {
+fn cookies_accept_clients_during_a_syn_flood() {
     let (mode, _, host) = connects_under_flood(Config::default(), Config::default(), 50);
     assert_eq!(mode, Mode::Multipath);
     let counters = host.counters();
@@ -150,140 +150,145 @@ fn cookies_cannot_be_guessed_or_kept() {
 
 /// X16: joins that are not completed keep no honest one out: what counts is who has shown its HMAC.
 #[test]
-fn half_open_joins_give_way() {
-    let (mut hand, _) = Hand::open(Config::default());
-    hand.send_data(hand.flow, 1, 1, 10);
-    let token = Version::V1.digest(hand.host_key).token;
-    let flood = |hand: &mut Hand, from: u16, count: u16| -> usize {
+fn half_open_joins_are_evicted() {
+    let (mut remote, _) = TestPeer::open(Config::default());
+    remote.send_data(remote.flow, 1, 1, 10);
+    let token = Version::V1.digest(remote.host_key).token;
+    let flood = |remote: &mut TestPeer, from: u16, count: u16| -> usize {
         let mut answers = 0;
         for port in from..from + count {
             let join = MpJoin::Syn { backup: false, address_id: 3, token, nonce: 5 };
-            let peer = SocketAddr::new(hand.flow.peer.ip(), port);
-            answers += hand
-                .inject(hand::segment(peer, hand.flow.host, Flags::SYN, vec![MptcpOption::Join(join)]))
+            let peer = SocketAddr::new(remote.flow.peer.ip(), port);
+            answers += remote
+                .inject(test_peer::segment(peer, remote.flow.host, Flags::SYN, vec![MptcpOption::Join(join)]))
                 .len();
         }
         answers
     };
-    assert_eq!(flood(&mut hand, 3000, 2000), 2000, "those without a place are answered from the table");
-    hand.sleep(Duration::from_secs(1));
-    let (_, answers) = hand.join(2000);
+    assert_eq!(flood(&mut remote, 3000, 2000), 2000, "those without a place are answered from the table");
+    remote.sleep(Duration::from_secs(1));
+    let (_, answers) = remote.join(2000);
     assert!(!answers.iter().any(|answer| answer.flags.rst()), "{answers:?}");
-    let info = hand.host.info(hand.now, hand.connection).unwrap();
+    let info = remote.host.info(remote.now, remote.connection).unwrap();
     assert_eq!(info.subflows.iter().filter(|s| s.state == SubflowState::Established).count(), 2);
     for round in 0..100 {
-        hand.sleep(Duration::from_millis(300));
-        flood(&mut hand, 10_000 + 100 * round, 100);
-        let info = hand.host.info(hand.now, hand.connection).unwrap();
+        remote.sleep(Duration::from_millis(300));
+        flood(&mut remote, 10_000 + 100 * round, 100);
+        let info = remote.host.info(remote.now, remote.connection).unwrap();
         assert!(info.usage.half_open_joins <= 8 && info.subflows.len() <= 64, "{:?}", info.usage);
     }
     // Everybody who shows an HMAC counts.
     for port in 0..7 {
-        hand.sleep(Duration::from_secs(2));
-        hand.join(2100 + port);
+        remote.sleep(Duration::from_secs(2));
+        remote.join(2100 + port);
     }
-    hand.sleep(Duration::from_secs(2));
-    let last = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hand.join(2200)));
+    remote.sleep(Duration::from_secs(2));
+    let last = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| remote.join(2200)));
     assert!(last.is_err(), "eight beside the first one");
 }
 
 /// S2: a flood of joins that goes on takes every place that becomes free, from spoofed addresses. An honest join gets in within its
 /// first tries, however long its round trip is, and an acknowledgement without the keys gets nothing.
 #[test]
-fn honest_joins_get_in_beside_a_flood_that_goes_on() {
+fn honest_joins_succeed_during_a_join_flood() {
     for (rate, round) in [(1_000_u32, 20_u32), (1_000, 200), (5_000, 100)] {
-        let (mut hand, _) = Hand::open(Config::default());
-        hand.send_data(hand.flow, 1, 1, 10);
-        let token = Version::V1.digest(hand.host_key).token;
+        let (mut remote, _) = TestPeer::open(Config::default());
+        remote.send_data(remote.flow, 1, 1, 10);
+        let token = Version::V1.digest(remote.host_key).token;
         let (mut spoofed, mut joined, mut tries) = (0_u32, 0, 0);
-        let mut flood = |hand: &mut Hand, milliseconds: u32| {
+        let mut flood = |remote: &mut TestPeer, milliseconds: u32| {
             for _ in 0..milliseconds * rate / 1_000 {
                 spoofed += 1;
                 let join = MpJoin::Syn { backup: false, address_id: 4, token, nonce: spoofed };
                 let from = std::net::Ipv4Addr::from(0x0b00_0000 + spoofed);
                 let peer = SocketAddr::from((from, 4_000));
-                hand.inject(hand::segment(peer, hand.flow.host, Flags::SYN, vec![MptcpOption::Join(join)]));
-                hand.sleep(Duration::from_millis(1_000) / rate.into());
+                remote.inject(test_peer::segment(
+                    peer,
+                    remote.flow.host,
+                    Flags::SYN,
+                    vec![MptcpOption::Join(join)],
+                ));
+                remote.sleep(Duration::from_millis(1_000) / rate.into());
             }
         };
-        flood(&mut hand, 500);
+        flood(&mut remote, 500);
         while joined < 20 {
             // RFC 6298: a SYN goes again after a second, and so on; here each try is one SYN.
             tries += 1;
-            let peer = SocketAddr::new(hand.flow.peer.ip(), 10_000 + tries);
+            let peer = SocketAddr::new(remote.flow.peer.ip(), 10_000 + tries);
             let join = MpJoin::Syn { backup: false, address_id: 3, token, nonce: 5 };
-            let syn = hand::segment(peer, hand.flow.host, Flags::SYN, vec![MptcpOption::Join(join)]);
-            let answers = hand.inject(syn);
+            let syn = test_peer::segment(peer, remote.flow.host, Flags::SYN, vec![MptcpOption::Join(join)]);
+            let answers = remote.inject(syn);
             let answer = answers.iter().find(|answer| answer.destination == peer).unwrap();
             let Some(&MptcpOption::Join(MpJoin::SynAck { nonce, .. })) = answer.options.mptcp.first() else {
                 panic!("{answer:?}");
             };
-            let flow = hand::Flow { peer, iss: answer.sequence, ..hand.flow };
-            flood(&mut hand, round);
-            let hmac = |key| Version::V1.join_hmac(key, hand.host_key, 5, nonce);
-            let (right, wrong) = (hmac(hand::KEY), hmac(hand::KEY + 1));
+            let flow = test_peer::Flow { peer, iss: answer.sequence, ..remote.flow };
+            flood(&mut remote, round);
+            let hmac = |key| Version::V1.join_hmac(key, remote.host_key, 5, nonce);
+            let (right, wrong) = (hmac(test_peer::KEY), hmac(test_peer::KEY + 1));
             if tries % 2 == 0 {
                 let forged = MptcpOption::Join(MpJoin::Ack { hmac: wrong });
-                let answers = hand.send(flow, 1, 1, |ack| ack.options.mptcp.push(forged));
+                let answers = remote.send(flow, 1, 1, |ack| ack.options.mptcp.push(forged));
                 assert!(answers.iter().all(|answer| answer.flags.rst()), "{answers:?}");
                 continue;
             }
-            hand.send(flow, 1, 1, |ack| {
+            remote.send(flow, 1, 1, |ack| {
                 ack.options.mptcp.push(MptcpOption::Join(MpJoin::Ack { hmac: right }))
             });
-            let info = hand.host.info(hand.now, hand.connection).unwrap();
+            let info = remote.host.info(remote.now, remote.connection).unwrap();
             let open =
                 info.subflows.iter().find(|s| s.remote == peer && s.state == SubflowState::Established);
             if let Some(subflow) = open {
                 joined += 1;
-                assert!(hand.host.close_subflow(hand.now, hand.connection, subflow.id));
-                hand.collect();
+                assert!(remote.host.close_subflow(remote.now, remote.connection, subflow.id));
+                remote.collect();
             }
-            assert!(info.usage.half_open_joins <= 8 && hand.host.usage().join_requests <= 4096);
+            assert!(info.usage.half_open_joins <= 8 && remote.host.usage().join_requests <= 4096);
         }
         assert!(tries <= 50, "{tries} tries for 20 joins and as many forged ones at {rate} SYN/s");
-        hand.sleep(Duration::from_secs(200));
+        remote.sleep(Duration::from_secs(200));
     }
 }
 
 /// More subflows than there are bits for are never opened.
 #[test]
-fn subflows_never_exceed_their_places() {
-    let (mut hand, _) = Hand::open(Config { max_subflows: 255, ..Config::default() });
-    hand.send_data(hand.flow, 1, 1, 10);
+fn subflows_never_exceed_their_slots() {
+    let (mut remote, _) = TestPeer::open(Config { max_subflows: 255, ..Config::default() });
+    remote.send_data(remote.flow, 1, 1, 10);
     for port in 0..48 {
-        hand.join(2000 + port);
-        hand.sleep(Duration::from_millis(10));
+        remote.join(2000 + port);
+        remote.sleep(Duration::from_millis(10));
     }
-    let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| hand.join(3000)));
+    let refused = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| remote.join(3000)));
     assert!(refused.is_err(), "49 are the most");
-    assert!(hand.host.info(hand.now, hand.connection).unwrap().subflows.len() <= 64);
+    assert!(remote.host.info(remote.now, remote.connection).unwrap().subflows.len() <= 64);
 }
 
 /// RFC 9293 section 3.10.7.4: a caller that comes again with newer numbers does not wait for the end of TIME-WAIT.
 #[test]
 fn a_newer_syn_ends_time_wait() {
-    let (mut hand, _) = Hand::open(Config::tcp());
-    hand.host.close(hand.now, hand.connection);
-    hand.collect();
-    hand.send(hand.flow, 1, 2, |fin| fin.flags |= Flags::FIN);
-    let info = hand.host.info(hand.now, hand.connection).unwrap();
+    let (mut remote, _) = TestPeer::open(Config::tcp());
+    remote.host.close(remote.now, remote.connection);
+    remote.collect();
+    remote.send(remote.flow, 1, 2, |fin| fin.flags |= Flags::FIN);
+    let info = remote.host.info(remote.now, remote.connection).unwrap();
     assert_eq!(info.subflows[0].state, SubflowState::TimeWait);
-    let mut syn = hand::segment(hand.flow.peer, hand.flow.host, Flags::SYN, Vec::new());
+    let mut syn = test_peer::segment(remote.flow.peer, remote.flow.host, Flags::SYN, Vec::new());
     for (sequence, opens) in [(0, false), (1, false), (70_000, true)] {
         syn.sequence = mptcp_wire::Seq::new(sequence);
-        let answers = hand.inject(syn.clone());
+        let answers = remote.inject(syn.clone());
         let opened = answers.iter().any(|answer| answer.flags.contains(Flags::SYN | Flags::ACK));
         assert_eq!(opened, opens, "{sequence}: {answers:?}");
         if opens {
-            assert!(answers[0].sequence.offset_from(hand.flow.iss) > 65_535, "behind the old numbers");
+            assert!(answers[0].sequence.offset_from(remote.flow.iss) > 65_535, "behind the old numbers");
         }
     }
 }
 
 /// RFC 8684 section 3.1, flag C: no subflow to the address that does not want one; to announced ones, yes.
 #[test]
-fn no_join_where_none_is_wanted() {
+fn joins_are_refused_if_disabled() {
     for wanted in [true, false] {
         let server = Config { join_initial_address: wanted, ..Config::default() };
         let mut pair = Pair::builder().seed(4).links(&[5, 5]).server(server).connect();
@@ -297,7 +302,7 @@ fn no_join_where_none_is_wanted() {
 
 /// Addresses that are nobody's, everybody's or ours are not joined.
 #[test]
-fn announced_addresses_that_are_none_are_not_joined() {
+fn invalid_announced_addresses_are_not_joined() {
     let mut pair = Pair::builder().seed(4).links(&[5]).connect();
     pair.transfer(&pair::pattern(50_000), Duration::from_secs(5));
     let ours = pair.client.info(pair.now, pair.connection).unwrap();
@@ -309,24 +314,24 @@ fn announced_addresses_that_are_none_are_not_joined() {
         [224, 0, 0, 1].into(),
         [255; 4].into(),
         [0; 4].into(),
-        hand::host_address(),
+        test_peer::host_address(),
         "ff02::1".parse().unwrap(),
         "::1".parse().unwrap(),
     ];
     for (number, address) in addresses.into_iter().enumerate() {
         let mut host = Endpoint::new(Rng::new(7, "host"));
-        let interface = host.add_interface(hand::host_address(), false);
+        let interface = host.add_interface(test_peer::host_address(), false);
         host.add_interface("fd00::1".parse().unwrap(), false);
         let now = Instant::ZERO;
         let peer: SocketAddr = "10.0.0.9:80".parse().unwrap();
         host.connect(now, interface, peer, Config::default()).unwrap();
         let syn = host.poll_transmit(now).unwrap().segment;
-        let mut answer = hand::segment(peer, syn.source, Flags::SYN | Flags::ACK, Vec::new());
+        let mut answer = test_peer::segment(peer, syn.source, Flags::SYN | Flags::ACK, Vec::new());
         answer.acknowledgment = syn.sequence + 1;
         answer.options.mptcp.push(MptcpOption::Capable(MpCapable {
             version: 1,
             flags: MpCapable::HMAC,
-            sender_key: Some(hand::KEY),
+            sender_key: Some(test_peer::KEY),
             receiver_key: None,
             data: None,
         }));
@@ -337,9 +342,9 @@ fn announced_addresses_that_are_none_are_not_joined() {
             panic!("{third:?}");
         };
         let id = number as u8 + 1;
-        let hmac = Some(crypto::add_address_hmac(hand::KEY, *key, id, address, None));
+        let hmac = Some(crypto::add_address_hmac(test_peer::KEY, *key, id, address, None));
         let add = AddAddress { echo: false, id, address, port: None, hmac };
-        let mut ack = hand::segment(peer, syn.source, Flags::ACK, vec![MptcpOption::AddAddress(add)]);
+        let mut ack = test_peer::segment(peer, syn.source, Flags::ACK, vec![MptcpOption::AddAddress(add)]);
         ack.sequence = mptcp_wire::Seq::new(1);
         ack.acknowledgment = syn.sequence + 1;
         host.handle_segment(now, interface, ack);
@@ -351,7 +356,7 @@ fn announced_addresses_that_are_none_are_not_joined() {
 
 /// `ndiffports` opens its subflows within one family.
 #[test]
-fn ndiffports_keeps_to_a_family() {
+fn ndiffports_uses_one_ip_version() {
     let manager = NdiffPorts { subflows: 4 }.into();
     let config = Config { path_manager: manager, ..Config::default() };
     let mut near = Endpoint::new(Rng::new(1, "near"));
@@ -406,8 +411,12 @@ fn handshakes_are_bounded_without_a_backlog() {
     let mut last = None;
     for number in 0..5000_u32 {
         let peer = SocketAddr::from(([11, 0, (number >> 8) as u8, number as u8], 9));
-        let mut syn =
-            hand::segment(peer, (HOST, 80).into(), Flags::SYN, vec![hand::capable(MpCapable::HMAC, None)]);
+        let mut syn = test_peer::segment(
+            peer,
+            (HOST, 80).into(),
+            Flags::SYN,
+            vec![test_peer::capable(MpCapable::HMAC, None)],
+        );
         syn.options.timestamps = Some(Timestamps { value: number, echo: 0 });
         host.handle_segment(now, far, syn);
         last = host.poll_transmit(now).map(|sent| sent.segment);

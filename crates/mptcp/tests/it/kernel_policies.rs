@@ -1,6 +1,7 @@
-//! The arithmetic of `bpf/`, which the kernel runs, compiled for this machine and held against our controllers.
+//! The arithmetic of `bpf/`, compiled for this machine and compared with the controllers of this crate.
 //!
-//! Owns the records that `bpf/host.c` reads and writes. What the kernel makes of them is in `tests/test_kernel_policies.py`.
+//! Owns the records that `bpf/host.c` reads and writes. Never runs a kernel: `tests/test_kernel_policies.py`
+//! does.
 
 use std::io::{Read, Write};
 use std::path::{Path as FilePath, PathBuf};
@@ -171,7 +172,7 @@ fn drawn(count: usize) -> Vec<Step> {
 }
 
 #[test]
-fn the_kernel_s_arithmetic_is_that_of_our_controllers() {
+fn bpf_arithmetic_equals_that_of_the_controllers() {
     let mut furthest = [0.0_f64; 3];
     let mut compared = [0_u64; 3];
     ask("rules", &drawn(STEPS), |step, answer| {
@@ -204,7 +205,7 @@ fn the_kernel_s_arithmetic_is_that_of_our_controllers() {
 }
 
 #[test]
-fn a_window_takes_what_it_is_owed_and_never_leaves_its_bounds() {
+fn bpf_window_applies_its_growth_within_its_bounds() {
     ask("windows", &drawn(STEPS), |step, answer| {
         let before = step.paths[step.own].0;
         for rule in 0..3 {
@@ -229,7 +230,7 @@ fn a_window_takes_what_it_is_owed_and_never_leaves_its_bounds() {
 
 /// Whatever the kernel says of a path, there is an answer, and it is no leap.
 #[test]
-fn values_that_no_path_has_do_no_harm() {
+fn bpf_accepts_impossible_values() {
     let mut rng = Rng::new(17, "kernel policies");
     let any = |rng: &mut Rng, most: u64| match rng.below(5) {
         0 => 0,

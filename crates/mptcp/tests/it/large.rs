@@ -1,4 +1,4 @@
-//! Segments larger than a frame, for devices that cut them.
+//! Segments larger than a frame, for devices with segmentation offload.
 
 use std::sync::{Arc, Mutex};
 
@@ -50,7 +50,7 @@ fn mapping(segment: &Segment) -> Mapping {
 
 /// OriginalMapping frames leave in one segment under one mapping, as many as the window has room for.
 #[test]
-fn many_frames_are_one_segment() {
+fn several_frames_are_sent_as_one_segment() {
     let mut pair = pair(&[20, 10], Config::default(), &[]);
     let data = pattern(2_000_000);
     pair.transfer(&data, Duration::from_secs(20));
@@ -64,7 +64,7 @@ fn many_frames_are_one_segment() {
 /// Of a large segment only the frames that were lost go again, and with the mapping of the whole: another one
 /// would be invalid while that holds (RFC 8684 section 3.3.1).
 #[test]
-fn a_lost_frame_goes_again_alone() {
+fn lost_frame_is_retransmitted_alone() {
     for checksum in [false, true] {
         let config = Config { checksum, ..Config::default() };
         let mut pair = pair(&[20, 10], config, &[200, 201, 390]);
@@ -84,7 +84,7 @@ fn a_lost_frame_goes_again_alone() {
 
 /// What a path with offload has sent in large pieces, one without carries again in frames.
 #[test]
-fn another_path_carries_it_frame_by_frame() {
+fn large_segment_is_reinjected_frame_by_frame() {
     let mut pair = pair(&[20, 10], Config::default(), &[]);
     pair.run(Duration::from_secs(1));
     pair.client.write(pair.now, pair.connection, Bytes::from(pattern(50_000)));
@@ -130,7 +130,7 @@ impl CongestionControl for Rows {
 
 /// What leaves in rows waits for room for a row, not for a large segment: the window is filled, and samples say so.
 #[test]
-fn what_is_paced_fills_its_window_in_rows() {
+fn paced_path_fills_its_window_in_bursts() {
     let samples = Arc::new(Mutex::new(Vec::new()));
     let mut pair = pair(&[20, 10], Config::default(), &[]);
     pair.client.set_policies(pair.connection, Some(Box::new(Rows(Arc::clone(&samples)))), None);

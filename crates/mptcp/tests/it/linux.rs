@@ -1,7 +1,7 @@
-//! What Linux does where the RFCs leave a choice: each habit, and that it is off by default.
+//! Linux's behaviour where the RFCs leave a choice: each switch, and its default.
 
-use crate::hand::Hand;
 use crate::pair::{Fate, Pair, pattern};
+use crate::test_peer::TestPeer;
 use bytes::Bytes;
 use mptcp::{Announced, Config, EventKind, LinuxCompat, LinuxStack};
 use mptcp_clock::Duration;
@@ -16,8 +16,8 @@ fn ack_of(segment: &Segment) -> Option<DataSequence> {
 }
 
 #[test]
-fn acknowledgements_are_as_wide_as_the_numbers_of_the_last_data() {
-    let (mut hand, _) = Hand::open(linux());
+fn data_acks_have_the_width_of_the_last_data_sequence_number() {
+    let (mut remote, _) = TestPeer::open(linux());
     let narrow = |dss: Dss| Dss {
         mapping: dss.mapping.map(|mut mapping| {
             mapping.sequence = match mapping.sequence {
@@ -28,34 +28,34 @@ fn acknowledgements_are_as_wide_as_the_numbers_of_the_last_data() {
         }),
         ..dss
     };
-    let first = hand.send_data(hand.flow, 1, 1, 100);
-    assert_eq!(ack_of(&first[0]), Some(DataSequence::Wide(Hand::number(101))));
-    let dss = narrow(hand.dss(1, Some((101, 101, 100))));
-    let second = hand.send(hand.flow, 101, 1, |segment| {
+    let first = remote.send_data(remote.flow, 1, 1, 100);
+    assert_eq!(ack_of(&first[0]), Some(DataSequence::Wide(TestPeer::number(101))));
+    let dss = narrow(remote.dss(1, Some((101, 101, 100))));
+    let second = remote.send(remote.flow, 101, 1, |segment| {
         segment.options.dss = Some(dss);
         segment.payload = Bytes::from(vec![1; 100]);
     });
-    assert_eq!(ack_of(&second[0]), Some(DataSequence::Short(Hand::number(201) as u32)));
+    assert_eq!(ack_of(&second[0]), Some(DataSequence::Short(TestPeer::number(201) as u32)));
     // Out of order: its mapping counts when its data does.
-    let early = hand.send_data(hand.flow, 301, 301, 100);
-    assert_eq!(ack_of(&early[0]), Some(DataSequence::Short(Hand::number(201) as u32)));
+    let early = remote.send_data(remote.flow, 301, 301, 100);
+    assert_eq!(ack_of(&early[0]), Some(DataSequence::Short(TestPeer::number(201) as u32)));
 }
 
 #[test]
-fn full_segments_leave_room_for_wide_acknowledgements() {
+fn full_segments_leave_space_for_8_byte_data_acks() {
     for (wide_data_acks, length) in [(false, 1460 - 24), (true, 1460 - 28)] {
-        let (mut hand, _) =
-            Hand::open(Config { mss: 1460, timestamps: false, wide_data_acks, ..Config::default() });
-        hand.send_data(hand.flow, 1, 1, 100);
-        hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 50_000]));
-        let sent = hand.collect();
+        let (mut remote, _) =
+            TestPeer::open(Config { mss: 1460, timestamps: false, wide_data_acks, ..Config::default() });
+        remote.send_data(remote.flow, 1, 1, 100);
+        remote.host.write(remote.now, remote.connection, Bytes::from(vec![1; 50_000]));
+        let sent = remote.collect();
         // The peer sent no MSS: 536 bytes (RFC 9293 section 3.7.1), less the options.
         assert_eq!(sent[0].payload.len(), length - (1460 - 536));
     }
 }
 
 #[test]
-fn announcements_come_with_the_keys_or_after_the_first_dss() {
+fn addresses_are_announced_with_the_keys_or_after_the_first_dss() {
     let announces = |sent: &[Segment]| {
         let any = |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(_));
         sent.iter().any(|segment| segment.options.mptcp.iter().any(any))
@@ -63,68 +63,68 @@ fn announcements_come_with_the_keys_or_after_the_first_dss() {
     // Of the other family too: the configuration names it.
     let announce = Some(vec![Announced { id: 4, address: "2001:db8::1".parse().unwrap() }]);
     for (config, early) in [(Config::default(), false), (linux(), true)] {
-        let (mut hand, answers) = Hand::open(Config { announce: announce.clone(), ..config });
+        let (mut remote, answers) = TestPeer::open(Config { announce: announce.clone(), ..config });
         assert_eq!(announces(&answers), early);
-        let answers = hand.send_data(hand.flow, 1, 1, 100);
+        let answers = remote.send_data(remote.flow, 1, 1, 100);
         assert_eq!(announces(&answers), !early);
     }
 }
 
 /// Both streams end; returns what the host says to the peer's DATA_FIN.
 fn ending(config: Config) -> Vec<Segment> {
-    let (mut hand, _) = Hand::open(config);
-    hand.host.close(hand.now, hand.connection);
-    hand.collect();
-    let mut dss = hand.dss(2, Some((1, 0, 1)));
+    let (mut remote, _) = TestPeer::open(config);
+    remote.host.close(remote.now, remote.connection);
+    remote.collect();
+    let mut dss = remote.dss(2, Some((1, 0, 1)));
     dss.data_fin = true;
-    hand.send(hand.flow, 1, 1, |segment| segment.options.dss = Some(dss))
+    remote.send(remote.flow, 1, 1, |segment| segment.options.dss = Some(dss))
 }
 
 #[test]
-fn a_data_fin_is_acknowledged_before_the_fin_or_with_it() {
+fn data_fin_is_acknowledged_before_or_with_the_fin() {
     let fins = |sent: &[Segment]| sent.iter().map(|segment| segment.flags.fin()).collect::<Vec<_>>();
     assert_eq!(fins(&ending(linux())), [false, true]);
     assert_eq!(fins(&ending(Config::default())), [true]);
 }
 
 #[test]
-fn a_data_fin_goes_again_after_the_shortest_timeout() {
+fn data_fin_is_retransmitted_after_the_shortest_rto() {
     for (config, times) in [(linux(), vec![200, 400, 800, 1600]), (Config::default(), vec![200, 600, 1400])] {
-        let (mut hand, _) = Hand::open(config);
-        hand.host.close(hand.now, hand.connection);
-        assert_eq!(hand.collect().len(), 1);
-        let sent = hand.sleep(Duration::from_secs(2));
+        let (mut remote, _) = TestPeer::open(config);
+        remote.host.close(remote.now, remote.connection);
+        assert_eq!(remote.collect().len(), 1);
+        let sent = remote.sleep(Duration::from_secs(2));
         let at: Vec<u64> = sent.iter().map(|(at, _)| at.as_millis()).collect();
         assert_eq!(at, times);
     }
 }
 
 #[test]
-fn a_data_fin_goes_on_one_subflow_or_on_all() {
+fn data_fin_is_sent_on_one_or_all_subflows() {
     for (config, count) in [(Config::default(), 1), (linux(), 2)] {
-        let (mut hand, _) = Hand::open(config);
-        hand.send_data(hand.flow, 1, 1, 100);
-        let (second, _) = hand.join(2000);
-        hand.send_data(second, 1, 101, 100);
-        while hand.host.read(hand.now, hand.connection).is_some() {}
-        hand.host.close(hand.now, hand.connection);
-        let sent = hand.collect();
+        let (mut remote, _) = TestPeer::open(config);
+        remote.send_data(remote.flow, 1, 1, 100);
+        let (second, _) = remote.join(2000);
+        remote.send_data(second, 1, 101, 100);
+        while remote.host.read(remote.now, remote.connection).is_some() {}
+        remote.host.close(remote.now, remote.connection);
+        let sent = remote.collect();
         let fins = sent.iter().filter(|segment| segment.options.dss.is_some_and(|dss| dss.data_fin)).count();
         assert_eq!(fins, count, "{sent:?}");
     }
 }
 
 #[test]
-fn time_wait_answers_as_tcp_or_as_mptcp() {
+fn time_wait_responds_as_tcp_or_mptcp() {
     for (config, plain) in [(Config::default(), false), (linux(), true)] {
-        let (mut hand, _) = Hand::open(config);
-        hand.host.close(hand.now, hand.connection);
-        hand.collect();
-        let mut dss = hand.dss(2, Some((1, 0, 1)));
+        let (mut remote, _) = TestPeer::open(config);
+        remote.host.close(remote.now, remote.connection);
+        remote.collect();
+        let mut dss = remote.dss(2, Some((1, 0, 1)));
         dss.data_fin = true;
-        hand.send(hand.flow, 1, 1, |segment| segment.options.dss = Some(dss));
-        let dss = hand.dss(2, None);
-        let last = hand.send(hand.flow, 1, 2, |segment| {
+        remote.send(remote.flow, 1, 1, |segment| segment.options.dss = Some(dss));
+        let dss = remote.dss(2, None);
+        let last = remote.send(remote.flow, 1, 2, |segment| {
             segment.flags |= Flags::FIN;
             segment.options.dss = Some(dss);
         });
@@ -134,7 +134,7 @@ fn time_wait_answers_as_tcp_or_as_mptcp() {
 }
 
 #[test]
-fn the_third_ack_of_a_join_goes_again_every_two_round_trips_or_backs_off() {
+fn third_ack_of_a_join_is_retransmitted_every_two_rtts_or_with_backoff() {
     for (config, expected) in [(linux(), vec![80, 80, 80]), (Config::default(), vec![240, 2000, 4000])] {
         let mut pair = Pair::builder().seed(22).links(&[10, 20]).config(config).connect();
         pair.keep_log = true;
@@ -153,7 +153,7 @@ fn the_third_ack_of_a_join_goes_again_every_two_round_trips_or_backs_off() {
 }
 
 #[test]
-fn an_address_is_echoed_before_the_join_or_after_its_syn() {
+fn address_is_echoed_before_the_join_or_after_its_syn() {
     for (config, echo_first) in [(linux(), true), (Config::default(), false)] {
         let mut pair = Pair::builder().seed(23).links(&[10]).config(config).connect();
         pair.server.add_interface([10, 9, 0, 3].into(), false);
@@ -170,7 +170,7 @@ fn an_address_is_echoed_before_the_join_or_after_its_syn() {
 }
 
 #[test]
-fn slow_start_goes_on_where_more_than_half_of_the_window_was_under_way() {
+fn slow_start_continues_if_more_than_half_of_the_window_was_in_flight() {
     let grows = |segments: u64| {
         let mut config = Config::tcp();
         config.linux_compat.cwnd_limited_per_round = true;
@@ -191,29 +191,32 @@ fn slow_start_goes_on_where_more_than_half_of_the_window_was_under_way() {
 
 /// An acknowledgement that repeats the last one on its subflow, while data came on another and the window shrank.
 #[test]
-fn a_repeated_acknowledgement_never_makes_a_window_smaller() {
+fn duplicate_acknowledgement_never_shrinks_the_window() {
     let by_subflow = LinuxStack { buffer_memory: false, ..LinuxStack::LINUX };
     for (linux_stack, offered) in [(LinuxStack::default(), 60_000 - 1_000), (by_subflow, 60_000)] {
-        let (mut hand, _) = Hand::open(Config { linux_stack, ..Config::default() });
-        hand.send_data(hand.flow, 1, 1, 100);
-        hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 5_000]));
-        hand.collect();
-        let dss = hand.dss(1, None);
-        hand.send(hand.flow, 101, 1, |segment| segment.options.dss = Some(dss));
-        let dss = hand.dss(1_001, None);
-        hand.send(hand.flow, 101, 1, |segment| (segment.window, segment.options.dss) = (59_000, Some(dss)));
-        let room = |hand: &Hand| hand.host.info(hand.now, hand.connection).unwrap().peer_window;
-        assert_eq!(room(&hand), offered);
+        let (mut remote, _) = TestPeer::open(Config { linux_stack, ..Config::default() });
+        remote.send_data(remote.flow, 1, 1, 100);
+        remote.host.write(remote.now, remote.connection, Bytes::from(vec![1; 5_000]));
+        remote.collect();
+        let dss = remote.dss(1, None);
+        remote.send(remote.flow, 101, 1, |segment| segment.options.dss = Some(dss));
+        let dss = remote.dss(1_001, None);
+        remote
+            .send(remote.flow, 101, 1, |segment| (segment.window, segment.options.dss) = (59_000, Some(dss)));
+        let room = |remote: &TestPeer| remote.host.info(remote.now, remote.connection).unwrap().peer_window;
+        assert_eq!(room(&remote), offered);
         // What acknowledges more says how much there is, but what was offered once stays.
-        let dss = hand.dss(2_001, None);
-        hand.send(hand.flow, 101, 501, |segment| (segment.window, segment.options.dss) = (58_000, Some(dss)));
-        assert_eq!(room(&hand), offered - 1_000);
+        let dss = remote.dss(2_001, None);
+        remote.send(remote.flow, 101, 501, |segment| {
+            (segment.window, segment.options.dss) = (58_000, Some(dss))
+        });
+        assert_eq!(room(&remote), offered - 1_000);
     }
 }
 
 /// A box drops what begins with MP_CAPABLE: the second connection does not find that out again, nor the third after an hour.
 #[test]
-fn where_mp_capable_is_eaten_connections_open_as_tcp_for_an_hour() {
+fn blackholed_mp_capable_makes_new_connections_tcp_for_an_hour() {
     let opened_within = |config: Config| {
         let mut pair = Pair::builder().config(config.clone()).connect();
         pair.rule = Box::new(|_, _, segment| {
@@ -243,7 +246,7 @@ fn where_mp_capable_is_eaten_connections_open_as_tcp_for_an_hour() {
 
 /// Pingpong mode: in 200 requests with an answer each, one a round trip, nearly no segment is an acknowledgement alone.
 #[test]
-fn answers_carry_the_acknowledgements_of_requests() {
+fn responses_carry_the_acknowledgements_of_requests() {
     let pure = |config: Config| {
         let mut pair = Pair::builder().links(&[5]).config(config).connect();
         pair.run(Duration::from_millis(200));

@@ -1,9 +1,9 @@
-//! Queues by subflow as Linux fills and empties them: pieces, buffers, who is asked first, and which ends are acknowledged.
+//! Linux's subflow queues: sizes of segments, buffers, order of subflows, and acknowledgements of PSH.
 
 use std::sync::{Arc, Mutex};
 
-use crate::hand::Hand;
 use crate::pair::{Pair, pattern};
+use crate::test_peer::TestPeer;
 use bytes::Bytes;
 use mptcp::scheduler::{Linux, Scheduler, SendView};
 use mptcp::{Config, LinuxStack};
@@ -21,19 +21,19 @@ fn lengths(sent: &[Segment]) -> Vec<usize> {
 }
 
 /// The peer offers `window` bytes and acknowledges nothing more.
-fn offer(hand: &mut Hand, window: u16) -> Vec<usize> {
-    let dss = hand.dss(1, None);
-    let sent =
-        hand.send(hand.flow, 101, 1, |segment| (segment.window, segment.options.dss) = (window, Some(dss)));
+fn offer(remote: &mut TestPeer, window: u16) -> Vec<usize> {
+    let dss = remote.dss(1, None);
+    let sent = remote
+        .send(remote.flow, 101, 1, |segment| (segment.window, segment.options.dss) = (window, Some(dss)));
     lengths(&sent)
 }
 
 #[test]
-fn a_window_is_filled_to_its_last_byte_and_small_pieces_join() {
-    let (mut hand, _) = Hand::open(Config { initial_window: 500, nagle: true, ..linux() });
-    hand.send_data(hand.flow, 1, 1, 100);
-    hand.host.write(hand.now, hand.connection, Bytes::from(pattern(200_000)));
-    let sent = hand.collect();
+fn window_is_filled_to_its_last_byte_and_small_writes_are_joined() {
+    let (mut remote, _) = TestPeer::open(Config { initial_window: 500, nagle: true, ..linux() });
+    remote.send_data(remote.flow, 1, 1, 100);
+    remote.host.write(remote.now, remote.connection, Bytes::from(pattern(200_000)));
+    let sent = remote.collect();
     let full = sent[0].payload.len();
     assert_eq!(lengths(&sent).iter().sum::<usize>(), 60_000);
     assert_eq!(sent.last().map(|last| last.payload.len()), Some(60_000 % full));
@@ -41,29 +41,29 @@ fn a_window_is_filled_to_its_last_byte_and_small_pieces_join() {
     let pushed = sent.iter().filter(|segment| segment.flags.contains(Flags::PSH)).count();
     assert!(pushed == 1 && sent.last().is_some_and(|last| last.flags.contains(Flags::PSH)));
     // A small segment is under way: the next waits, and what comes is put behind it.
-    assert_eq!(offer(&mut hand, 60_100), []);
-    assert_eq!(offer(&mut hand, 60_100 + full as u16), [full]);
+    assert_eq!(offer(&mut remote, 60_100), []);
+    assert_eq!(offer(&mut remote, 60_100 + full as u16), [full]);
     // Without the queues a window that has room for half of a segment waits for the rest.
-    let (mut hand, _) = Hand::open(Config { initial_window: 500, ..Config::default() });
-    hand.send_data(hand.flow, 1, 1, 100);
-    hand.host.write(hand.now, hand.connection, Bytes::from(pattern(200_000)));
-    let sent = lengths(&hand.collect());
+    let (mut remote, _) = TestPeer::open(Config { initial_window: 500, ..Config::default() });
+    remote.send_data(remote.flow, 1, 1, 100);
+    remote.host.write(remote.now, remote.connection, Bytes::from(pattern(200_000)));
+    let sent = lengths(&remote.collect());
     assert!(sent.iter().all(|&length| length == sent[0]) && sent.iter().sum::<usize>() < 60_000);
 }
 
 #[test]
-fn a_small_end_waits_for_what_is_small_and_not_for_full_segments() {
+fn small_last_segment_waits_only_for_small_segments() {
     for (config, sent) in [(linux(), [3, 0, 1]), (Config::default(), [2, 0, 1])] {
-        let (mut hand, _) = Hand::open(Config { nagle: true, ..config });
-        hand.send_data(hand.flow, 1, 1, 100);
-        let write = |hand: &mut Hand, bytes: usize| {
-            hand.host.write(hand.now, hand.connection, Bytes::from(pattern(bytes)));
-            lengths(&hand.collect())
+        let (mut remote, _) = TestPeer::open(Config { nagle: true, ..config });
+        remote.send_data(remote.flow, 1, 1, 100);
+        let write = |remote: &mut TestPeer, bytes: usize| {
+            remote.host.write(remote.now, remote.connection, Bytes::from(pattern(bytes)));
+            lengths(&remote.collect())
         };
-        let (first, second) = (write(&mut hand, 1_100), write(&mut hand, 10));
+        let (first, second) = (write(&mut remote, 1_100), write(&mut remote, 10));
         let end = 1 + first.iter().sum::<usize>() as u32;
-        let dss = hand.dss(end.into(), None);
-        let last = hand.send(hand.flow, 101, end, |segment| segment.options.dss = Some(dss));
+        let dss = remote.dss(end.into(), None);
+        let last = remote.send(remote.flow, 101, end, |segment| segment.options.dss = Some(dss));
         assert_eq!([first.len(), second.len(), lengths(&last).len()], sent);
     }
 }
@@ -86,7 +86,7 @@ fn windows(bytes: usize) -> (u64, u64) {
 }
 
 #[test]
-fn a_burst_begins_a_window_anew_for_each_of_its_buffers() {
+fn burst_after_idle_restarts_the_window_for_each_buffer() {
     let (before, after) = windows(20_000);
     assert!(before >= 80, "{before} segments");
     assert_eq!(after, before / 2);
@@ -115,50 +115,51 @@ impl Scheduler for Asked {
 }
 
 #[test]
-fn a_window_that_opens_is_filled_before_the_application_writes_more() {
+fn opened_window_is_filled_before_the_next_application_write() {
     let asked = Arc::new(Mutex::new(Vec::new()));
     let scheduler = Asked(Linux::default(), Arc::clone(&asked)).into();
-    let (mut hand, _) = Hand::open(Config { initial_window: 500, send_buffer: 80_000, scheduler, ..linux() });
-    hand.send_data(hand.flow, 1, 1, 100);
-    hand.host.write(hand.now, hand.connection, Bytes::from(pattern(80_000)));
-    hand.collect();
+    let (mut remote, _) =
+        TestPeer::open(Config { initial_window: 500, send_buffer: 80_000, scheduler, ..linux() });
+    remote.send_data(remote.flow, 1, 1, 100);
+    remote.host.write(remote.now, remote.connection, Bytes::from(pattern(80_000)));
+    remote.collect();
     asked.lock().expect("nobody panics").clear();
     // All is acknowledged, and there is room for everything: only what was there is given away at once.
-    let mut opened = crate::hand::segment(hand.flow.peer, hand.flow.host, Flags::ACK, Vec::new());
+    let mut opened = crate::test_peer::segment(remote.flow.peer, remote.flow.host, Flags::ACK, Vec::new());
     opened.sequence = mptcp_wire::Seq::new(101);
-    opened.acknowledgment = hand.flow.iss + 60_001;
-    opened.options.dss = Some(hand.dss(60_001, None));
-    hand.host.handle_segment(hand.now, hand.interface, opened);
+    opened.acknowledgment = remote.flow.iss + 60_001;
+    opened.options.dss = Some(remote.dss(60_001, None));
+    remote.host.handle_segment(remote.now, remote.interface, opened);
     assert_eq!(asked.lock().expect("nobody panics").first(), Some(&20_000));
 }
 
 #[test]
-fn a_little_more_than_a_full_segment_is_acknowledged_at_once() {
+fn more_than_a_full_segment_is_acknowledged_at_once() {
     for (linux_stack, answered) in [(LinuxStack::default(), [0, 0, 1]), (LinuxStack::LINUX, [0, 1, 0])] {
-        let (mut hand, _) = Hand::open(Config { linux_stack, ..Config::default() });
+        let (mut remote, _) = TestPeer::open(Config { linux_stack, ..Config::default() });
         let mut at = 1;
-        let mut send = |hand: &mut Hand, length: u16| {
-            let sent = hand.send_data(hand.flow, at as u32, at, length);
+        let mut send = |remote: &mut TestPeer, length: u16| {
+            let sent = remote.send_data(remote.flow, at as u32, at, length);
             at += u64::from(length);
             sent.len()
         };
         // The first are all acknowledged at once; then each second one.
-        let usual: Vec<usize> = (0..40).map(|_| send(&mut hand, 500)).collect();
+        let usual: Vec<usize> = (0..40).map(|_| send(&mut remote, 500)).collect();
         if usual.last() == Some(&0) {
-            send(&mut hand, 500);
+            send(&mut remote, 500);
         }
-        let sent: Vec<usize> = [500, 1, 500].map(|length| send(&mut hand, length)).to_vec();
+        let sent: Vec<usize> = [500, 1, 500].map(|length| send(&mut remote, length)).to_vec();
         assert_eq!(sent, answered);
     }
 }
 
 /// What the host says to a full segment that is pushed or not, once it is read, with a gap before it at the data level or none.
 fn answers(pushed: bool, gap: u64) -> usize {
-    let (mut hand, _) = Hand::open(Config { linux_stack: LinuxStack::LINUX, ..linux() });
+    let (mut remote, _) = TestPeer::open(Config { linux_stack: LinuxStack::LINUX, ..linux() });
     let mut at = 1;
-    let mut send = |hand: &mut Hand, pushed: bool, gap: u64| {
-        let dss = hand.dss(1, Some((at + gap, at as u32, 500)));
-        let sent = hand.send(hand.flow, at as u32, 1, |segment| {
+    let mut send = |remote: &mut TestPeer, pushed: bool, gap: u64| {
+        let dss = remote.dss(1, Some((at + gap, at as u32, 500)));
+        let sent = remote.send(remote.flow, at as u32, 1, |segment| {
             segment.options.dss = Some(dss);
             segment.payload = Bytes::from(vec![1; 500]);
             if pushed {
@@ -166,20 +167,20 @@ fn answers(pushed: bool, gap: u64) -> usize {
             }
         });
         at += 500;
-        while hand.host.read(hand.now, hand.connection).is_some() {}
-        sent.len() + hand.collect().len()
+        while remote.host.read(remote.now, remote.connection).is_some() {}
+        sent.len() + remote.collect().len()
     };
     // The first are all acknowledged at once, then every second one.
-    let usual: Vec<usize> = (0..60).map(|_| send(&mut hand, false, 0)).collect();
+    let usual: Vec<usize> = (0..60).map(|_| send(&mut remote, false, 0)).collect();
     assert_eq!(usual[56..].iter().sum::<usize>(), 2);
     if *usual.last().expect("sixty") == 0 {
-        send(&mut hand, false, 0);
+        send(&mut remote, false, 0);
     }
-    send(&mut hand, pushed, gap)
+    send(&mut remote, pushed, gap)
 }
 
 #[test]
-fn a_pushed_end_is_acknowledged_when_all_is_read() {
+fn segment_with_psh_is_acknowledged_once_all_is_read() {
     assert_eq!((answers(false, 0), answers(true, 0)), (0, 1));
     // It waits out of order at the data level: not all is read.
     assert_eq!(answers(true, 1000), 0);

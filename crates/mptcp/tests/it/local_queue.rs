@@ -1,4 +1,4 @@
-//! What connections do with what they know of this host's own queue.
+//! The use of the local interface queue by congestion control.
 
 use crate::pair::Pair;
 use bytes::Bytes;
@@ -46,7 +46,7 @@ fn round_trip(
 }
 
 #[test]
-fn the_published_rule_shrinks_the_window_by_equation_4() {
+fn published_rule_reduces_the_window_by_equation_4() {
     for (rule, local, unacked) in [(SendQueueRule::Published, 50_000, 0), (SendQueueRule::Unacked, 0, 50_000)]
     {
         let mut algorithm = rule.around(Box::new(Reno));
@@ -68,7 +68,7 @@ fn the_published_rule_shrinks_the_window_by_equation_4() {
 }
 
 #[test]
-fn the_published_rule_leaves_a_short_queue_alone() {
+fn published_rule_ignores_a_short_queue() {
     let mut algorithm = SendQueueRule::Published.around(Box::new(Reno));
     let mut paths = [path(40)];
     paths[0].local.bytes = 3000;
@@ -77,7 +77,7 @@ fn the_published_rule_leaves_a_short_queue_alone() {
 }
 
 #[test]
-fn linked_pacing_takes_off_what_stood_for_a_round_trip() {
+fn linked_pacing_removes_a_queue_that_stands_for_an_rtt() {
     let mut algorithm = SendQueueRule::Linked.around(Box::new(Reno));
     let mut paths = [path(60)];
     // 1 ms a packet: 5 ms of work are 5000 bytes.
@@ -96,7 +96,7 @@ fn linked_pacing_takes_off_what_stood_for_a_round_trip() {
 }
 
 #[test]
-fn linked_pacing_lets_bursts_pass() {
+fn linked_pacing_allows_bursts() {
     let mut algorithm = SendQueueRule::Linked.around(Box::new(Reno));
     let mut paths = [path(60)];
     let mut now = Instant::ZERO;
@@ -110,7 +110,7 @@ fn linked_pacing_lets_bursts_pass() {
 }
 
 #[test]
-fn contended_paths_are_paced_at_one_stations_rate_in_sum() {
+fn contended_paths_are_paced_at_the_total_rate_of_one_station() {
     let mut algorithm = SendQueueRule::Linked.around(Box::new(Lia));
     let mut paths = [path(10), path(10)];
     paths[0].local = queue(0, 1000, 400);
@@ -130,7 +130,7 @@ fn contended_paths_are_paced_at_one_stations_rate_in_sum() {
 
 /// Of the share of the medium and what the algorithm asks for the lesser counts, and that is there again when the medium is free.
 #[test]
-fn linked_pacing_leaves_the_pace_of_the_algorithm() {
+fn linked_pacing_keeps_the_pacing_rate_of_the_algorithm() {
     let mut algorithm = SendQueueRule::Linked.around(Box::new(Bbr::default()));
     let mut paths = [path(10), path(10)];
     algorithm.on_path_change(&mut paths, 0);
@@ -150,7 +150,7 @@ fn linked_pacing_leaves_the_pace_of_the_algorithm() {
 }
 
 #[test]
-fn one_path_is_not_paced_however_contended() {
+fn single_path_is_not_paced_on_a_contended_medium() {
     let mut algorithm = SendQueueRule::Linked.around(Box::new(Reno));
     let mut paths = [path(10)];
     paths[0].local = queue(0, 3000, 400);
@@ -159,7 +159,7 @@ fn one_path_is_not_paced_however_contended() {
 }
 
 #[test]
-fn wvegas_keeps_its_share_of_ten_segments_in_the_queue() {
+fn wvegas_keeps_ten_segments_queued() {
     let (mut algorithm, mut paths) = (WVegas::default(), [path(30)]);
     paths[0].min_rtt = Some(RTT);
     let mut now = Instant::ZERO;
@@ -203,7 +203,7 @@ fn through_a_slow_interface(config: Config) -> (u64, u64) {
 }
 
 #[test]
-fn small_queues_bound_what_waits_and_departures_let_it_go_on() {
+fn small_queues_limit_the_local_queue_until_departures() {
     let (most, sent) = through_a_slow_interface(Config { small_queues: Some(20_000), ..Config::tcp() });
     assert!((20_000..=21_500).contains(&most), "{most}");
     assert!(sent > 1_000_000, "{sent}");
@@ -232,7 +232,7 @@ impl CongestionControl for Paced {
 }
 
 #[test]
-fn a_paced_path_sends_at_its_rate_and_without_bursts() {
+fn paced_path_sends_at_its_rate_without_bursts() {
     let mut pair = Pair::builder().seed(2).links(&[10]).config(Config::tcp()).connect();
     pair.client.set_policies(pair.connection, Some(Box::new(Paced(500_000.0))), None);
     let data = Bytes::from(vec![0; 1 << 20]);

@@ -1,45 +1,45 @@
-//! The protocol in virtual time: two endpoints (`pair`), an endpoint and a peer made by hand (`hand`), and two
-//! endpoints to which random operations are done (`arena`).
+//! Tests of the protocol in virtual time. Harnesses: two endpoints (`pair`), an endpoint with a scripted peer
+//! (`test_peer`), and two endpoints with random operations (`random_operations`).
 
-mod arena;
 mod bounds;
-mod ending;
+mod closing;
+mod data_retransmission;
+mod encoding;
 mod examples;
-mod extremes;
+mod extreme_settings;
 mod fast_open;
 mod formulas;
-mod found;
-mod found_queues;
-mod hand;
-mod handoff;
+mod handover;
+mod handshake;
 mod hostile_blind;
 mod hostile_handshake;
 mod hostile_memory;
-mod identity;
 mod kernel_policies;
 mod large;
 mod linux;
 mod linux_queues;
 mod local_queue;
+mod memory_pressure;
 mod middleboxes;
 mod observed;
-mod opening;
 mod operations;
 mod pair;
 mod path_mtu;
-mod peer;
+mod peer_segments;
 mod presets;
+mod queue_regressions;
+mod random_operations;
 mod rates;
 mod record;
-mod repairs;
-mod sampled;
+mod regressions;
+mod rfc_requirements;
+mod sampled_controllers;
 mod script;
 mod scripts;
 mod scripts_wrong;
-mod shortage;
-mod shrinking;
-mod strange;
+mod shrinking_window;
+mod test_peer;
 mod theory;
 mod transfer;
-mod twice;
+mod unexpected_segments;
 mod version0;

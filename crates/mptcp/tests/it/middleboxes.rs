@@ -1,5 +1,5 @@
-//! Boxes that meddle, for both versions: the data arrives intact, or the connection falls back to TCP; never
-//! corrupt, never stuck. What boxes do is that of Honda et al. (IMC 2011) and RFC 8684 section 6.
+//! Middleboxes, for both versions: data arrives intact, or the connection falls back to TCP. It is never
+//! corrupted and never stalls. The behaviours are those of Honda et al. (IMC 2011) and RFC 8684 section 6.
 
 use crate::pair::{Fate, Pair, Rule, pattern};
 use bytes::{Bytes, BytesMut};
@@ -61,7 +61,7 @@ fn strip(segment: &Segment) -> Fate {
 }
 
 #[test]
-fn nobody_in_between() {
+fn no_middlebox() {
     both(|| Box::new(|_, _, _| Fate::Deliver), Mode::Multipath);
 }
 
@@ -213,7 +213,7 @@ fn segments_are_joined_and_the_options_of_the_second_are_lost() {
 }
 
 #[test]
-fn content_is_changed_on_one_of_two_paths_and_the_checksum_tells() {
+fn changed_payload_on_one_of_two_paths_is_detected_by_the_checksum() {
     for version in [Version::V0, Version::V1] {
         let rule: Rule = Box::new(|to_server, path, segment| {
             if !to_server || path == 0 || segment.payload.len() < 500 {
@@ -236,7 +236,7 @@ fn content_is_changed_on_one_of_two_paths_and_the_checksum_tells() {
 }
 
 #[test]
-fn content_is_changed_on_the_only_path_and_the_connection_becomes_tcp() {
+fn changed_payload_on_the_only_path_causes_fallback_to_tcp() {
     for version in [Version::V0, Version::V1] {
         let config = Config { version, checksum: true, ..Config::default() };
         let mut pair = Pair::builder().seed(9).links(&[10]).config(config).connect();

@@ -1,4 +1,4 @@
-//! What a server that is observed tells: of connections that are TCP, of what leaves with a FIN, of ends by a timer.
+//! Events of an observed server: TCP connections, data sent with a FIN, and closes by a timer.
 
 use std::sync::{Arc, Mutex};
 
@@ -37,7 +37,7 @@ impl Ear {
 }
 
 #[test]
-fn a_client_that_never_offered_it_has_not_fallen_back() {
+fn client_without_mp_capable_reports_no_fallback() {
     let mut pair = Pair::builder().client(Config::tcp()).connect();
     let ear = listen(&mut pair, Kinds::NONE.with(Kind::Connection));
     pair.transfer(&pattern(10_000), Duration::from_secs(5));
@@ -45,7 +45,7 @@ fn a_client_that_never_offered_it_has_not_fallen_back() {
 }
 
 #[test]
-fn who_loses_its_options_has_fallen_back() {
+fn stripped_options_are_reported_as_fallback() {
     let mut pair = Pair::builder().connect();
     let ear = listen(&mut pair, Kinds::NONE.with(Kind::Connection));
     pair.rule = Box::new(|_, _, segment| {
@@ -62,7 +62,7 @@ fn who_loses_its_options_has_fallen_back() {
 
 /// What is given to a subflow ahead of its window is told as it leaves, also what leaves as TCP's.
 #[test]
-fn what_was_queued_is_told_byte_for_byte_as_it_leaves() {
+fn queued_data_is_reported_when_it_is_sent() {
     for stripped in [false, true] {
         let linux_stack = LinuxStack { subflow_queues: true, ..LinuxStack::default() };
         let mut pair = Pair::builder().config(Config { linux_stack, ..Config::default() }).connect();
@@ -91,7 +91,7 @@ fn what_was_queued_is_told_byte_for_byte_as_it_leaves() {
 }
 
 #[test]
-fn a_fin_is_no_byte_of_what_it_left_with() {
+fn fin_is_not_counted_as_payload() {
     let mut pair = Pair::builder().config(Config::tcp()).connect();
     let ear = listen(&mut pair, Kinds::NONE.with(Kind::Schedule));
     pair.run(Duration::from_millis(100));
@@ -110,7 +110,7 @@ fn a_fin_is_no_byte_of_what_it_left_with() {
 }
 
 #[test]
-fn an_end_by_a_timer_is_told_of_when_it_comes() {
+fn close_by_a_timer_is_reported_at_its_time() {
     let mut pair = Pair::builder().links(&[10, 20]).connect();
     let ear = listen(&mut pair, Kinds::NONE.with(Kind::Connection).with(Kind::Subflow));
     pair.run(Duration::from_millis(200));
@@ -128,7 +128,7 @@ fn an_end_by_a_timer_is_told_of_when_it_comes() {
 
 /// Kinds and times that nobody asked for are not told.
 #[test]
-fn what_is_wanted_is_told_and_nothing_else() {
+fn observer_gets_only_the_wanted_events() {
     let (from, until) = (Duration::from_millis(30), Duration::from_millis(60));
     let mut pair = Pair::builder().links(&[10, 20]).connect();
     let (from, until) = (pair.now + from, pair.now + until);
@@ -145,7 +145,7 @@ fn what_is_wanted_is_told_and_nothing_else() {
 }
 
 #[test]
-fn resets_say_why() {
+fn resets_report_their_reason() {
     let mut pair = Pair::builder().connect();
     let ear = listen(&mut pair, Kinds::NONE.with(Kind::OptionIn));
     pair.rule = Box::new(|to_server, _, segment| {
@@ -168,7 +168,7 @@ fn resets_say_why() {
 }
 
 #[test]
-fn numbers_are_written_with_their_units() {
+fn numbers_are_displayed_with_units() {
     let ms = Duration::from_millis;
     let event =
         Event::RoundTrip { latest: ms(20), srtt: Duration::from_micros(20_500), rttvar: Duration::ZERO };
@@ -178,14 +178,14 @@ fn numbers_are_written_with_their_units() {
 }
 
 #[test]
-fn each_number_of_the_table_is_some_events_own() {
+fn every_field_belongs_to_an_event() {
     // What a kind says it has is filled: the numbers that are given are as many.
     let fields = |kind: Kind| kind.fields().len();
     assert_eq!((fields(Kind::Subflow), fields(Kind::Connection), fields(Kind::OptionIn)), (0, 0, 1));
 }
 
 #[test]
-fn why_a_path_got_data_goes_by_who_else_could_have_had_it() {
+fn schedule_reason_depends_on_the_other_candidates() {
     let picks = |links: &[u64]| {
         let mut pair = Pair::builder().links(links).connect();
         let ear = listen(&mut pair, Kinds::NONE.with(Kind::Schedule));

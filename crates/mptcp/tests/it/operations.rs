@@ -1,17 +1,18 @@
-//! Random operations on two endpoints: what must hold whatever happens.
+//! Random operations on two endpoints, with checks of invariants.
 //!
-//! Each case draws settings, paths and a list of operations, heals the network, and checks that
-//! every byte written arrived once, in order and intact, or that the connection said that it ended;
-//! that no segment exceeds the window or the option space; that nothing wakes up for nothing; and
-//! that nothing is left after the end.
+//! Each case has random settings, paths and operations. After the operations, the network becomes error-free. Then:
 //!
-//! `MPTCP_OPERATIONS=1000000 cargo test -p mptcp --release --test it operations:: -- --nocapture` goes on
-//! until that many operations were executed, from the seed in `MPTCP_SEED` (0 unless given), and
-//! prints the count.
+//! - every written byte has arrived once, in order and intact, or the connection has reported its end
+//! - no segment has exceeded the window or the option space
+//! - no endpoint has woken up without reason
+//! - nothing is left after the end
+//!
+//! `MPTCP_OPERATIONS=1000000 cargo test -p mptcp --release --test it operations:: -- --nocapture` runs until that many
+//! operations were executed, with the seed `MPTCP_SEED` (default: 0), and prints their number.
 
 use std::cell::Cell;
 
-use crate::arena::{Arena, Operation, Settings, case};
+use crate::random_operations::{Operation, OperationRunner, Settings, random_case};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
@@ -19,11 +20,11 @@ use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestCaseError,
 const CASES: u32 = 400;
 
 fn run(settings: &Settings, operations: &[Operation]) {
-    let mut arena = Arena::new(settings);
+    let mut runner = OperationRunner::new(settings);
     for operation in operations {
-        arena.execute(operation);
+        runner.execute(operation);
     }
-    arena.finish();
+    runner.finish();
 }
 
 fn seed(number: u64) -> TestRng {
@@ -33,7 +34,7 @@ fn seed(number: u64) -> TestRng {
 }
 
 #[test]
-fn whatever_happens_the_streams_arrive_or_end() {
+fn streams_arrive_or_end_after_random_operations() {
     let goal: u64 = std::env::var("MPTCP_OPERATIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
     let start: u64 = std::env::var("MPTCP_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
     let (executed, cases) = (Cell::new(0_u64), Cell::new(0_u64));
@@ -46,7 +47,7 @@ fn whatever_happens_the_streams_arrive_or_end() {
             ..RunnerConfig::default()
         };
         let mut runner = TestRunner::new_with_rng(settings, seed(round));
-        let result = runner.run(&case(), |(settings, operations)| {
+        let result = runner.run(&random_case(), |(settings, operations)| {
             executed.set(executed.get() + operations.len() as u64);
             cases.set(cases.get() + 1);
             let outcome = std::panic::catch_unwind(|| run(&settings, &operations));
@@ -70,14 +71,14 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
 
 /// The same case twice does the same: a failure can be had again.
 #[test]
-fn a_case_is_a_function_of_its_seed() {
+fn same_seed_gives_the_same_case() {
     let trace = || {
         let mut runner = TestRunner::new_with_rng(RunnerConfig::default(), seed(77));
-        let (settings, operations) = case().new_tree(&mut runner).expect("a case").current();
-        let mut arena = Arena::new(&settings);
-        operations.iter().for_each(|operation| arena.execute(operation));
-        arena.finish();
-        (arena.now(), arena.segments())
+        let (settings, operations) = random_case().new_tree(&mut runner).expect("a case").current();
+        let mut runner = OperationRunner::new(&settings);
+        operations.iter().for_each(|operation| runner.execute(operation));
+        runner.finish();
+        (runner.now(), runner.segments())
     };
     assert_eq!(trace(), trace());
 }

@@ -1,4 +1,4 @@
-//! Paths that carry less than both ends want: what arrives, over one path and over two.
+//! Paths with a smaller MTU than that of both hosts, on one path and on two.
 
 use std::sync::{Arc, Mutex};
 
@@ -55,7 +55,7 @@ fn first(pair: &Pair) -> mptcp::SubflowInfo {
 }
 
 #[test]
-fn a_path_that_narrows_costs_one_timeout_and_no_data() {
+fn reduced_path_mtu_costs_one_timeout_and_no_data() {
     for config in [Config::tcp(), Config::default(), Config { checksum: true, ..Config::default() }] {
         let mut pair = Pair::builder().links(&[10]).config(config).connect();
         let none = Refused::default();
@@ -70,7 +70,7 @@ fn a_path_that_narrows_costs_one_timeout_and_no_data() {
 }
 
 #[test]
-fn a_path_that_was_narrow_from_the_start_costs_no_timeout() {
+fn small_initial_path_mtu_costs_no_timeout() {
     for config in [Config::tcp(), Config::default()] {
         let mut pair = Pair::builder().links(&[10]).config(config).connect();
         let refused = narrow(&mut pair, 1200);
@@ -81,7 +81,7 @@ fn a_path_that_was_narrow_from_the_start_costs_no_timeout() {
 }
 
 #[test]
-fn a_narrow_path_beside_another_is_used_again() {
+fn path_with_a_small_mtu_is_used_with_another_path() {
     let mut pair = Pair::builder().links(&[10, 15]).connect();
     let none = Refused::default();
     send(&mut pair, &pattern(100_000), &none, None, Duration::from_secs(5));
@@ -96,7 +96,7 @@ fn a_narrow_path_beside_another_is_used_again() {
 }
 
 #[test]
-fn a_black_hole_is_found_by_who_looks_for_it() {
+fn mtu_probing_detects_a_black_hole() {
     for links in [vec![10], vec![10, 15]] {
         let config = Config { mtu_probing: MtuProbing::BlackHole, ..Config::default() };
         let mut pair = Pair::builder().links(&links).config(config).connect();
@@ -114,7 +114,7 @@ fn a_black_hole_is_found_by_who_looks_for_it() {
 }
 
 #[test]
-fn who_begins_small_finds_what_fits_without_a_loss() {
+fn mtu_probing_from_a_small_size_finds_the_mtu_without_loss() {
     let config = Config { mtu_probing: MtuProbing::On, ..Config::default() };
     let mut pair = Pair::builder().links(&[10]).config(config).connect();
     pair.run(Duration::from_millis(100));
@@ -129,7 +129,7 @@ fn who_begins_small_finds_what_fits_without_a_loss() {
 /// S13: a host on the path that answers each segment by a packet size two bytes smaller than the last one has few flights
 /// retransmitted, not one for each message.
 #[test]
-fn ever_smaller_sizes_cost_few_flights() {
+fn decreasing_mtu_reports_cost_few_flights() {
     for config in [Config::tcp(), Config::default()] {
         let mut pair = Pair::builder().links(&[10]).config(config).connect();
         let seen: Refused = Refused::default();

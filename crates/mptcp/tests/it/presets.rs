@@ -1,9 +1,9 @@
-//! What the presets of a configuration stand for.
+//! The values of the preset configurations.
 
 use mptcp::{Config, CouplingScope, OpportunisticRule, PenaltyRule, SlowStart};
 
 #[test]
-fn the_historical_rules_are_those_of_the_papers_kernels() {
+fn historical_configuration_has_the_rules_of_the_early_kernels() {
     let (then, now) = (Config::historical(), Config::default());
     assert_eq!((then.scheduler.name(), now.scheduler.name()), ("minrtt", "ontime"));
     assert_eq!((then.coupling, then.slow_start), (CouplingScope::All, SlowStart::Standard));

@@ -1,4 +1,4 @@
-//! Wrong scripts are detected: wrong expectations, and wrong syntax.
+//! Detection of wrong scripts: wrong expectations and wrong syntax.
 
 use crate::script;
 

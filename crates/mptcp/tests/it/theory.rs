@@ -1,4 +1,4 @@
-//! Congestion control against theory: equilibria, window functions, sawteeth.
+//! Congestion control compared with theory: equilibria, window functions and sawtooth patterns.
 
 use crate::pair::{Fate, Pair};
 use bytes::Bytes;
@@ -122,7 +122,7 @@ fn received(pair: &Pair) -> u64 {
 }
 
 #[test]
-fn lia_takes_as_much_as_one_reno_on_the_best_path() {
+fn lia_gets_as_much_as_one_reno_flow_on_the_best_path() {
     for links in CASES {
         let alone = links.iter().map(|&link| measured(Reno, &[link])).fold(0.0, f64::max);
         let total = measured(Lia, links);
@@ -135,7 +135,7 @@ fn lia_takes_as_much_as_one_reno_on_the_best_path() {
 }
 
 #[test]
-fn alone_on_one_path_the_coupled_ones_are_reno() {
+fn coupled_algorithms_equal_reno_on_a_single_path() {
     let coupled: [Factory<dyn CongestionControl>; 2] = [Olia::default().into(), Balia.into()];
     for kind in coupled {
         let (found, reno) = (measured(kind.clone(), CASES[3]), measured(Reno, CASES[3]));
@@ -144,7 +144,7 @@ fn alone_on_one_path_the_coupled_ones_are_reno() {
 }
 
 #[test]
-fn olia_and_balia_take_about_as_much_as_one_reno_on_the_best_path() {
+fn olia_and_balia_get_about_as_much_as_one_reno_flow_on_the_best_path() {
     // Fixed points of the papers: OLIA's total is that of the best paths, which alone it uses; BALIA's
     // lies between LIA's and more.
     for links in &CASES[..3] {
@@ -182,7 +182,7 @@ fn cubic_follows_its_window_function() {
 }
 
 #[test]
-fn cubic_after_a_timeout_takes_the_end_of_slow_start_for_its_plateau() {
+fn cubic_uses_the_end_of_slow_start_as_plateau_after_a_timeout() {
     // RFC 9438 section 4.8: K is 0.
     let (mut cubic, mut paths) = (Cubic::default(), vec![path(1000, 200)]);
     let mut now = Instant::ZERO + Duration::from_secs(1);
@@ -202,7 +202,7 @@ fn cubic_after_a_timeout_takes_the_end_of_slow_start_for_its_plateau() {
 }
 
 #[test]
-fn cubic_is_at_least_renos_equal_on_short_paths() {
+fn cubic_grows_at_least_like_reno_on_short_paths() {
     // RFC 9438 section 4.3: alpha is such that the mean equals Reno's with its decrease.
     let (mut cubic, mut paths) = (Cubic::default(), vec![path(20, 10)]);
     let mut now = Instant::ZERO + Duration::from_secs(1);

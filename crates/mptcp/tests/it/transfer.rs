@@ -1,4 +1,4 @@
-//! Data arrives whole and in order, over one path and several, with and without losses.
+//! Complete transfers over one and several paths, with and without losses.
 
 use crate::pair::{Fate, Pair, pattern};
 use mptcp::congestion::Reno;
@@ -15,7 +15,7 @@ fn check(mut pair: Pair, length: usize, limit: u64) -> Pair {
 }
 
 #[test]
-fn plain_tcp_carries_a_file() {
+fn tcp_transfers_a_file() {
     let pair = Pair::builder().seed(1).links(&[10]).config(Config::tcp()).connect();
     let pair = check(pair, 3_000_000, 60);
     let info = pair.client.info(pair.now, pair.connection).unwrap();
@@ -25,7 +25,7 @@ fn plain_tcp_carries_a_file() {
 }
 
 #[test]
-fn two_paths_carry_a_file_together() {
+fn two_paths_transfer_a_file() {
     let pair = Pair::builder().seed(2).links(&[10, 15]).connect();
     let pair = check(pair, 3_000_000, 60);
     let info = pair.client.info(pair.now, pair.connection).unwrap();
@@ -51,7 +51,7 @@ fn every_scheduler_and_controller_survives_losses_on_both_paths() {
 }
 
 #[test]
-fn losses_are_repaired_without_sack_and_without_rack() {
+fn losses_are_repaired_without_sack_or_rack() {
     for (sack, rack, timestamps) in
         [(true, false, true), (false, false, true), (false, false, false), (true, true, false)]
     {
@@ -64,7 +64,7 @@ fn losses_are_repaired_without_sack_and_without_rack() {
 }
 
 #[test]
-fn a_single_loss_is_repaired_fast() {
+fn single_loss_is_repaired_by_fast_retransmit() {
     let config = Config { congestion: Reno.into(), ..Config::tcp() };
     let mut pair = Pair::builder().seed(5).links(&[10]).config(config).connect();
     let mut count = 0;
@@ -83,7 +83,7 @@ fn a_single_loss_is_repaired_fast() {
 }
 
 #[test]
-fn a_tail_loss_is_repaired_by_a_probe_and_not_by_a_timeout() {
+fn tail_loss_is_repaired_by_a_probe() {
     let mut pair = Pair::builder().seed(6).links(&[10]).config(Config::tcp()).connect();
     let mut last_seen = false;
     pair.rule = Box::new(move |to_server, _, segment| {
@@ -100,7 +100,7 @@ fn a_tail_loss_is_repaired_by_a_probe_and_not_by_a_timeout() {
 }
 
 #[test]
-fn data_moves_to_the_other_path_when_one_goes_silent() {
+fn data_is_reinjected_if_a_path_becomes_unresponsive() {
     let mut pair = Pair::builder().seed(7).links(&[10, 20]).connect();
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
     pair.received[0].clear();
@@ -111,7 +111,7 @@ fn data_moves_to_the_other_path_when_one_goes_silent() {
 }
 
 #[test]
-fn an_interface_that_goes_down_and_up_is_used_again() {
+fn interface_is_used_again_after_down_and_up() {
     let mut pair = Pair::builder().seed(8).links(&[10, 20]).connect();
     pair.transfer(&pattern(200_000), Duration::from_secs(10));
     pair.interface(0, InterfaceChange::Down);
@@ -159,7 +159,7 @@ fn both_sides_close_in_order() {
 }
 
 #[test]
-fn a_reader_that_pauses_closes_the_window_and_opens_it_again() {
+fn paused_reader_closes_and_reopens_the_window() {
     for base in [Config::tcp(), Config::default()] {
         let config = Config { receive_buffer: 50_000, ..base };
         let mut pair = Pair::builder().seed(10).links(&[10, 20]).config(config).connect();
@@ -178,7 +178,7 @@ fn a_reader_that_pauses_closes_the_window_and_opens_it_again() {
 }
 
 #[test]
-fn a_path_that_was_silent_for_long_is_used_again_soon_after_it_returns() {
+fn path_is_used_soon_after_a_long_outage() {
     let mut pair = Pair::builder().seed(12).links(&[10, 40]).connect();
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
     pair.rule = Box::new(|_, path, _| if path == 0 { Fate::Drop } else { Fate::Deliver });
@@ -196,7 +196,7 @@ fn a_path_that_was_silent_for_long_is_used_again_soon_after_it_returns() {
 }
 
 #[test]
-fn who_was_never_refused_room_is_not_told_of_it_and_counts_as_having_no_more_to_send() {
+fn writer_never_blocked_gets_no_writable_event_and_counts_as_application_limited() {
     let limited = |length: usize, config: Config| {
         let mut pair = Pair::builder().links(&[10, 20]).config(config).connect();
         pair.run(Duration::from_secs(1));
@@ -216,7 +216,7 @@ fn who_was_never_refused_room_is_not_told_of_it_and_counts_as_having_no_more_to_
 }
 
 #[test]
-fn nobody_waits_for_an_application_that_has_said_all() {
+fn no_data_waits_for_an_application_that_has_finished() {
     for multipath in [true, false] {
         let config = Config { multipath, ..Config::default() };
         let mut pair = Pair::builder().links(&[10]).config(config).connect();

@@ -1,4 +1,4 @@
-//! Version 0 (RFC 6824): the same connection with other handshakes.
+//! MPTCP version 0 (RFC 6824).
 
 use crate::pair::{Fate, Pair, pattern};
 use mptcp::{Config, EventKind, InterfaceChange, Mode, Version};
@@ -73,7 +73,7 @@ fn the_handshake_is_that_of_rfc_6824() {
 }
 
 #[test]
-fn data_that_overtakes_the_third_ack_is_enough() {
+fn data_before_the_third_ack_completes_the_handshake() {
     let mut pair = Pair::builder().seed(3).links(&[5]).config(old()).connect();
     let mut third = true;
     pair.rule = Box::new(move |to_server, _, segment| {
@@ -87,7 +87,7 @@ fn data_that_overtakes_the_third_ack_is_enough() {
 }
 
 #[test]
-fn a_server_of_version_1_answers_version_0_with_tcp() {
+fn version_1_server_answers_version_0_with_tcp() {
     let mut pair = Pair::builder().seed(4).links(&[5, 20]).client(old()).connect();
     let data = pattern(100_000);
     pair.transfer(&data, Duration::from_secs(20));
@@ -96,7 +96,7 @@ fn a_server_of_version_1_answers_version_0_with_tcp() {
 }
 
 #[test]
-fn a_server_of_both_versions_speaks_the_clients() {
+fn server_with_both_versions_uses_the_version_of_the_client() {
     let mut pair = Pair::builder().seed(5).links(&[5, 20]).server(old()).connect();
     pair.keep_log = true;
     let data = pattern(100_000);
@@ -108,7 +108,7 @@ fn a_server_of_both_versions_speaks_the_clients() {
 }
 
 #[test]
-fn a_path_goes_and_comes_back() {
+fn path_is_removed_and_restored() {
     let mut pair = Pair::builder().seed(6).links(&[5, 20]).config(old()).connect();
     pair.keep_log = true;
     let data = pattern(400_000);

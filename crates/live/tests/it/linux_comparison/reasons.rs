@@ -80,6 +80,6 @@ const REASONS: &[(&str, &str)] = &[
         "mp-silent-path",
         "The shares differ as above. Both stacks reinject the data of the silent path on the other one after the \
          longest timer of the subflows. The amount follows from the shares. \
-         `mptcp/ending::a_queue_that_a_silent_path_keeps_does_not_keep_the_data_fin` tests the end of the stream.",
+         `mptcp/closing::a_queue_that_a_silent_path_keeps_does_not_keep_the_data_fin` tests the end of the stream.",
     ),
 ];

@@ -1,4 +1,4 @@
-//! Two endpoints in virtual time, joined by paths that can be told to misbehave.
+//! Two endpoints in virtual time, joined by paths with configurable impairments.
 
 #![allow(clippy::unwrap_used, reason = "a harness")]
 

@@ -1,5 +1,6 @@
-//! A line with a queue and nothing else: segments of one size, losses where the queue is full or where a test wants them, and the
-//! samples of draft-ietf-ccwg-bbr section 4.1 by arithmetic of its own. What is lost goes again as new data.
+//! A simulated link with a queue and constant segment size. Losses occur at a full queue or as a test
+//! requests. The delivery rate samples follow draft-ietf-ccwg-bbr section 4.1, computed independently. Lost
+//! data is sent again as new data.
 
 use std::collections::VecDeque;
 

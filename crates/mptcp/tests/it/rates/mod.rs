@@ -1,5 +1,5 @@
-//! Controllers that work by rates, over a line made by hand: what the draft's own examples ask for (draft-ietf-ccwg-bbr, appendix
-//! "BBR Example Test Cases").
+//! Rate-based controllers on a simulated link: the test cases of draft-ietf-ccwg-bbr, appendix "BBR Example
+//! Test Cases".
 
 mod line;
 
@@ -21,7 +21,7 @@ fn gains(line: &Line) -> Vec<f64> {
 }
 
 #[test]
-fn startup_doubles_until_the_rate_is_found_and_then_drains() {
+fn startup_doubles_until_the_bandwidth_is_found_and_then_drains() {
     for (mut line, gain, drain) in
         [(line(Bbr::default(), 10 * PRODUCT), 2.885, 0.35), (line(Bbr3::default(), 10 * PRODUCT), 2.77, 0.5)]
     {
@@ -44,7 +44,7 @@ fn startup_doubles_until_the_rate_is_found_and_then_drains() {
 
 /// Twice the product, three quanta, and two segments while it probes (Linux's `bbr_quantization_budget`).
 #[test]
-fn the_window_has_room_for_what_is_put_together_on_the_way() {
+fn window_allows_for_aggregated_acknowledgements() {
     let mut line = line(Bbr::default(), 10 * PRODUCT);
     line.run(Duration::from_secs(5));
     let quantum = line.state().quantum;
@@ -60,7 +60,7 @@ fn the_window_has_room_for_what_is_put_together_on_the_way() {
 }
 
 #[test]
-fn with_little_to_send_startup_does_not_end() {
+fn application_limited_flow_stays_in_startup() {
     for mut line in [line(Bbr::default(), 10 * PRODUCT), line(Bbr3::default(), 10 * PRODUCT)] {
         // A quarter of the line.
         line.offered = Some(RATE / 4.0);
@@ -75,7 +75,7 @@ fn with_little_to_send_startup_does_not_end() {
 }
 
 #[test]
-fn startup_of_version_3_ends_by_losses() {
+fn bbr3_startup_ends_after_losses() {
     let (mut shallow, mut deep) = (line(Bbr3::default(), PRODUCT / 4), line(Bbr::default(), PRODUCT / 4));
     for line in [&mut shallow, &mut deep] {
         line.run(Duration::from_secs(2));
@@ -86,7 +86,7 @@ fn startup_of_version_3_ends_by_losses() {
 }
 
 #[test]
-fn without_selective_acknowledgements_any_loss_ends_startup_of_version_3() {
+fn bbr3_startup_without_sack_ends_after_any_loss() {
     // One segment of a hundred and more is lost while the rate still grows.
     let pace = |selective| {
         let mut line = line(Bbr3::default(), 10 * PRODUCT);
@@ -102,7 +102,7 @@ fn without_selective_acknowledgements_any_loss_ends_startup_of_version_3() {
 }
 
 #[test]
-fn the_shortest_round_trip_is_looked_for_in_time() {
+fn probe_rtt_starts_in_time() {
     for (controller, least, from, to) in [
         (Box::new(Bbr::default()) as Box<dyn CongestionControl>, 4 * MSS, 9.9, 10.5),
         (Box::new(Bbr3::default()), PRODUCT / 2, 4.9, 5.5),
@@ -125,7 +125,7 @@ fn the_shortest_round_trip_is_looked_for_in_time() {
 }
 
 #[test]
-fn a_pause_is_as_good_as_a_look() {
+fn idle_time_replaces_probe_rtt() {
     for mut line in [line(Bbr::default(), 10 * PRODUCT), line(Bbr3::default(), 10 * PRODUCT)] {
         line.run(Duration::from_secs(3));
         let window = line.log.last().expect("there are some").cwnd;
@@ -141,7 +141,7 @@ fn a_pause_is_as_good_as_a_look() {
 }
 
 #[test]
-fn losses_that_were_none_are_taken_back() {
+fn spurious_losses_are_undone() {
     let mut line = line(Bbr3::default(), 10 * PRODUCT);
     line.run(Duration::from_secs(2));
     let window = line.state().cwnd;
@@ -156,7 +156,7 @@ fn losses_that_were_none_are_taken_back() {
 /// Segments that seem lost while it probes, several of them found by one acknowledgement, end the probe; when they were not
 /// lost it begins again, and what may be under way is what it was.
 #[test]
-fn a_probe_that_losses_ended_which_were_none_begins_again() {
+fn probe_ended_by_spurious_losses_restarts() {
     let mut line = line(Bbr3::default(), 10 * PRODUCT);
     line.run(Duration::from_secs(2));
     let probes = |line: &Line| line.state().pacing.is_some_and(|pace| pace > 1.1 * RATE);
@@ -181,7 +181,7 @@ fn a_probe_that_losses_ended_which_were_none_begins_again() {
 }
 
 #[test]
-fn repairs_begin_with_as_much_as_arrives_and_give_the_window_back() {
+fn recovery_starts_with_packet_conservation_and_restores_the_window() {
     let mut line = line(Bbr::default(), 10 * PRODUCT);
     line.run(Duration::from_secs(2));
     let window = line.state().cwnd;
@@ -198,7 +198,7 @@ fn repairs_begin_with_as_much_as_arrives_and_give_the_window_back() {
 }
 
 #[test]
-fn after_a_timeout_it_is_back_in_a_second() {
+fn rate_recovers_within_a_second_after_a_timeout() {
     for mut line in [line(Bbr::default(), 10 * PRODUCT), line(Bbr3::default(), 10 * PRODUCT)] {
         line.run(Duration::from_secs(2));
         line.time_out();
@@ -210,7 +210,7 @@ fn after_a_timeout_it_is_back_in_a_second() {
 }
 
 #[test]
-fn two_versions_probe_each_in_its_cycle() {
+fn both_versions_follow_their_probing_cycles() {
     let period = |line: &Line, from: f64| {
         let mut starts = Vec::new();
         let mut fast = false;

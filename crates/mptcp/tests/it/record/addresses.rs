@@ -1,4 +1,4 @@
-//! Subflows come and go: addresses announced and withdrawn, interfaces down and back, backups, joins that are lost.
+//! Subflows that open and close: announced and removed addresses, interface changes, backups, lost joins.
 
 use mptcp::path_manager::NdiffPorts;
 use mptcp::policy::Policies;
@@ -23,7 +23,7 @@ fn kinds() -> Vec<(&'static str, Config)> {
 }
 
 #[test]
-fn that_come_and_go() {
+fn addresses_match_the_record() {
     let policies = Policies::default();
     assert_eq!(policies.path_managers.names().collect::<Vec<_>>(), ["fullmesh", "ndiffports"], "see kinds()");
     let mut all = Vec::new();

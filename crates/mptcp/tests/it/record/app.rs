@@ -1,4 +1,4 @@
-//! What an application does at one end of a connection: writes, reads and ends as it is told, and looks at what it reads.
+//! An application at one end of a connection: it writes, reads, closes, and checks the data that it reads.
 
 use bytes::Bytes;
 use mptcp::{ConnectionId, Endpoint, WriteFlags};

@@ -1,4 +1,4 @@
-//! What applications do: little and much, in blocks and records, with promises of more, on many connections.
+//! Application patterns: small and large amounts, blocks, records, MSG_MORE, and many connections.
 
 use mptcp::{Config, LinuxCompat, WriteFlags};
 use mptcp_clock::Duration;
@@ -21,7 +21,7 @@ fn kinds() -> Vec<(&'static str, Config)> {
 }
 
 #[test]
-fn write_and_read() {
+fn applications_match_the_record() {
     let mut all = Vec::new();
     for (name, config) in kinds() {
         let links = [Link::new(15, 1250, 60), Link::new(25, 1250, 60)];

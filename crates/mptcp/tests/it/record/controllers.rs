@@ -1,4 +1,4 @@
-//! Every controller over one path and two, with losses and without, coupled and alone.
+//! Every congestion controller on one and two paths, with and without losses, coupled and uncoupled.
 
 use mptcp::policy::{Parameters, Policies, Value};
 use mptcp::{Config, CouplingScope, Ecn, InterfaceChange, SendQueueRule, SlowStart};
@@ -23,7 +23,7 @@ pub fn each() -> Vec<(String, Config)> {
 }
 
 #[test]
-fn over_one_path() {
+fn controllers_match_the_record_on_one_path() {
     let mut all = Vec::new();
     for (name, config) in each() {
         let tcp = Config { multipath: false, ..config };
@@ -51,7 +51,7 @@ fn over_one_path() {
 }
 
 #[test]
-fn over_two_paths() {
+fn controllers_match_the_record_on_two_paths() {
     let mut all = Vec::new();
     for (name, config) in each() {
         let links = [Link::new(10, 1000, 20), Link::new(25, 1500, 40).loss(0.003)];
@@ -87,7 +87,7 @@ fn over_two_paths() {
 }
 
 #[test]
-fn with_marks_and_rules_around_them() {
+fn controllers_match_the_record_with_marks() {
     let mut all = Vec::new();
     for (name, config) in each() {
         let marked = Config { ecn: Some(Ecn::On), abe: true, ..config.clone() };

@@ -1,4 +1,4 @@
-//! Addresses of the two hosts, and what they tell.
+//! Addresses of the two hosts.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

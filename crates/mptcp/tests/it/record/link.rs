@@ -1,4 +1,4 @@
-//! A path of the record: a line with a rate, a queue that drops at its end or marks, a delay, and what goes wrong on it.
+//! A simulated path: rate, tail-drop or marking queue, delay, and impairments.
 
 use mptcp::IcmpError;
 use mptcp_clock::{Duration, Instant, Rng};

@@ -1,4 +1,4 @@
-//! Linux as simulations have it, and the kernels of the papers, in what is hard for them.
+//! Linux configurations and the kernels of the early papers, in difficult situations.
 
 use mptcp::policy::Policies;
 use mptcp::{Config, LinuxCompat, LinuxStack, Mechanisms, SpuriousLoss};
@@ -54,7 +54,7 @@ fn kinds() -> Vec<(String, Config)> {
 }
 
 #[test]
-fn in_trouble() {
+fn linux_configurations_match_the_record() {
     let mut all = Vec::new();
     for (name, config) in kinds() {
         let links = [Link::new(10, 1250, 50), Link::new(50, 800, 60)];

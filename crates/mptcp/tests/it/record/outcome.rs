@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::ear::Hash;
+use super::event_counter::Hash;
 use super::scenario::RunResult;
 
 /// First line of a record.
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_as_it_was_written() {
+    fn written_line_is_read_back() {
         let mut one = outcome("v1, two addresses each", 150_000, 7);
         assert_eq!(Outcome::parse(&one.to_string()), Some(one.clone()));
         one.completed_us = None;

@@ -1,12 +1,12 @@
-//! A scenario of the record: what is in it, and the text that it gives.
+//! A scenario of the record, and its run.
 
 use mptcp::{Config, EventKind};
 use mptcp_clock::{Duration, Instant};
 
 use super::app::App;
-use super::ear::Hash;
+use super::event_counter::Hash;
 use super::link::Link;
-use super::said::{self, Part};
+use super::report::{self, Part};
 use super::world::{Act, CLIENT, Middlebox, PORT, SERVER, World};
 
 /// Every so many segments all that the ends say of themselves goes into a hash.
@@ -251,7 +251,7 @@ fn progress(world: &World, at: Instant) -> Vec<String> {
         let writers =
             world.flows.iter().filter(|flow| flow.apps[side].goal > 0).filter_map(|flow| flow.ids[side]);
         for info in writers.filter_map(|id| world.ends[side].info(at, id)).take(2) {
-            lines.push(format!("  {name} {}", said::short(&info)));
+            lines.push(format!("  {name} {}", report::short(&info)));
         }
     }
     lines
@@ -260,7 +260,7 @@ fn progress(world: &World, at: Instant) -> Vec<String> {
 fn look(world: &World, hash: &mut Hash) {
     for side in [CLIENT, SERVER] {
         for id in world.flows.iter().filter_map(|flow| flow.ids[side]) {
-            for line in said::of(Part::All, &world.ends[side], world.now, id) {
+            for line in report::of(Part::All, &world.ends[side], world.now, id) {
                 hash.bytes(line.as_bytes());
             }
         }
@@ -273,7 +273,7 @@ fn state(world: &World) -> Vec<String> {
     let mut lines = Vec::new();
     for (side, name) in [(CLIENT, "client"), (SERVER, "server")] {
         for id in world.flows.iter().filter_map(|flow| flow.ids[side]).take(2) {
-            let mut said = said::of(Part::Most, &world.ends[side], world.now, id).into_iter();
+            let mut said = report::of(Part::Most, &world.ends[side], world.now, id).into_iter();
             lines.extend(said.next().map(|line| format!("  {name}{line}")));
             lines.extend(said.map(|line| format!("    {line}")));
         }
@@ -288,7 +288,7 @@ fn windows(world: &World) -> Vec<String> {
         let writers =
             world.flows.iter().filter(|flow| flow.apps[side].goal > 0).filter_map(|flow| flow.ids[side]);
         let infos = writers.filter_map(|id| world.ends[side].info(world.now, id)).take(2);
-        lines.extend(infos.map(|info| format!("  {name} {}", said::windows(&info))));
+        lines.extend(infos.map(|info| format!("  {name} {}", report::windows(&info))));
     }
     lines
 }
@@ -360,7 +360,7 @@ fn told(world: &World) -> Vec<String> {
                 end.room_in_syn(server, 1460)
             ));
         }
-        lines.extend(world.ears[side].text().map(|text| format!("  {name} heard: {text}")));
+        lines.extend(world.counters[side].text().map(|text| format!("  {name} heard: {text}")));
     }
     lines
 }

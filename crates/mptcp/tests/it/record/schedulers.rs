@@ -1,4 +1,4 @@
-//! Every scheduler over paths that differ little and much, with every mechanism and without.
+//! Every scheduler over similar and different paths, with and without each mechanism.
 
 use mptcp::policy::Policies;
 use mptcp::{Config, Mechanisms, OpportunisticRule, PenaltyRule};
@@ -15,7 +15,7 @@ fn each() -> Vec<(&'static str, Config)> {
 }
 
 #[test]
-fn over_paths_that_differ() {
+fn schedulers_match_the_record() {
     let mut all = Vec::new();
     for (name, config) in each() {
         let fast = Link::new(10, 1250, 40);
@@ -59,7 +59,7 @@ fn over_paths_that_differ() {
 }
 
 #[test]
-fn with_each_mechanism() {
+fn mechanisms_match_the_record() {
     let mut all = Vec::new();
     let links = [Link::new(10, 1250, 40), Link::new(100, 400, 60).loss(0.003)];
     for bits in 0..16_u32 {

@@ -1,4 +1,4 @@
-//! Every setting of a connection by itself, over paths that lose and give both directions something to do.
+//! Every setting of a connection separately, over lossy paths with data in both directions.
 
 use mptcp::congestion::Cubic;
 use mptcp::path_manager::NdiffPorts;
@@ -151,7 +151,7 @@ const SETTINGS: &[(&str, Change)] = &[
 ];
 
 #[test]
-fn one_at_a_time() {
+fn settings_match_the_record() {
     named(Config::default());
     let mut all = Vec::new();
     for (name, change) in SETTINGS {

@@ -1,4 +1,4 @@
-//! Windows and buffers: tiny, closed, growing, full.
+//! Windows and buffers: tiny, closed, growing and full.
 
 use mptcp::{Config, Keepalive, LinuxStack, Mechanisms};
 use mptcp_clock::{Duration, Instant};
@@ -26,7 +26,7 @@ fn kinds() -> Vec<(&'static str, Config)> {
 }
 
 #[test]
-fn of_all_sizes() {
+fn windows_match_the_record() {
     let mut all = Vec::new();
     for (name, config) in kinds() {
         let links = [Link::new(10, 1250, 60), Link::new(30, 1250, 90)];

@@ -1,4 +1,4 @@
-//! Two endpoints, the paths between them and the applications at their ends, in virtual time.
+//! Two endpoints, the paths between them and their applications, in virtual time.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use mptcp_clock::{Instant, Rng};
 use mptcp_wire::{Codepoint, Packet, Segment};
 
 use super::app::App;
-use super::ear::{Ear, Hash};
+use super::event_counter::{EventCounter, Hash};
 use super::hosts::{client_address, path_of, server_address, server_interface};
 use super::link::{Link, Way};
 use crate::pair::frames;
@@ -56,7 +56,7 @@ pub struct Flow {
 pub struct World {
     pub now: Instant,
     pub ends: [Endpoint; 2],
-    pub ears: [Arc<Ear>; 2],
+    pub counters: [Arc<EventCounter>; 2],
     pub links: Vec<Link>,
     pub ways: Vec<[Way; 2]>,
     pub middlebox: Option<Middlebox>,
@@ -77,10 +77,10 @@ impl World {
     /// `servers` are the families of the server's addresses.
     pub fn new(seed: u64, links: Vec<Link>, servers: &[bool], observed: bool) -> Self {
         let mut ends = [Endpoint::new(Rng::new(seed, "client")), Endpoint::new(Rng::new(seed, "server"))];
-        let ears = [Arc::new(Ear::default()), Arc::new(Ear::default())];
+        let counters = [Arc::new(EventCounter::default()), Arc::new(EventCounter::default())];
         if observed {
-            for (end, ear) in ends.iter_mut().zip(&ears) {
-                end.set_observer(Arc::clone(ear) as _, Wanted::always(Kinds::ALL));
+            for (end, counter) in ends.iter_mut().zip(&counters) {
+                end.set_observer(Arc::clone(counter) as _, Wanted::always(Kinds::ALL));
             }
         }
         for (path, link) in links.iter().enumerate() {
@@ -97,7 +97,7 @@ impl World {
         Self {
             now: Instant::ZERO,
             ends,
-            ears,
+            counters,
             ways: links.iter().map(|_| [Way::default(), Way::default()]).collect(),
             links,
             middlebox: None,

@@ -1,4 +1,4 @@
-//! Segments that nobody sent: copies with other numbers, flags and options, and those of strangers.
+//! Unexpected segments: modified copies of segments, and segments of unknown hosts.
 
 use bytes::Bytes;
 use mptcp::{Config, EndpointBounds, LinuxCompat, Version};
@@ -121,7 +121,7 @@ fn strangers(w: &mut World, seed: u64, count: u64) {
 }
 
 #[test]
-fn are_sorted_out() {
+fn unexpected_segments_match_the_record() {
     let mut all = Vec::new();
     let links = [Link::new(10, 1250, 60), Link::new(20, 1250, 60)];
     for number in 0..COUNT {
@@ -148,5 +148,5 @@ fn are_sorted_out() {
                 .at(900, move |w| strangers(w, number, 12)),
         );
     }
-    check("strange", all);
+    check("unexpected_segments", all);
 }

@@ -1,4 +1,4 @@
-//! Settings, paths and applications that are drawn: what no list thinks of together.
+//! Random settings, paths and applications, which cover combinations that no list contains.
 
 use mptcp::path_manager::NdiffPorts;
 use mptcp::policy::Policies;
@@ -221,12 +221,12 @@ fn scenario(number: u64) -> Scenario {
 }
 
 #[test]
-fn by_number() {
-    check("drawn", (0..COUNT).map(scenario).collect());
+fn random_settings_match_the_record() {
+    check("random_settings", (0..COUNT).map(scenario).collect());
 }
 
 #[test]
-fn to_be_watched_changes_nothing() {
+fn observer_does_not_change_behaviour() {
     for number in 0..COUNT / 4 {
         let run = |scenario: Scenario| scenario.brief().run().lines.pop();
         let (seen, unseen) = (run(scenario(number)), run(scenario(number).unobserved()));

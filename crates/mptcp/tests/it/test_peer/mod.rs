@@ -1,4 +1,4 @@
-//! A peer made by hand: it sends the segments that a test writes, and hands out what the endpoint answers.
+//! A scripted peer: it sends the segments that a test gives, and returns the responses of the endpoint.
 
 #![allow(clippy::unwrap_used, reason = "a harness")]
 
@@ -21,7 +21,7 @@ pub struct Flow {
 }
 
 /// The peer, and the endpoint that it talks to.
-pub struct Hand {
+pub struct TestPeer {
     pub now: Instant,
     pub host: Endpoint,
     pub interface: InterfaceId,
@@ -49,7 +49,7 @@ pub fn capable(flags: u8, keys: Option<(u64, u64)>) -> MptcpOption {
     MptcpOption::Capable(MpCapable { version: 1, flags, sender_key, receiver_key, data: None })
 }
 
-impl Hand {
+impl TestPeer {
     /// A listening host, and the first two steps of the peer's handshake.
     pub fn begun(config: Config) -> Self {
         let mut host = Endpoint::new(Rng::new(7, "host"));
@@ -64,24 +64,24 @@ impl Hand {
         let syn = segment(flow.peer, flow.host, Flags::SYN, vec![capable(MpCapable::HMAC, None)]);
         host.handle_segment(now, interface, syn);
         let connection = host.connections().next().unwrap();
-        let mut hand = Self { now, host, interface, flow, host_key: 0, connection, events: Vec::new() };
-        let answers = hand.collect();
-        hand.flow.iss = answers[0].sequence;
+        let mut remote = Self { now, host, interface, flow, host_key: 0, connection, events: Vec::new() };
+        let answers = remote.collect();
+        remote.flow.iss = answers[0].sequence;
         if let Some(MptcpOption::Capable(MpCapable { sender_key: Some(key), .. })) =
             answers[0].options.mptcp.first()
         {
-            hand.host_key = *key;
+            remote.host_key = *key;
         }
-        hand
+        remote
     }
 
     /// A connection that is open; also what the host said to the third ACK.
     pub fn open(config: Config) -> (Self, Vec<Segment>) {
-        let mut hand = Self::begun(config);
-        let keys = (KEY, hand.host_key);
-        let answers =
-            hand.send(hand.flow, 1, 1, |ack| ack.options.mptcp.push(capable(MpCapable::HMAC, Some(keys))));
-        (hand, answers)
+        let mut remote = Self::begun(config);
+        let keys = (KEY, remote.host_key);
+        let answers = remote
+            .send(remote.flow, 1, 1, |ack| ack.options.mptcp.push(capable(MpCapable::HMAC, Some(keys))));
+        (remote, answers)
     }
 
     /// Hands a segment to the host; returns what it sends.

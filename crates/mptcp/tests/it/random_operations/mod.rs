@@ -1,9 +1,9 @@
-//! Two endpoints that random operations are done to, and what must hold meanwhile.
+//! Two endpoints on which random operations are executed, with checks of invariants.
 
 #![allow(clippy::unwrap_used, reason = "a harness")]
 
-mod draw;
-mod watch;
+mod case;
+mod invariants;
 
 use std::collections::BTreeMap;
 
@@ -14,11 +14,11 @@ use mptcp_wire::{Codepoint, Packet, Segment};
 
 use super::pair::{PORT, client_address, frames, server_address};
 #[allow(unused_imports, reason = "each test file uses its own part")]
-pub use draw::{Gso, Operation, Path, Settings, Side, Strip, case};
-use watch::Watch;
+pub use case::{Gso, Operation, Path, Settings, Side, Strip, random_case};
+use invariants::Invariants;
 
 /// Payload of a joined segment, at most: an IPv4 packet has 65 535 bytes, of which headers take up to 120.
-const MOST_JOINED: usize = 65_415;
+const MAX_JOINED: usize = 65_415;
 
 /// A wakeup that sends nothing, delivers nothing and reports nothing may happen this often in a row.
 const IDLE_WAKEUPS: u32 = 200;
@@ -63,7 +63,7 @@ type Wires = BTreeMap<(Instant, u64), (Side, usize, Segment)>;
 /// A segment on the wire: when it arrives, in which order, whose, on which path.
 type InFlight = ((Instant, u64), (Side, usize, Segment));
 
-pub struct Arena {
+pub struct OperationRunner {
     now: Instant,
     ends: [End; 2],
     wires: Wires,
@@ -74,7 +74,7 @@ pub struct Arena {
     busy: Vec<[Instant; 2]>,
     strips: Vec<Strip>,
     chance: Rng,
-    watch: Watch,
+    watch: Invariants,
     idle_wakeups: u32,
     healed: bool,
     checksum: bool,
@@ -88,7 +88,7 @@ fn byte(side: Side, at: u64) -> u8 {
     (mixed >> 56) as u8 ^ at as u8
 }
 
-impl Arena {
+impl OperationRunner {
     pub fn new(settings: &Settings) -> Self {
         let now = Instant::ZERO;
         let mut client = Endpoint::new(Rng::new(settings.seed, "client"));
@@ -106,7 +106,7 @@ impl Arena {
         let connection = client.connect(now, InterfaceId(0), remote, settings.client.clone()).unwrap();
         let mut ends = [End::new(client, settings.paths.len()), End::new(server, 1)];
         ends[0].connection = Some(connection);
-        let mut arena = Self {
+        let mut runner = Self {
             now,
             ends,
             wires: Wires::new(),
@@ -116,7 +116,7 @@ impl Arena {
             strips: vec![Strip::default(); settings.paths.len()],
             paths: settings.paths.clone(),
             chance: Rng::new(settings.seed, "network"),
-            watch: Watch::new(
+            watch: Invariants::new(
                 [&settings.client, &settings.server].map(|side| side.linux_stack.windows_by_subflow),
             ),
             idle_wakeups: 0,
@@ -125,8 +125,8 @@ impl Arena {
             tampered: false,
             gso: settings.gso,
         };
-        arena.settle();
-        arena
+        runner.settle();
+        runner
     }
 
     pub fn now(&self) -> Instant {
@@ -298,7 +298,7 @@ impl Arena {
         let follows = |item: &(Side, usize, Segment)| {
             let (other, _, segment) = item;
             let same = *other == side && segment.source == first.source;
-            let fits = first.payload.len() + segment.payload.len() <= MOST_JOINED;
+            let fits = first.payload.len() + segment.payload.len() <= MAX_JOINED;
             same && segment.sequence == end && !segment.payload.is_empty() && !segment.flags.syn() && fits
         };
         let plain = !first.payload.is_empty() && !first.flags.syn() && !first.flags.fin();

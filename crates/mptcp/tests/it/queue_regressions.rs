@@ -1,7 +1,7 @@
-//! What random operations have found where subflows have queues of their own, as Linux's do, shrunk.
+//! Minimal sequences of operations that once failed with Linux's subflow queues, found by random operations.
 
-use crate::arena::{Operation, Path, Side, Strip};
-use crate::found::{advance, bare, check, check_two, drop_at, path, plain_mechanisms, write};
+use crate::random_operations::{Operation, Path, Side, Strip};
+use crate::regressions::{advance, bare, check, check_two, drop_at, path, plain_mechanisms, write};
 use mptcp::congestion::{Bbr, Reno};
 use mptcp::path_manager::NdiffPorts;
 use mptcp::scheduler::RoundRobin;
@@ -19,7 +19,7 @@ fn drawn() -> Config {
 
 /// Data that has to go again once the DATA_FIN went does not stop that from going again, too.
 #[test]
-fn a_data_fin_that_was_lost_goes_again_after_data_that_went_again() {
+fn lost_data_fin_is_retransmitted_after_retransmitted_data() {
     let side = Config {
         sack: true,
         timestamps: false,
@@ -85,7 +85,7 @@ fn a_data_fin_that_was_lost_goes_again_after_data_that_went_again() {
 
 /// A join that failed makes all data go again, but not to a peer that has fallen back: it would take it for more.
 #[test]
-fn nothing_goes_again_where_options_are_eaten() {
+fn nothing_is_reinjected_if_options_are_stripped() {
     let side = Config {
         max_subflows: 1,
         linux_compat: LinuxCompat { data_fin_everywhere: true, ..LinuxCompat::default() },
@@ -105,7 +105,7 @@ fn nothing_goes_again_where_options_are_eaten() {
 
 /// What a subflow carries already is not given to it again because acknowledgements take long.
 #[test]
-fn a_slow_subflow_is_not_given_its_data_again() {
+fn slow_subflow_does_not_get_its_own_data_again() {
     let side = Config {
         congestion: mptcp::congestion::LinuxCubic::default().into(),
         scheduler: mptcp::scheduler::Linux::default().into(),
@@ -148,7 +148,7 @@ fn a_slow_subflow_is_not_given_its_data_again() {
 }
 /// The peer fell back, and its word of that is slower than the reset of a join.
 #[test]
-fn a_join_that_failed_makes_nothing_go_again() {
+fn failed_join_causes_no_reinjection() {
     let side = Config {
         max_subflows: 1,
         linux_compat: LinuxCompat { data_fin_everywhere: true, ..LinuxCompat::default() },
@@ -182,7 +182,7 @@ fn a_join_that_failed_makes_nothing_go_again() {
 
 /// The options of joins are eaten, and those of data: a SYN/ACK without them is no reason to send anything again.
 #[test]
-fn a_join_that_was_answered_as_tcp_makes_nothing_go_again() {
+fn join_answered_as_tcp_causes_no_reinjection() {
     let small = Config { receive_buffer: 2000, send_buffer: 2000, initial_window: 1, ..bare() };
     let client = Config {
         path_manager: NdiffPorts { subflows: 3 }.into(),
@@ -209,7 +209,7 @@ fn a_join_that_was_answered_as_tcp_makes_nothing_go_again() {
 }
 /// Nobody was there to take it when its subflow ended.
 #[test]
-fn what_a_dead_subflow_had_goes_on_the_next_one() {
+fn data_of_a_dead_subflow_is_reinjected_on_the_next() {
     let side = Config {
         congestion: mptcp::congestion::Bbr3::default().into(),
         scheduler: mptcp::scheduler::Linux::default().into(),
@@ -265,7 +265,7 @@ fn what_a_dead_subflow_had_goes_on_the_next_one() {
 
 /// A scheduler that would rather wait, while nothing is under way, has a closed window asked for all the same.
 #[test]
-fn a_closed_window_is_asked_for_whatever_the_scheduler_says() {
+fn closed_window_is_probed_regardless_of_the_scheduler() {
     let side = Config {
         initial_window: 2,
         pacing: false,
@@ -317,7 +317,7 @@ fn a_closed_window_is_asked_for_whatever_the_scheduler_says() {
 
 /// What was given to a queue by the data level's window leaves as TCP's no sooner than that window has room.
 #[test]
-fn what_was_queued_before_a_fallback_waits_for_the_window_of_tcp() {
+fn data_queued_before_a_fallback_waits_for_the_tcp_window() {
     let side = Config {
         congestion: Bbr::default().into(),
         linux_compat: LinuxCompat {

@@ -1,4 +1,4 @@
-//! How connections begin, or do not: lost and refused SYNs, full listeners, cookies, fast open, peers that speak less.
+//! Handshakes: lost and refused SYNs, full listeners, cookies, Fast Open, and peers with fewer options.
 
 use mptcp::{Config, Ecn, IcmpError, InterfaceId, ServerFastOpen, Version};
 
@@ -43,7 +43,7 @@ fn fast(w: &mut World, config: Config, data: usize, cookies: bool) {
 }
 
 #[test]
-fn in_every_way() {
+fn handshakes_match_the_record() {
     let mut all = Vec::new();
     for (name, config) in kinds() {
         let links = [Link::new(20, 1250, 60), Link::new(30, 1250, 60)];
@@ -182,5 +182,9 @@ fn in_every_way() {
             }
         }
     }
-    check_with_details("opening", &["v1, nothing", "v1, fast", "v1, a full", "v1, many", "tcp, a full"], all);
+    check_with_details(
+        "handshake",
+        &["v1, nothing", "v1, fast", "v1, a full", "v1, many", "tcp, a full"],
+        all,
+    );
 }

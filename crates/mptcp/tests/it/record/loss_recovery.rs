@@ -1,4 +1,4 @@
-//! What is lost, late, doubled or held up, and how it is found and repaired.
+//! Lost, delayed, duplicated and reordered segments, and their recovery.
 
 use mptcp::{Config, SpuriousLoss};
 use mptcp_clock::Duration;
@@ -87,7 +87,7 @@ fn one_path() {
                 .at(900, |w| w.links[0].delay = Duration::from_millis(20)),
         );
     }
-    check("repairs", all);
+    check("loss_recovery", all);
 }
 
 #[test]
@@ -118,5 +118,5 @@ fn two_paths() {
                 .at(700, |w| w.links.iter_mut().for_each(|link| link.dead = false)),
         );
     }
-    check("repairs_two", all);
+    check("loss_recovery_two_paths", all);
 }

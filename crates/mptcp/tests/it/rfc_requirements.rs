@@ -1,9 +1,9 @@
-//! Rules of the RFCs that peers and suites of others expect, one at a time.
+//! Requirements of the RFCs that other test suites check, one per test.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::hand::{self, Hand};
 use crate::pair::{Fate, Pair, pattern};
+use crate::test_peer::{self, TestPeer};
 use bytes::Bytes;
 use mptcp::{CloseReason, Config, Endpoint, EventKind, Keepalive, LinuxCompat, Mode, SubflowState};
 use mptcp_clock::{Duration, Instant, Rng};
@@ -19,37 +19,37 @@ fn payload(sent: &[Segment]) -> usize {
 
 /// RFC 9293 section 3.8.6: into a window that shrank or closed goes nothing new.
 #[test]
-fn a_window_that_shrinks_is_kept_to() {
+fn shrunk_window_is_respected() {
     for (window, room) in [(0, 0), (1000, 536)] {
-        let (mut hand, _) = Hand::open(plain());
-        hand.send(hand.flow, 1, 1, |ack| ack.window = 50_000);
-        hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 2000]));
-        assert_eq!(payload(&hand.collect()), 2000);
-        let answers = hand.send(hand.flow, 1, 2001, |ack| ack.window = window);
+        let (mut remote, _) = TestPeer::open(plain());
+        remote.send(remote.flow, 1, 1, |ack| ack.window = 50_000);
+        remote.host.write(remote.now, remote.connection, Bytes::from(vec![1; 2000]));
+        assert_eq!(payload(&remote.collect()), 2000);
+        let answers = remote.send(remote.flow, 1, 2001, |ack| ack.window = window);
         assert!(answers.is_empty(), "{answers:?}");
-        hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 20_000]));
-        let sent = hand.collect();
+        remote.host.write(remote.now, remote.connection, Bytes::from(vec![1; 20_000]));
+        let sent = remote.collect();
         assert_eq!(payload(&sent), room, "a window of {window}");
         // An older segment that was overtaken opens nothing.
-        let sent = hand.send(hand.flow, 1, 1, |ack| ack.window = 50_000);
+        let sent = remote.send(remote.flow, 1, 1, |ack| ack.window = 50_000);
         assert_eq!(payload(&sent), 0);
-        let sent = hand.send(hand.flow, 1, 2001 + room as u32, |ack| ack.window = 50_000);
+        let sent = remote.send(remote.flow, 1, 2001 + room as u32, |ack| ack.window = 50_000);
         assert!(payload(&sent) > 0);
     }
 }
 
 /// RFC 5681 section 3.2: three duplicates are enough, also after the connection was idle and the window moved meanwhile.
 #[test]
-fn three_duplicates_after_idle_are_three() {
+fn three_duplicate_acks_after_idle_trigger_fast_retransmit() {
     let config = Config { sack: false, rack: false, ..plain() };
-    let (mut hand, _) = Hand::open(config);
+    let (mut remote, _) = TestPeer::open(config);
     // Idle, with another window than before.
-    hand.send(hand.flow, 1, 1, |ack| ack.window = 30_000);
-    hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 5000]));
-    let first = hand.collect();
+    remote.send(remote.flow, 1, 1, |ack| ack.window = 30_000);
+    remote.host.write(remote.now, remote.connection, Bytes::from(vec![1; 5000]));
+    let first = remote.collect();
     assert!(first.len() >= 5);
     for duplicate in 1..=3 {
-        let sent = hand.send(hand.flow, 1, 1, |ack| ack.window = 30_000);
+        let sent = remote.send(remote.flow, 1, 1, |ack| ack.window = 30_000);
         let again = sent.iter().any(|segment| segment.sequence == first[0].sequence);
         assert_eq!(again, duplicate == 3, "duplicate {duplicate}: {sent:?}");
     }
@@ -57,9 +57,9 @@ fn three_duplicates_after_idle_are_three() {
 
 /// RFC 9293 section 3.10.5: aborting in SYN-SENT tells nobody.
 #[test]
-fn an_abort_in_syn_sent_is_silent() {
+fn abort_in_syn_sent_sends_nothing() {
     let mut host = Endpoint::new(Rng::new(7, "host"));
-    let interface = host.add_interface(hand::host_address(), false);
+    let interface = host.add_interface(test_peer::host_address(), false);
     let now = Instant::ZERO;
     let id = host.connect(now, interface, "10.0.0.9:80".parse().unwrap(), Config::default()).unwrap();
     assert!(host.poll_transmit(now).is_some_and(|sent| sent.segment.flags.syn()));
@@ -69,14 +69,14 @@ fn an_abort_in_syn_sent_is_silent() {
 
 /// RFC 7323 section 3.2: resets carry timestamps too.
 #[test]
-fn resets_carry_timestamps() {
+fn resets_have_timestamps() {
     let mut host = Endpoint::new(Rng::new(7, "host"));
-    let interface = host.add_interface(hand::host_address(), false);
+    let interface = host.add_interface(test_peer::host_address(), false);
     host.listen(80, Config::tcp()).unwrap();
     let now = Instant::ZERO;
-    let mut syn = hand::segment(
+    let mut syn = test_peer::segment(
         "10.0.0.9:1000".parse().unwrap(),
-        (hand::host_address(), 80).into(),
+        (test_peer::host_address(), 80).into(),
         Flags::SYN,
         vec![],
     );
@@ -95,16 +95,16 @@ fn resets_carry_timestamps() {
 
 /// RFC 8684 section 3.7: the answer to MP_FAIL speaks of the peer's data sequence numbers.
 #[test]
-fn the_answer_to_mp_fail_speaks_of_the_peers_numbers() {
-    let (mut hand, _) = Hand::open(Config { checksum: false, ..Config::default() });
-    hand.send_data(hand.flow, 1, 1, 10);
-    let fail = MptcpOption::Fail(hand.host_number(1));
-    let answers = hand.send(hand.flow, 11, 1, |ack| ack.options.mptcp.push(fail));
+fn mp_fail_response_has_the_data_sequence_number_of_the_peer() {
+    let (mut remote, _) = TestPeer::open(Config { checksum: false, ..Config::default() });
+    remote.send_data(remote.flow, 1, 1, 10);
+    let fail = MptcpOption::Fail(remote.host_number(1));
+    let answers = remote.send(remote.flow, 11, 1, |ack| ack.options.mptcp.push(fail));
     let told = answers.iter().flat_map(|answer| &answer.options.mptcp).find_map(|option| match option {
         MptcpOption::Fail(number) => Some(*number),
         _ => None,
     });
-    assert_eq!(told, Some(Hand::number(11)));
+    assert_eq!(told, Some(TestPeer::number(11)));
 }
 
 /// RFC 8684 section 3.7: a failed checksum is told, with the data acknowledgement, until the peer answers: the first MP_FAIL
@@ -145,7 +145,7 @@ fn mp_fail_is_repeated_until_it_is_answered() {
 
 /// RFC 8985 section 7.3: the probe for a lost tail takes new data where there is some, even if it waits for more.
 #[test]
-fn a_tail_loss_probe_takes_new_data() {
+fn tail_loss_probe_sends_new_data() {
     let mut pair = Pair::builder().seed(9).links(&[50]).config(Config::tcp()).connect();
     pair.transfer(&pattern(20_000), Duration::from_secs(5));
     pair.run(Duration::from_secs(1));
@@ -168,14 +168,14 @@ fn a_tail_loss_probe_takes_new_data() {
 
 /// Linux's variant of Nagle's algorithm: what is full and in flight does not hold a small segment back.
 #[test]
-fn minshall_holds_back_behind_small_segments_only() {
+fn minshall_waits_only_for_partial_segments() {
     for (minshall, expected) in [(false, 1), (true, 2)] {
         let linux_compat = LinuxCompat { minshall, ..LinuxCompat::default() };
         let config = Config { linux_compat, mss: 536, timestamps: false, ..Config::tcp() };
-        let (mut hand, _) = Hand::open(config);
+        let (mut remote, _) = TestPeer::open(config);
         let mut write = |bytes: usize| {
-            hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; bytes]));
-            hand.collect().len()
+            remote.host.write(remote.now, remote.connection, Bytes::from(vec![1; bytes]));
+            remote.collect().len()
         };
         assert_eq!(write(546), expected);
         assert_eq!(write(10), 0, "now a small one is in flight, or waits");
@@ -184,21 +184,21 @@ fn minshall_holds_back_behind_small_segments_only() {
 
 /// A peer that never answers window probes is gone after fifteen (X10); one that answers may keep its window closed.
 #[test]
-fn a_closed_window_and_silence_end_a_connection() {
+fn closed_window_and_an_unresponsive_peer_end_a_connection() {
     let closed = |answers: bool| {
-        let (mut hand, _) = Hand::open(plain());
-        hand.send(hand.flow, 1, 1, |ack| ack.window = 0);
-        hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 5000]));
-        hand.collect();
+        let (mut remote, _) = TestPeer::open(plain());
+        remote.send(remote.flow, 1, 1, |ack| ack.window = 0);
+        remote.host.write(remote.now, remote.connection, Bytes::from(vec![1; 5000]));
+        remote.collect();
         let mut probes = 0;
         for _ in 0..86_400 {
-            let sent = hand.sleep(Duration::from_secs(1)).len();
+            let sent = remote.sleep(Duration::from_secs(1)).len();
             probes += sent;
             if answers && sent > 0 {
-                hand.send(hand.flow, 1, 1, |ack| ack.window = 0);
+                remote.send(remote.flow, 1, 1, |ack| ack.window = 0);
             }
         }
-        (hand.events.contains(&EventKind::Closed(CloseReason::TimedOut)), probes)
+        (remote.events.contains(&EventKind::Closed(CloseReason::TimedOut)), probes)
     };
     let (over, probes) = closed(false);
     assert!(over && (15..=17).contains(&probes), "{probes} probes");
@@ -207,19 +207,19 @@ fn a_closed_window_and_silence_end_a_connection() {
 
 /// RFC 9293 section 3.8.4: a peer that is silent is asked, and gone when it does not answer; one that answers is not.
 #[test]
-fn keepalive_finds_out_who_is_gone() {
+fn keepalive_detects_a_dead_peer() {
     let keepalive = Keepalive { idle: Duration::from_secs(10), interval: Duration::from_secs(2), probes: 3 };
     let run = |answers: bool, config: Config| {
-        let (mut hand, _) = Hand::open(Config { keepalive: Some(keepalive), ..config });
+        let (mut remote, _) = TestPeer::open(Config { keepalive: Some(keepalive), ..config });
         let mut asked = 0;
         for _ in 0..100 {
-            let sent = hand.sleep(Duration::from_secs(1));
-            asked += sent.iter().filter(|(_, s)| s.sequence == hand.flow.iss).count();
+            let sent = remote.sleep(Duration::from_secs(1));
+            asked += sent.iter().filter(|(_, s)| s.sequence == remote.flow.iss).count();
             if answers && !sent.is_empty() {
-                hand.send(hand.flow, 1, 1, |_| {});
+                remote.send(remote.flow, 1, 1, |_| {});
             }
         }
-        (asked, hand.host.connections().count())
+        (asked, remote.host.connections().count())
     };
     assert_eq!(run(false, Config::tcp()), (3, 0));
     let (asked, left) = run(true, Config::tcp());
@@ -229,14 +229,14 @@ fn keepalive_finds_out_who_is_gone() {
         3,
         "Multipath TCP: each subflow"
     );
-    let (mut hand, _) = Hand::open(Config::tcp());
-    assert!(hand.sleep(Duration::from_secs(100_000)).is_empty(), "off unless asked for");
-    assert_eq!(hand.host.connections().count(), 1);
+    let (mut remote, _) = TestPeer::open(Config::tcp());
+    assert!(remote.sleep(Duration::from_secs(100_000)).is_empty(), "off unless asked for");
+    assert_eq!(remote.host.connections().count(), 1);
 }
 
 /// Two of ours open further subflows while the connection is idle (RFC 8684 section 3.2 wants a DSS first).
 #[test]
-fn an_idle_connection_joins() {
+fn idle_connection_opens_subflows() {
     let mut pair = Pair::builder().seed(9).links(&[10, 20]).connect();
     pair.run(Duration::from_millis(200));
     let info = pair.client.info(pair.now, pair.connection).unwrap();
@@ -246,7 +246,7 @@ fn an_idle_connection_joins() {
 
 /// A subflow that a NAT forgot is reset, and comes back; without end only if the path works in between.
 #[test]
-fn a_subflow_that_was_reset_comes_back() {
+fn reset_subflow_is_reopened() {
     let mut pair = Pair::builder().seed(9).links(&[10, 20]).connect();
     pair.transfer(&pattern(50_000), Duration::from_secs(5));
     let live = |pair: &Pair| {
@@ -310,7 +310,7 @@ fn next_number(pair: &Pair, of_client: bool) -> mptcp_wire::Seq {
 
 /// Resets that say that the connection is unknown, or that the path is not wanted, are final.
 #[test]
-fn a_refused_join_stays_away() {
+fn refused_join_is_not_retried() {
     let server = Config { max_subflows: 0, ..Config::default() };
     let mut pair = Pair::builder().seed(9).links(&[10, 20]).server(server).connect();
     pair.keep_log = true;
@@ -329,16 +329,16 @@ fn a_refused_join_stays_away() {
 
 /// RFC 7413 section 4.2.2: what the server took of a SYN's data is not sent again, the rest is.
 #[test]
-fn a_syn_that_was_taken_in_part_goes_on() {
+fn partially_acknowledged_syn_data_is_sent_again() {
     let mut host = Endpoint::new(Rng::new(7, "host"));
-    let interface = host.add_interface(hand::host_address(), false);
+    let interface = host.add_interface(test_peer::host_address(), false);
     let now = Instant::ZERO;
     let peer = "10.0.0.9:80".parse().unwrap();
     let data = Bytes::from(pattern(1000));
     let id = host.connect_fast_open(now, interface, peer, plain(), data.clone(), false).unwrap();
     let syn = host.poll_transmit(now).unwrap().segment;
     assert_eq!(syn.payload, data);
-    let mut answer = hand::segment(peer, syn.source, Flags::SYN | Flags::ACK, Vec::new());
+    let mut answer = test_peer::segment(peer, syn.source, Flags::SYN | Flags::ACK, Vec::new());
     answer.acknowledgment = syn.sequence + (1 + 300);
     answer.payload = Bytes::from_static(b"and hello");
     host.handle_segment(now, interface, answer);
@@ -353,34 +353,35 @@ fn a_syn_that_was_taken_in_part_goes_on() {
 
 /// A peer that acknowledges its subflow and never the data, and then falls silent, does not hold a connection for ever.
 #[test]
-fn silence_after_an_acknowledgement_of_the_subflow_alone_ends_a_connection() {
-    let (mut hand, _) = Hand::open(Config::default());
-    hand.send_data(hand.flow, 1, 1, 10);
-    hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 500]));
-    assert_eq!(payload(&hand.collect()), 500);
-    let dss = hand.dss(1, None);
-    hand.send(hand.flow, 11, 501, |ack| ack.options.dss = Some(dss));
-    let sent = hand.sleep(Duration::from_secs(7200));
-    assert!(hand.events.contains(&EventKind::Closed(CloseReason::TimedOut)), "{} segments", sent.len());
+fn missing_data_acks_end_a_connection() {
+    let (mut remote, _) = TestPeer::open(Config::default());
+    remote.send_data(remote.flow, 1, 1, 10);
+    remote.host.write(remote.now, remote.connection, Bytes::from(vec![1; 500]));
+    assert_eq!(payload(&remote.collect()), 500);
+    let dss = remote.dss(1, None);
+    remote.send(remote.flow, 11, 501, |ack| ack.options.dss = Some(dss));
+    let sent = remote.sleep(Duration::from_secs(7200));
+    assert!(remote.events.contains(&EventKind::Closed(CloseReason::TimedOut)), "{} segments", sent.len());
     // While it answers, it is alive.
-    let (mut hand, _) = Hand::open(Config::default());
-    hand.send_data(hand.flow, 1, 1, 10);
-    hand.host.write(hand.now, hand.connection, Bytes::from(vec![1; 500]));
-    let mut acknowledged = 1 + payload(&hand.collect()) as u32;
+    let (mut remote, _) = TestPeer::open(Config::default());
+    remote.send_data(remote.flow, 1, 1, 10);
+    remote.host.write(remote.now, remote.connection, Bytes::from(vec![1; 500]));
+    let mut acknowledged = 1 + payload(&remote.collect()) as u32;
     for _ in 0..7200 {
-        let again = hand.sleep(Duration::from_secs(1));
-        let ends =
-            again.iter().map(|(_, s)| s.sequence.offset_from(hand.flow.iss) as u32 + s.payload.len() as u32);
+        let again = remote.sleep(Duration::from_secs(1));
+        let ends = again
+            .iter()
+            .map(|(_, s)| s.sequence.offset_from(remote.flow.iss) as u32 + s.payload.len() as u32);
         acknowledged = ends.fold(acknowledged, u32::max);
-        let dss = hand.dss(1, None);
-        hand.send(hand.flow, 11, acknowledged, |ack| ack.options.dss = Some(dss));
+        let dss = remote.dss(1, None);
+        remote.send(remote.flow, 11, acknowledged, |ack| ack.options.dss = Some(dss));
     }
-    assert!(!hand.events.iter().any(|event| matches!(event, EventKind::Closed(_))));
+    assert!(!remote.events.iter().any(|event| matches!(event, EventKind::Closed(_))));
 }
 
 /// What is over opens nothing more, also when both comes at the same moment.
 #[test]
-fn nothing_is_opened_for_a_connection_that_is_over() {
+fn closed_connection_opens_no_subflow() {
     let config = Config { close_timeout: Duration::from_secs(1), ..Config::default() };
     let mut pair = Pair::builder().seed(9).links(&[10]).client(config).connect();
     pair.keep_log = true;

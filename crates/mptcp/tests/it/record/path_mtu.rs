@@ -1,4 +1,4 @@
-//! Paths that carry less than was thought, and devices that cut.
+//! Paths with a small MTU, and devices with segmentation offload.
 
 use mptcp::{Config, LinuxCompat, MtuProbing};
 
@@ -7,7 +7,7 @@ use super::link::Link;
 use super::scenario::Scenario;
 
 #[test]
-fn of_paths() {
+fn path_mtus_match_the_record() {
     let mut all = Vec::new();
     for (kind, base) in [("mptcp", Config::default()), ("tcp", Config::tcp())] {
         for probing in [MtuProbing::Off, MtuProbing::BlackHole, MtuProbing::On] {
@@ -67,5 +67,5 @@ fn of_paths() {
             }
         }
     }
-    check_with_details("mtu", &["mptcp, Off, 1280"], all);
+    check_with_details("path_mtu", &["mptcp, Off, 1280"], all);
 }

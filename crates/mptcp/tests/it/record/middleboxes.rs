@@ -1,4 +1,5 @@
-//! Boxes on the way that take options off, cut, put together, shift numbers, change data and send things again.
+//! Middleboxes that strip options, split and join segments, shift sequence numbers, change data and duplicate
+//! segments.
 
 use bytes::{Bytes, BytesMut};
 use mptcp::{Config, Ecn, LinuxCompat, Version};
@@ -224,7 +225,7 @@ const HARMLESS: &[Box_] = &[
 ];
 
 #[test]
-fn that_change_segments() {
+fn middleboxes_match_the_record() {
     let mut all = Vec::new();
     for (name, config) in kinds() {
         let links = [Link::new(10, 1250, 60), Link::new(20, 1250, 60)];
@@ -294,5 +295,5 @@ fn that_change_segments() {
         }
         all.push(one("all before a moment is lost").middlebox(Box::new(|p| p.number % 11 != 4)));
     }
-    check_with_details("boxes", &["v1, none", "v1, checksum, data"], all);
+    check_with_details("middleboxes", &["v1, none", "v1, checksum, data"], all);
 }

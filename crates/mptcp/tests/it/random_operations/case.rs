@@ -1,4 +1,4 @@
-//! What a case is drawn from.
+//! Random settings, paths and operations of a test case.
 
 use mptcp::congestion::{
     Balia, Bbr, Bbr3, CongestionControl, Cubic, Dctcp, Lia, LinuxCubic, Olia, Reno, WVegas,
@@ -321,7 +321,7 @@ fn config() -> impl Strategy<Value = Config> {
 }
 
 /// Settings and operations.
-pub fn case() -> impl Strategy<Value = (Settings, Vec<Operation>)> {
+pub fn random_case() -> impl Strategy<Value = (Settings, Vec<Operation>)> {
     let paths = prop::collection::vec(path(), 1..4);
     let most = prop_oneof![2 => Just(0_u16), 1 => 1_000..=u16::MAX];
     let gso = (most, any::<bool>()).prop_map(|(most, whole)| Gso { most, whole });

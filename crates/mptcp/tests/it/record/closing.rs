@@ -1,4 +1,4 @@
-//! How connections end: in order, with what is last lost, by force, because nobody answers.
+//! Closing connections: in order, with lost segments, by abort, and after a timeout.
 
 use mptcp::{Config, Keepalive, LinuxCompat, Version};
 use mptcp_clock::Duration;
@@ -28,7 +28,7 @@ fn silence(w: &mut World, dead: bool) {
 }
 
 #[test]
-fn in_every_way() {
+fn closings_match_the_record() {
     let mut all = Vec::new();
     for (name, config) in kinds() {
         let links = [Link::new(10, 1250, 60), Link::new(25, 1250, 60)];
@@ -117,5 +117,5 @@ fn in_every_way() {
                 .at(61_000, move |w| w.connect(1, again, PORT, Default::default())),
         );
     }
-    check_with_details("ending", &["v1, the client", "tcp, silence", "v1, silence"], all);
+    check_with_details("closing", &["v1, the client", "tcp, silence", "v1, silence"], all);
 }

@@ -1,6 +1,6 @@
-//! What an end tells of itself, as lines of text: all that the public interface has, without what is nothing.
+//! The complete public state of an endpoint as text. Default values are omitted.
 //!
-//! But [`mptcp::ConnectionUse::receive_bytes`]: that counts blocks of memory by their addresses, which are an allocator's affair.
+//! Excludes [`mptcp::ConnectionUse::receive_bytes`], which depends on the addresses of the allocator.
 
 use std::fmt::{Debug, Write};
 

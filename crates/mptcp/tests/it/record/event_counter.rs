@@ -1,4 +1,4 @@
-//! Numbers that stand for much: a hash, and an observer that counts what it hears and hashes it.
+//! An FNV-1a hash, and an observer that counts and hashes events.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -35,9 +35,9 @@ struct Heard {
 
 /// An observer of one end.
 #[derive(Debug, Default)]
-pub struct Ear(Mutex<Heard>);
+pub struct EventCounter(Mutex<Heard>);
 
-impl Observer for Ear {
+impl Observer for EventCounter {
     fn observe(&self, record: &Record) {
         let Ok(mut heard) = self.0.lock() else { return };
         let (kind, values) = (record.event.kind().name(), record.event.values());
@@ -54,7 +54,7 @@ impl Observer for Ear {
     }
 }
 
-impl Ear {
+impl EventCounter {
     /// How often what was heard, and a hash of all of it.
     pub fn text(&self) -> Option<String> {
         let heard = self.0.lock().ok()?;

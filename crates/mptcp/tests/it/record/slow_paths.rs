@@ -1,4 +1,4 @@
-//! What takes long: slow paths, for timers and filters of many seconds.
+//! Slow paths, for timers and filters of many seconds.
 
 use mptcp::{Config, CouplingScope, Ecn};
 use mptcp_clock::Duration;
@@ -9,7 +9,7 @@ use super::link::Link;
 use super::scenario::Scenario;
 
 #[test]
-fn over_slow_paths() {
+fn slow_paths_match_the_record() {
     let mut all = Vec::new();
     for (name, config) in each() {
         let slow = Link::new(40, 40, 8);
@@ -48,5 +48,5 @@ fn over_slow_paths() {
                 .at(13_000, |w| w.links[1].dead = false),
         );
     }
-    check("long", all);
+    check("slow_paths", all);
 }

@@ -1,11 +1,11 @@
-//! Paths that come, go, stall and die under a connection.
+//! Paths that appear, disappear, stall and fail during a connection.
 
 use crate::pair::{Fate, Pair, pattern};
 use mptcp::{Config, EventKind, InterfaceChange, Mode};
 use mptcp_clock::Duration;
 
 #[test]
-fn the_last_interface_goes_and_comes_back() {
+fn last_interface_goes_down_and_up() {
     let mut pair = Pair::builder().seed(40).links(&[10]).connect();
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
     let data = pattern(300_000);
@@ -27,7 +27,7 @@ fn the_last_interface_goes_and_comes_back() {
 }
 
 #[test]
-fn a_removal_that_is_overtaken_by_the_new_join_does_not_end_it() {
+fn join_that_overtakes_a_remove_addr_survives() {
     // The announcement takes the slow path, the new subflow the fast one.
     let mut pair = Pair::builder().seed(41).links(&[5, 200]).connect();
     pair.transfer(&pattern(200_000), Duration::from_secs(10));
@@ -43,7 +43,7 @@ fn a_removal_that_is_overtaken_by_the_new_join_does_not_end_it() {
 }
 
 #[test]
-fn data_stuck_on_a_silent_path_moves_when_another_interface_comes() {
+fn data_on_an_unresponsive_path_is_reinjected_on_a_new_interface() {
     let mut pair = Pair::builder().seed(42).links(&[10, 20]).connect();
     pair.interface(1, InterfaceChange::Down);
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
@@ -73,7 +73,7 @@ fn data_carried_by_two_paths_survives_the_death_of_both() {
 }
 
 #[test]
-fn a_probe_is_sent_although_a_small_rest_waits() {
+fn probe_is_sent_while_a_partial_segment_waits() {
     // Nagle holds the rest back while the last full segment, which was lost, is in flight.
     let mut pair = Pair::builder().seed(44).links(&[10]).config(Config::tcp()).connect();
     pair.run(Duration::from_millis(100));
@@ -90,7 +90,7 @@ fn a_probe_is_sent_although_a_small_rest_waits() {
 }
 
 #[test]
-fn both_directions_recover_fast_at_the_same_time() {
+fn both_directions_use_fast_recovery_at_the_same_time() {
     for config in [Config::tcp(), Config::default()] {
         let mut pair = Pair::builder().seed(45).links(&[20]).config(config).connect();
         pair.run(Duration::from_millis(200));
@@ -117,7 +117,7 @@ fn both_directions_recover_fast_at_the_same_time() {
 }
 
 #[test]
-fn plain_tcp_outlives_its_interface_as_on_linux() {
+fn tcp_connection_survives_an_interface_outage_as_on_linux() {
     let mut pair = Pair::builder().seed(46).links(&[10]).config(Config::tcp()).connect();
     pair.transfer(&pattern(10_000), Duration::from_secs(10));
     assert_eq!(pair.client.info(pair.now, pair.connection).unwrap().mode, Mode::Plain);
@@ -134,7 +134,7 @@ fn plain_tcp_outlives_its_interface_as_on_linux() {
 }
 
 #[test]
-fn a_path_that_eats_the_third_ack_of_joins_is_tried_once() {
+fn path_that_drops_the_third_ack_of_joins_is_tried_once() {
     let mut pair = Pair::builder().seed(47).links(&[10, 20]).connect();
     pair.rule = Box::new(|to_server, path, segment| {
         let mut segment = segment.clone();

@@ -1,4 +1,4 @@
-//! The words of the public interface: names, and what they say, as tables and commands print them.
+//! Names and descriptions of the public interface, as tables and commands print them.
 
 use mptcp::observe::{Detection, Field, Kind, PathLimit, Picked, Reinjected, WindowChange};
 use mptcp::policy::{Parameters, Policies, Value};
@@ -7,7 +7,7 @@ use mptcp::{Config, EndpointBounds, Limit};
 use super::check_text;
 
 #[test]
-fn are_what_they_were() {
+fn public_names_match_the_record() {
     let mut lines = Vec::new();
     let policies = Policies::default();
     let mut add = |line: String| lines.push(line);
@@ -59,11 +59,11 @@ fn are_what_they_were() {
     {
         add(format!("{name}: {config:?}"));
     }
-    check_text("words", &lines.join("\n"));
+    check_text("public_names", &lines.join("\n"));
 }
 
 #[test]
-fn of_mistakes_are_what_they_were() {
+fn parameter_errors_match_the_record() {
     let policies = Policies::default();
     let mut lines = Vec::new();
     let with = |key: &str, value: Value| Parameters::default().with(key, value);
@@ -97,5 +97,5 @@ fn of_mistakes_are_what_they_were() {
     lines.push(format!("{:?} {:?}", all.count("c", 1, 0..=9), all.count("b", 1, 0..=9)));
     lines.push(format!("{:?} {:?}", all.text("c"), all.text("none")));
     lines.push(format!("{} {:?}", all.is_empty(), all.with("d", Value::Integer(1)).finish()));
-    check_text("mistakes", &lines.join("\n"));
+    check_text("parameter_errors", &lines.join("\n"));
 }

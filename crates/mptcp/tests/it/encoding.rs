@@ -1,4 +1,4 @@
-//! Both roads agree: every segment of a run, encoded and decoded, is the segment it was.
+//! Every segment of a run equals itself after encoding and decoding.
 
 use crate::pair::{Fate, Pair, pattern};
 use bytes::Bytes;
@@ -31,7 +31,7 @@ fn check(config: Config, seed: u64) {
 }
 
 #[test]
-fn every_segment_of_a_lossy_handoff_survives_the_wire() {
+fn every_segment_of_a_lossy_handover_encodes_and_decodes() {
     for (seed, checksum, sack, timestamps) in
         [(1, false, true, true), (2, true, true, true), (3, true, true, false), (4, false, false, false)]
     {

@@ -1,9 +1,10 @@
-//! What the data level retransmits, and what a peer that falls back makes of it (RFC 8684 sections 3.3.2 and 3.7).
+//! Retransmission at the data level, and its effect on a peer that falls back (RFC 8684 sections 3.3.2 and
+//! 3.7).
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::hand::Hand;
 use crate::pair::{Fate, Pair, pattern};
+use crate::test_peer::TestPeer;
 use bytes::Bytes;
 use mptcp::{Announced, Config};
 use mptcp_clock::{Duration, Instant};
@@ -15,25 +16,25 @@ fn announces(segment: &Segment) -> bool {
 
 /// An acknowledgement that announces an address has no space for a DATA_ACK: one follows at once.
 #[test]
-fn a_data_ack_follows_an_announcement() {
+fn data_ack_follows_an_announcement() {
     let announce = vec![Announced { id: 5, address: [10, 0, 7, 1].into() }];
-    let (mut hand, _) = Hand::open(Config { announce: Some(announce), ..Config::default() });
-    let answers = hand.send_data(hand.flow, 1, 1, 149);
+    let (mut remote, _) = TestPeer::open(Config { announce: Some(announce), ..Config::default() });
+    let answers = remote.send_data(remote.flow, 1, 1, 149);
     let at = answers.iter().position(announces).unwrap();
     let acknowledges = |segment: &Segment| {
         let number = segment.options.dss.as_ref().and_then(|dss| dss.ack);
-        number.is_some_and(|ack| ack == mptcp_wire::DataSequence::Wide(Hand::number(150)))
+        number.is_some_and(|ack| ack == mptcp_wire::DataSequence::Wide(TestPeer::number(150)))
     };
     assert!(answers[at].options.dss.is_none());
     assert!(answers[at + 1..].iter().any(acknowledges), "{answers:?}");
-    let later = hand.sleep(Duration::from_millis(400));
+    let later = remote.sleep(Duration::from_millis(400));
     assert!(later.iter().all(|(_, segment)| segment.payload.is_empty()));
 }
 
 /// DATA_ACKs get lost while the subflow acknowledges. The client asks before it repeats data on its only subflow: a box that then
 /// begins to hide mappings would make a peer that falls back read the bytes twice.
 #[test]
-fn nothing_is_read_twice_after_a_fallback() {
+fn no_data_is_read_twice_after_a_fallback() {
     for until in [100, 700, 2_000] {
         let mut pair = Pair::builder().links(&[10]).connect();
         pair.run(Duration::from_millis(100));

@@ -1,4 +1,5 @@
-//! A peer whose window shrinks while data is in flight, and keeps nothing of what is beyond (RFC 9293 section 3.8.6).
+//! A peer that shrinks its window while data is in flight, and drops the data beyond it (RFC 9293 section
+//! 3.8.6).
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -29,7 +30,7 @@ fn configs() -> [(&'static str, Config); 4] {
 /// The peer offers `window` bytes for two seconds, and drops what lies beyond. The sender sends no more than it was promised before,
 /// and goes on when the window opens.
 #[test]
-fn a_peer_that_shrinks_its_window_stalls_nobody_and_gets_no_more_than_it_offered() {
+fn shrinking_window_causes_no_stall_and_is_respected() {
     for (name, config) in configs() {
         for window in [0_u32, 1, 700, 5_000] {
             let mut pair = Pair::builder().links(&[10, 30]).config(config.clone()).connect();

@@ -1,5 +1,4 @@
-//! What a connection does for a controller that works by samples: when it says that a path begins anew, and what its pace holds
-//! back.
+//! Support for rate-based controllers: restarts after idle, and pacing.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
@@ -60,7 +59,7 @@ fn left(pair: &Pair) -> usize {
 }
 
 #[test]
-fn a_window_of_one_segment_does_not_begin_anew_with_each() {
+fn one_segment_window_does_not_restart_after_idle_with_each_segment() {
     let (mut pair, restarts) = pair(1, 1e9);
     restarts.store(0, Relaxed);
     let data = crate::pair::pattern(20_000);
@@ -71,7 +70,7 @@ fn a_window_of_one_segment_does_not_begin_anew_with_each() {
 }
 
 #[test]
-fn a_probe_and_what_goes_first_after_a_timeout_wait_for_no_pace() {
+fn probe_and_first_retransmission_after_a_timeout_are_not_paced() {
     // A segment a second and a half.
     let (mut pair, _) = pair(10, 1000.0);
     pair.rule = Box::new(|_, _, _| Fate::Drop);

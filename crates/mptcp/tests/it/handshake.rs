@@ -1,7 +1,7 @@
-//! Handshakes whose segments are lost, late or of somebody else.
+//! Handshakes with lost, late and foreign segments.
 
-use crate::hand::Hand;
 use crate::pair::{self, Fate, Pair, pattern};
+use crate::test_peer::TestPeer;
 use mptcp::{Config, EventKind, Mode};
 use mptcp_clock::Duration;
 use mptcp_wire::{Flags, MpJoin, MptcpOption, Segment, Seq};
@@ -26,7 +26,7 @@ fn drop_first(mut which: impl FnMut(bool, &Segment) -> bool + 'static) -> pair::
 }
 
 #[test]
-fn each_lost_step_of_the_handshake_is_repeated() {
+fn lost_handshake_segments_are_retransmitted() {
     let bare = |segment: &Segment| segment.payload.is_empty() && !segment.flags.syn();
     for config in [Config::tcp(), Config::default()] {
         let rules: [(&str, pair::Rule); 4] = [
@@ -46,7 +46,7 @@ fn each_lost_step_of_the_handshake_is_repeated() {
 }
 
 #[test]
-fn a_lost_third_ack_does_not_hinder_a_server_that_speaks_first() {
+fn lost_third_ack_does_not_block_a_server_that_sends_first() {
     let mut pair = Pair::builder().seed(21).links(&[10]).connect();
     pair.rule = drop_first(|to_server, s| to_server && !s.flags.syn());
     pair.run(Duration::from_secs(5));
@@ -59,7 +59,7 @@ fn a_lost_third_ack_does_not_hinder_a_server_that_speaks_first() {
 
 /// The whole first window overtakes what brings the keys: nothing is sent again, and the window stays.
 #[test]
-fn data_that_overtakes_the_keys_is_not_lost() {
+fn data_that_arrives_before_the_keys_is_kept() {
     let mut pair = Pair::builder().seed(25).links(&[10]).connect();
     let mut overtaken = Vec::new();
     let mut over = false;
@@ -84,20 +84,20 @@ fn data_that_overtakes_the_keys_is_not_lost() {
 
 /// What waits for the keys is bounded, in segments and in bytes.
 #[test]
-fn little_waits_for_the_keys() {
+fn data_before_the_keys_is_limited() {
     for (length, segments, bytes) in [(100, 16, 1_600), (20_000, 3, 60_000)] {
-        let mut hand = Hand::begun(Config::default());
+        let mut remote = TestPeer::begun(Config::default());
         for number in 0..100 {
-            let sent = hand.send_data(hand.flow, 1 + number * u32::from(length), 1, length);
+            let sent = remote.send_data(remote.flow, 1 + number * u32::from(length), 1, length);
             assert!(sent.is_empty(), "{sent:?}");
         }
-        let usage = hand.host.info(hand.now, hand.connection).unwrap().usage;
+        let usage = remote.host.info(remote.now, remote.connection).unwrap().usage;
         assert_eq!(usage.receive_bytes, bytes, "{segments} segments of {length}");
     }
 }
 
 #[test]
-fn a_join_whose_fourth_ack_is_lost_opens_all_the_same() {
+fn join_with_a_lost_fourth_ack_is_established() {
     let mut pair = Pair::builder().seed(22).links(&[10, 20]).connect();
     let mut joined = false;
     let mut lost = false;
@@ -118,7 +118,7 @@ fn a_join_whose_fourth_ack_is_lost_opens_all_the_same() {
 }
 
 #[test]
-fn an_acknowledgement_of_an_older_connection_does_not_end_the_opening() {
+fn old_acknowledgement_does_not_end_the_handshake() {
     let mut pair = Pair::builder().seed(23).links(&[10]).connect();
     let syn = pair.client.poll_transmit(pair.now).unwrap().segment;
     let mut stale = Segment::new(syn.destination, syn.source);
@@ -132,7 +132,7 @@ fn an_acknowledgement_of_an_older_connection_does_not_end_the_opening() {
 }
 
 #[test]
-fn a_wrong_acknowledgement_in_syn_received_is_refused_and_the_opening_goes_on() {
+fn wrong_acknowledgement_in_syn_received_is_reset_and_the_handshake_continues() {
     let mut pair = Pair::builder().seed(24).links(&[10]).connect();
     let syn = pair.client.poll_transmit(pair.now).unwrap().segment;
     pair.keep_log = true;
@@ -147,7 +147,7 @@ fn a_wrong_acknowledgement_in_syn_received_is_refused_and_the_opening_goes_on() 
 }
 
 #[test]
-fn a_simultaneous_open_becomes_a_tcp_connection() {
+fn simultaneous_open_falls_back_to_tcp() {
     let mut pair = Pair::builder().seed(25).links(&[10]).connect();
     let syn = pair.client.poll_transmit(pair.now).unwrap().segment;
     pair.keep_log = true;
@@ -168,7 +168,7 @@ fn a_simultaneous_open_becomes_a_tcp_connection() {
 
 /// Whoever guesses address and port can send a SYN, but not acknowledge ours.
 #[test]
-fn a_forged_syn_neither_ends_nor_weakens_an_opening() {
+fn forged_syn_neither_ends_nor_downgrades_a_handshake() {
     for paths in [&[10][..], &[10, 20]] {
         let mut pair = Pair::builder().seed(27).links(paths).connect();
         // Before each SYN/ACK comes a bare SYN from the same address.
@@ -188,7 +188,7 @@ fn a_forged_syn_neither_ends_nor_weakens_an_opening() {
 }
 
 #[test]
-fn the_checksum_is_used_when_only_the_client_asks_for_it() {
+fn checksum_is_used_if_only_the_client_requires_it() {
     let mut pair = Pair::builder()
         .seed(26)
         .links(&[10])
@@ -214,7 +214,7 @@ fn the_checksum_is_used_when_only_the_client_asks_for_it() {
 }
 
 #[test]
-fn a_reset_that_is_nowhere_near_the_window_is_ignored_without_a_word() {
+fn reset_far_outside_the_window_is_dropped_silently() {
     let mut pair = Pair::builder().seed(27).links(&[10]).connect();
     delivers(&mut pair, 10_000);
     pair.run(Duration::from_secs(1));
@@ -231,7 +231,7 @@ fn a_reset_that_is_nowhere_near_the_window_is_ignored_without_a_word() {
 }
 
 #[test]
-fn as_many_subflows_join_as_the_limit_says() {
+fn joins_stop_at_the_limit_of_subflows() {
     let config = Config { max_subflows: 2, ..Config::default() };
     let mut pair = Pair::builder().seed(28).links(&[10, 10, 10, 10]).config(config).connect();
     delivers(&mut pair, 10_000);
@@ -240,7 +240,7 @@ fn as_many_subflows_join_as_the_limit_says() {
 }
 
 #[test]
-fn a_server_with_two_addresses_is_joined_at_the_second() {
+fn second_address_of_a_server_is_joined() {
     let mut pair = Pair::builder().seed(31).links(&[10]).connect();
     let second = std::net::IpAddr::from([10, 9, 0, 2]);
     pair.server.add_interface(second, false);
@@ -252,7 +252,7 @@ fn a_server_with_two_addresses_is_joined_at_the_second() {
 }
 
 #[test]
-fn a_port_without_its_listener_refuses() {
+fn closed_listener_port_sends_resets() {
     let mut pair = Pair::builder().seed(32).links(&[10]).connect();
     assert!(pair.server.unlisten(pair::PORT));
     assert!(!pair.server.unlisten(pair::PORT));
@@ -264,7 +264,7 @@ fn a_port_without_its_listener_refuses() {
 /// A subflow on probation carries nothing until its time is over and the peer has acknowledged what was sent after it;
 /// when nothing else works it does.
 #[test]
-fn a_join_on_probation() {
+fn join_on_probation_carries_no_data_while_others_can() {
     let config = Config { join_probation: Some(Duration::from_millis(100)), ..Config::default() };
     let mut pair = Pair::builder().seed(5).links(&[10, 1]).client(config).connect();
     pair.keep_log = true;
@@ -283,7 +283,7 @@ fn a_join_on_probation() {
 }
 
 #[test]
-fn a_join_on_probation_is_better_than_nothing() {
+fn join_on_probation_carries_data_if_no_other_can() {
     let config = Config { join_probation: Some(Duration::from_secs(1000)), ..Config::default() };
     let mut pair = Pair::builder().seed(5).links(&[10, 1]).client(config).connect();
     pair.transfer(&pattern(100_000), Duration::from_secs(5));

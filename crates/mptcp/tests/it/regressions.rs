@@ -1,6 +1,6 @@
-//! What random operations have found, shrunk.
+//! Minimal sequences of operations that once failed, found by random operations.
 
-use crate::arena::{Arena, Gso, Operation, Path, Settings, Side, Strip};
+use crate::random_operations::{Gso, Operation, OperationRunner, Path, Settings, Side, Strip};
 use mptcp::congestion::{Lia, Reno};
 use mptcp::path_manager::NdiffPorts;
 use mptcp::{Config, LinuxStack, Mechanisms};
@@ -50,9 +50,9 @@ pub(crate) fn check_two(
     operations: &[Operation],
 ) {
     let settings = Settings { seed, client, server, paths, gso: Gso::default() };
-    let mut arena = Arena::new(&settings);
-    operations.iter().for_each(|operation| arena.execute(operation));
-    arena.finish();
+    let mut runner = OperationRunner::new(&settings);
+    operations.iter().for_each(|operation| runner.execute(operation));
+    runner.finish();
 }
 
 pub(crate) fn write(bytes: u32) -> Operation {
@@ -72,7 +72,7 @@ pub(crate) fn drop_at(at: u16) -> Operation {
 }
 
 #[test]
-fn a_fin_without_options_ends_the_stream_and_not_the_subflow_when_the_peer_fell_back() {
+fn fin_without_options_ends_the_stream_if_the_peer_fell_back() {
     let config = Config { checksum: true, sack: true, timestamps: false, initial_window: 4, ..bare() };
     check(
         49_508_106,
@@ -96,7 +96,7 @@ fn a_fin_without_options_ends_the_stream_and_not_the_subflow_when_the_peer_fell_
 }
 
 #[test]
-fn a_server_whose_interface_comes_back_to_no_subflow_gives_up_in_time() {
+fn server_without_subflows_times_out_after_its_interface_returns() {
     let path = Path { jitter_us: 6055, ..path(9) };
     let server = Config { receive_buffer: 5531, ..small() };
     check_two(
@@ -114,7 +114,7 @@ fn a_server_whose_interface_comes_back_to_no_subflow_gives_up_in_time() {
 }
 
 #[test]
-fn data_is_not_given_twice_to_a_subflow_whose_peer_has_fallen_back() {
+fn no_reinjection_on_a_subflow_whose_peer_has_fallen_back() {
     let client = Config { send_buffer: 2848, initial_window: 2, timestamps: true, ..small() };
     let server = Config { checksum: true, receive_buffer: 2847, timestamps: true, ..small() };
     check_two(
@@ -138,7 +138,7 @@ fn data_is_not_given_twice_to_a_subflow_whose_peer_has_fallen_back() {
 }
 
 #[test]
-fn a_fallback_counts_what_the_subflow_had_acknowledged() {
+fn fallback_counts_data_acknowledged_on_the_subflow() {
     let config =
         Config { checksum: true, receive_buffer: 6964, send_buffer: 2873, initial_window: 3, ..small() };
     check(
@@ -168,7 +168,7 @@ fn a_fallback_counts_what_the_subflow_had_acknowledged() {
 }
 
 #[test]
-fn a_join_under_way_does_not_make_a_fallback_lose_the_end() {
+fn pending_join_does_not_lose_the_end_of_stream_in_a_fallback() {
     let config =
         Config { receive_buffer: 8544, send_buffer: 7121, sack: true, rack: true, nagle: true, ..bare() };
     let lossy = |ms| Path { loss_percent: 1, ..path(ms) };
@@ -196,13 +196,13 @@ fn a_join_under_way_does_not_make_a_fallback_lose_the_end() {
 }
 
 #[test]
-fn a_data_fin_whose_acknowledgement_is_eaten_becomes_a_fin() {
+fn data_fin_with_a_stripped_acknowledgement_becomes_a_fin() {
     let what = Strip { syn: [false, false], other: [false, true] };
     check(0, small(), vec![path(0)], &[advance(1), Operation::Strip { path: 0, what }]);
 }
 
 #[test]
-fn an_old_segment_with_options_does_not_hide_that_they_are_eaten() {
+fn old_segment_with_options_does_not_hide_stripping() {
     let what = Strip { syn: [false, false], other: [true, false] };
     check(
         0,
@@ -225,7 +225,7 @@ fn an_old_segment_with_options_does_not_hide_that_they_are_eaten() {
 }
 
 #[test]
-fn a_subflow_whose_acknowledgements_lose_their_options_ends_beside_others() {
+fn subflow_with_stripped_acknowledgements_ends_if_others_exist() {
     let config = Config { max_subflows: 1, ..small() };
     let server = Config { receive_buffer: 3999, ..config.clone() };
     let what = Strip { syn: [false, false], other: [false, true] };
@@ -239,7 +239,7 @@ fn a_subflow_whose_acknowledgements_lose_their_options_ends_beside_others() {
 }
 
 #[test]
-fn data_level_acknowledgements_that_are_eaten_everywhere_end_the_connection() {
+fn data_acks_stripped_on_all_subflows_end_the_connection() {
     let client = Config { path_manager: NdiffPorts { subflows: 2 }.into(), max_subflows: 1, ..small() };
     let server = Config { initial_window: 2, max_subflows: 1, ..small() };
     let what = Strip { syn: [false, false], other: [false, true] };
@@ -258,7 +258,7 @@ fn data_level_acknowledgements_that_are_eaten_everywhere_end_the_connection() {
 }
 
 #[test]
-fn nobody_falls_back_after_another_subflow_was_open() {
+fn no_fallback_after_a_second_subflow_was_open() {
     let config = Config { receive_buffer: 35_600, send_buffer: 200_000, initial_window: 3, ..bare() };
     check(
         0,
@@ -277,7 +277,7 @@ fn nobody_falls_back_after_another_subflow_was_open() {
 }
 
 #[test]
-fn who_cannot_fall_back_with_the_peer_resets_before_it_repeats_data() {
+fn impossible_fallback_resets_before_data_is_repeated() {
     let config = Config { receive_buffer: 4308, send_buffer: 2873, sack: true, rack: true, ..bare() };
     let what = Strip { syn: [false, false], other: [true, false] };
     check(
@@ -295,7 +295,7 @@ fn who_cannot_fall_back_with_the_peer_resets_before_it_repeats_data() {
 }
 
 #[test]
-fn a_chunk_acknowledged_in_part_is_still_in_flight() {
+fn partially_acknowledged_chunk_stays_in_flight() {
     let client = Config { receive_buffer: 20_000, ..small() };
     let server = Config { receive_buffer: 2564, send_buffer: 20_000, ..small() };
     check_two(
@@ -323,7 +323,7 @@ fn a_chunk_acknowledged_in_part_is_still_in_flight() {
 }
 
 #[test]
-fn a_late_window_without_an_acknowledgement_does_not_count_from_the_latest() {
+fn late_window_without_a_data_ack_is_not_applied_to_the_latest_one() {
     let config = Config { checksum: true, receive_buffer: 2824, nagle: true, ..small() };
     check(
         197_905_874_136,
@@ -347,7 +347,7 @@ fn a_late_window_without_an_acknowledgement_does_not_count_from_the_latest() {
 }
 
 #[test]
-fn a_closed_window_whose_updates_lose_their_options_opens() {
+fn closed_window_opens_although_updates_lose_their_options() {
     let config = Config { receive_buffer: 7120, send_buffer: 5696, delayed_ack: true, ..bare() };
     let what = Strip { syn: [false, false], other: [false, true] };
     check(
@@ -369,7 +369,7 @@ fn a_closed_window_whose_updates_lose_their_options_opens() {
 
 /// A path that was slow for a moment is not slow for ever under a pace.
 #[test]
-fn a_pace_that_fell_rises_again() {
+fn pacing_rate_recovers_after_a_decrease() {
     let config = Config {
         multipath: false,
         congestion: mptcp::congestion::Bbr3::default().into(),
@@ -410,7 +410,7 @@ fn a_pace_that_fell_rises_again() {
 
 /// The window of a SYN/ACK that came twice is not scaled.
 #[test]
-fn what_a_repeated_syn_ack_offered_is_not_the_window_of_a_fallback() {
+fn window_of_a_retransmitted_syn_ack_is_not_used_after_a_fallback() {
     let client = Config {
         receive_buffer: 20_000,
         linux_stack: LinuxStack { buffer_memory: true, ..LinuxStack::default() },

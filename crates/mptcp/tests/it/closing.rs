@@ -1,4 +1,4 @@
-//! Connections that end: in order, at once, with losses, and half.
+//! Connections that close: in order, by abort, with losses, and half-closed.
 
 use crate::pair::{Fate, Pair, pattern};
 use mptcp::scheduler::{Linux, Redundant};
@@ -24,7 +24,7 @@ fn nothing_is_left(pair: &mut Pair) {
 }
 
 #[test]
-fn a_connection_that_carried_nothing_ends_in_order() {
+fn connection_without_data_closes_normally() {
     for config in [Config::tcp(), Config::default()] {
         let mut pair = Pair::builder().seed(30).links(&[10, 20]).config(config).connect();
         pair.client.close(pair.now, pair.connection);
@@ -42,7 +42,7 @@ fn a_connection_that_carried_nothing_ends_in_order() {
 
 /// `write` gives 0 for both.
 #[test]
-fn a_full_buffer_is_told_from_a_connection_that_is_gone() {
+fn try_write_distinguishes_a_full_buffer_from_a_missing_connection() {
     let mut pair = Pair::builder().seed(30).links(&[10]).connect();
     let (now, id) = (pair.now, pair.connection);
     let data = bytes::Bytes::from(vec![7; 64 << 20]);
@@ -58,7 +58,7 @@ fn a_full_buffer_is_told_from_a_connection_that_is_gone() {
 }
 
 #[test]
-fn an_empty_connection_ends_although_its_third_ack_was_lost() {
+fn connection_without_data_closes_although_its_third_ack_was_lost() {
     let mut pair = Pair::builder().seed(31).links(&[10]).connect();
     let mut lost = false;
     pair.rule = Box::new(move |to_server, _, segment| {
@@ -79,7 +79,7 @@ fn an_empty_connection_ends_although_its_third_ack_was_lost() {
 }
 
 #[test]
-fn a_data_fin_that_is_lost_goes_again_on_another_path() {
+fn lost_data_fin_is_reinjected_on_another_path() {
     let mut pair = Pair::builder().seed(32).links(&[10, 40]).connect();
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
     pair.run(Duration::from_secs(5));
@@ -92,7 +92,7 @@ fn a_data_fin_that_is_lost_goes_again_on_another_path() {
 
 /// What the silent path's queue still holds has come by the other path: the stream ends all the same.
 #[test]
-fn a_queue_that_a_silent_path_keeps_does_not_keep_the_data_fin() {
+fn queue_of_an_unresponsive_path_does_not_delay_the_data_fin() {
     let config =
         Config { scheduler: Linux::default().into(), linux_stack: LinuxStack::LINUX, ..Config::default() };
     let mut pair = Pair::builder().seed(35).links(&[20, 20]).config(config).connect();
@@ -107,7 +107,7 @@ fn a_queue_that_a_silent_path_keeps_does_not_keep_the_data_fin() {
 }
 
 #[test]
-fn a_window_that_opens_unheard_is_asked_for_on_every_path() {
+fn lost_window_update_is_probed_for_on_every_path() {
     let config = Config { receive_buffer: 50_000, ..Config::default() };
     let mut pair = Pair::builder().seed(33).links(&[10, 40]).config(config).connect();
     pair.run(Duration::from_millis(500));
@@ -159,7 +159,7 @@ fn an_abort_ends_all_subflows_of_both_sides() {
 }
 
 #[test]
-fn a_fast_close_on_an_acknowledgement_is_answered_by_resets() {
+fn fast_close_on_an_acknowledgement_is_answered_by_resets() {
     let mut pair = Pair::builder().seed(36).links(&[10, 20]).connect();
     pair.transfer(&pattern(50_000), Duration::from_secs(10));
     pair.run(Duration::from_secs(1));
@@ -185,7 +185,7 @@ fn a_fast_close_on_an_acknowledgement_is_answered_by_resets() {
 }
 
 #[test]
-fn a_peer_that_vanishes_after_the_end_does_not_hold_the_connection() {
+fn peer_that_vanishes_after_the_end_does_not_keep_the_connection() {
     let mut pair = Pair::builder().seed(37).links(&[10]).connect();
     pair.transfer(&pattern(50_000), Duration::from_secs(10));
     let accepted = pair.accepted.unwrap();
@@ -203,7 +203,7 @@ fn a_peer_that_vanishes_after_the_end_does_not_hold_the_connection() {
 }
 
 #[test]
-fn a_data_fin_finds_room_beside_blocks() {
+fn data_fin_fits_next_to_sack_blocks() {
     // The server's stream has holes while the client ends its own: blocks and DATA_FIN meet.
     let mut pair = Pair::builder().seed(38).links(&[10]).connect();
     pair.run(Duration::from_millis(200));
@@ -224,7 +224,7 @@ fn a_data_fin_finds_room_beside_blocks() {
 }
 
 #[test]
-fn a_connection_whose_only_interface_goes_during_the_handshake_ends() {
+fn connection_ends_if_its_only_interface_goes_down_during_the_handshake() {
     for config in [Config::tcp(), Config::default()] {
         let mut pair = Pair::builder().seed(39).links(&[10]).config(config).connect();
         pair.settle();
@@ -236,7 +236,7 @@ fn a_connection_whose_only_interface_goes_during_the_handshake_ends() {
 }
 
 #[test]
-fn at_the_end_only_new_data_goes_beyond_a_window() {
+fn at_the_end_of_data_only_new_data_may_exceed_the_window() {
     // Redundant: what is on one path goes on the other too, while little is left that is new.
     let config = || Config { scheduler: Redundant.into(), ..Config::default() };
     for segments in 10..50 {

@@ -1,12 +1,12 @@
-//! The ends of the ranges of settings, and announcements without end.
+//! Extreme and invalid settings, and endless address announcements.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 
-use crate::hand::{self, Hand};
 use crate::pair::{Fate, Pair, pattern};
+use crate::test_peer::{self, TestPeer};
 use mptcp::{Config, Endpoint, Keepalive};
 use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{AddAddress, Flags, MpCapable, MptcpOption, crypto};
@@ -38,7 +38,7 @@ fn extreme_sizes_carry_data() {
 
 /// The smallest and the largest MSS carry data, and so does a user timeout of 0, which is none.
 #[test]
-fn an_mss_and_a_user_timeout_that_cannot_work_count_as_those_that_do() {
+fn invalid_mss_and_user_timeout_are_replaced_by_valid_values() {
     let all: [(&str, Change); 4] = [
         ("no MSS", |config| config.mss = 0),
         ("an MSS that options fill", |config| config.mss = 40),
@@ -66,42 +66,42 @@ fn an_mss_and_a_user_timeout_that_cannot_work_count_as_those_that_do() {
 
 /// S10: keepalive without an interval does not wake its host again and again at one instant, whichever way it is set.
 #[test]
-fn keepalive_without_an_interval_lets_time_pass() {
+fn keepalive_with_zero_interval_lets_time_advance() {
     let keepalive =
         Some(Keepalive { idle: Duration::from_secs(1), interval: Duration::ZERO, probes: u32::MAX });
     for later in [false, true] {
-        let (mut hand, _) =
-            Hand::open(Config { keepalive: keepalive.filter(|_| !later), ..Config::default() });
-        hand.send_data(hand.flow, 1, 1, 10);
+        let (mut remote, _) =
+            TestPeer::open(Config { keepalive: keepalive.filter(|_| !later), ..Config::default() });
+        remote.send_data(remote.flow, 1, 1, 10);
         if later {
-            hand.host.set_keepalive(hand.now, hand.connection, keepalive);
+            remote.host.set_keepalive(remote.now, remote.connection, keepalive);
         }
-        let begin = hand.now;
+        let begin = remote.now;
         for _ in 0..5_000 {
-            let Some(at) = hand.host.poll_timeout() else { break };
-            hand.now = hand.now.max(at);
-            hand.host.handle_timeout(hand.now);
-            hand.collect();
+            let Some(at) = remote.host.poll_timeout() else { break };
+            remote.now = remote.now.max(at);
+            remote.host.handle_timeout(remote.now);
+            remote.collect();
         }
-        assert!(hand.now.since(begin) >= Duration::from_secs(2), "{:?}", hand.now.since(begin));
+        assert!(remote.now.since(begin) >= Duration::from_secs(2), "{:?}", remote.now.since(begin));
     }
 }
 
 /// S6c: a server that announces ever new ports, each of which refuses, has its client try few of them.
 #[test]
-fn ever_new_ports_are_not_scanned() {
+fn announced_ports_are_joined_at_a_limited_rate() {
     let mut host = Endpoint::new(Rng::new(7, "host"));
-    let interface = host.add_interface(hand::host_address(), false);
+    let interface = host.add_interface(test_peer::host_address(), false);
     let mut now = Instant::ZERO + Duration::from_secs(1);
     let peer: SocketAddr = "10.0.0.9:80".parse().unwrap();
     host.connect(now, interface, peer, Config::default()).unwrap();
     let syn = host.poll_transmit(now).unwrap().segment;
-    let mut answer = hand::segment(peer, syn.source, Flags::SYN | Flags::ACK, Vec::new());
+    let mut answer = test_peer::segment(peer, syn.source, Flags::SYN | Flags::ACK, Vec::new());
     answer.acknowledgment = syn.sequence + 1;
     let capable = MpCapable {
         version: 1,
         flags: MpCapable::HMAC,
-        sender_key: Some(hand::KEY),
+        sender_key: Some(test_peer::KEY),
         receiver_key: None,
         data: None,
     };
@@ -115,9 +115,9 @@ fn ever_new_ports_are_not_scanned() {
     let mut asked = BTreeSet::new();
     for port in 1_000..60_000_u16 {
         let (id, address) = ((port % 255) as u8 + 1, [10, 0, 0, 8].into());
-        let hmac = Some(crypto::add_address_hmac(hand::KEY, key, id, address, Some(port)));
+        let hmac = Some(crypto::add_address_hmac(test_peer::KEY, key, id, address, Some(port)));
         let add = AddAddress { echo: false, id, address, port: Some(port), hmac };
-        let mut ack = hand::segment(peer, syn.source, Flags::ACK, vec![MptcpOption::AddAddress(add)]);
+        let mut ack = test_peer::segment(peer, syn.source, Flags::ACK, vec![MptcpOption::AddAddress(add)]);
         ack.sequence = mptcp_wire::Seq::new(1);
         ack.acknowledgment = syn.sequence + 1;
         host.handle_segment(now, interface, ack);
@@ -126,7 +126,7 @@ fn ever_new_ports_are_not_scanned() {
             if sent.flags.syn() {
                 asked.insert(sent.destination.port());
                 let mut reset =
-                    hand::segment(sent.destination, sent.source, Flags::RST | Flags::ACK, Vec::new());
+                    test_peer::segment(sent.destination, sent.source, Flags::RST | Flags::ACK, Vec::new());
                 reset.acknowledgment = sent.sequence + 1;
                 host.handle_segment(now, interface, reset);
             }

@@ -1,4 +1,4 @@
-//! What a bystander on the wire can check: encoding, options, windows.
+//! Invariants that an observer of all segments can check: encoding, options and windows.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -28,7 +28,7 @@ struct Offers {
 
 /// Sees every segment when it is sent and when it arrives.
 #[derive(Debug, Default)]
-pub struct Watch {
+pub struct Invariants {
     /// What each side has been offered.
     offered: [Offers; 2],
     /// Initial sequence numbers by the sender's tuple.
@@ -42,7 +42,7 @@ fn later(number: u32, than: u32) -> bool {
     number.wrapping_sub(than) as i32 > 0
 }
 
-impl Watch {
+impl Invariants {
     /// Of sides that take windows for larger than they are, or do not.
     pub fn new(forgives: [bool; 2]) -> Self {
         Self { forgives, ..Self::default() }

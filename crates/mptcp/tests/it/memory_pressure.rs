@@ -1,4 +1,4 @@
-//! What is kept of what comes beyond the window, and what all connections of an endpoint keep together.
+//! Data beyond the receive window, and the memory limit over all connections of an endpoint.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
@@ -6,8 +6,8 @@ use std::net::SocketAddr;
 
 use bytes::Bytes;
 
-use crate::hand::{Hand, host_address, segment};
 use crate::pair::{Fate, Pair, pattern};
+use crate::test_peer::{TestPeer, host_address, segment};
 use mptcp::{Config, ConnectionId, Endpoint, EndpointBounds, EventKind, InterfaceId};
 use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{Flags, Segment, Seq};
@@ -27,52 +27,52 @@ fn expected(answers: &[Segment], before: u32) -> u32 {
 }
 
 /// The same once acknowledgements that may wait were sent.
-fn settled(hand: &mut Hand, before: u32) -> u32 {
+fn settled(remote: &mut TestPeer, before: u32) -> u32 {
     let answers: Vec<Segment> =
-        hand.sleep(Duration::from_millis(100)).into_iter().map(|(_, sent)| sent).collect();
+        remote.sleep(Duration::from_millis(100)).into_iter().map(|(_, sent)| sent).collect();
     expected(&answers, before)
 }
 
 /// What continues the stream beyond the window is not acknowledged on the subflow, and comes again once there is space.
 #[test]
-fn what_continues_the_stream_beyond_the_window_is_not_acknowledged() {
-    let (mut hand, _) = Hand::open(small());
+fn data_beyond_the_window_is_not_acknowledged() {
+    let (mut remote, _) = TestPeer::open(small());
     let mut next = 1;
     for number in 0..400 {
         let at = number * u32::from(SIZE) + 1;
-        next = expected(&hand.send_data(hand.flow, at, u64::from(at), SIZE), next);
+        next = expected(&remote.send_data(remote.flow, at, u64::from(at), SIZE), next);
     }
-    next = settled(&mut hand, next);
+    next = settled(&mut remote, next);
     // Nothing was read.
-    assert_eq!((hand.host.readable(hand.connection), next), (BUFFER, 100_001));
+    assert_eq!((remote.host.readable(remote.connection), next), (BUFFER, 100_001));
     let mut read = 0;
-    hand.host.read_all(hand.now, hand.connection, |data| read += data.len());
+    remote.host.read_all(remote.now, remote.connection, |data| read += data.len());
     for number in 100..400 {
         let at = number * u32::from(SIZE) + 1;
-        next = expected(&hand.send_data(hand.flow, at, u64::from(at), SIZE), next);
+        next = expected(&remote.send_data(remote.flow, at, u64::from(at), SIZE), next);
     }
-    next = settled(&mut hand, next);
-    assert_eq!((hand.host.readable(hand.connection), next), (BUFFER, 200_001));
+    next = settled(&mut remote, next);
+    assert_eq!((remote.host.readable(remote.connection), next), (BUFFER, 200_001));
 }
 
 /// A sender whose subflows have different news of the window sends beyond it by up to what it shrank, as Linux does. Out of order
 /// at the data level, in order on the subflow: what the subflow acknowledges is there once the gap is filled.
 #[test]
-fn what_a_subflow_acknowledges_the_stream_keeps() {
+fn data_acknowledged_on_a_subflow_is_kept() {
     for pieces in [u32::from(SIZE), 20] {
-        let (mut hand, _) = Hand::open(small());
-        let (other, _) = hand.join(2000);
+        let (mut remote, _) = TestPeer::open(small());
+        let (other, _) = remote.join(2000);
         let mut next = 1;
         // Every second piece of the stream, so that none can be joined with another.
         for number in 0..8_000 {
             let (at, data) = (number * pieces + 1, 2 * u64::from(number * pieces) + 101);
-            next = expected(&hand.send_data(hand.flow, at, data, pieces as u16), next);
+            next = expected(&remote.send_data(remote.flow, at, data, pieces as u16), next);
             if next < at {
                 break;
             }
         }
-        next = settled(&mut hand, next);
-        let kept = hand.host.info(hand.now, hand.connection).unwrap().usage.receive_bytes;
+        next = settled(&mut remote, next);
+        let kept = remote.host.info(remote.now, remote.connection).unwrap().usage.receive_bytes;
         let owed = u64::from(next - 1);
         assert!(kept >= owed && kept <= 3 * BUFFER + 65_536, "{kept} bytes of {owed} with {pieces}");
         // The gaps.
@@ -81,11 +81,11 @@ fn what_a_subflow_acknowledges_the_stream_keeps() {
             .chain((0..owed).step_by(pieces as usize).map(|it| 2 * it + 101 + u64::from(pieces)))
         {
             let length = if start == 1 { 100 } else { pieces as u16 };
-            hand.host.read_all(hand.now, hand.connection, |_| ());
-            hand.send_data(other, at, start, length);
+            remote.host.read_all(remote.now, remote.connection, |_| ());
+            remote.send_data(other, at, start, length);
             at += u32::from(length);
         }
-        let got = hand.host.info(hand.now, hand.connection).unwrap();
+        let got = remote.host.info(remote.now, remote.connection).unwrap();
         assert_eq!(got.bytes_received, 100 + 2 * owed, "with {pieces}");
     }
 }
@@ -164,7 +164,7 @@ impl Port {
 
 /// S1: who is not accepted holds what a first buffer allows, whatever the settings say.
 #[test]
-fn a_connection_that_nobody_accepted_holds_no_more_than_a_first_buffer() {
+fn unaccepted_connection_holds_at_most_the_initial_buffer() {
     let mut port = Port::new(u64::MAX);
     for from in 1000..1010 {
         let iss = port.call(from);
@@ -181,7 +181,7 @@ fn a_connection_that_nobody_accepted_holds_no_more_than_a_first_buffer() {
 
 /// S1: all connections share a bound, accepted or not; beyond it each accepted one goes on in order, slowly.
 #[test]
-fn all_connections_share_a_bound() {
+fn all_connections_share_the_memory_limit() {
     const BOUND: u64 = 20 << 20;
     let mut port = Port::new(BOUND);
     let mut callers = Vec::new();
@@ -236,7 +236,7 @@ fn pending(port: &mut Port) -> Vec<Segment> {
 
 /// The advertised window is the one that is kept: it shrinks in a shortage, and the peer is told when there is more.
 #[test]
-fn a_window_shrinks_with_the_memory_and_opens_with_it() {
+fn window_follows_the_memory_pressure() {
     let mut port = Port::new(2 << 20);
     let iss = port.call(1000);
     let id = *port.accepted.last().unwrap();
@@ -277,7 +277,7 @@ fn a_window_shrinks_with_the_memory_and_opens_with_it() {
 
 /// A connection that had a window of 0 until an application accepted it tells its peer of a larger one.
 #[test]
-fn accepting_in_a_shortage_opens_the_window() {
+fn accept_under_memory_pressure_opens_the_window() {
     for accepts in [true, false] {
         let mut port = Port::new(1 << 20);
         let hog = port.call(1001);
@@ -300,7 +300,7 @@ fn accepting_in_a_shortage_opens_the_window() {
 /// 40 accepted connections that nobody reads from keep the endpoint short of memory. Each other one has 64 KB, at least, of what
 /// arrives in any order.
 #[test]
-fn connections_that_nobody_reads_from_stop_no_other() {
+fn unread_connections_do_not_block_others() {
     const BOUND: u64 = 20 << 20;
     let mut port = Port::new(BOUND);
     for from in 1000..1040 {
@@ -329,7 +329,7 @@ fn connections_that_nobody_reads_from_stop_no_other() {
 
 /// Two ends that always have too little memory, and paths that lose: the stream arrives.
 #[test]
-fn a_shortage_that_never_ends_stops_no_transfer() {
+fn permanent_memory_pressure_stops_no_transfer() {
     for (seed, links) in [(1, &[10][..]), (2, &[10, 40]), (3, &[10, 12, 14, 50])] {
         let mut pair = Pair::builder().seed(seed).links(links).connect();
         let bounds = EndpointBounds { receive_memory: 1, ..pair.server.bounds() };
@@ -345,67 +345,67 @@ fn a_shortage_that_never_ends_stops_no_transfer() {
 /// Data of which no mapping is known has a bound as all other has.
 #[test]
 fn payload_without_a_mapping_does_not_continue_the_stream() {
-    let (mut hand, _) = Hand::open(Config { receive_block: 0, ..Config::default() });
-    hand.send_data(hand.flow, 1, 1, 1_000);
-    hand.host.set_bounds(EndpointBounds { receive_memory: 500, ..hand.host.bounds() });
+    let (mut remote, _) = TestPeer::open(Config { receive_block: 0, ..Config::default() });
+    remote.send_data(remote.flow, 1, 1, 1_000);
+    remote.host.set_bounds(EndpointBounds { receive_memory: 500, ..remote.host.bounds() });
     for number in 1..300 {
-        let (flow, at) = (hand.flow, 2_001 + number * u32::from(SIZE));
-        hand.send(flow, at, 1, |segment| segment.payload = Bytes::from(vec![1; SIZE.into()]));
+        let (flow, at) = (remote.flow, 2_001 + number * u32::from(SIZE));
+        remote.send(flow, at, 1, |segment| segment.payload = Bytes::from(vec![1; SIZE.into()]));
     }
-    let held = hand.host.usage().receive_bytes;
+    let held = remote.host.usage().receive_bytes;
     assert!((60_000..=65_536).contains(&held), "{held} bytes");
 }
 
 /// The stream keeps acknowledged data however many subflows are refused a segment at the same time.
 #[test]
-fn refusals_on_several_subflows_drop_nothing() {
-    let (mut hand, _) = Hand::open(Config { receive_block: 0, ..Config::default() });
-    let (others, first) = ([2000, 2001, 2002].map(|port| hand.join(port).0), hand.flow);
-    hand.send_data(first, 1, 1, 100);
+fn refused_data_on_several_subflows_is_not_lost() {
+    let (mut remote, _) = TestPeer::open(Config { receive_block: 0, ..Config::default() });
+    let (others, first) = ([2000, 2001, 2002].map(|port| remote.join(port).0), remote.flow);
+    remote.send_data(first, 1, 1, 100);
     for number in 0..100 {
-        hand.send_data(first, 101 + number * 1_000, 1_101 + u64::from(number) * 1_000, SIZE);
+        remote.send_data(first, 101 + number * 1_000, 1_101 + u64::from(number) * 1_000, SIZE);
     }
-    hand.host.set_bounds(EndpointBounds { receive_memory: 50_000, ..hand.host.bounds() });
+    remote.host.set_bounds(EndpointBounds { receive_memory: 50_000, ..remote.host.bounds() });
     for _ in 0..5 {
         for (number, flow) in (0..).zip(others) {
-            let answers = hand.send_data(flow, 1, 101_101 + number * 1_000, SIZE);
+            let answers = remote.send_data(flow, 1, 101_101 + number * 1_000, SIZE);
             assert_eq!(expected(&answers, 0), 1, "there is no space");
         }
     }
-    hand.send_data(first, 100_101, 101, SIZE);
-    assert_eq!(hand.host.readable(hand.connection), 101_100, "all that was acknowledged is there");
+    remote.send_data(first, 100_101, 101, SIZE);
+    assert_eq!(remote.host.readable(remote.connection), 101_100, "all that was acknowledged is there");
 }
 
 /// The missing data waits on the only subflow behind a segment that finds no space, in the subflow's queue or yet to be sent. The stream
 /// makes progress, and only that segment has to be retransmitted at the data level.
 #[test]
-fn a_shortage_leaves_no_connection_stuck_for_ever() {
+fn no_connection_is_stuck_after_memory_pressure() {
     for queued in [true, false] {
-        let (mut hand, _) = Hand::open(Config { receive_block: 0, ..Config::default() });
-        hand.send_data(hand.flow, 1, 1, 100);
+        let (mut remote, _) = TestPeer::open(Config { receive_block: 0, ..Config::default() });
+        remote.send_data(remote.flow, 1, 1, 100);
         // Data behind a hole of the subflow, or early in its order. What finds no space lies in the hole, or behind.
         let (hole, mut next) = if queued { (101, 1_101) } else { (100_101, 101) };
         for number in 0..100_u64 {
             let data = if queued { 101 } else { 1_101 };
-            hand.send_data(hand.flow, next, data + number * 1_000, SIZE);
+            remote.send_data(remote.flow, next, data + number * 1_000, SIZE);
             next += 1_000;
         }
-        hand.host.set_bounds(EndpointBounds { receive_memory: 50_000, ..hand.host.bounds() });
+        remote.host.set_bounds(EndpointBounds { receive_memory: 50_000, ..remote.host.bounds() });
         let mut refusals = 0;
-        while expected(&hand.send_data(hand.flow, hole, 101_101, SIZE), 0) == hole {
-            hand.sleep(Duration::from_millis(200 << refusals));
+        while expected(&remote.send_data(remote.flow, hole, 101_101, SIZE), 0) == hole {
+            remote.sleep(Duration::from_millis(200 << refusals));
             refusals += 1;
             assert!(refusals < 10, "stuck");
         }
         assert_eq!(refusals, 3, "two timeouts may be a loss on another subflow");
         if !queued {
-            hand.send_data(hand.flow, next + 1_000, 101, SIZE);
+            remote.send_data(remote.flow, next + 1_000, 101, SIZE);
         }
         let kept = if queued { 100_100 } else { 101_100 };
-        assert_eq!(hand.host.readable(hand.connection), kept, "what was missing is there");
+        assert_eq!(remote.host.readable(remote.connection), kept, "what was missing is there");
         // What found no space comes again at the data level.
-        hand.host.read_all(hand.now, hand.connection, |_| ());
-        hand.send_data(hand.flow, next + if queued { 0 } else { 2_000 }, kept + 1, 2_000);
-        assert_eq!(hand.host.readable(hand.connection), 2_000);
+        remote.host.read_all(remote.now, remote.connection, |_| ());
+        remote.send_data(remote.flow, next + if queued { 0 } else { 2_000 }, kept + 1, 2_000);
+        assert_eq!(remote.host.readable(remote.connection), 2_000);
     }
 }

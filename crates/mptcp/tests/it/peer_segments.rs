@@ -1,8 +1,8 @@
-//! What an endpoint answers to single segments of a peer; found by packetdrill's scripts.
+//! Responses of an endpoint to single segments of a peer.
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use crate::hand::{self, Hand, KEY};
+use crate::test_peer::{self, KEY, TestPeer};
 use bytes::Bytes;
 use mptcp::{Announced, CloseReason, Config, EventKind, Mode};
 use mptcp_clock::Duration;
@@ -13,30 +13,30 @@ use mptcp_wire::{
 
 /// RFC 8684 section 3.1: with the B flag, without H, or in another version the option is none.
 #[test]
-fn a_third_ack_whose_option_is_not_understood_makes_it_tcp() {
+fn third_ack_with_an_unknown_option_falls_back_to_tcp() {
     let other = |version: u8, flags: u8, key: u64| {
         let (sender_key, receiver_key) = (Some(KEY), Some(key));
         MptcpOption::Capable(MpCapable { version, flags, sender_key, receiver_key, data: None })
     };
     for (version, flags) in [(1, MpCapable::HMAC | MpCapable::EXTENSIBILITY), (1, 0), (0, MpCapable::HMAC)] {
-        let mut hand = Hand::begun(Config::default());
-        let option = other(version, flags, hand.host_key);
-        hand.send(hand.flow, 1, 1, |ack| ack.options.mptcp.push(option));
-        assert_eq!(hand.mode(), Mode::Plain, "version {version}, flags {flags:#x}");
-        let counters = hand.host.counters();
+        let mut remote = TestPeer::begun(Config::default());
+        let option = other(version, flags, remote.host_key);
+        remote.send(remote.flow, 1, 1, |ack| ack.options.mptcp.push(option));
+        assert_eq!(remote.mode(), Mode::Plain, "version {version}, flags {flags:#x}");
+        let counters = remote.host.counters();
         assert_eq!((counters.capable_syns_received, counters.capable_fallback_acks), (1, 1));
     }
-    let (hand, _) = Hand::open(Config::default());
-    assert_eq!(hand.mode(), Mode::Multipath);
-    assert_eq!(hand.host.counters().capable_fallback_acks, 0);
+    let (remote, _) = TestPeer::open(Config::default());
+    assert_eq!(remote.mode(), Mode::Multipath);
+    assert_eq!(remote.host.counters().capable_fallback_acks, 0);
 }
 
 #[test]
-fn a_connection_without_mp_capable_counts_as_none() {
-    let mut hand = Hand::begun(Config::default());
-    let syn = hand::segment("10.0.0.9:2000".parse().unwrap(), hand.flow.host, Flags::SYN, Vec::new());
-    hand.inject(syn);
-    assert_eq!(hand.host.counters().capable_syns_received, 1);
+fn tcp_connection_is_not_counted_as_mptcp() {
+    let mut remote = TestPeer::begun(Config::default());
+    let syn = test_peer::segment("10.0.0.9:2000".parse().unwrap(), remote.flow.host, Flags::SYN, Vec::new());
+    remote.inject(syn);
+    assert_eq!(remote.host.counters().capable_syns_received, 1);
 }
 
 fn announcing() -> Config {
@@ -51,106 +51,107 @@ fn announcements(sent: &[(Duration, mptcp_wire::Segment)]) -> usize {
 
 /// RFC 8684 section 3.4.1: an echo has the fields of what it answers.
 #[test]
-fn only_an_echo_with_the_right_address_stops_an_announcement() {
+fn only_an_echo_of_the_same_address_stops_an_announcement() {
     for (id, address, again) in [(4, [10, 0, 0, 4], 0), (4, [1, 2, 3, 4], 2), (90, [10, 0, 0, 4], 2)] {
-        let (mut hand, _) = Hand::open(announcing());
+        let (mut remote, _) = TestPeer::open(announcing());
         // The first data, after which the host announces; it never sends any itself.
-        hand.send_data(hand.flow, 1, 1, 100);
+        remote.send_data(remote.flow, 1, 1, 100);
         let echo = AddAddress { echo: true, id, address: address.into(), port: None, hmac: None };
-        hand.send(hand.flow, 101, 1, |ack| ack.options.mptcp.push(MptcpOption::AddAddress(echo)));
-        let sent = hand.sleep(Duration::from_secs(60));
+        remote.send(remote.flow, 101, 1, |ack| ack.options.mptcp.push(MptcpOption::AddAddress(echo)));
+        let sent = remote.sleep(Duration::from_secs(60));
         assert_eq!(announcements(&sent), again, "echo of {id}, {address:?}");
     }
 }
 
 /// RFC 8684 section 3.3.3: the peer's stream is over, ours is not.
 #[test]
-fn a_fin_after_a_data_fin_leaves_our_half_open() {
-    let (mut hand, _) = Hand::open(Config::default());
-    let mut dss = hand.dss(1, Some((1, 0, 1)));
+fn fin_after_a_data_fin_keeps_the_sending_direction_open() {
+    let (mut remote, _) = TestPeer::open(Config::default());
+    let mut dss = remote.dss(1, Some((1, 0, 1)));
     dss.data_fin = true;
-    hand.send(hand.flow, 1, 1, |segment| segment.options.dss = Some(dss));
-    let dss = hand.dss(1, None);
-    let answers = hand.send(hand.flow, 1, 1, |segment| {
+    remote.send(remote.flow, 1, 1, |segment| segment.options.dss = Some(dss));
+    let dss = remote.dss(1, None);
+    let answers = remote.send(remote.flow, 1, 1, |segment| {
         segment.flags |= Flags::FIN;
         segment.options.dss = Some(dss);
     });
     assert!(answers.iter().all(|answer| !answer.flags.fin()), "{answers:?}");
-    hand.host.write(hand.now, hand.connection, Bytes::from_static(b"still here"));
-    let sent = hand.collect();
+    remote.host.write(remote.now, remote.connection, Bytes::from_static(b"still here"));
+    let sent = remote.collect();
     assert_eq!(sent[0].payload, "still here");
-    hand.host.close(hand.now, hand.connection);
-    let sent = hand.collect();
+    remote.host.close(remote.now, remote.connection);
+    let sent = remote.collect();
     assert!(sent[0].options.dss.unwrap().data_fin && !sent[0].flags.fin(), "{sent:?}");
 }
 
 /// RFC 8684 section 3.5.
 #[test]
-fn a_fast_close_by_rst_resets_the_other_subflows() {
-    let (mut hand, _) = Hand::open(Config::default());
-    hand.send_data(hand.flow, 1, 1, 100);
-    let (second, _) = hand.join(2000);
-    let key = hand.host_key;
-    let answers = hand.send(second, 1, 1, |segment| {
+fn fast_close_by_rst_resets_the_other_subflows() {
+    let (mut remote, _) = TestPeer::open(Config::default());
+    remote.send_data(remote.flow, 1, 1, 100);
+    let (second, _) = remote.join(2000);
+    let key = remote.host_key;
+    let answers = remote.send(second, 1, 1, |segment| {
         segment.flags = Flags::RST | Flags::ACK;
         segment.options.mptcp.push(MptcpOption::FastClose(key));
     });
     assert_eq!(answers.len(), 1, "{answers:?}");
-    assert!(answers[0].flags.rst() && answers[0].destination == hand.flow.peer);
+    assert!(answers[0].flags.rst() && answers[0].destination == remote.flow.peer);
     let reset = answers[0].options.mptcp.iter().find_map(|option| match option {
         MptcpOption::TcpRst(reset) => Some(reset.reason),
         _ => None,
     });
     assert_eq!(reset, Some(ResetReason::UNSPECIFIED));
-    assert!(hand.events.contains(&EventKind::Closed(CloseReason::Reset(None))));
+    assert!(remote.events.contains(&EventKind::Closed(CloseReason::Reset(None))));
 }
 
 /// RFC 8684 section 3.7: the infinite mapping comes with the data that it maps.
 #[test]
-fn a_mapping_of_no_length_without_data_is_no_fallback() {
-    let (mut hand, _) = Hand::open(Config::default());
-    let dss = hand.dss(1, Some((1, 1, 0)));
-    hand.send(hand.flow, 1, 1, |segment| segment.options.dss = Some(dss));
-    assert_eq!(hand.mode(), Mode::Multipath);
-    hand.send_data(hand.flow, 1, 1, 100);
-    let dss = hand.dss(1, Some((101, 101, 0)));
-    hand.send(hand.flow, 101, 1, |segment| {
+fn zero_length_mapping_without_data_is_no_fallback() {
+    let (mut remote, _) = TestPeer::open(Config::default());
+    let dss = remote.dss(1, Some((1, 1, 0)));
+    remote.send(remote.flow, 1, 1, |segment| segment.options.dss = Some(dss));
+    assert_eq!(remote.mode(), Mode::Multipath);
+    remote.send_data(remote.flow, 1, 1, 100);
+    let dss = remote.dss(1, Some((101, 101, 0)));
+    remote.send(remote.flow, 101, 1, |segment| {
         segment.options.dss = Some(dss);
         segment.payload = Bytes::from_static(b"plain");
     });
-    assert_eq!(hand.mode(), Mode::Plain);
+    assert_eq!(remote.mode(), Mode::Plain);
 }
 
 /// RFC 8684 section 3.7: only while what came on the subflow is the stream, byte for byte. What a peer had repeated there would
 /// be read twice from where the mappings end.
 #[test]
-fn nobody_falls_back_where_the_peer_has_repeated_data() {
+fn no_fallback_after_the_peer_repeated_data() {
     for repeats in [false, true] {
-        let (mut hand, _) = Hand::open(Config::default());
-        hand.send_data(hand.flow, 1, 1, 100);
-        hand.send_data(hand.flow, 101, if repeats { 1 } else { 101 }, 100);
+        let (mut remote, _) = TestPeer::open(Config::default());
+        remote.send_data(remote.flow, 1, 1, 100);
+        remote.send_data(remote.flow, 101, if repeats { 1 } else { 101 }, 100);
         let answers =
-            hand.send(hand.flow, 201, 1, |segment| segment.payload = Bytes::from_static(b"unmapped"));
+            remote.send(remote.flow, 201, 1, |segment| segment.payload = Bytes::from_static(b"unmapped"));
         let ended = answers.iter().any(|answer| answer.flags.rst());
-        assert_eq!((ended, hand.mode() == Mode::Plain), (repeats, !repeats), "{answers:?}");
-        let read: usize =
-            std::iter::from_fn(|| hand.host.read(hand.now, hand.connection)).map(|data| data.len()).sum();
+        assert_eq!((ended, remote.mode() == Mode::Plain), (repeats, !repeats), "{answers:?}");
+        let read: usize = std::iter::from_fn(|| remote.host.read(remote.now, remote.connection))
+            .map(|data| data.len())
+            .sum();
         assert_eq!(read, if repeats { 100 } else { 208 });
     }
 }
 
 /// RFC 8684 section 3.3.8: the address id is of version 0.
 #[test]
-fn a_priority_in_the_form_of_version_0_is_ignored() {
-    let (mut hand, _) = Hand::open(Config::default());
+fn mp_prio_in_version_0_format_is_ignored() {
+    let (mut remote, _) = TestPeer::open(Config::default());
     for (address_id, backup) in [(Some(1), false), (None, true)] {
         let prio = MpPrio { backup: true, address_id };
-        let dss = hand.dss(1, None);
-        hand.send(hand.flow, 1, 1, |segment| {
+        let dss = remote.dss(1, None);
+        remote.send(remote.flow, 1, 1, |segment| {
             segment.options.dss = Some(dss);
             segment.options.mptcp.push(MptcpOption::Prio(prio));
         });
-        let info = hand.host.info(hand.now, hand.connection).unwrap();
+        let info = remote.host.info(remote.now, remote.connection).unwrap();
         assert_eq!(info.subflows[0].backup, backup);
     }
 }
@@ -162,7 +163,7 @@ fn client_with_keys() -> (mptcp::Endpoint, mptcp::ConnectionId, mptcp_wire::Segm
     let peer = "10.0.0.9:80".parse().unwrap();
     let id = host.connect(NOW, near, peer, Config::default()).unwrap();
     let syn = host.poll_transmit(NOW).unwrap().segment;
-    let mut answer = hand::segment(peer, syn.source, Flags::SYN | Flags::ACK, Vec::new());
+    let mut answer = test_peer::segment(peer, syn.source, Flags::SYN | Flags::ACK, Vec::new());
     answer.acknowledgment = syn.sequence + 1;
     answer.options.timestamps = Some(mptcp_wire::Timestamps { value: 9, echo: 0 });
     let (sender_key, receiver_key) = (Some(KEY), None);
@@ -183,14 +184,14 @@ const NOW: mptcp_clock::Instant = mptcp_clock::Instant::from_nanos(1_000_000_000
 
 /// Its keys would go beside the echo, and both do not fit one header. The signature shows that they are not needed.
 #[test]
-fn an_announcement_before_any_dss_is_echoed_and_says_that_the_keys_have_come() {
+fn add_addr_before_any_dss_is_echoed_and_confirms_the_keys() {
     for valid in [true, false] {
         let (mut host, id, third, key) = client_with_keys();
         let address = "2001:db8::7".parse().unwrap();
         let hmac = add_address_hmac(KEY, key, 12, address, Some(4321)) ^ u64::from(!valid);
         let add = AddAddress { echo: false, id: 12, address, port: Some(4321), hmac: Some(hmac) };
         let options = vec![MptcpOption::AddAddress(add)];
-        let mut announcement = hand::segment(third.destination, third.source, Flags::ACK, options);
+        let mut announcement = test_peer::segment(third.destination, third.source, Flags::ACK, options);
         announcement.sequence = mptcp_wire::Seq::new(1);
         announcement.acknowledgment = third.sequence;
         host.handle_segment(NOW, mptcp::InterfaceId(0), announcement);
@@ -204,48 +205,48 @@ fn an_announcement_before_any_dss_is_echoed_and_says_that_the_keys_have_come() {
 }
 
 #[test]
-fn a_corked_connection_waits_for_more_and_not_for_ever() {
+fn corked_connection_sends_after_a_timeout() {
     let linux_compat = mptcp::LinuxCompat { quiet_after_handshake: true, ..mptcp::LinuxCompat::default() };
-    let (mut hand, _) = Hand::open(Config { linux_compat, ..Config::default() });
-    hand.host.set_cork(hand.now, hand.connection, true);
+    let (mut remote, _) = TestPeer::open(Config { linux_compat, ..Config::default() });
+    remote.host.set_cork(remote.now, remote.connection, true);
     for _ in 0..2 {
-        hand.host.write(hand.now, hand.connection, Bytes::from_static(b"little"));
-        assert!(hand.collect().is_empty());
+        remote.host.write(remote.now, remote.connection, Bytes::from_static(b"little"));
+        assert!(remote.collect().is_empty());
     }
-    let sent = hand.sleep(Duration::from_millis(300));
+    let sent = remote.sleep(Duration::from_millis(300));
     assert_eq!(sent.len(), 1, "{sent:?}");
     assert_eq!((sent[0].0, &sent[0].1.payload[..]), (Duration::from_millis(200), &b"littlelittle"[..]));
-    hand.host.write(hand.now, hand.connection, Bytes::from_static(b"more"));
-    assert!(hand.collect().is_empty());
-    hand.host.set_nodelay(hand.now, hand.connection, true);
-    assert_eq!(hand.collect()[0].payload, "more");
-    hand.host.write(hand.now, hand.connection, Bytes::from_static(b"last"));
-    assert!(hand.collect().is_empty(), "corked goes before no delay");
-    hand.host.set_cork(hand.now, hand.connection, false);
-    assert_eq!(hand.collect()[0].payload, "last");
+    remote.host.write(remote.now, remote.connection, Bytes::from_static(b"more"));
+    assert!(remote.collect().is_empty());
+    remote.host.set_nodelay(remote.now, remote.connection, true);
+    assert_eq!(remote.collect()[0].payload, "more");
+    remote.host.write(remote.now, remote.connection, Bytes::from_static(b"last"));
+    assert!(remote.collect().is_empty(), "corked goes before no delay");
+    remote.host.set_cork(remote.now, remote.connection, false);
+    assert_eq!(remote.collect()[0].payload, "last");
 }
 
 #[test]
-fn acknowledgements_are_short_where_that_is_wanted() {
-    let (mut hand, _) = Hand::open(Config { wide_data_acks: false, ..Config::default() });
-    let answers = hand.send_data(hand.flow, 1, 1, 100);
+fn data_acks_have_4_bytes_if_configured() {
+    let (mut remote, _) = TestPeer::open(Config { wide_data_acks: false, ..Config::default() });
+    let answers = remote.send_data(remote.flow, 1, 1, 100);
     assert!(matches!(answers[0].options.dss.unwrap().ack, Some(DataSequence::Short(_))));
 }
 
 #[test]
 fn a_connection_without_subflows_ends_after_its_close_timeout() {
     let config = Config { close_timeout: Duration::from_secs(1), ..Config::default() };
-    let (mut hand, _) = Hand::open(config);
-    hand.send_data(hand.flow, 1, 1, 100);
-    hand.send(hand.flow, 101, 1, |segment| segment.flags = Flags::RST | Flags::ACK);
-    hand.sleep(Duration::from_millis(999));
-    assert!(!hand.events.contains(&EventKind::Closed(CloseReason::TimedOut)));
-    hand.sleep(Duration::from_millis(2));
-    assert!(hand.events.contains(&EventKind::Closed(CloseReason::TimedOut)), "{:?}", hand.events);
+    let (mut remote, _) = TestPeer::open(config);
+    remote.send_data(remote.flow, 1, 1, 100);
+    remote.send(remote.flow, 101, 1, |segment| segment.flags = Flags::RST | Flags::ACK);
+    remote.sleep(Duration::from_millis(999));
+    assert!(!remote.events.contains(&EventKind::Closed(CloseReason::TimedOut)));
+    remote.sleep(Duration::from_millis(2));
+    assert!(remote.events.contains(&EventKind::Closed(CloseReason::TimedOut)), "{:?}", remote.events);
 }
 
 #[test]
-fn a_syn_goes_as_often_as_it_may() {
+fn syn_is_retransmitted_up_to_its_limit() {
     let mut host = mptcp::Endpoint::new(mptcp_clock::Rng::new(7, "client"));
     let near = host.add_interface([10, 0, 0, 1].into(), false);
     let mut now = mptcp_clock::Instant::ZERO;
@@ -267,57 +268,57 @@ fn a_syn_goes_as_often_as_it_may() {
 /// Linux acknowledges a segment before it takes it to the connection, and its DATA_ACK comes with the next
 /// acknowledgement only: whoever waited for that before sending a small rest would wait for ever.
 #[test]
-fn a_small_rest_waits_for_acknowledgements_of_the_subflow_only() {
-    let (mut hand, _) = Hand::open(Config::default());
-    hand.send_data(hand.flow, 1, 1, 100);
-    hand.host.write(hand.now, hand.connection, Bytes::from(vec![7; 600]));
-    let sent = hand.collect();
+fn partial_segment_waits_only_for_acknowledgements_of_its_subflow() {
+    let (mut remote, _) = TestPeer::open(Config::default());
+    remote.send_data(remote.flow, 1, 1, 100);
+    remote.host.write(remote.now, remote.connection, Bytes::from(vec![7; 600]));
+    let sent = remote.collect();
     assert_eq!(sent.len(), 1, "the rest waits");
     let first = sent[0].payload.len() as u32;
-    let dss = hand.dss(1, None);
-    let sent = hand.send(hand.flow, 101, 1 + first, |ack| ack.options.dss = Some(dss));
+    let dss = remote.dss(1, None);
+    let sent = remote.send(remote.flow, 101, 1 + first, |ack| ack.options.dss = Some(dss));
     assert_eq!(sent.iter().map(|segment| segment.payload.len()).sum::<usize>(), 600 - first as usize);
 }
 
 /// Data that only a subflow acknowledged goes again on it when no other may carry any: a backup may not.
 #[test]
-fn data_without_a_data_ack_goes_again_beside_a_backup() {
-    let (mut hand, _) = Hand::open(Config::default());
-    hand.send_data(hand.flow, 1, 1, 100);
-    let (joined, _) = hand.join(1_001);
+fn data_without_a_data_ack_is_reinjected_if_only_a_backup_remains() {
+    let (mut remote, _) = TestPeer::open(Config::default());
+    remote.send_data(remote.flow, 1, 1, 100);
+    let (joined, _) = remote.join(1_001);
     let prio = MptcpOption::Prio(MpPrio { backup: true, address_id: None });
-    hand.send(joined, 1, 1, |ack| ack.options.mptcp.push(prio));
-    hand.host.write(hand.now, hand.connection, Bytes::from(vec![7; 50]));
-    let sent = hand.collect();
-    assert_eq!((sent.len(), sent[0].destination), (1, hand.flow.peer));
-    let dss = hand.dss(1, None);
-    hand.send(hand.flow, 101, 51, |ack| ack.options.dss = Some(dss));
-    let again = hand.sleep(Duration::from_secs(10));
+    remote.send(joined, 1, 1, |ack| ack.options.mptcp.push(prio));
+    remote.host.write(remote.now, remote.connection, Bytes::from(vec![7; 50]));
+    let sent = remote.collect();
+    assert_eq!((sent.len(), sent[0].destination), (1, remote.flow.peer));
+    let dss = remote.dss(1, None);
+    remote.send(remote.flow, 101, 51, |ack| ack.options.dss = Some(dss));
+    let again = remote.sleep(Duration::from_secs(10));
     let (_, segment) = again.iter().find(|(_, segment)| !segment.payload.is_empty()).expect("it goes again");
-    assert_eq!((segment.destination, &segment.payload[..]), (hand.flow.peer, &[7; 50][..]));
+    assert_eq!((segment.destination, &segment.payload[..]), (remote.flow.peer, &[7; 50][..]));
 }
 
 /// Linux's client that is closed while it handles the SYN/ACK says a DATA_FIN in place of its keys, and never the keys. Where
 /// a repeated SYN/ACK brings none either the connection is TCP's, as it is to Linux's server.
 #[test]
-fn who_ends_its_data_instead_of_saying_its_keys_speaks_tcp() {
-    let end = |hand: &Hand, data: u64| Dss { data_fin: true, ..hand.dss(1, Some((data, 0, 1))) };
-    let mut hand = Hand::begun(Config::default());
-    let dss = end(&hand, 1);
-    hand.send(hand.flow, 1, 1, |ack| ack.options.dss = Some(dss));
-    assert!(!hand.events.contains(&EventKind::Accepted), "{:?}", hand.events);
-    let again = hand.sleep(Duration::from_millis(1500));
+fn fin_instead_of_the_keys_falls_back_to_tcp() {
+    let end = |remote: &TestPeer, data: u64| Dss { data_fin: true, ..remote.dss(1, Some((data, 0, 1))) };
+    let mut remote = TestPeer::begun(Config::default());
+    let dss = end(&remote, 1);
+    remote.send(remote.flow, 1, 1, |ack| ack.options.dss = Some(dss));
+    assert!(!remote.events.contains(&EventKind::Accepted), "{:?}", remote.events);
+    let again = remote.sleep(Duration::from_millis(1500));
     assert!(again.iter().any(|(_, segment)| segment.flags.syn()), "{again:?}");
-    hand.send(hand.flow, 1, 1, |ack| ack.options.dss = Some(dss));
-    assert!(hand.events.contains(&EventKind::Accepted), "{:?}", hand.events);
-    assert_eq!(hand.mode(), Mode::Plain);
+    remote.send(remote.flow, 1, 1, |ack| ack.options.dss = Some(dss));
+    assert!(remote.events.contains(&EventKind::Accepted), "{:?}", remote.events);
+    assert_eq!(remote.mode(), Mode::Plain);
     // Where data went before, it comes again with the keys.
-    let mut hand = Hand::begun(Config::default());
-    hand.sleep(Duration::from_millis(1500));
-    let dss = end(&hand, 101);
-    hand.send(hand.flow, 101, 1, |ack| ack.options.dss = Some(dss));
-    assert!(!hand.events.contains(&EventKind::Accepted), "{:?}", hand.events);
-    let keys = hand::capable(MpCapable::HMAC, Some((hand::KEY, hand.host_key)));
-    hand.send(hand.flow, 1, 1, |ack| ack.options.mptcp.push(keys));
-    assert_eq!(hand.mode(), Mode::Multipath);
+    let mut remote = TestPeer::begun(Config::default());
+    remote.sleep(Duration::from_millis(1500));
+    let dss = end(&remote, 101);
+    remote.send(remote.flow, 101, 1, |ack| ack.options.dss = Some(dss));
+    assert!(!remote.events.contains(&EventKind::Accepted), "{:?}", remote.events);
+    let keys = test_peer::capable(MpCapable::HMAC, Some((test_peer::KEY, remote.host_key)));
+    remote.send(remote.flow, 1, 1, |ack| ack.options.mptcp.push(keys));
+    assert_eq!(remote.mode(), Mode::Multipath);
 }
