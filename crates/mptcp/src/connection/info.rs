@@ -135,7 +135,7 @@ impl Connection {
             delivered_ce: subflow.sender().marks.delivered,
             received_ce: subflow.echo().received,
             mark_reductions: subflow.sender().marks.reductions,
-            srtt: path.srtt.filter(|_| subflow.handshake().was_open),
+            srtt: path.srtt.filter(|_| subflow.handshake().was_established),
             rttvar: path.rttvar,
             min_rtt: path.min_rtt,
             rto: subflow.sender().timeout.after(path),

@@ -104,7 +104,7 @@ impl Lifecycle {
     }
 
     /// Cancels the requests for subflows.
-    pub(crate) fn want_nothing(&mut self) {
+    pub(crate) fn drop_subflow_requests(&mut self) {
         self.events.retain(|event| !matches!(event, EndpointEvent::Wanted(_)));
     }
 }

@@ -157,22 +157,22 @@ impl Connection {
         if self.config.linux_stack.buffer_memory {
             self.advertise_opened_window();
         } else if self.recv.needs_window_update() {
-            self.acknowledge_everywhere();
+            self.acknowledge_on_all_subflows();
         }
         Some(data)
     }
 
     #[inline(never)]
     fn tune_window(&mut self, now: Instant) {
-        let rtt = self.longest_rtt();
+        let rtt = self.max_rtt();
         // A pure receiver measures no RTT, except that of the handshake.
         self.recv.tune(now, rtt.unwrap_or(Duration::from_millis(100)));
     }
 
     /// The longest smoothed RTT of all subflows that are or were established. `None` if no RTT was measured.
-    fn longest_rtt(&self) -> Option<Duration> {
+    fn max_rtt(&self) -> Option<Duration> {
         let all = self.subflows.iter().zip(&self.congestion.paths);
-        all.filter(|(subflow, _)| subflow.handshake().was_open).filter_map(|(_, path)| path.srtt).max()
+        all.filter(|(subflow, _)| subflow.handshake().was_established).filter_map(|(_, path)| path.srtt).max()
     }
 
     /// Requests a window update as Linux does (net/mptcp/protocol.c, `mptcp_cleanup_rbuf`; net/ipv4/tcp.c,
@@ -195,7 +195,7 @@ impl Connection {
     }
 
     #[inline(never)]
-    fn acknowledge_everywhere(&mut self) {
+    fn acknowledge_on_all_subflows(&mut self) {
         for subflow in self.subflows.iter_mut().filter(|subflow| subflow.is_synchronised()) {
             subflow.receiver_mut().acknowledge_now();
         }
@@ -269,7 +269,7 @@ impl Connection {
             self.congestion.set_algorithm(algorithm);
             let sampled = self.congestion.needs_samples();
             for slot in 0..self.subflows.len() {
-                self.subflows[slot].sender_mut().begin_samples(sampled, slot, &mut self.congestion);
+                self.subflows[slot].sender_mut().enable_rate_samples(sampled, slot, &mut self.congestion);
             }
         }
         if let Some(scheduler) = scheduler {
@@ -331,11 +331,11 @@ impl Connection {
     #[inline]
     pub(crate) fn waiting_bytes(&self) -> u64 {
         let of_subflows = self.subflows.iter().map(|subflow| subflow.receiver().queue().bytes());
-        self.recv.waiting() + of_subflows.sum::<u64>() + self.rarely_waiting()
+        self.recv.waiting() + of_subflows.sum::<u64>() + self.bytes_awaiting_checks()
     }
 
     #[inline]
-    fn rarely_waiting(&self) -> u64 {
+    fn bytes_awaiting_checks(&self) -> u64 {
         if self.negotiation.is_open() || self.negotiation.checksum() { self.waiting_for_checks() } else { 0 }
     }
 
@@ -381,7 +381,7 @@ impl Connection {
     pub(crate) fn set_memory_pressure(&mut self, short: bool) -> bool {
         let needs_update = self.recv.set_memory_pressure(short);
         if needs_update {
-            self.acknowledge_everywhere();
+            self.acknowledge_on_all_subflows();
         }
         needs_update
     }
@@ -395,7 +395,7 @@ impl Connection {
     pub(crate) fn reader_came(&mut self) -> bool {
         let needs_update = self.recv.reader_came();
         if needs_update {
-            self.acknowledge_everywhere();
+            self.acknowledge_on_all_subflows();
         }
         needs_update
     }

@@ -22,9 +22,9 @@ const MAX_REMEMBERED: usize = 119;
 /// Subflows by slot. Dereferences to a slice.
 #[derive(Debug, Default)]
 pub(crate) struct SubflowSet {
-    places: Vec<Subflow>,
+    slots: Vec<Subflow>,
     /// Subflows that lost their slot, the oldest first.
-    known: VecDeque<SubflowInfo>,
+    closed: VecDeque<SubflowInfo>,
     /// The number of subflows that are not even remembered.
     forgotten: u64,
 }
@@ -33,13 +33,13 @@ impl Deref for SubflowSet {
     type Target = [Subflow];
 
     fn deref(&self) -> &[Subflow] {
-        &self.places
+        &self.slots
     }
 }
 
 impl DerefMut for SubflowSet {
     fn deref_mut(&mut self) -> &mut [Subflow] {
-        &mut self.places
+        &mut self.slots
     }
 }
 
@@ -48,37 +48,37 @@ impl<'a> IntoIterator for &'a mut SubflowSet {
     type IntoIter = std::slice::IterMut<'a, Subflow>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.places.iter_mut()
+        self.slots.iter_mut()
     }
 }
 
 impl SubflowSet {
     /// The number of subflows that have ever existed.
     pub(crate) fn opened(&self) -> u64 {
-        self.places.len() as u64 + self.known.len() as u64 + self.forgotten
+        self.slots.len() as u64 + self.closed.len() as u64 + self.forgotten
     }
 
     /// The slot to reuse: that of the subflow that closed first, if too many are closed. The first subflow keeps its
     /// slot, because its address identifies the connection.
-    pub(crate) fn vacant(&self) -> Option<usize> {
-        let closed = self.places.iter().enumerate().skip(1);
+    pub(crate) fn reusable_slot(&self) -> Option<usize> {
+        let closed = self.slots.iter().enumerate().skip(1);
         let closed = closed.filter(|(_, subflow)| subflow.is_closed() && subflow.control().is_none());
-        if self.places.len() < SLOTS_PER_CONNECTION && closed.clone().nth(MAX_CLOSED - 1).is_none() {
+        if self.slots.len() < SLOTS_PER_CONNECTION && closed.clone().nth(MAX_CLOSED - 1).is_none() {
             return None;
         }
         closed.min_by_key(|(_, subflow)| subflow.record().closed_at).map(|(id, _)| id)
     }
 
     /// Whether there is a slot for another subflow.
-    pub(crate) fn has_place(&self) -> bool {
-        self.places.len() < SLOTS_PER_CONNECTION || self.vacant().is_some()
+    pub(crate) fn has_free_slot(&self) -> bool {
+        self.slots.len() < SLOTS_PER_CONNECTION || self.reusable_slot().is_some()
     }
 
     /// Adds a subflow in a new slot. Returns the slot.
     pub(crate) fn push(&mut self, mut subflow: Subflow, lifecycle: &mut Lifecycle) -> usize {
-        let id = self.places.len();
+        let id = self.slots.len();
         subflow.record_mut().id = SubflowId::new(self.opened(), id);
-        self.places.push(subflow);
+        self.slots.push(subflow);
         lifecycle.tell(EndpointEvent::Opened(self.subflow_tuple(id)));
         id
     }
@@ -92,25 +92,25 @@ impl SubflowSet {
         lifecycle: &mut Lifecycle,
     ) {
         subflow.record_mut().id = SubflowId::new(self.opened(), id);
-        if self.known.len() == MAX_REMEMBERED {
-            self.known.pop_front();
+        if self.closed.len() == MAX_REMEMBERED {
+            self.closed.pop_front();
             self.forgotten += 1;
         }
-        self.known.push_back(past);
-        self.places[id] = subflow;
+        self.closed.push_back(past);
+        self.slots[id] = subflow;
         lifecycle.tell(EndpointEvent::Opened(self.subflow_tuple(id)));
     }
 
     /// The remembered subflows without a slot, the oldest first.
     pub(crate) fn past(&self) -> impl Iterator<Item = &SubflowInfo> {
-        self.known.iter()
+        self.closed.iter()
     }
 
     /// Notifies the endpoint of closed subflows, once each.
     pub(crate) fn notify_closed(&mut self, lifecycle: &mut Lifecycle) {
-        for id in 0..self.places.len() {
-            let over = self.places[id].is_closed();
-            if over && !std::mem::replace(&mut self.places[id].record_mut().close_notified, true) {
+        for id in 0..self.slots.len() {
+            let over = self.slots[id].is_closed();
+            if over && !std::mem::replace(&mut self.slots[id].record_mut().close_notified, true) {
                 lifecycle.tell(EndpointEvent::Closed(self.subflow_tuple(id)));
             }
         }
@@ -120,12 +120,12 @@ impl SubflowSet {
     #[inline]
     pub(crate) fn slot(&self, id: SubflowId) -> Option<usize> {
         let slot = id.slot();
-        self.places.get(slot).is_some_and(|subflow| subflow.record().id == id).then_some(slot)
+        self.slots.get(slot).is_some_and(|subflow| subflow.record().id == id).then_some(slot)
     }
 
     /// The identifier and the addresses of the subflow in a slot.
     pub(crate) fn subflow_tuple(&self, slot: usize) -> SubflowTuple {
-        let (id, addresses) = (self.places[slot].record().id, self.places[slot].addresses());
+        let (id, addresses) = (self.slots[slot].record().id, self.slots[slot].addresses());
         SubflowTuple { id, local: addresses.local, remote: addresses.remote }
     }
 }

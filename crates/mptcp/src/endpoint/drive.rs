@@ -107,7 +107,7 @@ impl Endpoint {
             if let Some(connection) =
                 entry.connection.as_deref_mut().filter(|_| sent_by.is_some() || sent_nothing)
             {
-                connection.observe_asked(now, sent_by, out);
+                connection.observe_poll(now, sent_by, out);
             }
         }
         self.polled = polled;

@@ -59,7 +59,7 @@ impl Endpoint {
             subflow.handshake_mut().syn_data = first;
         })
         .inspect(|&id| {
-            self.with(now, id, |connection| connection.begin_stream_with(unsent));
+            self.with(now, id, |connection| connection.start_stream_with(unsent));
         })
     }
 }

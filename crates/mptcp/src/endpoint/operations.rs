@@ -126,7 +126,7 @@ impl Endpoint {
         from: InterfaceId,
         to: SocketAddr,
     ) -> bool {
-        self.with(now, id, |connection| connection.want_subflow(from, to)).unwrap_or(false)
+        self.with(now, id, |connection| connection.request_subflow(from, to)).unwrap_or(false)
     }
 
     /// Closes one subflow; the connection continues on the others. Returns whether the subflow existed.

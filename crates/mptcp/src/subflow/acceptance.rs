@@ -57,7 +57,7 @@ impl Subflow {
             };
         }
         if flags.syn() {
-            if flags.ack() && self.state == State::SynReceived && self.handshake.opened_here {
+            if flags.ack() && self.state == State::SynReceived && self.handshake.is_active_open {
                 // RFC 9293 section 3.5: in a simultaneous open, the peer's SYN/ACK acknowledges this host's SYN.
                 let ack = self.send_offset(segment.acknowledgment).filter(|&ack| ack == 1);
                 return match ack {

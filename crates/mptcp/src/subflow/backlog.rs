@@ -14,7 +14,7 @@ const MAX_IDLE_CAPACITY: usize = 1024;
 
 /// A piece of the stream, at most a full segment.
 #[derive(Clone, Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct QueuedData {
     /// The data offset of the first byte.
     pub data: u64,
     pub payload: Bytes,
@@ -24,7 +24,7 @@ pub(crate) struct Waiting {
 
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
-    queue: VecDeque<Waiting>,
+    queue: VecDeque<QueuedData>,
     bytes: u64,
     /// The size of the subflow's send buffer, if tuned, in bytes of memory.
     memory: u64,
@@ -63,7 +63,7 @@ impl Backlog {
     }
 
     /// Whether the first piece was assigned to another subflow before.
-    pub(crate) fn repeats(&self) -> bool {
+    pub(crate) fn is_reinjection(&self) -> bool {
         self.queue.front().is_some_and(|waiting| waiting.repeated)
     }
 
@@ -91,7 +91,7 @@ impl Backlog {
     }
 
     /// Appends data. It joins the last segment if it continues it. Returns whether it began a new kernel buffer.
-    pub(crate) fn add(&mut self, waiting: Waiting, mss: u64) -> bool {
+    pub(crate) fn add(&mut self, waiting: QueuedData, mss: u64) -> bool {
         let length = waiting.payload.len() as u64;
         let tail = if waiting.repeated { None } else { self.tail(waiting.data) };
         let begins = tail.is_none() || self.buffer + length > BUFFER / mss * mss;
@@ -109,17 +109,17 @@ impl Backlog {
         begins
     }
 
-    pub(crate) fn push(&mut self, waiting: Waiting) {
+    pub(crate) fn push(&mut self, waiting: QueuedData) {
         self.bytes += waiting.payload.len() as u64;
         self.queue.push_back(waiting);
     }
 
     /// Takes the first piece, or up to `most` bytes of it.
-    pub(crate) fn pop(&mut self, most: u64) -> Option<Waiting> {
+    pub(crate) fn pop(&mut self, most: u64) -> Option<QueuedData> {
         let front = self.queue.front_mut()?;
         let most = usize::try_from(most).unwrap_or(usize::MAX);
         let waiting = if front.payload.len() > most {
-            let part = Waiting { payload: front.payload.split_to(most), ..*front };
+            let part = QueuedData { payload: front.payload.split_to(most), ..*front };
             front.data += most as u64;
             part
         } else {
@@ -146,8 +146,8 @@ mod tests {
     #[test]
     fn pieces_are_sent_in_order_and_split_for_smaller_segments() {
         let mut backlog = Backlog::default();
-        backlog.push(Waiting { data: 100, payload: Bytes::from(vec![1; 1000]), repeated: false });
-        backlog.push(Waiting { data: 1100, payload: Bytes::from(vec![2; 500]), repeated: false });
+        backlog.push(QueuedData { data: 100, payload: Bytes::from(vec![1; 1000]), repeated: false });
+        backlog.push(QueuedData { data: 1100, payload: Bytes::from(vec![2; 500]), repeated: false });
         assert_eq!((backlog.bytes(), backlog.first()), (1500, 1000));
         let taken: Vec<(u64, usize)> = std::iter::from_fn(|| backlog.pop(600))
             .map(|waiting| (waiting.data, waiting.payload.len()))
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn contiguous_data_joins_the_last_segment_and_buffer() {
-        let waiting = |data, length, repeated| Waiting {
+        let waiting = |data, length, repeated| QueuedData {
             data,
             payload: Bytes::from(vec![data as u8; length]),
             repeated,

@@ -31,11 +31,11 @@ impl Subflow {
     }
 
     /// Processes the ECN flags of a SYN or SYN/ACK.
-    pub(crate) fn agree_on_marks(&mut self, segment: &Segment, wanted: Ecn) {
+    pub(crate) fn negotiate_ecn(&mut self, segment: &Segment, wanted: Ecn) {
         let before = self.echo.agreement;
         let asked = before == Agreement::Asked;
         self.echo.agreement = match segment.flags.ack() {
-            false if asks(segment) && wanted != Ecn::Off && (asked || !self.handshake.opened_here) => {
+            false if asks(segment) && wanted != Ecn::Off && (asked || !self.handshake.is_active_open) => {
                 Agreement::Yes
             }
             true if asked && answers(segment) => Agreement::Yes,
@@ -56,10 +56,10 @@ impl Subflow {
     /// Notes the CE mark of an accepted data segment.
     #[inline(always)]
     pub(crate) fn note_mark(&mut self, segment: &Segment) {
-        if !self.echo.heeds_marks() {
+        if !self.echo.reacts_to_marks() {
             return;
         }
-        let (next, pending) = (self.receiver.next(), self.receiver.owes_acknowledgement());
+        let (next, pending) = (self.receiver.next(), self.receiver.has_delayed_ack());
         if self.echo.on_data(segment, next, pending) {
             self.receiver.acknowledge_now();
         }

@@ -46,7 +46,7 @@ impl Echo {
 
     /// Whether the peer's marks are reported.
     #[inline]
-    pub(crate) fn heeds_marks(&self) -> bool {
+    pub(crate) fn reacts_to_marks(&self) -> bool {
         matches!(self.agreement, Agreement::Yes | Agreement::Echoes)
     }
 

@@ -35,7 +35,7 @@ impl Subflow {
             self.negotiated.receive_scale = scale;
         }
         self.negotiated.sack = config.sack && options.sack_permitted;
-        self.agree_on_marks(segment, config.ecn.unwrap_or_default());
+        self.negotiate_ecn(segment, config.ecn.unwrap_or_default());
         if let Some(timestamps) = options.timestamps.filter(|_| config.timestamps) {
             self.negotiated.timestamps.on = true;
             self.negotiated.timestamps.recent = timestamps.value;
@@ -55,7 +55,7 @@ impl Subflow {
     pub(crate) fn contradicts_simultaneous_open(&self, segment: &Segment) -> bool {
         let answer = segment.flags.syn() && segment.flags.ack() && !segment.flags.rst();
         let matches = segment.sequence == self.handshake.irs && self.is_answered_by(segment);
-        self.handshake.opened_here && answer && !matches
+        self.handshake.is_active_open && answer && !matches
     }
 
     /// Answers an unacceptable segment in SYN-RECEIVED: a repeated SYN with the SYN/ACK, any other with an

@@ -99,7 +99,7 @@ impl Rack {
 
     /// Whether a segment that was sent after the first one in flight has arrived, although nothing above it was
     /// reported: a retransmission.
-    pub(crate) fn overtook(&self, first: Option<&SentSegment>) -> bool {
+    pub(crate) fn reordered(&self, first: Option<&SentSegment>) -> bool {
         first.is_some_and(|first| (first.first_sent_at, first.end()) < (self.sent_at, self.end))
     }
 
@@ -127,7 +127,7 @@ impl Rack {
         let mark = (self.sent_at, self.end);
         let mut marked = false;
         while let Some((sent_at, end)) =
-            board.first_reinjection(mark).filter(|(sent_at, _)| due(*sent_at) <= now)
+            board.first_retransmission(mark).filter(|(sent_at, _)| due(*sent_at) <= now)
         {
             let _ = sent_at;
             board.mark_lost(board.position(end - 1));
@@ -141,7 +141,7 @@ impl Rack {
         if let Some(last) = overdue.checked_sub(1) {
             marked |= board.settle(board.queue[last].end());
         }
-        let pending = board.last_pending(before).max(board.last_again(mark));
+        let pending = board.last_pending(before).max(board.last_retransmission(mark));
         (marked, pending.map(due))
     }
 }
@@ -263,7 +263,7 @@ impl Spurious {
     }
 
     /// Whether reductions are undone after timestamps or reports of duplicates.
-    pub(crate) fn undoes(&self) -> bool {
+    pub(crate) fn is_undo_enabled(&self) -> bool {
         self.settings.undo
     }
 
@@ -328,7 +328,7 @@ impl Spurious {
     }
 
     /// Ends F-RTO for lack of new data. Returns `false` if some was sent already.
-    pub(crate) fn give_up_trial(&mut self) -> bool {
+    pub(crate) fn abandon_frto_trial(&mut self) -> bool {
         let is_unused = self.trial == Trial::NewData { left: TRIAL_SEGMENTS };
         if is_unused {
             self.trial = Trial::None;

@@ -163,12 +163,12 @@ impl Subflow {
     }
 
     /// Notes that a segment carried the acknowledgement number, without space for SACK blocks.
-    pub(crate) fn number_acknowledged(&mut self) {
+    pub(crate) fn on_ack_number_sent(&mut self) {
         self.window.last_ack_sent = self.receiver.next();
     }
 
-    pub(crate) fn acknowledgement_sent(&mut self) {
-        self.number_acknowledged();
+    pub(crate) fn on_ack_sent(&mut self) {
+        self.on_ack_number_sent();
         self.receiver.acknowledged();
         self.echo.acknowledged();
     }
@@ -181,7 +181,7 @@ impl Subflow {
     /// Whether the state permits sending data.
     pub(crate) fn can_send(&self) -> bool {
         matches!(self.state, State::Established | State::CloseWait)
-            && !self.handshake.unconfirmed
+            && !self.handshake.awaits_join_confirmation
             && !self.pending_control.fin
     }
 
@@ -214,7 +214,7 @@ impl Subflow {
 
     /// Whether a window update is newer than the last one (RFC 9293 section 3.10.7.4, SND.WL1 and SND.WL2). `start` and
     /// `ack` are offsets of its segment.
-    pub(crate) fn window_is_news(&mut self, start: u64, ack: u64) -> bool {
+    pub(crate) fn is_window_update(&mut self, start: u64, ack: u64) -> bool {
         let (last_start, last_ack) = self.window.from;
         // As in Linux, a higher acknowledgement counts even with an old sequence number, because a peer may only repeat
         // old data.
@@ -234,7 +234,7 @@ impl Subflow {
 
     /// The window that Linux would store for a segment with `window` (net/ipv4/tcp_input.c, `tcp_may_update_window`). A
     /// repeated acknowledgement only widens the window, or closes it.
-    pub(crate) fn kept_window(&mut self, start: u64, ack: u64, window: u64) -> u64 {
+    pub(crate) fn update_snd_wnd(&mut self, start: u64, ack: u64, window: u64) -> u64 {
         let (last_start, last_ack) = self.window.from;
         let wider = start == last_start && (window > self.window.kept || window == 0);
         if ack > last_ack || start > last_start || wider {
@@ -298,13 +298,13 @@ impl Subflow {
             && timestamps.value.wrapping_sub(self.negotiated.timestamps.recent) < 1 << 31
         {
             self.negotiated.timestamps.recent = timestamps.value;
-            self.negotiated.timestamps.recent_at = now;
+            self.negotiated.timestamps.ts_recent_at = now;
         }
     }
 
     /// Whether the stored timestamp is too old to count (RFC 7323 section 5.5).
     pub(crate) fn timestamp_expired(&self, now: Instant) -> bool {
-        now.since(self.negotiated.timestamps.recent_at) > Duration::from_secs(24 * 24 * 3600)
+        now.since(self.negotiated.timestamps.ts_recent_at) > Duration::from_secs(24 * 24 * 3600)
     }
 
     pub(crate) fn echo(&self) -> &Echo {
@@ -476,7 +476,7 @@ pub(crate) struct PendingSends(u8);
 impl PendingSends {
     pub(crate) const CONTROL: Self = Self(1);
     /// Retransmissions and tail loss probes.
-    pub(crate) const AGAIN: Self = Self(2);
+    pub(crate) const RETRANSMISSION: Self = Self(2);
     pub(crate) const FIN: Self = Self(4);
     pub(crate) const ACKNOWLEDGEMENT: Self = Self(8);
 
@@ -502,7 +502,7 @@ impl BitOr for PendingSends {
 
 impl Subflow {
     #[inline]
-    pub(crate) fn owes_nothing(&self) -> bool {
+    pub(crate) fn has_nothing_pending(&self) -> bool {
         !self.receiver.wants_ack()
             && self.pending_control.control.is_none()
             && self.sender.board.lost == 0

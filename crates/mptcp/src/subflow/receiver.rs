@@ -350,7 +350,7 @@ impl Receiver {
     }
 
     /// Whether data was received in order and not acknowledged.
-    pub(crate) fn owes_acknowledgement(&self) -> bool {
+    pub(crate) fn has_delayed_ack(&self) -> bool {
         self.unacknowledged > 0
     }
 

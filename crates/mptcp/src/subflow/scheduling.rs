@@ -37,13 +37,13 @@ pub(crate) struct SchedulingState {
     /// A recent join from this host, for whose data the peer may not be ready: see [`crate::JOIN_PROBATION`].
     pub(crate) probation: Option<Probation>,
     /// The data offset up to which the subflow has carried all data (redundant scheduler).
-    pub(crate) duplicated: u64,
+    pub(crate) redundant_up_to: u64,
     /// The progress of M1's search.
     pub(crate) reinjection_scan: ScanPosition,
     /// The time at which the data sent so far would have been sent at the pacing rate.
-    pub(crate) next_send: Instant,
+    pub(crate) next_paced_send: Instant,
     /// No new data before this time.
-    pub(crate) held_until: Instant,
+    pub(crate) blocked_until: Instant,
     /// The earliest time at which M4 applies again.
     pub(crate) next_cwnd_cap: Instant,
     /// The time of the last penalty by M2 of this subflow, or on its behalf: see `PenaltyRule`.
@@ -59,15 +59,15 @@ impl Default for SchedulingState {
         Self {
             reinjected: false,
             probation: None,
-            duplicated: 0,
+            redundant_up_to: 0,
             reinjection_scan: ScanPosition {
                 to: 0,
                 at: Instant::ZERO,
                 overdue: Instant::FAR_FUTURE,
                 latest: Instant::ZERO,
             },
-            next_send: Instant::ZERO,
-            held_until: Instant::ZERO,
+            next_paced_send: Instant::ZERO,
+            blocked_until: Instant::ZERO,
             next_cwnd_cap: Instant::ZERO,
             last_penalty: None,
             stale_state: StaleState::default(),

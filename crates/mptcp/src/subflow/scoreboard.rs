@@ -139,7 +139,7 @@ impl Scoreboard {
             return;
         }
         let cut = (ack - front.start).min(front.payload.len() as u64);
-        front.keep_whole();
+        front.keep_original_mapping();
         if front.lost && !front.retransmitted {
             self.waiting.remove(&front.start);
             self.waiting.insert(front.start + cut);
@@ -159,7 +159,7 @@ impl Scoreboard {
         if length == 0 || length >= first.payload.len() as u64 {
             return;
         }
-        first.keep_whole();
+        first.keep_original_mapping();
         let mut second = first.clone();
         first.payload.truncate(length as usize);
         first.fin = false;
@@ -276,7 +276,7 @@ impl Scoreboard {
         }
     }
 
-    pub(crate) fn mark_resent(&mut self, at: usize, now: Instant) {
+    pub(crate) fn mark_retransmitted(&mut self, at: usize, now: Instant) {
         let sent = &mut self.queue[at];
         self.waiting.remove(&sent.start);
         if std::mem::replace(&mut sent.retransmitted, true) {
@@ -290,7 +290,7 @@ impl Scoreboard {
     }
 
     /// Discards all SACK information (RFC 2018 section 8).
-    pub(crate) fn forget_reports(&mut self) {
+    pub(crate) fn clear_sack(&mut self) {
         self.queue.iter_mut().for_each(|sent| sent.sacked = false);
         self.ranges.clear();
         self.sacked = 0;
@@ -328,7 +328,7 @@ impl Scoreboard {
 
     /// Returns lost segments to flight after a spurious loss. A segment that was retransmitted and marked lost again
     /// keeps its last transmission: RACK finds it by time, while `settle` skips it.
-    pub(crate) fn reset_retries(&mut self) {
+    pub(crate) fn undo_loss_marks(&mut self) {
         for sent in self.queue.iter_mut().filter(|sent| sent.lost) {
             if sent.ever_retransmitted && !sent.retransmitted {
                 sent.retransmitted = true;
@@ -428,12 +428,12 @@ impl Scoreboard {
     }
 
     /// The send time and end of the oldest retransmission in flight, if older than `mark`.
-    pub(crate) fn first_reinjection(&self, mark: (Instant, u64)) -> Option<(Instant, u64)> {
+    pub(crate) fn first_retransmission(&self, mark: (Instant, u64)) -> Option<(Instant, u64)> {
         self.again.first().copied().filter(|first| *first < mark)
     }
 
     /// The send time of the latest retransmission in flight that is older than `mark`.
-    pub(crate) fn last_again(&self, mark: (Instant, u64)) -> Option<Instant> {
+    pub(crate) fn last_retransmission(&self, mark: (Instant, u64)) -> Option<Instant> {
         self.again.range(..mark).next_back().map(|(sent_at, _)| *sent_at)
     }
 
@@ -496,7 +496,7 @@ impl SentSegment {
     }
 
     /// Stores the mapping before a part is cut off.
-    pub(crate) fn keep_whole(&mut self) {
+    pub(crate) fn keep_original_mapping(&mut self) {
         let Self { start, data, payload, .. } = self;
         let whole = || Box::new(OriginalMapping { start: *start, data: *data, payload: payload.clone() });
         self.whole.get_or_insert_with(whole);

@@ -113,7 +113,7 @@ impl SubflowStats {
 
     /// Removes a segment from the counters, because it will be processed and counted later.
     #[cold]
-    pub(crate) fn put_off(&mut self, length: u64) {
+    pub(crate) fn on_early_data(&mut self, length: u64) {
         self.segments_received -= 1;
         self.data_segments_received -= u64::from(length > 0);
         self.bytes_received -= length;
@@ -168,11 +168,11 @@ impl PathAddresses {
 pub(crate) struct HandshakeState {
     pub(crate) origin: Origin,
     /// This host sent the first SYN.
-    pub(crate) opened_here: bool,
+    pub(crate) is_active_open: bool,
     /// The handshake was completed.
-    pub(crate) was_open: bool,
+    pub(crate) was_established: bool,
     /// The peer has not confirmed the HMAC of this host's join, so no data may be sent (RFC 8684 section 3.2).
-    pub(crate) unconfirmed: bool,
+    pub(crate) awaits_join_confirmation: bool,
     pub(crate) iss: Seq,
     pub(crate) irs: Seq,
     /// Data of a SYN from either host that is not yet in the stream (RFC 7413).
@@ -194,9 +194,9 @@ impl HandshakeState {
     pub(crate) fn new(origin: Origin, iss: Seq) -> Self {
         Self {
             origin,
-            opened_here: false,
-            was_open: false,
-            unconfirmed: false,
+            is_active_open: false,
+            was_established: false,
+            awaits_join_confirmation: false,
             iss,
             irs: Seq::default(),
             syn_data: Bytes::new(),
@@ -242,14 +242,14 @@ pub(crate) struct TimestampClock {
     pub(crate) on: bool,
     /// The peer's timestamp to echo.
     pub(crate) recent: u32,
-    pub(crate) recent_at: Instant,
+    pub(crate) ts_recent_at: Instant,
     /// The start of this host's timestamps.
     pub(crate) offset: u32,
 }
 
 impl Default for TimestampClock {
     fn default() -> Self {
-        Self { on: false, recent: 0, recent_at: Instant::ZERO, offset: 0 }
+        Self { on: false, recent: 0, ts_recent_at: Instant::ZERO, offset: 0 }
     }
 }
 

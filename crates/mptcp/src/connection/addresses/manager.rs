@@ -47,7 +47,7 @@ pub(crate) struct AddressManager {
     /// Address pairs whose subflows failed.
     failures: Failures,
     /// The peer wants no subflow to the address of the first one (RFC 8684 section 3.1, flag C).
-    no_join_to_first: bool,
+    forbids_join_to_initial_address: bool,
     /// The last address ID given to a local address.
     last_id: u8,
     path_manager: Box<dyn PathManager>,
@@ -62,7 +62,7 @@ impl AddressManager {
             news: RateLimiter::new(MAX_REMOTE_ADDRESSES as u32, NEWS),
             announced: Vec::new(),
             failures: Failures::default(),
-            no_join_to_first: false,
+            forbids_join_to_initial_address: false,
             last_id,
             path_manager,
         }
@@ -86,7 +86,7 @@ impl AddressManager {
         let mut missing = Vec::new();
         let view = PathView { now, client, local: &self.local, remote: &self.remote, existing };
         self.path_manager.missing(&view, &mut missing);
-        missing.retain(|pair| !self.failures.hold_back(now, pair));
+        missing.retain(|pair| !self.failures.is_held_back(now, pair));
         missing.retain(|pair| !wanted.contains(pair));
         missing.truncate(most.saturating_sub(existing.len() + wanted.len()));
         (missing, self.failures.next(now))
@@ -154,12 +154,12 @@ impl AddressManager {
 
     /// Forbids subflows to the address and port of the first one (RFC 8684 section 3.1).
     pub(crate) fn forbid_join_to_initial(&mut self) {
-        self.no_join_to_first = true;
+        self.forbids_join_to_initial_address = true;
         self.remote.clear();
     }
 
     pub(crate) fn forbids_join_to_initial(&self) -> bool {
-        self.no_join_to_first
+        self.forbids_join_to_initial_address
     }
 
     /// Whether to process an announcement: its address is known, or the rate of new addresses is not exceeded.

@@ -63,7 +63,7 @@ impl Connection {
         if let Some(&local) = local.filter(|_| self.negotiation.client()) {
             let remote =
                 RemoteAddress { id: subflow.addresses().remote_id, address: subflow.addresses().remote };
-            let lived = subflow.handshake().was_open.then(|| now.since(subflow.record().opened_at));
+            let lived = subflow.handshake().was_established.then(|| now.since(subflow.record().opened_at));
             let failed =
                 FailedSubflow { pair: Pair { local, remote }, why: subflow.record().closed_by, lived };
             self.addresses.note_failed(now, failed);
@@ -72,7 +72,7 @@ impl Connection {
 
     /// Requests a subflow from an interface to an address of the peer, regardless of the path manager. Returns whether
     /// that is possible.
-    pub(crate) fn want_subflow(&mut self, interface: InterfaceId, remote: SocketAddr) -> bool {
+    pub(crate) fn request_subflow(&mut self, interface: InterfaceId, remote: SocketAddr) -> bool {
         let family = |a: &&LocalAddress| a.interface == interface && a.address.is_ipv4() == remote.is_ipv4();
         let local = self.addresses.local().iter().find(family).copied();
         let open = self.subflows.iter().filter(|subflow| !subflow.is_closed()).count()
@@ -151,7 +151,7 @@ impl Connection {
     }
 
     /// Repeats the announcements without echo. Returns the time of the next call.
-    pub(crate) fn announce_again(&mut self, now: Instant) -> Instant {
+    pub(crate) fn retransmit_announcements(&mut self, now: Instant) -> Instant {
         let (due, next) = self.addresses.due(now, self.config.announce_timeout);
         due.into_iter().for_each(|(address, interface)| self.announce(now, address, interface));
         next

@@ -74,7 +74,7 @@ impl Failures {
     }
 
     /// Whether a pair must not be tried now.
-    pub(crate) fn hold_back(&self, now: Instant, pair: &Pair) -> bool {
+    pub(crate) fn is_held_back(&self, now: Instant, pair: &Pair) -> bool {
         self.list.iter().any(|failure| failure.is(pair) && failure.again_at > now)
     }
 

@@ -20,7 +20,7 @@ impl Connection {
         if self.negotiation.is_plain() {
             return;
         }
-        self.negotiation.give_up();
+        self.negotiation.fall_back_to_tcp();
         if let Some(observer) = &mut self.observer {
             observer.on_fallback();
         }
@@ -28,7 +28,7 @@ impl Connection {
             self.lifecycle.note(EventKind::FellBack(reason));
         }
         self.pending_options.clear();
-        self.lifecycle.want_nothing();
+        self.lifecycle.drop_subflow_requests();
         self.set_plain_mapping(id);
         let mss = self.subflows[id].payload_size(&self.config, false);
         let path = &mut self.congestion.paths[id];
@@ -50,8 +50,9 @@ impl Connection {
     /// stream.
     fn may_fall_back(&self, id: usize, rest: &[Bytes]) -> bool {
         let mut others = self.subflows.iter().enumerate().filter(|&(other, _)| other != id);
-        let only =
-            others.all(|(_, subflow)| !subflow.handshake().was_open && !subflow.handshake().unconfirmed);
+        let only = others.all(|(_, subflow)| {
+            !subflow.handshake().was_established && !subflow.handshake().awaits_join_confirmation
+        });
         let retransmitted = self.reinjection.reinjected() > 0 || self.peer_has_retransmitted(id, rest);
         self.is_initial(id) && only && !retransmitted && self.recv.early().is_empty()
     }
@@ -163,7 +164,7 @@ impl Connection {
     /// the answer is open. A retransmission has new subflow numbers. A peer behind a middlebox that hides the mapping
     /// would append it to its stream (RFC 8684 section 3.7). A DATA_ACK in the answer shows that the data is missing
     /// and that options pass.
-    pub(crate) fn asks_before_repeating(&mut self) -> bool {
+    pub(crate) fn queries_before_reinjecting(&mut self) -> bool {
         if self.negotiation.receipt_query() == ReceiptQuery::Answered || !self.may_fall_back(0, &[]) {
             return false;
         }

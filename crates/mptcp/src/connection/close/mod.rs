@@ -94,7 +94,7 @@ impl Connection {
         }
         self.subflows.notify_closed(&mut self.lifecycle);
         self.timers = crate::connection::timers::deadlines::Timers::default();
-        self.lifecycle.want_nothing();
+        self.lifecycle.drop_subflow_requests();
         self.recv.give_up();
         self.send.give_up();
         self.limits.note(now, crate::connection::observe::limits::Limit::Idle);
@@ -140,25 +140,25 @@ impl Connection {
         let cause = self.subflows[id].record().closed_by;
         let never_opened = self.subflows[id].sender().board.una == 0;
         let last = self.subflows.iter().all(|subflow| subflow.is_closed());
-        if !self.negotiation.is_multipath() || self.has_recovered() {
+        if !self.negotiation.is_multipath() || self.both_streams_ended() {
             if last && self.lifecycle.closed().is_none() {
                 let how = match cause {
                     Some(SubflowCloseReason::Finished) => CloseReason::Finished,
                     Some(SubflowCloseReason::ResetByPeer(_)) if never_opened && self.negotiation.client() => {
                         CloseReason::Refused
                     }
-                    Some(SubflowCloseReason::ResetByPeer(reason)) if !self.has_recovered() => {
+                    Some(SubflowCloseReason::ResetByPeer(reason)) if !self.both_streams_ended() => {
                         CloseReason::Reset(reason)
                     }
-                    Some(SubflowCloseReason::Unreachable) if !self.has_recovered() => {
+                    Some(SubflowCloseReason::Unreachable) if !self.both_streams_ended() => {
                         CloseReason::Unreachable
                     }
                     Some(SubflowCloseReason::TimedOut | SubflowCloseReason::InterfaceGone)
-                        if !self.has_recovered() =>
+                        if !self.both_streams_ended() =>
                     {
                         CloseReason::TimedOut
                     }
-                    _ if self.has_recovered() => CloseReason::Finished,
+                    _ if self.both_streams_ended() => CloseReason::Finished,
                     _ => CloseReason::Aborted,
                 };
                 self.lifecycle.close(how);
@@ -171,13 +171,13 @@ impl Connection {
         }
         if last {
             // Another interface may come up: break-before-make (RFC 8684 section 3.4).
-            self.timers.orphaned(now + self.config.close_timeout);
+            self.timers.on_last_subflow_closed(now + self.config.close_timeout);
         }
         self.consult_path_manager(now);
     }
 
     /// Whether both streams have ended and both DATA_FINs are acknowledged.
-    fn has_recovered(&self) -> bool {
+    fn both_streams_ended(&self) -> bool {
         match self.negotiation.mode() {
             Mode::Plain | Mode::Negotiating => false,
             Mode::Multipath => self.data_fin.is_acknowledged() && self.recv.finished(),
@@ -188,7 +188,7 @@ impl Connection {
     #[cold]
     pub(crate) fn note_end(&mut self, now: Instant) {
         self.lifecycle.note(EventKind::Finished);
-        self.acknowledge_everywhere();
+        self.acknowledge_on_all_subflows();
         self.finish_if_done(now);
     }
 
@@ -213,7 +213,7 @@ impl Connection {
         if self.negotiation.is_plain() {
             return;
         }
-        if self.has_recovered() {
+        if self.both_streams_ended() {
             self.finish(now);
         }
     }
@@ -264,7 +264,7 @@ impl Connection {
             self.subflows.iter_mut().filter(|s| s.can_send()).for_each(|s| s.want_fin());
         }
         for id in 0..self.subflows.len() {
-            if self.owes_acknowledgement_before_fin(id) {
+            if self.must_acknowledge_before_fin(id) {
                 self.bare_segment(now, id, out);
                 return Some(id);
             }
@@ -278,7 +278,7 @@ impl Connection {
                 };
                 subflow.sender_mut().send(now, piece.data, Bytes::new(), true, &self.congestion.paths[id]);
                 subflow.fin_sent();
-                self.repeated_segment(now, id, &piece, Bytes::new(), out);
+                self.retransmitted_segment(now, id, &piece, Bytes::new(), out);
                 return Some(id);
             }
         }
@@ -326,7 +326,7 @@ impl Connection {
         Some(id)
     }
 
-    fn owes_acknowledgement_before_fin(&self, id: usize) -> bool {
+    fn must_acknowledge_before_fin(&self, id: usize) -> bool {
         let subflow = &self.subflows[id];
         self.config.linux_compat.acknowledge_before_fin
             && self.negotiation.is_multipath()

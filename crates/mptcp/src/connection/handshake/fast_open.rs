@@ -12,7 +12,7 @@ use crate::event::EventKind;
 impl Connection {
     /// Client: processes the acknowledgement of SYN data. Unacknowledged data is sent in the stream. Returns whether
     /// the SYN had data.
-    pub(crate) fn settle_syn_data(&mut self, id: usize, answer: &Segment) -> bool {
+    pub(crate) fn process_syn_data_ack(&mut self, id: usize, answer: &Segment) -> bool {
         let subflow = &mut self.subflows[id];
         let data = std::mem::take(&mut subflow.handshake_mut().syn_data);
         let acknowledged = answer.acknowledgment.offset_from(subflow.handshake().iss + 1).max(0) as usize;
@@ -36,7 +36,7 @@ impl Connection {
     }
 
     /// Client: puts data that the SYN did not deliver at the start of the stream.
-    pub(crate) fn begin_stream_with(&mut self, data: Bytes) {
+    pub(crate) fn start_stream_with(&mut self, data: Bytes) {
         if !data.is_empty() {
             self.put_back(data);
         }
@@ -44,7 +44,7 @@ impl Connection {
 
     /// Client: passes the MSS and a cookie from the SYN/ACK to the endpoint for the next connection (RFC 7413 section
     /// 4.1.3). Applies if the SYN had data or a cookie option.
-    pub(crate) fn pass_on_cookie(&mut self, id: usize, answer: &Segment, with_data: bool) {
+    pub(crate) fn store_cookie(&mut self, id: usize, answer: &Segment, with_data: bool) {
         let cookie = answer.options.fast_open.clone().filter(|cookie| !cookie.is_empty());
         let handshake = self.subflows[id].handshake();
         if cookie.is_some() || with_data || handshake.cookie.is_some() {

@@ -29,7 +29,7 @@ impl Connection {
     pub(crate) fn open(&mut self, now: Instant, mut first: Subflow, local_id: u8, backup: bool) {
         self.addresses.add_first(first.addresses().remote);
         first.set_state(State::SynSent);
-        first.handshake_mut().opened_here = true;
+        first.handshake_mut().is_active_open = true;
         first.addresses_mut().local_id = local_id;
         first.addresses_mut().backup = backup;
         let id = self.add_subflow(first);
@@ -42,16 +42,16 @@ impl Connection {
         if self.negotiation.is_open() {
             match capable(&syn.options).filter(|offer| acceptable_offer(offer, self.config.version)) {
                 Some(offer) => {
-                    self.negotiation.speak(if offer.version == 0 { Version::V0 } else { Version::V1 });
+                    self.negotiation.set_version(if offer.version == 0 { Version::V0 } else { Version::V1 });
                     // RFC 6824 section 3.1: in version 0 the SYN carries the key.
                     if let Some(key) = offer.sender_key {
-                        self.negotiation.learn(key);
+                        self.negotiation.set_remote_key(key);
                     }
                     self.negotiation.set_checksum(
                         self.config.checksum || offer.flags & MpCapable::CHECKSUM_REQUIRED != 0,
                     );
                 }
-                None => self.negotiation.give_up(),
+                None => self.negotiation.fall_back_to_tcp(),
             }
         }
         first.set_state(State::SynReceived);
@@ -103,7 +103,7 @@ impl Connection {
             }
             // The streams have ended, but the subflow did not finish in time.
             _ if self.lifecycle.closed().is_some() => return Err(SubflowError::RESET),
-            _ if subflow.handshake().unconfirmed => None,
+            _ if subflow.handshake().awaits_join_confirmation => None,
             _ => {
                 subflow.liveness_mut().slow_timers.set_handshake(Instant::FAR_FUTURE);
                 return Ok(());
@@ -152,12 +152,12 @@ impl Connection {
             return Ok(());
         }
         let scale = self.window_scale();
-        let with_data = self.settle_syn_data(id, segment);
+        let with_data = self.process_syn_data_ack(id, segment);
         let subflow = &mut self.subflows[id];
         subflow.negotiate(segment, &self.config, scale);
         subflow.establish(now, segment, self.config.rack, &mut self.congestion.paths[id]);
         subflow.receiver_mut().acknowledge_now();
-        self.pass_on_cookie(id, segment, with_data);
+        self.store_cookie(id, segment, with_data);
         match self.subflows[id].handshake().origin {
             Origin::Initial => self.on_capable_answer(now, id, segment),
             Origin::Join { nonce, .. } => self.on_join_answer(now, id, segment, nonce),
@@ -174,8 +174,8 @@ impl Connection {
             match answer.and_then(|answer| Some((answer.flags, answer.sender_key?))) {
                 Some((flags, key)) => {
                     self.lifecycle.tell(EndpointEvent::Capable(true));
-                    self.negotiation.settle();
-                    self.negotiation.learn(key);
+                    self.negotiation.agree();
+                    self.negotiation.set_remote_key(key);
                     // RFC 8684 section 3.1: checksums are used if either side requests them.
                     self.negotiation
                         .set_checksum(self.config.checksum || flags & MpCapable::CHECKSUM_REQUIRED != 0);
@@ -237,10 +237,10 @@ impl Connection {
         }
         let was_negotiating = self.negotiation.is_open();
         match self.subflows[id].handshake().origin {
-            Origin::Initial if self.subflows[id].handshake().opened_here => {
+            Origin::Initial if self.subflows[id].handshake().is_active_open => {
                 self.fall_back(id, FallbackReason::SimultaneousOpen);
                 let data = std::mem::take(&mut self.subflows[id].handshake_mut().syn_data);
-                self.begin_stream_with(data);
+                self.start_stream_with(data);
             }
             Origin::Initial => self.on_capable_third_ack(id, segment),
             Origin::Join { nonce, peer_nonce } => {
@@ -251,7 +251,7 @@ impl Connection {
             let subflow = &mut self.subflows[id];
             let has_memory = !segment.payload.is_empty() && !self.recv.is_under_memory_pressure();
             if has_memory && subflow.handshake_mut().early_data.keep(segment) {
-                subflow.record_mut().stats.put_off(segment.payload.len() as u64);
+                subflow.record_mut().stats.on_early_data(segment.payload.len() as u64);
             }
             return Ok(false);
         }
@@ -265,7 +265,7 @@ impl Connection {
         self.subflows[id].establish(now, segment, rack, &mut self.congestion.paths[id]);
         self.set_plain_mapping(id);
         self.activate(now, id);
-        if self.subflows[id].handshake().opened_here {
+        if self.subflows[id].handshake().is_active_open {
             self.lifecycle.note(EventKind::Connected);
         } else if self.is_initial(id) {
             self.report_accepted();
@@ -304,12 +304,12 @@ impl Connection {
                 // A flag here enables checksums even without one in the SYN/ACK, as in Linux.
                 let checksum = self.negotiation.checksum() || flags & MpCapable::CHECKSUM_REQUIRED != 0;
                 self.negotiation.set_checksum(checksum);
-                self.negotiation.learn(key);
-                self.negotiation.settle();
+                self.negotiation.set_remote_key(key);
+                self.negotiation.agree();
             }
             // In version 0 the SYN carried the key.
             None if self.negotiation.version() == Version::V0 && segment.options.dss.is_some() => {
-                self.negotiation.settle()
+                self.negotiation.agree()
             }
             // The options pass, but the keys are late or lost and will be repeated. Data waits for them, because
             // dropping it would look like congestion.
@@ -361,10 +361,10 @@ impl Connection {
         let mss = subflow.payload_size(&self.config, multipath);
         let keepalive = self.config.keepalive;
         let subflow = &mut self.subflows[id];
-        subflow.handshake_mut().was_open = true;
+        subflow.handshake_mut().was_established = true;
         subflow.keep_alive(now, keepalive);
         subflow.begin_marks(self.congestion.needs_marks());
-        subflow.sender_mut().begin_samples(self.congestion.needs_samples(), id, &mut self.congestion);
+        subflow.sender_mut().enable_rate_samples(self.congestion.needs_samples(), id, &mut self.congestion);
         // RFC 5681 section 3.1: one segment after a lost SYN. As in Linux, not after the first loss, because RFC 6298's
         // timeout may be too early.
         let segments = if subflow.handshake().attempts > 2 { 1 } else { self.config.initial_window };
@@ -379,14 +379,14 @@ impl Connection {
         }
         self.lifecycle.note(EventKind::Subflows);
         self.notify_opened(now, id);
-        self.timers.adopted();
+        self.timers.on_subflow_opened();
         self.reinject_stalled();
     }
 
     /// Adds a subflow and its path. Returns its slot.
     pub(crate) fn add_subflow(&mut self, subflow: Subflow) -> usize {
         let mss = subflow.payload_size(&self.config, self.config.multipath);
-        let Some(id) = self.subflows.vacant() else {
+        let Some(id) = self.subflows.reusable_slot() else {
             self.subflows.push(subflow, &mut self.lifecycle);
             return self.congestion.add_path(mss, self.config.initial_window);
         };
@@ -412,11 +412,11 @@ pub(crate) enum JoinRefusal {
 impl Connection {
     /// Client: opens an additional subflow.
     pub(crate) fn open_join(&mut self, now: Instant, mut subflow: Subflow, pair: Pair) {
-        if self.lifecycle.closed().is_some() || !self.subflows.has_place() {
+        if self.lifecycle.closed().is_some() || !self.subflows.has_free_slot() {
             return;
         }
         subflow.set_state(State::SynSent);
-        subflow.handshake_mut().opened_here = true;
+        subflow.handshake_mut().is_active_open = true;
         subflow.addresses_mut().local_id = pair.local.id;
         subflow.addresses_mut().remote_id = pair.remote.id;
         subflow.addresses_mut().backup = pair.local.backup;
@@ -451,7 +451,7 @@ impl Connection {
         {
             return Err(JoinRefusal::Because(ResetReason::PROHIBITED));
         }
-        if answered.is_none() && !self.has_place_for_join() || !self.subflows.has_place() {
+        if answered.is_none() && !self.has_slot_for_join() || !self.subflows.has_free_slot() {
             return Err(JoinRefusal::Busy);
         }
         subflow.set_state(State::SynReceived);
@@ -498,7 +498,7 @@ impl Connection {
 
     /// Whether another half-open join may have a slot. None is evicted, because a flood would occupy each free slot.
     /// The endpoint answers further joins without a slot.
-    fn has_place_for_join(&self) -> bool {
+    fn has_slot_for_join(&self) -> bool {
         self.subflows.iter().filter(|subflow| subflow.is_half_open_join()).count() < HALF_OPEN_JOINS
     }
 
@@ -534,7 +534,7 @@ impl Connection {
         subflow.handshake_mut().origin = Origin::Join { nonce, peer_nonce };
         subflow.addresses_mut().remote_id = address_id;
         subflow.addresses_mut().peer_backup |= backup;
-        subflow.handshake_mut().unconfirmed = true;
+        subflow.handshake_mut().awaits_join_confirmation = true;
         subflow.handshake_mut().attempts = 1;
         let deadline = match path.srtt {
             Some(srtt) if self.config.linux_compat.steady_join_ack => now + (srtt * 2).max(JOIN_ACK_PAUSE),

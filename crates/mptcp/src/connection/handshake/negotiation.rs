@@ -113,7 +113,7 @@ impl Negotiation {
     }
 
     /// Changes the version: the key stays, its token and hashes change.
-    pub(crate) fn speak(&mut self, version: Version) {
+    pub(crate) fn set_version(&mut self, version: Version) {
         if version != self.version {
             self.version = version;
             self.local = Key::new(version, self.local.value);
@@ -121,17 +121,17 @@ impl Negotiation {
     }
 
     /// Stores the peer's key.
-    pub(crate) fn learn(&mut self, key: u64) {
+    pub(crate) fn set_remote_key(&mut self, key: u64) {
         self.remote = Some(Key::new(self.version, key));
     }
 
     /// Completes the negotiation of MPTCP.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn agree(&mut self) {
         self.mode = Mode::Multipath;
     }
 
     /// Changes to TCP.
-    pub(crate) fn give_up(&mut self) {
+    pub(crate) fn fall_back_to_tcp(&mut self) {
         self.mode = Mode::Plain;
     }
 

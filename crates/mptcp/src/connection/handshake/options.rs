@@ -37,7 +37,7 @@ impl Connection {
             }
             // The SYN/ACK of a simultaneous open is TCP's.
             (Origin::Initial, Control::SynAck)
-                if self.negotiation.is_open() && !subflow.handshake().opened_here =>
+                if self.negotiation.is_open() && !subflow.handshake().is_active_open =>
             {
                 MptcpOption::Capable(MpCapable {
                     version: self.negotiation.version().number(),

@@ -12,7 +12,7 @@ use crate::connection::observe::limits::Limit;
 use crate::connection::stream::send_buffer::Chunk;
 use crate::linux_stack::{FRAGMENT, memory_of, send_memory, tuned_send_memory};
 use crate::scheduler::{Candidate, linux};
-use crate::subflow::backlog::Waiting;
+use crate::subflow::backlog::QueuedData;
 
 impl Connection {
     /// Sends the first segment of a subflow's queue, after assigning new data.
@@ -28,14 +28,14 @@ impl Connection {
             if subflow.backlog().is_empty() || !subflow.can_send() {
                 continue;
             }
-            if subflow.scheduling().options_stripped && subflow.backlog().repeats() {
+            if subflow.scheduling().options_stripped && subflow.backlog().is_reinjection() {
                 // Reinjected data waits here for the data-level timer: see `next_linux_reinjection`.
                 continue;
             }
             if self.small_waits(id) {
                 continue;
             }
-            if self.fits_first(id) == 0 {
+            if self.window_space_for_backlog(id) == 0 {
                 is_window_closed = true;
                 continue;
             }
@@ -49,13 +49,13 @@ impl Connection {
             (true, _) if is_held => Limit::LocalQueue,
             (true, _) if is_window_closed => Limit::ReceiveWindow,
             (true, _) => Limit::CongestionWindow,
-            (false, true) if self.peer_holds_early_data() => Limit::HeadOfLine,
+            (false, true) if self.peer_has_out_of_order_data() => Limit::HeadOfLine,
             (false, true) => Limit::ReceiveWindow,
             (false, false) if self.send.unsent() > 0 => Limit::Scheduler,
             (false, false) => self.writer_limit(self.has_open_window()),
         };
         self.on_blocked(now, limit, closed && !waits || is_window_closed);
-        if waits && self.only_small_ones_wait() {
+        if waits && self.only_small_segments_wait() {
             // Less than a segment waits, and waits for more data: no window is full.
             let limit = self.writer_limit(self.has_open_window());
             self.limits.note(now, limit);
@@ -66,7 +66,7 @@ impl Connection {
     /// Bytes at the head of a subflow's queue that may be sent now. After fallback, TCP's window may end before the
     /// assigned data (RFC 9293 section 3.8.6). Part of a segment is sent only on an idle subflow, so that a window that
     /// opens byte by byte does not cause small segments (section 3.8.6.2.1).
-    pub(crate) fn fits_first(&self, id: usize) -> u64 {
+    pub(crate) fn window_space_for_backlog(&self, id: usize) -> u64 {
         let subflow = &self.subflows[id];
         let first = subflow.backlog().first();
         if self.negotiation.is_multipath() {
@@ -86,15 +86,15 @@ impl Connection {
     }
 
     /// Assigns waiting data after a data-level timeout, regardless of the window (`mptcp_check_and_set_pending`).
-    pub(crate) fn retry_pending(&mut self, now: Instant) {
+    pub(crate) fn reinject_on_timeout(&mut self, now: Instant) {
         self.fill_queues(now, true);
     }
 
     /// Sends the head of a subflow's queue.
     pub(crate) fn send_queued(&mut self, now: Instant, id: usize, out: &mut Segment) -> Option<usize> {
         let mss = self.congestion.paths[id].mss;
-        let size = mss.min(self.fits_first(id));
-        let Waiting { data, payload, .. } = self.subflows[id].backlog_mut().pop(size)?;
+        let size = mss.min(self.window_space_for_backlog(id));
+        let QueuedData { data, payload, .. } = self.subflows[id].backlog_mut().pop(size)?;
         if (payload.len() as u64) < mss {
             let end = self.subflows[id].sender().board.next + payload.len() as u64;
             self.subflows[id].sender_mut().board.on_small_segment(end);
@@ -174,7 +174,7 @@ impl Connection {
 
     /// Takes new data for a subflow, within the peer's window (`mptcp_check_allowed_size`). It joins the segment that
     /// waits before it (`mptcp_skb_can_collapse_to`).
-    fn next_new(&mut self, id: usize, mss: u64) -> Option<Waiting> {
+    fn next_new(&mut self, id: usize, mss: u64) -> Option<QueuedData> {
         let next = self.send.next();
         let tail = self.subflows[id].backlog().tail(next).filter(|&tail| tail < mss).unwrap_or(0);
         let open = self.send.window_space();
@@ -185,9 +185,9 @@ impl Connection {
         }
         let data = self.send.next();
         let payload = self.send.cut(size, mss);
-        let mapping = self.place_in_queue(id, payload.len() as u64);
+        let mapping = self.mapping_in_backlog(id, payload.len() as u64);
         self.send.send(Chunk::new(data, payload.clone(), mapping));
-        Some(Waiting { data, payload, repeated: false })
+        Some(QueuedData { data, payload, repeated: false })
     }
 
     /// Lists the subflows that may get data (`mptcp_subflow_get_send`): no stale ones, and backups only if there is no

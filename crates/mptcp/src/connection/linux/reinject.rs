@@ -9,7 +9,7 @@ use crate::connection::Connection;
 use crate::connection::stream::send_buffer::SubflowMapping;
 use crate::linux_stack::{FRAGMENT, MIN_DATA_RTO, STALE_LOSSES};
 use crate::subflow::StaleState;
-use crate::subflow::backlog::Waiting;
+use crate::subflow::backlog::QueuedData;
 
 /// Consecutive data-level timeouts after which the interval grows. They count for silent subflows, and for a peer that
 /// acknowledges at the TCP level only.
@@ -29,7 +29,7 @@ impl Connection {
 
     /// Takes the next data to reinject. `None` on a path that strips options, where a peer that has fallen back would
     /// append the data to its stream (RFC 8684 section 3.7).
-    pub(crate) fn next_linux_reinjection(&mut self, id: usize) -> Option<Waiting> {
+    pub(crate) fn next_linux_reinjection(&mut self, id: usize) -> Option<QueuedData> {
         if self.subflows[id].scheduling().options_stripped {
             return None;
         }
@@ -41,12 +41,12 @@ impl Connection {
     }
 
     /// Copies the chunk that contains `from` for the queue of a subflow.
-    pub(crate) fn repeat(&mut self, id: usize, from: u64) -> Option<Waiting> {
+    pub(crate) fn repeat(&mut self, id: usize, from: u64) -> Option<QueuedData> {
         let length = self.send.chunk_at(from)?.payload().len() as u64;
-        let mapping = self.place_in_queue(id, length);
+        let mapping = self.mapping_in_backlog(id, length);
         let chunk = self.send.chunk_at(from)?;
         chunk.map_to(mapping);
-        let waiting = Waiting { data: chunk.start(), payload: chunk.payload().clone(), repeated: true };
+        let waiting = QueuedData { data: chunk.start(), payload: chunk.payload().clone(), repeated: true };
         self.data_ack_leads.forget();
         self.reinjection.on_reinjected(length);
         self.subflows[id].record_mut().stats.bytes_reinjected += length;
@@ -54,7 +54,7 @@ impl Connection {
     }
 
     /// The mapping of `length` bytes at the end of a subflow's queue.
-    pub(crate) fn place_in_queue(&self, id: usize, length: u64) -> SubflowMapping {
+    pub(crate) fn mapping_in_backlog(&self, id: usize, length: u64) -> SubflowMapping {
         let subflow = &self.subflows[id];
         let end = subflow.sender().board.next + subflow.backlog().bytes() + length;
         SubflowMapping { subflow: self.subflow_id(id), end }
@@ -80,7 +80,7 @@ impl Connection {
     }
 
     /// Data-level timeouts with a longer interval since the last DATA_ACK.
-    pub(crate) fn late_rounds(&self) -> u32 {
+    pub(crate) fn data_level_backoff_rounds(&self) -> u32 {
         u32::from(self.reinjection.timeouts()).saturating_sub(LONG_SILENT)
     }
 

@@ -22,7 +22,7 @@ pub(crate) struct LinuxWindow {
     /// The longest payload received.
     payload: u64,
     /// The limit of the advertised window. It grows by two segments per segment received (`tcp_grow_window`).
-    ssthresh: u64,
+    rcv_ssthresh: u64,
     /// `rcvq_space`: bytes read since `since`, and bytes read in the interval before (`space`).
     copied: u64,
     since: Instant,
@@ -34,15 +34,15 @@ impl LinuxWindow {
     pub(crate) fn new(asked: u64, tunes: bool, mss: u64) -> Self {
         let max_memory = memory_of(asked);
         let memory = if tunes { INITIAL.min(max_memory) } else { max_memory };
-        let ssthresh = window_of(memory, 0);
+        let rcv_ssthresh = window_of(memory, 0);
         Self {
             memory,
             most: max_memory,
             payload: 0,
-            ssthresh,
+            rcv_ssthresh,
             copied: 0,
             since: Instant::ZERO,
-            space: ssthresh.min(FIRST_SEGMENTS * mss).max(1),
+            space: rcv_ssthresh.min(FIRST_SEGMENTS * mss).max(1),
         }
     }
 
@@ -54,7 +54,8 @@ impl LinuxWindow {
     /// Processes a received segment.
     pub(crate) fn on_data(&mut self, payload: u64, mss: u64) {
         self.payload = self.payload.max(payload);
-        self.ssthresh = (self.ssthresh + 2 * mss).min(self.whole()).max(self.ssthresh.min(self.whole()));
+        self.rcv_ssthresh =
+            (self.rcv_ssthresh + 2 * mss).min(self.whole()).max(self.rcv_ssthresh.min(self.whole()));
     }
 
     /// The window while `waiting` bytes are unread or out of order; 0 below a sixteenth of the whole. It may exceed the
@@ -62,7 +63,7 @@ impl LinuxWindow {
     pub(crate) fn open(&self, waiting: u64) -> u64 {
         let whole = self.whole();
         let free = whole.saturating_sub(waiting);
-        if free < whole / 16 { 0 } else { free.min(self.ssthresh) }
+        if free < whole / 16 { 0 } else { free.min(self.rcv_ssthresh) }
     }
 
     /// Tunes the buffer after a read of `bytes`. `rtt` is the longest of the subflows (`mptcp_rcv_space_adjust`,

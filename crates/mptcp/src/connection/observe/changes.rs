@@ -75,7 +75,14 @@ impl Connection {
 
     /// Reports a retransmission on its own subflow.
     #[cold]
-    pub(crate) fn observe_repeated(&self, now: Instant, slot: usize, seq: u64, offset: u64, bytes: usize) {
+    pub(crate) fn observe_retransmission(
+        &self,
+        now: Instant,
+        slot: usize,
+        seq: u64,
+        offset: u64,
+        bytes: usize,
+    ) {
         let event = Event::Retransmission { offset, bytes: bytes as u64, seq };
         self.tell(now, slot, event, None);
     }

@@ -17,10 +17,10 @@ impl Connection {
     /// Reports the result of `poll_transmit`: a segment of a subflow, or the limits if there is none.
     #[cold]
     #[inline(never)]
-    pub(crate) fn observe_asked(&mut self, now: Instant, sent_by: Option<SubflowId>, segment: &Segment) {
+    pub(crate) fn observe_poll(&mut self, now: Instant, sent_by: Option<SubflowId>, segment: &Segment) {
         self.observe(now);
         let slot = sent_by.and_then(|id| self.subflows.slot(id));
-        let Some(slot) = slot else { return self.observe_rest(now, self.limits.current()) };
+        let Some(slot) = slot else { return self.observe_blocked(now, self.limits.current()) };
         let sent = SentCounters {
             new: self.send.next(),
             opportunistic: self.reinjection.opportunistic(),
@@ -96,7 +96,7 @@ impl Connection {
     }
 
     /// Reports that `limit` blocks the connection, and the limit of each subflow.
-    fn observe_rest(&mut self, now: Instant, limit: Limit) {
+    fn observe_blocked(&mut self, now: Instant, limit: Limit) {
         let oldest = self.send.head().map(|chunk| chunk.first_subflow().slot());
         let full = matches!(limit, Limit::HeadOfLine | Limit::ReceiveWindow | Limit::SendBuffer);
         let blame = match limit {
@@ -153,7 +153,7 @@ impl Connection {
             return PathLimit::Idle;
         }
         if !subflow.can_send() {
-            return if subflow.is_synchronised() && !subflow.handshake().unconfirmed {
+            return if subflow.is_synchronised() && !subflow.handshake().awaits_join_confirmation {
                 PathLimit::Idle
             } else {
                 PathLimit::Joining

@@ -46,7 +46,7 @@ impl Connection {
             return;
         }
         self.data_ack_leads.on_data_acknowledged(now, offset);
-        self.timers.data_progress(now);
+        self.timers.on_data_acked(now);
         self.negotiation.set_receipt_query(ReceiptQuery::None);
         self.wake_writer(now);
         if self.negotiation.is_plain() {
@@ -93,21 +93,21 @@ impl Connection {
                     && self.config.linux_stack.has_data_level_timer()
                     && !segment.flags.syn() =>
             {
-                subflow.kept_window(start, ack, window)
+                subflow.update_snd_wnd(start, ack, window)
             }
             _ => window,
         };
         self.send.note_window(window);
         if plain {
             let (Some(start), Some(ack)) = (start, ack) else { return };
-            if !subflow.window_is_news(start, ack) {
+            if !subflow.is_window_update(start, ack) {
                 return;
             }
         }
         // RFC 9293 section 3.8.6: a window may shrink, and no new data is sent beyond it. Across subflows the order of
         // windows is unknown, so the maximum counts (RFC 8684 section 3.3.4).
         if self.send.offer(from, window, plain) {
-            if self.timers.asks_for_window() {
+            if self.timers.is_probing_window() {
                 self.on_window_opened(id);
             }
             if self.config.linux_stack.subflow_queues {
@@ -121,7 +121,7 @@ impl Connection {
     fn on_window_opened(&mut self, id: usize) {
         let buffer = &self.send;
         let enough = self.congestion.paths[id].mss.min(buffer.unsent()).min(buffer.largest_window() / 2);
-        self.timers.window_opened(buffer.window_space() >= enough);
+        self.timers.on_window_opened_by(buffer.window_space() >= enough);
     }
 
     /// Applies an acknowledgement of TCP to the stream.

@@ -59,7 +59,7 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         let next = subflow.receiver().next();
         if length > 0 && start <= next {
-            self.recv.set_wide_numbers(matches!(mapping.sequence, DataSequence::Wide(_)));
+            self.recv.set_wide_data_acks(matches!(mapping.sequence, DataSequence::Wide(_)));
         }
         let distance = mapping.subflow_sequence.wrapping_sub(next as u32) as i32;
         let Some(from) = next.checked_add_signed(i64::from(distance)) else { return Ok(true) };

@@ -49,7 +49,8 @@ impl AcceptedSegment {
         let slow_timers = &subflow.liveness().slow_timers;
         Self {
             in_order: start <= subflow.receiver().next(),
-            awaited: (slow_timers.keepalive() != Instant::FAR_FUTURE) | subflow.handshake().unconfirmed,
+            awaited: (slow_timers.keepalive() != Instant::FAR_FUTURE)
+                | subflow.handshake().awaits_join_confirmation,
             probed: slow_timers.path_probe() != Instant::FAR_FUTURE,
             ends: segment.flags.fin() | subflow.receiver().has_fin(),
         }
@@ -120,7 +121,7 @@ impl Connection {
             }
             // The reset answers this host's SYN/ACK: the peer did not send the SYN of the simultaneous open. The SYN is
             // retransmitted.
-            Verdict::Reset if subflow.state() == State::SynReceived && subflow.handshake().opened_here => {
+            Verdict::Reset if subflow.state() == State::SynReceived && subflow.handshake().is_active_open => {
                 subflow.set_state(State::SynSent);
             }
             Verdict::Reset => return Err(self.reset_error(segment)),
@@ -135,9 +136,9 @@ impl Connection {
         if subflow.liveness().slow_timers.keepalive() != Instant::FAR_FUTURE {
             subflow.keep_alive(now, self.config.keepalive);
         }
-        if subflow.handshake().unconfirmed {
+        if subflow.handshake().awaits_join_confirmation {
             // RFC 8684 section 3.2: any acknowledgement of the third ACK confirms the join.
-            subflow.handshake_mut().unconfirmed = false;
+            subflow.handshake_mut().awaits_join_confirmation = false;
             subflow.scheduling_mut().probation =
                 self.config.join_probation.map(|span| Probation::Until(now + span));
             subflow.liveness_mut().slow_timers.set_handshake(Instant::FAR_FUTURE);
@@ -272,7 +273,7 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         let last_window = std::mem::replace(&mut subflow.window_mut().last, segment.window);
         let reports = !segment.options.sack.is_empty() || subflow.sender().awaits_probe_answer();
-        if subflow.sender().is_idle() && !(reports && subflow.sender().hears_late_reports()) {
+        if subflow.sender().is_idle() && !(reports && subflow.sender().accepts_late_sack()) {
             // A pure receiver has nothing to be acknowledged. Duplicates may still be reported.
             return false;
         }

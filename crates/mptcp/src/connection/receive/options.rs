@@ -73,7 +73,7 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         let start = subflow.handshake().first_received;
         let next = subflow.receiver().next();
-        self.recv.set_wide_numbers(self.recv.has_wide_numbers() || in_order);
+        self.recv.set_wide_data_acks(self.recv.uses_wide_data_acks() || in_order);
         subflow
             .mapper_mut()
             .announce(ReceivedMapping { start, length: u64::from(length), data: 0, checksum }, next);

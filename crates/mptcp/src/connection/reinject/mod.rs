@@ -38,7 +38,7 @@ impl Connection {
         // A failed join carried nothing. Linux reinjects even then, on a subflow whose peer may have fallen back and
         // would append the data to its stream.
         let unused = subflow.record().stats.data_segments_sent == 0;
-        if unused && (!queues || !subflow.handshake().was_open) {
+        if unused && (!queues || !subflow.handshake().was_established) {
             return;
         }
         self.subflows[id].backlog_mut().clear();

@@ -28,12 +28,12 @@ const FIRST: u64 = 10;
 #[derive(Clone, Copy, Debug)]
 struct DeliveryEstimate {
     /// The earliest expected arrival.
-    due: Instant,
+    arrival: Instant,
     /// The time after which the chunk counts as lost without a report.
-    lost: Instant,
+    loss_deadline: Instant,
     /// The arrival if the chunk is lost, detected and retransmitted. The present time, if it has arrived or was
     /// retransmitted.
-    repaired: Instant,
+    repaired_at: Instant,
 }
 
 impl Connection {
@@ -64,7 +64,7 @@ impl Connection {
             return None;
         }
         let (path, mss) = (self.estimate(now, fast), self.congestion.paths[fast].mss);
-        let arrival = now + Duration::from_secs_f64(path.arrival(0, mss, 0.0));
+        let arrival_on_fast = now + Duration::from_secs_f64(path.arrival(0, mss, 0.0));
         let srtt = self.congestion.paths[fast].srtt.unwrap_or_default();
         let min_gain = srtt / MIN_GAIN_DIVISOR;
         let sources = self.speculative_sources(now, fast);
@@ -84,20 +84,20 @@ impl Connection {
                 searched_to = chunk.end();
                 continue;
             }
-            let DeliveryEstimate { due, lost, repaired } = self.expected(now, chunk);
-            let due = if lost <= now { Instant::FAR_FUTURE } else { due };
-            let is_copy_useful = chunk.carriers() & !sources == 0 && repaired > arrival;
-            let before = if in_order { latest.max(arrival) } else { arrival };
-            let is_late = due > before + min_gain;
-            let time = if is_late { due } else { repaired };
+            let DeliveryEstimate { arrival, loss_deadline, repaired_at } = self.estimate_delivery(now, chunk);
+            let arrival = if loss_deadline <= now { Instant::FAR_FUTURE } else { arrival };
+            let is_copy_useful = chunk.carriers() & !sources == 0 && repaired_at > arrival_on_fast;
+            let before = if in_order { latest.max(arrival_on_fast) } else { arrival_on_fast };
+            let is_late = arrival > before + min_gain;
+            let time = if is_late { arrival } else { repaired_at };
             if (is_late || is_copy_useful) && found.is_none_or(|(last, ..)| time > last) {
                 found = Some((time, is_late, chunk.start()));
                 if in_order {
                     break;
                 }
             }
-            (searched_to, latest) = (chunk.end(), latest.max(due.min(lost)));
-            overdue = if lost <= now { overdue } else { overdue.min(lost) };
+            (searched_to, latest) = (chunk.end(), latest.max(arrival.min(loss_deadline)));
+            overdue = if loss_deadline <= now { overdue } else { overdue.min(loss_deadline) };
         }
         if found.is_some() && !in_order {
             searched_to = start.max(self.send.una());
@@ -149,9 +149,9 @@ impl Connection {
     }
 
     /// The expected delivery of a chunk.
-    fn expected(&self, now: Instant, chunk: &Chunk) -> DeliveryEstimate {
+    fn estimate_delivery(&self, now: Instant, chunk: &Chunk) -> DeliveryEstimate {
         let never = Instant::FAR_FUTURE;
-        let mut best = DeliveryEstimate { due: never, lost: never, repaired: never };
+        let mut best = DeliveryEstimate { arrival: never, loss_deadline: never, repaired_at: never };
         let mut carriers = chunk.carriers();
         while carriers != 0 {
             let id = carriers.trailing_zeros() as usize;
@@ -168,7 +168,7 @@ impl Connection {
             let queued_windows = board.lost as f64 / path.cwnd.max(path.mss) as f64;
             let retransmitted = now + one_way + wait.mul_f64(queued_windows);
             let sent = board.outstanding(end);
-            let (mut due, mut lost) = match sent {
+            let (mut arrival, mut loss_deadline) = match sent {
                 // The chunk has arrived.
                 None => (now, never),
                 Some(sent) if sent.sacked => (now, never),
@@ -180,24 +180,26 @@ impl Connection {
                     let drain = Duration::from_secs_f64(before / path.rate());
                     let overdue = now.since(sent.sent_at + wait);
                     let arrival_delay = drain - path.min_rtt.unwrap_or_default() / 2;
-                    let due = (sent.sent_at + one_way).max(now + arrival_delay.max(overdue));
-                    (due, sent.sent_at + loss_delay.max(drain * 2))
+                    let arrival = (sent.sent_at + one_way).max(now + arrival_delay.max(overdue));
+                    (arrival, sent.sent_at + loss_delay.max(drain * 2))
                 }
             };
             // Data behind a gap is delivered with the gap (RFC 8684 section 3.3.1 maps the subflow's stream).
             match sent.and_then(|_| board.gap_before(end)) {
                 Some(gap) if gap.retransmitted => {
-                    (due, lost) = (due.max(gap.sent_at + one_way), lost.min(gap.sent_at + loss_delay));
+                    (arrival, loss_deadline) =
+                        (arrival.max(gap.sent_at + one_way), loss_deadline.min(gap.sent_at + loss_delay));
                 }
-                Some(_) => due = due.max(retransmitted),
+                Some(_) => arrival = arrival.max(retransmitted),
                 None => {}
             }
-            let is_safe = sent.map_or(due <= now, |sent| sent.retransmitted || sent.sacked && due <= now);
-            let repaired = if is_safe { now } else { lost + one_way };
-            if (due, lost) < (best.due, best.lost) {
-                (best.due, best.lost) = (due, lost);
+            let is_safe =
+                sent.map_or(arrival <= now, |sent| sent.retransmitted || sent.sacked && arrival <= now);
+            let repaired_at = if is_safe { now } else { loss_deadline + one_way };
+            if (arrival, loss_deadline) < (best.arrival, best.loss_deadline) {
+                (best.arrival, best.loss_deadline) = (arrival, loss_deadline);
             }
-            best.repaired = best.repaired.min(repaired);
+            best.repaired_at = best.repaired_at.min(repaired_at);
         }
         best
     }

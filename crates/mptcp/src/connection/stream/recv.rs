@@ -60,7 +60,7 @@ pub(crate) struct RecvStream {
     /// The application has been notified of the end.
     finish_reported: bool,
     /// The peer's last mapping had an 8-byte number.
-    wide_numbers: bool,
+    wide_data_acks: bool,
 }
 
 impl RecvStream {
@@ -84,7 +84,7 @@ impl RecvStream {
             linux: None,
             duplicate_bytes: 0,
             finish_reported: false,
-            wide_numbers: false,
+            wide_data_acks: false,
         }
     }
 
@@ -110,12 +110,12 @@ impl RecvStream {
     }
 
     /// Whether the peer uses 8-byte numbers.
-    pub(crate) fn has_wide_numbers(&self) -> bool {
-        self.wide_numbers
+    pub(crate) fn uses_wide_data_acks(&self) -> bool {
+        self.wide_data_acks
     }
 
-    pub(crate) fn set_wide_numbers(&mut self, wide: bool) {
-        self.wide_numbers = wide;
+    pub(crate) fn set_wide_data_acks(&mut self, wide: bool) {
+        self.wide_data_acks = wide;
     }
 
     /// Ends a TCP stream here, unless it has ended.

@@ -28,14 +28,14 @@ struct WrittenData {
 pub(crate) struct SendBuffer {
     unsent: VecDeque<WrittenData>,
     unsent_bytes: u64,
-    ends: WriteEnds,
+    write_ends: WriteEnds,
     /// The next offset to send.
     next: u64,
     /// The oldest offset that no DATA_ACK covers.
     una: u64,
     flight: VecDeque<Chunk>,
     /// Offsets of chunks to reinject, in stream order, because the first one blocks all others.
-    again: BTreeSet<u64>,
+    reinjections: BTreeSet<u64>,
     /// The offset after the last small segment.
     small_segment_end: u64,
     /// The offset after data that a SYN carried without being acknowledged.
@@ -71,11 +71,11 @@ impl SendBuffer {
     }
 
     pub(crate) fn write_ends(&self) -> &WriteEnds {
-        &self.ends
+        &self.write_ends
     }
 
     pub(crate) fn write_ends_mut(&mut self) -> &mut WriteEnds {
-        &mut self.ends
+        &mut self.write_ends
     }
 
     /// Notes that a SYN has carried `length` bytes of the data put back.
@@ -171,7 +171,7 @@ impl SendBuffer {
     /// Forgets chunks after fallback to TCP, where the subflow alone retransmits.
     pub(crate) fn leave_to_subflow(&mut self) {
         self.flight.clear();
-        self.again.clear();
+        self.reinjections.clear();
     }
 
     /// Requests reinjection of chunks that a subflow in `stalled` and none in `working` carried. Both are bit sets of
@@ -180,7 +180,7 @@ impl SendBuffer {
         for chunk in &mut self.flight {
             if chunk.carriers & stalled != 0 && chunk.carriers & working == 0 && !chunk.queued {
                 chunk.queued = true;
-                self.again.insert(chunk.start);
+                self.reinjections.insert(chunk.start);
             }
         }
     }
@@ -196,19 +196,19 @@ impl SendBuffer {
             chunk.carriers &= !carrier(subflow);
             if chunk.carriers == 0 && !chunk.queued {
                 chunk.queued = true;
-                self.again.insert(chunk.start);
+                self.reinjections.insert(chunk.start);
             }
         }
     }
 
     /// The offset of the first chunk to reinject.
     pub(crate) fn first_reinjection(&self) -> Option<u64> {
-        self.again.first().copied()
+        self.reinjections.first().copied()
     }
 
     /// Removes the first chunk from the queue for reinjection.
     pub(crate) fn pop_reinjection(&mut self) {
-        self.again.pop_first();
+        self.reinjections.pop_first();
     }
 
     pub(crate) fn unsent(&self) -> u64 {
@@ -229,7 +229,7 @@ impl SendBuffer {
     pub(crate) fn give_up(&mut self) {
         self.unsent.clear();
         self.flight.clear();
-        self.again.clear();
+        self.reinjections.clear();
     }
 
     /// Processes a DATA_ACK up to `offset`. Returns the bytes that it freed.
@@ -239,7 +239,7 @@ impl SendBuffer {
             return 0;
         }
         let freed = offset - self.una;
-        self.ends.forget(offset);
+        self.write_ends.forget(offset);
         self.una = offset;
         while self.flight.pop_front_if(|chunk| chunk.end() <= offset).is_some() {}
         if self.flight.is_empty() {
@@ -279,7 +279,7 @@ impl SendBuffer {
             && !std::mem::replace(&mut chunk.queued, true)
         {
             let start = chunk.start;
-            self.again.insert(start);
+            self.reinjections.insert(start);
         }
     }
 }
@@ -353,7 +353,7 @@ impl SendBuffer {
         rest.payload = rest.payload.slice(most as usize..);
         rest.start += most;
         if rest.queued {
-            self.again.insert(rest.start);
+            self.reinjections.insert(rest.start);
         }
         self.flight.insert(at + 1, rest);
     }
@@ -498,7 +498,7 @@ impl WriteEnds {
 
     /// The first end of a record after an offset.
     #[inline(always)]
-    pub(crate) fn record_behind(&self, offset: u64) -> Option<u64> {
+    pub(crate) fn next_record_end(&self, offset: u64) -> Option<u64> {
         if self.ends.is_empty() {
             return None;
         }

@@ -221,7 +221,7 @@ impl Connection {
     }
 
     /// Whether the peer holds data out of order: the subflows have more acknowledged than the data level.
-    pub(crate) fn peer_holds_early_data(&self) -> bool {
+    pub(crate) fn peer_has_out_of_order_data(&self) -> bool {
         let boards = self.subflows.iter().map(|subflow| &subflow.sender().board);
         let outstanding: u64 = boards.filter(|board| board.una > 0).map(|board| board.next - board.una).sum();
         self.negotiation.is_multipath() && self.send.next() - self.send.una() > outstanding
@@ -235,7 +235,7 @@ impl Connection {
             Limit::Application
         } else if !room {
             Limit::CongestionWindow
-        } else if self.peer_holds_early_data() {
+        } else if self.peer_has_out_of_order_data() {
             Limit::HeadOfLine
         } else {
             Limit::SendBuffer

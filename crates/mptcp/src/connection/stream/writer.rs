@@ -15,9 +15,9 @@ const APP_LIMITED_AFTER: Duration = Duration::from_millis(200);
 #[derive(Debug, Default)]
 pub(crate) struct Writer {
     closed: bool,
-    waits: bool,
+    is_blocked: bool,
     /// When the writer was last notified of space.
-    woken: Option<Instant>,
+    woken_at: Option<Instant>,
     corked: bool,
     /// The last write announced more data (MSG_MORE).
     more: bool,
@@ -36,34 +36,34 @@ impl Writer {
 
     /// Whether the writer waits for space.
     pub(crate) fn is_blocked(&self) -> bool {
-        self.waits
+        self.is_blocked
     }
 
     pub(crate) fn set_blocked(&mut self, waits: bool) {
-        self.waits = waits;
+        self.is_blocked = waits;
     }
 
     pub(crate) fn note_woken(&mut self, now: Instant) {
-        self.woken = Some(now);
+        self.woken_at = Some(now);
     }
 
     /// Whether the writer is application-limited: it is not blocked, was not blocked recently, and is not closed.
     #[inline(always)]
     pub(crate) fn is_app_limited(&self, now: Instant) -> bool {
-        !self.waits && self.is_unblocked_for_long(now)
+        !self.is_blocked && self.is_unblocked_for_long(now)
     }
 
     #[cold]
     fn is_unblocked_for_long(&self, now: Instant) -> bool {
-        !self.closed && self.woken.is_none_or(|woken| now.since(woken) >= APP_LIMITED_AFTER)
+        !self.closed && self.woken_at.is_none_or(|woken| now.since(woken) >= APP_LIMITED_AFTER)
     }
 
     /// Decides whether to wake a waiting writer: when little is unsent, or a third of the buffer is free, as in Linux.
     /// `requires_third` excludes the first case. A woken writer no longer counts as blocked.
     pub(crate) fn wake(&mut self, unsent: u64, space: u64, buffer: u64, requires_third: bool) -> bool {
         let is_little_unsent = unsent < LOW_UNSENT && !requires_third;
-        let wakes = self.waits && space > 0 && (is_little_unsent || space >= buffer / 3);
-        self.waits &= !wakes;
+        let wakes = self.is_blocked && space > 0 && (is_little_unsent || space >= buffer / 3);
+        self.is_blocked &= !wakes;
         wakes
     }
 

@@ -52,11 +52,11 @@ impl Connection {
             self.timers.disarm_cork();
         } else if self.writer.is_corked_or_more() && !self.writer.is_pushing() && !self.timers.is_cork_armed()
         {
-            let wait = self.longest_rto().max(CORK_TIMEOUT);
+            let wait = self.max_rto().max(CORK_TIMEOUT);
             self.timers.arm_cork(now + wait);
         }
         if window_closed && self.subflows.iter().all(|subflow| subflow.sender().is_idle()) {
-            let wait = self.longest_rto();
+            let wait = self.max_rto();
             self.timers.arm_probe(now, wait);
         } else {
             self.timers.disarm_probe();
@@ -64,7 +64,7 @@ impl Connection {
         if self.negotiation.is_multipath() {
             if self.send.nothing_in_flight() {
                 self.timers.disarm_data();
-            } else if !self.timers.waits_for_data() {
+            } else if !self.timers.is_data_timer_armed() {
                 self.arm_data_timer(now);
             }
         }
@@ -75,7 +75,7 @@ impl Connection {
         if self.config.linux_stack.has_data_level_timer() {
             return self.timers.arm_data_at(now + self.data_level_wait(now));
         }
-        let wait = self.longest_rto() * 2;
+        let wait = self.max_rto() * 2;
         self.timers.arm_data(now, wait);
     }
 
@@ -85,7 +85,7 @@ impl Connection {
         let wait = if self.config.linux_compat.quick_data_fin {
             self.config.min_rto * (1 << tries.saturating_sub(1))
         } else {
-            self.longest_rto() * (1 << tries)
+            self.max_rto() * (1 << tries)
         };
         self.timers.arm_data_fin(now + wait.min(LINGER_TIMEOUT), self.send.una());
     }
@@ -96,7 +96,7 @@ impl Connection {
         self.data_fin.forget_due();
     }
 
-    fn longest_rto(&self) -> Duration {
+    fn max_rto(&self) -> Duration {
         let all = self.subflows.iter().zip(&self.congestion.paths);
         let live = all.filter(|(s, _)| s.is_synchronised() && s.state() != State::TimeWait);
         live.map(|(subflow, path)| subflow.sender().timeout.base(path))

@@ -20,7 +20,7 @@ pub(crate) struct Timers {
     data: Instant,
     data_backoff: u32,
     /// Consecutive data-level timeouts with an unanswered query for a DATA_ACK.
-    questions: u32,
+    unanswered_queries: u32,
     /// The retransmission of the DATA_FIN.
     data_fin: Instant,
     data_fin_tries: u32,
@@ -28,7 +28,7 @@ pub(crate) struct Timers {
     data_fin_una: u64,
     data_fin_wanted: bool,
     /// The timeout without any subflow.
-    orphan: Instant,
+    no_subflow: Instant,
     announcements: Instant,
     /// The next attempt on a failed path.
     rejoin: Instant,
@@ -52,12 +52,12 @@ impl Default for Timers {
             progressed: Instant::ZERO,
             data: Instant::FAR_FUTURE,
             data_backoff: 0,
-            questions: 0,
+            unanswered_queries: 0,
             data_fin: Instant::FAR_FUTURE,
             data_fin_tries: 0,
             data_fin_una: 0,
             data_fin_wanted: false,
-            orphan: Instant::FAR_FUTURE,
+            no_subflow: Instant::FAR_FUTURE,
             announcements: Instant::FAR_FUTURE,
             rejoin: Instant::FAR_FUTURE,
             slow_timers: Instant::FAR_FUTURE,
@@ -77,7 +77,7 @@ impl Timers {
     /// Updates the minimum of the slow timers.
     #[cold]
     fn update_slow_timers(&mut self) {
-        self.slow_timers = self.data_fin.min(self.orphan).min(self.announcements).min(self.rejoin);
+        self.slow_timers = self.data_fin.min(self.no_subflow).min(self.announcements).min(self.rejoin);
     }
 
     /// Requests a call at `at` or earlier, for pacing, the scheduler or M1.
@@ -156,28 +156,28 @@ impl Timers {
     }
 
     /// Stops the data-level timer and resets its backoff after a DATA_ACK of new data.
-    pub(crate) fn data_progress(&mut self, now: Instant) {
+    pub(crate) fn on_data_acked(&mut self, now: Instant) {
         self.progressed = now;
         self.data = Instant::FAR_FUTURE;
         self.data_backoff = 0;
-        self.questions = 0;
+        self.unanswered_queries = 0;
     }
 
     /// The time since the last DATA_ACK of new data.
     #[inline]
-    pub(crate) fn since_progress(&self, now: Instant) -> Duration {
+    pub(crate) fn time_since_data_ack(&self, now: Instant) -> Duration {
         now.since(self.progressed)
     }
 
     /// Whether window probes are scheduled, or were since the window closed.
     #[inline]
-    pub(crate) fn asks_for_window(&self) -> bool {
+    pub(crate) fn is_probing_window(&self) -> bool {
         self.probe_backoff > 0
     }
 
     /// Handles a window update. `enough` means space for a full segment or for all unsent data; otherwise the probes
     /// continue with their backoff.
-    pub(crate) fn window_opened(&mut self, enough: bool) {
+    pub(crate) fn on_window_opened_by(&mut self, enough: bool) {
         self.probing_since = None;
         if enough {
             self.probe = Instant::FAR_FUTURE;
@@ -206,7 +206,7 @@ impl Timers {
     }
 
     /// Whether the window probe is due; requests its transmission.
-    pub(crate) fn take_probe(&mut self, now: Instant) -> bool {
+    pub(crate) fn take_window_probe(&mut self, now: Instant) -> bool {
         let due = self.probe <= now;
         if due {
             self.probe_wanted = true;
@@ -234,19 +234,19 @@ impl Timers {
     }
 
     /// Adds `more` unanswered probes. Returns the count since the last segment from the peer.
-    pub(crate) fn note_unanswered(&mut self, more: u32) -> u32 {
+    pub(crate) fn count_unanswered(&mut self, more: u32) -> u32 {
         self.unanswered += more;
         self.unanswered
     }
 
     /// Counts a data-level timeout with an unanswered query (`open`). Returns the number of consecutive ones.
-    pub(crate) fn note_question(&mut self, open: bool) -> u32 {
-        self.questions = if open { self.questions + 1 } else { 0 };
-        self.questions
+    pub(crate) fn count_queries(&mut self, open: bool) -> u32 {
+        self.unanswered_queries = if open { self.unanswered_queries + 1 } else { 0 };
+        self.unanswered_queries
     }
 
     /// Whether the data-level timer has expired; doubles its backoff.
-    pub(crate) fn take_data(&mut self, now: Instant) -> bool {
+    pub(crate) fn take_data_timeout(&mut self, now: Instant) -> bool {
         let due = self.data <= now;
         if due {
             self.data = Instant::FAR_FUTURE;
@@ -266,7 +266,7 @@ impl Timers {
         self.data = at;
     }
 
-    pub(crate) fn waits_for_data(&self) -> bool {
+    pub(crate) fn is_data_timer_armed(&self) -> bool {
         self.data != Instant::FAR_FUTURE
     }
 
@@ -304,22 +304,22 @@ impl Timers {
     }
 
     /// Whether the connection has been without a subflow for too long; clears the timer.
-    pub(crate) fn take_orphan(&mut self, now: Instant) -> bool {
-        let due = self.orphan <= now;
+    pub(crate) fn take_no_subflow_timeout(&mut self, now: Instant) -> bool {
+        let due = self.no_subflow <= now;
         if due {
-            self.orphan = Instant::FAR_FUTURE;
+            self.no_subflow = Instant::FAR_FUTURE;
             self.update_slow_timers();
         }
         due
     }
 
-    pub(crate) fn orphaned(&mut self, at: Instant) {
-        self.orphan = self.orphan.min(at);
+    pub(crate) fn on_last_subflow_closed(&mut self, at: Instant) {
+        self.no_subflow = self.no_subflow.min(at);
         self.update_slow_timers();
     }
 
-    pub(crate) fn adopted(&mut self) {
-        self.orphan = Instant::FAR_FUTURE;
+    pub(crate) fn on_subflow_opened(&mut self) {
+        self.no_subflow = Instant::FAR_FUTURE;
         self.update_slow_timers();
     }
 }

@@ -31,37 +31,37 @@ impl Connection {
             self.end_more();
             self.writer.set_pushing(true);
         }
-        if self.timers.take_probe(now) {
+        if self.timers.take_window_probe(now) {
             self.fall_back_if_stripped(now);
             let closed_for = self.timers.window_closed_for(now);
             let too_long = self.config.user_timeout.is_some_and(|most| closed_for >= most);
-            if self.timers.note_unanswered(1) > MAX_TIMEOUTS || too_long {
+            if self.timers.count_unanswered(1) > MAX_TIMEOUTS || too_long {
                 // RFC 9293 section 3.8.6.1: a window may stay closed as long as the peer answers the probes.
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             }
         }
-        if self.timers.take_data(now) {
+        if self.timers.take_data_timeout(now) {
             self.fall_back_if_stripped(now);
             // Without a subflow there can be no answer; the orphan timer applies.
             let has_subflow = self.subflows.iter().any(|subflow| subflow.is_synchronised());
             if self.config.linux_stack.has_data_level_timer() && self.negotiation.is_multipath() {
                 // Linux would retry forever. This stack limits how long it holds the data.
-                if has_subflow && self.late_rounds() > MAX_TIMEOUTS {
+                if has_subflow && self.data_level_backoff_rounds() > MAX_TIMEOUTS {
                     self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
                 } else {
                     self.on_data_level_timer();
-                    self.retry_pending(now);
+                    self.reinject_on_timeout(now);
                     self.arm_data_timer(now);
                 }
-            } else if self.timers.note_unanswered(u32::from(has_subflow)) > MAX_TIMEOUTS
-                || self.timers.note_question(self.negotiation.receipt_query() == ReceiptQuery::Asked)
+            } else if self.timers.count_unanswered(u32::from(has_subflow)) > MAX_TIMEOUTS
+                || self.timers.count_queries(self.negotiation.receipt_query() == ReceiptQuery::Asked)
                     > MAX_TIMEOUTS
             {
                 // Every subflow has its data acknowledged or cannot send. The peer is silent, or its DATA_ACK does not
                 // cover the data despite a query: R2 of RFC 9293 section 3.8.3 at the data level.
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             } else if self.negotiation.is_multipath() {
-                if !self.asks_before_repeating() {
+                if !self.queries_before_reinjecting() {
                     self.reinject_oldest();
                 }
                 self.arm_data_timer(now);
@@ -77,15 +77,15 @@ impl Connection {
             }
         }
         if self.timers.announcements() <= now {
-            let next = self.announce_again(now);
+            let next = self.retransmit_announcements(now);
             self.timers.announce_at(next);
         }
         if self.timers.rejoin() <= now {
             self.timers.rejoin_at(Instant::FAR_FUTURE);
             self.consult_path_manager(now);
         }
-        let orphaned = self.timers.take_orphan(now);
-        if orphaned
+        let has_no_subflow = self.timers.take_no_subflow_timeout(now);
+        if has_no_subflow
             && self.subflows.iter().all(|subflow| subflow.is_closed())
             && self.lifecycle.closed().is_none()
         {
@@ -109,7 +109,7 @@ impl Connection {
             subflow.receiver_mut().on_deadline();
         }
         if subflow.liveness().slow_timers.keepalive() <= now {
-            self.ask_whether_alive(now, id)?;
+            self.send_keepalive(now, id)?;
         }
         let subflow = &mut self.subflows[id];
         if subflow.user_deadline() <= now {
@@ -134,7 +134,7 @@ impl Connection {
         self.suspect_black_hole(now, id);
         // Reordering and loss cannot be distinguished here, so other subflows carry the data at once.
         self.reinject_outstanding(id);
-        self.watch_silent_path(now, id);
+        self.start_path_probes(now, id);
         // The oldest data in flight has a DATA_ACK, and no more data follows. Such a subflow is closed after fewer
         // timeouts.
         let first = self.subflows[id].sender().board.queue.front();
@@ -150,7 +150,7 @@ impl Connection {
 
     /// Sends a keepalive probe (RFC 9293 section 3.8.4). Errors: the peer has not answered the permitted number of
     /// probes.
-    fn ask_whether_alive(&mut self, now: Instant, id: usize) -> Outcome {
+    fn send_keepalive(&mut self, now: Instant, id: usize) -> Outcome {
         let subflow = &mut self.subflows[id];
         let Some(keepalive) = self.config.keepalive.filter(|_| subflow.is_synchronised()) else {
             subflow.liveness_mut().slow_timers.set_keepalive(Instant::FAR_FUTURE);
@@ -171,7 +171,7 @@ impl Connection {
     /// Starts probes without data on an unresponsive path while other subflows work. With the RTO backoff alone, the
     /// path would be tried again up to two minutes after its recovery. The probes are no retransmissions, so RFC 6298's
     /// backoff stays.
-    pub(crate) fn watch_silent_path(&mut self, now: Instant, id: usize) {
+    pub(crate) fn start_path_probes(&mut self, now: Instant, id: usize) {
         let Some(pause) = self.config.linux_stack.failed_path_probe else { return };
         let has_alternative = self
             .subflows

@@ -190,7 +190,7 @@ impl Connection {
         }
         self.scheduler.candidates_mut().truncate(count);
         self.scheduler.set_outstanding(segments, bytes);
-        if self.is_crowded() {
+        if self.has_too_much_outstanding() {
             self.scheduler.block_all();
         }
     }
@@ -223,7 +223,7 @@ impl Connection {
                 !candidate.locally_limited && permit.have_window(subflow, path, in_flight);
             open |= candidate.is_available;
         }
-        if self.is_crowded() {
+        if self.has_too_much_outstanding() {
             self.scheduler.block_all();
             return false;
         }
@@ -243,7 +243,7 @@ impl Connection {
             self.timers.wake_at(until);
         }
         let is_blocked = paced.is_some() || permit.is_queue_full(path);
-        let open = permit.have_window(subflow, path, board.in_flight()) && !self.is_crowded();
+        let open = permit.have_window(subflow, path, board.in_flight()) && !self.has_too_much_outstanding();
         match open {
             _ if is_blocked => Some(Limit::LocalQueue),
             true => None,
@@ -254,7 +254,7 @@ impl Connection {
     /// Whether the subflows have too many unacknowledged segments or bytes. The send buffer does not count data that
     /// another subflow has delivered, but the subflow still holds it.
     #[inline]
-    fn is_crowded(&self) -> bool {
+    fn has_too_much_outstanding(&self) -> bool {
         let (segments, bytes) = self.scheduler.outstanding();
         let max_bytes = 2 * self.config.send_buffer;
         segments >= self.scheduler.max_segments()
@@ -361,7 +361,7 @@ impl SendPermit {
         let needed = if largest <= mss {
             mss
         } else {
-            paced_row(path, largest.min(path.cwnd / 4).min(self.unsent)).max(mss)
+            max_burst(path, largest.min(path.cwnd / 4).min(self.unsent)).max(mss)
         };
         in_flight + needed <= path.cwnd || self.is_last(path, in_flight)
     }
@@ -393,13 +393,13 @@ impl SendPermit {
     pub(crate) fn paced_until(&self, now: Instant, subflow: &Subflow, path: &Path) -> Option<Instant> {
         // Without a pacing rate an old deadline no longer counts.
         let paces = self.pacing || path.pacing.is_some();
-        paces.then(|| subflow.scheduling().held_until).filter(|&until| until > now)
+        paces.then(|| subflow.scheduling().blocked_until).filter(|&until| until > now)
     }
 }
 
 /// Limits a large segment to the burst size of a paced path.
 #[inline]
-pub(crate) fn paced_row(path: &Path, large: u64) -> u64 {
+pub(crate) fn max_burst(path: &Path, large: u64) -> u64 {
     if path.pacing.is_some() { large.min(path.quantum.max(path.mss)) } else { large }
 }
 

@@ -13,7 +13,7 @@ use mptcp_wire::Segment;
 use crate::connection::Connection;
 use crate::connection::observe::limits::Limit;
 use crate::connection::stream::send_buffer::SubflowMapping;
-use crate::connection::transmit::candidates::paced_row;
+use crate::connection::transmit::candidates::max_burst;
 use crate::scheduler::{Candidate, SendView};
 
 /// Time without progress after which data in flight is considered for reinjection before new data: the initial RTO (RFC
@@ -120,7 +120,7 @@ impl Connection {
         {
             return Some(sent);
         }
-        if self.timers.since_progress(now) >= NO_PROGRESS
+        if self.timers.time_since_data_ack(now) >= NO_PROGRESS
             && let Some((id, start)) =
                 self.with_candidates(|own, candidates| own.find_opportunistic(now, candidates))
         {
@@ -260,7 +260,7 @@ impl Connection {
         {
             return self.reinject_on(now, start, id, out);
         }
-        let limit = if self.peer_holds_early_data() { Limit::HeadOfLine } else { Limit::ReceiveWindow };
+        let limit = if self.peer_has_out_of_order_data() { Limit::HeadOfLine } else { Limit::ReceiveWindow };
         self.on_blocked(now, limit, true)
     }
 
@@ -326,7 +326,8 @@ impl Connection {
             let Candidate { subflow: id, is_available: true, .. } = self.scheduler.candidates()[at] else {
                 continue;
             };
-            let Some(start) = self.send.first_not_on(id, &mut self.subflows[id].scheduling_mut().duplicated)
+            let Some(start) =
+                self.send.first_not_on(id, &mut self.subflows[id].scheduling_mut().redundant_up_to)
             else {
                 continue;
             };
@@ -350,7 +351,7 @@ impl Connection {
     pub(crate) fn restart_from_idle(&mut self, now: Instant, id: usize) {
         let sender = self.subflows[id].sender();
         let Some(idle) = sender.last_sent.map(|at| now.since(at)) else { return };
-        if self.config.restart_after_idle == Some(true) && !sender.is_sampled() {
+        if self.config.restart_after_idle == Some(true) && !sender.has_rate_samples() {
             self.restart_after_idle(now, id);
         }
         let sender = self.subflows[id].sender();
@@ -395,7 +396,7 @@ impl Connection {
             return;
         }
         for (subflow, path) in self.subflows.iter_mut().zip(&self.congestion.paths) {
-            if subflow.scheduling().held_until <= now {
+            if subflow.scheduling().blocked_until <= now {
                 subflow.sender_mut().note_idle_window(path);
             }
         }
@@ -462,7 +463,8 @@ impl Connection {
     pub(crate) fn segment_size(&self, id: usize, mss: u64) -> u64 {
         let (unsent, next) = (self.send.unsent(), self.send.next());
         // No segment crosses the end of a record.
-        let unsent = self.send.write_ends().record_behind(next).map_or(unsent, |end| unsent.min(end - next));
+        let unsent =
+            self.send.write_ends().next_record_end(next).map_or(unsent, |end| unsent.min(end - next));
         let largest = self.subflows[id].negotiated().gso_max;
         if unsent <= mss || largest <= mss {
             return unsent.min(mss);
@@ -473,7 +475,7 @@ impl Connection {
             return mss;
         }
         let path = &self.congestion.paths[id];
-        let largest = paced_row(path, largest);
+        let largest = max_burst(path, largest);
         let space = path.cwnd.saturating_sub(self.subflows[id].sender().in_flight());
         let open = self.send.window_space();
         let max = largest.min(space).min(open);
@@ -556,7 +558,7 @@ impl Connection {
     }
 
     /// Whether every queue is empty or holds only a small segment that waits.
-    pub(crate) fn only_small_ones_wait(&self) -> bool {
+    pub(crate) fn only_small_segments_wait(&self) -> bool {
         (0..self.subflows.len()).all(|id| self.subflows[id].backlog().is_empty() || self.small_waits(id))
     }
 

@@ -49,13 +49,13 @@ impl Connection {
         {
             return Some(sent);
         }
-        if self.negotiation.version() == Version::V0 && self.owes_keys() {
+        if self.negotiation.version() == Version::V0 && self.must_send_keys() {
             // RFC 6824 section 3.1: data segments do not carry the keys.
             self.bare_segment(now, 0, out);
             return Some(0);
         }
         if owes
-            && due.has(PendingSends::AGAIN)
+            && due.has(PendingSends::RETRANSMISSION)
             && let Some(sent) = self.transmit_retransmission(now, out)
         {
             return Some(sent);
@@ -82,7 +82,7 @@ impl Connection {
         self.send.written() == 0
             && !self.writer.is_closed()
             && self.lifecycle.closed().is_none()
-            && self.subflows.iter().all(Subflow::owes_nothing)
+            && self.subflows.iter().all(Subflow::has_nothing_pending)
             && self.pending_options.is_empty()
             && !self.timers.is_probe_wanted()
     }
@@ -95,7 +95,7 @@ impl Connection {
 
     /// Whether the third ACK, which carries both keys, has not been sent.
     #[cold]
-    fn owes_keys(&self) -> bool {
+    fn must_send_keys(&self) -> bool {
         let waits = self.negotiation.client()
             && !self.negotiation.confirmed()
             && self.negotiation.is_multipath()
@@ -210,7 +210,7 @@ impl Connection {
                 if let Some(size) = self.new_data_for_trial(id) {
                     return self.transmit_unscheduled(now, id, size, out);
                 }
-                if !self.subflows[id].sender_mut().spurious.give_up_trial() {
+                if !self.subflows[id].sender_mut().spurious.abandon_frto_trial() {
                     continue;
                 }
             }
@@ -223,12 +223,12 @@ impl Connection {
             if let Some(sent) = sender.retransmit(now, path, largest) {
                 let (whole, payload) = (sent.whole.clone(), sent.payload.clone());
                 let piece = SentRange { start: sent.start, data: sent.data, whole, fin: sent.fin };
-                if self.subflows[id].sender().is_sampled() {
+                if self.subflows[id].sender().has_rate_samples() {
                     self.pace(now, id, payload.len() as u64);
                 }
-                self.repeated_segment(now, id, &piece, payload, out);
+                self.retransmitted_segment(now, id, &piece, payload, out);
                 if self.observer.is_some() {
-                    self.observe_repeated(now, id, piece.start, piece.data, out.payload.len());
+                    self.observe_retransmission(now, id, piece.start, piece.data, out.payload.len());
                 }
                 return Some(id);
             }
@@ -253,7 +253,8 @@ impl Connection {
 
     fn new_unscheduled_data(&self, id: usize) -> Option<u64> {
         if self.has_queues() {
-            return Some(self.fits_first(id)).filter(|&size| size > 0 && self.subflows[id].can_send());
+            return Some(self.window_space_for_backlog(id))
+                .filter(|&size| size > 0 && self.subflows[id].can_send());
         }
         let subflow = &self.subflows[id];
         let single = self.subflows.iter().filter(|subflow| subflow.can_send()).count() == 1;
@@ -321,7 +322,7 @@ impl Connection {
     #[cold]
     fn transmit_window_probe(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         let id = self.control_subflow(self.timers.probes())?;
-        if let Some(size) = self.part_for_small_window(id) {
+        if let Some(size) = self.small_window_payload(id) {
             return Some(self.send_unscheduled(now, id, size, out));
         }
         self.bare_segment(now, id, out);
@@ -331,15 +332,16 @@ impl Connection {
     }
 
     /// Bytes of new data that fit into a window smaller than the next segment.
-    fn part_for_small_window(&self, id: usize) -> Option<u64> {
+    fn small_window_payload(&self, id: usize) -> Option<u64> {
         let size = self.segment_size(id, self.congestion.paths[id].mss).min(self.send.window_space());
         (size > 0 && !self.has_queues() && self.subflows[id].can_send()).then_some(size)
     }
 
     #[cold]
     fn transmit_signal(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
-        let usable =
-            |s: &Subflow| s.is_synchronised() && !s.handshake().unconfirmed && s.state() != State::TimeWait;
+        let usable = |s: &Subflow| {
+            s.is_synchronised() && !s.handshake().awaits_join_confirmation && s.state() != State::TimeWait
+        };
         let subflows = &self.subflows;
         let (on, option) = self.pending_options.take(|on| match on {
             Some(on) => subflows.slot(on).is_some_and(|slot| usable(&subflows[slot])),
@@ -350,7 +352,7 @@ impl Connection {
             None => self.control_subflow(0).or_else(|| self.subflows.iter().position(usable))?,
         };
         let receiver = self.subflows[id].receiver();
-        let owes = receiver.wants_ack() || receiver.owes_acknowledgement();
+        let owes = receiver.wants_ack() || receiver.has_delayed_ack();
         self.bare_segment(now, id, out);
         // RFC 8684 section 3.4.1 and the option space: ADD_ADDR is sent without other options. MP_FAIL accompanies an
         // acknowledgement.

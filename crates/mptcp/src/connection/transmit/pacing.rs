@@ -21,7 +21,7 @@ const AVOIDANCE_RATIO: f64 = 1.2;
 const PROBE: f64 = 1.25;
 /// Limits for back-to-back segments.
 #[derive(Clone, Copy)]
-struct Row {
+struct BurstLimit {
     /// Segments that may be sent back to back before pacing starts.
     most: u32,
     /// Segments that are blocked together, so that a timer need not run for each of them.
@@ -29,9 +29,9 @@ struct Row {
 }
 
 /// The initial window (RFC 6928).
-const LONG_BURST: Row = Row { most: 10, wait: 4 };
+const LONG_BURST: BurstLimit = BurstLimit { most: 10, wait: 4 };
 /// The limit while the queue is empty, after slow start: four segments, the largest initial window of RFC 3390.
-const SHORT_BURST: Row = Row { most: 4, wait: 2 };
+const SHORT_BURST: BurstLimit = BurstLimit { most: 4, wait: 2 };
 /// A queue is assumed if the RTT exceeds the minimum RTT by more than one part in this number.
 const QUEUE_DIVISOR: u64 = 8;
 
@@ -40,11 +40,11 @@ impl Connection {
     /// after a timeout are not delayed, as in Linux. Both have waited, and the pacing deadline may be old.
     #[inline]
     pub(crate) fn retransmission_is_paced(&mut self, now: Instant, id: usize) -> bool {
-        let until = self.subflows[id].scheduling().held_until;
+        let until = self.subflows[id].scheduling().blocked_until;
         let sender = self.subflows[id].sender();
         let board = &sender.board;
         let urgent = sender.wants_probe() && board.lost == 0 || sender.in_loss() && board.retransmitted == 0;
-        let is_delayed = sender.is_sampled() && until > now && !urgent;
+        let is_delayed = sender.has_rate_samples() && until > now && !urgent;
         if is_delayed {
             self.timers.wake_at(until);
         }
@@ -65,10 +65,10 @@ impl Connection {
         let space = path.cwnd.saturating_sub(subflow.sender().in_flight());
         if path.pacing.is_none()
             && space <= path.mss * u64::from(SHORT_BURST.most)
-            && subflow.scheduling().next_send <= now
+            && subflow.scheduling().next_paced_send <= now
         {
             // The common case. The rest of a paced burst keeps its deadline.
-            subflow.scheduling_mut().next_send = now;
+            subflow.scheduling_mut().next_paced_send = now;
             return;
         }
         self.set_pace(now, id, bytes, space);
@@ -90,7 +90,7 @@ impl Connection {
         // In slow start, half of the data in flight was in flight one RTT ago.
         let in_flight = self.subflows[id].sender().in_flight().max(path.mss);
         let segment = latest.mul_f64(3.0 * path.mss as f64 / in_flight as f64);
-        self.subflows[id].scheduling_mut().held_until =
+        self.subflows[id].scheduling_mut().blocked_until =
             now + segment.min(Duration::from_nanos(latest.as_nanos() - min_rtt.as_nanos()));
     }
 
@@ -101,19 +101,19 @@ impl Connection {
         let quantum = path.quantum;
         if let Some(rate) = path.pacing {
             let scheduling = self.subflows[id].scheduling_mut();
-            scheduling.next_send =
-                scheduling.next_send.max(now) + Duration::from_secs_f64(bytes as f64 / rate.max(1.0));
+            scheduling.next_paced_send =
+                scheduling.next_paced_send.max(now) + Duration::from_secs_f64(bytes as f64 / rate.max(1.0));
             // A quantum may be sent back to back, and the path waits for a full one.
             let burst = Duration::from_secs_f64(quantum.saturating_sub(bytes / 2) as f64 / rate.max(1.0));
-            if scheduling.next_send >= now + burst {
-                scheduling.held_until = scheduling.next_send;
+            if scheduling.next_paced_send >= now + burst {
+                scheduling.blocked_until = scheduling.next_paced_send;
             }
         } else if let Some(rtt) = path.srtt.filter(|_| self.config.pacing) {
             let empty = path.min_rtt.is_some_and(|min_rtt| rtt < min_rtt + min_rtt / QUEUE_DIVISOR);
             let burst = if empty && !path.in_slow_start() { SHORT_BURST } else { LONG_BURST };
             let scheduling = self.subflows[id].scheduling_mut();
-            if space <= path.mss * u64::from(burst.most) && scheduling.next_send <= now {
-                scheduling.next_send = now;
+            if space <= path.mss * u64::from(burst.most) && scheduling.next_paced_send <= now {
+                scheduling.next_paced_send = now;
                 return;
             }
             let ratio = if path.in_slow_start() { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
@@ -126,10 +126,10 @@ impl Connection {
                 let in_window = rtt.mul_f64(bytes as f64 / (ratio * path.cwnd.max(1) as f64));
                 line.map_or(in_window, |line| in_window.max(Duration::from_secs_f64(bytes as f64 / line)))
             };
-            scheduling.next_send = scheduling.next_send.max(now) + time(bytes);
+            scheduling.next_paced_send = scheduling.next_paced_send.max(now) + time(bytes);
             let segment = time(path.mss);
-            if scheduling.next_send > now + segment * u64::from(burst.most) {
-                scheduling.held_until = now + segment * u64::from(burst.wait);
+            if scheduling.next_paced_send > now + segment * u64::from(burst.most) {
+                scheduling.blocked_until = now + segment * u64::from(burst.wait);
             }
         }
     }

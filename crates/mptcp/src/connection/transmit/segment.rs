@@ -134,7 +134,7 @@ impl Connection {
             {
                 // The third ACK. It is repeated for a repeated SYN/ACK, because data with the keys may never arrive.
                 segment.options.mptcp.extend(self.capable_with_keys(None));
-            } else if self.subflows[id].handshake().unconfirmed {
+            } else if self.subflows[id].handshake().awaits_join_confirmation {
                 segment.options.mptcp.extend(self.join_with_hmac(id));
             } else {
                 segment.options.dss =
@@ -147,7 +147,7 @@ impl Connection {
         if reports {
             self.add_blocks(id, segment);
         }
-        self.subflows[id].acknowledgement_sent();
+        self.subflows[id].on_ack_sent();
     }
 
     /// Adds as many SACK blocks as the option space permits.
@@ -183,9 +183,9 @@ impl Connection {
         if subflow.negotiated().sack && subflow.receiver().has_blocks() {
             // SACK blocks would make a full segment too long (RFC 9293 section 3.7.1). A separate acknowledgement
             // carries them.
-            subflow.number_acknowledged();
+            subflow.on_ack_number_sent();
         } else {
-            subflow.acknowledgement_sent();
+            subflow.on_ack_sent();
         }
         if length > 0 {
             subflow.receiver_mut().data_sent(now);
@@ -204,7 +204,7 @@ impl Connection {
 
     /// Builds a retransmission or a FIN (form of `data_segment` that is not inlined).
     #[inline(never)]
-    pub(crate) fn repeated_segment(
+    pub(crate) fn retransmitted_segment(
         &mut self,
         now: Instant,
         id: usize,
@@ -291,7 +291,7 @@ impl Connection {
     pub(crate) fn data_ack(&self) -> DataSequence {
         let first = self.negotiation.remote().map_or(0, |key| key.first);
         let number = first.wrapping_add(self.recv.acknowledged());
-        if self.recv.has_wide_numbers() && self.config.wide_data_acks {
+        if self.recv.uses_wide_data_acks() && self.config.wide_data_acks {
             return DataSequence::Wide(number);
         }
         DataSequence::Short(number as u32)

@@ -143,17 +143,17 @@ impl Flight {
                 for _ in 0..=self.random.below(3) {
                     let Some(at) = self.board.next_lost() else { break };
                     self.board.split(at, 100 * (1 + self.random.below(3)));
-                    self.board.mark_resent(at, self.now);
+                    self.board.mark_retransmitted(at, self.now);
                 }
             }
             18 if self.random.chance(0.2) => {
-                self.board.forget_reports();
+                self.board.clear_sack();
                 self.board.mark_all_lost();
             }
             // A tail loss probe.
             _ => {
                 if let Some(last) = self.board.queue.iter().rposition(|sent| !sent.sacked) {
-                    self.board.mark_resent(last, self.now);
+                    self.board.mark_retransmitted(last, self.now);
                 }
             }
         }

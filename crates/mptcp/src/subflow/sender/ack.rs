@@ -20,7 +20,7 @@ impl Sender {
         // regardless of its window.
         ack.bare |= ack.empty && self.spurious.tries_new_data();
         let una = self.board.una;
-        let in_flight_before = self.is_cwnd_limited(congestion.send_opportunities());
+        let in_flight_before = self.in_flight_before_batch(congestion.send_opportunities());
         let delivered_before = una + self.board.sacked;
         self.begin_sample(now);
         if let Some(rack) = &mut self.rack {
@@ -55,8 +55,8 @@ impl Sender {
         let mut newly_lost = self.detect(&ack, advanced, &congestion.paths[path]);
         let inspects_acks = self.inspects_acks;
         if inspects_acks {
-            self.judge_arrival();
-            newly_lost = newly_lost && self.judge_losses();
+            self.check_probe_arrived();
+            newly_lost = newly_lost && self.check_probe_lost();
         }
         let delivered = (self.board.una + self.board.sacked).saturating_sub(delivered_before);
         if delivered > 0 {
@@ -77,14 +77,14 @@ impl Sender {
         if inspects_acks && self.marks.is_on() {
             self.take_echo(&ack, delivered, ends_recovery, path, congestion);
         }
-        if self.is_sampled() {
+        if self.has_rate_samples() {
             self.note_cwnd_usage();
-            self.tell_sample(in_flight_before, path, congestion);
+            self.deliver_sample(in_flight_before, path, congestion);
         } else if self.in_recovery() {
             let progress = advanced > 0 && self.board.lost <= lost_before;
             // RFC 6582 section 3.2 step 3: a partial acknowledgement retransmits the next hole at once.
             let hole = newly_lost && !self.sack;
-            self.proportional_rate(delivered, progress, hole, path, congestion);
+            self.prr_cwnd(delivered, progress, hole, path, congestion);
         } else {
             let is_open = self.note_cwnd_usage();
             let state = &congestion.paths[path];
@@ -184,7 +184,7 @@ impl Sender {
             if matches!(self.state, Recovery::Open | Recovery::Disorder) {
                 // The probe repaired a loss, which reduces the window.
                 let ssthresh = congestion.on_loss(path, ack.now);
-                if !self.is_sampled() {
+                if !self.has_rate_samples() {
                     congestion.paths[path].cwnd = ssthresh;
                 }
                 self.marks.on_reduced();
@@ -217,15 +217,15 @@ impl Sender {
         let number = self.board.una;
         let ack = Ack { now, number, blocks: &[], echo: None, bare: false, empty: false, echoes: false };
         if self.detect(&ack, 0, &congestion.paths[path])
-            && (self.mtu_probe == MtuProbe::None || self.judge_losses())
+            && (self.mtu_probe == MtuProbe::None || self.check_probe_lost())
         {
             if matches!(self.state, Recovery::Open | Recovery::Disorder | Recovery::Cwr { .. }) {
                 self.enter_recovery(now, path, congestion);
             }
-            if self.is_sampled() {
-                self.tell_losses(path, congestion);
+            if self.has_rate_samples() {
+                self.report_losses(path, congestion);
             } else if self.in_recovery() {
-                self.proportional_rate(0, false, false, path, congestion);
+                self.prr_cwnd(0, false, false, path, congestion);
             }
         }
     }
@@ -264,10 +264,10 @@ impl Sender {
             self.board.sacked = 0;
         } else if self.board.queue.front().is_some_and(|front| front.sacked) {
             // RFC 2018 section 8: the peer has discarded data that it had reported.
-            self.board.forget_reports();
+            self.board.clear_sack();
         }
         self.board.mark_all_lost();
-        self.tell_losses(path, congestion);
+        self.report_losses(path, congestion);
         if let Some(rates) = &mut self.board.rates {
             rates.on_timeout();
         }
@@ -381,7 +381,7 @@ impl Sender {
         if let Some(rack) = &mut self.rack {
             let is_undisturbed =
                 self.board.sacked == 0 && self.board.lost == 0 && self.board.retransmitted == 0;
-            if is_undisturbed && !rack.overtook(self.board.queue.front()) {
+            if is_undisturbed && !rack.reordered(self.board.queue.front()) {
                 self.reorder_deadline = Instant::FAR_FUTURE;
                 return false;
             }
@@ -502,7 +502,7 @@ impl Sender {
 
     fn undo(&mut self, path: usize, congestion: &mut Congestion) {
         let Some(before) = self.spurious.undo_cwnd_reduction() else { return };
-        self.board.reset_retries();
+        self.board.undo_loss_marks();
         self.marks.on_undone();
         let state = &mut congestion.paths[path];
         state.cwnd = state.cwnd.max(before.cwnd);

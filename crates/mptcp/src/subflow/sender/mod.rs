@@ -94,7 +94,7 @@ pub(crate) struct Sender {
     /// The state of a path MTU probe.
     pub mtu_probe: MtuProbe,
     /// The number of the last send opportunity, and the bytes in flight at that time.
-    is_cwnd_limited: (u64, u64),
+    batch: (u64, u64),
     /// The use of the window by rounds, as in Linux.
     round: Option<RoundUse>,
     /// The time of the last transmission.
@@ -133,7 +133,7 @@ impl Sender {
             spurious: Spurious::new(spurious),
             marks: EcnSender::default(),
             mtu_probe: MtuProbe::None,
-            is_cwnd_limited: (u64::MAX, 0),
+            batch: (u64::MAX, 0),
             round: None,
             last_sent: None,
             inspects_acks: false,
@@ -175,11 +175,11 @@ impl Sender {
 
     /// Bytes in flight before all acknowledgements of the present batch. The space that they free could not be used
     /// between them, so the window was full.
-    fn is_cwnd_limited(&mut self, send_opportunities: u64) -> u64 {
-        if self.is_cwnd_limited.0 != send_opportunities {
-            self.is_cwnd_limited = (send_opportunities, self.in_flight());
+    fn in_flight_before_batch(&mut self, send_opportunities: u64) -> u64 {
+        if self.batch.0 != send_opportunities {
+            self.batch = (send_opportunities, self.in_flight());
         }
-        self.is_cwnd_limited.1
+        self.batch.1
     }
 
     /// Whether all sent data is acknowledged.
@@ -221,8 +221,8 @@ impl Sender {
     }
 
     /// Whether reports of duplicates count after all data is acknowledged.
-    pub(crate) fn hears_late_reports(&self) -> bool {
-        self.spurious.undoes()
+    pub(crate) fn accepts_late_sack(&self) -> bool {
+        self.spurious.is_undo_enabled()
     }
 
     #[cold]
@@ -230,9 +230,9 @@ impl Sender {
         // RFC 3168 section 6.1.2: a loss within an RTT of a reduction for marks causes no second one.
         let reduced = matches!(self.state, Recovery::Cwr { point } if self.board.una < point);
         self.state = Recovery::Recovery { point: self.board.next };
-        self.is_cwnd_limited.0 = u64::MAX;
+        self.batch.0 = u64::MAX;
         self.recoveries += 1;
-        self.begin_proportional_rate();
+        self.start_prr();
         if !reduced {
             self.spurious.remember(&congestion.paths[path]);
             self.marks.on_reduced();
@@ -240,7 +240,7 @@ impl Sender {
         }
     }
 
-    fn begin_proportional_rate(&mut self) {
+    fn start_prr(&mut self) {
         (self.prr_delivered, self.prr_out) = (0, 0);
         // RFC 6937 section 3: RecoverFS.
         self.prr_start = (self.board.next - self.board.una).max(1);
@@ -248,7 +248,7 @@ impl Sender {
 
     /// Proportional rate reduction (RFC 6937 section 3), with the slow start reduction bound while recovery progresses.
     #[inline(never)]
-    fn proportional_rate(
+    fn prr_cwnd(
         &mut self,
         delivered: u64,
         progress: bool,
@@ -290,7 +290,7 @@ impl Sender {
         };
         self.prr_out += sent.length();
         self.last_sent = Some(now);
-        self.is_cwnd_limited.0 = u64::MAX;
+        self.batch.0 = u64::MAX;
         self.spurious.on_new_data();
         let end = sent.end();
         self.board.push(sent);
@@ -328,7 +328,7 @@ impl Sender {
             }
             None => return None,
         };
-        self.board.mark_resent(at, now);
+        self.board.mark_retransmitted(at, now);
         let (start, end) = (self.board.queue[at].start, self.board.queue[at].end());
         self.note_sent(now, start, end, true);
         self.last_sent = Some(now);
@@ -388,27 +388,27 @@ impl Sender {
 impl Sender {
     /// Enables or disables rate samples. If they end during recovery, the threshold is no valid window. The new
     /// controller then sets another one, and recovery restarts with it.
-    pub(crate) fn begin_samples(&mut self, on: bool, path: usize, congestion: &mut Congestion) {
-        if on == self.is_sampled() {
+    pub(crate) fn enable_rate_samples(&mut self, on: bool, path: usize, congestion: &mut Congestion) {
+        if on == self.has_rate_samples() {
             return;
         }
         self.board.rates = on.then(Box::<Rates>::default);
         if !on && self.in_recovery() && congestion.paths[path].active {
             congestion.on_loss(path, self.last_sent.unwrap_or(Instant::ZERO));
-            self.begin_proportional_rate();
+            self.start_prr();
         }
     }
 
     /// Whether the controller uses rate samples. Recovery then leaves the window unchanged.
     #[inline]
-    pub(crate) fn is_sampled(&self) -> bool {
+    pub(crate) fn has_rate_samples(&self) -> bool {
         self.board.rates.is_some()
     }
 
     /// Notes the transmission or retransmission of `[start, end)`.
     #[inline(always)]
     pub(crate) fn note_sent(&mut self, now: Instant, start: u64, end: u64, again: bool) {
-        if !self.is_sampled() {
+        if !self.has_rate_samples() {
             return;
         }
         let in_flight = self.in_flight();
@@ -429,7 +429,7 @@ impl Sender {
 
     /// Reports each lost segment to the controller.
     #[inline(never)]
-    pub(crate) fn tell_losses(&mut self, path: usize, congestion: &mut Congestion) {
+    pub(crate) fn report_losses(&mut self, path: usize, congestion: &mut Congestion) {
         let Some(losses) = self.board.rates.as_mut().and_then(|rates| rates.take_losses()) else { return };
         let selective = self.sack;
         losses.iter().for_each(|lost| congestion.on_lost(path, &Lost { selective, ..*lost }));
@@ -440,8 +440,8 @@ impl Sender {
 
     /// Reports the rate sample to the controller, which then sets window and pacing rate.
     #[inline(never)]
-    pub(crate) fn tell_sample(&mut self, in_flight_before: u64, path: usize, congestion: &mut Congestion) {
-        self.tell_losses(path, congestion);
+    pub(crate) fn deliver_sample(&mut self, in_flight_before: u64, path: usize, congestion: &mut Congestion) {
+        self.report_losses(path, congestion);
         let state = &congestion.paths[path];
         let Some(rates) = &mut self.board.rates else { return };
         let mut sample = rates.sample(state.min_rtt);

@@ -9,7 +9,7 @@ use crate::subflow::sender::{Recovery, Sender};
 impl Sender {
     /// Examines losses while a probe is in flight. Returns whether they count as congestion.
     #[cold]
-    pub(crate) fn judge_losses(&mut self) -> bool {
+    pub(crate) fn check_probe_lost(&mut self) -> bool {
         let MtuProbe::Sent { start, end, size } = self.mtu_probe else { return true };
         let at = self.board.position(start);
         let lost = self.board.queue.get(at).is_some_and(|sent| sent.start == start && sent.lost);
@@ -27,7 +27,7 @@ impl Sender {
 
     /// Notes the arrival of a probe, if it is acknowledged.
     #[cold]
-    pub(crate) fn judge_arrival(&mut self) {
+    pub(crate) fn check_probe_arrived(&mut self) {
         if let MtuProbe::Sent { end, size, .. } = self.mtu_probe
             && self.board.una >= end
         {

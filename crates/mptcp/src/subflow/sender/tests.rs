@@ -42,7 +42,7 @@ impl Rig {
     fn take_over(&mut self, algorithm: impl CongestionControl + 'static) {
         self.congestion.set_algorithm(Box::new(algorithm));
         let sampled = self.congestion.needs_samples();
-        self.sender.begin_samples(sampled, 0, &mut self.congestion);
+        self.sender.enable_rate_samples(sampled, 0, &mut self.congestion);
     }
 
     fn send(&mut self, segments: u64) {
@@ -314,7 +314,7 @@ fn retransmissions_before_a_spurious_timeout_can_be_lost_again() {
     assert_eq!(rig.retransmit(), Some(0));
     rig.wait(100);
     rig.ack(1, &[]);
-    assert!(rig.sender.spurious.give_up_trial());
+    assert!(rig.sender.spurious.abandon_frto_trial());
     assert_eq!((rig.retransmit(), rig.retransmit()), (Some(1), Some(2)));
     rig.time_out();
     rig.ack(2, &[]);
