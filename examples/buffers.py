@@ -1,4 +1,4 @@
-"""Is DSL with LTE ever slower than DSL alone? Forty buffers from 100 kB to 8 MB, by today's rules and by those of 2012.
+"""DSL with LTE compared with DSL alone: forty buffers from 100 kB to 8 MB, with today's defaults and those of 2012.
 
 Run it: `python examples/buffers.py [DIRECTORY]`.
 """

@@ -1,4 +1,4 @@
-"""A figure: the congestion windows of two paths, and throughput beside them.
+"""A figure of the congestion windows of two paths, and of the throughput.
 
 Run it: `python examples/figure.py [DIRECTORY]`.
 """

@@ -1,4 +1,4 @@
-"""A scenario in Python: one connection over WiFi and 3G, and WiFi that goes away and comes back.
+"""A scenario in Python: one connection over WiFi and 3G, with a temporary failure of WiFi.
 
 Run it: `python examples/scenario.py`.
 """

@@ -1,4 +1,4 @@
-"""How the default scheduler decides: which path carries each block, a path that fades, and a small receive window.
+"""Decisions of the default scheduler: the path of each block, a fading path, and a small receive window.
 
 Run it: `python examples/scheduler.py [DIRECTORY]`.
 """
@@ -49,7 +49,7 @@ def write(figure: Figure, name: str) -> None:
 
 
 def timeline() -> None:
-    """Which path carries which block of an application that writes at 4 Mb/s."""
+    """The path of each block of an application that writes at 4 Mb/s."""
     figure, panels = new_figure(2, 2, width=4.6, height=2.6, share_y=True)
     for at, scheduler in enumerate(("ontime", "minrtt")):
         scenario = Scenario(
@@ -120,7 +120,7 @@ def fading() -> None:
 
 
 def window() -> None:
-    """Goodput over the receive buffer, compared with plain TCP on the best path."""
+    """Goodput by receive buffer, compared with plain TCP on the best path."""
     figure, [axes] = new_figure(height=3.2)
     flows = {
         "ontime": Flow(),

@@ -1,4 +1,4 @@
-"""A sweep: what a receive buffer must hold, with five seeds at each point and their 95 % interval.
+"""A sweep over the size of the receive buffer, with five seeds per point and 95% intervals.
 
 Run it: `python examples/sweep.py`.
 """

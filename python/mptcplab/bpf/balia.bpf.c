@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0
-/* The controller mptcplab_balia of the kernel. */
+/* The kernel congestion controller mptcplab_balia. */
 #include "controller.h"
 #include "balia.h"
 

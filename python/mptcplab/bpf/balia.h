@@ -2,21 +2,21 @@
 /*
  * Balanced linked adaptation (Peng, Walid, Hwang, Low 2016; draft-walid-mptcp-congestion-control).
  *
- * Between the friendliness of LIA and the responsiveness of OLIA. Computes, and knows no socket.
+ * Balances the friendliness of LIA and the responsiveness of OLIA. Pure computation without sockets.
  */
 #ifndef MPTCPLAB_BALIA_H
 #define MPTCPLAB_BALIA_H
 
 #include "paths.h"
 
-/* A loss takes half of the window times alpha, and alpha counts as this at most: 3/2 (section 3.3 of the draft). */
+/* A loss removes half of the window times alpha, with alpha at most 3/2 (section 3.3 of the draft). */
 #define BALIA_FRACTION 16
 #define BALIA_MOST (3ULL << (BALIA_FRACTION - 1))
 
 struct balia_rates {
 	number sum;
 	number best;
-	/* 0 before the first round trip of `own`. */
+	/* 0 before the first RTT sample of `own`. */
 	number own;
 };
 
@@ -39,7 +39,7 @@ INLINE struct balia_rates balia_rates(const struct paths *paths)
 	return rates;
 }
 
-/* What the window of `own` grows for each segment that was acknowledged there. */
+/* Window growth of `own` per acknowledged segment. */
 INLINE s64 balia_growth(const struct paths *paths)
 {
 	struct balia_rates rates = balia_rates(paths);
@@ -55,7 +55,7 @@ INLINE s64 balia_growth(const struct paths *paths)
 	return path_growth(&paths->own, number_over(each, number_of(10)));
 }
 
-/* The window keeps 1 - min(alpha, 3/2) / 2 of itself. */
+/* Reduces the window to 1 - min(alpha, 3/2) / 2. */
 INLINE u32 balia_after_loss(const struct paths *paths)
 {
 	struct balia_rates rates = balia_rates(paths);

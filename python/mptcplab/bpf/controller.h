@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * A controller of the kernel made of two functions: what a window grows, and what a loss leaves of it.
+ * A kernel congestion controller from two functions: the window growth, and the window after a loss.
  *
- * CONTROLLER(lia) has lia_growth and lia_after_loss, and registers as mptcplab_lia, or with another PREFIX. Slow start,
- * the reaction to what was no loss, and all else are the kernel's own. The program choose, attached to a cgroup, has its
- * subflows use it.
+ * CONTROLLER(lia) uses lia_growth and lia_after_loss, and registers as mptcplab_lia, or with another PREFIX. Slow start,
+ * the undo of spurious losses and everything else are the kernel's. The program choose, attached to a cgroup, sets the
+ * controller of its subflows.
  */
 #ifndef MPTCPLAB_CONTROLLER_H
 #define MPTCPLAB_CONTROLLER_H
 
 #include "subflows.h"
 
-/* Whether the window is what limits the sender; else it must not grow (RFC 7661 section 4, tcp_is_cwnd_limited). */
+/* Whether the window limits the sender; otherwise it must not grow (RFC 7661 section 4, tcp_is_cwnd_limited). */
 INLINE _Bool limited(struct tcp_sock *tp)
 {
 	if (BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited))
@@ -28,7 +28,7 @@ INLINE void begin(struct tcp_sock *tp)
 	memory->previous = 0;
 }
 
-/* OLIA counts what arrived between losses. */
+/* OLIA counts the bytes acknowledged between losses. */
 INLINE void lost(struct tcp_sock *tp)
 {
 	struct memory *memory = subflow_memory(tp);
@@ -48,7 +48,7 @@ INLINE void grown(struct tcp_sock *tp, s64 growth, u32 acked)
 	tp->snd_cwnd = window.cwnd < tp->snd_cwnd_clamp ? window.cwnd : tp->snd_cwnd_clamp;
 }
 
-/* A TCP socket of a cgroup was connected, or accepted: if it is a subflow, it gets the controller of that name. */
+/* Sets the controller of a connected or accepted TCP socket of a cgroup, if it is a subflow. */
 INLINE void chosen(struct bpf_sock_ops *event, const char *name, int size)
 {
 	struct tcp_sock *tp;
@@ -69,7 +69,7 @@ INLINE void chosen(struct bpf_sock_ops *event, const char *name, int size)
 #define TEXT(word) AS_TEXT(word)
 #define AS_ONE(first, second) first##second
 #define JOINED(first, second) AS_ONE(first, second)
-/* What the controller is called in the kernel; with what ends it, at most NAME_SIZE bytes. */
+/* The name of the controller in the kernel; at most NAME_SIZE bytes including the terminator. */
 #define KERNEL_NAME(rule) TEXT(JOINED(PREFIX, rule))
 
 /* clang-format off */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0
 /*
- * The same arithmetic on this machine: reads states, writes what each controller makes of them.
+ * The controllers compiled for user space: reads states and writes the result of each controller.
  *
- * For crates/mptcp/tests/it/kernel_policies.rs, which compiles it, asks it, and knows the layout of both records.
+ * crates/mptcp/tests/it/kernel_policies.rs compiles and runs it, and depends on the layout of both records.
  */
 #include <stdio.h>
 
@@ -14,11 +14,11 @@
 
 struct question {
 	u32 count;
-	/* Which of the paths was acknowledged, and how many segments were. */
+	/* The index of the acknowledged path, and the number of acknowledged segments. */
 	u32 own;
 	u32 acked;
 	u32 unused;
-	/* Growth that is owed already. */
+	/* Growth below one segment, carried over. */
 	s64 credit;
 	struct path all[PATHS_MAX];
 };

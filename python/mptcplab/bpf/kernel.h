@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * What is read and written of Linux's structures: only these fields, found where the running kernel has them (CO-RE).
+ * The fields of Linux's structures that are read and written, relocated for the running kernel (CO-RE).
  *
- * Declares, and does nothing. The names are the kernel's (include/linux/tcp.h, include/net/inet_connection_sock.h,
- * net/mptcp/protocol.h), as the loader finds them by name.
+ * Declarations only. The names are the kernel's (include/linux/tcp.h, include/net/inet_connection_sock.h,
+ * net/mptcp/protocol.h), because the loader finds them by name.
  */
 #ifndef MPTCPLAB_KERNEL_H
 #define MPTCPLAB_KERNEL_H
@@ -78,7 +78,7 @@ struct mptcp_subflow_context {
 	struct sock *conn;
 } RELOCATED;
 
-/* Those that are filled here; the kernel's has more. */
+/* The members that are set here; the kernel's structure has more. */
 struct tcp_congestion_ops {
 	u32 (*ssthresh)(struct sock *sk);
 	void (*cong_avoid)(struct sock *sk, u32 ack, u32 acked);
@@ -92,7 +92,7 @@ extern u32 tcp_slow_start(struct tcp_sock *tp, u32 acked) __ksym;
 extern u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
 extern void *bpf_rdonly_cast(const void *object, u32 type) __ksym;
 
-/* A pointer to a structure that may be read and nothing else; what is not mapped reads as 0. */
+/* A read-only pointer to a structure; unmapped memory reads as 0. */
 #define CAST(type, address) \
 	((struct type *)bpf_rdonly_cast((const void *)(address), bpf_core_type_id_kernel(struct type)))
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * Linked increases (RFC 6356): all subflows together take no more than one TCP would on the best path.
+ * Linked increases (RFC 6356): all subflows together take no more than one TCP flow on the best path.
  *
- * Slow start and the decrease are Reno's; only the increase is coupled. Computes, and knows no socket.
+ * Slow start and the decrease are Reno's; only the increase is coupled. Pure computation without sockets.
  */
 #ifndef MPTCPLAB_LIA_H
 #define MPTCPLAB_LIA_H
 
 #include "paths.h"
 
-/* What the window of `own` grows for each segment that was acknowledged there. */
+/* Window growth of `own` per acknowledged segment. */
 INLINE s64 lia_growth(const struct paths *paths)
 {
 	number best = 0, sum = 0, alone = path_alone(&paths->own), coupled;

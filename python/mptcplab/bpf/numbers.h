@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * Positive numbers of any size in integers: for BPF, which has neither floating point nor 128 bits.
+ * Positive floating-point numbers in integers, for BPF without floating point and 128-bit integers.
  *
- * Owns one representation, `number`: zero, or 32 bits with the highest set, times a power of two. No operation
- * overflows or underflows for what controllers compute, and each is exact to 2^-31. Knows nothing of windows. The same text is
- * compiled for the kernel and, by the tests, for this machine.
+ * Owns one representation, `number`: zero, or 32 bits with the highest set, times a power of two. No operation of a
+ * controller overflows or underflows, and each is exact to 2^-31. Knows nothing of windows. The same code is compiled for
+ * the kernel and, by the tests, for user space.
  */
 #ifndef MPTCPLAB_NUMBERS_H
 #define MPTCPLAB_NUMBERS_H
 
 #ifdef __bpf__
-/* Global functions are verified once each, not again for every call. */
+/* The verifier checks global functions once, not for every call. */
 #define NUMBER_FUNCTION __attribute__((noinline))
 #else
 #define NUMBER_FUNCTION static
@@ -22,14 +22,14 @@ typedef long long s64;
 typedef unsigned int u32;
 
 /*
- * In the upper half the exponent plus NUMBER_BIAS, in the lower one the 32 bits; 0 is zero. So numbers compare as
- * integers do. Exponents of what is computed here stay within some hundreds, far from the ends of 32 bits.
+ * The upper half is the exponent plus NUMBER_BIAS, the lower half the 32 bits; 0 is zero. So numbers compare like
+ * integers. Exponents stay within a few hundred, far from the limits of 32 bits.
  */
 typedef u64 number;
 
 #define NUMBER_BIAS (1U << 20)
 
-/* value * 2^(exponent - NUMBER_BIAS), cut to 32 bits. */
+/* value * 2^(exponent - NUMBER_BIAS), truncated to 32 bits. */
 NUMBER_FUNCTION number number_make(u64 value, u32 exponent)
 {
 	u32 shift = 0;
@@ -85,7 +85,7 @@ NUMBER_FUNCTION number number_times(number a, number b)
 	return number_make(number_bits(a) * number_bits(b), number_exponent(a) + number_exponent(b) - NUMBER_BIAS);
 }
 
-/* What is divided by zero is zero: no caller divides by it, and the kernel must not be the one that finds out. */
+/* Division by zero gives zero. No caller divides by zero, but the kernel must not crash if one did. */
 NUMBER_FUNCTION number number_over(number a, number b)
 {
 	if (a == 0 || b == 0)
@@ -108,10 +108,10 @@ NUMBER_FUNCTION number number_plus(number a, number b)
 			   number_exponent(large) - 31);
 }
 
-/* In units of 2^-fraction; what is more than 2^62 of them is 2^62. */
+/* In units of 2^-fraction, at most 2^62. */
 NUMBER_FUNCTION u64 number_fixed(number a, u32 fraction)
 {
-	/* As far as the bits are shifted to the left, plus NUMBER_BIAS. */
+	/* The left shift of the bits, plus NUMBER_BIAS. */
 	u32 shift = number_exponent(a) + fraction;
 
 	if (a == 0 || shift <= NUMBER_BIAS - 32)

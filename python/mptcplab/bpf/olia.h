@@ -2,8 +2,8 @@
 /*
  * Opportunistic linked increases (Khalili, Gast, Popovic, Upadhyay, Le Boudec, CoNEXT 2012).
  *
- * Pareto-optimal resource pooling, with a shift of window from the largest paths to the best ones that are not among
- * these. Computes, and knows no socket; what arrived between losses is counted elsewhere.
+ * Pareto-optimal resource pooling: shifts window from the paths with the largest windows to better paths. Pure
+ * computation without sockets; the bytes between losses are counted elsewhere.
  */
 #ifndef MPTCPLAB_OLIA_H
 #define MPTCPLAB_OLIA_H
@@ -11,7 +11,7 @@
 #include "paths.h"
 
 /*
- * The square of the rate that TCP would have on a path, up to a factor: what arrives between losses over rtt^2
+ * The square of the rate of TCP on a path, up to a factor: bytes between losses over rtt^2
  * (section IV).
  */
 INLINE number olia_quality(const struct path *path)
@@ -19,7 +19,7 @@ INLINE number olia_quality(const struct path *path)
 	return number_over(number_over(number_of(path->interval), number_of(path->srtt)), number_of(path->srtt));
 }
 
-/* alpha of `own` over its window, in what path_growth returns. */
+/* alpha of `own` over its window, in the unit of path_growth. */
 INLINE s64 olia_shift(const struct paths *paths)
 {
 	const struct path *own = &paths->own;
@@ -60,7 +60,7 @@ INLINE s64 olia_shift(const struct paths *paths)
 	return own->cwnd == largest ? -shift : shift;
 }
 
-/* What the window of `own` grows for each segment that was acknowledged there; the shift may make that negative. */
+/* Window growth of `own` per acknowledged segment; the shift can make it negative. */
 INLINE s64 olia_growth(const struct paths *paths)
 {
 	const struct path *own = &paths->own;

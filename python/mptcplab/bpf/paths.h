@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * What a coupled controller sees of the subflows of a connection, and how a window takes growth.
+ * The state of subflows for a coupled controller, and the growth of a window.
  *
- * Owns `path`, the unit of growth, and the step of a window. Knows no socket: kernel.h and subflows.h do.
+ * Owns `path`, the unit of growth, and the step of a window. Knows no sockets; kernel.h and subflows.h do.
  */
 #ifndef MPTCPLAB_PATHS_H
 #define MPTCPLAB_PATHS_H
@@ -12,14 +12,14 @@
 /* Subflows of a connection (net/mptcp/protocol.h, MPTCP_PM_ADDR_MAX: no more than eight by endpoints). */
 #define PATHS_MAX 8
 
-/* Growth is in units of 2^-48 segments: what matters is not rounded away, and ACKED_MOST of them fit. */
+/* Growth is in units of 2^-48 segments: precise enough, and the growth of ACKED_MOST segments fits. */
 #define GROWTH_FRACTION 48
 #define GROWTH_SEGMENT (1LL << GROWTH_FRACTION)
 
-/* No multiplicative decrease and no shift of window leaves fewer segments (RFC 5681 equation 4). */
+/* The minimum window after a decrease or a shift, segments (RFC 5681 equation 4). */
 #define LEAST_WINDOW 2U
 
-/* Windows above this count as this, and so many segments are acknowledged at once at most: then nothing overflows. */
+/* Maximum window and maximum segments per acknowledgement, against overflow. */
 #define WINDOW_MOST (1U << 24)
 #define ACKED_MOST (1U << 12)
 
@@ -28,16 +28,16 @@ struct path {
 	u32 cwnd;
 	/* Payload of a full segment, bytes. */
 	u32 mss;
-	/* Smoothed round trip, microseconds; 0 before the first sample, and then the path counts for nothing. */
+	/* Smoothed RTT, microseconds; 0 before the first sample, when the path does not count. */
 	u32 srtt;
 	u32 unused;
-	/* OLIA: bytes acknowledged between the last two losses or since the last, whichever is more. */
+	/* OLIA: bytes acknowledged between the last two losses or since the last one, the larger. */
 	u64 interval;
 };
 
 struct paths {
 	struct path all[PATHS_MAX];
-	/* The one whose data was acknowledged; it is among `all`, too. */
+	/* The path whose data was acknowledged; also in `all`. */
 	struct path own;
 	u32 count;
 };
@@ -45,11 +45,11 @@ struct paths {
 struct window {
 	/* Segments. */
 	u32 cwnd;
-	/* Growth that is owed and not yet a whole segment. */
+	/* Growth below one segment, carried over. */
 	s64 credit;
 };
 
-/* The window in bytes. RFC 6356 section 3 counts these, so that paths may have segments of different sizes. */
+/* The window in bytes, as in RFC 6356 section 3, because segment sizes may differ between paths. */
 INLINE number path_window(const struct path *path)
 {
 	u32 cwnd = path->cwnd < WINDOW_MOST ? path->cwnd : WINDOW_MOST;
@@ -57,28 +57,28 @@ INLINE number path_window(const struct path *path)
 	return number_of((u64)(cwnd ? cwnd : 1) * (path->mss ? path->mss : 1));
 }
 
-/* Bytes a microsecond. */
+/* Bytes per microsecond. */
 INLINE number path_rate(const struct path *path)
 {
 	return number_over(path_window(path), number_of(path->srtt));
 }
 
-/* What one TCP would grow: a segment in a window (RFC 5681 section 3.1, equation 3). */
+/* The growth of one TCP flow: a segment per window (RFC 5681 section 3.1, equation 3). */
 INLINE number path_alone(const struct path *path)
 {
 	return number_over(number_of(1), path_window(path));
 }
 
-/* From growth in bytes for each acknowledged byte and each byte of a segment to what window_grow takes. */
+/* Converts growth per acknowledged byte and per byte of a segment to the unit of window_grow. */
 INLINE s64 path_growth(const struct path *path, number each)
 {
 	u64 growth = number_fixed(number_times(each, number_of(path->mss ? path->mss : 1)), GROWTH_FRACTION);
 
-	/* No rule gives more than a segment for one that was acknowledged; RFC 5681 section 3.1 forbids it. */
+	/* At most one segment per acknowledged segment (RFC 5681 section 3.1). */
 	return growth < (u64)GROWTH_SEGMENT ? (s64)growth : GROWTH_SEGMENT;
 }
 
-/* So many segments were acknowledged, and each lets the window grow by `growth`, which may be negative. */
+/* Grows the window by `growth` per acknowledged segment; it may be negative. */
 INLINE void window_grow(struct window *window, s64 growth, u32 acked)
 {
 	if (acked > ACKED_MOST)
@@ -98,7 +98,7 @@ INLINE void window_grow(struct window *window, s64 growth, u32 acked)
 	}
 }
 
-/* What a loss leaves of a window: half of it (RFC 5681 equation 4, of the window and not of the flight, as in Linux). */
+/* The window after a loss: half of it (RFC 5681 equation 4; of the window instead of the flight, as in Linux). */
 INLINE u32 window_half(u32 cwnd)
 {
 	return cwnd / 2 > LEAST_WINDOW ? cwnd / 2 : LEAST_WINDOW;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR MIT OR Apache-2.0 */
 /*
- * From a TCP socket of the kernel to the subflows of its connection.
+ * Finds the subflows of the connection of a kernel TCP socket.
  *
- * Owns the walk along the list of subflows and what a controller remembers in a socket. Never writes to a sibling.
+ * Owns the walk along the list of subflows, and the controller's state in a socket. Never writes to another subflow.
  *
- * Whoever calls holds the lock of its own subflow, and not that of the connection, under which the list changes. It
- * reads all the same: programs run under RCU, a subflow's context is freed after a grace period (subflow_ulp_release),
- * TCP sockets lie in memory that stays one of TCP sockets (SLAB_TYPESAFE_BY_RCU), and what is not mapped reads as 0
- * (bpf_rdonly_cast). What can go wrong is that a subflow counts which is just leaving, or that some are missed for one
- * acknowledgement: whatever is found has to name our connection, or the walk ends.
+ * The caller holds the lock of its own subflow, but not that of the connection, which protects the list. The walk is
+ * safe without it. Programs run under RCU, and a subflow's context is freed after a grace period (subflow_ulp_release).
+ * TCP sockets stay in memory of TCP sockets (SLAB_TYPESAFE_BY_RCU). Unmapped memory reads as 0 (bpf_rdonly_cast). A
+ * closing subflow may be counted, or some may be missed for one acknowledgement. The walk ends at a subflow of another
+ * connection.
  */
 #ifndef MPTCPLAB_SUBFLOWS_H
 #define MPTCPLAB_SUBFLOWS_H
@@ -16,13 +16,13 @@
 #include "kernel.h"
 #include "paths.h"
 
-/* What a controller remembers of a subflow, in icsk_ca_priv. */
+/* The controller's state of a subflow, in icsk_ca_priv. */
 struct memory {
-	/* As struct window has it. */
+	/* As in struct window. */
 	s64 credit;
-	/* What had been acknowledged, bytes, when data was lost last. */
+	/* Bytes acknowledged before the last loss. */
 	u64 lost_at;
-	/* Bytes acknowledged between the two losses before. */
+	/* Bytes acknowledged between the two previous losses. */
 	u64 previous;
 };
 
@@ -33,18 +33,18 @@ INLINE struct memory *subflow_memory(struct tcp_sock *tp)
 	return (struct memory *)tp->inet_conn.icsk_ca_priv;
 }
 
-/* What is known of a subflow; `ours`: whether its controller is that of the caller. */
-INLINE void subflow_read(struct path *path, struct tcp_sock *tp, _Bool ours)
+/* The state of a subflow; `same_controller`: whether it has the controller of the caller. */
+INLINE void subflow_read(struct path *path, struct tcp_sock *tp, _Bool same_controller)
 {
 	u64 acked = tp->bytes_acked;
 
 	path->cwnd = tp->snd_cwnd;
 	path->mss = tp->mss_cache;
-	/* The kernel keeps eight times the round trip; one that is less than a microsecond was measured, too. */
+	/* The kernel stores eight times the RTT; an RTT below a microsecond counts as measured, too. */
 	path->srtt = tp->srtt_us ? (tp->srtt_us >> 3 ? tp->srtt_us >> 3 : 1) : 0;
 	path->unused = 0;
 	path->interval = acked;
-	if (ours) {
+	if (same_controller) {
 		struct memory *memory = subflow_memory(tp);
 		u64 current = acked - memory->lost_at, previous = memory->previous;
 
@@ -52,7 +52,7 @@ INLINE void subflow_read(struct path *path, struct tcp_sock *tp, _Bool ours)
 	}
 }
 
-/* Whether a subflow counts: RFC 6356 sums over all that are established, whether or not they carry data just now. */
+/* Whether a subflow counts: RFC 6356 sums over all established subflows, with or without data. */
 INLINE _Bool subflow_counts(struct tcp_sock *tp)
 {
 	unsigned char state = tp->inet_conn.icsk_inet.sk.__sk_common.skc_state;
@@ -60,7 +60,7 @@ INLINE _Bool subflow_counts(struct tcp_sock *tp)
 	return state == STATE_ESTABLISHED || state == STATE_CLOSE_WAIT;
 }
 
-/* All subflows of the connection that `tp` belongs to; of plain TCP, and after a fallback, itself alone. */
+/* All subflows of the connection of `tp`; only itself for plain TCP and after a fallback. */
 INLINE void subflows(struct paths *paths, struct tcp_sock *tp)
 {
 	const struct tcp_congestion_ops *ops = tp->inet_conn.icsk_ca_ops;
