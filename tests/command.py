@@ -1,8 +1,8 @@
-"""The command `mptcplab` in this process, as if it had one of its own.
+"""Runs the command `mptcplab` in this process, isolated like a process of its own.
 
-Owns what a command finds and leaves: directory, arguments, standard streams, warnings, logging, signals, environment.
-A process of its own costs a third of a second for imports, and two with pictures. What is about the process itself (how
-it ends, what is installed, what it may use) belongs into one: `processed`.
+Owns the state around a command: directory, arguments, standard streams, warnings, logging, signals, environment. A
+process of its own costs a third of a second for imports, and two with figures. Tests of the process itself (exit,
+installed packages, permissions) use `processed`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def processed(arguments: Sequence[str], directory: Path) -> Done:
 
 
 def here(arguments: Sequence[str], directory: Path) -> Done:
-    """Runs it in this process, with what is in the environment at the moment."""
+    """Runs the command in this process, with the present environment."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         with contextlib.ExitStack() as kept:
             kept.enter_context(_state(arguments, directory))
@@ -72,7 +72,7 @@ def _code() -> int:
 
 @contextlib.contextmanager
 def _stream(number: int, name: str, source: int, *, own: bool = False) -> Iterator[None]:
-    """Puts a file in the place of a standard stream: of the descriptor, for who inherits it, and of Python's."""
+    """Replaces a standard stream by a file: the descriptor, for child processes, and Python's stream."""
     before, kept = getattr(sys, name), os.dup(number)
     before_it_flushed = getattr(before, "flush", None)
     if number and before_it_flushed:
@@ -95,7 +95,7 @@ def _stream(number: int, name: str, source: int, *, own: bool = False) -> Iterat
 
 @contextlib.contextmanager
 def _state(arguments: Sequence[str], directory: Path) -> Iterator[None]:
-    """Arguments and directory; afterwards all is as it was, and what a command left there is an error."""
+    """Sets arguments and directory; afterwards restores the state, and reports leftovers of the command as errors."""
     words, where, environment = sys.argv, Path.cwd(), dict(os.environ)
     handlers = {number: signal.getsignal(number) for number in SIGNALS}
     root = logging.getLogger()
@@ -103,7 +103,7 @@ def _state(arguments: Sequence[str], directory: Path) -> Iterator[None]:
     # A process has no handlers: warnings go to the standard error output.
     root.handlers[:] = []
     root.setLevel(logging.WARNING)
-    # Whoever started the tests may ignore SIGINT.
+    # The parent of the tests may ignore SIGINT.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     during = signal.getsignal(signal.SIGINT)
     sys.argv = ["mptcplab", *arguments]

@@ -1,4 +1,4 @@
-"""What the tests share: scenarios, the command line, capabilities."""
+"""Fixtures of all tests: scenarios, the command line, capabilities."""
 
 from __future__ import annotations
 
@@ -63,12 +63,14 @@ MACHINE = {
     "emulate", "every_option", "host", "host_setup", "kernel_backend", "kernel_policies", "kernel_tools", "live",
     "namespaces", "validate", "wire",
 }  # fmt: skip
-"""Files with tests that make namespaces, devices or controllers of the kernel: in turn, each looks for what is left."""
+"""Test files that create namespaces, devices or kernel controllers; they run one after the other, because each checks
+for leftovers.
+"""
 
 # Names of controllers are the machine's, and other tests may run on it: in another process, or in another container.
 os.environ["MPTCPLAB_CONTROLLERS"] = f"t{secrets.token_hex(4)}_"
 
-# A shell without job control: what it starts with & ignores Ctrl-C, and so would the commands that are tested with it.
+# A shell without job control makes background commands ignore Ctrl-C, and so would the tested commands.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -76,7 +78,7 @@ Cli = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
-    """Which tests share a process, where there are several: those of a file, for what they share is made once."""
+    """Schedules the tests of a file to one process, because they share fixtures."""
 
     def _split_scope(self, nodeid: str) -> str:
         name = Path(nodeid.partition("::")[0]).stem

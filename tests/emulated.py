@@ -1,4 +1,4 @@
-"""Networks that a test emulates: what the machine must have, programs in them, and what must be gone afterwards."""
+"""Emulated networks of tests: required capabilities, programs in them, and checks for leftovers."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ class Machine:
         return process
 
     def run(self, toml: str, *arguments: str, expect: int = 0) -> tuple[str, str]:
-        """Runs it to its end; what it said on both outputs."""
+        """Runs it to its end; returns both outputs."""
         with self.start(toml, *arguments) as process:
             out, err = process.communicate(timeout=120)
         assert process.returncode == expect, out + err
@@ -129,18 +129,18 @@ class Machine:
         return out, err
 
     def links(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """What the last one reported of its links."""
+        """The links in the last report."""
         rows = json.loads(self.report.read_text())["links"]
         return {(row["link"], row["direction"]): row for row in rows}
 
     def left(self) -> set[str]:
-        """The namespaces of what was started here, and of this process, which has none at the end of a test."""
+        """Namespaces of the started processes and of this one, which has none at the end of a test."""
         return set().union(*(made_by(process) for process in [os.getpid(), *self.started]))
 
 
 @pytest.fixture
 def machine(tmp_path: Path) -> Iterator[Machine]:
-    """A machine that can emulate; afterwards nothing is left of what was made."""
+    """A machine that can emulate; checks for leftovers afterwards."""
     if (why := emulated_network.why_not_emulate()) is not None:
         cannot(why)
     try:

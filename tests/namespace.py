@@ -64,7 +64,7 @@ def _cannot(why: str) -> None:
 
 
 def ends(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
-    """What a process said until it ended in order."""
+    """The output of a process until its regular end."""
     out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     return out, err

@@ -1,4 +1,4 @@
-"""Whatever is written behind a command: one clear line and exit code 2 or 1, never a traceback, always an end."""
+"""Any arguments of a command: one clear line and exit code 2 or 1, never a traceback, always an end."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ BUSY = {
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [
-        (["run", "tiny.toml", "--seed", str(2**64 - 1), "--seeds", "3"], 2, "the last seed would be above 2^64 - 1"),
+        (["run", "tiny.toml", "--seed", str(2**64 - 1), "--seeds", "3"], 2, "the last seed exceeds 2^64 - 1"),
         (
             ["sweep", "tiny.toml", "--vary", "paths.wifi.loss=1%", "--seed", str(2**64 - 1), "--seeds", "2"],
             2,
@@ -63,15 +63,19 @@ BUSY = {
         (["run", "tiny.toml", "--seeds", str(10**30)], 2, "at most --seeds 18446744073709551615"),
         (["sweep", "tiny.toml", "--vary", "flows.bulk.rack=true,false", "--seeds", "5"], 2, "10 runs"),
         (["sweep", "tiny.toml", "--vary", "flows.bulk.a=1,2,3,4", "--seeds", "3"], 2, "12 runs"),
-        (["run", "tiny.toml", "--workers", str(10**20)], 2, "100000000000000000000 is more than 1024"),
-        (["run", "tiny.toml", "--workers", "9" * 5000], 2, "is not a whole number above 0"),
+        (["run", "tiny.toml", "--workers", str(10**20)], 2, "100000000000000000000 is above the maximum of 1024"),
+        (["run", "tiny.toml", "--workers", "9" * 5000], 2, "is not an integer above 0"),
         (["udp-interference", "tiny.toml", "--every", "20ms", "--duration", "1h"], 2, "periods"),
         (["udp-interference", "tiny.toml", "--seeds", "9"], 2, "limits.runs is 8"),
-        (["udp-interference", "tiny.toml", "--every", "1e300h"], 2, "is more than 2562047h"),
-        (["bench", "tiny.toml", "--repetitions", "1000000000"], 2, "is more than 1000"),
-        (["verify", "tiny.toml", "--most", "many"], 2, "is no size"),
-        (["receive", "--listen", ":5001", "--interface", "x", "--output", "nope/x"], 2, "there is no directory nope"),
-        (["receive", "--listen", ":5001", "--interface", "x", "--output", "."], 2, "this is a directory"),
+        (["udp-interference", "tiny.toml", "--every", "1e300h"], 2, "is above the maximum of 2562047h"),
+        (["bench", "tiny.toml", "--repetitions", "1000000000"], 2, "is above the maximum of 1000"),
+        (["verify", "tiny.toml", "--most", "many"], 2, "is not a size"),
+        (
+            ["receive", "--listen", ":5001", "--interface", "x", "--output", "nope/x"],
+            2,
+            "directory nope does not exist",
+        ),
+        (["receive", "--listen", ":5001", "--interface", "x", "--output", "."], 2, "is a directory"),
         (["run", "pipe"], 2, "not a regular file"),
         (["run", "/dev/zero"], 2, "not a regular file"),
         (["run", "still.toml"], 2, "for ever at one instant"),
@@ -79,9 +83,9 @@ BUSY = {
         (["bench", "stops.toml"], 1, "the simulation makes no progress at"),
         (["udp-interference", "stops.toml", "--every", "100ms"], 0, ""),
         (["run", "tiny.toml", "--output", "tiny.toml/under"], 2, "tiny.toml"),
-        (["analyse", "tiny.toml"], 2, "no such directory"),
-        (["verify", "pipe"], 2, "no regular file"),
-        (["verify", "/dev/zero"], 2, "no regular file"),
+        (["analyse", "tiny.toml"], 2, "directory not found"),
+        (["verify", "pipe"], 2, "not a regular file"),
+        (["verify", "/dev/zero"], 2, "not a regular file"),
     ],
 )
 def test_each_ends_with_one_line(cli: Cli, tmp_path: Path, arguments: list[str], code: int, says: str) -> None:
@@ -91,7 +95,7 @@ def test_each_ends_with_one_line(cli: Cli, tmp_path: Path, arguments: list[str],
     (tmp_path / "stops.toml").write_text(TINY + event)
     os.mkfifo(tmp_path / "pipe")
     done = cli(*arguments, expect=code)
-    # The parser of arguments says how a command is used; errors of ours are a line.
+    # The argument parser prints the usage; other errors are one line.
     assert len([line for line in done.stderr.splitlines() if line.startswith("mptcplab")]) <= 1, done.stderr
     assert says in done.stderr, done.stderr
 
@@ -104,9 +108,9 @@ def test_an_error_of_ours_is_a_line_too(monkeypatch: pytest.MonkeyPatch, capsys:
 
     monkeypatch.setattr(schema, "execute", fail)
     assert command_line.main(["schema"]) == 1
-    said = capsys.readouterr().err
-    assert said.startswith("mptcplab: internal error, please report it: KeyError")
-    assert len(said.splitlines()) == 1
+    output = capsys.readouterr().err
+    assert output.startswith("mptcplab: internal error, please report it: KeyError")
+    assert len(output.splitlines()) == 1
     monkeypatch.setenv(command_line.TRACEBACK, "1")
     with pytest.raises(KeyError):
         command_line.main(["schema"])
@@ -153,7 +157,7 @@ WORDS = st.one_of(
 
 @pytest.fixture(scope="module")
 def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with what commands work on."""
+    """A directory with input files for commands."""
     where = tmp_path_factory.mktemp("workshop")
     (where / "tiny.toml").write_text(TINY)
     run = Scenario.parse(TINY, "tiny").run(1, captures=where)
@@ -165,7 +169,7 @@ def workshop(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def said_of(arguments: list[str]) -> tuple[int, str]:
-    """Runs a command in this process; errors of ours are raised."""
+    """Runs a command in this process; internal errors are raised."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:
@@ -185,11 +189,11 @@ def test_any_arguments(command: str, workshop: Path, monkeypatch: pytest.MonkeyP
     @settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
     @given(st.lists(st.one_of(WORDS, st.sampled_from(own)), max_size=7))
     def check(words: list[str]) -> None:
-        code, said = said_of([command, *BUSY.get(command, []), *words])
-        assert code in (0, 1, 2), said
-        assert code == 0 or said.strip(), words
-        if code and not said.startswith("usage:"):
-            assert len(said.strip().splitlines()) == 1, said
+        code, output = said_of([command, *BUSY.get(command, []), *words])
+        assert code in (0, 1, 2), output
+        assert code == 0 or output.strip(), words
+        if code and not output.startswith("usage:"):
+            assert len(output.strip().splitlines()) == 1, output
 
     check()
 

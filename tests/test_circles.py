@@ -16,7 +16,7 @@ def tool() -> ModuleType:
 
 
 def edges(tool: ModuleType, folder: Path, files: dict[str, str]) -> tuple[set[tuple[str, str]], set[tuple[str, str]]]:
-    """What needs what in a crate, by imports and by calls."""
+    """The dependencies in a crate, by imports and by calls."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -32,9 +32,9 @@ def test_version_and_help(cli: Cli) -> None:
     assert cli("--version").stdout.strip() == f"mptcplab {_core.__version__}"
     text = cli("--help").stdout
     assert all(command in text for command in COMMANDS)
-    said = cli().stdout
-    assert all(f"  {command} " in said for command in COMMANDS)
-    assert "First steps" in said
+    output = cli().stdout
+    assert all(f"  {command} " in output for command in COMMANDS)
+    assert "First steps" in output
 
 
 def test_list(cli: Cli) -> None:
@@ -49,7 +49,7 @@ def test_schema(cli: Cli) -> None:
 
 
 def test_every_column_of_results_is_told(cli: Cli) -> None:
-    """docs/results.md is generated; no column, no metric is missing there, and none is told that is not."""
+    """docs/results.md is generated; it lists every column and metric, and no others."""
     assert cli("schema", "--results").stdout == (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
     assert list(glossary.METRICS) == [name for name, _ in _core.metrics()]
     flows = arrow_tables.flow_schema(list(summary.LIMITS)).names
@@ -81,9 +81,9 @@ def test_what_never_connects_and_what_is_no_tcp(cli: Cli, tmp_path: Path) -> Non
     paths = ["dead"]
     """
     (tmp_path / "odd.toml").write_text(text)
-    said = cli("run", "odd.toml").stdout
-    assert "voice (UDP): goodput" in said
-    assert "never (MPTCP): never connected" in said
+    output = cli("run", "odd.toml").stdout
+    assert "voice (UDP): goodput" in output
+    assert "never (MPTCP): never connected" in output
 
 
 def test_run_tells_what_happened(cli: Cli, scenario_file: Path) -> None:
@@ -148,8 +148,8 @@ def test_many_flows_together_are_no_faster_than_their_line(cli: Cli, tmp_path: P
     [row] = json.loads(cli("bench", "many.toml", "--json", "--repetitions", "1").stdout)
     # 100 files of 102,400 bytes in 20 seconds.
     assert row["goodput_mbps"] == pytest.approx(100 * 102_400 * 8 / 20 / 1e6)
-    said = cli("run", "many.toml").stdout
-    assert "and 80 more flows with 3.28 Mb/s together" in said
+    output = cli("run", "many.toml").stdout
+    assert "and 80 more flows with 3.28 Mb/s in total" in output
 
 
 def test_bench(cli: Cli, scenario_file: Path) -> None:
@@ -178,13 +178,13 @@ def test_a_broken_scenario_gives_one_message(cli: Cli, file: Path) -> None:
         (["run", "two.toml", "--backend", "tun"], "--backend sim, --backend kernel or --backend wire"),
         (["sweep", "two.toml", "--vary", "paths.wifi.loss=1%", "--backend", "kernel"], "--backend sim"),
         (["run", "two.toml", "--backend", "ns3"], "--backend sim"),
-        (["run", "two.toml", "--seed", "-1"], "whole number"),
-        (["run", "two.toml", "--workers", "0"], "whole number above 0"),
+        (["run", "two.toml", "--seed", "-1"], "is not an integer"),
+        (["run", "two.toml", "--workers", "0"], "integer above 0"),
         (["run", "two.toml", "--output", "two.toml"], "two.toml"),
         (["sweep", "two.toml", "--vary", "paths.wifi.loss"], "KEY=VALUE"),
         (["sweep", "two.toml", "--vary", "paths.wifi.loss=1"], "paths.wifi.loss"),
         (["sweep", "two.toml", "--vary", "paths.wify.loss=1%"], "wifi"),
-        (["fly"], "there is no command 'fly'"),
+        (["fly"], "unknown command 'fly'"),
     ],
 )
 def test_bad_input_ends_with_two(cli: Cli, scenario_file: Path, arguments: list[str], says: str) -> None:
@@ -196,7 +196,7 @@ def test_bad_input_ends_with_two(cli: Cli, scenario_file: Path, arguments: list[
 def test_ctrl_c_keeps_what_was_finished(scenario_file: Path, tmp_path: Path) -> None:
     text = scenario_file.read_text().replace('"6s"', '"60s"').replace("baselines = true", "")
     scenario_file.write_text(text + '[limits]\nmemory = "100GB"\n')
-    # Whoever started the tests may ignore SIGINT, as shells do for what runs in the background.
+    # The parent of the tests may ignore SIGINT, as shells do for background processes.
     start = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "from mptcplab.cli.main import main; sys.exit(main())"

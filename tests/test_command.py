@@ -61,7 +61,7 @@ def test_what_a_command_does_stays_its_own(
         assert done.returncode == 3
         assert f"a ⇒ b {tmp_path.name} \n" in done.stdout
         assert "from below\n" in done.stdout
-        assert done.stderr.count("RuntimeWarning: mind this") == 1
+        assert done.stderr.count("mptcplab: warning: mind this") == 1
         assert "logged\n" in done.stderr
         assert done.stderr.endswith("a child\n")
     print("afterwards")
@@ -87,12 +87,12 @@ def test_what_it_leaves_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert (signal.getsignal(signal.SIGTERM), dict(os.environ)) == before
 
 
-@pytest.mark.parametrize(("left", "code", "said"), [(None, 0, ""), (4, 4, ""), ("why", 1, "why\n")])
+@pytest.mark.parametrize(("left", "code", "output"), [(None, 0, ""), (4, 4, ""), ("why", 1, "why\n")])
 def test_exits_are_the_interpreter_s(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: object, code: int, said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: object, code: int, output: str
 ) -> None:
     def execute(_: argparse.Namespace) -> int:
         raise SystemExit(left)
 
     monkeypatch.setattr(example, "execute", execute)
-    assert result(here(["example"], tmp_path)) == (code, "", said)
+    assert result(here(["example"], tmp_path)) == (code, "", output)

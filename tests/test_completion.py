@@ -1,4 +1,4 @@
-"""What shells are given to complete with."""
+"""The completion scripts for shells."""
 
 from __future__ import annotations
 
@@ -32,4 +32,4 @@ def test_bash_completes(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_the_shell_has_to_be_known(cli: Cli) -> None:
-    assert "there is no choice 'fishh'" in cli("completion", "fishh", expect=2).stderr
+    assert "invalid value 'fishh'" in cli("completion", "fishh", expect=2).stderr

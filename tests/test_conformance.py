@@ -86,10 +86,10 @@ def test_only_explained_failures_are_no_surprise(
     outcome = Outcome(variants.Variant("dss/any.pkt", "ipv4"), passed=passed, message="any.pkt:7: wrong\nand more")
     known = [explanations.Explanation("dss/*", "design choice", "it is better so")] if explained else []
     assert summary.judge([outcome], known, verbose=False) == surprises
-    said = capsys.readouterr().out
-    assert ("it is better so" in said) == (explained and not passed)
-    assert ("NOT EXPLAINED" in said) == (not explained and not passed)
-    assert "and more" not in said
+    output = capsys.readouterr().out
+    assert ("it is better so" in output) == (explained and not passed)
+    assert ("NOT EXPLAINED" in output) == (not explained and not passed)
+    assert "and more" not in output
 
 
 def test_the_table_counts_by_directory() -> None:
@@ -130,7 +130,7 @@ def test_the_stand_in_for_nstat_shows_the_stacks_counters(tmp_path: Path) -> Non
 
 
 def totals(page: str) -> list[tuple[str, list[tuple[int, int]]]]:
-    """Of each table of directories: the row of all, and the numbers of variants and of what passed here."""
+    """The row of all tests in each table of directories, and the numbers of variants and of passed ones."""
     found, rows = list[tuple[str, list[tuple[int, int]]]](), list[tuple[int, int]]()
     for line in page.splitlines():
         cells = [cell.strip(" *") for cell in line.strip("|").split("|")]

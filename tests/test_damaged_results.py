@@ -44,10 +44,10 @@ def damaged(result: Path, tmp_path: Path) -> Path:
 
 
 def use(where: Path) -> str:
-    """Everything that reads a result; what it says of a damaged one."""
+    """Every reader of a result, and its error for a damaged one."""
     shutil.rmtree(where.parent / "merged", ignore_errors=True)
     shutil.rmtree(where.parent / "groups", ignore_errors=True)
-    said = []
+    output = []
     for read in (
         lambda: [analysis.tables(run, 0.5) for run in load(where)],
         lambda: [(run.controllers(), run.warmup, [run.bit_rate(path) for path in run.paths]) for run in load(where)],
@@ -58,9 +58,9 @@ def use(where: Path) -> str:
         try:
             read()
         except BadResult as error:
-            said.append(str(error))
-    assert all("\n" not in one for one in said), said
-    return said[0] if said else ""
+            output.append(str(error))
+    assert all("\n" not in one for one in output), output
+    return output[0] if output else ""
 
 
 def test_a_good_one_is_read(result: Path) -> None:
@@ -70,18 +70,18 @@ def test_a_good_one_is_read(result: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "content", "says"),
     [
-        ("run.json", b'{"mptcplab": "0.1.0", "runs": [{"run"', "this is not JSON"),
-        ("run.json", b"[" * 100_000, "this is not JSON"),
+        ("run.json", b'{"mptcplab": "0.1.0", "runs": [{"run"', "is not JSON"),
+        ("run.json", b"[" * 100_000, "is not JSON"),
         ("run.json", b"\xff\xfe", "not UTF-8 (byte 0)"),
         ("run.json", b"[]", "no list of runs"),
-        ("run.json", b'{"mptcplab": "1", "runs": [3]}', "run 0 is no table"),
-        ("run.json", b'{"mptcplab": 1, "runs": []}', "which version wrote it"),
-        ("scenario.toml", b"x = ", "this is not TOML"),
-        ("scenario.toml", b"x = " + b"[" * 100_000, "this is not TOML"),
-        ("scenario.toml", b"paths = 3", "paths are not tables by name"),
+        ("run.json", b'{"mptcplab": "1", "runs": [3]}', "run 0 is not a table"),
+        ("run.json", b'{"mptcplab": 1, "runs": []}', "has no version"),
+        ("scenario.toml", b"x = ", "is not TOML"),
+        ("scenario.toml", b"x = " + b"[" * 100_000, "is not TOML"),
+        ("scenario.toml", b"paths = 3", "paths are not named tables"),
         ("scenario.toml", b"\xff", "not UTF-8"),
-        ("samples.parquet", b"", "no Parquet file that can be read"),
-        ("samples.parquet", b"PAR1" + b"\xff" * 60 + b"PAR1", "no Parquet file that can be read"),
+        ("samples.parquet", b"", "is not a readable Parquet file"),
+        ("samples.parquet", b"PAR1" + b"\xff" * 60 + b"PAR1", "is not a readable Parquet file"),
     ],
 )
 def test_what_is_wrong_is_said(cli: Cli, damaged: Path, file: str, content: bytes, says: str) -> None:
@@ -116,7 +116,7 @@ def test_a_result_reads_nothing_outside(damaged: Path, tmp_path: Path) -> None:
         described = json.loads((damaged / "run.json").read_text())
         described["runs"][0]["scenario"] = name
         (damaged / "run.json").write_text(json.dumps(described))
-        assert "and not beside this file" in use(damaged)
+        assert "outside this directory" in use(damaged)
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -125,14 +125,14 @@ def test_pipes_and_devices_are_no_results(damaged: Path, file: str) -> None:
         (damaged / file).unlink()
         make: Callable[[Path], Any] = place
         make(damaged / file)
-        said = use(damaged)
+        output = use(damaged)
         # A table that merge alone would copy may lack; a pipe counts as lacking.
-        assert said or file in ("flows.parquet", "links.parquet"), file
+        assert output or file in ("flows.parquet", "links.parquet"), file
 
 
 def test_a_small_file_of_endless_rows(damaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(result_files, "MOST_ROWS", 100)
-    assert "rows are more than the 100 that are read" in use(damaged)
+    assert "rows exceed the maximum of 100" in use(damaged)
 
 
 @pytest.mark.parametrize("table", ["samples", "flows"])
@@ -146,7 +146,7 @@ def test_a_long_text_that_every_row_repeats(damaged: Path, monkeypatch: pytest.M
     assert file.stat().st_size < 40_000
     size = sum(entry.stat().st_size for entry in damaged.iterdir())
     for _ in range(2):
-        with pytest.raises(BadResult, match=r"bytes of text in the \d+ rows of 'variant' are more than are read"):
+        with pytest.raises(BadResult, match=r"bytes of text in the \d+ rows of 'variant' exceed the maximum"):
             merge([damaged], damaged.parent / "merged")
         assert not (damaged.parent / "merged").exists()
     assert size == sum(entry.stat().st_size for entry in damaged.iterdir())
@@ -155,7 +155,7 @@ def test_a_long_text_that_every_row_repeats(damaged: Path, monkeypatch: pytest.M
 def test_rows_that_are_too_large_are_not_read(damaged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(result_files, "BYTES_OF_TEXT", 1000)
     monkeypatch.setattr(result_files, "BYTES_OF_ROW", 1)
-    assert "rows are more than are read" in use(damaged)
+    assert "rows exceed the maximum" in use(damaged)
 
 
 def test_a_merge_that_fails_leaves_what_was_there(damaged: Path, result: Path, tmp_path: Path) -> None:
@@ -170,12 +170,12 @@ def test_a_merge_that_fails_leaves_what_was_there(damaged: Path, result: Path, t
 @pytest.mark.parametrize(
     ("column", "value", "says"),
     [
-        ("time_s", pa.array([float("nan")]), "its times go from"),
-        ("time_s", pa.array([1e300]), "its times go from"),
-        ("time_s", pa.array([-1.0]), "its times go from"),
+        ("time_s", pa.array([float("nan")]), "has times from"),
+        ("time_s", pa.array([1e300]), "has times from"),
+        ("time_s", pa.array([-1.0]), "has times from"),
         ("time_s", pa.array(["soon"]), "damaged"),
         ("seed", pa.array([-1]), "damaged"),
-        ("flow", pa.array([None], pa.string()), "has holes"),
+        ("flow", pa.array([None], pa.string()), "has missing values"),
         ("value", None, "no column 'value'"),
     ],
 )
@@ -188,7 +188,7 @@ def test_columns_of_another_make(damaged: Path, column: str, value: pa.Array | N
 
 
 def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where values stand in JSON or TOML."""
+    """Positions of values in JSON or TOML."""
     yield at
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
@@ -255,4 +255,4 @@ def test_a_file_name_with_a_line_break_is_told_in_one_line(result: Path) -> None
     described = json.loads((result / "run.json").read_text())
     described["runs"][0]["scenario"] = "\n"
     (where / "run.json").write_text(json.dumps(described))
-    assert "not of mptcplab" in use(where)
+    assert "not written by mptcplab" in use(where)

@@ -11,7 +11,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from mptcplab.plots import figure_style, parallel_drawing
-from mptcplab.plots.parallel_drawing import Studio, draw
+from mptcplab.plots.parallel_drawing import DrawingPool, draw
 
 
 def _figures(count: int) -> dict[str, Figure]:
@@ -38,7 +38,7 @@ def test_two_processes_draw_what_one_draws(monkeypatch: pytest.MonkeyPatch) -> N
     names = [f"figure-{at}" for at in range(6)]
     alone = draw(_figures(6), workers=1)
     assert (list(alone), started) == (names, [])
-    with Studio(workers=2) as studio:
+    with DrawingPool(workers=2) as studio:
         for name, figure in _figures(6).items():
             studio.take({name: figure})
         # The other process draws some of them, before anybody waits for it.
@@ -50,17 +50,17 @@ def test_two_processes_draw_what_one_draws(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_what_is_given_up_is_not_drawn_and_a_process_that_dies_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel_drawing, "WORTH_IT", 1)
-    with Studio(workers=2) as studio:
+    with DrawingPool(workers=2) as studio:
         studio.take(_figures(2))
     assert len(studio._drawn) < 2
     dead = [sys.executable, "-c", "import sys; sys.exit(3)"]
     monkeypatch.setattr(
         parallel_drawing, "_start", lambda: subprocess.Popen(dead, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     )
-    with Studio(workers=2) as studio:
+    with DrawingPool(workers=2) as studio:
         studio.take(_figures(1))
         studio._helpers[0].join()
-        with pytest.raises(RuntimeError, match="a process that draws figures ended with 3"):
+        with pytest.raises(RuntimeError, match="a drawing process ended with exit code 3"):
             studio.finish()
 
 
@@ -69,7 +69,7 @@ def test_what_cannot_leave_this_process_is_drawn_here(monkeypatch: pytest.Monkey
     figures = _figures(2)
     for figure in figures.values():
         figure.axes[0].xaxis.set_major_formatter(lambda value, _: f"{value:g} s")
-    with Studio(workers=2) as studio:
+    with DrawingPool(workers=2) as studio:
         studio.take(figures)
         while studio._waiting.qsize():
             time.sleep(0.01)
@@ -86,7 +86,7 @@ def test_who_interrupts_the_end_does_not_wait_for_ever(monkeypatch: pytest.Monke
         raise KeyboardInterrupt
 
     def end() -> None:
-        with Studio(workers=2) as studio:
+        with DrawingPool(workers=2) as studio:
             studio.take(_figures(2))
             monkeypatch.setattr(threading.Thread, "join", interrupted)
             studio.finish()

@@ -174,7 +174,7 @@ def test_a_run_that_stood_still_is_doubtful(machine: Machine) -> None:
         (machine.directory / "go").touch()
         _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
-    # No packet was under way, and none was due.
+    # No packet was in flight, and none was due.
     report = json.loads(machine.report.read_text())
     assert report["lateness"]["count"] == 0
     assert "the emulator stood still" in report["doubts"]
@@ -232,7 +232,7 @@ def test_nine_paths_have_eight_endpoints(machine: Machine) -> None:
         f'name = "nine"\nduration = "60s"\n{paths}[flows.bulk]\n', "--", *["ip", "mptcp", "endpoint"]
     )
     assert len(out.splitlines()) == 8
-    assert "host client: the kernel has 8 endpoints, so Multipath TCP does not use p8" in err
+    assert "host client: the kernel allows 8 endpoints, so MPTCP does not use p8" in err
 
 
 def test_a_host_that_could_not_be_told_ends_the_run() -> None:
@@ -244,7 +244,7 @@ def test_a_host_that_could_not_be_told_ends_the_run() -> None:
             raise ValueError(f"no such device, up={up}")
 
     network = emulated_network.Network(Deaf(), [Deaf()])  # type: ignore[arg-type, list-item]
-    network._tell()
+    network._apply_events()
     with pytest.raises(emulated_network.CannotEmulate, match="no such device, up=False"):
         network.check()
 
@@ -258,10 +258,10 @@ NOT_THERE = TWO + '[[events]]\nat = "1s"\npath = "wify"\nset = { up = false }\n'
     [
         (MIDDLEBOX, ["--", "true"], 2, "middleboxes work only in simulated networks"),
         (NOT_THERE, ["--", "true"], 2, "wify"),
-        (TWO, ["--", "no-such-command"], 2, "there is no command 'no-such-command' here"),
+        (TWO, ["--", "no-such-command"], 2, "command 'no-such-command' not found"),
         (TWO, ["--peer", "'", "--", "true"], 2, "write it as for a shell"),
-        (TWO, ["--peer", "", "--", "true"], 2, "--peer names no command"),
-        (TWO, ["--on", "mars", "--", "true"], 2, "there is no host 'mars'; there are: client, server"),
+        (TWO, ["--peer", "", "--", "true"], 2, "--peer is empty"),
+        (TWO, ["--on", "mars", "--", "true"], 2, "no host 'mars'; choose from: client, server"),
         (TWO, ["--pcap", "no/such/file", "--", "true"], 2, "cannot write the capture no/such/file"),
         (TWO, ["--peer", "false", "--", "sleep", "5"], 1, "the peer (false) ended with exit code 1"),
         (TWO.replace("[paths.wifi]", "[paths.wifi]\nmtu = 60"), ["--", "true"], 2, "mtu"),
@@ -287,12 +287,12 @@ def _says(capsys: pytest.CaptureFixture[str], file: Path, *, code: int) -> str:
 def test_without_root(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scenario_file: Path) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setattr(emulated_network, "TUN", Path("/dev/null"))
-    assert "network namespaces take root" in _says(capsys, scenario_file, code=2)
+    assert "network namespaces require root" in _says(capsys, scenario_file, code=2)
 
 
 def test_without_tun(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], scenario_file: Path) -> None:
     monkeypatch.setattr(emulated_network, "TUN", Path("/no/such/device"))
-    assert "/no/such/device is missing: load the module (modprobe tun)" in _says(capsys, scenario_file, code=2)
+    assert "/no/such/device is missing; load the module (modprobe tun)" in _says(capsys, scenario_file, code=2)
 
 
 def test_a_name_that_is_taken(
@@ -312,7 +312,7 @@ def test_a_kernel_without_mptcp_carries_the_rest(
     monkeypatch.setattr(emulated_network, "why_no_mptcp", lambda: "the kernel has no MPTCP sockets")
     assert command_line.main(["emulate", str(scenario_file), "--", "true"]) == 0
     err = capsys.readouterr().err
-    assert err.startswith("mptcplab: the kernel has no MPTCP sockets; the network carries everything else\n")
+    assert err.startswith("mptcplab: the kernel has no MPTCP sockets; all other traffic works\n")
 
 
 def _prompted(directory: Path, script: str, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -349,7 +349,7 @@ def test_a_link_that_was_slowed_down_is_slow(tmp_path: Path) -> None:
 def test_a_script_that_is_wrong_ends_the_network(tmp_path: Path) -> None:
     done = _prompted(tmp_path, "link wfi down\n", "--", "sleep", "60")
     assert done.returncode == 2
-    assert "mptcplab: link wfi down: there is no link 'wfi'; did you mean wifi?" in done.stderr
+    assert "mptcplab: link wfi down: unknown link 'wfi'; did you mean wifi?" in done.stderr
     done = _prompted(tmp_path, "link wifi rate 2\n")
     assert done.returncode == 2
     assert 'rate = "2": needs a unit' in done.stderr
@@ -365,10 +365,10 @@ def test_a_program_that_speaks_plain_tcp_is_told(machine: Machine) -> None:
     if (why := emulated_network.why_no_mptcp()) is not None:
         cannot(why)
     _, err = machine.run(TWO, *peer(SINK, TCP), "--", *python(SEND, TCP, 10_000))
-    assert "opened 1 connections of plain TCP and none of Multipath TCP" in err
+    assert "opened 1 plain TCP connections and none with MPTCP" in err
     assert "mptcpize run" in err
-    assert "iperf3 from 3.19 on has --mptcp" in err
+    assert "--mptcp of iperf3 3.19 or later" in err
     _, err = machine.run(TWO, *peer(SINK, MPTCP), "--", *python(SEND, MPTCP, 10_000))
     assert "mptcpize" not in err
     _, err = machine.run(TWO, *peer(SINK, TCP), "--", *python(SEND, MPTCP, 10_000))
-    assert "the program of the peer uses plain TCP; try --peer 'mptcpize run COMMAND'" in err
+    assert "The program of the peer uses plain TCP; try --peer 'mptcpize run COMMAND'" in err

@@ -1,4 +1,4 @@
-"""Events: the table, the command, pictures, qlog, and what is said of wrong input."""
+"""Events: the table, the command, figures, qlog, and errors for invalid input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mptcplab import Scenario
 from mptcplab.live.event_writer import tracing
 from mptcplab.plots import event_plots, figure_style, message_plot
 from mptcplab.results.model import event_table, events
-from mptcplab.results.read.event_log import Selection, TracedRun, load, told
+from mptcplab.results.read.event_log import Selection, TracedRun, load, rows_text
 from mptcplab.results.text import reasons
 from mptcplab.run.batch import Job, run_jobs
 from mptcplab.survey import consistency, planted_causes
@@ -66,39 +66,39 @@ def test_command_lists_counts_and_writes(cli: Cli, tmp_path: Path) -> None:
     cli("run", "two.toml", "--trace", "loss,schedule,window", "--trace-from", "500ms", "--output", "out")
     table = pq.read_table(tmp_path / "out" / "events.parquet")
     assert pc.min(table["time_s"]).as_py() >= 0.5
-    said = cli("events", "out", "--path", "lte", "--kind", "loss").stdout
-    assert "loss rack" in said
-    assert "wifi" not in said
+    output = cli("events", "out", "--path", "lte", "--kind", "loss").stdout
+    assert "loss rack" in output
+    assert "wifi" not in output
     assert "schedule" in cli("events", "out", "--count").stdout
     assert cli("events", "out", "--csv", "--kind", "loss").stdout.startswith('"run"')
-    assert cli("events", "out", "--from", "1999s").stdout == "no such events\n"
+    assert cli("events", "out", "--from", "1999s").stdout == "no matching events\n"
     cli("events", "out", "--picture", "sequence", "--output", "s.png")
     assert (tmp_path / "s.png").stat().st_size > 10_000
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "output"),
     [
         (("run", "two.toml", "--trace", "los"), "did you mean loss"),
-        (("run", "two.toml", "--trace", "loss", "--trace-from", "2s", "--trace-until", "1s"), "is not after"),
-        (("run", "two.toml", "--trace-from", "2s"), "--trace says of what"),
-        (("run", "two.toml", "--trace", "loss", "--trace-from", "5"), "is no time"),
-        (("events", "nowhere"), "no such directory"),
-        (("events", "plain"), "it has no events; run it again with --trace"),
+        (("run", "two.toml", "--trace", "loss", "--trace-from", "2s", "--trace-until", "1s"), "must be after"),
+        (("run", "two.toml", "--trace-from", "2s"), "need --trace KINDS"),
+        (("run", "two.toml", "--trace", "loss", "--trace-from", "5"), "is not a duration"),
+        (("events", "nowhere"), "directory not found"),
+        (("events", "plain"), "contains no events; repeat the run with --trace"),
         (("events", "traced", "--kind", "lost"), "did you mean loss"),
         (("events", "traced", "--path", "lt"), "did you mean lte"),
-        (("events", "traced", "--seed", "7"), "there is no run with seed 7"),
+        (("events", "traced", "--seed", "7"), "no run with seed 7"),
         (("events", "traced", "--picture", "sequenc"), "did you mean sequence"),
         (("events", "traced", "--picture", "sequence", "--output", "x.txt"), "must end with .png, .svg or .pdf"),
-        (("events", "traced", "--output", "x.png"), "--output is for a picture"),
+        (("events", "traced", "--output", "x.png"), "--output needs a figure"),
         (("events", "traced", "--picture", "limits"), "trace them with --trace subflow_blocked"),
     ],
 )
-def test_what_is_wrong_is_said(cli: Cli, tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+def test_what_is_wrong_is_said(cli: Cli, tmp_path: Path, arguments: tuple[str, ...], output: str) -> None:
     (tmp_path / "two.toml").write_text(TRACED)
     Scenario.parse(TRACED).run().save(tmp_path / "plain")
     Scenario.parse(TRACED).run(trace="loss").save(tmp_path / "traced")
-    assert said in cli(*arguments, expect=2).stderr
+    assert output in cli(*arguments, expect=2).stderr
 
 
 def test_a_damaged_table_is_one_line(cli: Cli, tmp_path: Path, traced: Path) -> None:
@@ -107,17 +107,17 @@ def test_a_damaged_table_is_one_line(cli: Cli, tmp_path: Path, traced: Path) -> 
     shutil.copytree(traced, tmp_path / "bad")
     file = tmp_path / "bad" / "events.parquet"
     file.write_bytes(file.read_bytes()[:1000])
-    said = cli("events", "bad", expect=2).stderr
-    assert "events.parquet: damaged" in said
-    assert said.count("\n") == 1
+    output = cli("events", "bad", expect=2).stderr
+    assert "events.parquet: damaged" in output
+    assert output.count("\n") == 1
     pq.write_table(pq.read_table(traced / "events.parquet").drop(["kind"]), file)
     assert "no column 'kind'" in cli("events", "bad", expect=2).stderr
 
 
 def test_memory_is_bounded_and_it_is_said(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(TRACED + "[limits]\ntrace = 50\n")
-    said = cli("run", "two.toml", "--trace", "all", "--output", "out").stdout
-    assert "events found no room" in said
+    output = cli("run", "two.toml", "--trace", "all", "--output", "out").stdout
+    assert "events exceeded limits.trace" in output
     assert pq.read_metadata(tmp_path / "out" / "events.parquet").num_rows == 50
     (tmp_path / "much.toml").write_text(TRACED + "[limits]\ntrace = 1000000000\n")
     assert "limits.trace = 1000000000" in cli("run", "much.toml", "--trace", "all", expect=2).stderr
@@ -130,7 +130,7 @@ DRAWN = {
     "limits": ["wifi", "lte", "loss"],
     "topology": ["client", "server", "10Mbit", "8Mbit"],
 }
-"""Words that stand in a picture."""
+"""The texts in a figure."""
 
 
 @pytest.mark.parametrize("picture", ["sequence", "messages", "decisions", "limits", "topology"])
@@ -142,13 +142,13 @@ def test_pictures_of_one_and_of_fifty_flows(picture: str, flows: int) -> None:
     )
     figure = event_plots.draw(picture, run, Selection())
     assert figure_style.png(figure) == figure_style.png(event_plots.draw(picture, run, Selection()))
-    # What is drawn is what was asked for: a flow, or a part of it, is another picture.
+    # The selection changes the figure: one flow, or a time range.
     if picture != "topology":
         early = event_plots.draw(picture, run, Selection(until=0.5))
         assert figure_style.png(early) != figure_style.png(figure)
-    said = " ".join(text.get_text() for text in figure.findobj(matplotlib.text.Text))
+    output = " ".join(text.get_text() for text in figure.findobj(matplotlib.text.Text))
     for word in DRAWN[picture]:
-        assert word in said, (word, said)
+        assert word in output, (word, output)
 
 
 @pytest.mark.parametrize("picture", ["sequence", "messages", "decisions", "limits"])
@@ -167,10 +167,10 @@ def test_pictures_of_four_hundred_pixels_lose_no_word(
     assert figure.get_size_inches().tolist() == [2.7, 3.4]
     whole = figure.bbox
     (axes,) = figure.axes
-    said = [*axes.texts, *(text for legend in figure.legends for text in legend.get_texts())]
+    output = [*axes.texts, *(text for legend in figure.legends for text in legend.get_texts())]
     # Ticks that lie beyond an axis have labels too, which nobody sees.
-    said += axes.get_yticklabels() if picture in ("decisions", "limits") else []
-    for shown in [*said, *(text for text in axes.get_children() if isinstance(text, matplotlib.text.Text))]:
+    output += axes.get_yticklabels() if picture in ("decisions", "limits") else []
+    for shown in [*output, *(text for text in axes.get_children() if isinstance(text, matplotlib.text.Text))]:
         box = shown.get_window_extent()
         inside = box.x0 > whole.x0 - 3 and box.x1 < whole.x1 + 3 and box.y0 > whole.y0 - 3 and box.y1 < whole.y1 + 3
         assert inside or not shown.get_text(), (shown.get_text(), box, whole)
@@ -185,10 +185,10 @@ def test_each_option_arrives_once(traced: Path) -> None:
 
 def test_rows_read_as_lines(traced: Path) -> None:
     run = load(traced)
-    text = told(run.select(Selection(kinds="rtt")), most=3)
+    text = rows_text(run.select(Selection(kinds="rtt")), most=3)
     assert "rtt sample  rtt 20.144 ms" in text
     assert "more (--most N" in text
-    with pytest.raises(BadResult, match="there is no flow"):
+    with pytest.raises(BadResult, match="unknown flow"):
         run.select(Selection(flow="b"))
 
 
@@ -220,7 +220,7 @@ def test_datagrams_and_joins_to_come_are_accused_of_nothing() -> None:
     short = TRACED.replace("[flows.a]", '[flows.a]\nbytes = "100kB"')
     for text, flow in ((voice, "voice"), (short, "a")):
         row = Scenario.parse(text).run(trace=events.REASONS).flow(flow)
-        assert not [said for said in reasons.sentences(row) if "down" in said or "no subflow" in said]
+        assert not [output for output in reasons.sentences(row) if "down" in output or "no subflow" in output]
 
 
 def test_a_path_that_never_joined_is_named_and_has_no_row() -> None:
@@ -232,7 +232,7 @@ def test_a_path_that_never_joined_is_named_and_has_no_row() -> None:
 
 def test_sentences_name_loss_as_loss() -> None:
     [run] = run_jobs([Job(Scenario.parse(TRACED).core, 1, trace=events.REASONS)], quiet=True)
-    assert any(said.startswith("random loss left") for said in reasons.sentences(run.flow()))
+    assert any(output.startswith("random loss left") for output in reasons.sentences(run.flow()))
     assert "capacity: path capacity" in run.summary()
     clean = Scenario.parse(TRACED.replace('loss = "1%"', 'queue = "60p"')).run(trace=events.REASONS)
     assert reasons.sentences(clean.flow()) == [reasons.reached(clean.flow())]
@@ -386,11 +386,11 @@ deadline = "1ms"
 
 def test_latency_is_a_metric_of_every_command(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "stream.toml").write_text(STREAM)
-    said = cli("run", "stream.toml", "--output", "out").stdout
-    assert "% of the blocks took longer than the deadline" in said
-    assert "the transfer was complete within the deadline" in said
-    assert "100.00% of the datagrams came later than the deadline, or never" in said
-    assert re.search(r"delay of the datagrams: median \d+ ms, p95 \d+ ms, p99 \d+ ms, jitter \d+ ms", said)
+    output = cli("run", "stream.toml", "--output", "out").stdout
+    assert "% of the blocks took longer than the deadline" in output
+    assert "the transfer was complete within the deadline" in output
+    assert "100.00% of the datagrams missed the deadline or were lost" in output
+    assert re.search(r"delay of the datagrams: median \d+ ms, p95 \d+ ms, p99 \d+ ms, jitter \d+ ms", output)
     rows = {row["flow"]: row for row in pq.read_table(tmp_path / "out" / "flows.parquet").to_pylist()}
     blocks = pq.read_table(tmp_path / "out" / "blocks.parquet")
     latency = np.sort(blocks["latency_s"].to_numpy())
@@ -409,11 +409,11 @@ def test_latency_is_a_metric_of_every_command(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_the_page_states_the_instructions_that_are_counted() -> None:
-    """Within 5%, of what tools/instructions.py wrote down."""
+    """Within 5% of the counts of tools/instructions.py."""
     root = Path(__file__).parent.parent
     counted = json.loads((root / "tools" / "instructions.json").read_text())["instructions_per_data_packet"]
     page = (root / "docs" / "events.md").read_text(encoding="utf-8")
-    said = re.search(r"about ([\d,]+) instructions in S1 and ([\d,]+) in S2", page)
-    assert said
-    for text, name in zip(said.groups(), ("S1", "S2"), strict=True):
+    output = re.search(r"about ([\d,]+) instructions in S1 and ([\d,]+) in S2", page)
+    assert output
+    for text, name in zip(output.groups(), ("S1", "S2"), strict=True):
         assert float(text.replace(",", "")) == pytest.approx(counted[name], rel=0.05)

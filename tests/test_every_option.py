@@ -97,9 +97,9 @@ def test_every_option(namespace: Namespace, cli: Cli, tmp_path: Path, version: s
     assert {int(field, 0) for field in fields} == SUBTYPES[version]
     assert tshark("-r", file, "-Y", "_ws.malformed") == ""
     assert expert(file, "error") == []
-    said = json.loads(cli("verify", file, "--json").stdout)
-    assert said["faults"] == []
-    checks = said["checks"]
+    output = json.loads(cli("verify", file, "--json").stdout)
+    assert output["faults"] == []
+    checks = output["checks"]
     for check in ("token", "MP_JOIN HMAC", "DSS checksum", "MP_FASTCLOSE key", "data sequence"):
         assert checks[check]["right"] > 0, (check, checks)
     assert ("ADD_ADDR HMAC" in checks) == (version == "v1")
@@ -138,7 +138,7 @@ def test_mp_fail(cli: Cli, tmp_path: Path, version: str) -> None:
         assert 6 in {int(field, 0) for field in fields}, file.stem
         assert tshark("-r", file, "-Y", "_ws.malformed") == ""
         assert expert(file, "error") == []
-    # What left was right, what arrived was not: the box stands between the captures.
+    # The sent bytes were correct and the received ones were not, because the box is between the captures.
     sent, received = sorted(files, key=lambda file: file.stem)
     assert json.loads(cli("verify", sent, "--json").stdout)["faults"] == []
     assert "DSS checksum" in cli("verify", received, expect=1).stdout

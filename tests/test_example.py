@@ -40,13 +40,13 @@ def test_the_notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_scenario_of_the_readme(cli: Cli, tmp_path: Path, backticks: bool) -> None:
     text = code("docs/guide.md", "toml")[0] if backticks else (ROOT / "docs/examples/handoff.toml").read_text()
     (tmp_path / "handoff.toml").write_text(text)
-    said = cli("run", "handoff.toml").stdout
+    output = cli("run", "handoff.toml").stdout
     if backticks:
-        assert said in (ROOT / "docs/guide.md").read_text(encoding="utf-8"), "the page shows what one gets"
+        assert output in (ROOT / "docs/guide.md").read_text(encoding="utf-8"), "the page shows what one gets"
 
 
 def test_the_first_minutes(cli: Cli, tmp_path: Path) -> None:
-    """What the README prints is what its commands print, to the last letter."""
+    """The outputs in the README are exactly those of its commands."""
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     (tmp_path / "two.toml").write_text(cli("example").stdout)
     assert f"```\n{cli('run', 'two.toml').stdout}```" in text
@@ -64,15 +64,15 @@ def test_the_example_with_a_middlebox() -> None:
     assert snippet["events"] == whole["events"]
     run = Scenario.load(example).run(seed=1)
     moving, late = run.flow("moving"), run.flow("late")
-    # Who is there already loses a subflow; who comes later finds no Multipath TCP.
+    # An existing connection loses a subflow; a new one finds no MPTCP.
     assert moving["multipath"]
     assert moving["intact"]
     assert moving["bytes_received_total"] == 5_000_000
     assert not late["multipath"]
     assert late["intact"]
-    said = f"fell back to TCP at {late['fell_back_at_s']:.2f} s on path wifi: options were removed from the SYN"
-    assert said in run.summary()
-    assert said in (ROOT / "docs/guide.md").read_text(encoding="utf-8")
+    output = f"fell back to TCP at {late['fell_back_at_s']:.2f} s on path wifi: options were removed from the SYN"
+    assert output in run.summary()
+    assert output in (ROOT / "docs/guide.md").read_text(encoding="utf-8")
 
 
 def anchors(page: Path) -> set[str]:

@@ -1,4 +1,4 @@
-"""With NumPy alone: scenarios run; what needs more says which extra brings it, before anything runs."""
+"""With NumPy alone, scenarios run; other commands name the missing extra before anything runs."""
 
 from __future__ import annotations
 

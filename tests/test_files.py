@@ -67,8 +67,8 @@ def test_results_do_not_leave_by_a_link(cli: Cli, scenario_file: Path, tmp_path:
         (out.parent / "other").mkdir(exist_ok=True)
         base = out if name == "pcap" else out.parent / "other"
         (base / Path(name).name).symlink_to(elsewhere)
-        said = cli("run", scenario_file, "--output", base, "--pcap", expect=2).stderr
-        assert "is a link to another place" in said
+        output = cli("run", scenario_file, "--output", base, "--pcap", expect=2).stderr
+        assert "is a link to another place" in output
     assert list(elsewhere.iterdir()) == []
 
 
@@ -79,15 +79,15 @@ def test_a_directory_is_made_with_those_above(tmp_path: Path) -> None:
 def test_what_is_no_file_is_not_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
-        with pytest.raises(BadFile, match="no regular file"):
+        with pytest.raises(BadFile, match="not a regular file"):
             read_bytes(path, 1000)
     (tmp_path / "long").write_bytes(bytes(1001))
-    with pytest.raises(BadFile, match="1001 bytes are more than the 1000"):
+    with pytest.raises(BadFile, match="has 1001 bytes, more than the maximum of 1000"):
         read_bytes(tmp_path / "long", 1000)
 
 
 def limited(directory: Path, size: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs mptcplab where no file can be longer than `size`: what a full disk is like."""
+    """Runs mptcplab with a maximum file size, which acts like a full disk."""
     return subprocess.run(
         [sys.executable, "-m", "mptcplab", *arguments],
         cwd=directory,

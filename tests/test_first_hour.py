@@ -113,9 +113,9 @@ def test_a_quick_look_says_what_it_is_and_lists_nothing(
     found = reproduce([only], Effort("quick"), quiet=True)
     monkeypatch.setattr("mptcplab.reproduce.runner.reproduce", lambda *_, **__: found)
     assert commands.main(["reproduce", study.name, "--quick", "--output", str(tmp_path / "out")]) == 0
-    said = capsys.readouterr().out
-    assert "quick is for a look" in said
-    assert not re.search(r"^  \w+: A-", said, re.MULTILINE)
+    output = capsys.readouterr().out
+    assert "--quick runs few seeds" in output
+    assert not re.search(r"^  \w+: A-", output, re.MULTILINE)
 
 
 def test_the_paths_of_the_readme_carry_something() -> None:
@@ -143,7 +143,7 @@ def test_the_page_of_real_packets_makes_what_it_sends() -> None:
 def test_a_capture_without_a_place_says_where_it_went(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(THREE)
     assert "written to results/" in cli("run", "x.toml", "--pcap").stdout
-    assert "(DIR: --output, or results)" in " ".join(cli("run", "--help").stdout.split())
+    assert "(default DIR: results)" in " ".join(cli("run", "--help").stdout.split())
 
 
 def test_labels_of_arrows_that_cross_do_not_hide_each_other() -> None:

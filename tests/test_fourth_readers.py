@@ -1,4 +1,4 @@
-"""What a fourth pair of fresh readers met."""
+"""Regression tests from a usability review: summaries, `why`, and kernel runs."""
 
 from __future__ import annotations
 
@@ -284,14 +284,14 @@ def test_a_long_queue_behind_the_access_link_is_that_of_its_own_link() -> None:
     behind, same = (reasons.queueing_delay(run.flow()["paths"][0]) for run in runs)
     assert behind == pytest.approx(same, rel=0.05)
     row = runs[0].flow()
-    assert "the queue of neck held data" in "; ".join(reasons.sentences(row))
+    assert "data waited long in the queue of neck" in "; ".join(reasons.sentences(row))
     [note] = long_queues(runs[0], row)
     assert note.startswith("the queue of neck may hold 600 packets")
     assert note.endswith('queue = "17p" would shorten the RTT of access')
 
 
 @pytest.mark.parametrize(
-    ("neck", "more", "said"),
+    ("neck", "more", "output"),
     [
         ('queue = "4p"', "", "drops in the queue of neck left"),
         ('loss = "3%"', "", "random loss on neck left"),
@@ -301,9 +301,9 @@ def test_a_long_queue_behind_the_access_link_is_that_of_its_own_link() -> None:
         ("", '[[events]]\nat = "4s"\nlink = "neck"\nset = { up = false }\n', "neck was down"),
     ],
 )
-def test_sentences_name_the_link_and_not_the_first_one_of_the_path(neck: str, more: str, said: str) -> None:
+def test_sentences_name_the_link_and_not_the_first_one_of_the_path(neck: str, more: str, output: str) -> None:
     said_of = reasons.sentences(_observed(NECK.format(neck=neck) + more))
-    assert said in said_of[0]
+    assert output in said_of[0]
     assert "neck" in said_of[0]
 
 
@@ -311,10 +311,10 @@ def test_what_two_paths_share_is_said_once() -> None:
     """Two paths over one slow link, with other traffic there and a long queue."""
     second = '[links.b]\nends = ["host", "r1"]\nrate = "100Mbit"\n[flows.t]'
     text = NECK.format(neck='queue = "700p"').replace("[flows.t]", second) + OTHER
-    said = reasons.sentences(_observed(text))
-    assert sum("other flows took" in sentence for sentence in said) == 1
-    assert sum("bufferbloat" in sentence for sentence in said) == 1
-    assert all("neck" in sentence for sentence in said)
+    output = reasons.sentences(_observed(text))
+    assert sum("other flows took" in sentence for sentence in output) == 1
+    assert sum("bufferbloat" in sentence for sentence in output) == 1
+    assert all("neck" in sentence for sentence in output)
 
 
 @pytest.mark.parametrize("line", ["100Mbit", "40Mbit", "unlimited"])
@@ -358,15 +358,12 @@ def test_what_linux_retransmits_and_what_arrives_twice_have_words_of_their_own()
     row: FlowRow = {**run.flow(), "reinjected": 84_000, "duplicates": None}
     [line] = summary._reinjected(Run(scenario.core, 1, run._results, backend="kernel"), row)
     report = kernel_backend.Report(1, "", "6.18", [], [], None, None, {"client": {"MPTcpExt": {"DuplicateData": 4978}}})
-    assert line.startswith("retransmitted by Multipath TCP after a timeout: 84 kB")
+    assert line.startswith("retransmitted by MPTCP after a timeout: 84 kB")
     assert "another path" not in line
     assert "twice" not in line
-    assert (
-        "data that arrived twice: 4978 segments in the whole run, as the receiver counts them"
-        in kernel_backend.told(report)
-    )
+    assert "duplicate segments in the whole run, counted by the receiver: 4978" in kernel_backend.report_text(report)
     [simulated] = summary._reinjected(run, {**row, "duplicates": 0})
-    assert simulated.startswith("queued on another path as well")
+    assert simulated.startswith("also queued on another path")
 
 
 def test_a_backup_is_no_fault_of_the_scheduler() -> None:
@@ -396,17 +393,17 @@ def test_the_flows_that_pay_for_a_change_are_named() -> None:
     before, after = answer.runs[0].flow("other")["goodput"] / 1e6, float(loser.split()[2])
     assert after < before
     assert loser == f"other gets {after:.2f} instead of {before:.2f} Mb/s"
-    assert f"It takes this from other flows: {loser}." in answer.sentences()[2]
+    assert f"Other flows lose: {loser}." in answer.sentences()[2]
     [alone] = explain(Scenario.parse(text.partition("[flows.other]")[0]), seeds=[1])
     assert alone.remedy is not None
-    assert "takes this from" not in alone.sentences()[2]
+    assert "Other flows lose" not in alone.sentences()[2]
 
 
 def test_a_scheduler_of_linux_is_not_tried_and_that_is_told() -> None:
     finding = reasons.Finding("scheduler", "a", 0.5, 1e6)
     runs = [Scenario.parse(HOLE.format(mtu="")).vary({"duration": "1s"}).run()]
     answer = Answer("f", runs, estimate([1.0]), {"a": estimate([1.0])}, [finding], on_linux=True)
-    assert answer.sentences()[1].endswith("Linux has no other scheduler, and none was tried.")
+    assert answer.sentences()[1].endswith("Linux has no other scheduler, so none was tested.")
     assert "Linux" not in replace(answer, on_linux=False).sentences()[1]
     assert "Linux" not in replace(answer, findings=[replace(finding, is_backup=True)]).sentences()[1]
 
@@ -431,18 +428,20 @@ def test_a_cause_that_a_change_proves_comes_with_the_one_of_the_run() -> None:
 
 def test_no_other_path_is_suggested_where_all_are_down() -> None:
     down = "".join(f'[[events]]\nat = "0s"\npath = "{path}"\nset = {{ up = false }}\n' for path in "ab")
-    said = Scenario.parse(HOLE.format(mtu="") + down).run(trace=events.REASONS).summary()
-    assert "another first path" not in said
-    assert "so were all other paths" in said
+    output = Scenario.parse(HOLE.format(mtu="") + down).run(trace=events.REASONS).summary()
+    assert "another first path" not in output
+    assert "so were all other paths" in output
     one = Scenario.parse(HOLE.format(mtu="") + down.partition("\n[[events]]")[0] + "\n").run(trace=events.REASONS)
-    assert "with another first path it may open" in one.summary()
+    assert "with another first path it may connect" in one.summary()
 
 
-@pytest.mark.parametrize(("count", "said"), [(1, "1 retransmission, 1 timeout"), (2, "2 retransmissions, 2 timeouts")])
-def test_one_retransmission_has_no_plural(count: int, said: str) -> None:
+@pytest.mark.parametrize(
+    ("count", "output"), [(1, "1 retransmission, 1 timeout"), (2, "2 retransmissions, 2 timeouts")]
+)
+def test_one_retransmission_has_no_plural(count: int, output: str) -> None:
     row = Scenario.parse(HOLE.format(mtu="")).vary({"duration": "1s"}).run().flow()
     path: PathRow = {**row["paths"][0], "retransmits": count, "timeouts": count}
-    assert summary._path_lines(row, path, None)[0].endswith(said)
+    assert summary._path_lines(row, path, None)[0].endswith(output)
 
 
 def test_penalties_are_told_where_nothing_was_reinjected_and_small_amounts_are_no_0_kb() -> None:
@@ -457,8 +456,8 @@ def test_penalties_are_told_where_nothing_was_reinjected_and_small_amounts_are_n
 @pytest.mark.parametrize("kind", ["strip-options", "nat"])
 def test_a_path_that_no_subflow_joins_is_told_with_its_middlebox(kind: str) -> None:
     box = f'[middleboxes.m]\npath = "b"\nkind = "{kind}"\n'
-    said = Scenario.parse(HOLE.format(mtu="") + box).run(trace=events.REASONS).summary()
-    assert ("no subflow joined over b, behind the middlebox m (strip-options)" in said) == (kind == "strip-options")
+    output = Scenario.parse(HOLE.format(mtu="") + box).run(trace=events.REASONS).summary()
+    assert ("no subflow joined over b, behind the middlebox m (strip-options)" in output) == (kind == "strip-options")
 
 
 def test_what_a_redundant_scheduler_sends_twice_is_told() -> None:

@@ -1,4 +1,4 @@
-"""What fresh readers of the tool met: summaries that name the wrong limit, and errors that lead nowhere."""
+"""Regression tests from a usability review: wrong causes in summaries, and errors without a solution."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ rcvbuf = "{receive}"
     [("100kB", "4MB", "send_buffer", "receive_window"), ("4MB", "200kB", "receive_window", "send_buffer")],
 )
 def test_the_buffer_that_is_full_is_named(send: str, receive: str, full: str, other: str) -> None:
-    """The oldest data is on the far path: what holds it back is the one buffer that is full, and not the other one."""
+    """The oldest data is on the path with the long delay; only the full buffer is the cause."""
     run = Scenario.parse(UNEQUAL.format(send=send, receive=receive)).run(trace=events.REASONS)
     far = run.path("far")
     assert far is not None
@@ -60,7 +60,7 @@ def test_reinjections_count_after_the_warm_up_as_the_rates_next_to_them() -> Non
     before = values[times <= 2.0][-1]
     assert before > 0
     assert run.flow("f")["reinjected"] == values[-1] - before > 0
-    assert "queued on another path as well, as Linux counts it" in run.summary()
+    assert "also queued on another path, as Linux counts it" in run.summary()
 
 
 def test_one_path_has_no_other_one_to_reinject_on() -> None:
@@ -103,11 +103,11 @@ def test_a_silence_names_its_path_and_its_cause() -> None:
     assert shares["down"] == pytest.approx(7 / row["longest_silence_s"], abs=0.05)
     assert re.search(r"although data was waiting: wifi was down for \d+% of that time", run.summary())
     both = Runs([run, run])
-    assert "in the longest time, wifi was down for" in repeated_runs.summary(both, {})
+    assert "during the longest silence, wifi was down for" in repeated_runs.summary(both, {})
 
 
 def test_a_silence_on_several_paths_says_what_each_did() -> None:
-    """The other path is up, and its data waits at the receiver for what was lost with the first one."""
+    """The other path is up, and its data waits at the receiver for the lost data of the first one."""
     text = OUTAGE.format(paths='["wifi", "lte"]', more="opportunistic_retransmission = false")
     text = text.replace("set = { up = false }", 'set = { up = false }\nhow = "blackhole"').replace("20Mbit", "4Mbit")
     run = Scenario.parse(text.replace('queue = "50p"', 'queue = "400p"')).run(trace=events.REASONS)
@@ -128,21 +128,24 @@ def test_a_call_that_is_never_late_gets_one_sentence() -> None:
     assert answer.tried == []
     [sentence] = answer.sentences()
     assert "0.0% of its blocks come after their deadline" in sentence
-    assert sentence.endswith("It needs no change, and none was tried.")
+    assert sentence.endswith("No change is needed, and none was tested.")
 
 
 def test_a_baseline_that_got_nothing_is_named_with_its_cause(cli: Cli, tmp_path: Path) -> None:
     text = OUTAGE.format(paths='["lte", "wifi"]', more="baselines = true").replace('"12s"', '"19.9s"')
     (tmp_path / "dead.toml").write_text(text.replace('"5s"', '"0s"'))
     for seeds in ("1", "2"):
-        said = cli("run", "dead.toml", "--seeds", seeds).stdout
-        assert "plain TCP over wifi alone got nothing: it never connected: wifi was down" in said
+        output = cli("run", "dead.toml", "--seeds", seeds).stdout
+        assert "plain TCP over wifi alone delivered nothing: it never connected: wifi was down" in output
     taken = (tmp_path / "dead.toml").read_text().replace("up = false }", 'up = false }\nhow = "endpoint"')
     (tmp_path / "taken.toml").write_text(taken)
-    said = cli("run", "taken.toml").stdout
-    assert "plain TCP over wifi alone got nothing: it never connected: no handshake was sent, for an event" in said
-    said = cli("why", "dead.toml", "--seeds", "1").stdout
-    assert "Plain TCP over wifi alone gets nothing: it never connected: wifi was down." in said
+    output = cli("run", "taken.toml").stdout
+    assert (
+        "plain TCP over wifi alone delivered nothing: it never connected: no handshake was sent, because an event"
+        in output
+    )
+    output = cli("why", "dead.toml", "--seeds", "1").stdout
+    assert "Plain TCP over wifi alone delivers nothing: it never connected: wifi was down." in output
 
 
 def test_plain_tcp_is_no_endpoint_of_multipath_tcp() -> None:
@@ -200,7 +203,7 @@ def _interfaced(text: str) -> Interfaced:
     [
         ("10.9.9.9", ["192.168.2.7/24"], [], "must be in the subnet of eth2, 192.168.2.0/24 (try eth2=192.168.2.1)"),
         ("10.9.9.9", ["192.168.2.7/24"], ["192.168.2.254"], "(try eth2=192.168.2.254)"),
-        ("192.168.2.7", ["192.168.2.7/24"], [], "this is the interface's own"),
+        ("192.168.2.7", ["192.168.2.7/24"], [], "this is the address of the interface"),
         ("192.168.2.1", ["192.168.2.7/24"], [], None),
         ("172.31.1.1", ["203.0.113.9/32"], [], None),
         ("fe80::1", ["2001:db8::7/64"], [], None),
@@ -227,33 +230,33 @@ def slow(tmp_path: Path) -> Path:
 
 @pytest.mark.usefixtures("slow")
 def test_the_capacity_of_links_can_be_swept(cli: Cli) -> None:
-    said = cli("sweep", "slow.toml", "--vary", "paths.wifi.rate=10Mbit,20Mbit", "--metric", "capacity,late").stdout
-    rows = [line.split() for line in said.splitlines() if line.startswith(("10Mbit", "20Mbit"))]
+    output = cli("sweep", "slow.toml", "--vary", "paths.wifi.rate=10Mbit,20Mbit", "--metric", "capacity,late").stdout
+    rows = [line.split() for line in output.splitlines() if line.startswith(("10Mbit", "20Mbit"))]
     assert [row[0] for row in rows] == ["10Mbit", "20Mbit"]
     assert float(rows[0][1]) < float(rows[1][1])
-    assert "late was not measured in any run; these runs have" in said
+    assert "late was not measured in any run; these runs have" in output
 
 
 @pytest.mark.usefixtures("slow")
 def test_an_unknown_option_has_the_nearest_one_named(cli: Cli) -> None:
-    assert "there is no option '--sed'; did you mean --seed?" in cli("run", "slow.toml", "--sed", "3", expect=2).stderr
-    said = cli("emulate", "slow.toml", "iperf3", "-c", "server", expect=2).stderr
-    assert "there is no option '-c'; write -- before the program that is to run" in said
+    assert "unknown option '--sed'; did you mean --seed?" in cli("run", "slow.toml", "--sed", "3", expect=2).stderr
+    output = cli("emulate", "slow.toml", "iperf3", "-c", "server", expect=2).stderr
+    assert "unknown option '-c'; write -- before the program" in output
 
 
 def test_a_capture_that_is_not_there_has_a_near_one_named(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "sender.pcapng").write_bytes(b"")
-    said = cli("verify", "sendr.pcapng", expect=2).stderr
-    assert said == "mptcplab verify: sendr.pcapng: no such file; did you mean sender.pcapng?\n"
+    output = cli("verify", "sendr.pcapng", expect=2).stderr
+    assert output == "mptcplab verify: sendr.pcapng: no such file; did you mean sender.pcapng?\n"
     (tmp_path / "sender.pcapng").unlink()
     assert "no such file; . has no captures" in cli("verify", "sendr.pcapng", expect=2).stderr
 
 
 def test_a_series_of_paths_needs_one_and_a_series_of_the_flow_none() -> None:
     run = Scenario.parse(OUTAGE.format(paths='["wifi", "lte"]', more="")).run()
-    with pytest.raises(ValueError, match=r"cwnd is measured on each path; name one, path=...: wifi, lte"):
+    with pytest.raises(ValueError, match=r"cwnd is measured per path; add path=..., one of: wifi, lte"):
         run.series("cwnd")
-    with pytest.raises(ValueError, match="send_queue is measured for the whole flow, and not on wifi"):
+    with pytest.raises(ValueError, match="send_queue is measured for the whole flow, not on wifi"):
         run.series("send_queue", path="wifi")
     assert run.series("cwnd", path="lte")[1].size
     with pytest.raises(TypeError, match=r"run\(\) has no argument seeds; call runs\(seeds=range\(1, 4\)\)"):
@@ -273,20 +276,20 @@ def test_round_trips_end_with_their_flow() -> None:
 @pytest.mark.usefixtures("slow")
 def test_the_names_of_curves_are_in_the_error(cli: Cli) -> None:
     cli("run", "slow.toml", "--output", "res", "--quiet")
-    said = cli("cdf", "res", "--metric", "latency", expect=2).stderr
-    assert "write DIR:FLOW, and latency is that of a flow: res:call" in said
-    said = cli("cdf", "res", expect=2).stderr
-    assert "throughput is that of a path: res:wifi, res:total" in said
+    output = cli("cdf", "res", "--metric", "latency", expect=2).stderr
+    assert "write DIR:FLOW; latency belongs to a flow: res:call" in output
+    output = cli("cdf", "res", expect=2).stderr
+    assert "throughput belongs to a path: res:wifi, res:total" in output
 
 
 @pytest.mark.usefixtures("slow")
 def test_no_p_value_is_printed_as_zero(cli: Cli) -> None:
-    said = cli(
+    output = cli(
         "sweep", "slow.toml", "--vary", "flows.call.rate=2Mbit,4Mbit", "--seeds", "3", "--compare",
         "flows.call.rate=2Mbit",
     ).stdout  # fmt: skip
-    assert "< 0.001" in said
-    assert not re.search(r"\s0\s", said.partition("difference")[2].splitlines()[1])
+    assert "< 0.001" in output
+    assert not re.search(r"\s0\s", output.partition("difference")[2].splitlines()[1])
 
 
 def test_a_cause_has_one_pair_of_brackets() -> None:
@@ -310,11 +313,11 @@ def test_the_figure_of_why_is_a_mean_over_its_seeds() -> None:
 @pytest.mark.parametrize(
     ("counted", "says"),
     [
-        ({"MPCapableSYNTX": 0}, "of plain TCP and none of Multipath TCP"),
-        ({"MPCapableSYNTX": 2, "MPCapableSYNACKRX": 0}, "the program of the peer uses plain TCP; try --peer 'mptcpize"),
+        ({"MPCapableSYNTX": 0}, "plain TCP connections and none with MPTCP"),
+        ({"MPCapableSYNTX": 2, "MPCapableSYNACKRX": 0}, "The program of the peer uses plain TCP; try --peer 'mptcpize"),
         ({"MPCapableSYNTX": 2, "MPCapableSYNACKRX": 1}, None),
     ],
 )
 def test_a_peer_that_speaks_plain_tcp_is_named(counted: dict[str, int], says: str | None) -> None:
-    said = plain_tcp_in_words("client", {"Tcp": {"ActiveOpens": 2}, "MPTcpExt": counted})
-    assert (said is None) if says is None else said is not None and says in said
+    output = plain_tcp_in_words("client", {"Tcp": {"ActiveOpens": 2}, "MPTcpExt": counted})
+    assert (output is None) if says is None else output is not None and says in output

@@ -26,7 +26,7 @@ def test_the_glossary_is_short_and_has_the_terms_that_readers_asked_for() -> Non
         "receive window",
         "send buffer",
     )
-    printed = (reasons.WORDS["bottleneck"], "as the sender saw it", "aggregation benefit")
+    printed = (reasons.WORDS["bottleneck"], "sender's view", "aggregation benefit")
     assert [term for term in (*asked.split(), *phrases, *printed) if term not in words] == []
 
 

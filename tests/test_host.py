@@ -32,7 +32,7 @@ MPTCP = socket.IPPROTO_MPTCP if hasattr(socket, "IPPROTO_MPTCP") else 262
 def test_nobody_is_accused_where_all_is_well(healthy: Hosts) -> None:
     assert healthy.check() == {}
     assert healthy.check("--peer", PEER) == {}
-    assert "nothing stands in the way" in healthy.host("check").stdout
+    assert "no MPTCP problems found" in healthy.host("check").stdout
     healthy.client.sysctl("net.ipv4.conf.all.rp_filter", "1")
     assert not healthy.check()["rp-filter"]["problem"], "routes by source are right under a strict filter"
 
@@ -58,7 +58,7 @@ FAULTS = {
     "device": "mptcp endpoint delete id 2; mptcp endpoint add 10.0.2.1 dev eth1 subflow",
     "device-down": "link set eth2 down",
 }
-"""By what is to be found (the first word): what plants it on the client."""
+"""By finding (the first word): the command that causes it on the client."""
 
 
 def _plant(host: Namespace, commands: str) -> None:
@@ -108,8 +108,8 @@ def test_setup_runs_what_check_suggests_and_check_says_what_it_does_not_fix(heal
         assert suggested <= planned, (suggested, planned)
         assert any(line.startswith("mptcplab host setup --apply") and wanted in line for line in told.splitlines())
     else:
-        [said] = [line for line in told.splitlines() if line.startswith("host setup does not fix: ")]
-        assert wanted in said.partition(";")[0]
+        [output] = [line for line in told.splitlines() if line.startswith("host setup does not fix: ")]
+        assert wanted in output.partition(";")[0]
     if done.returncode == 0:
         healthy.host("setup", "--apply", *router)
     left = {name for name, one in healthy.check().items() if one["problem"]}
@@ -246,7 +246,7 @@ def test_asking_a_peer_leaves_no_black_hole(dropping: Hosts, serving: Any, retra
     client.sysctl("net.mptcp.syn_retrans_before_tcp_fallback", retransmissions)
     serving(MPTCP)
     found = dropping.check("--peer", "10.50.0.2:80")
-    assert "get no answer, and those of TCP do" in found["peer-drops-mptcp"]["what"], found
+    assert "stay unanswered, but TCP SYNs are answered" in found["peer-drops-mptcp"]["what"], found
     assert "blackhole" not in found
     after = _counters(client)
     assert after.get("Blackhole", 0) == 0
@@ -272,9 +272,9 @@ def test_one_path_that_takes_the_option_away_is_told_from_the_peer() -> None:
     links = [Interface(f"eth{at}", up=True, mtu=1500, direct=False) for at in (1, 2)]
     owns = [ipaddress.ip_interface(f"10.0.{at}.1/24") for at in (1, 2)]
     first, second = (Source(link, own, bound=False) for link, own in zip(links, owns, strict=True))
-    said = _of_tcp(ipaddress.ip_address(PEER), 80, "10.0.2.1 (eth2)", [first], _Asked("TCP")).what
-    assert "it answers 10.0.1.1 (eth1) with Multipath TCP, so a middlebox on this path" in said
-    assert "a program that does not ask for it" in _of_tcp(second.own.ip, 80, "here", [], _Asked("TCP")).what
+    output = _of_tcp(ipaddress.ip_address(PEER), 80, "10.0.2.1 (eth2)", [first], _Asked("TCP")).what
+    assert "it answers 10.0.1.1 (eth1) with MPTCP, so a middlebox on this path" in output
+    assert "the server does not request MPTCP" in _of_tcp(second.own.ip, 80, "here", [], _Asked("TCP")).what
 
 
 def test_endpoints_that_only_announce_are_a_server_s(healthy: Hosts) -> None:
@@ -383,7 +383,7 @@ def test_a_peer_is_not_blamed_for_a_kernel_that_opens_nothing(healthy: Hosts) ->
 
 
 def test_a_peer_of_another_family_is_told(healthy: Hosts) -> None:
-    assert "no address of IPv6" in healthy.check("--peer", "2001:db8:9::1")["peer-family"]["what"]
+    assert "no IPv6 address" in healthy.check("--peer", "2001:db8:9::1")["peer-family"]["what"]
 
 
 @pytest.mark.parametrize(

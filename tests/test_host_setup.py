@@ -1,4 +1,4 @@
-"""`mptcplab host setup`, `monitor` and `export`: what is set up works, is taken back whole, and is watched."""
+"""`mptcplab host setup`, `monitor` and `export`: the set-up works, is undone completely, and is monitored."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def test_what_is_set_up_uses_both_paths_and_is_taken_back_whole(hosts: Hosts, se
     carried = [now - then for now, then in zip(_sent(hosts), began, strict=True)]
     assert min(carried) > 500_000, carried
     again = hosts.host("setup", "--apply", "--gateway", "eth2=10.0.2.2")
-    assert again.stdout == "nothing is missing\n"
+    assert again.stdout == "nothing to do\n"
     assert hosts.host("setup", "--undo").returncode == 0
     assert hosts.state() == before
-    assert "nothing was set up here" in hosts.host("setup", "--undo").stdout
+    assert "nothing to undo" in hosts.host("setup", "--undo").stdout
 
 
 KILLS = """#!/bin/sh
@@ -93,20 +93,20 @@ def test_a_step_that_is_refused_leaves_nothing(hosts: Hosts, tmp_path: Path) -> 
     (tmp_path / "ip").chmod(0o755)
     done = hosts.host("setup", "--apply", "--gateway", "eth2=10.0.2.2", path=str(tmp_path))
     assert done.returncode == 1
-    assert done.stderr.strip().endswith("Error: no; all is as it was")
+    assert done.stderr.strip().endswith("Error: no; all changes were undone")
     assert hosts.state() == before
-    assert "nothing was set up here" in hosts.host("setup", "--undo").stdout
+    assert "nothing to undo" in hosts.host("setup", "--undo").stdout
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["setup", "--apply"], "several paths take two interfaces that are up"),
-        (["setup", "--dry-run", "eth1", "eth2"], "say it: --gateway eth2=ADDRESS"),
+        (["setup", "--apply"], "several paths need two interfaces that are up"),
+        (["setup", "--dry-run", "eth1", "eth2"], "add --gateway eth2=ADDRESS"),
         (["setup", "--dry-run", "eth1", "wlan7"], "wlan7: no such interface is up"),
-        (["setup", "--dry-run", "--gateway", "eth2"], "DEVICE=ADDRESS is wanted"),
-        (["check", "--peer", "10.0.0.1:0"], "HOST or HOST:PORT is wanted"),
-        (["check", "--peer", "no..host"], "--peer no..host: no name of a host"),
+        (["setup", "--dry-run", "--gateway", "eth2"], "expected DEVICE=ADDRESS"),
+        (["check", "--peer", "10.0.0.1:0"], "expected HOST or HOST:PORT"),
+        (["check", "--peer", "no..host"], "--peer no..host: invalid host name"),
     ],
 )
 def test_what_cannot_be_is_one_line(hosts: Hosts, words: list[str], says: str) -> None:
@@ -133,7 +133,7 @@ def test_a_list_of_steps_that_is_none_is_left_alone(monkeypatch: pytest.MonkeyPa
     file = tmp_path / "steps.json"
     file.write_text(text)
     monkeypatch.setattr(journal, "place", lambda: file)
-    with pytest.raises(CannotChange, match="remove it when nothing is left to undo"):
+    with pytest.raises(CannotChange, match="remove the file if nothing is left to undo"):
         journal.undo()
     assert file.exists()
 
@@ -165,8 +165,8 @@ def test_what_was_changed_since_is_left_and_said(hosts: Hosts) -> None:
     )
     done = hosts.host("setup", "--undo")
     assert done.returncode == 0
-    assert done.stderr.count("left as it is, for it was changed or removed since") == 3
-    assert f"removed since: {route}" in done.stderr
+    assert done.stderr.count("kept, because it was changed or removed later") == 3
+    assert f"removed later: {route}" in done.stderr
     assert "via 10.0.2.2 " not in done.stdout, "nothing is said to be taken back that is gone"
     assert "via 10.0.2.77" in hosts.client.ip(f"route show table {table}")
     assert "fullmesh" in hosts.client.ip("mptcp endpoint")
@@ -202,9 +202,9 @@ def test_several_at_once_take_turns(hosts: Hosts) -> None:
     before = hosts.state()
     command = hosts.client.command(sys.executable, "-m", "mptcplab", "host", "setup", "--apply", *GATEWAY)
     every = [subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(3)]
-    said = [one.communicate(timeout=60)[0] for one in every]
+    output = [one.communicate(timeout=60)[0] for one in every]
     assert [one.returncode for one in every] == [0, 0, 0]
-    assert said.count("nothing is missing\n") == 2
+    assert output.count("nothing to do\n") == 2
     assert hosts.host("setup", "--undo").returncode == 0
     assert hosts.state() == before
 

@@ -40,9 +40,9 @@ def write(machine: Machine, toml: str) -> Path:
 
 def test_the_kernel_s_mptcp_has_the_simulator_s_tables(able: Machine, cli: Cli) -> None:
     file = write(able, BULK)
-    said = cli("run", file, "--backend", "kernel", "--closest", "--output", "out", "--pcap").stdout
-    assert "bulk (MPTCP): goodput" in said
-    assert "bulk: default in place of scheduler ontime" in said
+    output = cli("run", file, "--backend", "kernel", "--closest", "--output", "out", "--pcap").stdout
+    assert "bulk (MPTCP): goodput" in output
+    assert "bulk: default instead of scheduler ontime" in output
     out = able.directory / "out"
     assert json.loads((out / "run.json").read_text())["backend"] == "kernel"
     report = json.loads((out / "kernel.json").read_text())[0]
@@ -76,10 +76,10 @@ def test_paths_carry_what_they_have(able: Machine) -> None:
     assert (values > 0).all()
     links = {(link["link"], link["direction"]): link for link in run.link_rows}
     assert links["wifi", "forward"]["sent_bytes"] > row["bytes_received_total"] / 4
-    # What no link carries nobody receives.
+    # No data arrives without a link.
     assert links["wifi", "forward"]["sent_bytes"] + links["lte", "forward"]["sent_bytes"] > row["bytes_received_total"]
     (sockets,) = report.flows
-    # socket(7): what is asked for is doubled.
+    # socket(7): the kernel doubles the requested size.
     assert sockets.problem is None
     assert sockets.receive_buffer > 0
 
@@ -122,9 +122,9 @@ def test_without_closest_the_kernel_says_what_it_lacks(able: Machine, cli: Cli) 
         ('[flows.a]\nblocks = "8KB"\nrate = "1Mbit"\n', [], 'flow "a" sends blocks'),
         ('[flows.a]\n[flows.b]\npaths = ["lte"]\n', [], "use different paths"),
         (f"[flows.a]\n{KERNEL}[flows.b]\n{KERNEL}backup = ['lte']\n", ["--closest"], "have different backups"),
-        (f"[flows.a]\n{KERNEL}[flows.b]\n{KERNEL}from = 'server'\nto = 'client'\n", ["--closest"], "accepts Multipath"),
-        ("[flows.a]\n", ["--trace", "loss"], "--trace is for the simulator"),
-        ("[flows.a]\n", ["--pcap"], "say where (--output DIR)"),
+        (f"[flows.a]\n{KERNEL}[flows.b]\n{KERNEL}from = 'server'\nto = 'client'\n", ["--closest"], "accepts MPTCP"),
+        ("[flows.a]\n", ["--trace", "loss"], "--trace needs the simulator"),
+        ("[flows.a]\n", ["--pcap"], "add --output DIR"),
     ],
 )
 def test_what_is_wrong_is_one_line(machine: Machine, cli: Cli, flows: str, arguments: list[str], says: str) -> None:
@@ -134,7 +134,7 @@ def test_what_is_wrong_is_one_line(machine: Machine, cli: Cli, flows: str, argum
 
 
 def test_the_simulator_needs_nothing_near(cli: Cli, scenario_file: Path) -> None:
-    assert "--closest is for" in cli("run", scenario_file, "--closest", expect=2).stderr
+    assert "--closest needs" in cli("run", scenario_file, "--closest", expect=2).stderr
 
 
 def test_without_mptcp(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,8 +172,8 @@ def test_what_speaks_against_baselines_is_told() -> None:
         return kernel_backend.Report(1, variant, "6.18", [], [], None, doubts)
 
     reports = [report("", None), report("TCP over wifi", "it stood still"), report("TCP over lte", None)]
-    said = real_time_runs._said(reports)
-    assert said[1:] == ["    TCP over wifi, seed 1: DOUBTFUL: it stood still"]
+    output = real_time_runs._as_text(reports)
+    assert output[1:] == ["    TCP over wifi, seed 1: DOUBTFUL: it stood still"]
     (known,) = real_time_runs._by_run(reports)
     assert [one["doubts"] for one in known["baselines"]] == ["it stood still", None]
 
@@ -233,7 +233,7 @@ def test_a_path_that_is_not_used_for_a_while(able: Machine, how: str) -> None:
     times, carried = run.series("throughput", flow="f", path="lte")
     series = list(zip(times, carried, strict=True))
     before = max(rate for time, rate in series if time <= 1.0)
-    # What was under way at that time is acknowledged, and retransmissions may be counted.
+    # Data in flight at that time is acknowledged, and retransmissions may be counted.
     assert all(rate < before / 20 for time, rate in series if 1.5 < time <= 2.0)
     assert max(rate for time, rate in series if time > 2.0) > before / 3
 

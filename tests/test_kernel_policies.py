@@ -50,7 +50,7 @@ print("there", flush=True)
 sys.stdin.read()
 """
 
-# Ends of a connection of Multipath TCP and of one of TCP, both in a cgroup; and what `ss` says of the four.
+# Both ends of an MPTCP connection and of a TCP connection in a cgroup, and their lines of `ss`.
 BOTH_ENDS = """
 import os, socket, subprocess, sys
 from pathlib import Path
@@ -72,12 +72,12 @@ for protocol in (socket.IPPROTO_MPTCP, 0):
 
 
 def loaded() -> list[str]:
-    """Those of ours that the kernel has."""
+    """The controllers of mptcplab in the kernel."""
     return [rule for rule in controllers.RULES if controllers.kernel_name(rule) in controllers.available()]
 
 
 def gone() -> bool:
-    """Whether none of ours is left, at the latest when patience ends: the kernel takes a moment."""
+    """Whether no controller of mptcplab is left before the timeout; the kernel takes a moment."""
     limit = time.monotonic() + PATIENCE
     while loaded() and time.monotonic() < limit:
         time.sleep(0.01)
@@ -142,11 +142,14 @@ def test_who_holds_it_is_said(cli: Cli, tmp_path: Path) -> None:
         assert lia["ours"]
         assert lia["pinned"] is None
         assert [holder["pid"] for holder in lia["held_by"]] == [process.pid]
-        said = cli("kernel", "congestion", "status").stdout.splitlines()
-        assert said[0].startswith(f"{LIA:<15} loaded, held by process {process.pid}"), said
-        assert [line.split()[1:] for line in said[1:]] == [["not", "loaded"]] * 2
-        # It goes with who holds it, and only so.
-        assert f"it goes with process {process.pid}" in cli("kernel", "congestion", "unload", "lia", expect=1).stderr
+        output = cli("kernel", "congestion", "status").stdout.splitlines()
+        assert output[0].startswith(f"{LIA:<15} loaded, held by process {process.pid}"), output
+        assert [line.split()[1:] for line in output[1:]] == [["not", "loaded"]] * 2
+        # It is unloaded with the process that holds it.
+        assert (
+            f"it is unloaded when process {process.pid}"
+            in cli("kernel", "congestion", "unload", "lia", expect=1).stderr
+        )
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0
     assert gone()
@@ -157,7 +160,7 @@ def test_who_holds_it_is_said(cli: Cli, tmp_path: Path) -> None:
 def test_it_is_loaded_once(cli: Cli, tmp_path: Path) -> None:
     with started([*COMMAND, "load", "lia"], tmp_path) as process:
         done = cli("kernel", "congestion", "load", "lia", "--", "true", expect=1)
-        assert f"{LIA} is loaded already by process {process.pid}" in done.stderr
+        assert f"{LIA} is already loaded by process {process.pid}" in done.stderr
         assert done.stderr.count("\n") == 1
         # Another one does not mind.
         cli("kernel", "congestion", "load", "olia", "--", "true")
@@ -184,7 +187,7 @@ def test_nothing_is_left_of_one_that_is_killed(tmp_path: Path) -> None:
 def test_the_name_may_be_taken_by_others(cli: Cli, tmp_path: Path) -> None:
     with started([sys.executable, "-c", STRANGER], tmp_path):
         done = cli("kernel", "congestion", "load", "lia", "--", "true", expect=1)
-        assert f"the name {LIA} is taken by a controller that mptcplab did not load" in done.stderr
+        assert f"the name {LIA} belongs to a controller that mptcplab did not load" in done.stderr
         assert done.stderr.count("\n") == 1
         assert "did not load" in cli("kernel", "congestion", "status").stdout
         cli("kernel", "congestion", "unload", "lia", expect=1)
@@ -199,11 +202,11 @@ def test_it_takes_rights(tmp_path: Path) -> None:
         [*powerless, *COMMAND, "load", "lia"], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == 1, done
-    assert done.stderr == "mptcplab: loading takes rights: run it as root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN)\n"
+    assert done.stderr == "mptcplab: loading requires root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN)\n"
     # Looking takes none, but does not see all.
     with started([*COMMAND, "load", "lia"], tmp_path):
         for verb, code, says in (
-            ("status", 0, "loaded; root may say by whom"),
+            ("status", 0, "loaded; only root sees by whom"),
             ("unload", 1, "only root may unload it"),
         ):
             words = [*powerless, *COMMAND, verb, *(["lia"] if verb == "unload" else [])]
@@ -220,8 +223,8 @@ def test_without_a_compiler_it_says_so(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_what_clang_misses_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clang = tmp_path / "clang"
-    said = "kernel.h:14:10: fatal error: 'bpf/bpf_helpers.h' file not found"
-    clang.write_text(f'#!/bin/sh\necho "{said}" >&2\nexit 1\n')
+    output = "kernel.h:14:10: fatal error: 'bpf/bpf_helpers.h' file not found"
+    clang.write_text(f'#!/bin/sh\necho "{output}" >&2\nexit 1\n')
     clang.chmod(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
     with pytest.raises(bpf_objects.CannotBuild, match="the headers of libbpf are missing: install libbpf-dev"):
@@ -232,7 +235,7 @@ def test_a_kernel_that_cannot_is_told_from_one_that_can(tmp_path: Path) -> None:
     if sys.platform != "linux":
         pytest.skip("it is Linux's")
     btf = tmp_path / "btf"
-    assert f"does not describe itself: {btf} is missing" in str(controllers.why_not(btf))
+    assert f"has no type information: {btf} is missing" in str(controllers.why_not(btf))
     names = ["bpf_struct_ops_tcp_congestion_ops", "bpf_struct_ops_link", "bpf_rdonly_cast", "mptcp_subflow_context"]
     for missing in names:
         btf.write_bytes(b"\0".join([b"", *(name.encode() for name in names if name != missing), b""]))
@@ -255,10 +258,10 @@ def test_what_the_verifier_refuses_is_in_a_file(
     monkeypatch.setattr(bpf_objects, "SOURCES", sources)
     monkeypatch.chdir(tmp_path)
     assert command_line.main(["kernel", "congestion", "load", "lia", "--", "true"]) == 1
-    said = capfd.readouterr().err
-    assert said.startswith("mptcplab: the kernel's verifier refuses lia: "), said
-    assert said.count("\n") == 1
-    assert "its last lines are in mptcplab_lia.verifier.txt" in said
+    output = capfd.readouterr().err
+    assert output.startswith("mptcplab: the kernel's verifier rejects lia: "), output
+    assert output.count("\n") == 1
+    assert "the last lines are in mptcplab_lia.verifier.txt" in output
     assert (tmp_path / "mptcplab_lia.verifier.txt").read_text().strip()
 
 
@@ -278,12 +281,12 @@ def test_a_pinned_one_stays_until_it_is_unloaded(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     out, err = done.stdout.splitlines(), done.stderr.splitlines()
     assert err == [
-        "mptcplab: the file system of BPF, which pins are in, is not mounted: mount -t bpf bpf /sys/fs/bpf",
-        f"mptcplab: {LIA} is loaded already, pinned: mptcplab kernel congestion unload lia",
+        "mptcplab: the BPF file system for pins is not mounted: mount -t bpf bpf /sys/fs/bpf",
+        f"mptcplab: {LIA} is already loaded and pinned: mptcplab kernel congestion unload lia",
         f"mptcplab: {LIA} is not loaded",
     ]
     assert [line for line in out if line.startswith("code")] == ["code 1"] * 3
-    assert f"{LIA} is loaded, and stays: {PINS}/lia" in out[1]
+    assert f"{LIA} stays loaded: {PINS}/lia" in out[1]
     assert out[2].startswith(f"{LIA:<15} loaded, pinned at {PINS}/lia"), out
     assert f"{LIA} is unloaded" in out
     assert f"{LIA:<15} not loaded" in out
@@ -298,7 +301,7 @@ def test_names_in_the_kernel_are_ours_unless_others_are_wanted(monkeypatch: pyte
     assert controllers.kernel_name("lia") == "own_lia"
     for wrong in ("1a", "A", "../x", "a b", "elevenchars"):
         monkeypatch.setenv(controllers.OWN_PREFIX, wrong)
-        with pytest.raises(controllers.CannotLoad, match="wanted are at most 10 of a-z"):
+        with pytest.raises(controllers.CannotLoad, match="must be at most 10 of a-z"):
             controllers.kernel_name("lia")
 
 
@@ -309,7 +312,7 @@ def test_a_wrong_prefix_is_a_line(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_pin_and_a_command_do_not_go_together(cli: Cli) -> None:
-    assert "leave one of them out" in cli("kernel", "congestion", "load", "lia", "--pin", "--", "true", expect=2).stderr
+    assert "remove one of them" in cli("kernel", "congestion", "load", "lia", "--pin", "--", "true", expect=2).stderr
 
 
 @pytest.mark.usefixtures("able")
@@ -318,12 +321,12 @@ def test_the_kernel_s_subflows_use_it(machine: Machine, cli: Cli) -> None:
         cannot(why)
     (machine.directory / "network.toml").write_text(NETWORK)
     run = [sys.executable, "-m", "mptcplab", "run", "network.toml", "--backend", "kernel", "--closest"]
-    said = cli("kernel", "congestion", "load", "lia", "--", *run, "--output", "out").stdout
+    output = cli("kernel", "congestion", "load", "lia", "--", *run, "--output", "out").stdout
     report = json.loads((machine.directory / "out" / "kernel.json").read_text())[0]
-    assert [flow["congestion"] for flow in report["flows"]] == [LIA], said
+    assert [flow["congestion"] for flow in report["flows"]] == [LIA], output
     assert [lack["what"] for lack in report["lacks"]] == ["scheduler minrtt"]
-    # Both paths carry data, and what is lost is found.
-    assert "bulk (MPTCP): goodput" in said
+    # Both paths carry data, and losses are repaired.
+    assert "bulk (MPTCP): goodput" in output
     without = cli("run", "network.toml", "--backend", "kernel", expect=2).stderr
     assert "congestion lia (nearest: reno)" in without
     assert "mptcplab kernel congestion load lia -- COMMAND loads the controller" in without
@@ -355,10 +358,10 @@ def test_subflows_of_a_cgroup_use_it_without_being_asked(cli: Cli, cgroup: Path)
         cannot(why)
     need("ss")
     ends = [sys.executable, "-c", BOTH_ENDS, str(cgroup), controllers.kernel_name("olia")]
-    said = cli("kernel", "congestion", "load", "olia", "--cgroup", cgroup, "--", *ends).stdout.split()
+    output = cli("kernel", "congestion", "load", "olia", "--cgroup", cgroup, "--", *ends).stdout.split()
     # Both ends of Multipath TCP, and none of TCP.
-    assert said == ["2", "0"]
+    assert output == ["2", "0"]
     no_group = cli(
         "kernel", "congestion", "load", "olia", "--cgroup", cgroup.parent / "nowhere", "--", "true", expect=1
     )
-    assert "is no cgroup of version 2" in no_group.stderr
+    assert "is not a version 2 cgroup" in no_group.stderr

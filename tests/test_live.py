@@ -1,4 +1,4 @@
-"""The Python API on real packets, and what it asks of devices."""
+"""The Python API on real packets, and its requirements on devices."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_ctrl_c_ends_waiting(namespace: Namespace) -> None:
 def test_other_systems_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     monkeypatch.delitem(sys.modules, "mptcplab.live.driver", raising=False)
-    with pytest.raises(ImportError, match=r"takes Linux; this is darwin.*mptcplab run"):
+    with pytest.raises(ImportError, match=r"needs TUN devices and thus Linux; this is darwin.*mptcplab run"):
         importlib.import_module("mptcplab.live.driver")
 
 

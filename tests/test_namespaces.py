@@ -16,7 +16,7 @@ from conftest import MACHINE
 from emulated import cannot, made_by
 from mptcplab.cli.commands import emulate
 from mptcplab.emulation import namespaces
-from mptcplab.emulation.namespaces import ENDING, FILES, CannotMake, namespace, sweep, undisturbed
+from mptcplab.emulation.namespaces import ENDING, FILES, CannotMake, namespace, sweep, uninterrupted
 
 OTHER = "1.0badcafe"
 """Where no process of this machine is."""
@@ -109,11 +109,11 @@ def test_a_signal_while_one_is_made_leaves_none(monkeypatch: pytest.MonkeyPatch)
     held = []
 
     def interrupted(*words: str) -> str:
-        said = whole(*words)
+        output = whole(*words)
         if words[:2] in {("netns", "add"), ("netns", "del")}:
             held.append(words[1])
             signal.raise_signal(signal.SIGINT)
-        return said
+        return output
 
     monkeypatch.setattr(namespaces, "ip", interrupted)
     with pytest.raises(KeyboardInterrupt), namespace("one"):
@@ -125,7 +125,7 @@ def test_a_signal_while_one_is_made_leaves_none(monkeypatch: pytest.MonkeyPatch)
 def test_signals_wait_for_the_end_of_a_block() -> None:
     done = False
     with pytest.raises(KeyboardInterrupt):  # noqa: PT012
-        with undisturbed():
+        with uninterrupted():
             signal.raise_signal(signal.SIGINT)
             done = True
         pytest.fail("the signal came at the end of the block")
@@ -135,7 +135,7 @@ def test_signals_wait_for_the_end_of_a_block() -> None:
 def test_what_is_ignored_stays_ignored() -> None:
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with emulate.ended_by_signals(), undisturbed():
+        with emulate.ended_by_signals(), uninterrupted():
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
             signal.raise_signal(signal.SIGHUP)
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
@@ -162,7 +162,7 @@ def test_a_process_that_is_not_there_yet_ends_too(deaf: bool, monkeypatch: pytes
 
 @pytest.mark.parametrize(
     ("value", "says"),
-    [("4096 131072 4294967296", "the kernel refuses it"), ("nothing", "the kernel refuses it")],
+    [("4096 131072 4294967296", "the kernel rejects it"), ("nothing", "the kernel rejects it")],
 )
 def test_a_sysctl_that_is_refused_is_said(value: str, says: str) -> None:
     with namespace("one") as one, pytest.raises(CannotMake, match=says):
@@ -172,7 +172,7 @@ def test_a_sysctl_that_is_refused_is_said(value: str, says: str) -> None:
 def test_a_sysctl_is_read_back() -> None:
     with namespace("one") as one:
         one.sysctl("net.ipv4.tcp_rmem", "2048 2048 2048")
-        with pytest.raises(CannotMake, match=r"net.ipv4.ip_forward = 0x1: the kernel made it 1"):
+        with pytest.raises(CannotMake, match=r"net.ipv4.ip_forward = 0x1: the kernel changed it to 1"):
             one.sysctl("net.ipv4.ip_forward", "0x1")
 
 

@@ -1,7 +1,7 @@
-"""The statistical gate: the default beside plain TCP on networks that nobody chose.
+"""The statistical gate: the default compared with plain TCP on generated networks.
 
-Owns the bounds. Its networks are those of one fixed seed, so that it passes or fails by the code. The bounds leave room
-for what other seeds gave (docs/research/survey.md has surveys of thousands).
+Owns the bounds. The networks have one fixed seed, so that only code changes the result. The bounds leave a margin for
+other seeds (docs/research/survey.md has surveys of thousands).
 """
 
 from __future__ import annotations

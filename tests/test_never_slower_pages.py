@@ -1,4 +1,4 @@
-"""The pages about never being slower and about the scheduler: the tests and pictures that they name are there."""
+"""The pages about never being slower and about the scheduler: the tests and figures that they name exist."""
 
 from __future__ import annotations
 

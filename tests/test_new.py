@@ -36,8 +36,8 @@ def test_what_it_writes_compiles(cli: Cli, tmp_path: Path, kind: str) -> None:
 
 
 def test_what_is_wrong_is_said(cli: Cli, tmp_path: Path) -> None:
-    assert "must be a name of a crate" in cli("new", "scheduler", "My Own", expect=2).stderr
+    assert "must be a crate name" in cli("new", "scheduler", "My Own", expect=2).stderr
     (tmp_path / "there").mkdir()
-    assert "exists already" in cli("new", "scheduler", "there", expect=2).stderr
+    assert "already exists" in cli("new", "scheduler", "there", expect=2).stderr
     assert "--checkout DIR" in cli("new", "scheduler", "mine", "--checkout", str(tmp_path), expect=2).stderr
     assert not (tmp_path / "mine").exists()

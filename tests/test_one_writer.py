@@ -1,4 +1,4 @@
-"""One process at a time writes into a directory of results; what killed ones left there is removed."""
+"""One process at a time writes into a directory of results; leftovers of killed processes are removed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_second_writer_is_refused(cli: Cli, scenario_file: Path, tmp_path: Pat
     Scenario.load(scenario_file).vary({"duration": "2s"}).run().save(tmp_path / "good")
     with held(tmp_path / "out"):
         assert cli(*arguments, expect=2).stderr == (
-            "mptcplab: out: another mptcplab process writes there; wait for it, or give another --output\n"
+            "mptcplab: out: another mptcplab process writes there; wait for it, or choose another --output\n"
         )
         assert list((tmp_path / "out").iterdir()) == []
     if arguments[0] != "reproduce":
@@ -63,7 +63,7 @@ def test_a_second_writer_is_refused(cli: Cli, scenario_file: Path, tmp_path: Pat
 
 
 def test_results_of_several_at_once_are_of_one(scenario_file: Path, tmp_path: Path) -> None:
-    """Whoever is refused changes nothing: all tables and the list of runs have the seed of one of them."""
+    """A rejected process changes nothing: all tables and the list of runs have one seed."""
     started = [
         subprocess.Popen(
             [sys.executable, "-m", "mptcplab", "run", str(scenario_file), "--seed", str(seed), "--output", "same"],
@@ -75,7 +75,7 @@ def test_results_of_several_at_once_are_of_one(scenario_file: Path, tmp_path: Pa
     ]
     ended = [(process.communicate()[1], process.returncode) for process in started]
     assert {code for _, code in ended} <= {0, 2}
-    assert all(b"another mptcplab process writes there" in said for said, code in ended if code)
+    assert all(b"another mptcplab process writes there" in output for output, code in ended if code)
     seeds = {row["seed"] for row in json.loads((tmp_path / "same" / "run.json").read_text())["runs"]}
     for table in export.ALWAYS:
         seeds |= set(pq.read_table(tmp_path / "same" / f"{table}.parquet")["seed"].to_pylist())
@@ -94,8 +94,8 @@ def test_the_same_process_may_write_again(tmp_path: Path) -> None:
 def test_a_result_keeps_no_table_of_the_one_before(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
     cli("run", scenario_file, "--trace", "loss", "--output", "out", "--quiet")
     assert (tmp_path / "out" / "events.parquet").exists()
-    said = cli("run", scenario_file, "--output", "out").stdout
-    assert said.splitlines()[-1] == "written to out/, in place of the result that was there"
+    output = cli("run", scenario_file, "--output", "out").stdout
+    assert output.splitlines()[-1] == "written to out/, replacing the previous result"
     assert not (tmp_path / "out" / "events.parquet").exists()
 
 
@@ -187,16 +187,16 @@ def test_a_leftover_that_is_taken_before_its_lock_is_made_again(
 def test_a_pipe_in_place_of_a_file_does_not_wait(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "file").write_bytes(b"text")
-    with pytest.raises(BadFile, match="no regular file"):
+    with pytest.raises(BadFile, match="not a regular file"):
         files.open_regular(tmp_path / "pipe", 100)
     assert files.read_bytes(tmp_path / "file", 4) == b"text"
-    with pytest.raises(BadFile, match="4 bytes are more than the 3"):
+    with pytest.raises(BadFile, match="has 4 bytes, more than the maximum of 3"):
         files.read_bytes(tmp_path / "file", 3)
 
 
-@pytest.mark.skipif(not Path("/proc/kmsg").exists(), reason="takes Linux")
+@pytest.mark.skipif(not Path("/proc/kmsg").exists(), reason="needs")
 def test_a_file_of_the_kernel_is_not_waited_for() -> None:
-    """It is a regular file of no bytes, and reading it waits for what the kernel says next."""
+    """A regular file of zero length whose reading blocks."""
     if not os.access("/proc/kmsg", os.R_OK):
         pytest.skip("/proc/kmsg cannot be read here")
     assert files.read_bytes(Path("/proc/kmsg"), 1000) == b""

@@ -1,4 +1,4 @@
-"""Planted errors: mutants of the stack, queues and radio, the record of what they turn, and controls."""
+"""Planted errors: mutants of the stack, queues and radio, the record of failed claims, and controls."""
 
 from __future__ import annotations
 
@@ -135,13 +135,13 @@ def test_what_the_record_says() -> None:
 
 
 def test_an_old_record_is_found() -> None:
-    said = sensitivity.outdated(KEPT_RECORD, ["A-1.1", "A-1.2", "C-1.1"], ["CWmin", "no M1"], ["CWmin", "no M1"])
-    assert said == [
+    output = sensitivity.outdated(KEPT_RECORD, ["A-1.1", "A-1.2", "C-1.1"], ["CWmin", "no M1"], ["CWmin", "no M1"])
+    assert output == [
         "claim C-1.1 is not in the record",
-        "claim B-1.1 of the record is gone",
+        "the record has an unknown claim B-1.1",
         "planted error no M1 is not in the record",
-        "planted error nothing of the record is gone",
-        "planted error reduction of the record is gone",
+        "the record has an unknown planted error nothing",
+        "the record has an unknown planted error reduction",
     ]
 
 
@@ -160,7 +160,7 @@ def test_records_grow_and_those_of_other_verdicts_start_anew(tmp_path: Path) -> 
 
 def test_the_command_records_what_an_error_turns(cli: Cli, tmp_path: Path) -> None:
     base = ("reproduce", "cs244-wireless/A3", "--quick", "--quiet", "--mutate", "nothing")
-    assert "records have whole studies" in cli(*base, "--record", "r.json", expect=2).stderr
+    assert "records need whole studies" in cli(*base, "--record", "r.json", expect=2).stderr
     whole = ("reproduce", "cs244-wireless", "--quick", "--quiet", "--mutate", "nothing", "--record", "r.json")
     cli(*whole)
     kept = sensitivity.read(tmp_path / "r.json")
@@ -176,7 +176,7 @@ def test_what_the_page_says_of_a_claim(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sensitivity_text, "_record", lambda: KEPT_RECORD)
     assert "CWmin" in sensitivity_text.of_claim("A-1.1")
     assert sensitivity_text.of_claim("A-1.2") == "not tested: fails at the effort of that record"
-    assert "none of 3 turns this claim" in sensitivity_text.of_claim("B-1.1")
+    assert "none of 3 makes this claim fail" in sensitivity_text.of_claim("B-1.1")
     assert sensitivity_text.of_claim("Z-1") == "not recorded"
     monkeypatch.setattr(
         sensitivity, "by_seeds", lambda: {"A-1.1": {"1": "holds", "61": "undecided"}, "B-1.1": {"1": "holds"}}

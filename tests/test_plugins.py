@@ -67,7 +67,7 @@ def execute(given):
 
 
 def install(folder: Path, entry_points: str, modules: dict[str, str]) -> None:
-    """What pip leaves behind of a package `neighbour`."""
+    """The files that pip installs for a package `neighbour`."""
     for name, text in modules.items():
         (folder / f"{name}.py").write_text(text)
     information = folder / "neighbour-1.2.dist-info"
@@ -120,7 +120,7 @@ BROKEN = {
     "no study": ("neighbour:NAME", "TypeError: it is a str, not a mptcplab.studies.Study"),
     "no experiment": ("neighbour:EMPTY", "TypeError: one of its experiments is a int, not a "),
     "fault": ("neighbour_fault", "ZeroDivisionError: division by zero"),
-    "taken": ("neighbour:TAKEN", "ValueError: there is a study called 'ucl-wifi' already"),
+    "taken": ("neighbour:TAKEN", "ValueError: a study named 'ucl-wifi' already exists"),
 }
 NEIGHBOUR = """
 from mptcplab.studies import STUDIES
@@ -141,7 +141,7 @@ def test_a_broken_study_gives_one_line_with_its_package(process: Cli, site: Path
     assert listed.stderr.count("\n") == 1
     named = process("reproduce", "broken", expect=2)
     assert named.stderr.startswith(line)
-    assert "there is no study 'brokn'" in process("reproduce", "brokn", expect=2).stderr
+    assert "unknown study 'brokn'" in process("reproduce", "brokn", expect=2).stderr
 
 
 def test_a_broken_command_leaves_the_others_alone(process: Cli, site: Path) -> None:

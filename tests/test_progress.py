@@ -9,7 +9,7 @@ import pytest
 
 from conftest import TWO_PATHS
 from mptcplab import Scenario, _core
-from mptcplab.run.batch import Progress, said
+from mptcplab.run.batch import Progress, progress_text
 
 LONG = Scenario.parse(TWO_PATHS + '[limits]\nmemory = "100GB"\nevents = 100000000000\n')
 
@@ -34,12 +34,12 @@ def test_a_batch_says_how_far_it_is_and_ends_in_the_middle() -> None:
 
 
 def test_what_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert said(0, 1, 25.0, 100.0, 5.0) == (0.25, "25% of 1 min 40 s simulated, 5 times real time, 15 s left")
-    assert said(0, 30, 5232.6, 30780.0, 5.13)[1].startswith(
+    assert progress_text(0, 1, 25.0, 100.0, 5.0) == (0.25, "25% of 1 min 40 s simulated, 5 times real time, 15 s left")
+    assert progress_text(0, 30, 5232.6, 30780.0, 5.13)[1].startswith(
         "0 of 30, 17% of 8 h 33 min simulated, 1,020 times real time"
     )
-    assert said(1, 4, 0.0, 0.0, 5.0) == (0.25, "1 of 4, 15 s left")
-    assert said(0, 4, 0.0, 40.0, 5.0)[1].endswith("…")
+    assert progress_text(1, 4, 0.0, 0.0, 5.0) == (0.25, "1 of 4, 15 s left")
+    assert progress_text(0, 4, 0.0, 40.0, 5.0)[1].endswith("…")
     now = time.monotonic()
     for out, quiet, shows in ((Terminal(), False, True), (Terminal(), True, False), (io.StringIO(), False, False)):
         progress = Progress(1, "runs", quiet=quiet, out=out, length=100.0)

@@ -1,4 +1,4 @@
-"""A person's own runs of a study's experiment, with what was published over them."""
+"""Your own runs of a study's experiment, with the published values."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ C1 = KNOWN["cs244-rcvbuf/C1"]
 def test_a_sweep_of_what_study_wrote(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "c1.toml").write_text(cli("study", "cs244-rcvbuf/C1", "--toml", "--set", "duration=11s").stdout)
     cli("sweep", "c1.toml", "--vary", "flows.*.{rcvbuf,sndbuf}=50KB,200KB", "--seeds", "2", "--output", "mine")
-    said = cli("plot", "mine", "--published", "--output", "mine.svg").stdout
-    assert "cs244-rcvbuf/C1" in said
-    assert "published: maximum at 400 KB" in said
+    output = cli("plot", "mine", "--published", "--output", "mine.svg").stdout
+    assert "cs244-rcvbuf/C1" in output
+    assert "published: maximum at 400 KB" in output
     assert (tmp_path / "mine.svg").read_bytes().startswith(b"<?xml")
     (axes,) = plot_published(load(tmp_path / "mine"), C1).axes
     drawn = {str(line.get_label()): line for line in axes.lines}
@@ -54,7 +54,7 @@ def test_who_names_no_experiment_is_told_how(cli: Cli, tmp_path: Path) -> None:
     assert "cs244-rcvbuf/C1" in error
     cli("plot", "mine", "--published", "cs244-rcvbuf/C1", "--output", "a.png")
     assert "did you mean" in cli("plot", "mine", "--published", "cs244-rcvbuff/C1", expect=2).stderr
-    assert "words and no number" in cli("plot", "mine", "--published", "cs244-rcvbuf/C2", expect=2).stderr
+    assert "no numbers to draw" in cli("plot", "mine", "--published", "cs244-rcvbuf/C2", expect=2).stderr
 
 
 def small(**keys: str) -> Scenario:
@@ -68,7 +68,7 @@ def test_runs_of_other_send_buffers_are_another_curve(tmp_path: Path) -> None:
     merge([tmp_path / str(at) for at in range(4)], tmp_path / "all")
     (axes,) = plot_published(load(tmp_path / "all"), C1).axes
     own = [line for line in axes.lines if str(line.get_label()).startswith("yours")]
-    # What follows its receive buffer is one curve, what stands at 1 MB another.
+    # Send buffers equal to the receive buffer form one curve, those of 1 MB another.
     assert [np.asarray(line.get_xdata()).tolist() for line in own] == [[50, 200], [50, 200]]
 
 
@@ -107,14 +107,14 @@ def test_what_did_not_end_is_left_out_and_said(tmp_path: Path) -> None:
     transfers("50kB").run().save(tmp_path / "done")
     transfers("50MB").run().save(tmp_path / "cut")
     done, cut = (plot_published(load(tmp_path / name), single).axes[0] for name in ("done", "cut"))
-    assert "left out: 1 of 2 transfers, which did not end" in [str(line.get_label()) for line in cut.lines]
+    assert "excluded: 1 of 2 transfers did not end" in [str(line.get_label()) for line in cut.lines]
     assert not any("left out" in str(line.get_label()) for line in done.lines)
     (took,) = measured(load(tmp_path / "cut"))
     short = next(row["completion_s"] for row in took.flows if row["flow"] == "b")
     drawn = next(line for line in cut.lines if str(line.get_label()).startswith("yours"))
     assert np.asarray(drawn.get_ydata()).tolist() == [pytest.approx(short)]
     small().run().save(tmp_path / "bulk")
-    with pytest.raises(BadResult, match="no transfer ended, so that none has a time of a transfer"):
+    with pytest.raises(BadResult, match="no transfer ended, so there is no time of a transfer"):
         plot_published(load(tmp_path / "bulk"), single)
 
 
@@ -149,18 +149,18 @@ def one_transfer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("cs244-rcvbuf/C1", "flows", filled("goodput", None), "flows.parquet has no goodput of bulk, seed 1"),
         ("cs244-rcvbuf/C1", "flows", without("goodput"), "has no column 'goodput'"),
-        ("cs244-rcvbuf/C1", "flows", without("flow"), "it has no column 'flow'"),
-        ("cs244-rcvbuf/C1", "paths", without("path"), "it has no column 'path'"),
+        ("cs244-rcvbuf/C1", "flows", without("flow"), "has no column 'flow'"),
+        ("cs244-rcvbuf/C1", "paths", without("path"), "has no column 'path'"),
         ("abdrabou-heterogeneous/B1", "flows", without("completion_s"), "has no column 'completion_s'"),
-        ("abdrabou-heterogeneous/B3", "flows", filled("completion_s", 0.0), "took 0 s, so has no rate"),
+        ("abdrabou-heterogeneous/B3", "flows", filled("completion_s", 0.0), "took 0 s, so it has no rate"),
         ("abdrabou-heterogeneous/B3", "flows", filled("bytes_received_total", 0), "seed 1 delivered nothing"),
         ("abdrabou-heterogeneous/B3", "paths", filled("bytes_acked", None), "paths.parquet has no bytes_acked of"),
-        ("abdrabou-heterogeneous/B3", "paths", filled("bytes_acked", 0), "has no byte of bulk that was delivered"),
+        ("abdrabou-heterogeneous/B3", "paths", filled("bytes_acked", 0), "no byte of bulk was delivered"),
         (
             "abdrabou-heterogeneous/B3",
             "paths",
             lambda table: table.slice(0, 0),
-            "has no byte of bulk that was delivered",
+            "no byte of bulk was delivered",
         ),
         ("ucl-wifi/E6", "flows", filled("multipath", None), "flows.parquet has no multipath of"),
         ("ucl-wifi/E6", "flows", without("multipath"), "has no column 'multipath'"),

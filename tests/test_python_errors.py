@@ -1,4 +1,4 @@
-"""Errors of the Python interface: early, with the field, its value and what would be right; no line of a file."""
+"""Errors of the Python API: early, with the field, its value and valid values, without a line of a file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SCENARIOS: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"paths": [Path(rate="8Mbit")]}, TypeError, "paths = [Path("),
     ({"flows": Flow()}, TypeError, "flows = Flow("),
     ({"flows": {"bulk": Path(rate="1Mbit")}}, TypeError, "flows.bulk = Path("),
-    ({"flows": {1: Flow()}}, TypeError, "flows: 1 is no name; names are strings"),
+    ({"flows": {1: Flow()}}, TypeError, "flows: the key 1 must be a string"),
     ({"cells": {"north": 7}}, TypeError, "cells.north = 7: must be Cell(...) or a mapping, not int"),
     (
         {"paths": {"wifi": _path(rate=8_000_000)}},
@@ -62,7 +62,7 @@ SCENARIOS: list[tuple[dict[str, Any], type[Exception], str]] = [
     (
         {"flows": {"bulk": _flow(paths={"wifi"})}},
         TypeError,
-        "flows.bulk.paths = {'wifi'}: must be a list, whose order",
+        "flows.bulk.paths = {'wifi'}: must be a list, because its order",
     ),
     ({"flows": {"bulk": {"congestion": object}}}, TypeError, "flows.bulk.congestion = <class 'object'>: must be"),
     ({"flows": {"bulk": {"cc": "lia"}}}, ValueError, 'flows.bulk.cc: unknown key; did you mean "congestion"?'),
@@ -94,7 +94,7 @@ def test_a_wrong_value_of_a_scenario_names_its_field(changed: dict[str, Any], ki
         (lambda: Flow(cc="lia"), "Flow has no field cc; did you mean congestion?"),  # type: ignore[call-arg]
         (lambda: Flow(rcvbuff="1MB"), "Flow has no field rcvbuff; did you mean rcvbuf?"),  # type: ignore[call-arg]
         (lambda: Path(latency="5ms"), "Path has no field latency; did you mean delay?"),  # type: ignore[call-arg]
-        (lambda: Path("8Mbit"), "Path('8Mbit'): values have names; write Path(rate=...)"),  # type: ignore[call-arg]
+        (lambda: Path("8Mbit"), "Path('8Mbit'): arguments must be named; write Path(rate=...)"),  # type: ignore[call-arg]
         (lambda: Cell(zzzzzzzz=1), "Cell has no field zzzzzzzz; there are: standard, channel"),  # type: ignore[call-arg]
     ],
 )
@@ -106,19 +106,19 @@ def test_a_field_that_is_not_there_has_a_near_one_named(made: Callable[[], objec
 RUNS: list[tuple[Callable[[Scenario], object], type[Exception], str]] = [
     (lambda s: s.run(seed=-1), ValueError, "seed = -1: must be between 0 and 18446744073709551615"),
     (lambda s: s.run(seed=2**64), ValueError, "seed = 18446744073709551616: must be between"),
-    (lambda s: s.run(seed="1"), TypeError, "seed = '1': must be a whole number, not str"),  # type: ignore[arg-type]
-    (lambda s: s.run(seed=1.0), TypeError, "seed = 1.0: must be a whole number, not float"),  # type: ignore[arg-type]
-    (lambda s: s.runs(3), TypeError, "seeds = 3: must be several whole numbers"),  # type: ignore[arg-type]
+    (lambda s: s.run(seed="1"), TypeError, "seed = '1': must be an integer, not str"),  # type: ignore[arg-type]
+    (lambda s: s.run(seed=1.0), TypeError, "seed = 1.0: must be an integer, not float"),  # type: ignore[arg-type]
+    (lambda s: s.runs(3), TypeError, "seeds = 3: must be several integers"),  # type: ignore[arg-type]
     (lambda s: s.runs([1, -2]), ValueError, "seeds[1] = -2: must be between"),
-    (lambda s: s.runs([]), ValueError, "seeds: there are none"),
+    (lambda s: s.runs([]), ValueError, "seeds = []: must not be empty"),
     (lambda s: s.runs([1], workers=0), ValueError, "workers = 0: must be at least 1"),
     (lambda s: s.runs([1], workers=-1), ValueError, "workers = -1: must be at least 1"),
     (
         lambda s: s.sweep({"paths.wifi.loss": "5%"}),
         TypeError,
-        "vary: paths.wifi.loss = '5%': must be several values (try ['5%'])",
+        "vary: paths.wifi.loss = '5%': must be a list of values (try ['5%'])",
     ),
-    (lambda s: s.sweep({"paths.wifi.loss": []}), ValueError, "vary: paths.wifi.loss = []: has no value"),
+    (lambda s: s.sweep({"paths.wifi.loss": []}), ValueError, "vary: paths.wifi.loss = []: must not be empty"),
     (lambda s: s.sweep(["paths.wifi.loss"]), TypeError, "vary = ['paths.wifi.loss']: must be a mapping"),  # type: ignore[arg-type]
     (lambda s: s.sweep({"path.wifi.loss": ["5%"]}), ScenarioError, 'vary: path.wifi.loss = "5%": there is no such key'),
     (lambda s: s.vary({"paths.wifi.loss": 0.05}), ScenarioError, 'vary: paths.wifi.loss = "0.05": a loss must'),  # type: ignore[dict-item]

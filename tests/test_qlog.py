@@ -1,4 +1,4 @@
-"""Events as qlog: held against what the drafts say of a file, and names that are not of the code that writes it."""
+"""Events as qlog, checked against the drafts' rules of a file, with names written independently of the code."""
 
 from __future__ import annotations
 

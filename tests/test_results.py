@@ -81,7 +81,7 @@ def test_summary_says_what_limited_it(run: Run) -> None:
     assert re.search(r"bulk \(MPTCP\): goodput \d\.\d\d Mb/s", text)
     assert "3g" in text
     assert re.search(r"capacity: .*\d+%", text), "what its links know, though a run in Python is not observed"
-    assert "as the sender saw it: limited by the congestion windows" not in text, "that is the sender's guess"
+    assert "sender's view: limited by the congestion windows" not in text, "that is the sender's guess"
     assert "<table>" in run._repr_html_()
     assert "seed 3" in repr(run)
 
@@ -94,8 +94,8 @@ def test_why_a_connection_fell_back() -> None:
     assert (row["multipath"], row["fell_back"], row["fell_back_path"]) == (False, True, "wifi")
     assert row["fell_back_at_s"] == pytest.approx(0.025, abs=0.006)
     assert row["fell_back_because"] == "options were removed from the SYN/ACK"
-    said = f"fell back to TCP at {row['fell_back_at_s']:.2f} s on path wifi: options were removed from the SYN/ACK"
-    assert said in boxed.summary()
+    output = f"fell back to TCP at {row['fell_back_at_s']:.2f} s on path wifi: options were removed from the SYN/ACK"
+    assert output in boxed.summary()
     assert boxed.flows["fell_back_because"].to_pylist() == [row["fell_back_because"]]
 
 
@@ -192,7 +192,7 @@ def test_figures_are_the_same_each_time(run: Run) -> None:
         drawing = figure_style.svg(run.plot(metric))
         assert drawing == figure_style.svg(run.plot(metric))
         assert b"<dc:date>" not in drawing
-    with pytest.raises(ValueError, match="there is no metric"):
+    with pytest.raises(ValueError, match="unknown metric"):
         run.plot("speed")
 
 
@@ -257,9 +257,9 @@ def test_names_with_a_colon(cli: Cli, scenario_file: Path, tmp_path: Path, name:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ({"metric": "cwnd", "path": "wfi"}, "there is no path 'wfi'; did you mean wifi?"),
-        ({"metric": "cwnd", "flow": "bluk"}, "there is no flow 'bluk'; did you mean bulk?"),
-        ({"metric": "cwn"}, "there is no metric 'cwn'; did you mean cwnd?"),
+        ({"metric": "cwnd", "path": "wfi"}, "unknown path 'wfi'; did you mean wifi?"),
+        ({"metric": "cwnd", "flow": "bluk"}, "unknown flow 'bluk'; did you mean bulk?"),
+        ({"metric": "cwn"}, "unknown metric 'cwn'; did you mean cwnd?"),
     ],
 )
 def test_a_series_that_is_not_there_is_named(two_paths: Scenario, arguments: dict[str, Any], says: str) -> None:

@@ -1,4 +1,4 @@
-"""How many seeds: more where nothing is decided, blocks of them that agree, and what stands beside a verdict."""
+"""Numbers of seeds: more for undecided claims, blocks of seeds that agree, and comparison runs."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def test_more_seeds_where_nothing_is_decided_and_other_blocks() -> None:
 
 
 def test_what_stands_beside_the_judged_network_gets_no_more_seeds() -> None:
-    assert len(Effort("default", times=2).seeds(2, 5, 20, beside=True)) == 5
-    assert len(Effort("quick").seeds(3, 5, 20, beside=True)) == 2
-    assert len(Effort("quick").seeds(1, 5, 20, beside=True)) == 1
-    assert list(Effort("full", first=21, exactly=20).seeds(2, 5, 20, beside=True)) == list(range(21, 41))
+    assert len(Effort("default", times=2).seeds(2, 5, 20, comparison=True)) == 5
+    assert len(Effort("quick").seeds(3, 5, 20, comparison=True)) == 2
+    assert len(Effort("quick").seeds(1, 5, 20, comparison=True)) == 1
+    assert list(Effort("full", first=21, exactly=20).seeds(2, 5, 20, comparison=True)) == list(range(21, 41))
 
 
 class Lucky(Experiment):
-    """What it measures is higher for the first seeds, and the same for all later ones."""
+    """The measured value is higher for the first seeds, and constant for later ones."""
 
     study, name, title, setup = "toy", "lucky", "Luck", ""
 

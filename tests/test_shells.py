@@ -1,4 +1,4 @@
-"""What the documentation has you type reaches the command as it is written, in bash and in zsh."""
+"""Command lines of the documentation reach the command unchanged, in bash and in zsh."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
 def typed() -> list[str]:
-    """Every command line of ours in the documentation and in the help."""
+    """Every mptcplab command line in the documentation and in the help."""
     found = [command.EXAMPLE.replace("%%", "%") for command in COMMANDS]
     for page in PAGES:
         for block in re.findall(r"```[a-z]*\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
@@ -41,7 +41,7 @@ def test_a_shell_passes_what_is_written(shell: str, tmp_path: Path) -> None:
     need(shell)
     for line in typed():
         first = re.split(r" (?:&&|\|\||[|>;#]|2>&1)", line)[0]
-        # What stands for something, and names of directories that the shell is to complete.
+        # Placeholders, and directory names that the shell expands.
         if any(letter in first for letter in "<$`…") or "*/" in first:
             continue
         words = shlex.split(first)[1:]

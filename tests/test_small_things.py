@@ -1,4 +1,4 @@
-"""What a third pair of readers met besides Nagle's algorithm."""
+"""Regression tests from a usability review: small faults."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def test_a_second_compare_is_refused(cli: Cli, tmp_path: Path) -> None:
     key = "flows.*.scheduler"
     words = ["sweep", "call.toml", "--vary", f"{key}=minrtt,roundrobin", "--seeds", "2", "--output", "out", "--quiet"]
     both = ["--compare", f"{key}=minrtt", "--compare", f"{key}=roundrobin"]
-    said = cli(*words, *both, expect=2).stderr
-    assert f"--compare: must be given once, and not 2 times ({key}=minrtt, {key}=roundrobin)" in said
+    output = cli(*words, *both, expect=2).stderr
+    assert f"--compare is given 2 times ({key}=minrtt, {key}=roundrobin); give it once" in output
     assert not (tmp_path / "out").exists()
     # As the message says: the same runs, compared with another point.
     assert "\nroundrobin " in cli(*words, *both[:2]).stdout.partition("d_z")[2]

@@ -91,13 +91,13 @@ def test_keys_that_mean_the_same(one: str, other: str, same: bool) -> None:
 
 def test_two_keys_of_many_braces_end(cli: Cli, scenario_file: Path) -> None:
     key = ".".join(["{a,b}"] * 24)
-    said = cli("sweep", scenario_file, "--vary", f"{key}=1,2", "--vary", f"{key[:-5]}{{b,c}}=1,2", expect=2).stderr
-    assert "sets what --vary" in said
+    output = cli("sweep", scenario_file, "--vary", f"{key}=1,2", "--vary", f"{key[:-5]}{{b,c}}=1,2", expect=2).stderr
+    assert "set the same key" in output
     assert variations([f"{key}=1,2", "paths.a.loss=1%"]).keys() == {key, "paths.a.loss"}
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "output"),
     [
         (["flows.*.rcvbuf=50KB,1MB", "flows.*.sndbuf=50KB,1MB"], "flows.*.{rcvbuf,sndbuf}=50KB,1MB"),
         (["paths.wifi.loss=1%", "paths.3g.loss=1%"], "paths.{wifi,3g}.loss=1%"),
@@ -106,18 +106,20 @@ def test_two_keys_of_many_braces_end(cli: Cli, scenario_file: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("option", ["--vary", "--set"])
-def test_braces_that_a_shell_expanded(cli: Cli, scenario_file: Path, words: list[str], said: str, option: str) -> None:
+def test_braces_that_a_shell_expanded(
+    cli: Cli, scenario_file: Path, words: list[str], output: str, option: str
+) -> None:
     command = "sweep" if option == "--vary" else "run"
     for arguments in ([command, scenario_file, option, *words], [command, option, *words, scenario_file]):
         assert cli(*arguments, expect=2).stderr == (
-            f"mptcplab: {option}: the shell expanded braces here; quote the argument: {option} '{said}'\n"
+            f"mptcplab: {option}: the shell expanded braces here; quote the argument: {option} '{output}'\n"
         )
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("rnu", "run"), ("swep", "sweep"), ("repoduce", "reproduce")])
 def test_a_misspelt_command(cli: Cli, typed: str, meant: str) -> None:
-    said = cli(typed, expect=2).stderr
-    assert said.splitlines()[-1].endswith(f"there is no command '{typed}'; did you mean {meant}? mptcplab lists all")
+    output = cli(typed, expect=2).stderr
+    assert output.splitlines()[-1].endswith(f"unknown command '{typed}'; did you mean {meant}? run mptcplab for a list")
 
 
 LONG = "x" * 50_000
@@ -162,15 +164,15 @@ def test_times_are_written_without_an_exponent(seconds: float, text: str) -> Non
 
 
 def test_an_interrupt_test_that_is_too_short_is_the_option_s_fault(cli: Cli, scenario_file: Path) -> None:
-    said = cli("udp-interference", scenario_file, "--every", "1ns", expect=2).stderr
-    assert said == "mptcplab: a period of 1ns is too short; it must be at least 10ms\n"
+    output = cli("udp-interference", scenario_file, "--every", "1ns", expect=2).stderr
+    assert output == "mptcplab: a period of 1ns is too short; it must be at least 10ms\n"
 
 
 def test_a_backend_that_matplotlib_does_not_know(process: Cli, scenario_file: Path) -> None:
     os.environ["MPLBACKEND"] = "nonsense"
     try:
-        said = process("run", scenario_file, "--output", "out", expect=2).stderr
+        output = process("run", scenario_file, "--output", "out", expect=2).stderr
     finally:
         del os.environ["MPLBACKEND"]
-    assert said == ("mptcplab: MPLBACKEND = 'nonsense': matplotlib knows no such backend; unset it, or set it to agg\n")
+    assert output == ("mptcplab: MPLBACKEND = 'nonsense': matplotlib has no such backend; unset it, or set it to agg\n")
     assert signal.getsignal(signal.SIGINT) is not signal.SIG_IGN

@@ -1,4 +1,4 @@
-"""The studies run, judge and report. What they find is their own business, and that of the report."""
+"""The studies run, judge and report. Their results are tested elsewhere."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_a_block_of_seeds_is_that_block_and_no_more(experiment: Experiment) -> N
 def test_the_report(
     found: Reproduction, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    # What is run is the fixture's.
+    # The fixture provides the runs.
     monkeypatch.setattr("mptcplab.reproduce.runner.reproduce", lambda *_, **__: found)
     assert commands.main(["reproduce", "--quick", "--output", str(tmp_path / "out")]) == 0
     assert "cs244-rcvbuf:" in capsys.readouterr().out
@@ -135,7 +135,7 @@ def test_the_shared_bottleneck_delays_and_loses_where_it_should() -> None:
 
 
 def lost_share(run: Run, flow: str, path: str) -> float:
-    """Segments sent again to segments sent, both over the whole run (a row's bytes leave the warm-up out)."""
+    """Retransmitted segments relative to sent segments, both over the whole run (a row's bytes exclude the warm-up)."""
     _, again = run.series("retransmits", flow=flow, path=path)
     _, rates = run.series("throughput", flow=flow, path=path)
     return float(again[-1] * formulas.MSS * 8 / rates.sum())

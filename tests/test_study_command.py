@@ -1,4 +1,4 @@
-"""Studies as scenario files: what comes out of the file is what the study runs."""
+"""Studies as scenario files: a run of the file equals the run of the study."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def test_the_file_gives_the_same_numbers(experiment: Experiment) -> None:
 
 
 def test_one_is_written_and_run(cli: Cli, tmp_path: Path) -> None:
-    said = cli("study", "cs244-wireless/A1", "--output", "a1").stdout
+    output = cli("study", "cs244-wireless/A1", "--output", "a1").stdout
     files = sorted(file.name for file in (tmp_path / "a1").iterdir())
     assert files == ["admin.toml", "blackhole.toml"]
-    assert "mptcplab run a1/admin.toml" in said
+    assert "mptcplab run a1/admin.toml" in output
     assert "bulk (MPTCP): goodput" in cli("run", "a1/admin.toml").stdout
     text = cli("study", "cs244-wireless/A1", "--toml", "--set", "paths.3g.delay=50ms").stdout
     assert 'delay = "50ms"' in text
@@ -63,11 +63,11 @@ def test_the_scenario_that_is_given_has_several_paths(cli: Cli) -> None:
     (flow,) = tomllib.loads(done.stdout)["flows"].values()
     assert flow.get("transport", "mptcp") == "mptcp"
     assert flow.get("paths", ["wifi", "3g"]) == ["wifi", "3g"]
-    assert "this is 53-333-packets-none-5, one of 210 scenarios; --point NAME gives another" in done.stderr
+    assert "scenario 53-333-packets-none-5, one of 210; --point NAME selects another" in done.stderr
     named = cli("study", "cs244-rcvbuf/C1", "--toml", "--point", "53-333-packets-none-5")
     assert (named.stdout, named.stderr) == (done.stdout, "")
     # TCP alone, over one path, is all that this one has.
-    assert "this is 5, one of 20" in cli("study", "cs244-wireless/A3", "--toml").stderr
+    assert "scenario 5, one of 20" in cli("study", "cs244-wireless/A3", "--toml").stderr
 
 
 @pytest.mark.parametrize(
@@ -75,9 +75,9 @@ def test_the_scenario_that_is_given_has_several_paths(cli: Cli) -> None:
     [
         (["cs244-rcvbuf"], "cs244-rcvbuf/C1"),
         (["cs244-rcvbuff/C1"], "did you mean cs244-rcvbuf?"),
-        (["cs244-rcvbuf/Q1"], "there is no experiment"),
+        (["cs244-rcvbuf/Q1"], "unknown experiment"),
         (["cs244-wireless/A1", "--point", "adnim"], "did you mean admin?"),
-        (["cs244-wireless/A1", "--point", "admin", "--output", "x"], "leave one of them out"),
+        (["cs244-wireless/A1", "--point", "admin", "--output", "x"], "remove one of them"),
         (["cs244-wireless/A1", "--toml", "--set", "paths.4g.loss=1%"], 'paths has no "4g"'),
     ],
 )
@@ -86,10 +86,10 @@ def test_what_is_wrong_is_said(cli: Cli, arguments: list[str], says: str) -> Non
 
 
 def test_one_experiment_is_reproduced_alone(cli: Cli, tmp_path: Path) -> None:
-    said = cli("reproduce", "cs244-wireless/A1", "--quick", "--output", "report").stdout
-    assert "cs244-wireless: " in said
+    output = cli("reproduce", "cs244-wireless/A1", "--quick", "--output", "report").stdout
+    assert "cs244-wireless: " in output
     facts = json.loads((tmp_path / "report" / "facts.json").read_text())
     assert {fact["experiment"] for fact in facts} == {"A1"}
     assert "did you mean A1" in cli("reproduce", "cs244-wireless/A11", expect=2).stderr
-    assert "there is no study 'cs244'" in cli("reproduce", "cs244/A1", expect=2).stderr
-    assert "records have whole studies" in cli("reproduce", "cs244-wireless/A1", "--record", "x.json", expect=2).stderr
+    assert "unknown study 'cs244'" in cli("reproduce", "cs244/A1", expect=2).stderr
+    assert "records need whole studies" in cli("reproduce", "cs244-wireless/A1", "--record", "x.json", expect=2).stderr

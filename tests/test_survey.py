@@ -19,13 +19,13 @@ from mptcplab.results.run import Run, Runs
 from mptcplab.results.text.summary import summary
 from mptcplab.run.batch import Interrupted
 from mptcplab.scenario.definition import HISTORICAL, Scenario
-from mptcplab.survey.measure import Measured, Policy, again, survey
+from mptcplab.survey.measure import Measured, Policy, remeasure, survey
 from mptcplab.survey.networks import DISCIPLINES, FRAME, KINDS, Change, Link, Network, draw
 from mptcplab.survey.policies import policy
 from mptcplab.survey.report import distribution, sentence, times
 from mptcplab.survey.short_flows import Load, Timed, short
 from mptcplab.survey.upper_bound import MOST_PAYLOAD, PAYLOAD, bound, earliest, joins
-from mptcplab.survey.worst_case import hunt
+from mptcplab.survey.worst_case import search_worst
 from mptcplab.util.user_input import BadResult
 
 Floats = NDArray[np.float64]
@@ -105,7 +105,7 @@ def test_each_kind_has_what_it_is_called_for() -> None:
     # Frames come at any time within one's time on the line.
     spread = [float(path["jitter"].removesuffix("us")) for path in table["paths"].values()]
     assert spread == [pytest.approx(FRAME * 8e6 / link.rate / 2, abs=1) for link in links]
-    assert "other flows" in text
+    assert "competing flows" in text
     assert "events" not in draw(3, 5).scenario({"transport": "mptcp"}).to_toml()
 
 
@@ -121,7 +121,7 @@ def test_policies_have_the_names_of_their_parts() -> None:
     assert policy("historical").keys == HISTORICAL
     assert policy("historical+cubic").keys == {**HISTORICAL, "congestion": "cubic"}
     assert (policy("cubic").reference, policy("olia").reference) == ("cubic", "reno")
-    with pytest.raises(BadResult, match="no policy 'fast'; there are default, historical"):
+    with pytest.raises(BadResult, match="unknown policy 'fast'; choose from default, historical"):
         policy("fast")
 
 
@@ -247,17 +247,17 @@ def test_an_interrupted_survey_keeps_what_is_finished(
 
     monkeypatch.setattr("mptcplab.survey.measure.survey", interrupted)
     assert main(["survey", "--networks", "3", "--seed", "12", "--quiet", "--output", str(tmp_path)]) == 130
-    said = capsys.readouterr().err
-    assert f"interrupted after 1 of 3 networks; the 1 that are finished are in {tmp_path}/" in said
+    output = capsys.readouterr().err
+    assert f"interrupted after 1 of 3 networks; 1 finished networks are in {tmp_path}/" in output
     assert pq.read_table(tmp_path / "survey.parquet").num_rows == 1
 
 
 def test_the_command_refuses_what_it_does_not_know(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["survey", "--kind", "wild"]) == 2
     assert main(["survey", "--kind", "jitter", "--kind", "burst"]) == 2
-    assert "there are bulk, burst, jitter, competing" in capsys.readouterr().err
+    assert "choose from bulk, burst, jitter, competing" in capsys.readouterr().err
     assert main(["survey", "--policy", "fast"]) == 2
-    assert "no policy 'fast'" in capsys.readouterr().err
+    assert "unknown policy 'fast'" in capsys.readouterr().err
 
 
 def test_a_hunt_only_becomes_worse(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,7 +266,7 @@ def test_a_hunt_only_becomes_worse(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "mptcplab.survey.worst_case.draw", lambda _, number: Network(f"n{number}", SMALL.links, 200_000)
     )
-    found = [one.of_best for one in hunt(Policy("default"), 0.5, seeds=1, workers=1)]
+    found = [one.of_best for one in search_worst(Policy("default"), 0.5, seeds=1, workers=1)]
     assert found
     assert found == sorted(found, reverse=True)
 
@@ -275,11 +275,11 @@ def test_what_a_hunt_finds_counts_as_other_seeds_say(monkeypatch: pytest.MonkeyP
     lossy = Network("lossy", (Link(20e6, 30e-3, 60, 0.005), Link(5e6, 60e-3, 60, 0.01)), 300_000)
     monkeypatch.setattr("mptcplab.survey.worst_case.DRAWN", 1)
     monkeypatch.setattr("mptcplab.survey.worst_case.draw", lambda *_: lossy)
-    found = next(hunt(Policy("default"), 30, seeds=2, workers=1))
+    found = next(search_worst(Policy("default"), 30, seeds=2, workers=1))
     assert found.runs == 10
     (other,) = survey([lossy], [Policy("default")], seeds=2, workers=1, quiet=True)
     assert found.goodput != other.goodput
-    assert again(lossy, Policy("default"), range(3, 13), workers=1) == found
+    assert remeasure(lossy, Policy("default"), range(3, 13), workers=1) == found
 
 
 def test_what_is_late_or_may_be_is_doubtful() -> None:
@@ -305,9 +305,9 @@ def test_a_flow_below_its_best_path_is_warned_of_with_the_cause() -> None:
     buffers = {"rcvbuf": "900KB", "sndbuf": "900KB"}
     for keys, warned in (({}, False), (HISTORICAL, True)):
         run = Scenario(duration="15s", warmup="5s", sample="1s", paths=paths, flows={"bulk": buffers | keys}).run()
-        said = summary(run, {"bulk": {"dsl": 47.8e6, "lte": 28.7e6}})
-        assert ("slower than plain TCP over dsl alone" in said) is warned
-        assert ("M2 had halved its window" in said) is warned
+        output = summary(run, {"bulk": {"dsl": 47.8e6, "lte": 28.7e6}})
+        assert ("slower than plain TCP over dsl alone" in output) is warned
+        assert ("M2 had halved its window" in output) is warned
 
 
 def test_files_are_held_against_the_first_path_and_long_ones_against_the_best() -> None:
@@ -366,7 +366,7 @@ def test_blocks_that_never_come_count() -> None:
 
 
 def test_a_missing_block_took_until_the_end() -> None:
-    """Five of 610 never came, which is allowed, and four took longer than what these took so far."""
+    """Five of 610 never arrived, which is allowed, and four took longer than the others so far."""
     interval = 8 * 8192 / 2e6
     due = np.arange(0, 25, interval)
 
@@ -423,10 +423,10 @@ def test_the_command_says_what_it_leaves_out(
     found = [Timed(SMALL, Policy("default"), Load(rate=1e6), math.inf, [0.1, 0.2])]
     monkeypatch.setattr("mptcplab.survey.short_flows.short", lambda *_, **__: found)
     assert main(["survey", "--networks", "1", "--blocks", "1Mbit"]) == 0
-    said = capsys.readouterr().out
-    assert "times of blocks of 8 KiB after the first 5 s / plain TCP's" in said
-    assert "not measured" in said
-    [*_, values, legend] = said.splitlines()
+    output = capsys.readouterr().out
+    assert "latency of 8 KiB blocks after the first 5 s / that of plain TCP" in output
+    assert "not measured" in output
+    [*_, values, legend] = output.splitlines()
     assert values.split()[-1] == "never"
     assert legend.startswith("infeasible: ")
     with pytest.raises(SystemExit):
@@ -439,15 +439,15 @@ def test_the_command_says_what_it_leaves_out(
 def test_the_command_tells_times(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["survey", "--networks", "2", "--seeds", "1", "--quiet", "--output", str(tmp_path)]
     assert main([*arguments, "--files", "10kB,30kB"]) == 0
-    said = capsys.readouterr().out
-    assert "time to completion / plain TCP's" in said
-    assert said.count("first path") == 2
+    output = capsys.readouterr().out
+    assert "completion time / that of plain TCP" in output
+    assert output.count("first path") == 2
     assert pq.read_table(tmp_path / "short.parquet").num_rows == 4
     assert main([*arguments, "--blocks", "1Mbit", "--json"]) == 0
     assert [row["beside"] for row in json.loads(capsys.readouterr().out)] == ["best path"]
     with pytest.raises(SystemExit):
         main([*arguments, "--blocks", "8"])
-    assert "'8' is no rate" in capsys.readouterr().err
+    assert "'8' is not a rate" in capsys.readouterr().err
 
 
 def test_what_follows_a_change_is_measured_by_itself() -> None:

@@ -45,8 +45,8 @@ def test_values_at_commas() -> None:
     ("texts", "says"),
     [
         (["a.b=1,2", "a.b=3"], "given twice"),
-        (["flows.*.{rcvbuf,sndbuf}=1KB", "flows.x.sndbuf=2KB"], "sets what --vary"),
-        (["a.b=1,1"], "there twice"),
+        (["flows.*.{rcvbuf,sndbuf}=1KB", "flows.x.sndbuf=2KB"], "set the same key"),
+        (["a.b=1,1"], "given twice"),
         (["a.b=1,,2"], "empty"),
         (["a.b"], "KEY=VALUE"),
         (["=1"], "KEY=VALUE"),
@@ -78,10 +78,10 @@ def test_set_ties_keys() -> None:
         (["--vary", "cells.*.channel=1"], "--vary: cells.*.channel"),
         (["--vary", "paths.lte.loss=1%", "--set", "paths.lte.loss=1"], "--set: paths.lte.loss"),
         (["--vary", "paths.lte.loss=1%", "--metric", "gootput"], "did you mean goodput?"),
-        (["--vary", "paths.lte.loss=1%,2%", "--compare", "paths.lte.loss=3%"], "there are: 1%, 2%"),
+        (["--vary", "paths.lte.loss=1%,2%", "--compare", "paths.lte.loss=3%"], "choose from: 1%, 2%"),
         (["--vary", "paths.lte.loss=1%,2%", "--compare", "paths.dsl.loss=1%"], "key of --vary"),
         (["--vary", "paths.lte.loss=1%", "--resume"], "--output"),
-        (["--vary", "paths.lte.loss=1%", "--resume", "--output", "none"], "no sweep to go on with"),
+        (["--vary", "paths.lte.loss=1%", "--resume", "--output", "none"], "no sweep to continue"),
         (["--vary", "paths.lte.loss=1%", "--seeds", "10000000"], "limits.runs"),
     ],
 )
@@ -157,11 +157,11 @@ def test_metrics_and_comparison(cli: Cli) -> None:
     arguments = ("--seeds", "3", "--metric", "goodput,limit_scheduler", "--compare", "paths.lte.loss=0%")
     text = cli("sweep", TWO, "--set", "duration=4s", "--set", "warmup=0s", *vary, *arguments).stdout
     assert "download limit_scheduler [% of the time]" in text
-    assert "± half of its 95 % interval" in text
+    assert "± half of its 95% interval" in text
     rows = [line for line in text.splitlines() if line.startswith("5%") and "goodput" in line]
     assert len(rows) == 2
     assert all(" -" in row for row in rows), "loss costs something"
-    assert "one seed: no interval" in cli("sweep", TWO, *SHORT, *vary).stdout
+    assert "one seed, so no interval" in cli("sweep", TWO, *SHORT, *vary).stdout
 
 
 def test_paired_values() -> None:
@@ -186,7 +186,7 @@ def test_parts_give_the_same_as_one(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     one, many = saved("one", 100), saved("many", 3)
     assert not (many / "parts").exists()
     for table in ("samples", "flows", "paths", "links"):
-        # What is not a number equals nothing, itself neither.
+        # NaN equals nothing, including itself.
         assert str(read_table(one / f"{table}.parquet").to_pylist()) == str(
             read_table(many / f"{table}.parquet").to_pylist()
         ), table
@@ -222,7 +222,7 @@ def test_an_interrupt_between_a_part_and_its_count_loses_nothing(
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_goes_on_where_it_was_ended(cli: Cli, tmp_path: Path, how: signal.Signals) -> None:
-    """Parts of four runs; what ends it in the middle changes no byte of what comes out."""
+    """Parts of four runs; an interruption changes no byte of the result."""
     start = (
         "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler); "
         "from mptcplab.run import sweep_plan; sweep_plan.MOST_RUNS = 4; "
@@ -245,13 +245,13 @@ def test_goes_on_where_it_was_ended(cli: Cli, tmp_path: Path, how: signal.Signal
         while process.poll() is None and not (tmp_path / "cut" / "parts" / "000001.json").exists():
             time.sleep(0.01)
         os.kill(process.pid, how)
-        said = process.communicate(timeout=60)[1]
+        output = process.communicate(timeout=60)[1]
     assert process.returncode != 0, "it was not over"
     if how == signal.SIGINT:
-        assert "--resume goes on" in said
+        assert "--resume continues" in output
         assert 8 <= pq.read_table(tmp_path / "cut" / "flows.parquet").num_rows < 40
     assert "unfinished" in cli(*arguments, "--output", "cut", expect=2).stderr
-    assert "another kind (seeds" in cli(*arguments, "--seeds", "3", "--output", "cut", "--resume", expect=2).stderr
+    assert "other arguments (seeds" in cli(*arguments, "--seeds", "3", "--output", "cut", "--resume", expect=2).stderr
     subprocess.run([*command, "cut", "--resume"], cwd=tmp_path, capture_output=True, check=True)
     files = sorted(file.name for file in (tmp_path / "whole").iterdir())
     assert files == sorted(file.name for file in (tmp_path / "cut").iterdir())
@@ -289,12 +289,12 @@ def test_a_smaller_sweep_leaves_nothing_of_a_larger_one(cli: Cli, tmp_path: Path
     assert again.replace("written to out/\n", "") == cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%").stdout, (
         "it reads what is there"
     )
-    said = cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=1%", "--output", "out", "--resume", expect=2).stderr
-    assert "holds a sweep of another kind (scenarios, vary)" in said
+    output = cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=1%", "--output", "out", "--resume", expect=2).stderr
+    assert "contains a sweep with other arguments (scenarios, vary)" in output
     (tmp_path / "other" / "parts").mkdir(parents=True)
     (tmp_path / "other" / "parts" / "000000.json").write_text("[]")
-    said = cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "other", expect=2).stderr
-    assert "holds files of something else" in said
+    output = cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "other", expect=2).stderr
+    assert "contains files of another program" in output
     assert (tmp_path / "other" / "parts" / "000000.json").read_text() == "[]"
     names = {file.name for file in (tmp_path / "out").iterdir()}
     tables = {f"{table}.parquet" for table in ("samples", "flows", "paths", "links")}
@@ -317,10 +317,10 @@ def test_axis_and_panels_are_chosen(cli: Cli, tmp_path: Path, draw: str) -> None
     drawn = (tmp_path / "out" / "sweep.svg").read_text()
     assert (tmp_path / "out" / "sweep.png").is_file()
     assert "<svg" in drawn
-    said = cli(*arguments, "--output", "no", "--x", "paths.lte.los", expect=2).stderr
-    assert "--x: there is no key of --vary 'paths.lte.los'; did you mean paths.lte.loss?" in said
+    output = cli(*arguments, "--output", "no", "--x", "paths.lte.los", expect=2).stderr
+    assert "--x: unknown key of --vary 'paths.lte.los'; did you mean paths.lte.loss?" in output
     key = "paths.lte.loss"
-    assert "must be different keys" in cli(*arguments, "--x", key, "--facet", key, expect=2).stderr
+    assert "they must differ" in cli(*arguments, "--x", key, "--facet", key, expect=2).stderr
 
 
 def test_twelve_lines_stay_within_their_place() -> None:
@@ -336,18 +336,18 @@ def test_values_of_one_unit_are_drawn_as_they_are_written() -> None:
 
 
 def test_a_key_that_changes_nothing_is_named(cli: Cli) -> None:
-    said = cli("sweep", TWO, *SHORT, "--vary", "flows.*.scheduler=minrtt,roundrobin").stdout
-    assert "flows.*.scheduler changed no mean by 0.5% or more: a bulk flow sends on every path" in said
-    said = cli("sweep", TWO, *SHORT, "--vary", "paths.dsl.rate=20Mbit,5Mbit").stdout
-    assert "changed no mean" not in said
+    output = cli("sweep", TWO, *SHORT, "--vary", "flows.*.scheduler=minrtt,roundrobin").stdout
+    assert "flows.*.scheduler changed no mean by 0.5% or more: a bulk flow sends on every path" in output
+    output = cli("sweep", TWO, *SHORT, "--vary", "paths.dsl.rate=20Mbit,5Mbit").stdout
+    assert "changed no mean" not in output
 
 
 def test_a_distribution_has_a_curve_for_each_point_of_a_sweep(cli: Cli) -> None:
     cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%,1%", "--output", "out")
     curves = json.loads(cli("cdf", "out:lte", "--metric", "throughput", "--json").stdout)
     assert [one["curve"] for one in curves] == ["out lte, loss=0%", "out lte, loss=1%"]
-    said = cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "out").stdout
-    assert "written to out/, in place of the result that was there" in said
+    output = cli("sweep", TWO, *SHORT, "--vary", "paths.lte.loss=0%", "--output", "out").stdout
+    assert "written to out/, replacing the previous result" in output
     assert (
         "must be a directory" in cli("sweep", TWO, "--vary", "paths.lte.loss=0%", "--output", "a.pdf", expect=2).stderr
     )

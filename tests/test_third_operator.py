@@ -1,4 +1,4 @@
-"""What a third operator met: remedies that Linux has not, chance before certainty, counts that nobody has."""
+"""Regression tests from a usability review: unavailable remedies, random effects, missing counters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from conftest import Cli
 from mptcplab import Scenario
-from mptcplab.backends.kernel_backend import Report, told
+from mptcplab.backends.kernel_backend import Report, report_text
 from mptcplab.cli.commands import emulate
 from mptcplab.results.text import summary
 from mptcplab.results.text.summary import limits_in_words
@@ -63,9 +63,9 @@ def test_what_the_seeds_tell_comes_before_what_may_be_more() -> None:
 
 def test_linux_s_count_of_data_that_came_twice_is_told() -> None:
     counters = {"server": {"MPTcpExt": {"DuplicateData": 3693}}}
-    text = told(Report(1, "", "6.18", [], [], None, None, counters))
-    assert "data that arrived twice: 3693 segments" in text
-    assert "arrived twice" not in told(Report(1, "", "6.18", [], [], None, None, {}))
+    text = report_text(Report(1, "", "6.18", [], [], None, None, counters))
+    assert "duplicate segments in the whole run, counted by the receiver: 3693" in text
+    assert "arrived twice" not in report_text(Report(1, "", "6.18", [], [], None, None, {}))
 
 
 def test_nothing_is_said_to_have_arrived_twice_where_nobody_counts() -> None:
@@ -97,19 +97,19 @@ class _Network:
 
 def test_the_controller_of_the_host_is_told_where_scenarios_take_another() -> None:
     assert emulate._controller(_Network("cubic", "cubic")) is None  # type: ignore[arg-type]
-    said = emulate._controller(_Network("bbr", "bbr"))  # type: ignore[arg-type]
-    assert said is not None
-    assert "congestion control: bbr, as on this host" in said
-    assert "cubic" in said
+    output = emulate._controller(_Network("bbr", "bbr"))  # type: ignore[arg-type]
+    assert output is not None
+    assert "congestion control: bbr, as on this host" in output
+    assert "cubic" in output
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="emulated networks are namespaces of Linux")
+@pytest.mark.skipif(sys.platform != "linux", reason="emulated networks need Linux namespaces")
 def test_a_word_of_the_shell_is_no_program_to_install(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(cli("example").stdout)
     peer = "cd x && python3 -m http.server 8000"
     told_of = cli("emulate", "two.toml", "--peer", peer, "--", "true", expect=2).stderr
-    assert "a shell has it: sh -c" in told_of
+    assert "it is a shell builtin: sh -c" in told_of
 
 
 def test_what_was_not_measured_is_nobody_s_view() -> None:
-    assert limits_in_words({}) == "what limited it was not measured"
+    assert limits_in_words({}) == "limiting factors were not measured"

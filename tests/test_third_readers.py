@@ -1,4 +1,4 @@
-"""What a third pair of fresh readers met, where no other test has it."""
+"""Regression tests from a usability review, without a place in other files."""
 
 from __future__ import annotations
 
@@ -160,7 +160,9 @@ FAR = 'rate = "2Mbit"\ndelay = "75ms"\nqueue = "333p"\n'
 
 
 def test_no_buffer_is_recommended_that_long_queues_would_fill() -> None:
-    """The queue of the far path takes whatever a larger buffer holds, and without M1 the near path waits for longer."""
+    """The queue of the path with the long delay fills with any larger buffer, and without M1 the other path waits
+    longer.
+    """
     text = BUFFERS.replace('"20Mbit"', '"8Mbit"\nqueue = "75p"').replace('rate = "5Mbit"\ndelay = "100ms"', FAR)
     text = text.format(send="175KB", receive="175KB") + 'scheduler = "minrtt"\n'
     run = Scenario.parse(text).run(trace=events.REASONS)

@@ -1,4 +1,4 @@
-"""What a person sees of a transfer."""
+"""The printed state of a transfer."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_terminal_is_drawn_again(clock: Clock) -> None:
     watch.show(info(3_000_000, 1_000_000))
     first = out.getvalue()
     assert "4.00 MB, 64.00 Mb/s" in first
-    assert "wlan              48.00 Mb/s   75%  rtt 21.50 ms, cwnd 64.00 kB, 3 sent again" in first
+    assert "wlan              48.00 Mb/s   75%  rtt 21.50 ms, cwnd 64.00 kB, 3 retransmitted" in first
     assert "lte               16.00 Mb/s   25%" in first
     assert "backup" in first.splitlines()[2]
     clock.now += 1
@@ -115,8 +115,8 @@ def test_the_summary_names_paths_that_closed() -> None:
     lines = transfers.summary(done, sending=True).splitlines()
     assert lines[0] == "sent 8.00 MB in 4.00 s: 16.00 Mb/s (MPTCP v1, lia, minrtt)"
     assert "wlan" in lines[1]
-    assert lines[2].endswith("3 segments sent again, 1 timeouts; interface gone after 2.5 s")
-    assert lines[3:] == ["  sent again on another path: 5.00 kB", "  SHA-256 abc"]
+    assert lines[2].endswith("3 segments retransmitted, 1 timeouts; interface gone after 2.5 s")
+    assert lines[3:] == ["  reinjected on another path: 5.00 kB", "  SHA-256 abc"]
     fallen = {**done, "connection": {**done["connection"], "fallback": True, "remote_token": 7}}
     assert "(TCP, fallen back from MPTCP, lia" in transfers.summary(fallen, sending=False)
 
@@ -125,6 +125,6 @@ def test_a_peer_that_never_spoke_mptcp_is_not_said_to_have_fallen_back() -> None
     done = transfers.document(info(6_000, 0), DEVICES, count=6_000, seconds=1.0, digest="abc", sending=True)
     plain = {**done, "connection": {**done["connection"], "fallback": True, "remote_token": None, "mode": "tcp"}}
     for sending in (True, False):
-        said = transfers.summary(plain, sending=sending)
-        assert "(TCP: the peer or the path did not agree to MPTCP, lia" in said
-        assert "fallen back" not in said
+        output = transfers.summary(plain, sending=sending)
+        assert "(TCP: the peer or the path did not agree to MPTCP, lia" in output
+        assert "fallen back" not in output

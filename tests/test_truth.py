@@ -1,4 +1,4 @@
-"""What summaries and `why` say agrees with the queues, drops and windows of the simulated network."""
+"""Statements of summaries and `why` agree with the queues, drops and windows of the simulated network."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def test_acknowledgements_that_wait_in_a_queue_are_a_cause(back: str, upload: st
     assert path["ack_wait_s"] == pytest.approx(path["mean_srtt_s"] - 0.05, rel=0.35), "the RTT shows it"
     assert (first := reasons.findings(row)[0]).cause == "ack_queue"
     assert first.path == "lte"
-    said = run.summary()
-    assert re.search(r"acknowledgements waited in the queue of lte forward for \d+ ms on average, which left", said)
-    assert "the queue of lte held data" not in said
+    output = run.summary()
+    assert re.search(r"acknowledgements waited in the queue of lte forward for \d+ ms on average, which left", output)
+    assert "the queue of lte held data" not in output
 
 
 def test_acknowledgements_that_wait_nowhere_cost_nothing() -> None:
@@ -103,7 +103,7 @@ def test_data_in_the_queue_of_another_subflow_is_no_lack_of_data() -> None:
 
 
 def test_a_small_segment_that_waits_for_more_fills_no_window() -> None:
-    """What Nagle's algorithm holds is less than a segment: the application has written no more."""
+    """Nagle's algorithm delays less than a segment: the application has written no more."""
     text = QUEUED.replace('rate = "5Mbit"', 'rate = "50Mbit"').replace("150ms", "20ms").replace("30p", "200p")
     row = Scenario.parse(text.replace("256KB", "64KB").replace("9Mbit", "40Mbit")).run(trace=events.REASONS).flow("f")
     assert all(path["sender_limits"]["application"] > 0.9 for path in row["paths"])
@@ -130,14 +130,14 @@ baselines = true
 
 def test_several_seeds_tell_what_one_seed_tells(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "call.toml").write_text(CALL)
-    said = cli("run", "call.toml", "--seeds", "3").stdout
+    output = cli("run", "call.toml", "--seeds", "3").stdout
     spread = r"\d+(\.\d+)? ± \d+(\.\d+)?"
-    assert re.search(rf"call: goodput {spread} Mb/s of {spread} Mb/s that its links could carry", said)
+    assert re.search(rf"call: goodput {spread} Mb/s of {spread} Mb/s that its links could carry", output)
     for path in ("wifi", "lte"):
-        assert re.search(rf"{path} +{spread} Mb/s, {spread}% of the data, RTT {spread} ms", said), said
-    assert re.search(rf"median {spread} ms, p95 {spread} ms, p99 {spread} ms", said)
-    assert re.search(rf"{spread}% of the blocks took longer than the deadline", said)
-    assert re.search(rf"aggregation benefit -?{spread}", said)
+        assert re.search(rf"{path} +{spread} Mb/s, {spread}% of the data, RTT {spread} ms", output), output
+    assert re.search(rf"median {spread} ms, p95 {spread} ms, p99 {spread} ms", output)
+    assert re.search(rf"{spread}% of the blocks took longer than the deadline", output)
+    assert re.search(rf"aggregation benefit -?{spread}", output)
 
 
 def test_a_path_without_a_subflow_is_named_with_several_seeds(cli: Cli, tmp_path: Path) -> None:
@@ -165,11 +165,11 @@ def test_sizes_are_written_as_in_scenario_files() -> None:
 def test_the_smallest_buffer_that_suffices_is_suggested() -> None:
     two = Scenario.load(FOLDER / "two.toml").vary({"duration": "8s", "warmup": "2s", "paths.lte.loss": "0%"})
     [answer] = explain(two.vary({"flows.download.rcvbuf": "60KB"}), seeds=[1, 2])
-    said = " ".join(answer.sentences())
-    assert "(buffer 60KB, RFC 6182 recommends " in said
-    assert set(re.findall(r"\d+ ?([kKM]i?B)\b", said)) == {"KB"}, said
+    output = " ".join(answer.sentences())
+    assert "(buffer 60KB, RFC 6182 recommends " in output
+    assert set(re.findall(r"\d+ ?([kKM]i?B)\b", output)) == {"KB"}, output
     assert answer.remedy is not None
-    assert "the smallest that suffices of 120KB, 240KB" in said
+    assert "the smallest that suffices of 120KB, 240KB" in output
     [small] = [trial for trial in answer.tried if trial.settings == {"rcvbuf": "413KB"}]
     assert answer.remedy.goodput.mean >= 0.97 * small.goodput.mean
     # Where twice the buffer is enough, four times is not suggested.
@@ -198,15 +198,15 @@ set = { up = true }
 def test_a_sweep_tells_of_a_long_handshake(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "late.toml").write_text(HANDSHAKE)
     vary = ("--vary", "flows.*.scheduler=minrtt,ontime")
-    said = cli("sweep", "late.toml", *vary, "--seeds", "2", "--compare", "flows.*.scheduler=minrtt").stdout
+    output = cli("sweep", "late.toml", *vary, "--seeds", "2", "--compare", "flows.*.scheduler=minrtt").stdout
     assert re.search(
         r"goodput of download counts from the end of the handshake, which took up to \d\.\d\d s in 4 of 4 runs; "
         "bytes_received has what arrived in the whole time",
-        said,
+        output,
     )
     assert "from the end of the handshake" not in cli("sweep", "late.toml", *vary, "--metric", "bytes_received").stdout
-    said = cli("run", "late.toml", "--seeds", "2").stdout
-    assert re.search(r"goodput [\d.]+ ± [\d.]+ Mb/s after a handshake of [\d.]+ ± [\d.]+ s", said)
+    output = cli("run", "late.toml", "--seeds", "2").stdout
+    assert re.search(r"goodput [\d.]+ ± [\d.]+ Mb/s after a handshake of [\d.]+ ± [\d.]+ s", output)
 
 
 def test_why_counts_a_long_handshake() -> None:
@@ -266,10 +266,10 @@ def test_no_queueing_delay_is_longer_than_the_longest_queue() -> None:
 
 
 def test_no_queue_is_suggested_that_is_shorter_than_an_initial_window() -> None:
-    """Two packets are the bandwidth-delay product of 10 Mb/s and 2 ms, and drop most of what ten segments bring."""
-    said = Scenario.parse(OUTAGE.replace('"10p"', '"200p"')).run(trace=events.REASONS).summary()
-    assert "its bandwidth-delay product is 2 packets" in said
-    assert 'queue = "10p" would shorten its RTT' in said
+    """Two packets are the bandwidth-delay product of 10 Mb/s and 2 ms, and drop most of a burst of ten segments."""
+    output = Scenario.parse(OUTAGE.replace('"10p"', '"200p"')).run(trace=events.REASONS).summary()
+    assert "its bandwidth-delay product is 2 packets" in output
+    assert 'queue = "10p" would shorten its RTT' in output
 
 
 def test_plain_tcp_goes_on_when_its_link_is_back() -> None:
@@ -305,32 +305,36 @@ def test_a_flow_that_ends_before_the_warm_up_has_no_rate(cli: Cli, tmp_path: Pat
     assert row["capacity"] is None
     assert row["best_capacity"] is None
     assert [(path["capacity"], path["best_capacity"]) for path in row["paths"]] == [(None, None)] * 2
-    said = cli("run", "file.toml", *late, "--output", "one").stdout
-    assert re.search(r"file \(MPTCP\): it was complete after \d\.\d+ s, before the warm-up ended: no rate", said), said
-    assert not re.search(r"nan|goodput|aggregation|-\d", said), said
-    assert "the transfer was complete within the deadline" in said
-    said = cli("run", "file.toml", *late, "--seeds", "3", "--output", "three").stdout
-    assert re.search(r"file: it was complete after [\d.]+ ± [\d.]+ s, before the warm-up ended with 3 of 3 seeds", said)
-    assert not re.search(r"nan|goodput|aggregation", said), said
-    said = cli("sweep", "file.toml", *late, "--vary", "flows.file.scheduler=minrtt,ontime", "--seeds", "2").stdout
-    assert "file was over before the warm-up in 4 of 4 runs, which have no goodput" in said
-    assert not re.search(r"nan|0\.00|changed no mean", said), said
-    said = cli("why", "file.toml", *late, "--seeds", "1").stdout
-    assert re.search(r"file: it was complete after \d\.\d+ s, before the warm-up ended: no rate was measured", said), (
-        said
+    output = cli("run", "file.toml", *late, "--output", "one").stdout
+    assert re.search(r"file \(MPTCP\): it was complete after \d\.\d+ s, before the warm-up ended: no rate", output), (
+        output
     )
-    assert "Plain TCP" not in said
+    assert not re.search(r"nan|goodput|aggregation|-\d", output), output
+    assert "the transfer was complete within the deadline" in output
+    output = cli("run", "file.toml", *late, "--seeds", "3", "--output", "three").stdout
+    assert re.search(
+        r"file: it was complete after [\d.]+ ± [\d.]+ s, before the warm-up ended with 3 of 3 seeds", output
+    )
+    assert not re.search(r"nan|goodput|aggregation", output), output
+    output = cli("sweep", "file.toml", *late, "--vary", "flows.file.scheduler=minrtt,ontime", "--seeds", "2").stdout
+    assert "file ended before the warm-up in 4 of 4 runs, which have no goodput" in output
+    assert not re.search(r"nan|0\.00|changed no mean", output), output
+    output = cli("why", "file.toml", *late, "--seeds", "1").stdout
+    assert re.search(
+        r"file: it was complete after \d\.\d+ s, before the warm-up ended: no rate was measured", output
+    ), output
+    assert "Plain TCP" not in output
 
 
 def test_plain_tcp_that_ends_before_the_warm_up_is_not_compared() -> None:
     run = Scenario.parse(FILE).run(trace=events.REASONS)
-    said = summary(run, {"file": {"dsl": math.nan, "lte": 5e6}})
-    assert "plain TCP alone: dsl not measured, for it ended before the warm-up did, lte 5.00 Mb/s" in said
-    assert "aggregation benefit" not in said
+    output = summary(run, {"file": {"dsl": math.nan, "lte": 5e6}})
+    assert "plain TCP alone: dsl not measured, because it ended before the warm-up did, lte 5.00 Mb/s" in output
+    assert "aggregation benefit" not in output
     again = Scenario.parse(FILE).vary({"warmup": "1s"}).run(trace=events.REASONS)
-    said = repeated_runs.summary(Runs([run, again]), {"file": {"dsl": [math.nan] * 2, "lte": [5e6, math.nan]}})
-    assert "dsl not measured, for it ended before the warm-up did, lte 5.00 Mb/s (with 1 of 2 seeds)" in said
-    assert "aggregation benefit" not in said
+    output = repeated_runs.summary(Runs([run, again]), {"file": {"dsl": [math.nan] * 2, "lte": [5e6, math.nan]}})
+    assert "dsl not measured, because it ended before the warm-up did, lte 5.00 Mb/s (with 1 of 2 seeds)" in output
+    assert "aggregation benefit" not in output
 
 
 @pytest.mark.parametrize("stop", ["10s", "15s"])
@@ -369,18 +373,18 @@ def test_what_had_arrived_before_the_warm_up_ended_is_told(base: str, changes: d
     assert arrived <= sum(path["bytes_arrived"] for path in row["paths"])
     assert arrived * 8 / row["measured_s"] <= row["capacity"] * 1.001
     assert reasons.comparable_rate(row) <= row["capacity"] * 1.001
-    said = run.summary()
-    assert re.search(r"Mb/s without \d.* that had arrived out of order before the warm-up ended\)", said), said
+    output = run.summary()
+    assert re.search(r"Mb/s without \d.* that had arrived out of order before the warm-up ended\)", output), output
 
 
 def test_no_flow_carries_more_than_its_links() -> None:
     scenario = Scenario.parse(FILE).vary({"flows.file.bytes": "50MB", "warmup": "5s"})
     [answer] = explain(scenario, seeds=[1])
-    said = " ".join(answer.sentences())
-    assert "that had arrived out of order before the warm-up ended" in said
+    output = " ".join(answer.sentences())
+    assert "that had arrived out of order before the warm-up ended" in output
     assert answer.capacity is not None
     assert answer.goodput.mean <= answer.capacity
-    parts = [int(part) for part in re.findall(r"(\d+)% of the [\d.]+ Mb/s that its links", said)]
+    parts = [int(part) for part in re.findall(r"(\d+)% of the [\d.]+ Mb/s that its links", output)]
     assert parts
     assert max(parts) <= 100
 

@@ -1,4 +1,4 @@
-"""The UDP interference test, and what is done with the results of cells."""
+"""The UDP interference test, and commands on results of cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mptcplab validate`: predictions that nobody changes, and the kernel beside the simulator."""
+"""`mptcplab validate`: protected predictions, and the kernel compared with the simulator."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ def cell(tmp_path: Path) -> Path:
 
 
 def test_predictions_are_written_with_their_hash(cli: Cli, cell: Path, tmp_path: Path) -> None:
-    said = cli("validate", cell, "--predict", "one.json", "--seeds", "2").stdout
+    message = cli("validate", cell, "--predict", "one.json", "--seeds", "2").stdout
     known = json.loads((tmp_path / "one.json").read_text())
-    assert known["sha256"] in said
+    assert known["sha256"] in message
     assert len(known["cells"][0]["flows"]["bulk"]["goodput"]) == 2
     again = cli("validate", cell, "--predict", "two.json", "--seeds", "2").stdout
     assert known["sha256"] in again, "the simulator says the same again"
@@ -55,10 +55,10 @@ def test_predictions_are_written_with_their_hash(cli: Cli, cell: Path, tmp_path:
     [
         (lambda text: text.replace('"share"', '"shares"'), [], "no predictions"),
         (lambda text: text.replace('"kind"', '"kinds"'), [], "no predictions"),
-        (lambda text: text.replace('"prediction"', '"measurement"'), [], "a measurement, where a prediction is meant"),
-        (lambda text: text, ["--sha256", "12ab"], "not 12ab: other predictions than those that were meant"),
+        (lambda text: text.replace('"prediction"', '"measurement"'), [], "is a measurement, not a prediction"),
+        (lambda text: text, ["--sha256", "12ab"], "not 12ab: these are other predictions"),
         (lambda text: text.replace('"seeds": [', '"seeds": [ 7,'), [], "hash mismatch"),
-        (lambda text: text, ["--seed", "2"], "was predicted with the seeds [1], not [2]"),
+        (lambda text: text, ["--seed", "2"], "the predictions use seeds [1], not [2]"),
         (lambda _: "{}", [], "no predictions"),
         (lambda _: "[]", [], "no predictions"),
         (lambda _: "no JSON", [], "no predictions"),
@@ -78,7 +78,7 @@ def test_predictions_that_cannot_be_used(
 def test_another_scenario_was_not_predicted(cli: Cli, cell: Path) -> None:
     cli("validate", cell, "--predict", "one.json")
     cell.write_text(CELL.replace("8Mbit", "9Mbit"))
-    assert "was another scenario" in cli("validate", cell, "--against", "one.json", expect=2).stderr
+    assert "its scenario has changed" in cli("validate", cell, "--against", "one.json", expect=2).stderr
 
 
 def test_what_is_predicted_is_not_measured(cli: Cli, cell: Path) -> None:
@@ -110,10 +110,10 @@ def test_what_cannot_fail_is_counted_apart() -> None:
         Row("late", "f", good, doubtful),
         Row("broken", "f", good, broken),
     ]
-    said = tell(rows)
-    assert "2 of 3 flows that could differ, 1 of 1 flow that fill their paths" in said
-    assert "within 0.05: 0 of 1 flow" in said
-    assert "not counted: 1 that failed, 1 that are doubtful" in said
+    message = tell(rows)
+    assert "2 of 3 flows without saturated paths, 1 of 1 flow that saturate their paths" in message
+    assert "within 0.05: 0 of 1 flow" in message
+    assert "excluded: 1 failed, 1 doubtful" in message
 
 
 def test_capacity_is_that_of_fixed_paths() -> None:
@@ -144,10 +144,10 @@ def test_scenarios_are_drawn_by_a_number() -> None:
 
 def test_blind_scenarios_and_stalls_are_counted_apart() -> None:
     steady, late = Answer([5e6], [0.5], [0.1]), Answer([5e6], [0.5], [0.6])
-    said = tell([Row("built with", "f", steady, steady), Row("blind", "f", steady, late, blind=True)])
-    assert "longest stall within 0.3 s: 1 of 2 flows of Multipath TCP, 0 of 1 flow that stalled" in said
-    assert "blind *" in said
-    assert said.splitlines()[-1].strip().startswith("longest stall within 0.3 s: 0 of 1 flow of")
+    message = tell([Row("built with", "f", steady, steady), Row("blind", "f", steady, late, blind=True)])
+    assert "longest stall within 0.3 s: 1 of 2 flows with MPTCP, 0 of 1 flow with longer stalls" in message
+    assert "blind *" in message
+    assert message.splitlines()[-1].strip().startswith("longest stall within 0.3 s: 0 of 1 flow with")
 
 
 def _on(monkeypatch: pytest.MonkeyPatch, problem: str) -> None:
@@ -166,10 +166,10 @@ def test_what_went_wrong_ends_with_an_error(
 ) -> None:
     _on(monkeypatch, "none")
     assert command_line.main(["validate", str(cell), "--quiet"]) == 1
-    said = capsys.readouterr()
-    assert "FAILED: seed 1: congestion reno was asked for" in said.out
-    assert "not counted: 1 that failed, 0 that are doubtful" in said.out
-    assert "congestion reno was asked for" in said.err
+    message = capsys.readouterr()
+    assert "FAILED: seed 1: congestion reno was asked for" in message.out
+    assert "excluded: 1 failed, 0 doubtful" in message.out
+    assert "congestion reno was asked for" in message.err
 
 
 def test_each_cell_is_written_when_it_is_over(monkeypatch: pytest.MonkeyPatch, cell: Path, tmp_path: Path) -> None:
@@ -197,4 +197,4 @@ def test_the_kernel_stands_beside_the_simulator(machine: Machine, cli: Cli, cell
     assert known["began"]
     assert known["cells"][0]["flows"]["bulk"]["share"] == []
     err = cli("validate", cell, "--against", "kernel.json", expect=2).stderr
-    assert "a measurement, where a prediction is meant" in err
+    assert "is a measurement, not a prediction" in err

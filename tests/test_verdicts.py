@@ -82,23 +82,23 @@ def test_one_failure_fails_and_one_doubt_leaves_undecided() -> None:
 def test_over_readings_the_one_network_decides_and_an_open_one_depends() -> None:
     assert over_readings({"a": "holds", "b": "fails"}, "a", "it is said") == (
         "holds",
-        "Judged with a: it is said. Beside it: fails with b.",
+        "Judged with a: it is said. Other interpretations: fails with b.",
     )
     verdict, words = over_readings({"a": "holds", "b": "fails"}, None, "which")
     assert verdict == "depends"
-    assert words == "The source does not say which. Holds with a; fails with b."
+    assert words == "The source does not specify which. Holds with a; fails with b."
     assert over_readings({"a": "fails", "b": "fails"}, None, "which")[0] == "fails"
     assert over_readings({"a": "fails", "b": "undecided"}, None, "which")[0] == "undecided"
 
 
 def test_a_contradiction_has_two_sentences() -> None:
-    with pytest.raises(ValueError, match="needs both sentences"):
+    with pytest.raises(ValueError, match="requires both quoted statements"):
         Exclusion(Quote("a", "it rises"), Quote("b", ""), "both at once")
     words = ("s", "E1", "X-1", "published", "it", "yes", "no")
-    with pytest.raises(ValueError, match="two quoted sentences"):
+    with pytest.raises(ValueError, match="two quoted statements"):
         Fact(*words, verdict="contradicted", reason="")  # type: ignore[arg-type]
     both = Exclusion(Quote("a", "it rises"), Quote("b", "it falls"), "the same curve")
-    with pytest.raises(ValueError, match="nothing else"):
+    with pytest.raises(ValueError, match="must not have them"):
         Fact(*words, verdict="holds", reason="", exclusion=both)  # type: ignore[arg-type]
 
 
@@ -160,7 +160,7 @@ def test_a_wider_bound_is_found() -> None:
         "Z-1": {"bounds": {}},
     }
     assert verdict_record.too_wide(wide) == [
-        "A-2.1: `rate` allows 1.5, agreed were 1.7 and more",
+        "A-2.1: `rate` allows 1.5; the agreed minimum is 1.7",
         "A-2.1: the bound `more` is not listed in agreed.json",
         "A-3.2: the agreed bound `of the model` is not checked",
         "Z-1: not in agreed.json",
@@ -177,7 +177,7 @@ def test_each_mutant_swaps_something_in_some_study(name: str) -> None:
         {"A-1.1": "holds", "A-1.2": "holds", "A-1.3": "fails"}, {name: {"A-1.1": "fails", "A-1.2": "undecided"}}
     )
     assert f"| {name} | {MUTANTS[name].words} | A-1.1 | – | A-1.2 | 1 |" in table
-    assert "Failed with none, 1 of 2 that hold (50%): A-1.2." in table
+    assert "No mutant makes 1 of 2 claims that hold fail (50%): A-1.2." in table
 
 
 def test_the_null_mutant_turns_nothing_and_efforts_are_not_mixed(cli: Cli) -> None:
@@ -187,7 +187,7 @@ def test_the_null_mutant_turns_nothing_and_efforts_are_not_mixed(cli: Cli) -> No
     where = str(ROOT / "docs" / "verdicts" / "default.json")
     for more in ((), ("--mutate", "queue")):
         refused = cli(*base, *more, "--compare", where, expect=2).stderr
-        assert "recorded with the effort default, this is quick" in refused
+        assert "was recorded with effort default, not quick" in refused
     for seeds in (("--seeds-from", "21"), ("--seeds", "20")):
         other = cli("reproduce", "cs244-wireless", *seeds, "--mutate", "queue", "--compare", where, expect=2).stderr
         assert "cs244-wireless is not recorded with these seeds" in other
@@ -195,7 +195,7 @@ def test_the_null_mutant_turns_nothing_and_efforts_are_not_mixed(cli: Cli) -> No
 
 def test_the_verdicts_of_study_a_are_the_recorded_ones(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cheapest study, with the effort of the record; .ci/run compares all of them."""
-    # Its pictures take longer than its runs, and nothing here looks at them.
+    # Its figures take longer than its runs, and are not checked here.
     monkeypatch.setattr("mptcplab.reproduce.report.write_report", lambda *_: None)
     where = ROOT / "docs" / "verdicts" / "default.json"
     cli("reproduce", "cs244-wireless", "--quiet", "--output", "out", "--compare", str(where))
@@ -217,7 +217,7 @@ def test_a_changed_verdict_fails_until_somebody_says_why(
         return found[0]
 
     monkeypatch.setattr(reproduction, "reproduce", remembered)
-    # Its pictures take longer than its runs, and nothing here looks at them.
+    # Its figures take longer than its runs, and are not checked here.
     monkeypatch.setattr("mptcplab.reproduce.report.write_report", lambda each, *_: reports.append(each))
     base = ("reproduce", "cs244-wireless", "--quick", "--quiet", "--output", "out")
     cli(*base, "--record", "verdicts.json")
@@ -230,7 +230,7 @@ def test_a_changed_verdict_fails_until_somebody_says_why(
     told = cli(*base, "--compare", "verdicts.json", expect=1).stderr
     assert f"verdict changed: A-1.6: recorded fails, found {recorded}" in told
     assert "--because" in told
-    assert "say why with --because" in cli(*base, "--record", "verdicts.json", expect=2).stderr
+    assert "give the reason with --because" in cli(*base, "--record", "verdicts.json", expect=2).stderr
     cli(*base, "--record", "verdicts.json", "--because", "a test")
     changes = json.loads(path.read_text())["changes"]
     assert changes == [{"fact": "A-1.6", "from": "fails", "to": recorded, "because": "a test"}]
@@ -243,5 +243,5 @@ def test_what_is_no_record_is_refused(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(BadResult, match="not a record of verdicts"):
         verdict_record.read(path)
-    with pytest.raises(BadResult, match="no record of verdicts there"):
+    with pytest.raises(BadResult, match="cannot read the record of verdicts"):
         verdict_record.read(tmp_path / "none")

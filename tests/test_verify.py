@@ -1,4 +1,4 @@
-"""Captures verified against the standards: ours, Linux's, and ones with a bit changed."""
+"""Captures verified against the standards: those of mptcplab and Linux, and some with a changed bit."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def test_ours_keep_the_standard(cli: Cli, scenario_file: Path, tmp_path: Path, v
     server = [file for file in files if file.stem.startswith("server")]
     client = [file for file in files if file.stem.startswith("client")]
     for host in (server, client):
-        said = json.loads(cli("verify", *host, "--json").stdout)
-        assert said["faults"] == []
-        assert {"MP_CAPABLE", "MP_JOIN", "DSS"} <= set(said["options"])
-        checks: dict[str, Any] = said["checks"]
+        output = json.loads(cli("verify", *host, "--json").stdout)
+        assert output["faults"] == []
+        assert {"MP_CAPABLE", "MP_JOIN", "DSS"} <= set(output["options"])
+        checks: dict[str, Any] = output["checks"]
         assert checks["token"] == {"right": 1, "wrong": 0, "unknown": 0}
         assert checks["MP_JOIN HMAC"]["right"] >= 2
         assert checks["DSS checksum"]["right"] > 100
@@ -77,9 +77,9 @@ def test_one_wrong_bit_is_found(cli: Cli, scenario_file: Path, tmp_path: Path) -
         assert any(what in fault.what for fault in findings.faults), (find, findings.checks)
     # A DSS with a short data acknowledgement, a long data sequence number and a checksum: 24 bytes.
     changed = flipped(server, tmp_path, b"\x1e\x18\x20\x0d", 23)
-    said = cli("verify", changed, expect=1).stdout
-    assert "DSS checksum" in said
-    assert "is not right" in said
+    output = cli("verify", changed, expect=1).stdout
+    assert "DSS checksum" in output
+    assert "is wrong" in output
 
 
 def test_a_capture_that_begins_late_is_unknown(cli: Cli, scenario_file: Path, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ def test_a_capture_that_ends_in_the_middle_of_a_packet_is_read_up_to_there(cli: 
     assert len(found["cut"]) == 1
     segments = read([whole])
     assert found["segments"] == len(segments) - 1
-    # What another interface saw later may hang on what was cut off.
+    # Later packets of another interface may depend on the missing part.
     (tmp_path / "early.pcap").write_bytes(whole.read_bytes()[: whole.stat().st_size // 2])
     cut: list[str] = []
     early = read([tmp_path / "early.pcap"], cut=cut)

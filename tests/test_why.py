@@ -31,15 +31,15 @@ def test_a_small_window_is_named_and_a_larger_one_is_tried() -> None:
     figure = picture(answer)
     assert [axes.get_title("left") or axes.get_title() for axes in figure.axes] == [
         "download",
-        "what held each path back",
+        "limiting factors of each path",
     ]
 
 
 def test_what_carries_all_needs_no_remedy() -> None:
     [answer] = explain(TWO.vary({"paths.lte.loss": "0%"}), seeds=[1])
     assert answer.tried == []
-    assert answer.sentences()[1].startswith("It carried")
-    assert answer.sentences()[2].startswith("Nothing was tried: less than 10%")
+    assert answer.sentences()[1].startswith("It used")
+    assert answer.sentences()[2].startswith("No change was tested: less than 10%")
 
 
 def test_an_application_that_has_little_is_named_and_nothing_is_promised() -> None:
@@ -81,8 +81,8 @@ def test_the_command(cli: Cli, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["two.toml", "--flow", "upload"], "there are: download"),
-        (["two.toml", "--set", "flows.download.transport=tcp"], "no flow of Multipath TCP"),
+        (["two.toml", "--flow", "upload"], "choose from: download"),
+        (["two.toml", "--set", "flows.download.transport=tcp"], "no MPTCP flow"),
         (["two.toml", "--output", "why.eps"], "must end with .png, .svg or .pdf"),
     ],
 )
@@ -136,9 +136,9 @@ def test_paths_over_a_common_link_carry_no_more_than_it_does(lte: str, together:
 def test_a_connection_that_never_opened_has_its_cause() -> None:
     paths = '[paths.a]\nrate = "5Mbit"\nloss = "{loss}"\nup = {up}\n[paths.b]\nrate = "5Mbit"\n[flows.main]\n'
     lossy = Scenario.parse('duration = "5s"\n' + paths.format(loss="100%", up="true"))
-    said = lossy.run(trace=events.REASONS).summary()
-    assert re.search(r"never connected: segments of its handshake were lost \(\d at random on a\)", said), said
-    assert 'with another first path it may open, as in paths = ["b", "a"]' in said
+    output = lossy.run(trace=events.REASONS).summary()
+    assert re.search(r"never connected: segments of its handshake were lost \(\d at random on a\)", output), output
+    assert 'with another first path it may connect, as in paths = ["b", "a"]' in output
     down = Scenario.parse('duration = "5s"\n' + paths.format(loss="0%", up="false"))
     assert "while a was down" in down.run(trace=events.REASONS).summary()
     [answer] = explain(lossy, seeds=[1])
@@ -206,9 +206,9 @@ def test_a_path_that_is_down_at_the_start_is_called_down() -> None:
     late = Scenario.parse(OPERATOR.format(dsl="true", lte="false", path="lte")).run(trace=events.REASONS)
     [first, second] = late.flow("download")["paths"]
     assert second["limits"]["down"] == pytest.approx(1 / 3, abs=0.01)
-    said = reasons.sentences(late.flow("download"))
-    assert said[0].startswith("lte was down")
-    assert "before its handshake was complete" in said[1]
+    output = reasons.sentences(late.flow("download"))
+    assert output[0].startswith("lte was down")
+    assert "before its handshake was complete" in output[1]
     never = OPERATOR.format(dsl="true", lte="false", path="dsl")
     assert "lte was down, which cost 100%" in Scenario.parse(never).run(trace=events.REASONS).summary()
     assert first["limits"]["bottleneck"] > 0.95
@@ -216,9 +216,9 @@ def test_a_path_that_is_down_at_the_start_is_called_down() -> None:
 
 def test_a_long_handshake_is_said_and_no_middlebox_is_blamed() -> None:
     run = Scenario.parse(OPERATOR.format(dsl="false", lte="true", path="dsl")).run(trace=events.REASONS)
-    said = run.summary()
-    assert re.search(r"goodput 18\.\d\d Mb/s after a handshake of 7\.0\d s, 10\.\d\d Mb/s with it, of 41", said)
-    assert "several SYNs were not answered, so the next one had no options of Multipath TCP" in said
+    output = run.summary()
+    assert re.search(r"goodput 18\.\d\d Mb/s after a handshake of 7\.0\d s, 10\.\d\d Mb/s with it, of 41", output)
+    assert "several SYNs were not answered, so the next one had no options of Multipath TCP" in output
 
 
 def test_every_cause_has_a_look(cli: Cli, tmp_path: Path) -> None:

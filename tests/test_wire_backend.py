@@ -86,17 +86,17 @@ def test_a_link_that_goes_and_comes_back_is_left_and_joined_again() -> None:
 
 def test_the_command_writes_tables_and_a_capture(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "two.toml").write_text(PATHS + "[flows.bulk]\nbaselines = true\n")
-    said = cli("run", tmp_path / "two.toml", "--backend", "wire", "--output", "out", "--pcap").stdout
-    assert "bulk (MPTCP): goodput" in said
-    assert "plain TCP alone: near" in said
-    assert "on our own stack, in real time" in said
+    output = cli("run", tmp_path / "two.toml", "--backend", "wire", "--output", "out", "--pcap").stdout
+    assert "bulk (MPTCP): goodput" in output
+    assert "plain TCP alone: near" in output
+    assert "on mptcplab's own stack, in real time" in output
     out = next(tmp_path.rglob("wire.json")).parent
     (known,) = [one for one in json.loads((out / "wire.json").read_text()) if not one["variant"]]
     assert known["links"]["lateness"]["count"] > 1000
     assert json.loads((out / "run.json").read_text())["backend"] == "wire"
-    # Each option of it is right: what is wrong ends with another code.
-    said = cli("verify", out / "pcap" / "seed-1.pcapng").stdout
-    assert "MP_JOIN" in said
+    # Each option is valid; an invalid one ends with another code.
+    output = cli("verify", out / "pcap" / "seed-1.pcapng").stdout
+    assert "MP_JOIN" in output
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,11 @@ def test_the_command_writes_tables_and_a_capture(cli: Cli, tmp_path: Path) -> No
 )
 def test_what_only_the_simulator_has_is_refused(cli: Cli, tmp_path: Path, flow: str, says: str) -> None:
     (tmp_path / "two.toml").write_text(PATHS + f"[flows.bulk]\n{flow}\n")
-    said = cli("run", tmp_path / "two.toml", "--backend", "wire", expect=2).stderr
-    assert says.replace("'bulk'", '"bulk"') in said
-    assert said.count("\n") == 1
-    said = cli("run", tmp_path / "two.toml", "--backend", "wire", "--closest", expect=2).stderr
-    assert "--closest is for what the kernel cannot do" in said
+    output = cli("run", tmp_path / "two.toml", "--backend", "wire", expect=2).stderr
+    assert says.replace("'bulk'", '"bulk"') in output
+    assert output.count("\n") == 1
+    output = cli("run", tmp_path / "two.toml", "--backend", "wire", "--closest", expect=2).stderr
+    assert "--closest needs --backend kernel" in output
 
 
 def test_a_path_without_a_subflow_is_named() -> None:
@@ -137,6 +137,6 @@ def test_a_run_in_real_time_tells_of_silence_and_of_its_links() -> None:
     """
     run, _ = live_backend.run(Scenario.parse(text))
     assert run.flow("f")["longest_silence_s"] == pytest.approx(3.0, abs=0.3)
-    said = run.summary()
-    assert "nothing reached the application for" in said
-    assert "its link was busy" in said
+    output = run.summary()
+    assert "nothing reached the application for" in output
+    assert "its link was busy" in output

@@ -43,10 +43,10 @@ class Hosts(NamedTuple):
     def state(self) -> str:
         """All that setting up could have changed."""
         shown = ("rule", "route show table all", "-6 rule", "-6 route show table all", "mptcp endpoint", "mptcp limits")
-        said = [self.client.ip(one) for one in shown]
+        output = [self.client.ip(one) for one in shown]
         settings = self.client.command("sysctl", "-ar", r"^net\.(mptcp|ipv[46]\.conf)\.")
-        said.append(subprocess.run(settings, capture_output=True, text=True, check=True).stdout)
-        return "\n".join(said)
+        output.append(subprocess.run(settings, capture_output=True, text=True, check=True).stdout)
+        return "\n".join(output)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Multipath TCP that you can run, study and change.
+"""Simulate, study and run Multipath TCP.
 
     from mptcplab import Scenario
 
@@ -6,8 +6,8 @@
     print(run.summary())
     run.plot()
 
-The names below are loaded when they are first used, so that the command line answers at once. `MPTCPLAB_CORE` names
-a module that takes the place of the compiled core: a build with what another crate adds (docs/extending.md).
+The names below are loaded when they are first used, so that the command line starts fast. `MPTCPLAB_CORE` names a
+module that replaces the compiled core, such as a build with further policies (docs/extending.md).
 """
 
 from __future__ import annotations
@@ -62,5 +62,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """Every name, loaded or not: what a notebook completes."""
+    """Every public name, loaded or not, for completion in notebooks."""
     return sorted({*globals(), *__all__})

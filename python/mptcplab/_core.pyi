@@ -1,4 +1,4 @@
-"""Types of the compiled core; checked against it by stubtest."""
+"""Types of the compiled core; stubtest checks them."""
 
 import sys
 from os import PathLike
@@ -48,21 +48,21 @@ class PathRow(TypedDict):
     longest_wait_s: NotRequired[float]
     ack_queue: str | None
     queue_wait_s: NotRequired[float | None]
-    """Mean time that data waited in queues; of results that were not read from a file, as the next two."""
+    """Mean queueing time of data; like the next two keys, only in results that were not read from a file."""
     queue_at: NotRequired[str | None]
     is_backup: NotRequired[bool]
     places: NotRequired[dict[str, str]]
-    """By cause: the link or the middlebox where it was found."""
+    """By cause: the link or the middlebox with the cause."""
     dropped_random: int | None
     dropped_queue: int | None
     dropped_down: int | None
     dropped_filter: int | None
     limits: dict[str, float]
-    """Empty in runs that are not observed; so is `sender_limits`, and `blamed` is 0."""
+    """Empty in runs without observation, like `sender_limits`; `blamed` is then 0."""
     sender_limits: dict[str, float]
     """Shares of the time after the warm-up."""
     silence: NotRequired[dict[str, float]]
-    """What the path did in the longest time without data; of results that were not read from a file."""
+    """Activities of the path during the longest silence; only in results that were not read from a file."""
     blamed: float
 
 @type_check_only
@@ -78,7 +78,7 @@ class FlowRow(TypedDict):
     unique_bytes_arrived: int | None
     measured_s: float
     waited_s: float
-    """Seconds before those, in the handshake."""
+    """Seconds of the handshake before the measured time."""
     goodput: float
     throughput: float
     intact: bool
@@ -93,7 +93,7 @@ class FlowRow(TypedDict):
     duplicates: int | None
     blocks: int
     measured_blocks: NotRequired[int]
-    """Blocks that were written after the warm-up and arrived: those of the quantiles."""
+    """Blocks that were written after the warm-up and arrived; the quantiles refer to them."""
     latency_p50_s: float | None
     latency_p95_s: float | None
     latency_p99_s: float | None
@@ -105,15 +105,15 @@ class FlowRow(TypedDict):
     receive_buffer: int
     send_buffer: int
     full_buffers: NotRequired[dict[str, float]]
-    """Shares of the time in which the send buffer alone, the receive window alone, or both held it back."""
+    """Shares of the time in which the send buffer, the receive window, or both limited the flow."""
     limits: dict[str, float]
     paths: list[PathRow]
     never_joined: dict[str, float | None]
-    """Paths that no subflow used, with their best capacity."""
+    """Unused paths with their best capacity."""
     never_joined_down: dict[str, float]
     never_joined_boxes: NotRequired[dict[str, list[str]]]
-    """The middleboxes on these paths, in runs that are observed."""
-    """... and the share of the time in which they were down."""
+    """The middleboxes on these paths, in observed runs."""
+    """The share of the time in which these paths were down."""
 
 @type_check_only
 class LinkRow(TypedDict):
@@ -133,7 +133,7 @@ class LinkRow(TypedDict):
 
 @type_check_only
 class EmulatedDevice(TypedDict):
-    """A device that a host of an emulated network has."""
+    """A device of a host of an emulated network."""
 
     name: str
     link: str
@@ -211,7 +211,7 @@ class CounterRow(TypedDict):
 
 @type_check_only
 class SubflowInfo(TypedDict):
-    """A path, also one that is over; times are seconds since the start of the driver, sizes bytes."""
+    """An open or closed path; times are seconds since the start of the driver, sizes bytes."""
 
     number: int
     id: int | None
@@ -267,7 +267,7 @@ class SubflowInfo(TypedDict):
 
 @type_check_only
 class ConnectionUse(TypedDict):
-    """What a connection holds that others decide about; docs/security.md has the bounds."""
+    """State of a connection that the peer can fill; docs/security.md lists the bounds."""
 
     receive_bytes: int
     pieces: int
@@ -281,7 +281,7 @@ class ConnectionUse(TypedDict):
 
 @type_check_only
 class ConnectionInfo(TypedDict):
-    """A connection; the names are those of struct mptcp_info where it has them."""
+    """A connection; names follow struct mptcp_info."""
 
     at_s: float
     mode: str

@@ -1,7 +1,6 @@
-"""Studies and commands of other packages, found by their entry points.
+"""Studies and commands of other packages, found by entry points.
 
-Owns finding and loading. An entry point that cannot be used becomes a sentence that names its package; it never keeps
-the others from working.
+Owns finding and loading. An unusable entry point becomes a message with its package, and does not affect the others.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
     from mptcplab.studies.base import Study
 
 STUDIES = "mptcplab.studies"
-"""The group of entry points whose objects are a `Study` each."""
+"""The group of entry points for `Study` objects."""
 COMMANDS = "mptcplab.commands"
-"""The group of entry points whose objects are modules with `NAME HELP EXAMPLE arguments execute`."""
+"""The group of entry points for modules with `NAME HELP EXAMPLE arguments execute`."""
 
 T = TypeVar("T")
 
@@ -34,11 +33,11 @@ class Command(Protocol):
         """Adds its arguments."""
 
     def execute(self, given: argparse.Namespace) -> int:
-        """Does it; the exit code."""
+        """Runs it; returns the exit code."""
 
 
 def studies(taken: Iterable[str]) -> tuple[dict[str, Study], dict[str, str]]:
-    """Studies of other packages by name, and by name of the entry point what is wrong with the others."""
+    """Studies of other packages by name, and the problems of other entry points by name."""
     from mptcplab.studies.base import Experiment, Study
 
     def name_of(found: Any) -> str:
@@ -53,7 +52,7 @@ def studies(taken: Iterable[str]) -> tuple[dict[str, Study], dict[str, str]]:
 
 
 def commands(taken: Iterable[str]) -> tuple[dict[str, Command], dict[str, str]]:
-    """The same for commands."""
+    """Commands of other packages by name, and the problems of other entry points by name."""
 
     def name_of(found: Any) -> str:
         missing = [name for name in ("NAME", "HELP", "EXAMPLE") if not isinstance(getattr(found, name, None), str)]
@@ -71,7 +70,7 @@ def _load(
     known = set(taken)
     found: dict[str, T] = {}
     problems: dict[str, str] = {}
-    # In an order of their own: that of the installation is another on each machine.
+    # Sorted, because the order of installation differs between machines.
     for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):
         try:
             name, loaded = _named(point, name_of, known, what)
@@ -89,7 +88,7 @@ def _named(point: EntryPoint, name_of: Callable[[Any], str], known: set[str], wh
     loaded = point.load()
     name = name_of(loaded)
     if name in known:
-        raise ValueError(f"there is a {what} called {name!r} already")
+        raise ValueError(f"a {what} named {name!r} already exists")
     return name, loaded
 
 
@@ -102,5 +101,5 @@ def _kind(value: object) -> str:
 
 
 def _why(error: Exception) -> str:
-    said = str(error).strip().partition("\n")[0][:300]
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+    message = str(error).strip().partition("\n")[0][:300]
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -1,7 +1,7 @@
-"""Where the process `mptcplab` begins.
+"""The entry point of the process `mptcplab`.
 
-Owns Ctrl-C before and after the command: imports take most of the first second. Imports nothing but what every
-interpreter has loaded.
+Owns Ctrl-C before and after the command, because imports take most of the first second. Imports only modules that every
+interpreter has loaded, and `util.interruption`.
 """
 
 from __future__ import annotations
@@ -24,6 +24,6 @@ def main() -> int:
         code = 130
     import signal
 
-    # From here on, nothing is left that Ctrl-C could interrupt.
+    # From here on, Ctrl-C has no effect.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     return code

@@ -1,7 +1,7 @@
-"""Scenarios on the kernel's own Multipath TCP and TCP, over emulated links: the same tables as the simulator gives.
+"""Scenarios on the kernel's MPTCP and TCP, over emulated links, with the tables of the simulator.
 
-Owns what is said of such a run beside its tables: which kernel it was, what stood in for what it cannot do, and how
-late packets were. Flows run in the core, on sockets in the namespaces of `emulation`.
+Owns the report of such a run: the kernel, the replaced settings, and the added delay of packets. The core runs the
+flows, on sockets in the namespaces of `emulation`.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ CONTROLLERS = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 
 class Unable(CannotEmulate):
-    """The kernel cannot do what a scenario asks for; the message says what is nearest."""
+    """The kernel does not support a setting; the message names the closest one."""
 
 
 @dataclass(frozen=True)
-class Lack:
-    """Something that the kernel cannot do, and what stood in for it."""
+class Replacement:
+    """A setting that the kernel does not support, and its replacement."""
 
     flow: str
     what: str
     closest: str
 
     def __str__(self) -> str:
-        """In words."""
+        """The replacement as text."""
         return f"{self.what} (nearest: {self.closest})"
 
 
 @dataclass(frozen=True)
 class Sockets:
-    """What the kernel gave a flow, read back: the receiver's receive buffer, the rest of the sender's socket.
+    """Socket options of a flow, read from the kernel: the receiver's receive buffer, and the sender's other options.
 
-    Buffers are twice what was asked for; 0 where nothing was ever connected.
+    Buffers are twice the requested size; 0 without a connection.
     """
 
     flow: str
@@ -58,22 +58,22 @@ class Sockets:
 
 @dataclass(frozen=True)
 class Report:
-    """What is to be known of a run beside its tables."""
+    """The report of a run, besides its tables."""
 
     seed: int
     variant: str
-    """Empty for the flows of the scenario; what a baseline is."""
+    """Empty for the flows of the scenario; otherwise the name of a baseline."""
     kernel: str
-    """Its release; empty of a run on our own stack."""
-    lacks: list[Lack]
+    """The kernel release; empty for a run on mptcplab's own stack."""
+    lacks: list[Replacement]
     flows: list[Sockets]
     links: EmulationRow | None
     doubts: str | None
     counters: dict[str, Counters] = field(default_factory=dict)
-    """By host: what Linux counted there of TCP and Multipath TCP, without what stayed 0."""
+    """By host: the non-zero counters of TCP and MPTCP."""
 
     def document(self) -> dict[str, Any]:
-        """As a value for JSON."""
+        """The report as JSON."""
         return asdict(self)
 
 
@@ -85,36 +85,36 @@ def run(
     pcap: str | PathLike[str] | None = None,
     variant: str = "",
 ) -> tuple[Run, Report]:
-    """Runs it for as long as it says; `closest` takes what is nearest to what the kernel cannot do."""
+    """Runs the scenario in real time; with `closest`, replaces unsupported settings."""
     with emulated(scenario, seed) as network:
         known = CONTROLLERS.read_text().split()
         try:
             ours = prefix()
         except CannotLoad as error:
             raise Unable(str(error)) from error
-        lacks = _prepare(network, scenario, (known, ours), closest=closest)
+        replacements = _prepare(network, scenario, (known, ours), closest=closest)
         network.start(pcap)
         results, given = network.emulator.run_flows(known, ours)
         network.check()
         counted = {host.name: _counted(host) for host in network.hosts}
         last = network.stop()
     sockets = [Sockets(name, *one) for name, one in zip(scenario.core.flows, given, strict=True)]
-    report = Report(seed, variant, platform.release(), lacks, sockets, last, network.doubts(), counted)
+    report = Report(seed, variant, platform.release(), replacements, sockets, last, network.doubts(), counted)
     return Run(scenario.core, seed, results, variant, backend="kernel"), report
 
 
-def _prepare(network: Network, scenario: Scenario, known: tuple[list[str], str], *, closest: bool) -> list[Lack]:
-    """Sets what hosts need; returns what the kernel cannot do."""
+def _prepare(network: Network, scenario: Scenario, known: tuple[list[str], str], *, closest: bool) -> list[Replacement]:
+    """Sets the sysctls of hosts; returns the unsupported settings."""
     found, settings = network.emulator.kernel(*known)
-    lacks = [Lack(*one) for one in found]
-    if lacks and not closest:
-        raise Unable(_in_words(lacks))
+    replacements = [Replacement(*one) for one in found]
+    if replacements and not closest:
+        raise Unable(_in_words(replacements))
     if _is_multipath(settings) and (why := why_no_mptcp() or why_no_paths()) is not None:
         raise Unable(f"{scenario.core.name}: {why}")
     for host, key, value in settings:
         if Path(f"/proc/sys/{key.replace('.', '/')}").exists():
             network.host(host).namespace.sysctl(key, value)
-    return lacks
+    return replacements
 
 
 def _counted(host: Host) -> Counters:
@@ -126,37 +126,42 @@ def _counted(host: Host) -> Counters:
 
 
 def _is_multipath(settings: list[tuple[str, str, str]]) -> bool:
-    """Whether a flow speaks Multipath TCP: then its hosts have a word on checksums."""
+    """Whether a flow uses MPTCP, so that its hosts need a checksum setting."""
     return any(key.startswith("net.mptcp.") for _, key, _ in settings)
 
 
-def _in_words(lacks: list[Lack]) -> str:
+def _in_words(replacements: list[Replacement]) -> str:
     flows: dict[str, list[str]] = {}
-    for lack in lacks:
-        flows.setdefault(lack.flow, []).append(str(lack))
+    for replacement in replacements:
+        flows.setdefault(replacement.flow, []).append(str(replacement))
     first, whats = next(iter(flows.items()))
     others = f", and {len(flows) - 1} more flows" if len(flows) > 1 else ""
     return (
-        f"flow {first!r} asks for what the kernel cannot do: {', '.join(whats)}{others}; {_loading(lacks)}--closest "
-        "takes what is nearest"
+        f"flow {first!r} has settings that the kernel does not support: {', '.join(whats)}{others}; "
+        f"{_loading(replacements)}--closest replaces them by the closest supported ones"
     )
 
 
-def _loading(lacks: list[Lack]) -> str:
-    """How a controller comes into the kernel that it could have."""
-    rule = next((rule for rule in RULES if any(lack.what == f"congestion {rule}" for lack in lacks)), None)
+def _loading(replacements: list[Replacement]) -> str:
+    """The command that loads a missing controller."""
+    rule = next(
+        (rule for rule in RULES if any(replacement.what == f"congestion {rule}" for replacement in replacements)), None
+    )
     return "" if rule is None else f"mptcplab kernel congestion load {rule} -- COMMAND loads the controller; "
 
 
-def told(report: Report) -> str:
-    """What a person has to know of a run beside its summary."""
-    lines = [f"  on Linux {report.kernel}" if report.kernel else "  on our own stack, in real time"]
+def report_text(report: Report) -> str:
+    """The report as text."""
+    lines = [f"  on Linux {report.kernel}" if report.kernel else "  on mptcplab's own stack, in real time"]
     rules = sorted({one.congestion for one in report.flows if one.congestion})
     if rules:
         lines.append(f"    congestion control: {', '.join(rules)}")
     if repeated := sum(of.get("MPTcpExt", {}).get("DuplicateData", 0) for of in report.counters.values()):
-        lines.append(f"    data that arrived twice: {repeated} segments in the whole run, as the receiver counts them")
-    lines += [f"    {lack.flow}: {lack.closest} in place of {lack.what}" for lack in report.lacks[:10]]
+        lines.append(f"    duplicate segments in the whole run, counted by the receiver: {repeated}")
+    lines += [
+        f"    {replacement.flow}: {replacement.closest} instead of {replacement.what}"
+        for replacement in report.lacks[:10]
+    ]
     lines += [f"    {one.flow}: {one.problem}" for one in report.flows[:10] if one.problem]
     if report.links is not None:
         late = report.links["lateness"]

@@ -1,8 +1,7 @@
-"""Scenarios on this project's own stack in real time, over emulated links: the same tables as the simulator gives.
+"""Scenarios on mptcplab's own stack in real time, over emulated links, with the tables of the simulator.
 
-Owns no host: each is an endpoint in this process, joined to the links without devices or namespaces, so nobody needs a
-privilege. The protocol is the one that the simulator runs; what differs is that time passes by itself, and that packets
-are bytes.
+Each host is an endpoint in this process, joined to the links without devices or namespaces, so no privileges are
+needed. The protocol is the simulator's; only the clock is real, and packets are bytes.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ if TYPE_CHECKING:
 def run(
     scenario: Scenario, seed: int = 1, *, pcap: str | PathLike[str] | None = None, variant: str = ""
 ) -> tuple[Run, Report]:
-    """Runs it for as long as it says; raises `ScenarioError` where flows ask for what only the simulator has."""
+    """Runs the scenario in real time; raises `ScenarioError` for settings that only the simulator supports."""
     emulator = _core.Emulator(scenario.core, seed)
     emulator.open_ours()
     try:
         emulator.start(None if pcap is None else Path(fspath(pcap)))
         results, given = emulator.run_ours()
         if not emulator.is_running():
-            raise RuntimeError("the links have stopped before the end")
+            raise RuntimeError("the links stopped before the end of the run")
     finally:
         last = emulator.stop()
     sockets = [Sockets(name, *one) for name, one in zip(scenario.core.flows, given, strict=True)]

@@ -1,7 +1,7 @@
-"""The benchmark of real packets: Linux and our stack between namespaces of this machine.
+"""The benchmark of real packets: Linux and mptcplab between namespaces of this machine.
 
-Owns the cases, the set-up and the table. Each end is a process (`mptcplab.bench.live_end`). All cases run once in
-each round, so that a busy moment of the machine hits all alike. Never judges a figure.
+Owns the cases, the set-up and the table. Each end is a process (`mptcplab.bench.live_end`). Every round runs all cases,
+so that load on the machine affects all equally. Never judges a result.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from mptcplab.emulation.namespaces import CannotMake, Namespace, namespace
 Stack = Literal["linux", "ours"]
 
 LINUX_CONTROLLER = "cubic"
-"""The congestion controller of Linux's end, whatever the machine's default is: the kernel's own default."""
+"""The congestion controller of Linux's end on every machine: the kernel's default."""
 FAILURES = 2
-"""How often two Linux hosts may fail before that is the result."""
+"""Maximum failures between two Linux hosts before they count as the result."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """Who sends to whom, and over what."""
+    """Sender, receiver and paths."""
 
     sender: Stack
     receiver: Stack
@@ -37,19 +37,19 @@ class Case:
     multipath: bool = True
 
     def reference(self) -> Case:
-        """The same between two Linux hosts."""
+        """The same case between two Linux hosts."""
         return Case("linux", "linux", self.paths, self.offload, self.multipath)
 
 
 def cases() -> list[Case]:
-    """What is measured: each of ours beside Linux in the same run."""
+    """All cases: each one of mptcplab together with Linux in the same run."""
     pairs: list[tuple[Stack, Stack]] = [("linux", "linux"), ("ours", "linux"), ("linux", "ours")]
     ways = [(1, True, True), (2, True, True), (1, False, True), (1, False, False)]
     return [Case(sender, receiver, *way) for way in ways for sender, receiver in pairs]
 
 
 class Row(TypedDict):
-    """What a case gave: medians over the rounds."""
+    """The results of a case: medians over the rounds."""
 
     sender: str
     receiver: str
@@ -61,9 +61,9 @@ class Row(TypedDict):
     gbps_most: float
     cpu_s_per_gb: float
     of_linux: float | None
-    """Throughput against Linux to Linux in the same rounds."""
+    """Throughput relative to Linux to Linux in the same rounds."""
     failed: int
-    """Measurements between two Linux hosts that failed, and were made again."""
+    """Failed and repeated measurements between two Linux hosts."""
     linux_congestion: str
     """The congestion controller of Linux's end."""
 
@@ -85,8 +85,9 @@ def measure(
                 try:
                     found[case].append(_once(case, seconds, warm_up))
                 except CannotMeasure:
-                    # One in some hundred connections of Linux with itself never has its second subflow on a busy
-                    # machine (6.18). Where an end is ours, it may be our fault.
+                    # On a busy machine, about one in 100 connections between two Linux hosts never gets its second
+                    # subflow (6.18).
+                    # With an end of mptcplab, the failure counts.
                     failed[case] += 1
                     if case != case.reference() or failed[case] > FAILURES:
                         raise
@@ -114,7 +115,7 @@ def _row(case: Case, values: list[tuple[float, float]], linux: float | None, fai
 
 
 def _once(case: Case, seconds: float, warm_up: float) -> tuple[float, float]:
-    """Gb/s at the receiver, and CPU seconds of both ends for each GB."""
+    """Gb/s at the receiver, and CPU seconds of both ends per GB."""
     with _set_up(case) as (near, far, orders):
         for order in orders:
             order["seconds"], order["warm_up"] = seconds, warm_up
@@ -143,21 +144,21 @@ def _start(where: Namespace, order: Order) -> subprocess.Popen[str]:
 
 
 def _tally(end: subprocess.Popen[str], name: str, case: Case) -> Tally:
-    out, said = end.communicate(timeout=120)
+    out, message = end.communicate(timeout=120)
     if end.returncode or not out:
-        raise CannotMeasure(_why(end, said, name, case))
+        raise CannotMeasure(_why(end, message, name, case))
     tally: Tally = json.loads(out.splitlines()[-1])
     return tally
 
 
-def _why(end: subprocess.Popen[str], said: str, name: str, case: Case) -> str:
-    last = said.strip().splitlines()[-1] if said.strip() else f"exit code {end.wait()}"
+def _why(end: subprocess.Popen[str], message: str, name: str, case: Case) -> str:
+    last = message.strip().splitlines()[-1] if message.strip() else f"exit code {end.wait()}"
     return f"the {name} of {case.sender} to {case.receiver} over {case.paths} paths failed: {last}"
 
 
 @contextmanager
 def _set_up(case: Case) -> Iterator[tuple[Namespace, Namespace, tuple[Order, Order]]]:
-    """Namespaces for sender and receiver, and what each end is told."""
+    """Creates namespaces for sender and receiver, and their instructions."""
     blank: Order = {
         "stack": "linux",
         "role": "send",
@@ -205,5 +206,5 @@ def _prepare(host: Namespace, addresses: dict[str, str]) -> None:
     except CannotMake as error:
         raise CannotMeasure(f"the kernel has no Multipath TCP: {error}") from error
     for key in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"):
-        # Room for what a path in memory takes; the starts are Linux's own.
+        # Buffers large enough for a path in memory; initial sizes are Linux's.
         host.sysctl(key, "4096 131072 33554432")

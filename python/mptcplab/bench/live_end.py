@@ -1,7 +1,7 @@
-"""One end of a measurement on real packets, as a process of its own: `python -m mptcplab.bench.live_end '{...}'`.
+"""One end of a measurement on real packets, as a process: `python -m mptcplab.bench.live_end '{...}'`.
 
-Owns the loop that sends or receives for as long as it is told, and what it counts meanwhile: bytes and CPU seconds of
-this process, which does the kernel's share of the work too. Never sets up a device.
+Owns the loop that sends or receives for the given time, and its counts: bytes, and CPU seconds of this process
+including the kernel. Never sets up a device.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 20
 LINUX_BLOCK = 256 << 10
-"""What a call moves at Linux's sockets: where a program in C is fastest, too."""
+"""Bytes per call of Linux's sockets: the fastest size for a C program, too."""
 PORT = 5001
 BUFFER = 16 << 20
 PATIENCE = 10
@@ -30,29 +30,29 @@ PATIENCE = 10
 
 
 class Order(TypedDict):
-    """What an end is told."""
+    """The instructions of an end."""
 
     stack: Literal["linux", "ours"]
     role: Literal["send", "receive"]
     multipath: bool
-    """MPTCP, or TCP."""
+    """Whether it uses MPTCP instead of TCP."""
     interfaces: list[tuple[str, str]]
-    """Devices of ours and the endpoint's address on each; for Linux none."""
+    """Devices and endpoint addresses of mptcplab; empty for Linux."""
     offload: bool
     plain_devices: list[str]
-    """Devices of Linux to be without offload."""
+    """Devices of Linux without offload."""
     congestion: str
     """The congestion controller of Linux's socket."""
     peer: str
-    """Where the sender connects to."""
+    """The destination of the sender."""
     paths: int
-    """Subflows to wait for before the clock starts."""
+    """Subflows to wait for before the measurement starts."""
     warm_up: float
     seconds: float
 
 
 class Tally(TypedDict):
-    """What an end has counted while the clock ran."""
+    """Counts of an end during the measurement."""
 
     seconds: float
     bytes: int
@@ -62,16 +62,16 @@ class Tally(TypedDict):
 
 
 class Stream(Protocol):
-    """What both kinds of sockets have."""
+    """The common interface of both types of sockets."""
 
     def send(self, data: bytes) -> int:
-        """Writes as much as there is room for."""
+        """Writes as much as fits."""
 
     def recv_into(self, buffer: bytearray) -> int:
-        """Reads what there is."""
+        """Reads available data."""
 
     def close(self) -> None:
-        """Ends it."""
+        """Closes it."""
 
 
 def _cpu() -> float:
@@ -93,24 +93,24 @@ def _linux(order: Order, stack: ExitStack) -> tuple[Stream, Callable[[], int]]:
     stream.bind((order["peer"], PORT))
     stream.listen()
     _say({"listening": True})
-    # An MPTCP server keeps its listening socket, or joins are refused.
+    # An MPTCP server must keep its listening socket open, or joins are rejected.
     accepted = stack.enter_context(stream.accept()[0])
     return _blocking(accepted), lambda: _linux_paths(accepted)
 
 
 def _control(stream: socket.socket, name: str) -> None:
-    """Gives Linux's socket a congestion controller by name. Raises `RuntimeError` where the kernel keeps another."""
+    """Sets the congestion controller of Linux's socket. Raises `RuntimeError` if the kernel keeps another."""
     try:
         stream.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, name.encode())
     except OSError as error:
-        raise RuntimeError(f"the kernel refuses the congestion controller {name}: {error.strerror}") from error
+        raise RuntimeError(f"the kernel rejects the congestion controller {name}: {error.strerror}") from error
     has = stream.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16).rstrip(b"\0").decode()
     if has != name:
         raise RuntimeError(f"the congestion controller of the socket is {has}, not {name}")
 
 
 def _blocking(stream: socket.socket) -> socket.socket:
-    """A socket whose calls wait in the kernel: with a timeout of Python's each asks poll(2) first."""
+    """A blocking socket; with a timeout, Python would call poll(2) first."""
     stream.settimeout(None)
     patience = struct.pack("ll", PATIENCE, 0)
     for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
@@ -119,7 +119,7 @@ def _blocking(stream: socket.socket) -> socket.socket:
 
 
 def _linux_paths(stream: socket.socket) -> int:
-    """Subflows by `struct mptcp_info`, whose first byte counts those beside the first; 1 for TCP."""
+    """Subflows from `struct mptcp_info`, whose first byte counts those besides the initial one; 1 for TCP."""
     sol_mptcp, mptcp_info = 284, 1
     try:
         return 1 + stream.getsockopt(sol_mptcp, mptcp_info, 64)[0]
@@ -165,7 +165,7 @@ def run(order: Order) -> Tally:
             if time.monotonic() > deadline:
                 raise TimeoutError(f"{paths()} of {order['paths']} subflows after {PATIENCE} s")
             if not move():
-                raise ConnectionError("the peer has closed before all subflows were there")
+                raise ConnectionError("the peer closed before all subflows were open")
         begin = time.monotonic() + order["warm_up"]
         while time.monotonic() < begin:
             move()
@@ -176,7 +176,7 @@ def run(order: Order) -> Tally:
             if not moved:
                 break
         tally: Tally = {"seconds": now - start, "bytes": count, "cpu_s": _cpu() - used, "paths": paths()}
-        # The other clock may have started later: the sender goes on for a while, the receiver until the end.
+        # The other clock may have started later: the sender continues for a while, the receiver until the end.
         until = time.monotonic() + (order["warm_up"] / 2 if sends else PATIENCE)
         with suppress(OSError):
             while time.monotonic() < until and move():

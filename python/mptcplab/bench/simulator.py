@@ -1,7 +1,7 @@
-"""The standard benchmarks: data packets delivered per second of wall clock on one core.
+"""The standard benchmarks: data packets delivered per second of wall-clock time on one core.
 
-Owns the measurement. Each repetition is a fresh process (`python -m mptcplab.bench.simulator NAME FILE`) that loads
-nothing but the core, so that its peak memory is that of the run. Never judges a time.
+Owns the measurement. Each repetition is a new process (`python -m mptcplab.bench.simulator NAME FILE`) that loads only
+the core, so that its peak memory is that of the run. Never judges a time.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ STANDARD = {name: Path(__file__).parents[1] / "scenarios" / f"{name.lower()}.tom
 
 
 class Row(TypedDict):
-    """What a benchmark gave."""
+    """The result of a benchmark."""
 
     scenario: str
     packets: int
@@ -29,8 +29,8 @@ class Row(TypedDict):
 
 
 def measure(name: str, file: Path, repetitions: int) -> Row:
-    """The quickest of several runs, each in its own process."""
-    _core.Scenario.load(file)  # What is wrong with it is said here, once.
+    """The fastest of several runs, each in its own process."""
+    _core.Scenario.load(file)  # Report errors of the scenario once.
     rows = [_in_process(name, file) for _ in range(repetitions)]
     return min(rows, key=lambda row: row["wall_s"])
 
@@ -48,7 +48,7 @@ def _in_process(name: str, file: Path) -> Row:
 def once(name: str, file: Path) -> Row:
     """Runs a scenario in this process."""
     results = _core.run(_core.Scenario.load(file), 1)
-    # Flows have times of their own: their rates, added up, may be more than a link carries.
+    # Rates of flows refer to different times; their sum could exceed the link rate.
     bits = 8 * sum(row["bytes_received"] for row in results.flows)
     return {
         "scenario": name,
@@ -61,7 +61,7 @@ def once(name: str, file: Path) -> Row:
 
 
 def _peak_bytes() -> float:
-    """The most memory that this process held; what it was before exec does not count where Linux tells."""
+    """The peak memory of this process; excludes the time before exec where Linux reports it."""
     status = Path("/proc/self/status")
     if status.is_file():
         for line in status.read_text(encoding="ascii", errors="replace").splitlines():

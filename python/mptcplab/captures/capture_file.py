@@ -1,7 +1,7 @@
-"""Capture files: pcapng and pcap, packet after packet, and the IP packet in a frame.
+"""Capture files: pcapng and pcap, packet by packet, and the IP packet in a frame.
 
-Owns file formats and link types. Never holds more than one block of a file, and never believes a length before it has
-seen that the bytes are there. A link type that is not known is an error: what it carries would be missed in silence.
+Owns file formats and link types. Never holds more than one block of a file, and never trusts a length before the bytes
+are read. An unknown link type is an error, because its packets would be skipped silently.
 """
 
 from __future__ import annotations
@@ -15,46 +15,46 @@ from pathlib import Path
 from typing import IO
 
 LARGEST = 1 << 26
-"""Bytes of the longest block or packet: the longest that Linux captures, many times over."""
+"""Maximum bytes of a block or packet, far above the maximum of Linux."""
 MOST_INTERFACES = 65_536
 
 NULL, ETHERNET, RAW, LOOP, SLL, RAW4, RAW6, SLL2 = 0, 1, 101, 108, 113, 228, 229, 276
 _RAW_BSD = (12, 14)
-"""What LINKTYPE_RAW is called in files of some systems."""
+"""Another value of LINKTYPE_RAW in files of some systems."""
 _IP = {0x0800: 4, 0x86DD: 6}
 _TAGS = (0x8100, 0x88A8, 0x9100)
-"""Ethertypes of a VLAN tag (IEEE 802.1Q, 802.1ad, and what came before it)."""
+"""Ethertypes of VLAN tags (IEEE 802.1Q, 802.1ad, and older)."""
 _LOOP_IP = {2: 4, 10: 6, 24: 6, 28: 6, 30: 6}
-"""Address families of NULL and LOOP: IPv6 has a number of its own on each system."""
+"""Address families of NULL and LOOP; that of IPv6 differs between systems."""
 
 Packet = tuple[float, int, bytes]
 """Time in seconds, link type, frame."""
 
 
 class BadCapture(ValueError):
-    """A file is no capture, or is damaged; the message says where."""
+    """A file that is not a capture, or is damaged; the message names the position."""
 
 
 class CutOff(BadCapture):
-    """The file ends in the middle of a packet or block; what came before is whole."""
+    """The file ends within a packet or block; the earlier part is complete."""
 
 
 @dataclass
 class Source:
-    """A capture, read from its start to its end."""
+    """A capture, read from start to end."""
 
     stream: IO[bytes]
     file: Path
     at: int = 0
     most: int | None = None
-    """Bytes that are read: a small file may unpack to any number."""
+    """Maximum number of bytes; a small compressed file may be large."""
 
     def take(self, length: int) -> bytes:
-        """The next bytes, all of them."""
+        """The next `count` bytes."""
         if length > LARGEST:
-            raise self.bad(f"the block at byte {self.at} says {length} bytes, and that is not so")
+            raise self.bad(f"the block at byte {self.at} has an invalid length of {length} bytes")
         if self.most is not None and self.at + length > self.most:
-            raise self.bad(f"more than {self.most} bytes; cut it by editcap, or allow more by --most")
+            raise self.bad(f"more than {self.most} bytes; split it with editcap, or raise the limit with --most")
         data = self._read(length)
         if len(data) < length:
             raise CutOff(f"{self.file}: cut off at byte {self.at + len(data)}")
@@ -73,7 +73,7 @@ class Source:
         try:
             return self.stream.read(length) or b""
         except EOFError as error:
-            raise CutOff(f"{self.file}: cut off at byte {self.at} of what it unpacks to") from error
+            raise CutOff(f"{self.file}: cut off at byte {self.at} of the uncompressed data") from error
         except (gzip.BadGzipFile, zlib.error) as error:
             raise self.bad(f"damaged: {error}") from error
 
@@ -97,7 +97,7 @@ def _pcap(source: Source, magic: bytes) -> Iterator[Packet]:
     if magic not in orders:
         raise source.bad("neither pcap nor pcapng")
     order, scale = orders[magic]
-    # The upper bits say how long the frame check sequence is.
+    # The upper bits are the length of the frame check sequence.
     link = struct.unpack_from(order + "I", source.take(20), 16)[0] & 0xFFFF
     while header := source.take_or_end(16):
         seconds, fraction, length, _ = struct.unpack(order + "IIII", header)
@@ -106,11 +106,11 @@ def _pcap(source: Source, magic: bytes) -> Iterator[Packet]:
 
 @dataclass
 class _Section:
-    """What a section of pcapng has said so far."""
+    """The state of a pcapng section."""
 
     order: str = "<"
     interfaces: list[tuple[int, float]] = field(default_factory=list)
-    """Link type, and ticks in a second."""
+    """Link type, and ticks per second."""
 
 
 def _pcapng(source: Source) -> Iterator[Packet]:
@@ -126,21 +126,21 @@ def _pcapng(source: Source) -> Iterator[Packet]:
             section = _Section("<" if magic == b"\x4d\x3c\x2b\x1a" else ">")
         kind, length = struct.unpack(section.order + "II", head)
         if length < 12 + len(magic) or length > LARGEST:
-            raise source.bad(f"the block at byte {begin} says {length} bytes, and that is not so")
+            raise source.bad(f"the block at byte {begin} has an invalid length of {length} bytes")
         body = magic + source.take(length - 12 - len(magic))
         if source.take(4) != head[4:]:
-            raise source.bad(f"the block at byte {begin} says {length} bytes, and that is not so")
+            raise source.bad(f"the block at byte {begin} has an invalid length of {length} bytes")
         try:
             packet = _block(section, kind, body)
         except (struct.error, IndexError, OverflowError, ZeroDivisionError) as error:
-            raise source.bad(f"the block at byte {begin} is too short, or its interface was not described") from error
+            raise source.bad(f"the block at byte {begin} is too short, or its interface has no description") from error
         if packet is not None:
             yield packet
         head = source.take_or_end(8)
 
 
 def _block(section: _Section, kind: int, body: bytes) -> Packet | None:
-    """What a block says; the packet in it, if it has one."""
+    """Parses a block; returns its packet, if it has one."""
     order = section.order
     if kind == 1:
         if len(section.interfaces) >= MOST_INTERFACES:
@@ -154,7 +154,7 @@ def _block(section: _Section, kind: int, body: bytes) -> Packet | None:
         interface, _, high, low, captured = struct.unpack_from(order + "HHIII", body)
         return _packet(section, interface, high << 32 | low, body[20:], captured)
     elif kind == 3:
-        # A simple packet has no time, and is of the first interface.
+        # A simple packet has no time, and belongs to the first interface.
         original = struct.unpack_from(order + "I", body)[0]
         return _packet(section, 0, 0, body[4:], min(original, len(body) - 4))
     return None
@@ -168,7 +168,7 @@ def _packet(section: _Section, interface: int, ticks: int, data: bytes, captured
 
 
 def _resolution(options: bytes, order: str) -> float:
-    """Ticks in a second: if_tsresol."""
+    """Ticks per second: if_tsresol."""
     at = 0
     while at + 4 <= len(options):
         code, length = struct.unpack_from(order + "HH", options, at)
@@ -180,18 +180,18 @@ def _resolution(options: bytes, order: str) -> float:
 
 
 def ip_packet(link: int, frame: bytes, file: Path) -> bytes:
-    """The IP packet in a frame; empty when there is none. Raises `BadCapture` for links that are not known."""
+    """The IP packet in a frame; empty without one. Raises `BadCapture` for unknown link types."""
     if link in (RAW, RAW4, RAW6, *_RAW_BSD):
         return frame
     if link in (NULL, LOOP):
-        # LOOP is in network order; NULL in that of whoever captured it, and no family is beyond 255.
+        # LOOP uses network order, NULL that of the capturing host; families are at most 255.
         families = (int.from_bytes(frame[:4], "big"), int.from_bytes(frame[:4], "little"))
         known = any(family in _LOOP_IP for family in families[: 1 if link == LOOP else 2])
         return frame[4:] if known and len(frame) >= 4 else b""
     start, at = {ETHERNET: (14, 12), SLL: (16, 14), SLL2: (20, 0)}.get(link, (0, 0))
     if not start:
         names = "Ethernet (1), raw IP (101), Linux cooked (113, 276), loopback (0, 108)"
-        raise BadCapture(f"{file}: frames of link type {link} are not known here; known are {names}")
+        raise BadCapture(f"{file}: unknown link type {link}; supported: {names}")
     kind = int.from_bytes(frame[at : at + 2], "big")
     while kind in _TAGS and len(frame) >= start + 4:
         kind, start = int.from_bytes(frame[start + 2 : start + 4], "big"), start + 4

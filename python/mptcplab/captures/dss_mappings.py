@@ -1,6 +1,6 @@
-"""Payload of a subflow and the mappings that say which data it is, put together for DSS checksums.
+"""Combines payload of a subflow with its DSS mappings, for DSS checksums.
 
-Owns what is kept while a mapping waits for its bytes, and the bound of it. Never knows a key, and judges nothing.
+Owns the bounded buffer for mappings that wait for their bytes. Knows no keys, and judges nothing.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 MOST_WAITING, MOST_CHUNKS, MOST_KEPT = 256, 2048, 1 << 22
-"""Mappings that wait for payload in one direction of a subflow, and what is kept for them: pieces, bytes."""
+"""Maximum waiting mappings per direction of a subflow, and their buffered pieces and bytes."""
 
 
 @dataclass
 class Mapping:
-    """A mapping whose payload is not complete yet."""
+    """A mapping with incomplete payload."""
 
     where: str
     data: int
@@ -31,12 +31,12 @@ class Mapping:
     missing: int = field(init=False)
 
     def __post_init__(self) -> None:
-        """Nothing has come yet."""
+        """Starts without payload."""
         self.received, self.seen = bytearray(self.payload), bytearray(self.payload)
         self.missing = self.payload
 
     def fill(self, begin: int, data: bytes) -> None:
-        """Takes what of `data`, which begins at this place of the subflow, is of the mapping."""
+        """Takes the part of `data`, at this subflow position, that belongs to the mapping."""
         at = (begin - self.start + 2**31) % 2**32 - 2**31
         low, high = max(at, 0), min(at + len(data), self.payload)
         if low < high:
@@ -45,31 +45,31 @@ class Mapping:
             self.seen[low:high] = b"\1" * (high - low)
 
     def is_right(self) -> bool:
-        """Whether its checksum is that of its pseudo-header and its payload (RFC 8684 section 3.3.1)."""
+        """Whether the checksum matches its pseudo-header and payload (RFC 8684 section 3.3.1)."""
         header = struct.pack(">QIHH", self.data, self.start, self.length, self.checksum)
         return _sum(header + bytes(self.received)) == 0xFFFF
 
 
 @dataclass
 class Near(Generic[T]):
-    """Things of a subflow by where they are: by 64 KiB of sequence numbers, of which each touches two at most."""
+    """An index of ranges of a subflow by 64 KiB of sequence numbers; each range touches at most two."""
 
     places: dict[int, dict[int, T]] = field(default_factory=dict)
 
     def add(self, number: int, begin: int, length: int, thing: T) -> None:
-        """A thing with a number of its own."""
+        """Adds a range with a number."""
         for place in _places(begin, length):
             self.places.setdefault(place, {})[number] = thing
 
     def remove(self, number: int, begin: int, length: int) -> None:
-        """Takes it out again."""
+        """Removes it."""
         for place in _places(begin, length):
             del self.places[place][number]
             if not self.places[place]:
                 del self.places[place]
 
     def find(self, begin: int, length: int) -> list[T]:
-        """Those that may overlap this, each once, in the order of their numbers."""
+        """Ranges that may overlap this one, each once, in the order of their numbers."""
         found: dict[int, T] = {}
         for place in _places(begin, length):
             found |= self.places.get(place, {})
@@ -82,9 +82,9 @@ class Half:
 
     initial: int | None = None
     chunks: deque[tuple[int, int, bytes]] = field(default_factory=deque)
-    """Payload by its number and offset, while a mapping waits: the next one may be of it too."""
+    """Payload by number and offset while a mapping waits; the next mapping may cover it too."""
     kept: int = 0
-    """Bytes of it."""
+    """Its total bytes."""
     judged: set[tuple[int, int, int]] = field(default_factory=set)
     _waiting: dict[int, Mapping] = field(default_factory=dict)
     _complete: set[int] = field(default_factory=set)
@@ -94,11 +94,11 @@ class Half:
 
     @property
     def waiting(self) -> list[Mapping]:
-        """Mappings that were not taken out yet, the oldest first."""
+        """Unfinished mappings, the oldest first."""
         return list(self._waiting.values())
 
     def map(self, mapping: Mapping) -> Mapping | None:
-        """Takes a mapping that was not seen before; gives back one that has waited too long."""
+        """Adds a new mapping; returns one that has waited too long."""
         seen = (mapping.start, mapping.length, mapping.checksum)
         if seen in self.judged:
             return None
@@ -113,7 +113,7 @@ class Half:
         return self._forget(next(iter(self._waiting))) if len(self._waiting) > MOST_WAITING else None
 
     def take(self, begin: int, payload: bytes) -> None:
-        """Takes payload that begins at this place of the subflow."""
+        """Adds payload at this position of the subflow."""
         if not self._waiting:
             return
         for number, mapping in self._mappings.find(begin, len(payload)):
@@ -130,7 +130,7 @@ class Half:
             self.kept -= len(payload)
 
     def complete(self) -> list[Mapping]:
-        """Takes out the mappings that have all of their payload."""
+        """Removes and returns the complete mappings."""
         done = [self._forget(number) for number in sorted(self._complete)]
         if not self._waiting and self.chunks:
             self.chunks.clear()
@@ -146,7 +146,7 @@ class Half:
 
 
 def _places(begin: int, length: int) -> set[int]:
-    """The places of so many bytes from here, 65 536 at most."""
+    """The index buckets of a range of at most 65,536 bytes."""
     return {begin % 2**32 >> 16, (begin + length - 1) % 2**32 >> 16}
 
 

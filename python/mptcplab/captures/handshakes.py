@@ -1,6 +1,6 @@
-"""Connections of a capture, their keys and subflows, and the joins whose connection is not known yet.
+"""Connections of a capture, their keys and subflows, and joins of unknown connections.
 
-Owns what follows from keys by the standards (RFC 8684, RFC 6824): tokens, HMACs, first data sequence numbers. Judges
+Owns the values that follow from keys (RFC 8684, RFC 6824): tokens, HMACs, initial data sequence numbers. Judges
 nothing.
 """
 
@@ -17,13 +17,13 @@ from mptcplab.captures.packets import End
 
 @dataclass
 class Connection:
-    """Two hosts; 0 is the one that opened it."""
+    """Two hosts; 0 opened the connection."""
 
     version: int
     keys: list[int | None]
 
     def digest(self, data: bytes) -> bytes:
-        """SHA-256, in version 0 SHA-1 (RFC 8684 section 3.1, RFC 6824 section 3.1)."""
+        """SHA-256, or SHA-1 in version 0 (RFC 8684 section 3.1, RFC 6824 section 3.1)."""
         return hashlib.sha256(data).digest() if self.version else hashlib.sha1(data).digest()  # noqa: S324
 
     def hmac(self, first: int, second: int, message: bytes) -> bytes:
@@ -32,17 +32,17 @@ class Connection:
         return hmac.new(key, message, "sha256" if self.version else "sha1").digest()
 
     def both(self, side: int) -> tuple[int, int] | None:
-        """A host's key and its peer's, where both are known."""
+        """A host's key and its peer's, if both are known."""
         mine, other = self.keys[side], self.keys[1 - side]
         return None if mine is None or other is None else (mine, other)
 
     def token(self, side: int) -> int | None:
-        """What joins call a host by."""
+        """The token of a host in joins."""
         key = self.keys[side]
         return None if key is None else int.from_bytes(self.digest(struct.pack(">Q", key))[:4], "big")
 
     def first(self, side: int) -> int | None:
-        """The data sequence number of a host's first byte."""
+        """The initial data sequence number of a host."""
         key = self.keys[side]
         if key is None:
             return None
@@ -59,24 +59,24 @@ class Subflow:
     """The host of the connection that sent the SYN."""
     nonces: dict[int, int] = field(default_factory=dict)
     answer: bytes = b""
-    """The HMAC of the SYN/ACK of a join."""
+    """The HMAC in the SYN/ACK of a join."""
     halves: tuple[Half, Half] = field(default_factory=lambda: (Half(), Half()))
 
     def side(self, sender: End) -> int:
-        """Which host of the connection that is."""
+        """The number of a host in the connection."""
         return self.opened_by if sender == self.opener else 1 - self.opened_by
 
 
 @dataclass
 class Join:
-    """A join whose token is of no known key."""
+    """A join whose token belongs to no known key."""
 
     where: str
     token: int
     subflow: Subflow
 
     def is_of(self, connection: Connection) -> bool:
-        """Whether the answer to it was made with the keys of this connection."""
+        """Whether its answer was computed with the keys of this connection."""
         nonces, given = self.subflow.nonces, self.subflow.answer
         if len(nonces) < 2 or not given:
             return False

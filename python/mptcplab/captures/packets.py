@@ -1,8 +1,7 @@
-"""TCP segments out of capture files.
+"""TCP segments of capture files.
 
-Owns the headers of IP and TCP and the options; files and frames are the business of `captures`. Written apart from the
-Rust code on purpose: it is what that is checked against. Packets that are no TCP are passed over; a file that is
-damaged says where.
+Owns the headers of IP and TCP and the options; `capture_file` owns files and frames. Independent of the Rust code,
+which it checks. Skips packets other than TCP; errors name the position in a damaged file.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ MPTCP = 30
 """The option kind of MPTCP."""
 
 MOST_BYTES = 1 << 30
-"""Bytes of captures that are read, if nobody allows more."""
+"""Default maximum bytes of captures."""
 
 _TCP = 6
 _EXTENSIONS = {0, 43, 60}
@@ -40,7 +39,7 @@ _EXTENSIONS = {0, 43, 60}
 
 @dataclass(frozen=True)
 class Segment:
-    """A TCP segment as captured."""
+    """A captured TCP segment."""
 
     where: str
     """File and packet number."""
@@ -66,16 +65,16 @@ class Segment:
 
 
 Skipped = Counter[str]
-"""Packets that were passed over, by why."""
+"""Skipped packets by reason."""
 HEADER, PAYLOAD, FRAGMENT, OTHER = (
     "packets cut off in their TCP header", "packets cut off in their payload", "fragments", "packets without TCP",
 )  # fmt: skip
 _REORDERED = 1024
-"""Packets of one file that may stand in another order than that of their times."""
+"""Maximum reordering of packets of a file relative to their times."""
 
 
 def read(files: list[Path], most: int = MOST_BYTES, cut: list[str] | None = None) -> list[Segment]:
-    """The segments of all files at once, as `stream` gives them one by one."""
+    """All segments of all files; see `stream`."""
     return list(stream(files, most, cut))
 
 
@@ -84,20 +83,22 @@ def stream(
 ) -> Iterator[Segment]:
     """The segments of all files, in the order of their times; memory holds a few of each.
 
-    Raises `BadCapture` for a file that is no capture, is damaged, or has frames of a link that is not known here, and
-    when all of them together are more than `most` bytes, unpacked if they are packed by gzip. With `cut`, a file that
-    ends in the middle of a packet, as one that is still written does, is told there and read up to it; of the others,
-    too, nothing later is given. `skipped` counts what is passed over.
+    Raises `BadCapture` for an invalid or damaged file, for unknown link types, and for more than `most` bytes after
+    decompression. With `cut`, a file that ends within a packet, such as one that is still written, is added there and
+    read up to that packet; segments of other files after that time are omitted. `skipped` counts skipped packets.
     """
     total = 0
     for file in files:
         try:
             check_regular(file, most)
         except BadFile as error:
-            raise BadCapture(f"{error}; cut it by editcap, or allow more by --most") from error
+            raise BadCapture(f"{error}; split it with editcap, or raise the limit with --most") from error
         total += file.stat().st_size
     if total > most:
-        raise BadCapture(f"{total} bytes of captures are more than {most}; verify fewer, or allow more by --most")
+        raise BadCapture(
+            f"{total} bytes of captures exceed the maximum of {most}; verify fewer files, or raise the limit with "
+            "--most"
+        )
     ends = [math.inf]
     whole = [_ordered(_whole(file, most, cut, ends, Counter() if skipped is None else skipped)) for file in files]
     for segment in heapq.merge(*whole, key=lambda segment: segment.time):
@@ -107,7 +108,7 @@ def stream(
 
 
 def _whole(file: Path, most: int, cut: list[str] | None, ends: list[float], skipped: Skipped) -> Iterator[Segment]:
-    """The segments of a file; where it is cut off, that is told, and when in `ends`."""
+    """The segments of a file; records in `ends` when it is cut off."""
     last: float | None = None
     try:
         for segment in _segments(file, most, skipped):
@@ -121,7 +122,7 @@ def _whole(file: Path, most: int, cut: list[str] | None, ends: list[float], skip
 
 
 def _ordered(segments: Iterator[Segment]) -> Iterator[Segment]:
-    """The same in the order of their times, as far as they are near their place."""
+    """Sorts segments by time, within a bounded window."""
     waiting: list[tuple[float, int, Segment]] = []
     for number, segment in enumerate(segments):
         heapq.heappush(waiting, (segment.time, number, segment))
@@ -142,7 +143,7 @@ def _segments(file: Path, most: int, skipped: Skipped) -> Iterator[Segment]:
 
 @contextmanager
 def _opened(file: Path, most: int) -> Iterator[IO[bytes]]:
-    """A file, unpacked if gzip has packed it."""
+    """Opens a file; decompresses gzip."""
     with cast(io.BufferedReader, open_regular(file, most)) as opened:
         if opened.peek(2)[:2] != b"\x1f\x8b":
             yield opened
@@ -160,7 +161,7 @@ def _segment(where: str, time: float, packet: bytes, skipped: Skipped) -> Segmen
     if len(tcp) < 20 or len(tcp) < (start := tcp[12] >> 4 << 2) or start < 20:
         skipped[HEADER] += 1
         return None
-    # It is judged by its options; what lacks of its payload leaves checksums unknown.
+    # Options can still be checked; the missing payload leaves checksums unknown.
     skipped[PAYLOAD] += len(tcp) < length
     source_port, destination_port, sequence, acknowledgment = struct.unpack_from(">HHII", tcp)
     return Segment(
@@ -177,14 +178,14 @@ def _segment(where: str, time: float, packet: bytes, skipped: Skipped) -> Segmen
 
 
 def _transport(packet: bytes) -> tuple[Address, Address, bytes, int] | str:
-    """Addresses, TCP as captured, and how long it was; why there is none."""
+    """Addresses, TCP segment and its original length, or the reason for skipping."""
     if len(packet) >= 20 and packet[0] >> 4 == 4:
         header, total = (packet[0] & 15) * 4, struct.unpack_from(">H", packet, 2)[0]
         if packet[9] != _TCP:
             return OTHER
         if struct.unpack_from(">H", packet, 6)[0] & 0x3FFF:
             return FRAGMENT
-        # A packet that the device would have cut has no length that fits 16 bits.
+        # A packet that segmentation offload would have split exceeds 16 bits.
         end = total or len(packet)
         return IPv4Address(packet[12:16]), IPv4Address(packet[16:20]), packet[header:end], end - header
     if len(packet) >= 40 and packet[0] >> 4 == 6:

@@ -1,10 +1,10 @@
-"""Whether a capture of Multipath TCP keeps what RFC 8684 and RFC 6824 say of keys, tokens, HMACs and checksums.
+"""Verifies keys, tokens, HMACs and checksums of captured MPTCP against RFC 8684 and RFC 6824.
 
-Owns the arithmetic of the standards, written apart from the Rust code on purpose: dissectors show these fields, but
-verify neither HMACs nor DSS checksums. What a capture does not show (the keys of an earlier handshake) counts as
-unknown, never as right. The token of a join is wrong where its HMAC is that of another token's keys, or where the
-capture has every connection from its first SYN and no key that the token could be of. What is kept of a subflow while
-a mapping waits for its bytes is bounded; a mapping that waits too long stays unknown.
+Owns the arithmetic of the standards, independent of the Rust code. Dissectors show these fields, but verify neither
+HMACs nor DSS checksums. A value that depends on uncaptured packets counts as unknown, never as correct. The token of a
+join is wrong if its HMAC belongs to the keys of another token. It is also wrong if the capture has every connection
+from its first SYN, and no key has this token. Memory per subflow is bounded; a mapping that waits too long stays
+unknown.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ NAMES = {
 
 
 MOST_JOINS, MOST_TRIED = 1000, 1000
-"""Joins of no known token, and connections that they are tried with."""
+"""Maximum joins with unknown tokens, and connections to compare them with."""
 MOST_OPENING, MOST_OPEN = 4096, 16_384
-"""Subflows of which only a SYN was seen, and others; of more, the one that was quiet longest is forgotten."""
+"""Maximum subflows with only a SYN, and of all others; beyond that, the longest idle one is dropped."""
 MOST_FAULTS = 10_000
-"""Faults that are kept; of more, the number is."""
+"""Maximum stored faults; further ones are counted."""
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that is not as the standard says."""
+    """A violation of the standard."""
 
     where: str
     what: str
@@ -53,24 +53,24 @@ class Fault:
 
 @dataclass
 class Findings:
-    """What was found in a capture."""
+    """The findings in a capture."""
 
     options: Counter[str] = field(default_factory=Counter)
-    """How often each option was seen."""
+    """The number of each option."""
     checks: Counter[tuple[str, Verdict]] = field(default_factory=Counter)
-    """How often each check gave each verdict."""
+    """The number of each verdict of each check."""
     faults: list[Fault] = field(default_factory=list)
     segments: int = 0
-    """How many there were."""
+    """The number of segments."""
     late: int = 0
-    """Subflows of MPTCP that began before the capture did, so that their keys are not in it."""
+    """MPTCP subflows that started before the capture, without known keys."""
     forgotten: int = 0
-    """Subflows that were forgotten, for there were too many at once."""
+    """Subflows that were dropped because too many were open."""
     more_faults: int = 0
-    """Faults beyond those that are kept."""
+    """Faults beyond the stored ones."""
 
     def judge(self, where: str, check: str, right: bool | None, what: str) -> None:
-        """Counts a check; None is for what cannot be known."""
+        """Counts a check; None means unknown."""
         verdict: Verdict = "unknown" if right is None else "right" if right else "wrong"
         self.checks[check, verdict] += 1
         if right is False:
@@ -81,25 +81,25 @@ class Findings:
 
 
 class Verifier:
-    """Takes segments in the order of time."""
+    """Processes segments in the order of time."""
 
     def __init__(self) -> None:
-        """Nothing is known yet."""
+        """Starts without connections."""
         self.findings = Findings()
         self._subflows: OrderedDict[tuple[End, End], Subflow] = OrderedDict()
         self._opening: OrderedDict[tuple[End, End], Subflow] = OrderedDict()
-        """Those of which only a SYN was seen."""
+        """Subflows with only a SYN."""
         self._tokens: dict[int, tuple[Connection, int]] = {}
-        """Whose token it is: the connection and the host."""
+        """By token: the connection and the host."""
         self._complete: dict[int, Connection] = {}
-        """Connections of which both keys are known, by identity; as many as a wrong token is tried with."""
+        """Connections with both keys, by identity; a limited number is compared with a wrong token."""
         self._late = False
-        """Whether there was a connection before the capture began."""
+        """Whether a connection existed before the capture."""
         self._joins: list[Join] = []
-        """Joins whose token is of no known key."""
+        """Joins whose token belongs to no known key."""
 
     def take(self, segment: Segment) -> None:
-        """Judges what a segment carries."""
+        """Checks the options of a segment."""
         pair = (min(segment.source, segment.destination, key=str), max(segment.source, segment.destination, key=str))
         self.findings.segments += 1
         subflow = self._subflow(pair, segment)
@@ -133,7 +133,7 @@ class Verifier:
         return known
 
     def _forget(self, table: OrderedDict[tuple[End, End], Subflow], most: int) -> None:
-        """Forgets the subflow that was quiet longest, and the keys of its connection if it opened it."""
+        """Drops the longest idle subflow, and the keys of its connection if it opened it."""
         if len(table) <= most:
             return
         _, subflow = table.popitem(last=False)
@@ -148,23 +148,24 @@ class Verifier:
                     del self._tokens[token]
 
     def _leave(self, subflow: Subflow) -> None:
-        """What still waits for bytes stays unknown."""
+        """Counts waiting mappings as unknown."""
         for mapping in (mapping for half in subflow.halves for mapping in half.waiting):
             self.findings.judge(mapping.where, "DSS checksum", None, "")
 
     def finish(self, *, is_whole: bool = True) -> Findings:
-        """What is still incomplete stays unknown; a token of no key is wrong, if the capture shows them all.
+        """Ends the capture: incomplete checks are unknown, and a token without a key is wrong if all keys were
+        captured.
 
-        It does not where packets were passed over (`is_whole` is false), and where subflows or keys were forgotten.
+        Otherwise it is unknown: if packets were skipped (`is_whole` is false), or subflows or keys were dropped.
         """
         knows_all = is_whole and not self.findings.forgotten and len(self._complete) < MOST_TRIED
         for join in self._joins:
             fits = [one for one in self._complete.values() if join.is_of(one)]
             known = knows_all and not self._late and bool(self._complete)
-            what = f"the token {join.token:#010x} is that of no key here"
+            what = f"the token {join.token:#010x} belongs to no key in the capture"
             if fits:
                 tokens = " and ".join(f"{token:#010x}" for side in (0, 1) if (token := fits[0].token(side)) is not None)
-                what += f"; by its HMAC the join is of the connection with the tokens {tokens}"
+                what += f"; its HMAC belongs to the connection with the tokens {tokens}"
             self.findings.judge(join.where, "token", False if fits or known else None, what)
         self._joins.clear()
         for subflow in self._subflows.values():
@@ -191,7 +192,7 @@ class Verifier:
             )
 
     def _learn(self, connection: Connection, side: int, key: int | None) -> None:
-        """A key, and so a token, of a connection."""
+        """Stores a key, and thus a token, of a connection."""
         connection.keys[side] = key
         token = connection.token(side)
         if token is not None:
@@ -258,7 +259,7 @@ class Verifier:
         if connection and keys and len(subflow.nonces) == 2:
             message = b"".join(struct.pack(">I", subflow.nonces[at]) for at in order)
             right = connection.hmac(*keys, message)[: len(given)] == given
-        self.findings.judge(segment.where, "MP_JOIN HMAC", right, f"the HMAC {given.hex()} is not that of the keys")
+        self.findings.judge(segment.where, "MP_JOIN HMAC", right, f"the HMAC {given.hex()} does not match the keys")
 
     def _dss(self, segment: Segment, subflow: Subflow, half: Half, option: bytes) -> None:
         flags, at = option[1], 2
@@ -280,7 +281,7 @@ class Verifier:
         if not wide:
             data = first + (data - first) % 2**32
         near = (data - first) % 2**64 < 2**40
-        what = f"data sequence number {data} is not near {first}, the first of the key"
+        what = f"data sequence number {data} is not near {first}, the initial one of the key"
         self.findings.judge(segment.where, "data sequence", near, what)
         payload = length - (1 if flags & 16 else 0)
         if length and near:
@@ -289,7 +290,7 @@ class Verifier:
     def _map(
         self, segment: Segment, half: Half, data: int, start: int, length: int, payload: int, checksum: int | None
     ) -> None:
-        # A DATA_FIN alone stands at no place of the subflow, and needs no checksum.
+        # A DATA_FIN without data has no subflow position, and needs no checksum.
         if checksum is None or not payload:
             return
         given_up = half.map(Mapping(segment.where, data, start, length, payload, checksum))
@@ -300,7 +301,7 @@ class Verifier:
         if half.initial is not None and segment.payload:
             half.take((segment.sequence + (1 if segment.syn else 0) - half.initial) % 2**32, segment.payload)
         for mapping in half.complete():
-            what = f"the checksum {mapping.checksum:#06x} of {mapping.payload} bytes is not right"
+            what = f"the checksum {mapping.checksum:#06x} of {mapping.payload} bytes is wrong"
             self.findings.judge(mapping.where, "DSS checksum", mapping.is_right(), what)
 
     def _add_addr(self, segment: Segment, subflow: Subflow, option: bytes) -> None:
@@ -314,7 +315,7 @@ class Verifier:
         right = None
         if keys:
             right = connection.hmac(*keys, option[1:2] + address + port)[-8:] == given
-        self.findings.judge(segment.where, "ADD_ADDR HMAC", right, f"the HMAC {given.hex()} is not that of the keys")
+        self.findings.judge(segment.where, "ADD_ADDR HMAC", right, f"the HMAC {given.hex()} does not match the keys")
 
     def _fastclose(self, segment: Segment, subflow: Subflow, option: bytes) -> None:
         connection = subflow.connection
@@ -325,7 +326,7 @@ class Verifier:
 
 
 def verify(segments: Iterable[Segment], is_whole: Callable[[], bool] = lambda: True) -> Findings:
-    """Judges a capture; `is_whole` says at the end whether `segments` were all of it."""
+    """Verifies a capture; `is_whole` returns at the end whether no packet was skipped."""
     verifier = Verifier()
     for segment in segments:
         verifier.take(segment)

@@ -1,4 +1,4 @@
-"""What `send` and `receive` share: arguments, devices, settings, errors."""
+"""Arguments, devices, settings and errors that `send` and `receive` share."""
 
 from __future__ import annotations
 
@@ -17,25 +17,24 @@ if TYPE_CHECKING:
     from mptcplab.live.driver import Config, Driver
 
 PIECE = 1 << 20
-"""Bytes that are read or written at once."""
+"""Bytes per read or write."""
 PATIENCE = 0.2
-"""Seconds between two looks at the paths."""
+"""Seconds between two reads of the path statistics."""
 LAST_WORDS = 0.5
-"""Seconds that the last acknowledgements may take, once both sides have ended."""
+"""Seconds to wait for the last acknowledgements after both sides have ended."""
 
 _UNITS = {"kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of both."""
+    """Adds the arguments that both commands share."""
     names = _core.policy_names()
     parser.add_argument(
         "--interface",
         action="append",
         required=True,
         metavar="NAME[=ADDRESS]",
-        help="a TUN device and the endpoint's address on it (default: the next free one of the device's subnet); again "
-        "for each path",
+        help="TUN device and the endpoint's address on it; repeat it for each path",
     )
     parser.add_argument(
         "--congestion", metavar="NAME", help=f"{one_of(names['congestion'])} (default: lia; reno with --tcp)"
@@ -45,17 +44,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rcvbuf", type=buffer, default=6 << 20, metavar="SIZE", help="receive buffer (default: 6MiB)")
     parser.add_argument("--sndbuf", type=buffer, default=4 << 20, metavar="SIZE", help="send buffer (default: 4MiB)")
-    parser.add_argument("--v0", action="store_true", help="speak version 0 (RFC 6824); a receiver takes both then")
+    parser.add_argument("--v0", action="store_true", help="use MPTCP version 0 (RFC 6824); a receiver accepts both")
     parser.add_argument("--checksum", action="store_true", help="require DSS checksums")
     parser.add_argument("--tcp", action="store_true", help="plain TCP")
-    parser.add_argument("--pcap", type=Path, metavar="FILE", help="write every packet there (pcapng)")
-    add_trace(parser, "write the events of these kinds to FILE")
+    parser.add_argument("--pcap", type=Path, metavar="FILE", help="write every packet to FILE (pcapng)")
+    add_trace(parser, "write events of these kinds to FILE")
     parser.add_argument(
         "--trace-output",
         type=Path,
         default=Path("events.parquet"),
         metavar="FILE",
-        help="… which is this one (default: events.parquet)",
+        help="event file (default: events.parquet)",
     )
     parser.add_argument("--json", action="store_true", help="print the summary as JSON")
     parser.add_argument("--quiet", action="store_true", help="print neither progress nor summary")
@@ -67,7 +66,7 @@ def one_of(names: list[str]) -> str:
 
 
 def buffer(text: str) -> int:
-    """A size of a buffer in bytes, from text with a unit."""
+    """A buffer size with its unit, in bytes."""
     size = 0.0
     for unit, scale in _UNITS.items():
         if text.endswith(unit):
@@ -76,13 +75,13 @@ def buffer(text: str) -> int:
             break
     if not 2048 <= size <= 1 << 30:
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no size of a buffer; write a number with its unit, 2KiB to 1GiB, for example 200KB or 4MiB"
+            f"{text!r} is not a buffer size; write a number with its unit, 2KiB to 1GiB, for example 200KB or 4MiB"
         )
     return int(size)
 
 
 def config(given: argparse.Namespace) -> Config:
-    """The settings that the arguments ask for."""
+    """The endpoint settings that the arguments select."""
     from mptcplab.live.driver import Config
     from mptcplab.util.user_input import choose
 
@@ -102,7 +101,7 @@ def config(given: argparse.Namespace) -> Config:
 
 
 def place(text: str, *, empty: str | None = None) -> tuple[str, int]:
-    """HOST:PORT or [ADDRESS]:PORT; `empty` stands for no host."""
+    """HOST:PORT or [ADDRESS]:PORT; without a host, `empty`."""
     host, colon, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or (empty or "")
     if not colon or not host or not port.isdigit() or not 0 < int(port) < 65_536:
@@ -112,14 +111,16 @@ def place(text: str, *, empty: str | None = None) -> tuple[str, int]:
 
 @contextmanager
 def endpoint(given: argparse.Namespace) -> Iterator[Driver]:
-    """A running endpoint over the devices of the arguments."""
+    """A running endpoint on the devices of the arguments."""
     if sys.platform != "linux":
-        raise BadInput(f"mptcplab: real packets take TUN devices, which take Linux; this is {sys.platform}")
+        raise BadInput(f"mptcplab: real packets need TUN devices and thus Linux; this is {sys.platform}")
     from mptcplab.live.devices import TUN, BadDevice, endpoint_addresses, find, setup
     from mptcplab.live.driver import Driver, Interface
 
     if not TUN.exists():
-        raise BadInput(f"mptcplab: {TUN} is missing: load the module (modprobe tun), or give the container the device")
+        raise BadInput(
+            f"mptcplab: {TUN} is missing; load the module (modprobe tun), or pass the device to the container"
+        )
     from mptcplab.live.event_writer import tracing
 
     wanted = trace(given)
@@ -133,7 +134,7 @@ def endpoint(given: argparse.Namespace) -> Iterator[Driver]:
     made = [one.device for one in interfaces if find(one.device) is None]
     driver = Driver(interfaces, pcap=given.pcap)
     for name in made:
-        print(f"mptcplab: made {name}; now give it an address: {setup(name).split(' && ', 1)[1]}", file=sys.stderr)
+        print(f"mptcplab: created {name}; now assign it an address: {setup(name).split(' && ', 1)[1]}", file=sys.stderr)
     with driver:
         if given.trace is None:
             yield driver
@@ -143,12 +144,12 @@ def endpoint(given: argparse.Namespace) -> Iterator[Driver]:
 
 
 def devices(driver: Driver) -> dict[int, str]:
-    """Names of the devices by the number of the interface."""
+    """Device names by interface number."""
     return {known.interface: known.device for known in driver.addresses}
 
 
 def lost(error: OSError, stream: MptcpStream, done: int) -> RunFailed:
-    """A connection that broke, in words."""
+    """The message for a connection that was lost."""
     from mptcplab.live.transfers import size
 
     how = stream.info()["closed"] or str(error)

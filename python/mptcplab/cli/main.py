@@ -1,8 +1,7 @@
 """The command `mptcplab`.
 
-Owns arguments, exit codes and what a person sees when something goes wrong: 0 all well, 1 a run or
-a fact failed, 2 bad input, 130 Ctrl-C. Whatever goes wrong is one line and no traceback. What the commands do is in
-`commands`, and in packages that add some (`plugins`).
+Owns arguments, exit codes and error messages. The codes are 0 for success, 1 for a failed run or claim, 2 for bad input
+and 130 for Ctrl-C. An error is one line without a traceback. The commands are in `commands` and in plugins.
 """
 
 from __future__ import annotations
@@ -25,36 +24,36 @@ from mptcplab.util.optional_packages import OPTIONAL, missing
 from mptcplab.util.user_input import BadResult, brief, nearest, shown
 
 TRACEBACK = "MPTCPLAB_TRACEBACK"
-"""The environment variable that shows where an error of ours came from."""
+"""The environment variable that shows the traceback of an internal error."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Arguments; what is wrong with them is one line of a length that is read."""
+    """A parser whose errors are one short line."""
 
     def error(self, message: str) -> NoReturn:
-        """Exits with 2."""
+        """Prints the error and exits with 2."""
         super().error(brief(message))
 
     def unknown(self, words: Sequence[str], hint: str) -> NoReturn:
-        """Refuses arguments that nothing takes, and names the option that the first one is nearest to."""
+        """Rejects unknown arguments; suggests the nearest option."""
         word = words[0].partition("=")[0]
         if not word.startswith("-"):
-            self.error(f"there is no place for {shown(word)}{hint}")
+            self.error(f"unexpected argument {shown(word)}{hint}")
         options = [name for action in self._actions for name in action.option_strings]
         near = None if len(word) < len("--x") else nearest(word, options)
-        self.error(f"there is no option {shown(word)}{f'; did you mean {near}?' if near and not hint else hint}")
+        self.error(f"unknown option {shown(word)}{f'; did you mean {near}?' if near and not hint else hint}")
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuses what is no choice, and names the nearest."""
+        """Rejects an unknown value; suggests the nearest choice."""
         if action.choices is None or value in action.choices:
             return
         known = [str(choice) for choice in action.choices]
         near = nearest(str(value), known)
         hint = f"did you mean {near}? " if near else ""
         if action.dest == "command":
-            raise argparse.ArgumentError(None, f"there is no command {shown(str(value))}; {hint}mptcplab lists all")
+            raise argparse.ArgumentError(None, f"unknown command {shown(str(value))}; {hint}run mptcplab for a list")
         raise argparse.ArgumentError(
-            action, f"there is no choice {shown(str(value))}; {hint}there are: {', '.join(known)}"
+            action, f"invalid value {shown(str(value))}; {hint}choose from: {', '.join(known)}"
         )
 
 
@@ -62,7 +61,7 @@ def parser() -> Parser:
     """The arguments of all commands."""
     top = Parser(
         prog="mptcplab",
-        description="Multipath TCP that you can run, study and change.",
+        description="Simulate, study and run Multipath TCP.",
         epilog="example: mptcplab run handoff.toml --seed 7 --output results",
     )
     top.add_argument("--version", action="version", version=f"mptcplab {__version__}")
@@ -81,7 +80,7 @@ def parser() -> Parser:
 
 
 def _commands() -> list[plugins.Command]:
-    """Ours, and those of other packages; what is wrong with one of these is said."""
+    """The commands of mptcplab and of plugins; prints the problems of plugins."""
     added, problems = plugins.commands(command.NAME for command in COMMANDS)
     for problem in problems.values():
         print(problem, file=sys.stderr)
@@ -102,7 +101,7 @@ def _with_new_name(arguments: Sequence[str]) -> Sequence[str]:
 
 
 def _parsed(arguments: Sequence[str]) -> argparse.Namespace | None:
-    """What was given; None where nothing was, and what there is has been said."""
+    """The parsed arguments; None if there were none and the overview was printed."""
     if arguments:
         check_quoted(arguments)
         given, others = parser().parse_known_args(arguments)
@@ -130,15 +129,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit:
         raise
     except BrokenPipeError:
-        # Whoever read our output has enough: nothing more can be said there.
+        # The reader closed the pipe.
         _close_output()
         return 141
     except BaseException as error:
-        code, said = _explain(error)
-        if not said:
+        code, output = _explain(error)
+        if not output:
             raise
-        # A name may have any letter in it; the line stays one.
-        print("".join(one if one.isprintable() else ascii(one)[1:-1] for one in brief(said)), file=sys.stderr)
+        # Names may contain control characters; the message stays on one line.
+        print("".join(one if one.isprintable() else ascii(one)[1:-1] for one in brief(output)), file=sys.stderr)
         _flush_or_close()
     finally:
         release()
@@ -151,7 +150,7 @@ def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 def _explain(error: BaseException) -> tuple[int, str]:
-    """The exit code and the line of an error; no line for those that are to be seen whole."""
+    """The exit code and the message of an error; no message if the traceback should be shown."""
     if isinstance(error, ScenarioError | BadInput):
         return 2, str(error)
     if isinstance(error, BadResult | BadFile):
@@ -165,27 +164,27 @@ def _explain(error: BaseException) -> tuple[int, str]:
         where = f"{error.filename}: " if error.filename is not None else ""
         return 1 if error.errno in NO_SPACE else 2, f"mptcplab: {where}{error.strerror or error}"
     if isinstance(error, MemoryError):
-        return 1, "mptcplab: there is not enough memory for this; ask for less (a longer interval, fewer results)"
+        return 1, "mptcplab: out of memory; reduce the size of the run (longer sampling interval, fewer results)"
     if isinstance(error, ModuleNotFoundError) and error.name in OPTIONAL:
         return 2, f"mptcplab: {missing(error.name)}"
     if os.environ.get(TRACEBACK) or isinstance(error, GeneratorExit):
         return 1, ""
     if str(error).startswith("Key backend:"):
         backend = shown(os.environ.get("MPLBACKEND", ""))
-        return 2, f"mptcplab: MPLBACKEND = {backend}: matplotlib knows no such backend; unset it, or set it to agg"
+        return 2, f"mptcplab: MPLBACKEND = {backend}: matplotlib has no such backend; unset it, or set it to agg"
     what = f"{type(error).__name__}: {str(error).strip().partition(chr(10))[0][:300]}"
     return 1, f"mptcplab: internal error, please report it: {what} (set {TRACEBACK}=1 for a traceback)"
 
 
 def _write_anything() -> None:
-    """Lets every name be written, whatever letters the terminal knows."""
+    """Escapes letters that the terminal cannot show."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _flush_or_close() -> None:
-    """Writes what is left; where that fails, once is enough."""
+    """Flushes the output; closes it if that fails."""
     try:
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -194,5 +193,5 @@ def _flush_or_close() -> None:
 
 
 def _close_output() -> None:
-    """Nothing more can be written to the standard output, and nobody shall try at the end."""
+    """Redirects the standard output to /dev/null, so that Python does not flush it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Where results and pictures of commands go: folders, names, sizes, and that what writes them is there."""
+"""Output of commands: folders, file names, figure sizes, and checks for optional packages."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Size = tuple[float, float]
-"""Width and height, inches."""
+"""Width and height in inches."""
 LEAST_IN, MOST_IN = 1.0, 40.0
 
 
 def add_size(parser: argparse.ArgumentParser) -> None:
-    """`--size`."""
+    """Adds `--size`."""
     parser.add_argument(
         "--size",
         type=size,
         metavar="WxH",
-        help="width and height in inches, 1 to 40, such as 3.3x2.4 for a column of a paper; letters keep their size "
-        "(default: what the curves need)",
+        help="figure size in inches, 1 to 40, such as 3.3x2.4 (default: fits the curves)",
     )
 
 
@@ -35,22 +34,22 @@ def size(text: str) -> Size:
     wide, high = (float(found[1]), float(found[2])) if found else (0.0, 0.0)
     if not (LEAST_IN <= wide <= MOST_IN and LEAST_IN <= high <= MOST_IN):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is no size: width x height in inches, each 1 to 40, such as 3.3x2.4"
+            f"{text!r} is not a size; write WIDTHxHEIGHT in inches, each 1 to 40, such as 3.3x2.4"
         )
     return wide, high
 
 
 def pictures(path: Path) -> Path:
-    """A file name that says PNG, SVG or PDF."""
+    """The name of a PNG, SVG or PDF file."""
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise BadInput(f"mptcplab: {path}: must end with .png, .svg or .pdf")
     return path
 
 
 def ready(output: Path) -> None:
-    """Makes the directory of results, for this command alone, and checks that the packages that write are installed.
+    """Creates the output directory, locks it, and checks that the packages for writing are installed.
 
-    Called before anything runs for it.
+    Call it before anything runs.
     """
     from mptcplab.results.write import export  # noqa: F401 - a package that is missing is said now
     from mptcplab.util.files import claim
@@ -60,12 +59,12 @@ def ready(output: Path) -> None:
 
 
 def need_pictures() -> None:
-    """Sees that what draws is there, before anything runs for a picture."""
+    """Checks that matplotlib is installed, before anything runs."""
     import matplotlib as mpl  # noqa: F401 - a package that is missing is said now
 
 
 def write_picture(figure: Figure, path: Path, wanted: Size | None = None) -> None:
-    """Writes a picture as its name says, as large as `wanted`, and says so."""
+    """Writes a figure in the format of its file name, with size `wanted`, and prints the path."""
     from mptcplab.plots import figure_style
     from mptcplab.util.files import folder, write_bytes
 

@@ -13,11 +13,11 @@ GROUPS: Sequence[tuple[str, Sequence[str]]] = (
     ("Simulate a scenario", ("example", "run", "why", "sweep", "survey", "udp-interference", "schema")),
     ("Look at results", ("plot", "cdf", "analyse", "events", "link-stats", "select", "merge", "group")),
     ("Reproduce published studies", ("list", "study", "reproduce")),
-    ("Send real packets", ("info", "kernel", "emulate", "validate", "send", "receive", "verify", "bench")),
+    ("Send real packets", ("info", "host", "kernel", "emulate", "validate", "send", "receive", "verify", "bench")),
 )
 
 FIRST = """\
-Multipath TCP that you can run, study and change.
+Simulate, study and run Multipath TCP.
 
 First steps:
   mptcplab example > two.toml         write an example scenario with two paths
@@ -45,9 +45,9 @@ def overview(commands: Mapping[str, str], width: int | None = None) -> str:
 
 
 def _lines(rows: Iterable[tuple[str, str]], width: int) -> Iterable[str]:
-    for name, said in rows:
+    for name, message in rows:
         yield from textwrap.wrap(
-            said.replace("%%", "%"),
+            message.replace("%%", "%"),
             max(40, min(width, 110)),
             initial_indent=f"  {name:<16}  ",
             subsequent_indent=" " * 20,

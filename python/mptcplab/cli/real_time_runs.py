@@ -1,4 +1,4 @@
-"""`mptcplab run --backend kernel` and `wire`: one run after the other, in real time."""
+"""`mptcplab run --backend kernel` and `wire`: runs in real time, one after the other."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 def execute(scenario: Scenario, given: argparse.Namespace) -> int:
-    """Runs it with each seed, and its baselines; then what `run` does with results of the simulator."""
+    """Runs the scenario with each seed, and its baselines; then saves and prints as `run` does."""
     if sys.platform != "linux":
-        raise BadInput(f"mptcplab: the backend {given.backend} is for Linux; this is {sys.platform}")
+        raise BadInput(f"mptcplab: the backend {given.backend} needs Linux; this is {sys.platform}")
     if given.trace:
-        raise BadInput("mptcplab: --trace is for the simulator, which sees its endpoints from inside")
+        raise BadInput("mptcplab: --trace needs the simulator; leave it out, or use --backend sim")
     if given.pcap and given.output is None:
-        raise BadInput("mptcplab: --pcap writes to DIR/pcap; say where (--output DIR)")
+        raise BadInput("mptcplab: --pcap writes to DIR/pcap; add --output DIR")
     from mptcplab.cli.commands.emulate import ended_by_signals
     from mptcplab.cli.run_outputs import document, save, tell
     from mptcplab.emulation.emulated_network import CannotEmulate
@@ -57,14 +57,14 @@ def execute(scenario: Scenario, given: argparse.Namespace) -> int:
         print_json(documents[0] if given.seeds == 1 else documents)
     elif not given.quiet:
         tell(Runs(runs), baselines)
-        print("\n".join(_said(reports)))
+        print("\n".join(_as_text(reports)))
         if given.output:
             print(f"written to {given.output}/")
     return _judge(runs, reports)
 
 
 def _run(scenario: Scenario, given: argparse.Namespace) -> tuple[list[Run], Baselines, list[Report]]:
-    """The runs, by flow and path those of plain TCP, and what is to be known of all of them, in this order."""
+    """The runs, plain TCP runs by flow and path, and the reports of all of them, in this order."""
     from mptcplab.util.files import folder
 
     run = _backend(given)
@@ -76,14 +76,14 @@ def _run(scenario: Scenario, given: argparse.Namespace) -> tuple[list[Run], Base
         runs.append(one)
         reports.append(report)
     for flow, path, alone in scenario.baselines():
-        several = [run(alone, seed, variant=f"TCP over {path}") for seed in all_seeds(given)]
-        baselines.setdefault(flow, {})[path] = [one for one, _ in several]
-        reports += [report for _, report in several]
+        list_of = [run(alone, seed, variant=f"TCP over {path}") for seed in all_seeds(given)]
+        baselines.setdefault(flow, {})[path] = [one for one, _ in list_of]
+        reports += [report for _, report in list_of]
     return runs, baselines, reports
 
 
 def _backend(given: argparse.Namespace) -> Callable[..., tuple[Run, Report]]:
-    """What runs a scenario with a seed."""
+    """The function that runs a scenario with a seed."""
     if given.backend == "kernel":
         from mptcplab.backends import kernel_backend
 
@@ -94,18 +94,18 @@ def _backend(given: argparse.Namespace) -> Callable[..., tuple[Run, Report]]:
 
 
 def _by_run(reports: list[Report]) -> list[dict[str, Any]]:
-    """What is to be known of each run, and of its baselines."""
+    """The report of each run, with those of its baselines."""
     alone = [report.document() for report in reports if report.variant]
     mine = [report.document() for report in reports if not report.variant]
     return [one | {"baselines": [other for other in alone if other["seed"] == one["seed"]]} for one in mine]
 
 
-def _said(reports: list[Report]) -> list[str]:
-    """The same in words; of baselines only what speaks against their numbers."""
-    from mptcplab.backends.kernel_backend import told
+def _as_text(reports: list[Report]) -> list[str]:
+    """The reports as text; of baselines only doubtful ones."""
+    from mptcplab.backends.kernel_backend import report_text
 
     alone = [report for report in reports if report.variant and report.doubts]
-    return [told(report) for report in reports if not report.variant] + [
+    return [report_text(report) for report in reports if not report.variant] + [
         f"    {one.variant}, seed {one.seed}: DOUBTFUL: {one.doubts}" for one in alone
     ]
 
@@ -113,7 +113,7 @@ def _said(reports: list[Report]) -> list[str]:
 def _judge(runs: list[Run], reports: list[Report]) -> int:
     damaged = [run.seed for run in runs if not all(row["intact"] for row in run.flow_rows)]
     if damaged:
-        raise RunFailed(f"data arrived damaged with seed {', '.join(map(str, damaged))}: report this")
+        raise RunFailed(f"data arrived corrupted with seed {', '.join(map(str, damaged))}; please report it")
     for report in reports:
         problem = next((f"flow {one.flow!r}: {one.problem}" for one in report.flows if one.problem), None)
         if problem is not None:

@@ -13,7 +13,7 @@ Baselines = dict[str, dict[str, list["Run"]]]
 
 
 def _of_seed(baselines: Baselines, seed: int) -> dict[str, dict[str, float]]:
-    """What plain TCP gets by flow and path, bit/s."""
+    """The rate of plain TCP by flow and path, bit/s."""
     from mptcplab.results.text import reasons
 
     return {
@@ -25,7 +25,7 @@ def _of_seed(baselines: Baselines, seed: int) -> dict[str, dict[str, float]]:
 
 
 def save(runs: Runs, baselines: Baselines, output: Path) -> None:
-    """Tables, scenario, JSON and figures."""
+    """Writes tables, scenario, JSON and figures."""
     from mptcplab.plots import figure_style
     from mptcplab.results.run import Runs
     from mptcplab.util.files import folder, write_bytes
@@ -48,13 +48,13 @@ def save(runs: Runs, baselines: Baselines, output: Path) -> None:
 
 
 def document(run: Run, baselines: Baselines) -> dict[str, Any]:
-    """A run as iperf3 would tell it, with what iperf3 does not know."""
+    """A run in iperf3's format, with further keys under `mptcplab`."""
     from mptcplab.results.text import reasons
     from mptcplab.stats.statistics import aggregation_benefit
 
-    told = run.iperf3()
+    found_rows = run.iperf3()
     single = _of_seed(baselines, run.seed)
-    told["mptcplab"] = {
+    found_rows["mptcplab"] = {
         "scenario": run.name,
         "seed": run.seed,
         "limits": {row["flow"]: row["limits"] for row in run.flow_rows},
@@ -64,11 +64,11 @@ def document(run: Run, baselines: Baselines) -> dict[str, Any]:
             for flow, rates in single.items()
         },
     }
-    return told
+    return found_rows
 
 
 def tell(runs: Runs, baselines: Baselines) -> None:
-    """A summary for a person."""
+    """Prints a summary."""
     from mptcplab.results.text import reasons, repeated_runs
     from mptcplab.results.text.summary import summary
 
@@ -84,7 +84,7 @@ def tell(runs: Runs, baselines: Baselines) -> None:
 
 
 def _failed(flow: str, paths: dict[str, list[Run]]) -> dict[str, str]:
-    """Why plain TCP over some paths got nothing, as clauses."""
+    """Why plain TCP delivered nothing over some paths, as clauses."""
     from mptcplab.results.text import reasons
 
     failed = {}

@@ -1,7 +1,7 @@
-"""Values that the command line puts over a scenario: `--set KEY=VALUE`, `--vary KEY=V1,V2`.
+"""Scenario values on the command line: `--set KEY=VALUE` and `--vary KEY=V1,V2`.
 
-Owns their grammar, which key is given twice, and that errors name the option that was given. What keys mean, `*` and
-braces in them too, is the core's affair.
+Owns their grammar, duplicate keys and the name of the option in errors. The core resolves keys, including `*` and
+braces.
 """
 
 from __future__ import annotations
@@ -21,14 +21,13 @@ _OPEN, _CLOSE = "[{", "]}"
 
 
 def add_set(parser: argparse.ArgumentParser) -> None:
-    """`--set`."""
+    """Adds `--set`."""
     parser.add_argument(
         "--set",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="put a value over the scenario's, such as paths.wifi.loss=1%%; repeat it for more. * in a key stands "
-        "for all, braces for several, in quotes: 'flows.*.{rcvbuf,sndbuf}=1MB'",
+        help="override a scenario value, such as paths.wifi.loss=1%%; accepts * and {}",
     )
 
 
@@ -44,33 +43,33 @@ def over(scenario: Scenario, texts: Iterable[str]) -> Scenario:
 
 
 def variations(texts: Sequence[str]) -> dict[str, list[str]]:
-    """Keys and their values, of `--vary`."""
+    """The keys and values of `--vary`."""
     vary = dict[str, list[str]]()
     for text in texts:
         key, values = _pair("--vary", text, "KEY=VALUE,VALUE, for example paths.wifi.loss=0%,1%,5%")
         chosen = split(values)
         if not all(chosen):
-            raise BadInput(f"mptcplab: --vary {text}: one of its values is empty; write KEY=VALUE,VALUE")
+            raise BadInput(f"mptcplab: --vary {text}: a value is empty; write KEY=VALUE,VALUE")
         if key in vary:
-            raise BadInput(f"mptcplab: --vary {key} is given twice; write all of its values in one: {key}=V1,V2,V3")
+            raise BadInput(f"mptcplab: --vary {key} is given twice; write all values in one option: {key}=V1,V2,V3")
         for other in vary:
             if same_key(key, other):
-                raise BadInput(f"mptcplab: --vary {key} sets what --vary {other} sets, too; leave one of them out")
+                raise BadInput(f"mptcplab: --vary {key} and --vary {other} set the same key; remove one of them")
         twice = [value for at, value in enumerate(chosen) if value in chosen[:at]]
         if twice:
-            raise BadInput(f"mptcplab: --vary {text}: {twice[0]} is there twice")
+            raise BadInput(f"mptcplab: --vary {text}: {twice[0]} is given twice")
         vary[key] = chosen
     return vary
 
 
 def same_key(one: str, other: str) -> bool:
-    """Whether two keys, with `*` and braces, can mean the same: part by part, for each part is chosen by itself."""
+    """Whether two keys with `*` and braces can match the same key. Compares part by part."""
     mine, its = (key.split(".") for key in (one, other))
     return len(mine) == len(its) and all(map(_same_part, mine, its))
 
 
 def check_quoted(arguments: Sequence[str]) -> None:
-    """Refuses what a shell has made of a value with braces that was not quoted, and says how to write it."""
+    """Rejects a value whose braces the shell has expanded, and prints the quoted form."""
     for at, option in enumerate(arguments[:-2]):
         words = list(itertools.takewhile(lambda word: "=" in word and word[0] != "-", arguments[at + 1 :]))
         if option in ("--set", "--vary") and len(words) > 1:
@@ -80,7 +79,7 @@ def check_quoted(arguments: Sequence[str]) -> None:
 
 
 def _joined(words: Sequence[str]) -> str:
-    """What became these words: whole parts of a key, or whole values, between braces."""
+    """The brace expression that expands to these words."""
     before = _alike(words)
     before = before[: max(before.rfind(one) for one in ".=") + 1]
     rests = [word[len(before) :] for word in words]
@@ -91,7 +90,7 @@ def _joined(words: Sequence[str]) -> str:
 
 
 def _alike(words: Sequence[str]) -> str:
-    """What all of them begin with."""
+    """The common prefix."""
     same = itertools.takewhile(lambda letters: len(set(letters)) == 1, zip(*words, strict=False))
     return "".join(letters[0] for letters in same)
 
@@ -101,14 +100,14 @@ def _same_part(one: str, other: str) -> bool:
 
 
 def _choices(part: str) -> set[str]:
-    """What braces stand for; anything else is itself."""
+    """The alternatives in braces; any other text is returned as it is."""
     if part.startswith("{") and part.endswith("}"):
         return {choice.strip() for choice in part[1:-1].split(",")}
     return {part}
 
 
 def point(scenario: Scenario, values: Mapping[str, str]) -> Scenario:
-    """The scenario at one point of a sweep; errors say `--vary`."""
+    """The scenario at one point of a sweep; errors name `--vary`."""
     from mptcplab import ScenarioError
 
     try:
@@ -118,7 +117,7 @@ def point(scenario: Scenario, values: Mapping[str, str]) -> Scenario:
 
 
 def split(values: str) -> list[str]:
-    """Values at their commas; those within brackets, braces or quotes are of the value."""
+    """Splits values at commas, except within brackets, braces or quotes."""
     parts, depth, quote, current = list[str](), 0, "", ""
     for letter in values:
         if quote:

@@ -1,6 +1,6 @@
-"""Commands that a person types while a network is emulated, or a script writes: links that go, come and change.
+"""Commands of the console of an emulated network: link changes and status.
 
-Owns the grammar and the answers. Changes reach the network as the events of a scenario do.
+Owns the grammar and the answers. Changes are applied like scenario events.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ STATES = ("down", "up", "silent")
 QUANTITIES = ("rate", "delay", "loss", "queue")
 
 
-class Wires(Protocol):
-    """What the commands change and look at."""
+class NetworkLinks(Protocol):
+    """The interface to the network."""
 
     links: list[str]
 
     def set_link(self, link: str, key: str, value: str) -> None:
-        """Changes a link; raises `ScenarioError` for what it cannot be."""
+        """Changes a link; raises `ScenarioError` for an invalid value."""
 
-    def plug(self, link: str, *, up: bool) -> None:
-        """Lets the hosts at a link see it go or come."""
+    def set_up(self, link: str, *, up: bool) -> None:
+        """Sets a link up or down, visibly for its hosts."""
 
-    def carried(self) -> Mapping[str, tuple[int, int]]:
+    def delivered_bytes(self) -> Mapping[str, tuple[int, int]]:
         """Bytes that each link has delivered so far, in both directions."""
 
 
-class Prompt:
-    """Takes commands, one a line."""
+class Console:
+    """Executes commands, one per line."""
 
-    def __init__(self, wires: Wires) -> None:
-        """All links are up."""
+    def __init__(self, wires: NetworkLinks) -> None:
+        """All links are up at the start."""
         self._wires = wires
         self._states = dict.fromkeys(wires.links, "up")
         self.waits = 0.0
         """Seconds until the next command."""
         self.over = False
-        """Whether it was told to end."""
+        """Whether `quit` was entered."""
 
     def do(self, line: str) -> str:
-        """Does what a line says; returns the answer. Raises `BadResult` or `ScenarioError` for what cannot be done."""
+        """Executes a line; returns the answer. Raises `BadResult` or `ScenarioError` for an invalid command."""
         words = line.partition("#")[0].split()
         if not words:
             return ""
@@ -68,28 +68,28 @@ class Prompt:
 
     def _link(self, words: list[str]) -> str:
         if len(words) < 2:
-            raise BadResult("write link NAME down, or link NAME rate 2Mbit (help has all)")
+            raise BadResult("write link NAME down, or link NAME rate 2Mbit (help lists all)")
         name = choose(words[0], self._wires.links, "link")
         what = choose(words[1], (*STATES, *QUANTITIES), "change of a link")
         if what in QUANTITIES:
             if len(words) != 3:
-                raise BadResult(f"write link {name} {what} VALUE (help has examples)")
+                raise BadResult(f"write link {name} {what} VALUE (help shows examples)")
             self._wires.set_link(name, what, words[2])
             return f"{name}: {what} {words[2]}"
         before, self._states[name] = self._states[name], what
         self._wires.set_link(name, "up", "true" if what == "up" else "false")
         if what == "down" and before != "down":
-            self._wires.plug(name, up=False)
+            self._wires.set_up(name, up=False)
         elif what != "down" and before == "down":
-            self._wires.plug(name, up=True)
+            self._wires.set_up(name, up=True)
         return f"{name}: {what}"
 
     def _status(self, words: list[str]) -> str:
         if words:
-            raise BadResult("status takes no more words")
-        carried = self._wires.carried()
+            raise BadResult("status takes no arguments")
+        delivered_bytes = self._wires.delivered_bytes()
         arrows = tuple(ARROWS.values())
-        both = {name: zip(arrows, carried.get(name, (0, 0)), strict=True) for name in self._states}
+        both = {name: zip(arrows, delivered_bytes.get(name, (0, 0)), strict=True) for name in self._states}
         return "\n".join(
             f"{name}: {state}, " + ", ".join(f"{arrow} {size(count)}" for arrow, count in both[name])
             for name, state in self._states.items()
@@ -100,30 +100,30 @@ class Prompt:
             raise BadResult("write wait 2s")
         self.waits = seconds(words[0])
         if not 0 <= self.waits <= 86_400:
-            raise BadResult("a time to wait must be between 0s and 24h")
+            raise BadResult("the time must be between 0s and 24h")
         return ""
 
     def _quit(self, words: list[str]) -> str:
         if words:
-            raise BadResult("quit takes no more words")
+            raise BadResult("quit takes no arguments")
         self.over = True
         return ""
 
 
 class Lines:
-    """Lines of a descriptor, read without waiting."""
+    """Reads lines of a descriptor without blocking."""
 
     MOST = 10_000
-    """Letters of a line."""
+    """Maximum letters of a line."""
 
     def __init__(self, descriptor: int) -> None:
-        """Nothing was read yet."""
+        """Starts without data."""
         self._descriptor = descriptor
         self._rest = b""
         self.ended = False
 
     def next(self) -> str | None:
-        """The next line; None where there is none yet, or none any more (`ended`)."""
+        """The next line; None if there is none yet, or no more (`ended`)."""
         while b"\n" not in self._rest and not self.ended and select.select([self._descriptor], [], [], 0)[0]:
             data = os.read(self._descriptor, 4096)
             self.ended = not data or len(self._rest) > self.MOST

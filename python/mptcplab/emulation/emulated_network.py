@@ -1,8 +1,8 @@
-"""A scenario as a network on this machine: a namespace for each host, joined by the emulated links.
+"""A scenario as a network on this machine: a namespace per host, joined by emulated links.
 
-Owns namespaces, addresses, routes and Multipath TCP's endpoints of such a network, and what hosts are told while it
-runs. Packets go through the core (`_core.Emulator`), whose devices they are. Everything that is made goes with the
-block, whatever ends it; what a killed process leaves is removed by the next (`namespaces`).
+Owns namespaces, addresses, routes and MPTCP endpoints, and applies host events. The core (`_core.Emulator`) carries the
+packets of its devices. Everything is removed when the block ends; leftovers of a killed process are removed by the next
+one (`namespaces`).
 """
 
 from __future__ import annotations
@@ -32,37 +32,37 @@ IPPROTO_MPTCP = 262
 _SOL_MPTCP, _FULL_INFO = 284, 4
 """include/uapi/linux/mptcp.h"""
 QUEUE = 10_000
-"""Packets that a device keeps while the emulator is busy: 150 ms at 1 Gb/s."""
+"""Packets that a device buffers while the emulator is busy: 150 ms at 1 Gb/s."""
 SUBFLOWS = 8
-"""Most that the kernel allows a connection beside the first (net/mptcp/protocol.h, MPTCP_SUBFLOWS_MAX)."""
+"""Further subflows per connection that the kernel allows (net/mptcp/protocol.h, MPTCP_SUBFLOWS_MAX)."""
 ENDPOINTS = 8
-"""Most that the kernel allows a host (net/mptcp/protocol.h, MPTCP_PM_ADDR_MAX)."""
+"""Endpoints per host that the kernel allows (net/mptcp/protocol.h, MPTCP_PM_ADDR_MAX)."""
 _TABLES = 1000
-"""The number of the first routing table; the kernel's own are 253 to 255 (rtnetlink.h)."""
+"""The first routing table; the kernel's own tables are 253 to 255 (rtnetlink.h)."""
 
 
 class CannotEmulate(RuntimeError):
-    """This machine cannot be such a network; the message says what would be right."""
+    """This machine cannot emulate the network; the message names a solution."""
 
 
 def why_no_mptcp() -> str | None:
-    """Why the kernel has no sockets of Multipath TCP; None when it has."""
+    """Why the kernel has no MPTCP sockets; None if it has."""
     try:
         socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP).close()
     except OSError as error:
-        return f"the kernel has no MPTCP sockets ({error.strerror}): it takes Linux 5.6 and net.mptcp.enabled=1"
+        return f"the kernel has no MPTCP sockets ({error.strerror}): Linux 5.6 and net.mptcp.enabled=1 are required"
     return None
 
 
 def why_no_paths() -> str | None:
-    """Why the kernel does not tell what each path of a connection does; None when it does."""
+    """Why the kernel does not report each path of a connection; None if it does."""
     with suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_STREAM, IPPROTO_MPTCP) as probe:
         try:
-            # Too little room for the answer: whoever knows the question says so (mptcp_getsockopt_full_info).
+            # A kernel that supports the option rejects the short buffer (mptcp_getsockopt_full_info).
             probe.getsockopt(_SOL_MPTCP, _FULL_INFO, 4)
         except OSError as error:
             if error.errno == errno.EOPNOTSUPP:
-                return "the kernel does not tell paths apart (MPTCP_FULL_INFO): it takes Linux 6.6"
+                return "the kernel does not report paths separately (MPTCP_FULL_INFO): Linux 6.6 is required"
     return None
 
 
@@ -74,7 +74,7 @@ class Host:
     plan: EmulatedHost
     multipath: bool
     drops: int = field(default=0)
-    """Packets that its devices lost because the emulator did not read them in time; known at the end."""
+    """Packets that its devices lost because the emulator was too slow; known at the end."""
 
     @property
     def name(self) -> str:
@@ -83,11 +83,11 @@ class Host:
 
     @property
     def address(self) -> str:
-        """The address on its first device."""
+        """The address of its first device."""
         return self.plan["devices"][0]["address"]
 
     def prepare(self, known: str) -> None:
-        """Addresses, routes and endpoints, and the names of all addresses."""
+        """Sets up addresses, routes, endpoints and host names."""
         for key, value in (
             ("net.ipv4.conf.all.rp_filter", "0"),
             ("net.ipv4.conf.default.rp_filter", "0"),
@@ -113,17 +113,15 @@ class Host:
             files.mkdir(parents=True, exist_ok=True)
             (files / "hosts").write_text(known)
         except OSError as error:
-            raise CannotMake(
-                f"{files}/hosts: {error.strerror}: names of hosts stand there while a run lasts"
-            ) from error
+            raise CannotMake(f"{files}/hosts: {error.strerror}; runs store host names in this directory") from error
 
     def change(self, number: int, how: str, *, up: bool) -> None:
-        """A device goes, or is back; or its routes alone, or its endpoint of Multipath TCP.
+        """Applies an event to a device, its routes or its endpoint.
 
         Args:
             number: the device
-            how: `admin`, the device and all that hangs on it; `endpoint`; `route`, which leaves no other way either
-            up: it is back
+            how: `admin` for the device; `endpoint`; `route`, which leaves no other route
+            up: whether it comes back
         """
         device = self.plan["devices"][number]
         if how == "route":
@@ -142,18 +140,18 @@ class Host:
         else:
             shown = json.loads(self.namespace.ip("-j mptcp endpoint show") or "[]")
             lines = [f"mptcp endpoint del id {one['id']}" for one in shown if one["address"] == device["address"]]
-            # The first subflow of a connection has number 0, whatever its address.
+            # The initial subflow has number 0 for any address.
             lines.append(f"mptcp endpoint del id 0 {device['address']}")
             self.namespace.batch(lines)
 
     def count_drops(self) -> None:
-        """Asks the devices."""
+        """Reads the link state of the devices."""
         shown = json.loads(self.namespace.ip("-j -s link show"))
         names = {device["name"] for device in self.plan["devices"]}
         self.drops = sum(one["stats64"]["tx"]["dropped"] for one in shown if one["ifname"] in names)
 
     def _up(self, number: int) -> list[str]:
-        """A device with its routes, which it loses whenever it goes down."""
+        """Sets a device up and restores its routes, which it loses when it goes down."""
         return [f"link set dev {self.plan['devices'][number]['name']} up", *self._routes(number)]
 
     def _routes(self, number: int) -> list[str]:
@@ -164,20 +162,20 @@ class Host:
         return lines
 
     def _no_routes(self, number: int) -> list[str]:
-        """What is sent from the address of a device goes nowhere."""
+        """Makes all destinations unreachable from the address of a device."""
         lines = [f"route del {to}" for to, device in self.plan["routes"] if device == number]
         return [*lines, f"route replace unreachable default table {_TABLES + number}"]
 
     def joining(self) -> list[EmulatedDevice]:
-        """The devices by which connections that are opened here may have a subflow, as many as get an endpoint."""
+        """The devices with an endpoint, by which connections of this host may have subflows."""
         return self._candidates()[:ENDPOINTS]
 
     def left_out(self) -> str | None:
-        """In words, the devices for which the kernel has no endpoint."""
+        """A note on devices for which the kernel has no endpoint."""
         if not self.multipath or not (rest := self._candidates()[ENDPOINTS:]):
             return None
         names = ", ".join(device["name"] for device in rest)
-        return f"host {self.name}: the kernel has {ENDPOINTS} endpoints, so Multipath TCP does not use {names}"
+        return f"host {self.name}: the kernel allows {ENDPOINTS} endpoints, so MPTCP does not use {names}"
 
     def _candidates(self) -> list[EmulatedDevice]:
         return [device for device in self.plan["devices"] if self.plan["opens"] and device["joins"]]
@@ -189,32 +187,32 @@ class Host:
 
 
 class Network:
-    """A network that packets go through."""
+    """A running network."""
 
     def __init__(self, emulator: _core.Emulator, hosts: list[Host]) -> None:
-        """Of an emulator whose devices are open, and hosts that are prepared."""
+        """Takes an emulator with open devices, and prepared hosts."""
         self.emulator, self.hosts = emulator, hosts
         self._over = threading.Event()
-        self._teller = threading.Thread(target=self._tell, daemon=True)
+        self._event_thread = threading.Thread(target=self._apply_events, daemon=True)
         self._problem: str | None = None
         self.last: EmulationRow | None = None
         self.began = 0.0
 
     def host(self, name: str) -> Host:
-        """The host of that name."""
+        """The host with this name."""
         found = [host for host in self.hosts if host.name == name]
         if not found:
-            raise CannotEmulate(f"there is no host {name!r}; there are: {', '.join(host.name for host in self.hosts)}")
+            raise CannotEmulate(f"no host {name!r}; choose from: {', '.join(host.name for host in self.hosts)}")
         return found[0]
 
     def start(self, pcap: str | PathLike[str] | None = None) -> None:
-        """Time zero."""
+        """Starts the virtual time."""
         self.emulator.start(pcap)
         self.began = time.monotonic()
-        self._teller.start()
+        self._event_thread.start()
 
     def check(self) -> None:
-        """Raises an error when packets do not go through any more."""
+        """Raises an error if packets are no longer forwarded."""
         if self._problem is not None:
             raise CannotEmulate(self._problem)
         if not self.emulator.is_running():
@@ -222,10 +220,10 @@ class Network:
             raise CannotEmulate("the emulator has stopped")
 
     def stop(self) -> EmulationRow | None:
-        """Ends it; returns what there was."""
+        """Stops the network; returns its statistics."""
         self._over.set()
-        if self._teller.ident is not None:
-            self._teller.join()
+        if self._event_thread.ident is not None:
+            self._event_thread.join()
         if self.emulator.is_running():
             for host in self.hosts:
                 host.count_drops()
@@ -233,35 +231,35 @@ class Network:
         return self.last
 
     def doubts(self) -> str | None:
-        """Why the numbers may be other than the network's; None when nothing speaks for that."""
+        """Why the results may be wrong; None without doubts."""
         drops = sum(host.drops for host in self.hosts)
         if drops:
-            return f"{drops} packets were lost because the emulator did not read them in time"
+            return f"{drops} packets were lost because the emulator was too slow"
         return self.last["doubts"] if self.last else None
 
-    def _tell(self) -> None:
-        """Changes devices, endpoints and routes of hosts when it is time."""
+    def _apply_events(self) -> None:
+        """Applies host events at their times."""
         for at, host, device, up, how in self.emulator.notices():
             if self._over.wait(max(0.0, self.began + at - time.monotonic())):
                 return
             try:
                 self.hosts[host].change(device, how, up=up)
             except Exception as error:  # noqa: BLE001
-                # Nobody else would hear of it: a run whose hosts were not told has other numbers.
+                # Report the error: without the event, the results of the run would be wrong.
                 self._problem = str(error) or type(error).__name__
                 return
 
 
 def why_not_emulate() -> str | None:
-    """What keeps this process from emulating anything; None when nothing does."""
+    """Why this process cannot emulate a network; None if it can."""
     if sys.platform == "linux" and not TUN.exists():
-        return f"{TUN} is missing: load the module (modprobe tun), or give the container the device"
+        return f"{TUN} is missing; load the module (modprobe tun), or pass the device to the container"
     return why_not()
 
 
 @contextmanager
 def emulated(scenario: Scenario, seed: int = 1) -> Iterator[Network]:
-    """The network of a scenario, not yet started; it goes with the block."""
+    """The network of a scenario, not yet started; it is removed after the block."""
     if (why := why_not_emulate()) is not None:
         raise CannotEmulate(why)
     emulator = _core.Emulator(scenario.core, seed)
@@ -273,7 +271,7 @@ def emulated(scenario: Scenario, seed: int = 1) -> Iterator[Network]:
             made = stack.enter_context(namespace(f"host{number}"))
             hosts.append(Host(made, plan, multipath))
         network = Network(emulator, hosts)
-        # Before the namespaces go, the devices do.
+        # The devices must be removed before the namespaces.
         stack.callback(network.stop)
         emulator.open([host.namespace.name for host in hosts])
         known = _names(plans)
@@ -283,7 +281,7 @@ def emulated(scenario: Scenario, seed: int = 1) -> Iterator[Network]:
 
 
 def _names(plans: list[EmulatedHost]) -> str:
-    """A file of names as hosts(5) has it: `server`, and `server.wifi` for its address on a link."""
+    """A hosts(5) file: `server`, and `server.wifi` for its address on a link."""
     lines = ["127.0.0.1 localhost"]
     for host in plans:
         for number, device in enumerate(host["devices"]):

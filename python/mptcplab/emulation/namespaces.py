@@ -1,7 +1,7 @@
-"""Network namespaces with Linux in them: hosts on this machine, made and removed by whoever needs them.
+"""Network namespaces: hosts on this machine, created and removed by a run.
 
-Owns `ip` and the names, which say who made a namespace: what a killed process left is found by them, and removed by the
-next that makes one. Never touches a device or a route outside the namespaces that it made.
+Owns the calls of `ip` and the names, which contain the process that created a namespace. The next run removes leftovers
+of killed processes. Never changes devices or routes outside its own namespaces.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ from types import FrameType
 _NUMBERS = itertools.count()
 _IP = shutil.which("ip") or "ip"
 _NAMED = Path("/run/netns")
-"""Where `ip netns` keeps them."""
+"""The directory of `ip netns`."""
 FILES = Path("/etc/netns")
-"""Files that `ip netns exec` shows a command in place of those of /etc, by the name of the namespace."""
+"""Directory with files that `ip netns exec` shows instead of those in /etc, by namespace."""
 _LOCK = Path("/run/mptcplab-namespaces.lock")
-"""Whoever sweeps has it."""
+"""The lock for removing leftovers."""
 _NAME = re.compile(r"mptcplab-[^/]+-(?P<pid>\d+)-(?P<start>\d+)-\d+-(?P<room>\d+\.[0-9a-f]+)")
 _PATIENCE = 2.0
-"""Seconds that processes have to end when they are asked to."""
+"""Seconds that processes have to end."""
 ENDING = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 """Signals that end a run."""
 
 
 class CannotMake(RuntimeError):
-    """This machine has no namespaces for us; the message says what would be right."""
+    """Namespaces cannot be created; the message names a solution."""
 
 
 def why_not() -> str | None:
-    """What keeps this process from making namespaces, and what would help; None when nothing does."""
+    """Why this process cannot create namespaces, with a solution; None if it can."""
     if sys.platform != "linux":
-        return f"network namespaces take Linux; this is {sys.platform}"
+        return f"network namespaces need Linux; this is {sys.platform}"
     if shutil.which("ip") is None:
         return "ip is not installed: install iproute2"
     if os.geteuid() != 0:
-        return "network namespaces take root: run it with sudo, or in a container that has CAP_SYS_ADMIN"
+        return "network namespaces require root: use sudo, or a container with CAP_SYS_ADMIN"
     return None
 
 
@@ -60,7 +60,7 @@ def _run(command: list[str], text: str | None = None, limit: float = 30) -> subp
 
 
 def ip(*words: str) -> str:
-    """Runs `ip`, and returns what it said. Ctrl-C does not reach it: what it does is done whole."""
+    """Runs `ip`, and returns its output. Ctrl-C does not interrupt it."""
     done = _run([_IP, *words])
     if done.returncode:
         raise CannotMake(f"ip {' '.join(words)}: {done.stderr.strip()}")
@@ -68,10 +68,10 @@ def ip(*words: str) -> str:
 
 
 class Namespace:
-    """A namespace that exists."""
+    """An existing namespace."""
 
     def __init__(self, name: str) -> None:
-        """The namespace of that name, which exists."""
+        """Refers to the namespace of this name."""
         self.name = name
 
     def ip(self, arguments: str) -> str:
@@ -79,22 +79,22 @@ class Namespace:
         return ip("-n", self.name, *arguments.split())
 
     def batch(self, lines: Iterable[str]) -> None:
-        """Runs many commands of `ip` in it, up to the first that fails."""
+        """Runs several commands of `ip` in it, up to the first failure."""
         text = "\n".join(lines)
         done = _run([_IP, "-n", self.name, "-batch", "-"], text, 60)
         if done.returncode:
-            # `ip` says what is wrong, then which command of the batch it was.
-            said = done.stderr.strip().splitlines()
-            number = re.search(r"-:(\d+)$", said[-1]) if said else None
+            # `ip` prints the error first, then the failed line of the batch.
+            message = done.stderr.strip().splitlines()
+            number = re.search(r"-:(\d+)$", message[-1]) if message else None
             line = text.splitlines()[int(number[1]) - 1] if number else lines
-            raise CannotMake(f"ip -n {self.name} {line}: {said[0] if said else done.returncode}")
+            raise CannotMake(f"ip -n {self.name} {line}: {message[0] if message else done.returncode}")
 
     def processes(self) -> list[int]:
-        """Those that are in it."""
+        """The processes in it."""
         return [int(word) for word in ip("netns", "pids", self.name).split()]
 
     def clear(self, patience: float = _PATIENCE) -> None:
-        """Ends the processes in it: asks them to, and kills those that are still there after `patience` seconds."""
+        """Ends the processes in it: SIGTERM, and SIGKILL after `patience` seconds."""
         began = time.monotonic()
         asked: set[int] = set()
         while left := self.processes():
@@ -113,38 +113,38 @@ class Namespace:
         return ["ip", "netns", "exec", self.name, *map(str, arguments)]
 
     def read(self, path: str) -> str:
-        """A file as it is in there, such as /proc/net/netstat; empty where there is none."""
+        """The content of a file in it, such as /proc/net/netstat; empty without the file."""
         return _run(self.command("cat", path)).stdout
 
     def sysctl(self, key: str, value: str) -> None:
-        """Sets a sysctl of it, such as `net.ipv4.ip_forward`, and looks whether it has what was asked for."""
+        """Sets a sysctl in it, such as `net.ipv4.ip_forward`, and checks the value."""
         path = f"/proc/sys/{key.replace('.', '/')}"
         set_to = _run(self.command("tee", path), value)
         if set_to.returncode:
-            raise CannotMake(f"{key} = {value}: the kernel refuses it ({set_to.stderr.strip()})")
+            raise CannotMake(f"{key} = {value}: the kernel rejects it ({set_to.stderr.strip()})")
         has = _run(self.command("cat", path)).stdout.split()
         if has != value.split():
-            raise CannotMake(f"{key} = {value}: the kernel made it {' '.join(has)}")
+            raise CannotMake(f"{key} = {value}: the kernel changed it to {' '.join(has)}")
 
 
 def _start(process: int) -> int | None:
-    """When a process started, in ticks since the machine did; None when there is none (proc(5), field 22 of stat)."""
+    """The start time of a process in clock ticks since boot; None without the process (proc(5), field 22 of stat)."""
     try:
         text = Path(f"/proc/{process}/stat").read_text()
     except OSError:
         return None
-    # The name in the second field may have blanks and brackets.
+    # The name in the second field may contain spaces and parentheses.
     return int(text.rpartition(")")[2].split()[19])
 
 
 def _room() -> str:
-    """Where numbers of processes mean what they mean here: this namespace of them, since this start of the machine."""
+    """Identifies the process namespace and boot to which process numbers refer."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text()
     return f"{Path('/proc/self/ns/pid').stat().st_ino}.{boot[:8]}"
 
 
 def left() -> list[str]:
-    """The namespaces whose maker is no more. Whose maker cannot be seen from here is not among them."""
+    """Namespaces whose process has ended; excludes those of other process namespaces."""
     names = set()
     room = _room()
     for folder in (_NAMED, FILES):
@@ -156,14 +156,14 @@ def left() -> list[str]:
 
 
 def sweep() -> list[str]:
-    """Removes the namespaces whose maker is no more, with all that is in them; returns their names."""
+    """Removes namespaces whose process has ended, with their contents; returns their names."""
     import fcntl
 
     gone = []
     try:
         lock = os.open(_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise CannotMake(f"{_LOCK}: {error.strerror}; runs take turns by it, and it has to be a file") from error
+        raise CannotMake(f"{_LOCK}: {error.strerror}; runs need it as a lock file") from error
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         for name in left():
@@ -187,10 +187,11 @@ def _remove(made: Namespace, patience: float) -> None:
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
-    """What is in the block is done whole: signals that end a run come after it.
+def uninterrupted() -> Iterator[None]:
+    """Delays signals that end a run until the block is complete.
 
-    A mask would not do: a signal reaches any thread that has none, and its handler runs on the main one all the same.
+    Blocking signals is not enough: a signal may reach another thread, and its handler runs on the main thread all the
+    same.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -215,20 +216,20 @@ def undisturbed() -> Iterator[None]:
 
 @contextmanager
 def namespace(label: str) -> Iterator[Namespace]:
-    """A new namespace with its loopback up; it goes with the block, and with it the processes in it."""
+    """A new namespace with its loopback up; it and its processes are removed after the block."""
     if (why := why_not()) is not None:
         raise CannotMake(why)
     sweep()
     made = Namespace(f"mptcplab-{label}-{os.getpid()}-{_start(os.getpid())}-{next(_NUMBERS)}-{_room()}")
     ours = False
     try:
-        with undisturbed():
-            # One of that name that is there is not ours to remove.
+        with uninterrupted():
+            # An existing namespace of this name belongs to another program.
             ip("netns", "add", made.name)
             ours = True
         made.ip("link set lo up")
         yield made
     finally:
         if ours:
-            with undisturbed():
+            with uninterrupted():
                 _remove(made, _PATIENCE)

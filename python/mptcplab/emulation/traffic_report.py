@@ -1,6 +1,6 @@
-"""What an emulated network carries, for a person: rates while it runs, and a summary with how late packets were.
+"""Traffic of an emulated network: rates while it runs, and a summary with the added delay of packets.
 
-Owns the words. Never measures anything: the core does.
+Owns the text. The core measures.
 """
 
 from __future__ import annotations
@@ -15,25 +15,25 @@ if TYPE_CHECKING:
     from mptcplab._core import EmulatedLinkRow, EmulationRow
 
 ARROWS = {"forward": "→", "backward": "←"}
-"""From the first end of a link to its second, and back."""
+"""The names of both directions of a link."""
 
 
 class Rates:
-    """Rates of all links, again and again."""
+    """Prints the rates of all links periodically."""
 
     def __init__(self, every: float | None, out: TextIO | None = None) -> None:
-        """A line in so many seconds; None is never."""
+        """Prints the rates every `every` seconds; None prints nothing."""
         self._every = every
         self._out = sys.stderr if out is None else out
-        self._shown = time.monotonic()
+        self._value_text = time.monotonic()
         self._before: dict[tuple[str, str], int] = {}
         self._at = 0.0
 
     def show(self, now: EmulationRow | None) -> None:
-        """Shows them, if it is time to."""
-        if self._every is None or now is None or time.monotonic() - self._shown < self._every:
+        """Prints the rates if the next line is due."""
+        if self._every is None or now is None or time.monotonic() - self._value_text < self._every:
             return
-        self._shown = time.monotonic()
+        self._value_text = time.monotonic()
         span, self._at = now["elapsed_s"] - self._at, now["elapsed_s"]
         words: dict[str, list[str]] = {}
         for row in now["links"]:
@@ -47,7 +47,7 @@ class Rates:
 
 
 def summary(last: EmulationRow, doubts: str | None) -> str:
-    """What went over the links, and how punctually."""
+    """The traffic of the links, and the added delay."""
     lines = [f"emulated for {last['elapsed_s']:.1f} s"]
     lines += [_link(row, last["elapsed_s"]) for row in last["links"]]
     late, turns = last["lateness"], last["turns"]
@@ -57,20 +57,20 @@ def summary(last: EmulationRow, doubts: str | None) -> str:
         f"({late['count']} packets); longest loop {_time(turns['max_s'])}; {first}"
     )
     if last["left_out"]:
-        lines.append(f"  {last['left_out']} packets are missing in the capture: the disk was too slow")
+        lines.append(f"  {last['left_out']} packets are missing in the capture because the disk was too slow")
     lines.append(f"  DOUBTFUL: {doubts}" if doubts else "  timing OK: too small to affect results")
     return "\n".join(lines)
 
 
 def _link(row: EmulatedLinkRow, seconds: float) -> str:
-    carried = f"{size(row['delivered_bytes']):>10} {rate(row['delivered_bytes'] * 8 / seconds if seconds else 0):>12}"
+    traffic = f"{size(row['delivered_bytes']):>10} {rate(row['delivered_bytes'] * 8 / seconds if seconds else 0):>12}"
     gone = {
         "dropped": row["queue_drops"],
         "lost": row["random_losses"],
         "lost with the link": row["flushed"],
     }
     tail = "".join(f", {count} {what}" for what, count in gone.items() if count)
-    return f"  {row['link']:<14} {ARROWS[row['direction']]} {carried}, {row['delivered_frames']} packets{tail}"
+    return f"  {row['link']:<14} {ARROWS[row['direction']]} {traffic}, {row['delivered_frames']} packets{tail}"
 
 
 def _time(seconds: float) -> str:

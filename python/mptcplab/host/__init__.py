@@ -1,6 +1,6 @@
-"""This machine as a host of Linux's Multipath TCP: what stands in its way, how it is set up, what it does.
+"""Linux's Multipath TCP on this machine: checks, set-up and monitoring.
 
-`machine` reads what the kernel says; `findings`, `routing` and `firewall` judge it, `probing` asks a peer, `checking`
-is all of these. `preparing` plans what is missing as `steps`, `journal` does them and takes them back. `events`,
-`connections` and `metrics` watch. Nothing here knows of simulations.
+`machine` reads the kernel's state. `findings`, `routing` and `firewall` judge it, `peer_probe` tests a peer, and
+`checks` runs all of these. `setup_plan` plans missing settings as `setup_steps`; `journal` applies and undoes them.
+`events`, `connections` and `metrics` monitor. Nothing here uses the simulator.
 """

@@ -1,4 +1,4 @@
-"""All checks in one order: kernel, interfaces, endpoints, routes, the packet filter, and the peer if there is one."""
+"""Runs all checks in order: kernel, interfaces, endpoints, routes, packet filter, and an optional peer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from mptcplab.host.routing import begins, judged, of_routes, sources
 
 
 def check(peers: list[Address], port: int | None = None) -> list[Finding]:
-    """What was found, problems first."""
+    """The findings, problems first."""
     machine = Machine.read()
     names = judged(machine, peers)
     found = [

@@ -1,6 +1,6 @@
 """The subflows of this machine's connections, as `ss` lists them.
 
-Owns how its lines are read. Changes nothing.
+Owns the parsing of its lines. Changes nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Subflow:
     """A subflow of an MPTCP connection."""
 
     token: str
-    """Of the connection, at this end; eight hexadecimal digits."""
+    """The local token of the connection, eight hexadecimal digits."""
     number: int
     """The identifier of the local address."""
     state: str
@@ -37,13 +37,13 @@ class Subflow:
 
 
 def subflows() -> Iterator[Subflow]:
-    """All of them, as they come. Raises `CannotLook`."""
+    """All subflows, read incrementally. Raises `CannotLook`."""
     return read(rows())
 
 
-def read(said: Iterable[str]) -> Iterator[Subflow]:
-    """Those in lines of `ss -OtinH`; plain TCP is left out."""
-    for row in said:
+def read(message: Iterable[str]) -> Iterator[Subflow]:
+    """The subflows in lines of `ss -OtinH`; excludes plain TCP."""
+    for row in message:
         words, ulp = row.split(), _ULP.search(row)
         if ulp is None or len(words) < 5:
             continue
@@ -55,7 +55,7 @@ def read(said: Iterable[str]) -> Iterator[Subflow]:
             state=words[0],
             local=words[3],
             remote=words[4],
-            # ss: "B" for backup as told, "b" as asked (iproute2, misc/ss.c).
+            # ss: "B" for a backup announced by the peer, "b" for one requested (iproute2, misc/ss.c).
             backup=bool(set(ulp["flags"]) & set("bB")),
             srtt=float(rtt) / 1e3 if rtt else None,
             cwnd=_number(facts, "cwnd"),
@@ -67,24 +67,24 @@ def read(said: Iterable[str]) -> Iterator[Subflow]:
 
 @dataclass(frozen=True)
 class Rates:
-    """How fast a subflow was between two looks at the kernel's counters."""
+    """The rate of a subflow between two reads of the kernel's counters."""
 
     send_rate: float | None
-    """Payload that the peer acknowledged, bit/s; None where the subflow was not there before."""
+    """Payload that the peer acknowledged, bit/s; None for a new subflow."""
     receive_rate: float | None
-    """Payload that was received, bit/s."""
+    """Payload received, bit/s."""
 
 
 class Counted:
-    """The counters of all subflows at one time, for rates until a later one."""
+    """The counters of all subflows at one time, the start of a rate measurement."""
 
     def __init__(self, found: Iterable[Subflow]) -> None:
-        """Remembers two numbers of each subflow."""
+        """Stores two counters of each subflow."""
         self.began = time.monotonic()
         self._bytes = {_key(one): (one.bytes_acked, one.bytes_received) for one in found}
 
     def rates(self, found: Iterable[Subflow]) -> Iterator[tuple[Subflow, Rates]]:
-        """Each subflow as it is now, and its rates since then."""
+        """Each subflow now, with its rates since then."""
         seconds = max(time.monotonic() - self.began, 1e-3)
         for one in found:
             before = self._bytes.get(_key(one))

@@ -1,6 +1,6 @@
-"""What the kernel's path manager tells: connections and subflows that come and go (linux/mptcp.h, generic netlink).
+"""Events of the kernel's path manager: connections and subflows that open and close (linux/mptcp.h, generic netlink).
 
-Owns the socket and the form of its messages. What is told here, `ip mptcp monitor` shows too, in the same words.
+Owns the socket and the parsing. The event names are those of `ip mptcp monitor`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ KINDS = {
     15: "LISTENER_CREATED",
     16: "LISTENER_CLOSED",
 }
-"""By the number of the event: its name."""
+"""Event names by number."""
 _FIELDS = {
     1: ("token", "=I"),
     2: ("family", "=H"),
@@ -73,7 +73,7 @@ Event = dict[str, Any]
 
 
 def events() -> Iterator[Event]:
-    """What happens from now on, as it happens; never ends. The first value is empty: from then on nothing is missed."""
+    """Yields events as they occur; never ends. The first value is empty: from then on, no event is missed."""
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_GENERIC) as own:
         own.bind((0, 0))
         own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)
@@ -96,7 +96,7 @@ def events() -> Iterator[Event]:
 
 
 def event(body: bytes) -> Event:
-    """One event of its message: a generic header and attributes."""
+    """Parses a message: a generic header and attributes."""
     found: Event = {"event": KINDS.get(body[0], f"UNKNOWN {body[0]}")}
     for number, value in _attributes(body[4:]):
         name, form = _FIELDS.get(number, (f"attribute {number}", "?"))
@@ -112,13 +112,13 @@ def event(body: bytes) -> Event:
 
 
 def line(one: Event) -> str:
-    """An event as `ip mptcp monitor` prints it."""
+    """An event in the format of `ip mptcp monitor`."""
     words = [f"{name}={one[name]}" for name in _SHOWN if name in one]
     return f"[{one['event']:>15}] {' '.join(words)}".rstrip()
 
 
 def _group(own: socket.socket) -> int:
-    """The number of the group of events."""
+    """The multicast group of the events."""
     name = b"mptcp_pm\0"
     attribute = struct.pack("=HH", 4 + len(name), _FAMILY_NAME) + name.ljust(12, b"\0")
     body = struct.pack("=BBH", _CTRL_CMD_GETFAMILY, 1, 0) + attribute
@@ -129,10 +129,10 @@ def _group(own: socket.socket) -> int:
         for number, value in _attributes(answer[4:]):
             groups = _attributes(value) if number == _MCAST_GROUPS else ()
             for _, group in groups:
-                said = dict(_attributes(group))
-                if said.get(_GROUP_NAME, b"").rstrip(b"\0") == b"mptcp_pm_events":
-                    return int(struct.unpack("=I", said[_GROUP_ID])[0])
-    raise CannotLook("this kernel tells no events of Multipath TCP (Linux 5.12 or later does)")
+                message = dict(_attributes(group))
+                if message.get(_GROUP_NAME, b"").rstrip(b"\0") == b"mptcp_pm_events":
+                    return int(struct.unpack("=I", message[_GROUP_ID])[0])
+    raise CannotLook("this kernel reports no MPTCP events; Linux 5.12 or later is required")
 
 
 def _messages(data: bytes) -> Iterator[tuple[int, bytes]]:

@@ -1,7 +1,7 @@
-"""What stands between this machine and working Multipath TCP, and what would mend it.
+"""Problems of Multipath TCP on this machine, and the commands that fix them.
 
-Owns the words of a finding and the checks of the kernel's settings, endpoints and limits; those of routes are in
-`routing`. A problem keeps paths from being used; a note may, or explains what somebody could be surprised by.
+Owns the text of a finding, and the checks of kernel settings, endpoints and limits; `routing` checks routes. A problem
+keeps paths from being used. A note may, or explains surprising behaviour.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ IPPROTO_MPTCP = 262
 """linux/in.h"""
 _SMALL = 256 * 1024
 _LEAST_MTU = 1280
-"""What IPv6 wants of a link (RFC 8200 section 5)."""
+"""The minimum MTU of IPv6 (RFC 8200 section 5)."""
 _DAEMONS = ("mptcpd",)
 _OPENS = frozenset({"subflow", "fullmesh"})
 _OF_USE = _OPENS | {"signal", "implicit", "laminar", "rawflags"}
@@ -27,42 +27,45 @@ _OF_USE = _OPENS | {"signal", "implicit", "laminar", "rawflags"}
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that was found."""
+    """A problem or a note."""
 
     name: str
     what: str
-    """A sentence: what is, and what follows from it."""
+    """A sentence: the state and its consequence."""
     fix: tuple[str, ...] = ()
-    """Commands that would mend it, as a shell reads them: an interface may be called almost anything."""
+    """Commands that fix it, quoted for a shell, because interface names may contain special characters."""
     problem: bool = True
 
 
 def note(name: str, what: str, *fix: str) -> Finding:
-    """Something that is no problem by itself."""
+    """A finding that is no problem by itself."""
     return Finding(name, what, fix, problem=False)
 
 
 def of_kernel(machine: Machine) -> Iterator[Finding]:
-    """The kernel and its settings."""
+    """Checks the kernel and its settings."""
     if not machine.speaks:
-        what = "this kernel has no Multipath TCP: /proc/sys/net/mptcp is missing (CONFIG_MPTCP, Linux 5.6 or later)"
+        what = (
+            "this kernel has no Multipath TCP: /proc/sys/net/mptcp is missing (needs CONFIG_MPTCP and Linux 5.6 or "
+            "later)"
+        )
         yield Finding("kernel", what)
         return
     if sysctl("net.mptcp.enabled") == "0":
-        what = "Multipath TCP is switched off: sockets of it cannot be opened"
+        what = "Multipath TCP is disabled: MPTCP sockets cannot be opened"
         yield Finding("disabled", what, (fixes.setting("net.mptcp.enabled", "1"),))
     yield from _path_manager()
     yield from _blackhole(machine)
     if sysctl("net.ipv4.tcp_window_scaling") == "0":
-        what = "TCP's windows are not scaled: a connection has at most 64 kB under way over all its paths"
+        what = "TCP window scaling is off: a connection has at most 64 kB in flight over all its paths"
         yield Finding("window-scaling", what, ("sysctl -w net.ipv4.tcp_window_scaling=1",))
     if sysctl("net.ipv4.tcp_sack") == "0":
-        what = "selective acknowledgements are off: each loss costs more"
+        what = "selective acknowledgements are off: recovery from losses is slower"
         yield note("sack", what, "sysctl -w net.ipv4.tcp_sack=1")
     for key in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"):
         most = (sysctl(key) or "").split()
         if len(most) == 3 and int(most[2]) < _SMALL:
-            what = f"{key} ends at {most[2]} bytes: one buffer for all paths, too small for most"
+            what = f"{key} has a maximum of {most[2]} bytes: one buffer for all paths, too small for most"
             yield note("buffer", what, f'sysctl -w {key}="{most[0]} {most[1]} 6291456"')
 
 
@@ -71,7 +74,9 @@ def _path_manager() -> Iterator[Finding]:
     if not userspace:
         return
     running = [one for one in _commands() if one in _DAEMONS]
-    what = "paths are managed by a program (net.mptcp.pm_type = 1), and the kernel's endpoints and limits are not asked"
+    what = (
+        "a userspace path manager is configured (net.mptcp.pm_type = 1); the kernel's endpoints and limits are ignored"
+    )
     if running:
         yield note("path-manager", f"{what}; {running[0]} runs")
     else:
@@ -88,25 +93,23 @@ def _commands() -> Iterator[str]:
 
 
 def _blackhole(machine: Machine) -> Iterator[Finding]:
-    """Linux 6.12 and later: connections go as TCP for a while when MPTCP's SYNs got no answer and TCP's did."""
+    """Linux 6.12 and later: connections fall back to TCP for a while after MPTCP SYNs stayed unanswered and TCP SYNs
+    did not.
+    """
     if not machine.counters.get("Blackhole"):
         return
     timeout = sysctl("net.mptcp.blackhole_timeout") or "3600"
     times = machine.counters["Blackhole"]
-    what = (
-        f"SYNs with Multipath TCP went unanswered where those of TCP were not, {times} times since this machine started"
-    )
+    what = f"MPTCP SYNs stayed unanswered where TCP SYNs were answered, {times} times since boot"
     if _opens_as_tcp(machine):
-        what += (
-            f": connections are opened as TCP for now (net.mptcp.blackhole_timeout = {timeout} s, doubled each time)"
-        )
+        what += f": connections use TCP for now (net.mptcp.blackhole_timeout = {timeout} s, doubled each time)"
         yield Finding("blackhole", what, (f"sysctl -w net.mptcp.blackhole_timeout={timeout}",))
     else:
-        yield note("blackhole", what + "; they are tried again")
+        yield note("blackhole", what + "; MPTCP is tried again")
 
 
 def _opens_as_tcp(machine: Machine) -> bool:
-    """Whether a connection would be opened as TCP now: tried on a port of this machine where nobody listens."""
+    """Whether a connection would use TCP now; tested on a closed port of this machine."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as closed:
         closed.bind(("127.0.0.1", 0))
         try:
@@ -120,24 +123,24 @@ def _opens_as_tcp(machine: Machine) -> bool:
 
 
 def of_interfaces(machine: Machine) -> Iterator[Finding]:
-    """The devices."""
+    """Checks the interfaces."""
     usable = machine.usable()
     if not usable:
-        yield Finding("no-interface", "no interface is up and has an address: there is no path at all")
+        yield Finding("no-interface", "no interface is up with an address: there is no path")
     elif len(usable) == 1:
-        yield note("one-interface", f"only {usable[0].name} is up and has an address: one path from this side")
+        yield note("one-interface", f"only {usable[0].name} is up with an address: one path from this host")
     for one in usable:
         if one.mtu < _LEAST_MTU:
-            what = f"{one.name} carries packets of {one.mtu} bytes at most, less than the {_LEAST_MTU} of any link"
+            what = f"the MTU of {one.name} is {one.mtu} bytes, below the IPv6 minimum of {_LEAST_MTU}"
             yield Finding("mtu", what, (f"ip link set dev {quote(one.name)} mtu 1500",))
 
 
 def of_endpoints(
     machine: Machine, judged: frozenset[str], begins: dict[int, str], *, opens: bool = False
 ) -> Iterator[Finding]:
-    """Endpoints and limits, with `judged`: the interfaces that lead somewhere; `begins`: those connections begin on.
+    """Checks endpoints and limits. `judged` are the usable interfaces, `begins` those of initial subflows.
 
-    With `opens`, this host opens connections, and does not only accept them.
+    With `opens`, this host opens connections instead of only accepting them.
     """
     if not machine.speaks or sysctl("net.mptcp.path_manager") == "userspace" or sysctl("net.mptcp.pm_type") == "1":
         return
@@ -147,40 +150,40 @@ def of_endpoints(
     yield from _roles(machine, judged, opens=opens)
     yield from _limit(machine, begins)
     if machine.accepted == 0 and not any(one.flags & _OPENS for one in machine.endpoints):
-        # Where this host opens subflows from its own endpoints, it needs no address of the peer.
-        what = "addresses that a peer announces are not used (add_addr_accepted 0, Linux's default)"
+        # If this host opens subflows from its own endpoints, it needs no announced addresses.
+        what = "announced addresses of peers are not used (add_addr_accepted 0, Linux's default)"
         yield note("limit-add-addr", what, fixes.limits())
     if sysctl("net.mptcp.allow_join_initial_addr_port") == "0":
         announces = any("signal" in one.flags for one in machine.endpoints)
-        what = "peers may not join at the address that they connected to (net.mptcp.allow_join_initial_addr_port = 0)"
+        what = "peers may not join at the address of the initial subflow (net.mptcp.allow_join_initial_addr_port = 0)"
         found = Finding("joins", what, ("sysctl -w net.mptcp.allow_join_initial_addr_port=1",))
         yield replace(found, problem=not announces)
 
 
 def _missing(machine: Machine, judged: frozenset[str], begins: dict[int, str]) -> Iterator[Finding]:
-    told = {holder.name for one in machine.endpoints if (holder := machine.holder(one.address, one.device))}
+    lines = {holder.name for one in machine.endpoints if (holder := machine.holder(one.address, one.device))}
     first = next((begins[family] for family in (4, 6) if family in begins), None)
-    # The one that connections begin on needs none.
-    missing = sorted(judged - told - {first})
-    if not missing or (first is None and len(missing) == 1 and (told or len(judged) == 1)):
+    # The interface of the initial subflow needs no endpoint.
+    missing = sorted(judged - lines - {first})
+    if not missing or (first is None and len(missing) == 1 and (lines or len(judged) == 1)):
         return
     names = " and ".join(missing)
-    what = f"the path manager has no endpoint for {names}: connections stay on the path that they begin on"
+    what = f"the path manager has no endpoint for {names}: connections use only their first path"
     adds = fixes.endpoints(machine, judged)
     fix = (fixes.endpoint(address, quote(one.name), number, "subflow") for one, address, number in adds if number)
     yield Finding("no-endpoint", what, tuple(fix))
 
 
 def _roles(machine: Machine, judged: frozenset[str], *, opens: bool) -> Iterator[Finding]:
-    """Endpoints that only announce their address: right for a server, and no subflow begins there."""
+    """Endpoints that only announce their address: right for a server, but they open no subflows."""
     held = [(one, machine.holder(one.address, one.device)) for one in machine.endpoints]
     good = [(one, holder) for one, holder in held if holder is not None and holder.name in judged]
     announcing = [(one, holder) for one, holder in good if "signal" in one.flags]
     if len(judged) < 2 or not announcing or any(one.flags & _OPENS for one, _ in good):
         return
     what = (
-        "all endpoints only announce their address (signal), as a server's do: this host opens no subflow from them "
-        "when it opens connections itself"
+        "all endpoints only announce their address (signal), as on a server: this host opens no subflows from them "
+        "for its own connections"
     )
     fix = [
         command
@@ -195,7 +198,7 @@ def _roles(machine: Machine, judged: frozenset[str], *, opens: bool) -> Iterator
 
 
 def _full_mesh(machine: Machine) -> Iterator[Finding]:
-    """Endpoints that open a subflow to each address of the peer: the first one, and as many as are accepted."""
+    """Endpoints that open a subflow to each address of the peer: its first one and the accepted ones."""
     wanted = 0
     for family in (4, 6):
         own = sum("fullmesh" in one.flags and one.address.version == family for one in machine.endpoints)
@@ -203,14 +206,14 @@ def _full_mesh(machine: Machine) -> Iterator[Finding]:
     wanted = min(fixes.MOST_SUBFLOWS, wanted)
     if machine.accepted and 0 < machine.subflows < wanted:
         what = (
-            f"endpoints with fullmesh open up to {wanted} further subflows, to the peer's address and "
-            f"{machine.accepted} that it may announce, and the limit is {machine.subflows}"
+            f"endpoints with fullmesh open up to {wanted} further subflows, to the peer's address and up to "
+            f"{machine.accepted} announced ones, but the limit is {machine.subflows}"
         )
         yield Finding("limit-fullmesh", what, (fixes.limits(),))
 
 
 def _limit(machine: Machine, begins: dict[int, str]) -> Iterator[Finding]:
-    """A connection opens subflows of its own family, beside the one that it began with."""
+    """Checks the limit of subflows. A connection opens subflows of its own family, besides the initial one."""
     wanted = 0
     for family in (4, 6):
         opens = [one for one in machine.endpoints if one.flags & _OPENS and one.address.version == family]
@@ -220,10 +223,10 @@ def _limit(machine: Machine, begins: dict[int, str]) -> Iterator[Finding]:
         wanted = max(wanted, len(opens) - beside)
     wanted = min(fixes.MOST_SUBFLOWS, wanted)
     if machine.subflows == 0:
-        what = "the path manager may open or accept no further subflow (ip mptcp limits: subflows 0)"
+        what = "the path manager may not open or accept further subflows (ip mptcp limits: subflows 0)"
         yield Finding("limit-subflows", what, (fixes.limits(),))
     elif wanted > machine.subflows:
-        what = f"endpoints are there for {wanted} subflows beside the first, and the limit is {machine.subflows}"
+        what = f"endpoints exist for {wanted} subflows besides the initial one, but the limit is {machine.subflows}"
         yield Finding("limit-subflows", what, (fixes.limits(),))
     else:
         yield from _full_mesh(machine)
@@ -235,28 +238,28 @@ def _endpoint(machine: Machine, endpoint: Endpoint) -> Iterator[Finding]:
     named = f"endpoint {number} ({endpoint.address})"
     gone = (f"ip mptcp endpoint delete id {number}",)
     if holder is None:
-        yield Finding("address", f"{named}: no interface has this address, so no subflow can begin there", gone)
+        yield Finding("address", f"{named}: no interface has this address, so no subflow can start there", gone)
     elif not holder.up:
         up = (f"ip link set dev {quote(holder.name)} up",)
         yield Finding("device-down", f"{named}: {holder.name} is down or has no carrier", up)
     elif endpoint.device is not None and endpoint.device != holder.name:
         flags = " ".join(sorted(endpoint.flags))
         again = f"ip mptcp endpoint add {endpoint.address} dev {quote(holder.name)} {flags}"
-        what = f"{named} is bound to {endpoint.device}, and {holder.name} has the address"
+        what = f"{named} is bound to {endpoint.device}, but the address is on {holder.name}"
         yield Finding("device", what, (*gone, again))
     if not endpoint.flags & _OF_USE:
         bound = "" if endpoint.device is None else f"dev {quote(endpoint.device)} "
         words = " ".join(("subflow", *sorted(endpoint.flags)))
-        what = f"{named} has no flag that says what it is for (subflow, signal, fullmesh): nothing is opened there"
+        what = f"{named} has no flag (subflow, signal, fullmesh), so it is not used"
         yield Finding("endpoint-flags", what, (*gone, f"ip mptcp endpoint add {endpoint.address} {bound}{words}"))
     if "backup" in endpoint.flags:
-        yield note("backup", f"{named} is a backup: it carries nothing while another path works")
+        yield note("backup", f"{named} is a backup: it carries data only if no other path works")
 
 
 def of_families(machine: Machine, peers: list[Address]) -> Iterator[Finding]:
-    """Addresses of the peer that no address of this machine can speak to: a problem, where it has no others."""
+    """Addresses of the peer that this host cannot reach by IP version; a problem if there are no others."""
     own = {address.version for one in machine.usable() for address in one.addresses}
     for peer in peers:
         if peer.version not in own:
-            what = f"this host has no address of IPv{peer.version}, and {peer} takes one"
+            what = f"this host has no IPv{peer.version} address, which {peer} requires"
             yield Finding("peer-family", what, problem=not own & {one.version for one in peers})

@@ -1,6 +1,6 @@
-"""Rules of this machine's packet filter that name Multipath TCP's option.
+"""Rules of this machine's packet filter that name the MPTCP option.
 
-Reads what nft and iptables list, where they are installed and may be asked. Any other rule is nobody's business here.
+Reads the rules of nft and iptables, if they are installed and readable. Ignores other rules.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _STRIPS = re.compile(
 
 
 def takes(rule: str) -> bool:
-    """Whether a rule, as nft or iptables list it, takes the option away, or packets that have it."""
+    """Whether a rule, as nft or iptables lists it, removes the option or drops packets with it."""
     bare = _REMARKS.sub("", rule)
     return bool(_STRIPS.search(bare) or (_NAMED.search(bare) and _DROPS.search(bare)))
 
 
 def of_filter() -> Iterator[Finding]:
-    """Rules that take the option away, or packets that have it."""
+    """Rules that remove the option or drop packets with it."""
     for command in _LISTS:
         if shutil.which(command[0]) is None:
             continue
@@ -40,6 +40,6 @@ def of_filter() -> Iterator[Finding]:
             rule = line.strip()
             if takes(rule):
                 what = (
-                    f"the packet filter takes Multipath TCP's option or what has it away ({command[0]}): {rule[:200]}"
+                    f"the packet filter removes the MPTCP option or drops packets with it ({command[0]}): {rule[:200]}"
                 )
                 yield Finding("firewall", what)

@@ -1,6 +1,6 @@
-"""Commands of `ip` and `sysctl` that change Multipath TCP on a host: one source for `host check` and `host setup`.
+"""Commands of `ip` and `sysctl` that configure Multipath TCP: one source for `host check` and `host setup`.
 
-Owns how each command is written, and which problems `host setup` fixes. Looks at nothing and changes nothing.
+Owns the form of each command, and the problems that `host setup` fixes. Reads and changes nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from mptcplab.host.machine import Address, Interface, Interfaced, Machine
 
 MOST_SUBFLOWS = 8
-"""What Linux allows: linux/net/mptcp/protocol.h, MPTCP_SUBFLOWS_MAX and the limits of pm_netlink.c."""
+"""Limits of Linux: linux/net/mptcp/protocol.h, MPTCP_SUBFLOWS_MAX and pm_netlink.c."""
 SETUP_FIXES = frozenset(
     {
         "disabled",
@@ -27,33 +27,33 @@ SETUP_FIXES = frozenset(
         "rp-filter",
     }
 )
-"""Names of the problems that `host setup` fixes; a test plants each."""
+"""Problems that `host setup` fixes; a test plants each."""
 
 
 def setting(key: str, value: str) -> str:
-    """A setting of the kernel."""
+    """Sets a kernel setting."""
     return f"sysctl -w {key}={value}"
 
 
 def limits(subflows: int = MOST_SUBFLOWS, accepted: int = MOST_SUBFLOWS) -> str:
-    """How many further subflows a connection may have, and how many announced addresses it uses."""
+    """Sets the number of further subflows per connection, and of accepted announced addresses."""
     return f"ip mptcp limits set subflow {subflows} add_addr_accepted {accepted}"
 
 
 def endpoint(address: Address, device: str, number: int, flags: str) -> str:
-    """An address at which subflows begin, or that is announced; the device as a shell reads it."""
+    """Adds an endpoint; the device is quoted for a shell."""
     return f"ip mptcp endpoint add {address} dev {device} id {number} {flags}"
 
 
 def endpoints(machine: Machine, names: Iterable[str]) -> Iterator[tuple[Interface, Address, int]]:
-    """Addresses of these interfaces that have no endpoint, the first of each family, and the number that each gets."""
-    told = {one.address for one in machine.endpoints}
+    """Addresses without an endpoint, the first of each family, and the number that each gets."""
+    lines = {one.address for one in machine.endpoints}
     taken = {one.number for one in machine.endpoints}
     free = (number for number in range(1, 256) if number not in taken)
     wanted = frozenset(names)
     for one in machine.usable():
         if one.name in wanted:
-            yield from ((one, address, next(free, 0)) for address in first_addresses(one) if address not in told)
+            yield from ((one, address, next(free, 0)) for address in first_addresses(one) if address not in lines)
 
 
 def first_addresses(interface: Interface) -> list[Address]:
@@ -63,10 +63,10 @@ def first_addresses(interface: Interface) -> list[Address]:
 
 
 def own_table(machine: Machine, own: Interfaced, device: str, via: str | None, planned: set[str]) -> list[str]:
-    """Commands for a table of routes of this address alone, without those that stand or are `planned`.
+    """Commands for a routing table of this address, without existing and `planned` ones.
 
-    `via` is the words for the router, "" for a default route without one, and None for no default route. `device` is
-    as a shell reads it.
+    `via` is the router as words, "" for a default route without one, and None for no default route. `device` is quoted
+    for a shell.
     """
     [name] = shlex.split(device)
     table, version = table_of(name), own.version
@@ -81,17 +81,17 @@ def own_table(machine: Machine, own: Interfaced, device: str, via: str | None, p
     planned |= {f"{destination} {table}" for destination in found}
     known = {(one.get("src"), one.get("table")) for one in machine.rules if one["family"] == version}
     if (str(own.ip), str(table)) not in known:
-        # After its routes: a rule for an empty table sends packets elsewhere.
+        # After its routes: with a rule for an empty table, packets would take another route.
         commands.append(f"ip {six}rule add from {own.ip} lookup {table} priority {table}")
     return commands
 
 
 def via(gateway: Address, own: Interfaced) -> str:
-    """The words for a router; one beyond the own network is on the link all the same, as in many clouds."""
+    """The words for a router. A router outside the subnet is reached on the link (`onlink`), as in many clouds."""
     onlink = gateway not in own.network and not gateway.is_link_local
     return f"via {gateway} onlink " if onlink else f"via {gateway} "
 
 
 def table_of(device: str) -> int:
-    """The table of routes that an interface gets for itself: a number that nobody else is likely to have taken."""
+    """The routing table of an interface: a number that is unlikely to be in use."""
     return 8684 + socket.if_nametoindex(device)

@@ -1,6 +1,6 @@
-"""What the kernel says of this machine: interfaces, endpoints, limits, routes, counters.
+"""The kernel's state of this machine: interfaces, endpoints, limits, routes, counters.
 
-Owns the questions (`ip -j`, /proc) and how their answers are read. Judges nothing and changes nothing.
+Owns the queries (`ip -j`, /proc) and their parsing. Judges and changes nothing.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Interfaced = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 _NOBODY: tuple[Address, ...] = tuple(
     map(ipaddress.ip_address, ("192.0.2.1", "198.51.100.1", "203.0.113.1", "2001:db8::1", "3fff::1"))
 )
-"""Addresses for documentation (RFC 5737, RFC 3849, RFC 9637): where a route to them leads, a default route leads."""
+"""Documentation addresses (RFC 5737, RFC 3849, RFC 9637): a route to them is a default route."""
 _BROAD = 3
-"""Routes of so short a prefix stand for default ones: the halves 0.0.0.0/1 and 128.0.0.0/1 of a VPN, 2000::/3."""
+"""Routes with a prefix this short count as default: the halves 0.0.0.0/1 and 128.0.0.0/1 of a VPN, 2000::/3."""
 _SYS = Path("/proc/sys")
 
 
 class CannotLook(RuntimeError):
-    """The kernel cannot be asked; the message says what is missing."""
+    """The kernel cannot be queried; the message names the missing part."""
 
 
 @dataclass(frozen=True)
@@ -41,21 +41,21 @@ class Interface:
 
     name: str
     up: bool
-    """It is on, and its line is there."""
+    """It is up and has a carrier."""
     mtu: int
     direct: bool
-    """It has one other end, which needs no gateway."""
+    """A point-to-point link, which needs no gateway."""
     addresses: tuple[Interfaced, ...] = ()
-    """Those that reach further than the link."""
+    """Addresses with more than link scope."""
     every: frozenset[Address] = frozenset()
-    """All, also those of the link and those that are deprecated."""
+    """All addresses, including link-local and deprecated ones."""
     kind: str = ""
-    """What it is where it is seldom a way to a peer: `loopback`, `part` of a bond, `bridge`."""
+    """The type of a device that is rarely a path to a peer: `loopback`, `part` of a bond, `bridge`."""
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """An address that the path manager was told of."""
+    """An endpoint of the path manager."""
 
     number: int
     address: Address
@@ -64,40 +64,40 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
-class Way:
-    """Where packets would leave; `device` is None where none would."""
+class Route:
+    """The route of a packet; `device` is None without one."""
 
     device: str | None
     gateway: str | None = None
     mtu: int | None = None
-    """What a route or the cache says, where it says something."""
+    """The MTU of the route or the route cache, if it is set."""
 
 
 @dataclass(frozen=True)
 class Machine:
-    """A look at this machine, in the network namespace of this process."""
+    """The state of this machine, in the network namespace of this process."""
 
     speaks: bool
-    """The kernel has MPTCP."""
+    """Whether the kernel has MPTCP."""
     interfaces: tuple[Interface, ...]
     endpoints: tuple[Endpoint, ...] = ()
     subflows: int = 0
     accepted: int = 0
-    """The limits of the path manager: further subflows, and addresses of the peer that it uses."""
+    """The limits of the path manager: further subflows, and accepted announced addresses."""
     routes: tuple[dict[str, Any], ...] = ()
     rules: tuple[dict[str, Any], ...] = ()
     counters: dict[str, int] = field(default_factory=dict)
-    """Those of MPTcpExt in /proc/net/netstat."""
+    """The MPTcpExt counters in /proc/net/netstat."""
 
     @classmethod
     def read(cls) -> Machine:
-        """Looks once."""
+        """Reads the state once."""
         if sys.platform != "linux":
-            raise CannotLook(f"this looks at Linux's Multipath TCP; this is {sys.platform}")
+            raise CannotLook(f"this needs Linux's Multipath TCP; this is {sys.platform}")
         if shutil.which("ip") is None:
             raise CannotLook("ip is not installed: install iproute2")
         speaks = (_SYS / "net/mptcp/enabled").exists()
-        limits = _said("mptcp", "limits", "show") if speaks else ""
+        limits = _query("mptcp", "limits", "show") if speaks else ""
         numbers = {key: int(value) for key, value in re.findall(r"(\w+)\"?:? +(\d+)", limits)}
         return cls(
             speaks=speaks,
@@ -111,11 +111,13 @@ class Machine:
         )
 
     def usable(self) -> list[Interface]:
-        """Interfaces that are up, have an address and may be a way to a peer."""
+        """Interfaces that are up, have an address and may lead to a peer."""
         return [one for one in self.interfaces if one.up and one.addresses and self._carries(one)]
 
     def _carries(self, one: Interface) -> bool:
-        """Bridges of containers and virtual machines are no way to a peer; one that a default route uses is."""
+        """Whether a device may lead to a peer. Bridges of containers and virtual machines do not, unless a default
+        route uses them.
+        """
         if one.kind != "bridge":
             return not one.kind
         return any(self.gateways(one.name, family) for family in (4, 6)) or any(
@@ -125,23 +127,25 @@ class Machine:
     def holder(self, address: Address, device: str | None = None) -> Interface | None:
         """The interface that has an address; `device`, if several have it."""
         found = [one for one in self.interfaces if address in one.every]
-        # Of others, those that may carry it go first, and those that are up.
+        # Otherwise usable devices come first, then those that are up.
         found.sort(key=lambda one: (one.name != device, bool(one.kind), not one.up))
         return found[0] if found else None
 
     def nobody(self, family: int) -> Address | None:
-        """An address that default routes lead to, and no other route; None where all have routes of their own."""
+        """An address that only default routes match; None if all addresses have other routes."""
         own = [ipaddress.ip_network(one["dst"]) for one in self.routes if one.get("dst", "default") != "default"]
         own = [one for one in own if one.prefixlen > _BROAD]
         return next((one for one in _NOBODY if one.version == family and not any(one in net for net in own)), None)
 
     def gateways(self, device: str, family: int) -> list[str | None]:
-        """Gateways of default routes through a device, in any table, the best first; None where a route names none."""
+        """Gateways of default routes through a device, in any table, the best first; None for a route without a
+        gateway.
+        """
         found = [one for one in self._defaults if one.get("dev") == device and one["family"] == family]
         return [one.get("gateway") for one in sorted(found, key=lambda one: int(one.get("metric", 0)))]
 
     def has_default(self, family: int) -> bool:
-        """Whether any default route of a family is there."""
+        """Whether a family has a default route."""
         return any(one["family"] == family for one in self._defaults)
 
     @cached_property
@@ -150,7 +154,7 @@ class Machine:
 
 
 def sysctl(key: str) -> str | None:
-    """The value of a sysctl such as `net.mptcp.enabled`; None where there is none, or none for this user."""
+    """The value of a sysctl such as `net.mptcp.enabled`; None if it is missing or unreadable."""
     try:
         return sysctl_file(key).read_text().strip()
     except OSError:
@@ -158,24 +162,24 @@ def sysctl(key: str) -> str | None:
 
 
 def sysctl_file(key: str) -> Path:
-    """Where a sysctl is. A dot in the name of a device is written as a slash, as sysctl(8) does."""
+    """The path of a sysctl. As in sysctl(8), a slash stands for a dot in a device name."""
     return _SYS / "/".join(part.replace("/", ".") for part in key.split("."))
 
 
-def way(to: Address, source: Address | None = None, device: str | None = None) -> Way:
-    """Where a packet would leave, with this source or bound to this device."""
+def way(to: Address, source: Address | None = None, device: str | None = None) -> Route:
+    """The route of a packet with this source, or bound to this device."""
     words = ["route", "get", str(to)]
-    # IPv6 keeps to a device only where it is not told a source.
+    # IPv6 honours the device only without a source.
     words += [] if source is None or (device and to.version == 6) else ["from", str(source)]
     words += [] if device is None else ["oif", device]
     try:
         found = next(iter(_rows(f"-{to.version}", *words)), {})
     except CannotLook:
-        return Way(None)
+        return Route(None)
     if found.get("type", "unicast") != "unicast":
-        return Way(None)
+        return Route(None)
     mtu = next((int(metric["mtu"]) for metric in found.get("metrics", []) if "mtu" in metric), None)
-    return Way(found.get("dev"), found.get("gateway"), mtu)
+    return Route(found.get("dev"), found.get("gateway"), mtu)
 
 
 def _interfaces() -> Iterable[Interface]:
@@ -198,7 +202,7 @@ def _interfaces() -> Iterable[Interface]:
 
 
 def _endpoint(row: dict[str, Any]) -> Endpoint:
-    # `rawflags` are those that this iproute2 has no name for.
+    # `rawflags` are flags that this iproute2 cannot name.
     flags = frozenset(key for key, value in row.items() if value is True or key == "rawflags")
     return Endpoint(int(row["id"]), ipaddress.ip_address(row["address"]), row.get("dev"), flags)
 
@@ -217,22 +221,22 @@ def _both(*words: str) -> Iterable[dict[str, Any]]:
 
 
 def _rows(*words: str) -> list[dict[str, Any]]:
-    said = _said(*words).strip()
+    message = _query(*words).strip()
     try:
-        rows: list[dict[str, Any]] = json.loads(said) if said else []
+        rows: list[dict[str, Any]] = json.loads(message) if message else []
     except ValueError:
-        raise CannotLook(f"ip {' '.join(words)}: this is not JSON; a newer iproute2 is needed") from None
-    # iproute2 puts empty objects where it leaves something out.
+        raise CannotLook(f"ip {' '.join(words)}: the output is not JSON; a newer iproute2 is needed") from None
+    # iproute2 prints empty objects for omitted entries.
     return [row for row in rows if row]
 
 
-def _said(*words: str) -> str:
+def _query(*words: str) -> str:
     command = ["ip", "-j", *words]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     except subprocess.TimeoutExpired:
         raise CannotLook(f"{' '.join(command)}: no answer") from None
     if done.returncode:
-        said = done.stderr.strip().splitlines()
-        raise CannotLook(f"{' '.join(command)}: {said[0] if said else done.returncode}")
+        message = done.stderr.strip().splitlines()
+        raise CannotLook(f"{' '.join(command)}: {message[0] if message else done.returncode}")
     return done.stdout

@@ -1,6 +1,6 @@
-"""Counters and subflows as a text file for Prometheus (text format 0.0.4, as the textfile collector reads).
+"""Counters and subflows in the text format of Prometheus (0.0.4, for the textfile collector).
 
-Owns the names. What they count is the kernel's: linux/net/mptcp/mib.h.
+Owns the metric names. The counters are those of the kernel: linux/net/mptcp/mib.h.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable, Mapping
 from mptcplab.host.connections import Subflow
 
 MOST = 1_000
-"""Subflows that are listed; each is a series of its own for whoever keeps them."""
+"""Maximum number of subflows; each is a time series."""
 
 _ESTABLISHED = "MPCurrEstab"
 _Value = Callable[[Subflow], float | None]
 _OF_SUBFLOWS: dict[str, tuple[str, str, _Value]] = {
     "mptcp_subflow_bytes_acked_total": ("counter", "Bytes that the peer acknowledged.", lambda one: one.bytes_acked),
     "mptcp_subflow_bytes_received_total": ("counter", "Bytes received in order.", lambda one: one.bytes_received),
-    "mptcp_subflow_retransmits_total": ("counter", "Segments sent again.", lambda one: one.retransmits),
+    "mptcp_subflow_retransmits_total": ("counter", "Retransmitted segments.", lambda one: one.retransmits),
     "mptcp_subflow_srtt_seconds": ("gauge", "Smoothed round-trip time.", lambda one: one.srtt),
     "mptcp_subflow_cwnd_segments": ("gauge", "Congestion window.", lambda one: one.cwnd),
     "mptcp_subflow_backup": ("gauge", "1 for a backup.", lambda one: float(one.backup)),
@@ -26,7 +26,7 @@ _OF_SUBFLOWS: dict[str, tuple[str, str, _Value]] = {
 
 
 def text(counters: Mapping[str, int], subflows: Iterable[Subflow]) -> str:
-    """The file."""
+    """The text of the file."""
     coming = iter(subflows)
     listed = list(itertools.islice(coming, MOST))
     count = len(listed) + sum(1 for _ in coming)
@@ -52,5 +52,5 @@ def _head(name: str, kind: str, what: str) -> list[str]:
 
 
 def _labels(**values: str) -> str:
-    # Addresses, names of counters and digits: nothing in them has to be escaped.
+    # Addresses, counter names and digits need no escaping.
     return "{" + ",".join(f'{key}="{value}"' for key, value in values.items()) + "}"

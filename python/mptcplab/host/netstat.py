@@ -1,6 +1,6 @@
 """The kernel's counters of TCP and Multipath TCP.
 
-Owns the form of /proc/net/netstat and /proc/net/snmp. What each counter means is Linux's to say: net/mptcp/mib.c,
+Owns the format of /proc/net/netstat and /proc/net/snmp. For the counters, see Linux: net/mptcp/mib.c and
 Documentation/networking/snmp_counter.rst.
 """
 
@@ -9,11 +9,11 @@ from __future__ import annotations
 import itertools
 
 Counters = dict[str, dict[str, int]]
-"""By group, such as `MPTcpExt`, and name."""
+"""Counters by group, such as `MPTcpExt`, and name."""
 
 
 def counters(text: str) -> Counters:
-    """Pairs of lines, names above values, each after its group; what has another form is left out."""
+    """Parses pairs of lines, names above values, each after its group; skips other lines."""
     found: Counters = {}
     for names, values in itertools.pairwise(text.splitlines()):
         (group, _, first), (same, _, second) = names.partition(":"), values.partition(":")

@@ -1,6 +1,6 @@
-"""What a peer answers: echoes of all sizes from each address, and a connection of Multipath TCP.
+"""Tests a peer: echoes of all sizes from each address, and MPTCP connections.
 
-Owns the packets of `mptcplab host check --peer`, a few dozen at most. Judges only what came back.
+Owns the packets of `mptcplab host check --peer`, a few dozen at most. Judges only the answers.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ from mptcplab.host.routing import Source
 _TRIES, _PATIENCE = 2, 0.7
 _CONNECTING = 5.0
 _SOON = 0.9
-"""Seconds for a connection of Multipath TCP: before the first retransmission (1 s), after which the kernel may take the
-peer for a black hole."""
+"""Timeout of an MPTCP connection in seconds: before the first retransmission (1 s), after which the kernel may suspect
+a black hole.
+"""
 # linux/in.h, linux/in6.h
 _IP_MTU_DISCOVER, _IPV6_MTU_DISCOVER, _PROBE, _IPV6_RECVERR = 10, 23, 3, 25
 # linux/mptcp.h
@@ -34,10 +35,10 @@ _NUMBERS = itertools.count(1)
 
 
 def echoes(sources: list[Source], peer: Address) -> Iterator[Finding]:
-    """Whether the peer is reached from each address, and by packets as long as the interface's."""
+    """Whether the peer answers each address, also with packets of the interface's MTU."""
     own = [source for source in sources if source.own.version == peer.version]
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
-        yield note("echo", f"echoes of {peer} were not asked for: that requires root")
+        yield note("echo", f"echoes of {peer} were skipped because they require root")
         return
     answers = {source: _echoed(source, peer, 84) for source in own}
     for source, answered in answers.items():
@@ -47,10 +48,10 @@ def echoes(sources: list[Source], peer: Address) -> Iterator[Finding]:
         elif any(answers.values()):
             yield Finding(
                 "peer-path",
-                f"{peer} answers echoes from other addresses, and none from {where}: nothing gets through there",
+                f"{peer} answers echoes from other addresses, but not from {where}: no packets get through",
             )
     if own and not any(answers.values()):
-        yield note("echo", f"{peer} answers no echo from any address: it is down, or does not answer them")
+        yield note("echo", f"{peer} answers no echo from any address: it is down, or ignores echoes")
 
 
 def _long(source: Source, peer: Address, where: str) -> Iterator[Finding]:
@@ -59,7 +60,7 @@ def _long(source: Source, peer: Address, where: str) -> Iterator[Finding]:
         return
     if answered is None:
         yield note(
-            "route-mtu", f"packets of {most} bytes from {where} are too long for a router on the way, and it says so"
+            "route-mtu", f"packets of {most} bytes from {where} exceed a router's MTU, and the router reports it"
         )
         return
     least, beyond = 84, most
@@ -70,14 +71,14 @@ def _long(source: Source, peer: Address, where: str) -> Iterator[Finding]:
         else:
             beyond = middle
     what = (
-        f"packets of more than {least} bytes from {where} to {peer} vanish without a word (the interface has {most}): "
-        "connections begin and then stand still"
+        f"packets of more than {least} bytes from {where} to {peer} are dropped silently (the interface MTU is "
+        f"{most}): connections start and then stall"
     )
     yield Finding("mtu-black-hole", what, (f"ip link set dev {quote(source.interface.name)} mtu {least}",))
 
 
 def _echoed(source: Source, peer: Address, size: int) -> bool | None:
-    """Whether an IP packet of `size` bytes comes back; None when somebody says that it was too long."""
+    """Whether an IP packet of `size` bytes is answered; None if a router reports that it is too long."""
     six = peer.version == 6
     family, protocol = (socket.AF_INET6, socket.IPPROTO_ICMPV6) if six else (socket.AF_INET, socket.IPPROTO_ICMP)
     number, token = next(_NUMBERS) & 0xFFFF, os.getpid() & 0xFFFF
@@ -86,7 +87,7 @@ def _echoed(source: Source, peer: Address, size: int) -> bool | None:
         level, option = (socket.IPPROTO_IPV6, _IPV6_MTU_DISCOVER) if six else (socket.IPPROTO_IP, _IP_MTU_DISCOVER)
         raw.setsockopt(level, option, _PROBE)
         if six:
-            # Packet Too Big is otherwise no error of such a socket, but kept from it.
+            # Otherwise the socket does not report Packet Too Big.
             raw.setsockopt(level, _IPV6_RECVERR, 1)
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, source.interface.name.encode())
         raw.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 18)
@@ -103,7 +104,7 @@ def _echoed(source: Source, peer: Address, size: int) -> bool | None:
 
 
 def _echo(kind: int, token: int, number: int, body: bytes) -> bytes:
-    """RFC 792, RFC 4443 section 4.1; the kernel fills in the checksum of ICMPv6."""
+    """An echo request (RFC 792, RFC 4443 section 4.1); the kernel computes the checksum of ICMPv6."""
     whole = struct.pack("!BBHHH", kind, 0, 0, token, number) + body
     total = sum(struct.unpack(f"!{len(whole) // 2}H", whole[: len(whole) // 2 * 2])) + (
         whole[-1] << 8 if len(whole) % 2 else 0
@@ -121,7 +122,7 @@ def _answer(raw: socket.socket, kind: int, token: int, number: int, *, six: bool
             data = raw.recv(65_535)
         except TimeoutError:
             return False
-        # IPv4 comes with its header.
+        # IPv4 includes its header.
         data = data if six else data[(data[0] & 0xF) * 4 :]
         if len(data) >= 8 and data[0] == kind and struct.unpack_from("!HH", data, 4) == (token, number):
             return True
@@ -130,7 +131,7 @@ def _answer(raw: socket.socket, kind: int, token: int, number: int, *, six: bool
 
 @dataclass(frozen=True)
 class _Asked:
-    """What came of a connection from one address: MPTCP, TCP, or why there was none."""
+    """The result of a connection from one address: MPTCP, TCP, or an error."""
 
     spoken: str = ""
     why: str = ""
@@ -138,15 +139,15 @@ class _Asked:
 
 
 def connection(sources: list[Source], peer: Address, port: int) -> Iterator[Finding]:
-    """Whether a connection from each address is one of Multipath TCP.
+    """Whether connections from each address use MPTCP.
 
-    Nothing of it stays: it is given up before the kernel would send a SYN without the option, and remember that for the
-    whole host for an hour (net.mptcp.blackhole_timeout), and what was opened is closed.
+    The test leaves no state: it ends before the kernel would send a SYN without the option and cache that for an hour
+    (net.mptcp.blackhole_timeout), and it closes all connections.
     """
     own = [one for one in sources if one.own.version == peer.version]
     asked = {source: _asked(source, peer, port) for source in own}
     if any(one is None for one in asked.values()):
-        # This kernel's doing, which `kernel` and `disabled` tell of.
+        # Caused by this kernel; see `kernel` and `disabled`.
         return
     speaks = [source for source, one in asked.items() if one is not None and one.spoken == "MPTCP"]
     for source, one in asked.items():
@@ -158,36 +159,35 @@ def connection(sources: list[Source], peer: Address, port: int) -> Iterator[Find
         elif (plain := _tcp(source, peer, port)).spoken:
             yield _of_silence(peer, port, where, plain)
         else:
-            yield Finding("peer-connection", f"{peer} port {port} cannot be reached from {where}: {plain.why}")
+            yield Finding("peer-connection", f"{peer} port {port} is unreachable from {where}: {plain.why}")
 
 
 def _of_tcp(peer: Address, port: int, where: str, speaks: list[Source], one: _Asked) -> Finding:
     if one.why:
-        return note("peer-not-asked", f"{peer} port {port} was not asked from {where}: {one.why}")
+        return note("peer-not-asked", f"{peer} port {port} was not tested from {where}: {one.why}")
     others = " and ".join(f"{source.own.ip} ({source.interface.name})" for source in speaks)
     why = (
-        f"it answers {others} with Multipath TCP, so a middlebox on this path takes the option away"
+        f"it answers {others} with MPTCP, so a middlebox on this path removes the option"
         if others
-        else "a program that does not ask for it, or a middlebox that takes the option away"
+        else "the server does not request MPTCP, or a middlebox removes the option"
     )
-    return Finding("peer-tcp", f"{peer} port {port} answers {where} with TCP: no Multipath TCP is spoken there ({why})")
+    return Finding("peer-tcp", f"{peer} port {port} answers {where} with TCP, not MPTCP ({why})")
 
 
 def _of_silence(peer: Address, port: int, where: str, plain: _Asked) -> Finding:
     if plain.took_s > _SOON:
-        what = f"{peer} port {port} answers {where} only after {plain.took_s:.1f} s, too late to say what it speaks"
+        what = f"{peer} port {port} answers {where} only after {plain.took_s:.1f} s, too late to test MPTCP"
         return note("peer-slow", what)
     what = (
-        f"SYNs with Multipath TCP from {where} to {peer} port {port} get no answer, and those of TCP do: something on "
-        "this path drops them. A connection that begins there becomes TCP after some seconds, and then the kernel "
-        "opens all connections of this host as TCP for a while (net.mptcp.blackhole_timeout); this check left no such "
-        "state"
+        f"MPTCP SYNs from {where} to {peer} port {port} stay unanswered, but TCP SYNs are answered: a middlebox drops "
+        "them. A connection that starts there falls back to TCP after some seconds, and the kernel then uses TCP for "
+        "all connections for a while (net.mptcp.blackhole_timeout). This check left no such state"
     )
     return Finding("peer-drops-mptcp", what)
 
 
 def _asked(source: Source, peer: Address, port: int) -> _Asked | None:
-    """Asks by Multipath TCP; None where this kernel opens no such socket."""
+    """Connects with MPTCP; None if this kernel opens no MPTCP socket."""
     for _ in range(_TRIES):
         before = Machine.read().counters
         try:
@@ -210,13 +210,13 @@ def _asked(source: Source, peer: Address, port: int) -> _Asked | None:
                 return _Asked("MPTCP")
         disabled = "MPCapableSYNTXDisabled"
         if Machine.read().counters.get(disabled, 0) > before.get(disabled, 0):
-            return _Asked("TCP", "this kernel opens connections as TCP for now (see blackhole)")
+            return _Asked("TCP", "this kernel uses TCP for now (see blackhole)")
         return _Asked("TCP")
     return _Asked(why="no answer")
 
 
 def _tcp(source: Source, peer: Address, port: int) -> _Asked:
-    """Asks by TCP, and takes the time."""
+    """Connects with TCP, and measures the time."""
     with socket.socket(_family(peer), socket.SOCK_STREAM) as tried:
         begin = time.monotonic()
         try:
@@ -229,7 +229,7 @@ def _tcp(source: Source, peer: Address, port: int) -> _Asked:
 
 
 def _close(opened: socket.socket) -> None:
-    """Ends a connection in order; where the peer does not end it, too, by a reset: nothing stays established."""
+    """Closes a connection; resets it if the peer does not close."""
     with suppress(OSError):
         opened.shutdown(socket.SHUT_WR)
         opened.settimeout(_PATIENCE)

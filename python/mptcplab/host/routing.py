@@ -1,4 +1,4 @@
-"""Whether packets of each address leave by its own interface, and whether what comes back there is let in.
+"""Whether packets of each address use its own interface, and whether the answers are accepted.
 
 Owns the checks of routes, rules and the reverse-path filter (linux: Documentation/networking/ip-sysctl.rst, rp_filter).
 """
@@ -13,23 +13,23 @@ from shlex import quote
 
 from mptcplab.host import fixes
 from mptcplab.host.findings import Finding, note
-from mptcplab.host.machine import Address, Interface, Interfaced, Machine, Way, sysctl, way
+from mptcplab.host.machine import Address, Interface, Interfaced, Machine, Route, sysctl, way
 
 STRICT, LOOSE = 1, 2
 
 
 @dataclass(frozen=True)
 class Source:
-    """An address that paths begin at."""
+    """An address from which paths start."""
 
     interface: Interface
     own: Interfaced
     bound: bool
-    """Subflows that begin here are bound to the interface, for their endpoint names it."""
+    """Its subflows are bound to the interface, because the endpoint names it."""
 
 
 def judged(machine: Machine, peers: list[Address]) -> frozenset[str]:
-    """The interfaces that lead somewhere, by a default route or to a peer; all of them on a host that has neither."""
+    """Interfaces with a default route or a route to a peer; all interfaces if there are none."""
     usable = machine.usable()
     known = {holder.name for one in machine.endpoints if (holder := machine.holder(one.address, one.device))}
     leads = {one.name for one in usable if any(machine.gateways(one.name, family) for family in (4, 6))}
@@ -46,24 +46,24 @@ def judged(machine: Machine, peers: list[Address]) -> frozenset[str]:
 
 
 def sources(machine: Machine, names: frozenset[str]) -> list[Source]:
-    """One for each endpoint, and the first of each family for an interface without."""
+    """One source per endpoint, and the first address of each family for an interface without an endpoint."""
     found = []
     for one in machine.usable():
         if one.name not in names:
             continue
-        told = {endpoint.address: endpoint for endpoint in machine.endpoints}
+        lines = {endpoint.address: endpoint for endpoint in machine.endpoints}
         for family in (4, 6):
             own = [address for address in one.addresses if address.version == family]
-            chosen = [address for address in own if address.ip in told] or own[:1]
+            chosen = [address for address in own if address.ip in lines] or own[:1]
             for address in chosen:
-                endpoint = told.get(address.ip)
+                endpoint = lines.get(address.ip)
                 opens = endpoint is not None and bool(endpoint.flags & {"subflow", "fullmesh"})
                 found.append(Source(one, address, opens and endpoint is not None and endpoint.device == one.name))
     return found
 
 
 def destinations(machine: Machine, own: Interfaced, peers: list[Address]) -> list[Address]:
-    """Where to ask about: the peers of this family, or wherever default routes lead, if there are any."""
+    """The destinations to test: the peers of this family, or any address behind the default routes."""
     if peers:
         return [peer for peer in peers if peer.version == own.version]
     nobody = machine.nobody(own.version)
@@ -71,7 +71,7 @@ def destinations(machine: Machine, own: Interfaced, peers: list[Address]) -> lis
 
 
 def begins(machine: Machine, peers: list[Address]) -> dict[int, str]:
-    """By family: the interface that connections begin on, by the route of packets without a source."""
+    """By family: the interface of initial subflows, by the route of packets without a source address."""
     found = {}
     for family in (4, 6):
         to = next((peer for peer in peers if peer.version == family), None if peers else machine.nobody(family))
@@ -82,18 +82,18 @@ def begins(machine: Machine, peers: list[Address]) -> dict[int, str]:
 
 
 def strict(device: str) -> bool:
-    """Whether the reverse-path filter of a device is strict: the larger of its own setting and that of all counts."""
+    """Whether the reverse-path filter of a device is strict: the larger of its own and the global setting applies."""
     values = [int(sysctl(f"net.ipv4.conf.{name}.rp_filter") or 0) for name in ("all", device.replace(".", "/"))]
     return max(values) == STRICT
 
 
 def leaves(source: Source, to: Address) -> bool:
-    """Whether packets from this address go out by its interface, whoever sends them."""
+    """Whether packets from this address use its interface, for every socket."""
     return way(to, source.own.ip).device == source.interface.name
 
 
 def of_routes(machine: Machine, peers: list[Address]) -> Iterator[Finding]:
-    """The routes of all addresses that paths begin at."""
+    """Checks the routes of all addresses from which paths start."""
     names = judged(machine, peers)
     if len(names) == 1:
         yield from _leading_nowhere(machine, names)
@@ -105,8 +105,8 @@ def of_routes(machine: Machine, peers: list[Address]) -> Iterator[Finding]:
     filtered = sorted({one.interface.name for one in every if one.own.version == 4 and strict(one.interface.name)})
     if len({one.interface.name for one in every}) > 1 and filtered:
         what = (
-            f"the reverse-path filter of {', '.join(filtered)} is strict (rp_filter = 1): what comes in where an "
-            "answer would not go out is dropped, which is right only while each address has routes of its own"
+            f"the reverse-path filter of {', '.join(filtered)} is strict (rp_filter = 1): packets are dropped if the "
+            "answer would take another interface, so each address needs its own routes"
         )
         yield note("rp-filter", what, *(_loosen(name) for name in filtered))
 
@@ -118,24 +118,24 @@ def _of_source(machine: Machine, source: Source, peers: list[Address]) -> Iterat
 
 
 def _leading_nowhere(machine: Machine, names: frozenset[str]) -> Iterator[Finding]:
-    """Interfaces that could be a second path, and lead to no peer."""
+    """Interfaces that could be a second path but have no route to a peer."""
     for one in machine.usable():
         if one.name not in names:
             what = (
-                f"{one.name} is up and has the address {one.addresses[0].ip}, but no default route leads through it "
-                "and the path manager has no endpoint there: it is no path"
+                f"{one.name} is up with the address {one.addresses[0].ip}, but it has no default route and no "
+                "endpoint, so it is no path"
             )
             source = Source(one, one.addresses[0], bound=False)
-            told = tuple(
+            lines = tuple(
                 fixes.endpoint(address, quote(each.name), number, "subflow")
                 for each, address, number in fixes.endpoints(machine, names | {one.name})
                 if number
             )
-            yield Finding("no-second-path", what, (*_own_table(machine, source, _gateway(machine, source)), *told))
+            yield Finding("no-second-path", what, (*_own_table(machine, source, _gateway(machine, source)), *lines))
 
 
 def _connected(machine: Machine, source: Source) -> Iterator[Finding]:
-    """Neighbours of an address are reached by its interface."""
+    """Whether the local network of an address is reached by its interface."""
     network = source.own.network
     if network.num_addresses < 4:
         return
@@ -148,7 +148,7 @@ def _connected(machine: Machine, source: Source) -> Iterator[Finding]:
     name = source.interface.name
     if found.device == name:
         return
-    where = f"leave by {found.device}" if found.device else "have no route"
+    where = f"use {found.device}" if found.device else "have no route"
     what = f"packets from {source.own.ip} ({name}) to their own network {network} {where}"
     yield Finding("route-connected", what, _own_table(machine, source, _gateway(machine, source)))
 
@@ -159,9 +159,7 @@ def _to(machine: Machine, source: Source, to: Address, *, named: bool) -> Iterat
     free = way(to, own.ip)
     if free.device == name:
         if free.mtu is not None and free.mtu < source.interface.mtu:
-            what = (
-                f"packets from {own.ip} ({name}) to {peer} have at most {free.mtu} bytes: a route or a router said so"
-            )
+            what = f"packets from {own.ip} ({name}) to {peer} are limited to {free.mtu} bytes by a route or a router"
             yield note("route-mtu", what)
         return
     if source.bound:
@@ -169,24 +167,25 @@ def _to(machine: Machine, source: Source, to: Address, *, named: bool) -> Iterat
         if _leads(bound, source, to):
             if own.version == 4 and strict(name):
                 what = (
-                    f"subflows from {own.ip} leave by {name}, but the answers of {peer} are dropped there: the "
-                    "reverse-path filter is strict (rp_filter = 1), and by the routes they belong to "
-                    f"{free.device or 'no interface'}"
+                    f"subflows from {own.ip} use {name}, but the answers of {peer} are dropped there: the reverse-path "
+                    f"filter is strict (rp_filter = 1), and the route back uses {free.device or 'no interface'}"
                 )
                 yield Finding("rp-filter", what, (_loosen(name),))
             return
     if free.device is None:
-        what = f"there is no route from {own.ip} ({name}) to {peer}: nothing can be sent from there"
+        what = f"no route from {own.ip} ({name}) to {peer}: no packets can be sent"
         yield Finding("route-missing", what, _own_table(machine, source, _gateway(machine, source)))
     else:
         what = (
-            f"packets from {own.ip} ({name}) to {peer} leave by {free.device}: the second path is the first one's link"
+            f"packets from {own.ip} ({name}) to {peer} use {free.device}: the second path shares the link of the first"
         )
         yield Finding("route-source", what, _own_table(machine, source, _gateway(machine, source)))
 
 
-def _leads(bound: Way, source: Source, to: Address) -> bool:
-    """Whether a socket bound to the interface gets there. Without a route, Linux takes everything to be on the link."""
+def _leads(bound: Route, source: Source, to: Address) -> bool:
+    """Whether a socket bound to the interface reaches the destination. Without a route, Linux assumes that it is on
+    the link.
+    """
     if bound.device != source.interface.name:
         return False
     return bound.gateway is not None or source.interface.direct or to in source.own.network
@@ -200,7 +199,7 @@ def _gateway(machine: Machine, source: Source) -> str:
 
 
 def _own_table(machine: Machine, source: Source, via: str | None) -> tuple[str, ...]:
-    """Commands for a table of routes of this address alone; no default route where `via` is None."""
+    """Commands for a routing table of this address; without a default route if `via` is None."""
     return tuple(fixes.own_table(machine, source.own, quote(source.interface.name), via, set()))
 
 

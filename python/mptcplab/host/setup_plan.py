@@ -1,6 +1,6 @@
-"""What is missing for both directions of several paths, as steps that can be taken back.
+"""The missing settings for several paths in both directions, as steps that can be undone.
 
-Owns the order of the steps and how each is undone. Looks at a `Machine` and changes nothing.
+Owns the order of the steps and their undo. Reads a `Machine` and changes nothing.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from mptcplab.host.setup_steps import Step
 
 
 class CannotPrepare(ValueError):
-    """Something only the person knows is missing; the message says what."""
+    """A value that only the user knows is missing; the message names it."""
 
 
 @dataclass(frozen=True)
 class Wishes:
-    """What somebody wants beside what the machine says."""
+    """The options of the user."""
 
     devices: Sequence[str] = ()
-    """Only these; without any, all that lead somewhere."""
+    """Only these interfaces; if empty, all with a route to the internet."""
     backup: frozenset[str] = frozenset()
     gateways: Mapping[str, Address] | None = None
     server: bool = False
-    """Addresses are announced, so that clients open subflows to them; otherwise subflows are opened from them."""
+    """Announce the addresses, so that clients open subflows to them; otherwise open subflows from them."""
     peers: Sequence[Address] = ()
 
 
 def steps(machine: Machine, wishes: Wishes) -> list[Step]:
-    """What has to be done, in order; nothing where all is well."""
+    """The steps in order; empty if nothing is missing."""
     if not machine.speaks:
-        raise CannotPrepare("this kernel has no Multipath TCP (CONFIG_MPTCP, Linux 5.6 or later)")
+        raise CannotPrepare("this kernel has no Multipath TCP (needs CONFIG_MPTCP and Linux 5.6 or later)")
     names = _names(machine, wishes)
     found = [step for key, value in _settings(names, machine) if (step := _sysctl(key, value))]
     found += _limits(machine)
@@ -53,13 +53,13 @@ def _names(machine: Machine, wishes: Wishes) -> frozenset[str]:
     wrong = next((name for name in given if name not in usable), None)
     if wrong is not None:
         there = ", ".join(usable) or "none"
-        raise CannotPrepare(f"{wrong}: no such interface is up and has an address (there is {there})")
+        raise CannotPrepare(f"{wrong}: no such interface is up with an address (available: {there})")
     names = frozenset(wishes.devices) or judged(machine, list(wishes.peers)) | frozenset(wishes.gateways or {})
     if len(names) < 2:
         there = ", ".join(sorted(names)) or "none"
         raise CannotPrepare(
-            f"several paths take two interfaces that are up, have an address and lead somewhere; there is {there}. "
-            "Name others: mptcplab host setup eth0 wlan0"
+            "several paths need two interfaces that are up, with an address and a route to the internet; available: "
+            f"{there}. To name others: mptcplab host setup eth0 wlan0"
         )
     return names
 
@@ -85,7 +85,9 @@ def _limits(machine: Machine) -> list[Step]:
 
 
 def _routes(machine: Machine, source: Source, wishes: Wishes, planned: set[str]) -> list[Step]:
-    """A table for the interface, and a rule for the source, where its packets would leave elsewhere."""
+    """A routing table for the interface and a rule for the source address, if its packets would use another
+    interface.
+    """
     own, name = source.own, source.interface.name
     towards = destinations(machine, own, list(wishes.peers))
     asked = source.interface.name in (wishes.gateways or {})
@@ -94,36 +96,34 @@ def _routes(machine: Machine, source: Source, wishes: Wishes, planned: set[str])
     table = table_of(name)
     there = [one for one in machine.routes if one["family"] == own.version and one.get("table") == str(table)]
     if any(one.get("dev") != name for one in there):
-        raise CannotPrepare(f"the table of routes {table} is in use for other interfaces than {name}")
+        raise CannotPrepare(f"routing table {table} is already in use for interfaces other than {name}")
     commands = fixes.own_table(machine, own, name, _gateway(machine, source, wishes), planned)
     return [Step.of(command, command.replace(" add ", " del ", 1)) for command in commands]
 
 
 def _gateway(machine: Machine, source: Source, wishes: Wishes) -> str:
     own, name = source.own, source.interface.name
-    told = (wishes.gateways or {}).get(name)
+    lines = (wishes.gateways or {}).get(name)
     known = machine.gateways(name, own.version)
-    if told is not None and told.version == own.version:
-        check_gateway(told, source.interface, own, known)
-        return fixes.via(told, own)
+    if lines is not None and lines.version == own.version:
+        check_gateway(lines, source.interface, own, known)
+        return fixes.via(lines, own)
     if known and known[0]:
         return fixes.via(ipaddress.ip_address(known[0]), own)
     if source.interface.direct or known:
         return ""
-    raise CannotPrepare(
-        f"{name}: no default route says which router is behind it for {own.ip}; say it: --gateway {name}=ADDRESS"
-    )
+    raise CannotPrepare(f"{name}: no default route names the router for {own.ip}; add --gateway {name}=ADDRESS")
 
 
-def check_gateway(told: Address, interface: Interface, own: Interfaced, known: Sequence[str | None]) -> None:
-    """Refuses a router that cannot be on the link of an interface."""
-    networks = [each.network for each in interface.addresses if each.version == told.version]
-    place = f"--gateway {interface.name}={told}"
-    if told in {each.ip for each in interface.addresses}:
-        raise CannotPrepare(f"{place}: must be the address of the router, and this is the interface's own")
-    # A host with a network of one address has its router elsewhere, as in many clouds.
+def check_gateway(lines: Address, interface: Interface, own: Interfaced, known: Sequence[str | None]) -> None:
+    """Rejects a router that cannot be on the link of an interface."""
+    networks = [each.network for each in interface.addresses if each.version == lines.version]
+    place = f"--gateway {interface.name}={lines}"
+    if lines in {each.ip for each in interface.addresses}:
+        raise CannotPrepare(f"{place}: must be the address of the router, but this is the address of the interface")
+    # A host in a network of one address has its router outside, as in many clouds.
     alone = any(network.num_addresses == 1 for network in networks)
-    if alone or told.is_link_local or str(told) in known or any(told in network for network in networks):
+    if alone or lines.is_link_local or str(lines) in known or any(lines in network for network in networks):
         return
     listed = ", ".join(str(network) for network in networks)
     first = next((address for address in own.network.hosts() if address != own.ip), None)
@@ -136,23 +136,23 @@ def _endpoints(machine: Machine, names: frozenset[str], wishes: Wishes) -> list[
     found = []
     for one, address, number in fixes.endpoints(machine, names):
         if not number:
-            raise CannotPrepare("the path manager has 255 endpoints, and room for no more")
+            raise CannotPrepare("the path manager already has 255 endpoints, its maximum")
         do = fixes.endpoint(address, one.name, number, " ".join(sorted(_flags(one, wishes), reverse=True)))
         found.append(Step.of(do, f"ip mptcp endpoint delete id {number}"))
     return found
 
 
 def _check_endpoints(machine: Machine, names: frozenset[str], wishes: Wishes) -> None:
-    """Refuses where an endpoint is there that is not as it is to be."""
-    told = {one.address: one for one in machine.endpoints}
+    """Rejects an existing endpoint with other flags."""
+    lines = {one.address: one for one in machine.endpoints}
     for one in (interface for interface in machine.usable() if interface.name in names):
         flags = _flags(one, wishes)
         for address in fixes.first_addresses(one):
-            known = told.get(address)
+            known = lines.get(address)
             if known and (wishes.server or one.name in wishes.backup) and not flags <= known.flags:
                 raise CannotPrepare(
-                    f"endpoint {known.number} ({address}) is there, and not {' '.join(sorted(flags))}; remove it "
-                    f"first: ip mptcp endpoint delete id {known.number}"
+                    f"endpoint {known.number} ({address}) exists without the flags {' '.join(sorted(flags))}; remove "
+                    f"it first: ip mptcp endpoint delete id {known.number}"
                 )
 
 

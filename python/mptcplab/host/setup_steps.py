@@ -1,6 +1,6 @@
-"""Steps of setting a host up: what is typed, what takes it back, and whether it still stands.
+"""Steps of a host set-up: the command, its undo, and whether it is still in effect.
 
-Owns how a step is done and looked at. Which steps there are, `preparing` says; that none is forgotten, `journal`.
+Owns the execution and the check of a step. `setup_plan` selects the steps, `journal` records them.
 """
 
 from __future__ import annotations
@@ -14,38 +14,38 @@ from dataclasses import dataclass
 from mptcplab.host.machine import CannotLook, Machine, sysctl, sysctl_file
 
 _GONE = ("No such", "not found", "Cannot find", "does not exist")
-"""What `ip` says of something that is not there any more, or never came to be."""
+"""Errors of `ip` for an object that does not exist."""
 _KEY = re.compile(r"net\.[a-z0-9_]+\.[a-z0-9_]+(\.[^.\s]+\.[a-z_]+)?")
 _VERBS = {("route", "add"), ("rule", "add"), ("route", "del"), ("rule", "del")}
 _VERBS |= {("mptcp", "limits"), ("mptcp", "endpoint")}
 
 
 class CannotChange(RuntimeError):
-    """The kernel refuses a step, or a list of steps is none; the message says which, and what became of the others."""
+    """A rejected step or an invalid list of steps; the message names it and the state of the others."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """A command and the one that takes it back, as words."""
+    """A command and its undo, as words."""
 
     do: tuple[str, ...]
     undo: tuple[str, ...]
 
     @classmethod
     def of(cls, do: str, undo: str) -> Step:
-        """Of two commands whose words have no blanks in them."""
+        """A step from two commands whose words contain no spaces."""
         return cls(tuple(do.split()), tuple(undo.split()))
 
     def stands(self) -> bool:
-        """Whether what was done is still so: what somebody changed since is theirs."""
+        """Whether the step is still in effect; a setting that was changed later belongs to the user."""
         words = self.do
         if words[0] == "sysctl":
             key, _, value = words[2].partition("=")
             return (sysctl(key) or "").split() == value.split()
         machine = Machine.read()
         if words[1:3] == ("mptcp", "limits"):
-            told = dict(zip(words[4::2], words[5::2], strict=False))
-            return told == {"subflow": str(machine.subflows), "add_addr_accepted": str(machine.accepted)}
+            lines = dict(zip(words[4::2], words[5::2], strict=False))
+            return lines == {"subflow": str(machine.subflows), "add_addr_accepted": str(machine.accepted)}
         if words[1:3] == ("mptcp", "endpoint"):
             address, device, number = words[4], words[6], words[8]
             return any(
@@ -55,38 +55,38 @@ class Step:
             )
         return _is_there(words)
 
-    def take_back(self) -> str | None:
-        """Takes it back; what went wrong, or None. What is gone already is no fault."""
+    def undo_step(self) -> str | None:
+        """Undoes the step; returns the error, or None. A missing object is no error."""
         problem = run(self.undo)
         return None if problem is not None and any(word in problem for word in _GONE) else problem
 
 
 def _is_there(words: Sequence[str]) -> bool:
-    """Whether a route or a rule is there with all that the command that added it says."""
+    """Whether a route or a rule exists with everything that its command specified."""
     asked = ["show" if word == "add" else word for word in words]
     try:
         done = subprocess.run(asked, capture_output=True, text=True, timeout=30, check=False, process_group=0)
     except (OSError, subprocess.TimeoutExpired):
         return True
     if done.returncode != 0:
-        # `ip route show` of a table without any route.
+        # `ip route show` for a table without routes.
         return "table does not exist" not in done.stderr
     return bool(done.stdout.strip())
 
 
 def typed(words: Sequence[str]) -> str:
-    """A command as one types it."""
+    """The command as typed in a shell."""
     return shlex.join(words)
 
 
 def read(row: object) -> Step:
-    """A step of its form in a file."""
+    """Parses a step of the journal file."""
     match row:
         case {"do": [*do], "undo": [*undo]} if all(isinstance(word, str) and word for word in (*do, *undo)):
             step = Step(tuple(do), tuple(undo))
             if _is_ours(step.do) and _is_ours(step.undo):
                 return step
-    raise CannotChange(f"{str(row)[:200]} is no step of ours")
+    raise CannotChange(f"{str(row)[:200]} is not a step of mptcplab")
 
 
 def _is_ours(words: tuple[str, ...]) -> bool:
@@ -97,7 +97,7 @@ def _is_ours(words: tuple[str, ...]) -> bool:
 
 
 def run(words: Sequence[str]) -> str | None:
-    """Runs a command; what it said when it failed, or None."""
+    """Runs a command; returns its error, or None."""
     if words[0] == "sysctl":
         key, _, value = words[2].partition("=")
         try:
@@ -111,5 +111,5 @@ def run(words: Sequence[str]) -> str | None:
         raise CannotLook("ip is not installed, or not in PATH: install iproute2") from None
     except (OSError, subprocess.TimeoutExpired) as error:
         return f"outcome unknown: {error}"
-    said = done.stderr.strip().splitlines()
-    return None if done.returncode == 0 else (said[0] if said else str(done.returncode))
+    message = done.stderr.strip().splitlines()
+    return None if done.returncode == 0 else (message[0] if message else str(done.returncode))

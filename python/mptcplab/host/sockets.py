@@ -1,6 +1,6 @@
-"""The TCP sockets of this machine, as `ss` lists them: a line each, while they come.
+"""The TCP sockets of this machine, read line by line from `ss`.
 
-Owns the question. Keeps nothing of the answer, which is long where there are many connections.
+Owns the query. Stores nothing, because the list can be long.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _PATIENCE = 60.0
 
 
 def rows() -> Iterator[str]:
-    """What `ss -OtinH` says of each socket. Raises `CannotLook`."""
+    """The lines of `ss -OtinH`. Raises `CannotLook`."""
     ss = shutil.which("ss")
     if ss is None:
         raise CannotLook("ss is not installed: install iproute2")

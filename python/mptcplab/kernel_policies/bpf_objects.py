@@ -1,7 +1,7 @@
-"""Congestion controllers for the kernel: from C to what the kernel loads.
+"""Compiles congestion controllers from C for the kernel.
 
-Owns `clang`, what it needs, and what is said when it cannot. What is compiled is in `bpf/` beside this file; nothing is
-written to a disk. Loads nothing.
+Owns the call of `clang`, its requirements and its errors. The sources are in `bpf/`; nothing is written to disk. Loads
+nothing.
 """
 
 from __future__ import annotations
@@ -12,30 +12,30 @@ import subprocess
 from pathlib import Path
 
 SOURCES = Path(__file__).parents[1] / "bpf"
-"""The C of the controllers, under a licence of its own."""
+"""The C sources of the controllers, under their own licence."""
 PATIENCE = 120.0
-"""Seconds that clang may take."""
+"""Timeout of clang in seconds."""
 _HEADERS = {
     "bpf/bpf_helpers.h": "the headers of libbpf are missing: install libbpf-dev",
     "asm/types.h": "the headers of Linux are missing: install linux-libc-dev",
     "linux/bpf.h": "the headers of Linux are missing: install linux-libc-dev",
 }
-"""What a header that is not there belongs to."""
+"""The package of a missing header."""
 
 
 class CannotBuild(RuntimeError):
-    """A controller cannot be compiled here; the message says what is missing."""
+    """A controller cannot be compiled; the message names the missing part."""
 
 
 def build(rule: str, prefix: str) -> bytes:
-    """The object of a controller, such as `lia`; its name in the kernel begins with `prefix`."""
+    """The object of a controller, such as `lia`; its kernel name starts with `prefix`."""
     clang = shutil.which("clang")
     if clang is None:
-        raise CannotBuild("clang is not installed, which compiles for the kernel: install clang and libbpf-dev")
+        raise CannotBuild("clang is not installed, which compiles the controllers: install clang and libbpf-dev")
     source = SOURCES / f"{rule}.bpf.c"
     if not source.is_file():
-        raise CannotBuild(f"{source} is missing: this mptcplab was installed without its controllers")
-    # Where Debian and those after it keep asm/types.h, which the target bpf does not look for.
+        raise CannotBuild(f"{source} is missing: this mptcplab was installed without the controllers")
+    # Debian and its derivatives keep asm/types.h here, where the target bpf does not look.
     multiarch = [f"-I{path}" for path in Path("/usr/include").glob(f"{platform.machine()}-linux-gnu*")]
     command = [clang, "-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", f"-DPREFIX={prefix}"]
     command += [*multiarch, "-c", str(source), "-o", "-"]
@@ -48,8 +48,8 @@ def build(rule: str, prefix: str) -> bytes:
     return done.stdout
 
 
-def _why(rule: str, said: str) -> str:
-    """What clang said, in a line."""
-    errors = [line for line in said.splitlines() if "error:" in line] or said.splitlines() or ["it does not say why"]
+def _why(rule: str, message: str) -> str:
+    """The first error of clang, as one line."""
+    errors = [line for line in message.splitlines() if "error:" in line] or message.splitlines() or ["no error message"]
     missing = next((why for header, why in _HEADERS.items() if f"'{header}' file not found" in errors[0]), None)
     return missing or f"clang cannot compile {rule}: {errors[0]}"

@@ -1,8 +1,7 @@
-"""Our congestion controllers in the kernel: whether they can be, are, stay and go.
+"""mptcplab's congestion controllers in the kernel: support, loading, status and unloading.
 
-Owns their names, where they are pinned, and each reason why something cannot be done, as one line. What is compiled is
-`bpf_objects`, what is called is `libbpf`. A controller that is loaded is there for all network namespaces, for what
-asks for it by name.
+Owns their names, their pins, and the one-line errors. `bpf_objects` compiles them, `libbpf` loads them. A loaded
+controller is available in all network namespaces, for sockets that select it by name.
 """
 
 from __future__ import annotations
@@ -27,39 +26,41 @@ RULES = {
     "olia": "opportunistic linked increases (Khalili et al., 2012)",
     "balia": "balanced linked adaptation (Peng et al., 2016)",
 }
-"""What there is, by the names that scenarios use."""
+"""The controllers by their names in scenarios."""
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 BTF = Path("/sys/kernel/btf/vmlinux")
 MOUNTED = Path("/sys/fs/bpf")
-"""The file system of BPF."""
+"""The BPF file system."""
 PREFIX = "mptcplab_"
-"""How the names in the kernel begin, which has one name for all its network namespaces and containers."""
+"""The prefix of names in the kernel; names are shared by all network namespaces and containers."""
 OWN_PREFIX = "MPTCPLAB_CONTROLLERS"
-"""The variable of the environment that says another one, where several load controllers of their own."""
+"""The environment variable for another prefix, if several users load their own controllers."""
 _NEEDED = {
-    "bpf_struct_ops_tcp_congestion_ops": "takes no congestion controller from BPF (CONFIG_BPF_JIT, Linux 5.6)",
+    "bpf_struct_ops_tcp_congestion_ops": (
+        "does not support congestion controllers from BPF (CONFIG_BPF_JIT, Linux 5.6)"
+    ),
     "bpf_struct_ops_link": "has no links for struct_ops (Linux 6.4)",
-    "bpf_rdonly_cast": "lets no program follow a pointer (bpf_rdonly_cast, Linux 6.2)",
+    "bpf_rdonly_cast": "does not let programs follow pointers (bpf_rdonly_cast, Linux 6.2)",
     "mptcp_subflow_context": "has no Multipath TCP (CONFIG_MPTCP)",
 }
-"""What the kernel's description of itself must name, and what is wrong where it does not."""
+"""Names that the kernel's type information must contain, and the error if one is missing."""
 _LOADING = " kernel congestion load "
-"""What the command of a process that holds one of ours has in it."""
+"""Part of the command line of a process that holds one of these controllers."""
 _A_PREFIX = re.compile(r"[a-z][a-z0-9_]{0,9}")
 _LOG = "-- BEGIN PROG LOAD LOG --"
 _COUNTERS = ("processed ", "verification time ", "stack depth ")
-"""How the last lines of a verifier begin, which only count."""
+"""Prefixes of the statistics at the end of the verifier's output."""
 _LAST = 40
-"""Lines of what a verifier says that are kept."""
+"""Lines of the verifier's output that are kept."""
 
 
 class CannotLoad(RuntimeError):
-    """It cannot be loaded, or unloaded; the message says why and what would help."""
+    """A controller cannot be loaded or unloaded; the message names the reason and a solution."""
 
-    def __init__(self, why: str, said: str = "") -> None:
-        """`said` is what the kernel's verifier said, its last lines."""
+    def __init__(self, why: str, message: str = "") -> None:
+        """`message` is the end of the verifier's output."""
         super().__init__(why)
-        self.said = said
+        self.message = message
 
 
 @dataclass(frozen=True)
@@ -72,46 +73,46 @@ class Holder:
     """Its first words."""
 
     def __str__(self) -> str:
-        """In words."""
+        """The process as text."""
         return f"process {self.pid} of user {self.user} ({textwrap.shorten(self.command, 100, placeholder='…')})"
 
 
 @dataclass(frozen=True)
 class State:
-    """How one of ours is."""
+    """The status of a controller."""
 
     rule: str
     name: str
     loaded: bool
     pinned: str | None = None
-    """The name that holds it."""
+    """The pin that holds it."""
     held_by: tuple[Holder, ...] = ()
     sockets: int | None = None
-    """TCP sockets of this network namespace that use it; None where nobody can say."""
+    """TCP sockets of this network namespace that use it; None if unknown."""
     ours: bool | None = True
-    """False when the name is taken by what mptcplab did not load, None where this process may not look."""
+    """False if the name belongs to a controller that mptcplab did not load, None if this process may not read it."""
 
 
 def kernel_name(rule: str) -> str:
-    """By what sockets ask for it; shorter than TCP_CA_NAME_MAX."""
+    """The name for sockets; shorter than TCP_CA_NAME_MAX."""
     return f"{prefix()}{rule}"
 
 
 def prefix() -> str:
-    """How names of this process's controllers begin."""
+    """The prefix of this process's controllers."""
     own = os.environ.get(OWN_PREFIX) or PREFIX
     if not _A_PREFIX.fullmatch(own):
-        raise CannotLoad(f"{OWN_PREFIX}={own!r}: wanted are at most 10 of a-z, 0-9 and _, and a letter first")
+        raise CannotLoad(f"{OWN_PREFIX}={own!r}: must be at most 10 of a-z, 0-9 and _, a letter first")
     return own
 
 
 def pins() -> Path:
-    """Where they are pinned, such as /sys/fs/bpf/mptcplab."""
+    """The directory of the pins, such as /sys/fs/bpf/mptcplab."""
     return MOUNTED / prefix().rstrip("_")
 
 
 def available() -> list[str]:
-    """The controllers of the kernel."""
+    """The congestion controllers of the kernel."""
     try:
         return AVAILABLE.read_text().split()
     except OSError:
@@ -119,21 +120,21 @@ def available() -> list[str]:
 
 
 def why_not(btf: Path = BTF) -> str | None:
-    """What this kernel lacks; `btf` is its description of itself."""
+    """The features that this kernel lacks; `btf` is its type information."""
     if sys.platform != "linux":
-        return f"controllers for the kernel are Linux's; this is {sys.platform}"
+        return f"kernel policies need Linux; this is {sys.platform}"
     kernel = f"this kernel ({platform.release()})"
     try:
         text = btf.read_bytes()
     except OSError:
-        return f"{kernel} does not describe itself: {btf} is missing (CONFIG_DEBUG_INFO_BTF)"
+        return f"{kernel} has no type information: {btf} is missing (CONFIG_DEBUG_INFO_BTF)"
     return next((f"{kernel} {why}" for name, why in _NEEDED.items() if b"\0%b\0" % name.encode() not in text), None)
 
 
 def load(rule: str, cgroup: Path | None = None) -> list[int]:
-    """Loads it; returns the descriptors that hold it: with these, it goes, unless they are pinned.
+    """Loads a controller; returns the descriptors that hold it. Closing them unloads it, unless it is pinned.
 
-    The subflows of a `cgroup` use it from then on, those that are connected or accepted later.
+    The subflows of a `cgroup` that are opened later use it.
     """
     if (why := why_not()) is not None:
         raise CannotLoad(why)
@@ -152,7 +153,7 @@ def load(rule: str, cgroup: Path | None = None) -> list[int]:
 
 
 def pin(rule: str, links: list[int]) -> Path:
-    """Keeps it after this process; returns the name that holds it."""
+    """Pins it beyond this process; returns the path of the pin."""
     path = pins() / rule
     if (why := _why_no_pin()) is not None:
         raise CannotLoad(why)
@@ -161,7 +162,7 @@ def pin(rule: str, links: list[int]) -> Path:
         for link, name in zip(links, (path, _chooser(rule)), strict=False):
             Library().pin(link, name)
     except OSError as error:
-        # All of it, or nothing.
+        # All pins or none.
         for name in (path, _chooser(rule)):
             with suppress(OSError):
                 name.unlink()
@@ -170,17 +171,17 @@ def pin(rule: str, links: list[int]) -> Path:
 
 
 def unload(rule: str) -> str:
-    """Removes the name that holds it; returns what became of it."""
+    """Removes the pin; returns the new state."""
     path, name = pins() / rule, kernel_name(rule)
     state = status(rule)
     if state.ours is None:
-        raise CannotLoad(f"{name} is loaded, and only root may unload it: run it as root")
+        raise CannotLoad(f"{name} is loaded, and only root may unload it; run it as root")
     if state.pinned is None:
         if not state.loaded:
             raise CannotLoad(f"{name} is not loaded")
         if state.held_by:
-            raise CannotLoad(f"{name} is not pinned: it goes with {state.held_by[0]}")
-        raise CannotLoad(f"{name} was not loaded by mptcplab load --pin, and stays")
+            raise CannotLoad(f"{name} is not pinned; it is unloaded when {state.held_by[0]} ends")
+        raise CannotLoad(f"{name} was not loaded by mptcplab load --pin, and stays loaded")
     try:
         _chooser(rule).unlink(missing_ok=True)
         path.unlink()
@@ -189,14 +190,14 @@ def unload(rule: str) -> str:
     except OSError as error:
         raise CannotLoad(f"{path}: {error.strerror}") from error
     if state.held_by:
-        return f"{name} is not pinned any more, and goes with {state.held_by[0]}"
+        return f"{name} is no longer pinned, and is unloaded when {state.held_by[0]} ends"
     if state.sockets:
         return f"{name} is unloaded; {state.sockets} sockets use it until they are closed"
     return f"{name} is unloaded"
 
 
 def status(rule: str) -> State:
-    """How it is."""
+    """The status of a controller."""
     name = kernel_name(rule)
     loaded = name in available()
     if not loaded:
@@ -224,7 +225,7 @@ def status(rule: str) -> State:
 
 
 def _chooser(rule: str) -> Path:
-    """What holds the link to a cgroup."""
+    """The pin of the link to a cgroup."""
     return pins() / f"{rule}-cgroup"
 
 
@@ -233,51 +234,51 @@ def _opened(cgroup: Path | None) -> int | None:
     if cgroup is None:
         return None
     if not (cgroup / "cgroup.controllers").exists():
-        raise CannotLoad(f"{cgroup} is no cgroup of version 2, such as a directory below /sys/fs/cgroup")
+        raise CannotLoad(f"{cgroup} is not a version 2 cgroup, such as a directory below /sys/fs/cgroup")
     return os.open(cgroup, os.O_RDONLY | os.O_DIRECTORY)
 
 
 def _taken(rule: str) -> str:
     state = status(rule)
     if state.pinned:
-        return f"{state.name} is loaded already, pinned: mptcplab kernel congestion unload {rule}"
+        return f"{state.name} is already loaded and pinned: mptcplab kernel congestion unload {rule}"
     if state.ours is None:
-        return f"{state.name} is loaded already"
+        return f"{state.name} is already loaded"
     if state.held_by and state.ours:
-        return f"{state.name} is loaded already by {state.held_by[0]}"
-    return f"the name {state.name} is taken by a controller that mptcplab did not load"
+        return f"{state.name} is already loaded by {state.held_by[0]}"
+    return f"the name {state.name} belongs to a controller that mptcplab did not load"
 
 
 def _refusal(rule: str, error: Refused) -> CannotLoad:
     if error.errno == errno.EEXIST:
-        # Somebody was faster.
+        # Another process loaded it first.
         return CannotLoad(_taken(rule))
-    if _LOG in error.said:
-        # Each program that was refused has a log, and the last is the one that counts.
-        lines = error.said.rpartition(_LOG)[2].splitlines()[1:]
+    if _LOG in error.message:
+        # Each rejected program has a log; the last one counts.
+        lines = error.message.rpartition(_LOG)[2].splitlines()[1:]
         log = [line for line in lines if not line.startswith(("-- END", "libbpf:"))]
         reasons = [line.strip() for line in log if line.strip() and not line.startswith(_COUNTERS)]
         why = reasons[-1] if reasons else error.strerror
-        return CannotLoad(f"the kernel's verifier refuses {rule}: {why}", "\n".join(log[-_LAST:]) + "\n")
+        return CannotLoad(f"the kernel's verifier rejects {rule}: {why}", "\n".join(log[-_LAST:]) + "\n")
     if error.errno in (errno.EPERM, errno.EACCES):
-        return CannotLoad("loading takes rights: run it as root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN)")
-    last = [line.removeprefix("libbpf: ") for line in error.said.splitlines() if line.strip()]
-    return CannotLoad(f"the kernel does not take {rule}: {last[-1] if last else error.strerror}")
+        return CannotLoad("loading requires root (CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN)")
+    last = [line.removeprefix("libbpf: ") for line in error.message.splitlines() if line.strip()]
+    return CannotLoad(f"the kernel rejects {rule}: {last[-1] if last else error.strerror}")
 
 
 def _why_no_pin() -> str | None:
     mounts = [line.split() for line in Path("/proc/mounts").read_text().splitlines()]
     if any(mount[1] == str(MOUNTED) and mount[2] == "bpf" for mount in mounts):
         return None
-    return f"the file system of BPF, which pins are in, is not mounted: mount -t bpf bpf {MOUNTED}"
+    return f"the BPF file system for pins is not mounted: mount -t bpf bpf {MOUNTED}"
 
 
 def _holders(link: int) -> list[Holder]:
-    """The processes that hold a link; this one is not among them."""
+    """The processes that hold a link, except this one."""
     found = []
     others = (process for process in Path("/proc").glob("[0-9]*") if process.name != str(os.getpid()))
     for process in others:
-        # Processes end while they are looked at, and some are not ours to look at.
+        # Processes may end meanwhile, and some are not readable.
         with suppress(OSError):
             if any(_is_link(file, link) for file in (process / "fdinfo").iterdir()):
                 words = (process / "cmdline").read_bytes().split(b"\0")

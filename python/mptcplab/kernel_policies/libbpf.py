@@ -1,8 +1,8 @@
-"""The library libbpf, as far as a congestion controller needs it: an object to the kernel, and links that exist.
+"""The library libbpf, as far as congestion controllers need it: loading objects and listing links.
 
-Owns the calls into C and what the library says meanwhile. A controller is loaded as a link: the kernel has it for as
-long as somebody holds the link, a process or a name in the file system of BPF, and not a moment longer. So nothing is
-left of a process that is killed. Knows no controller.
+Owns the calls into C and the messages of the library. A controller is loaded as a link. The kernel keeps it as long as
+a process or a pin in the BPF file system holds the link. So nothing remains after a process is killed. Knows no
+controller.
 """
 
 from __future__ import annotations
@@ -19,55 +19,55 @@ from pathlib import Path
 BPF_F_LINK = 1 << 13
 """A map of struct_ops that takes effect with a link to it (include/uapi/linux/bpf.h, Linux 6.4)."""
 BPF_STRUCT_OPS = 44
-"""The kind of that link (enum bpf_attach_type)."""
+"""The type of that link (enum bpf_attach_type)."""
 BPF_CGROUP_SOCK_OPS = 3
-"""The kind of a link from a program to the sockets of a cgroup."""
+"""The attach type of a link from a program to the sockets of a cgroup."""
 BPF_LINK_TYPE_STRUCT_OPS = 9
-"""The same (enum bpf_link_type)."""
+"""The same type (enum bpf_link_type)."""
 CHOOSER = b"choose"
-"""The program that has subflows of a cgroup use the controller."""
+"""The program that sets the controller of a cgroup's subflows."""
 LINKS_SINCE = 2
-"""Since its version 1.2 the library makes that link by itself."""
+"""The library makes that link itself since version 1.2."""
 _SAID = 1 << 20
-"""Bytes of one message that are kept: the log of a verifier is one."""
+"""Maximum bytes of one message, such as the log of a verifier."""
 
 
 class Refused(OSError):
-    """The kernel or the library did not do it; `said` is what the library said."""
+    """A failed call; `message` is the output of the library."""
 
-    def __init__(self, number: int, said: str) -> None:
-        """With the number of the error."""
+    def __init__(self, number: int, message: str) -> None:
+        """Takes the error number."""
         super().__init__(number, os.strerror(number))
-        self.said = said
+        self.message = message
 
 
 class NoLibrary(RuntimeError):
-    """There is no libbpf here."""
+    """libbpf is not installed."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """A controller that is loaded."""
+    """A loaded controller."""
 
     number: int
     name: str
-    """That of its map, which is the controller's."""
+    """The name of its map, which is that of the controller."""
 
 
 _PRINT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
 
 
 class Library:
-    """libbpf, and what it said since it was opened."""
+    """libbpf, and its messages since it was opened."""
 
     def __init__(self) -> None:
-        """Opens it."""
+        """Opens the library."""
         try:
             self._c = ctypes.CDLL("libbpf.so.1", use_errno=True)
         except OSError as error:
             raise NoLibrary("libbpf.so.1 is not installed: install libbpf1") from error
         self._libc = ctypes.CDLL(None)
-        self._said: list[str] = []
+        self._messages: list[str] = []
         pointer, number, text = ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p
         for name, result, takes in (
             ("libbpf_set_print", pointer, [_PRINT]),
@@ -96,15 +96,15 @@ class Library:
         self._c.libbpf_set_print(self._print)
 
     def _hear(self, level: int, form: bytes, values: int | None) -> int:
-        # 2 is what only its authors want to know. On x86-64 and AArch64 a va_list is handed over as a pointer.
+        # Level 2 is for its developers. On x86-64 and AArch64, a va_list is passed as a pointer.
         if level < 2:
             text = ctypes.create_string_buffer(_SAID)
             self._libc.vsnprintf(text, ctypes.c_size_t(_SAID), form, ctypes.c_void_p(values))
-            self._said.append(text.value.decode(errors="replace"))
+            self._messages.append(text.value.decode(errors="replace"))
         return 0
 
     def _refused(self) -> Refused:
-        return Refused(ctypes.get_errno() or errno.EINVAL, "".join(self._said))
+        return Refused(ctypes.get_errno() or errno.EINVAL, "".join(self._messages))
 
     def _done(self, result: int) -> int:
         if result < 0:
@@ -112,14 +112,14 @@ class Library:
         return result
 
     def load(self, program: bytes, name: str, cgroup: int | None = None) -> list[int]:
-        """Loads the controller of that name; returns the descriptors of its links, and with these it goes.
+        """Loads a controller; returns the descriptors of its links, which unload it when they are closed.
 
-        With the descriptor of a `cgroup`, the second of them has the cgroup's subflows use it.
+        With the descriptor of a `cgroup`, the second one sets the controller of the cgroup's subflows.
         """
-        self._said.clear()
+        self._messages.clear()
         if not (made := self._c.bpf_object__open_mem(program, len(program), None)):
             raise self._refused()
-        # The kernel keeps what the link needs.
+        # The kernel keeps the objects that the link needs.
         with closing(_Object(self._c, made)):
             found = self._c.bpf_object__find_map_by_name(made, name.encode())
             if not found:
@@ -137,7 +137,7 @@ class Library:
             return links
 
     def _register(self, controller: int) -> int:
-        # Fills the map; later versions make the link, too.
+        # Fills the map; later versions also make the link.
         if not (attached := self._c.bpf_map__attach_struct_ops(controller)):
             raise self._refused()
         try:
@@ -145,15 +145,15 @@ class Library:
                 return os.dup(self._c.bpf_link__fd(attached))
             return self._done(self._c.bpf_link_create(self._c.bpf_map__fd(controller), 0, BPF_STRUCT_OPS, None))
         finally:
-            # Its own descriptor of the link; ours is another.
+            # The library has its own descriptor of the link.
             self._c.bpf_link__destroy(attached)
 
     def pin(self, link: int, path: Path) -> None:
-        """Gives a link a name in the file system of BPF, which holds it."""
+        """Pins a link in the BPF file system."""
         self._done(self._c.bpf_obj_pin(link, os.fsencode(path)))
 
     def pinned(self, path: Path) -> Link | None:
-        """The link that a name there holds; None where that is something else."""
+        """The link of a pin; None if it is something else."""
         descriptor = self._done(self._c.bpf_obj_get(os.fsencode(path)))
         try:
             return self._link(descriptor)
@@ -161,12 +161,12 @@ class Library:
             os.close(descriptor)
 
     def links(self) -> Iterator[Link]:
-        """All links of struct_ops that the kernel has."""
+        """All struct_ops links of the kernel."""
         number = ctypes.c_uint32(0)
         while self._c.bpf_link_get_next_id(number.value, ctypes.byref(number)) == 0:
             descriptor = self._c.bpf_link_get_fd_by_id(number.value)
             if descriptor < 0:
-                # It has gone meanwhile.
+                # It was removed meanwhile.
                 continue
             try:
                 link = self._link(descriptor)
@@ -178,7 +178,7 @@ class Library:
             raise self._refused()
 
     def _link(self, descriptor: int) -> Link | None:
-        # struct bpf_link_info: type, id, prog_id, and for struct_ops, aligned to eight bytes, the map's number.
+        # struct bpf_link_info: type, id, prog_id, and for struct_ops, aligned to eight bytes, the number of the map.
         kind, number, _, _, map_number = struct.unpack("5I", self._about(descriptor, 20))
         if kind != BPF_LINK_TYPE_STRUCT_OPS:
             return None
@@ -198,7 +198,7 @@ class Library:
 
 
 class _Object:
-    """An object of the library, which can be closed."""
+    """An object of the library that can be closed."""
 
     def __init__(self, library: ctypes.CDLL, made: int) -> None:
         self._c, self._made = library, made

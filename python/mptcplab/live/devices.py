@@ -1,7 +1,7 @@
-"""Network devices of this machine, as an endpoint of ours sees them.
+"""Network devices of this machine, for an endpoint of mptcplab.
 
-Owns the questions to the kernel (ioctl, /proc, /sys) and the errors that say which `ip` command helps. Changes nothing
-but the offload of a device when asked to.
+Owns the queries to the kernel (ioctl, /proc, /sys), and the errors with the `ip` command that helps. Changes only the
+offload of a device, on request.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ IPInterface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
 
 class BadDevice(ValueError):
-    """A device cannot be used; the message says what would be right."""
+    """An unusable device; the message names a solution."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Device:
 
 
 def _ask(name: str, request: int) -> bytes | None:
-    """The 24 bytes that an interface request is answered with; None when there is no answer."""
+    """The 24-byte answer to an interface request; None without an answer."""
     import fcntl
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
@@ -53,7 +53,7 @@ def _ask(name: str, request: int) -> bytes | None:
 
 
 def find(name: str) -> Device | None:
-    """The device of that name; None when there is none."""
+    """The device with this name; None without one."""
     flags = _ask(name, _SIOCGIFFLAGS) if len(name.encode()) < 16 else None
     if flags is None:
         return None
@@ -71,7 +71,7 @@ def find(name: str) -> Device | None:
 
 
 def _tun_owner(name: str) -> int | None:
-    """The user that a TUN device was made for, -1 for anybody; None for other devices."""
+    """The owner of a TUN device, -1 for any user; None for other devices."""
     try:
         return int(Path(f"/sys/class/net/{name}/owner").read_text())
     except OSError:
@@ -79,7 +79,7 @@ def _tun_owner(name: str) -> int | None:
 
 
 def _six(name: str) -> list[ipaddress.IPv6Interface]:
-    """The IPv6 addresses of a device, those of the link left out."""
+    """The IPv6 addresses of a device, without link-local ones."""
     try:
         lines = Path("/proc/self/net/if_inet6").read_text().splitlines()
     except OSError:
@@ -90,7 +90,7 @@ def _six(name: str) -> list[ipaddress.IPv6Interface]:
 
 
 def no_offload(name: str) -> None:
-    """Turns off what a device does for the kernel: checksums, cutting and joining segments, as `ethtool -K` does."""
+    """Turns off checksum and segmentation offload, like `ethtool -K`."""
     import ctypes
     import fcntl
 
@@ -117,45 +117,45 @@ def may_administrate() -> bool:
 
 
 def why_no_tun() -> str | None:
-    """What keeps this process from TUN devices and what would help; None when nothing does."""
+    """Why this process cannot use TUN devices, with a solution; None if it can."""
     if not TUN.exists():
-        return f"{TUN} is missing: load the module (modprobe tun), or give the container the device"
+        return f"{TUN} is missing; load the module (modprobe tun), or pass the device to the container"
     if not os.access(TUN, os.R_OK | os.W_OK):
-        return f"{TUN} may not be opened: run as root, or allow reading and writing it"
+        return f"{TUN} cannot be opened; run as root, or allow reading and writing it"
     if not may_administrate() and not any(device.openable for device in everything()):
-        return "CAP_NET_ADMIN is missing, and no TUN device is there for this user: run as root, or have one made"
+        return "CAP_NET_ADMIN is missing, and this user owns no TUN device; run as root, or create one for this user"
     return None
 
 
 def setup(name: str, address: str = "10.88.0.1/24") -> str:
-    """The commands that make a TUN device."""
+    """The commands that create a TUN device."""
     return f"ip tuntap add {name} mode tun && ip addr add {address} dev {name} && ip link set {name} up txqueuelen 2000"
 
 
 def endpoint_addresses(text: str, taken: Collection[str]) -> tuple[str, list[str]]:
-    """NAME[=ADDRESS[,ADDRESS]] as a device and the endpoint's addresses on it.
+    """Parses NAME[=ADDRESS[,ADDRESS]] as a device and the endpoint's addresses on it.
 
-    Without an address, the next free host address of the device's subnet, one for each IP version.
+    Without an address, uses the next free host address of the device's subnet, one per IP version.
     """
     name, _, given = text.partition("=")
     if not name:
         raise BadDevice(f"{text!r} names no device; write NAME or NAME=ADDRESS, for example mptcp0=10.88.0.2")
     device = find(name)
     if device is not None and not device.tun:
-        raise BadDevice(f"{name} is no TUN device; make one: {setup('mptcp0')}")
+        raise BadDevice(f"{name} is not a TUN device; create one: {setup('mptcp0')}")
     if given:
         addresses = [_checked(part, name, device) for part in given.split(",")]
     elif device is None:
-        raise BadDevice(f"there is no device {name}; make it: {setup(name)}")
+        raise BadDevice(f"device {name} does not exist; create it: {setup(name)}")
     elif not device.addresses:
         raise BadDevice(
-            f"{name} has no address; give the kernel one (ip addr add 10.88.0.1/24 dev {name}) or name the endpoint's "
-            f"({name}=10.88.0.2)"
+            f"{name} has no address; add one for the kernel (ip addr add 10.88.0.1/24 dev {name}), or give that of the "
+            f"endpoint ({name}=10.88.0.2)"
         )
     else:
         addresses = [_next_free(address, taken) for address in _one_each(device.addresses)]
     if device is not None and not device.up:
-        raise BadDevice(f"{name} is down; bring it up: ip link set {name} up")
+        raise BadDevice(f"{name} is down; set it up: ip link set {name} up")
     return name, addresses
 
 
@@ -163,9 +163,9 @@ def _checked(text: str, name: str, device: Device | None) -> str:
     try:
         address = ipaddress.ip_address(text)
     except ValueError:
-        raise BadDevice(f"{text!r} is no IP address; write {name}=10.88.0.2") from None
+        raise BadDevice(f"{text!r} is not an IP address; write {name}=10.88.0.2") from None
     if device is not None and any(known.ip == address for known in device.addresses):
-        raise BadDevice(f"{text} is the kernel's own address on {name}; the endpoint needs another one of that subnet")
+        raise BadDevice(f"{text} is the kernel's address on {name}; the endpoint needs another one of that subnet")
     return str(address)
 
 
@@ -175,7 +175,7 @@ def _one_each(addresses: list[IPInterface]) -> list[IPInterface]:
 
 
 def _next_free(address: IPInterface, taken: Collection[str]) -> str:
-    """The host address after the kernel's that nobody has; after the last comes the first."""
+    """The next free host address after the kernel's; wraps around at the end."""
     network = address.network
     first, end = 1, network.num_addresses - (1 if network.version == 4 else 0)
     if network.prefixlen >= network.max_prefixlen - 1:
@@ -186,4 +186,4 @@ def _next_free(address: IPInterface, taken: Collection[str]) -> str:
         candidate = str(network[offset])
         if offset != own and candidate not in taken:
             return candidate
-    raise BadDevice(f"{network} has no address left for the endpoint; use a larger subnet, such as a /24")
+    raise BadDevice(f"{network} has no free address for the endpoint; use a larger subnet, such as a /24")

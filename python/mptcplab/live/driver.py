@@ -1,4 +1,4 @@
-"""Multipath TCP on real packets: an endpoint of ours on TUN devices, on Linux.
+"""Multipath TCP on real packets: an endpoint on TUN devices, on Linux.
 
     from mptcplab.live.driver import Config, Driver, Interface
 
@@ -7,8 +7,8 @@
             stream.sendall(b"GET / HTTP/1.0\r\n\r\n")
             print(stream.recv(65536), stream.info()["paths"])
 
-Owns the settings as values. What runs is Rust (`mptcplab._core`, crate `live`); calls that wait release the interpreter
-and answer Ctrl-C.
+Owns the settings. The endpoint is in Rust (`mptcplab._core`, crate `live`). Blocking calls release the interpreter and
+handle Ctrl-C.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Self
 
 if sys.platform != "linux":
     raise ImportError(
-        f"mptcplab.live.driver puts real packets on TUN devices, which takes Linux; this is {sys.platform}. "
-        "The simulator (mptcplab.Scenario, mptcplab run) runs here."
+        f"mptcplab.live.driver needs TUN devices and thus Linux; this is {sys.platform}. The simulator "
+        "(mptcplab.Scenario, mptcplab run) runs here."
     )
 
 from mptcplab import _core
@@ -39,14 +39,14 @@ if TYPE_CHECKING:
 __all__ = ["Address", "Config", "Driver", "Interface", "MptcpListener", "MptcpStream"]
 
 SOMAXCONN = 4096
-"""Connections that wait to be accepted, unless one says otherwise."""
+"""Default backlog of connections that wait to be accepted."""
 ANY = "0.0.0.0"  # noqa: S104
 """All addresses of the endpoint, of both IP versions."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Config:
-    """Settings of a connection, chosen before it is opened."""
+    """Settings of a connection before it is opened."""
 
     multipath: bool = True
     """Offer and accept Multipath TCP; plain TCP otherwise."""
@@ -61,22 +61,22 @@ class Config:
     opportunistic_retransmission: bool = True
     """M1: when the window is full, resend its oldest data on a faster subflow."""
     penalisation: bool = False
-    """M2: halve the window of the subflow that holds the window up."""
+    """M2: halve the window of the subflow that blocks the connection."""
     autotuning: bool = False
-    """M3: buffers grow with what the paths need."""
+    """M3: tune buffers automatically."""
     cwnd_capping: bool = False
-    """M4: cap the congestion window of a path whose queue has grown long."""
+    """M4: cap the congestion window of a path with a long queue."""
     receive_buffer: int = 6 << 20
-    """Bytes; its size is the largest window."""
+    """Receive buffer in bytes, the maximum of the window."""
     send_buffer: int = 4 << 20
-    """Bytes written and not yet acknowledged."""
+    """Send buffer in bytes: written and unacknowledged data."""
     nodelay: bool = False
-    """Send short segments at once."""
+    """Send short segments immediately."""
     max_subflows: int = 8
-    """Most subflows beside the first."""
+    """Maximum number of subflows besides the initial one."""
 
     def table(self) -> ConfigTable:
-        """As the core takes it."""
+        """The settings in the form of the core."""
         return {
             "multipath": self.multipath,
             "version": self.version,
@@ -95,14 +95,15 @@ class Config:
 
 
 class Interface:
-    """A TUN device, opened or made, and the endpoint's addresses on it."""
+    """A TUN device, opened or created, and the endpoint's addresses on it."""
 
     def __init__(
         self, device: str, addresses: str | Sequence[str], *, backup: bool = False, offload: bool = True
     ) -> None:
-        """`addresses` are the endpoint's, not the kernel's; a backup carries data only when nothing else works.
+        """`addresses` are the endpoint's, not the kernel's; a backup carries data only if no other path works.
 
-        With `offload` the kernel completes checksums and cuts large segments into frames, and leaves its own to us.
+        With `offload`, the kernel completes checksums, splits large segments into frames, and may leave its own
+        checksums incomplete.
         """
         self.device = device
         self.addresses = [addresses] if isinstance(addresses, str) else list(addresses)
@@ -115,27 +116,27 @@ class Address:
     """An address of a running endpoint."""
 
     interface: int
-    """What the endpoint calls it."""
+    """The number of the interface."""
     address: str
     device: str
     mtu: int
-    """Longest IP packet of the device, bytes."""
+    """MTU of the device, bytes."""
 
 
 class Driver:
-    """A running endpoint over TUN devices; ending it resets the connections that are left."""
+    """A running endpoint over TUN devices; stopping it resets open connections."""
 
     def __init__(self, interfaces: Iterable[Interface], *, pcap: str | PathLike[str] | None = None) -> None:
-        """Opens the devices and starts; with `pcap`, every packet is written there (pcapng)."""
+        """Opens the devices and starts; with `pcap`, writes every packet to this file (pcapng)."""
         rows = [(one.device, one.addresses, one.backup, one.offload) for one in interfaces]
         self._core = _core.Driver(rows, pcap)
         self.events_dropped = 0
-        """Events that found no room so far."""
+        """Events beyond the limit so far."""
 
     def connect(
         self, host: str, port: int, config: Config | None = None, *, timeout: float | None = None
     ) -> MptcpStream:
-        """Connects to an IP address, within `timeout` seconds (None: as long as TCP tries)."""
+        """Connects to an IP address, within `timeout` seconds (None: the limit of TCP)."""
         return self._core.connect(host, port, (config or Config()).table(), timeout)
 
     def listen(
@@ -146,7 +147,7 @@ class Driver:
         host: str = ANY,
         backlog: int = SOMAXCONN,
     ) -> MptcpListener:
-        """Listens on one address of the endpoint, or on all; port 0 is one that is free."""
+        """Listens on one address of the endpoint, or on all; port 0 selects a free port."""
         return self._core.listen(host, port, (config or Config()).table(), backlog)
 
     @property
@@ -155,11 +156,11 @@ class Driver:
         return [Address(*row) for row in self._core.addresses()]
 
     def trace(self, kinds: str | Trace, *, limit: int = 1_000_000) -> None:
-        """Keeps the events of connections that begin from now on, at most `limit` between two `take_events`."""
+        """Keeps the events of later connections, at most `limit` between two calls of `take_events`."""
         self._core.trace(events.trace(kinds) if isinstance(kinds, str) else kinds, limit)
 
     def take_events(self) -> pa.Table:
-        """The events since the last call, with the columns of a run's; `flow` is the connection, `path` the device."""
+        """The events since the last call, with the columns of a run; `flow` is the connection, `path` the device."""
         columns = self._core.take_events()
         self.events_dropped += 0 if columns is None else columns["dropped"]
         from mptcplab.results.model import event_table
@@ -174,23 +175,23 @@ class Driver:
         return [f"{one.device} {one.address}" if one.device in several else one.device for one in known]
 
     def counters(self) -> CounterRow:
-        """Packets so far."""
+        """Packet counters."""
         return self._core.counters()
 
     def set_interface(self, interface: int, *, up: bool) -> None:
-        """Brings an interface up or takes it down, for all connections (REMOVE_ADDR)."""
+        """Sets an interface up or down for all connections (REMOVE_ADDR)."""
         self._core.set_interface(interface, up)
 
     def set_backup(self, interface: int, *, backup: bool) -> None:
-        """Makes the subflows of an interface backups, or regular ones again (MP_PRIO)."""
+        """Makes the subflows of an interface backups, or regular again (MP_PRIO)."""
         self._core.set_backup(interface, backup)
 
     def drain(self, timeout: float) -> bool:
-        """Waits until the connections whose sockets were closed have ended; whether they have."""
+        """Waits until closed connections have ended; returns whether all have."""
         return self._core.drain(timeout)
 
     def stop(self) -> None:
-        """Resets what is left and ends; raises OSError when the capture could not be written."""
+        """Resets open connections and stops; raises OSError if the capture could not be written."""
         self._core.stop()
 
     def __enter__(self) -> Self:

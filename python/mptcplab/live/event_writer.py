@@ -1,7 +1,7 @@
-"""The events of a driver, written while they happen.
+"""Writes the events of a driver while they occur.
 
-Owns a thread that takes them twice a second and writes each lot to a Parquet file, so that memory stays bounded however
-long a transfer lasts. The file gets its name when it is whole.
+Owns a thread that takes the events twice a second and writes them to a Parquet file, so that memory stays bounded. The
+file gets its name when it is complete.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
     from mptcplab.live.driver import Driver
 
 PAUSE = 0.5
-"""Seconds between two looks."""
+"""Seconds between two reads."""
 MOST = 2_000_000
-"""Events between two looks; more are counted and not kept."""
+"""Events between two reads; more are counted and dropped."""
 
 
 @contextmanager
 def tracing(driver: Driver, wanted: events.Trace, path: Path) -> Iterator[None]:
-    """Keeps the events of a driver's connections in `path` while the block runs."""
+    """Writes the events of a driver's connections to `path` while the block runs."""
     driver.trace(wanted, limit=MOST)
     stop = threading.Event()
     with replacing(path) as file, ThreadPoolExecutor(1) as pool:
@@ -40,10 +40,10 @@ def tracing(driver: Driver, wanted: events.Trace, path: Path) -> Iterator[None]:
             yield
         finally:
             stop.set()
-        # Whatever went wrong there: a file that is named is whole.
+        # The file is complete even after an error.
         writing.result()
     if driver.events_dropped:
-        print(f"mptcplab: {driver.events_dropped} events found no room; ask for fewer kinds", file=sys.stderr)
+        print(f"mptcplab: {driver.events_dropped} events were dropped; trace fewer kinds", file=sys.stderr)
 
 
 def _write(driver: Driver, file: IO[bytes], stop: threading.Event) -> None:

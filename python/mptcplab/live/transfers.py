@@ -1,6 +1,6 @@
-"""A transfer over real packets while it runs and afterwards: rates and state of each path.
+"""A transfer over real packets: rates and state of each path, while it runs and afterwards.
 
-Owns what a person sees of it. Never reads or writes a socket.
+Owns its text. Never reads or writes a socket.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rate(bits: float) -> str:
-    """Bits a second for people."""
+    """A rate as text, from bit/s."""
     for unit, scale in (("Gb/s", 1e9), ("Mb/s", 1e6)):
         if bits >= scale:
             return f"{bits / scale:.2f} {unit}"
@@ -23,7 +23,7 @@ def rate(bits: float) -> str:
 
 
 def size(count: float) -> str:
-    """Bytes for people."""
+    """A size as text, from bytes."""
     for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if count >= scale:
             return f"{count / scale:.2f} {unit}"
@@ -40,12 +40,12 @@ def carried(path: SubflowInfo, *, sending: bool) -> int:
 
 
 class Watch:
-    """State of all paths: on a terminal drawn again and again, elsewhere a line every five seconds."""
+    """The state of all paths: refreshed on a terminal, one line every five seconds elsewhere."""
 
     def __init__(
         self, devices: Mapping[int, str], *, sending: bool, quiet: bool = False, out: TextIO | None = None
     ) -> None:
-        """`devices` names the devices by the number of the interface; `out` is stderr by default."""
+        """`devices` names the devices by interface number; `out` is stderr by default."""
         self._devices, self._sending, self._quiet = devices, sending, quiet
         self._out = sys.stderr if out is None else out
         self._terminal = self._out.isatty()
@@ -54,12 +54,12 @@ class Watch:
         self._lines = 0
 
     def due(self) -> bool:
-        """Whether it is time to show something."""
+        """Whether the next output is due."""
         pause = 0.5 if self._terminal else 5.0
         return not self._quiet and time.monotonic() - self._shown >= pause
 
     def show(self, info: ConnectionInfo) -> None:
-        """Shows the paths that are not over."""
+        """Prints the open paths."""
         now = time.monotonic()
         span, self._shown = now - self._shown, now
         rows, total = [], 0.0
@@ -83,18 +83,18 @@ class Watch:
         self._out.flush()
 
     def name(self, path: SubflowInfo) -> str:
-        """A path's device."""
+        """The device of a path."""
         return self._devices.get(path["interface"], f"interface {path['interface']}")
 
     def _line(self, path: SubflowInfo, speed: float, total: float) -> str:
         share = speed / total if total else 0.0
         text = f"  {self.name(path):<15} {rate(speed):>12} {share:>5.0%}  rtt {_milliseconds(path['rtt_s'])}"
         if self._sending:
-            text += f", cwnd {size(path['snd_cwnd'])}, {path['total_retrans']} sent again"
+            text += f", cwnd {size(path['snd_cwnd'])}, {path['total_retrans']} retransmitted"
         return text + (", backup" if path["backup"] else "")
 
     def close(self) -> None:
-        """Takes away what was drawn."""
+        """Clears the output of a terminal."""
         if self._lines:
             self._out.write(f"\x1b[{self._lines}F\x1b[J")
             self._out.flush()
@@ -104,7 +104,7 @@ class Watch:
 def document(
     info: ConnectionInfo, devices: Mapping[int, str], *, count: int, seconds: float, digest: str, sending: bool
 ) -> dict[str, Any]:
-    """The whole transfer as a value."""
+    """The transfer as JSON."""
     total = sum(carried(path, sending=sending) for path in info["paths"]) or 1
     paths = [
         {
@@ -125,11 +125,11 @@ def document(
 
 
 def summary(done: Mapping[str, Any], *, sending: bool) -> str:
-    """The whole transfer in words."""
+    """The transfer as text."""
     connection = done["connection"]
     spoken = f"MPTCP {connection['version']}" if connection["mode"] == "mptcp" else "TCP"
     if connection["fallback"]:
-        # Without its key, the peer never spoke MPTCP, so there was nothing to fall back from.
+        # Without a key, the peer never offered MPTCP, so this is not a fallback.
         offered = connection["remote_token"] is not None
         spoken = "TCP, fallen back from MPTCP" if offered else "TCP: the peer or the path did not agree to MPTCP"
     verb = "sent" if sending else "received"
@@ -143,16 +143,16 @@ def summary(done: Mapping[str, Any], *, sending: bool) -> str:
             f"{path['local']} - {path['remote']}, rtt {_milliseconds(path['rtt_s'])}"
         )
         if sending:
-            text += f", {path['total_retrans']} segments sent again, {path['timeouts']} timeouts"
+            text += f", {path['total_retrans']} segments retransmitted, {path['timeouts']} timeouts"
         lines.append(text + _ending(path))
     if sending and connection["bytes_retrans"]:
-        lines.append(f"  sent again on another path: {size(connection['bytes_retrans'])}")
+        lines.append(f"  reinjected on another path: {size(connection['bytes_retrans'])}")
     lines.append(f"  SHA-256 {done['sha256']}")
     return "\n".join(lines)
 
 
 def _ending(path: Mapping[str, Any]) -> str:
-    """How a path ended, if not with its connection."""
+    """How a path ended, if it ended before its connection."""
     if path["closed_by"] in (None, "finished", "connection ended"):
         return ""
     return f"; {path['closed_by']} after {path['closed_at_s'] - path['opened_at_s']:.1f} s"

@@ -1,6 +1,6 @@
-"""Marks of what a scenario changes during a run, on pictures over time.
+"""Marks of scenario events in figures over time.
 
-Owns their words and their place. Never draws a curve.
+Owns their text and position. Never draws a curve.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST = 8
-"""Of more events the words would lie on each other: their lines alone are drawn."""
+"""With more events, only lines are drawn, because the text would overlap."""
 LINES = 100
-"""Of more events, such as those of a recording, nothing is drawn."""
+"""With more events, such as those of a recording, nothing is drawn."""
 _WHERE = ("path", "link", "station", "middlebox")
 
 
 def mark_events(axes: Axes, scenario: Mapping[str, Any], path: str | None = None) -> None:
-    """A line at each event, with what changes; of one path alone, those of this path."""
+    """Draws a line at each event with its change; with `path`, only the events of that path."""
     events = [event for event in scenario.get("events", []) if path is None or _place(event) == path]
     if len(events) > LINES:
         return
@@ -37,7 +37,7 @@ def mark_events(axes: Axes, scenario: Mapping[str, Any], path: str | None = None
 
 
 def changes(event: Mapping[str, Any]) -> str:
-    """What an event changes: `down`, `up`, or keys with their new values."""
+    """The change of an event: `down`, `up`, or keys with their new values."""
     changed = dict(event["set"])
     up = changed.pop("up", None)
     words = [] if up is None else ["up" if up else "down"]

@@ -1,6 +1,7 @@
-"""Pictures of events: sequence, decisions, what held paths back. Messages and the topology have files of their own.
+"""Figures of events: sequence numbers, scheduler decisions, limiting factors.
 
-Owns what is drawn of which event. The looks are those of `plots`; everything reads in grey too.
+Messages and the topology are in modules of their own. Owns which event is drawn how; the style is that of
+`figure_style`. All figures are readable in grey.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
     from mptcplab.results.read.event_log import Selection, TracedRun
 
 COLUMNS, LOOKS = 700, 10
-"""Columns of a lane in time, and how often the state is looked at in each."""
+"""Columns of a lane over time, and samples of the state in each."""
 MOST_LANES = 12
-"""Lanes in one picture; of more, the first."""
+"""Lanes in one figure; more are omitted."""
 
 LIMIT_LOOKS: dict[str, tuple[str, str]] = {
     "bottleneck": ("#f2f2f2", ""),
@@ -60,17 +61,17 @@ LIMIT_LOOKS: dict[str, tuple[str, str]] = {
     "closed": ("#111111", "OO"),
     "idle": ("#ffffff", ""),
 }
-"""Colour and hatch of each reason."""
+"""Colour and hatch of each limiting factor."""
 
 SHADES = ("#e69f00", "#0b3d70", "#56b4e9", "#7a1fa2", "#a6a6a6", "#222222")
-"""Colours of the paths where thousands of points make a line: neighbours differ in grey too."""
+"""Path colours for figures with thousands of points; neighbours differ in grey too."""
 
 REASONS = ("fastest", "only", "faster_full", "passed_over", "out_of_turn")
-"""Why the scheduler chose, in the order of the lanes."""
+"""Reasons of the scheduler, in the order of the lanes."""
 
 
 def draw(name: str, run: TracedRun, chosen: Selection, size: tuple[float, float] | None = None) -> Figure:
-    """A picture by its name, in its own size or in this one, inches."""
+    """A figure by its name, in its default size or in `size`, inches."""
     from mptcplab.plots.message_plot import messages
     from mptcplab.plots.responsive_layout import fit
     from mptcplab.plots.topology_plot import topology
@@ -95,7 +96,7 @@ def _column(rows: pa.Table, name: str) -> NDArray[Any]:
 
 
 def sequence(run: TracedRun, chosen: Selection) -> Figure:
-    """Place in the connection's stream over time: what was sent first on each path, again, and on a further path."""
+    """Data sequence numbers over time: first transmissions on each path, retransmissions and reinjections."""
     chosen, title = one_flow(run, chosen)
     rows = rows_of(run, chosen, "schedule,retransmission,reinjection")
     time, path, kind = _column(rows, "time_s"), _column(rows, "path"), _column(rows, "kind")
@@ -115,8 +116,8 @@ def sequence(run: TracedRun, chosen: Selection) -> Figure:
             axes.plot(time[sent], offset[sent], marker=look.marker, markersize=size, color=look.color,
                       markeredgewidth=0, label=f"{name}: sent ({sent.sum()})", **small)  # fmt: skip
             for which, marker, word in (
-                ("retransmission", "x", "sent again"),
-                ("reinjection", "^", "carried for another"),
+                ("retransmission", "x", "retransmitted"),
+                ("reinjection", "^", "reinjected"),
             ):
                 again = mine & (kind == which)
                 if again.any():
@@ -124,14 +125,14 @@ def sequence(run: TracedRun, chosen: Selection) -> Figure:
                     axes.plot(time[again], offset[again], marker=marker, markersize=6.5, color=look.color,
                               markerfacecolor=face, markeredgewidth=1.3, label=f"{name}: {word} ({again.sum()})",
                               **small)  # fmt: skip
-        figure_style.finish(axes, x="time [s]", y="place in the stream [MB]", title=title, legend=None)
+        figure_style.finish(axes, x="time [s]", y="data sequence number [MB]", title=title, legend=None)
         axes.set_ylim(float(offset.min()), None)
         axes.legend(loc="upper left", markerscale=1.8)
     return figure
 
 
 def decisions(run: TracedRun, chosen: Selection) -> Figure:
-    """Each choice of the scheduler: a lane for each path and reason, darker where more were made."""
+    """Scheduler decisions: one lane per path and reason, darker where there are more."""
     chosen, title = one_flow(run, chosen)
     rows = rows_of(run, chosen, "schedule")
     time, path, what = _column(rows, "time_s"), _column(rows, "path"), _column(rows, "what")
@@ -149,27 +150,27 @@ def decisions(run: TracedRun, chosen: Selection) -> Figure:
         )
         mesh.set_edgecolor("face")
         labels = [
-            f"{name}: {_said(why)} ({int(total)})" for (name, why), total in zip(lanes, counts.sum(1), strict=True)
+            f"{name}: {_as_text(why)} ({int(total)})" for (name, why), total in zip(lanes, counts.sum(1), strict=True)
         ]
         axes.set_yticks(range(len(lanes)), labels)
         axes.invert_yaxis()
         axes.set_xlabel("time [s]")
-        axes.set_title(f"{title}: segments by path, and why there")
+        axes.set_title(f"{title}: scheduler decisions by path")
     return figure
 
 
-def _said(why: str) -> str:
+def _as_text(why: str) -> str:
     return {
-        "fastest": "shortest round trip",
-        "only": "no other path",
-        "faster_full": "faster ones full",
-        "passed_over": "faster one passed over",
-        "out_of_turn": "not the scheduler's",
+        "fastest": "lowest RTT",
+        "only": "only path",
+        "faster_full": "faster paths full",
+        "passed_over": "faster path skipped",
+        "out_of_turn": "not by the scheduler",
     }[why]
 
 
 def limits(run: TracedRun, chosen: Selection) -> Figure:
-    """What held each path back from one moment to the next."""
+    """The limiting factor of each path over time."""
     rows = rows_of(run, chosen, "subflow_blocked")
     lanes = list(dict.fromkeys(zip(rows["flow"].to_pylist(), rows["path"].to_pylist(), strict=True)))
     flows = list(dict.fromkeys(flow for flow, _ in lanes))
@@ -189,8 +190,8 @@ def limits(run: TracedRun, chosen: Selection) -> Figure:
         axes.set_yticks(range(len(lanes)), names)
         axes.set_ylim(len(lanes) - 0.5, -0.5)
         axes.set_xlabel("time [s]")
-        beside = f", the first {MOST_LANES} of {MOST_LANES + more}" if more > 0 else ""
-        axes.set_title(f"what held each path back{beside}")
+        note = f", the first {MOST_LANES} of {MOST_LANES + more}" if more > 0 else ""
+        axes.set_title(f"limiting factors of each path{note}")
         handles = [patch(limit) for limit in WORDS if limit in used]
         figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure
@@ -205,7 +206,7 @@ def bars(  # noqa: PLR0913, RUF100 - what a lane is made of
     columns: int = COLUMNS,
     looks: Mapping[str, tuple[str, str]] = LIMIT_LOOKS,
 ) -> list[str]:
-    """Draws a lane, a flow's on a path, and says which reasons it shows; each column has what lasts longest in it."""
+    """Draws the lane of a flow on a path; returns the causes in it. Each column has the longest cause in it."""
     mine = [row for row in rows.to_pylist() if (row["flow"], row["path"]) == lane]
     starts = np.array([row["time_s"] for row in mine])
     names = list(dict.fromkeys(row["what"] for row in mine))
@@ -223,7 +224,7 @@ def bars(  # noqa: PLR0913, RUF100 - what a lane is made of
 
 
 def patch(limit: str, looks: Mapping[str, tuple[str, str]] = LIMIT_LOOKS) -> Any:
-    """What stands for a reason in a legend."""
+    """The legend entry of a cause."""
     from matplotlib.patches import Patch
 
     color, hatch = looks[limit]

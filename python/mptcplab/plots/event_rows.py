@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 
 def one_flow(run: TracedRun, chosen: Selection) -> tuple[Selection, str]:
-    """The flow that is drawn, the first unless one was chosen, and how a title says so."""
+    """The selected flow, by default the first, and its title."""
     flows = run.names("flow")
     if not flows:
-        raise BadResult(f"{run.source or 'this run'}: it has no events of a flow")
+        raise BadResult(f"{run.source or 'this run'}: no events of a flow")
     flow = chosen.flow or flows[0]
     others = f", one of {len(flows)} flows (--flow NAME)" if len(flows) > 1 and chosen.flow is None else ""
     return replace(chosen, flow=flow), f"{flow}{others}"
 
 
 def rows_of(run: TracedRun, chosen: Selection, kinds: str) -> pa.Table:
-    """The rows of kinds that a picture needs; says which to trace where there are none."""
+    """The rows of some kinds; the error for missing rows names the option that traces them."""
     rows = run.select(replace(chosen, kinds=kinds))
     if not rows.num_rows:
         raise BadResult(

@@ -1,8 +1,7 @@
-"""The house style of figures.
+"""The style of all figures.
 
-Owns how things look: lines that stay apart when printed in grey, axes with units, published values drawn
-in. Decides nothing about data. The same data give the same bytes, as PNG and as SVG.
-matplotlib is loaded when something is drawn: studies have this module, and most commands draw nothing.
+Owns looks: curves that remain distinguishable in grey, axes with units, published values. Decides nothing about data.
+matplotlib is loaded when something is drawn, because most commands draw nothing.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ LegendPlace = Literal["best", "upper right", "lower right", "upper left", "lower
 
 @dataclass(frozen=True)
 class Look:
-    """Colour, line and marker of a curve; each alone tells it from the others."""
+    """Colour, line and marker of a curve; each alone identifies it."""
 
     color: str
     line: str = "-"
@@ -58,7 +57,7 @@ class Look:
     hatch: str = ""
 
 
-# Colours of Okabe and Ito, which people who see few colours tell apart; luminance falls from one to the next.
+# Colours of Okabe and Ito, for readers with colour vision deficiency; luminance falls from one to the next.
 LOOKS: Mapping[str, Look] = {
     "mptcp": Look("#0b5394", "-", "o", ""),
     "wifi": Look("#d55e00", "--", "s", "///"),
@@ -86,13 +85,13 @@ _OTHERS = (
 
 
 PUBLISHED = "#b8860b"
-"""The colour of what a source says."""
+"""The colour of published values."""
 
 
 def new_figure(
     columns: int = 1, rows: int = 1, *, width: float = 6.4, height: float = 3.7, share_y: bool = False
 ) -> tuple[Figure, list[Axes]]:
-    """A figure and its axes, row by row; with `share_y` the panels of a row have one vertical axis."""
+    """A figure and its axes, row by row; with `share_y`, the panels of a row share their vertical axis."""
     from mptcplab.plots.notebook_figure import Picture
 
     figure = Picture(figsize=(width * columns, height * rows), layout="constrained")
@@ -101,11 +100,11 @@ def new_figure(
 
 
 _LINES = ("-", "--", "-.", ":")
-"""Once each look has come with its own line, its colour comes with the others."""
+"""Lines for further looks, when each colour has been used with its own line."""
 
 
 def looks(names: Sequence[str]) -> dict[str, Look]:
-    """A look for each name: the known ones keep theirs, the others get what is left."""
+    """A look for each name: known names keep their looks, others get the remaining ones."""
     taken = {LOOKS[name].color for name in names if name in LOOKS}
     left = [look for look in _OTHERS if look.color not in taken] or list(_OTHERS)
     again = [replace(look, line=line) for line in _LINES for look in left if line != look.line]
@@ -123,7 +122,7 @@ def curve(
     spread: Sequence[float] | None = None,
     markers: int = 12,
 ) -> None:
-    """A line with about `markers` markers, and its confidence interval as bars."""
+    """A line with about `markers` markers, and its confidence intervals as bars."""
     every = max(1, round(len(x) / markers))
     axes.plot(x, y, color=look.color, linestyle=look.line, marker=look.marker, markevery=every, label=label)
     if spread is not None and any(width > 0 for width in spread):
@@ -138,7 +137,7 @@ def published_range(
     *,
     over: tuple[float, float] | None = None,
 ) -> None:
-    """What the paper says, as a band across the figure, or over a part of the x axis."""
+    """A published range, as a band across the figure or a part of the x axis."""
     drawn: Any = {"facecolor": "#f2c94c", "alpha": 0.28, "edgecolor": "#b8860b", "linewidth": 0.6, "label": label}
     if over is None:
         axes.axhspan(low, high, **drawn)
@@ -150,11 +149,11 @@ def accepted_range(
     axes: Axes,
     low: float,
     high: float,
-    label: str | None = "accepted by us",
+    label: str | None = "accepted",
     *,
     over: tuple[float, float] | None = None,
 ) -> None:
-    """What a fact of ours takes for met: hatched in grey, for the paper does not say it."""
+    """The accepted range of a claim, hatched in grey, because it is not published."""
     drawn: Any = {"facecolor": "none", "edgecolor": "#aaaaaa", "hatch": "..", "linewidth": 0.6, "label": label}
     if over is None:
         axes.axhspan(low, high, **drawn)
@@ -163,12 +162,12 @@ def accepted_range(
 
 
 def published_line(axes: Axes, value: float, label: str | None = "published") -> None:
-    """What the paper says, as one value."""
+    """A published value as a line."""
     axes.axhline(value, color=PUBLISHED, linestyle=(0, (6, 2)), linewidth=1.1, label=label)
 
 
 def published_points(axes: Axes, xs: Sequence[float], ys: Sequence[float], label: str) -> None:
-    """Values of a source as stars."""
+    """Published values as stars."""
     axes.plot(xs, ys, linestyle="none", marker="*", markersize=11, color=PUBLISHED, label=label, zorder=4)
 
 
@@ -189,7 +188,7 @@ def finish(
     axes.set_ylim(0, top)
     highest = axes.dataLim.y1
     if top is None and 0 < highest < np.inf:
-        # Of values that hardly differ the highest would lie on the edge.
+        # Leave space above nearly constant values.
         axes.set_ylim(0, max(axes.get_ylim()[1], 1.04 * highest))
     axes.margins(x=0.02)
     if legend:
@@ -197,19 +196,19 @@ def finish(
 
 
 def bar_width(series: int) -> float:
-    """How wide each of so many bars of a group is, with its part of the gaps; groups are 1 apart."""
+    """The width of each of `series` bars of a group, including gaps; groups are 1 apart."""
     return 0.8 / series
 
 
 def bar_places(groups: int, at: int, series: int) -> list[float]:
-    """Where the bars of the series with number `at` stand, of so many groups and series."""
+    """The positions of the bars of series number `at`, for this number of groups and series."""
     return [group - 0.4 + bar_width(series) * (at + 0.5) for group in range(groups)]
 
 
 def grouped_bars(
     axes: Axes, groups: Sequence[str], series: Mapping[str, tuple[Look, Sequence[tuple[float, float]]]]
 ) -> None:
-    """Bars side by side: for each name its look and a pair of height and half interval for each group."""
+    """Bars side by side: for each name, its look, and the height and half interval of each group."""
     width = bar_width(len(series))
     for at, (name, (look, values)) in enumerate(series.items()):
         axes.bar(

@@ -1,7 +1,7 @@
-"""The first segments between two hosts with their options, as a sequence diagram.
+"""A sequence diagram of the first segments between two hosts, with their options.
 
-Owns which sending belongs to which arrival: on one path, equal options arrive in the order in which they left, and what
-has no arrival was lost, or never traced.
+Owns the matching of transmissions and arrivals. On one path, equal options arrive in the order of transmission. A
+transmission without an arrival was lost, or its arrival was not traced.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ if TYPE_CHECKING:
 MOST = 22
 """Arrows in one diagram."""
 PARTS = (0.3, 0.5, 0.66, 0.4, 0.58, 0.74, 0.22, 0.82, 0.9)
-"""Of an arrow's length: where its label may stand, the best first."""
+"""Positions of a label along an arrow, the best first."""
 LETTER, LINE = 0.094, 0.5
-"""Width of a letter over that of the picture, an inch; height of a label, in the unit of its axis."""
+"""Width of a letter in inches; height of a label, in the unit of its axis."""
 WIDE, STEP, ROOM = 6.6, 0.29, 1.0
-"""Inches: the picture, a moment in it, and what is above and below them all."""
+"""Inches: the figure, one time step, and the margins above and below."""
 
 Spot = tuple[float, float, float]
-"""The middle of a label, and how wide it is."""
+"""The middle and the width of a label."""
 
 
 @dataclass
 class Message:
-    """Options that went from host to host: one, or several of a kind in a row."""
+    """Options sent from host to host: one segment, or several equal ones."""
 
     sender: str
     path: str
@@ -47,21 +47,21 @@ class Message:
 
     @property
     def label(self) -> str:
-        """What stands at its arrow."""
+        """The label of the arrow."""
         times = f"{self.count} × " if self.count > 1 else ""
         return f"{times}{self.text}{f', {self.payload} B' if self.payload else ''}"
 
 
 def messages(run: TracedRun, chosen: Selection, size: tuple[float, float] | None = None) -> Figure:
-    """Arrows from host to host, in the order of time; the paths by their looks.
+    """Arrows from host to host in the order of time; each path has its own look.
 
-    In a picture of a `size`, inches, as many as it has room for.
+    A figure with a `size` in inches shows as many as fit.
     """
     chosen, title = one_flow(run, chosen)
     width = size[0] if size else WIDE
     rows = rows_of(run, chosen, "option_out,option_in,dss_out,dss_in").to_pylist()
     hosts = list(dict.fromkeys(row["host"] for row in rows))[:2]
-    found = gathered(pair(rows[: 400 * MOST]))[:MOST]
+    found = grouped(pair(rows[: 400 * MOST]))[:MOST]
     while size and len(found) > 1 and STEP * len(_moments(found)) + ROOM > size[1]:
         found.pop()
     drawn = figure_style.looks(list(dict.fromkeys(one.path for one in found)))
@@ -75,13 +75,13 @@ def messages(run: TracedRun, chosen: Selection, size: tuple[float, float] | None
             axes.plot([at, at], [-0.6, len(place) - 0.4], color="#222222", linewidth=1.2)
             axes.text(at, -1.1, host, ha="center", va="bottom", fontweight="bold", fontsize=11)
         taken: list[Spot] = []
-        # Arrows that never arrive are short, so that their labels have the first choice.
+        # Lost arrows are short, so their labels are placed first.
         for one in sorted(found, key=lambda one: one.came is not None):
             _arrow(axes, one, hosts, place, drawn[one.path], taken, LETTER / width)
         for path, look in drawn.items():
             axes.plot([], [], color=look.color, linestyle=look.line, label=path)
-        beside = 0.22 * WIDE / width
-        axes.set_xlim(-beside, 1 + beside)
+        offset = 0.22 * WIDE / width
+        axes.set_xlim(-offset, 1 + offset)
         axes.set_ylim(len(place) + 0.2, -2.0)
         axes.legend(loc="lower center", bbox_to_anchor=(0.5, -0.06), ncols=4)
         axes.set_title(textwrap.fill(title, max(12, int(width / 0.092))))
@@ -109,17 +109,17 @@ def _arrow(  # noqa: PLR0913, RUF100 - what an arrow is made of
     if one.came is None:
         axes.plot([x], [end], marker="X", color=look.color, markersize=9)
         taken.append((x, end, 2 * letter))
-    # A label is no longer than the way from host to host.
+    # A label is no longer than its arrow.
     label = textwrap.fill(one.label.replace(" B", "\u00a0B"), max(12, int(1 / letter)))
     there, at = _spot(letter * max(map(len, label.split("\n"))), (start, begin), (x, end), taken)
     axes.text(there, at, label, ha="center", va="center",
               fontsize=8.5, color="#111111", bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.6})  # fmt: skip
-    side, beside = ("right", -0.02) if start == 0 else ("left", 1.02)
-    axes.text(beside, begin, f"{one.left * 1e3:.2f} ms", ha=side, va="center", fontsize=8)
+    side, offset = ("right", -0.02) if start == 0 else ("left", 1.02)
+    axes.text(offset, begin, f"{one.left * 1e3:.2f} ms", ha=side, va="center", fontsize=8)
 
 
 def _spot(wide: float, begin: tuple[float, float], end: tuple[float, float], taken: list[Spot]) -> tuple[float, float]:
-    """Where on an arrow a label so wide stands: where it hides least of those before and of the hosts."""
+    """The position of a label along an arrow that hides the fewest labels and hosts."""
 
     def hidden(part: float) -> float:
         x, y = (begin[axis] + (end[axis] - begin[axis]) * part for axis in (0, 1))
@@ -135,7 +135,7 @@ def _spot(wide: float, begin: tuple[float, float], end: tuple[float, float], tak
 
 
 def pair(rows: list[dict[str, Any]]) -> list[Message]:
-    """The options that left, each with its arrival."""
+    """The transmitted options, each with its arrival."""
     sent: list[Message] = []
     waiting: dict[tuple[str, str], dict[str, deque[Message]]] = defaultdict(lambda: defaultdict(deque))
     for row in rows:
@@ -152,8 +152,8 @@ def pair(rows: list[dict[str, Any]]) -> list[Message]:
     return sent
 
 
-def gathered(sent: list[Message]) -> list[Message]:
-    """What went in a row on one path and says the same, as one arrow: that of the first."""
+def grouped(sent: list[Message]) -> list[Message]:
+    """Merges consecutive equal options on one path into the first arrow."""
     rows: list[Message] = []
     open_: dict[tuple[str, str], Message] = {}
     for one in sent:

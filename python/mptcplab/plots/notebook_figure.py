@@ -1,6 +1,6 @@
-"""A figure that notebooks show.
+"""A figure that notebooks display.
 
-Owns nothing but the class, so that `plots` can be imported without the second that matplotlib takes to load.
+A module of its own, because importing matplotlib takes a second.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from matplotlib.figure import Figure
 
 
 class Picture(Figure):
-    """A figure that a notebook shows without a magic command."""
+    """A figure that a notebook displays without a magic command."""
 
     def _repr_png_(self) -> bytes:
-        """What Jupyter asks for."""
+        """The PNG for Jupyter."""
         from mptcplab.plots.rendering import png
 
         return png(self)

@@ -1,7 +1,6 @@
 """Draws figures in parallel worker processes (`python -m mptcplab.plots.parallel_drawing`).
 
-Owns the way of figures to those processes and back. What a figure looks like is the business of `plots`; the bytes do
-not depend on how many processes there are.
+Owns the transfer of figures and images. The images do not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -25,52 +24,52 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WORTH_IT = 4
-"""Figures for each further process: with fewer it costs more than it saves, for it takes a second to begin."""
+"""Figures for each further process; starting one takes a second."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure in lines and, where that was asked for, in dots."""
+    """A figure as SVG, and as PNG if requested."""
 
     svg: bytes
     png: bytes | None
 
 
 def draw(figures: Mapping[str, Figure], *, workers: int | None = None, dots: bool = True) -> dict[str, Drawing]:
-    """Draws all figures, by name and in their order; with `dots` as PNG, too."""
-    with Studio(workers, dots=dots) as studio:
+    """Draws all figures, by name and in order; with `dots` also as PNG."""
+    with DrawingPool(workers, dots=dots) as studio:
         studio.take(figures)
         return studio.finish()
 
 
-class Studio:
-    """Figures that are drawn as they come. Who has taken them in waits for nothing before `finish`."""
+class DrawingPool:
+    """Draws figures while they arrive; only `finish` waits."""
 
     def __init__(self, workers: int | None = None, *, dots: bool = True) -> None:
-        """So many draw, this process among them: as many as there are cores if nothing is said. `dots`: see `draw`."""
+        """`workers` processes draw, including this one (default: the number of cores). `dots`: see `draw`."""
         self._dots = dots
         self._most_helpers = (workers or os.cpu_count() or 1) - 1
         self._names: list[str] = []
         self._waiting: queue.SimpleQueue[tuple[str, Figure] | None] = queue.SimpleQueue()
-        """None ends a helper."""
+        """None ends a worker."""
         self._drawn: dict[str, Drawing] = {}
         self._helpers: list[threading.Thread] = []
         self._problems: list[str] = []
         self._kept: list[tuple[str, Figure]] = []
-        """What cannot leave this process: a formatter that is a lambda, say."""
+        """Figures that cannot be pickled, such as those with a lambda as formatter."""
 
     def __enter__(self) -> Self:
-        """Itself; nothing begins before there are figures."""
+        """Returns itself; workers start with the first figures."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ends the processes; what is left is not drawn."""
+        """Ends the workers; undrawn figures are dropped."""
         while self._next() is not None:
             pass
         self._end()
 
     def take(self, figures: Mapping[str, Figure]) -> None:
-        """Figures to be drawn. From here on they are left alone."""
+        """Figures to draw. The caller must not change them afterwards."""
         for name, figure in figures.items():
             self._names.append(name)
             self._waiting.put((name, figure))
@@ -79,9 +78,9 @@ class Studio:
             self._helpers[-1].start()
 
     def finish(self) -> dict[str, Drawing]:
-        """Draws with the others what is left; all drawings, by name and in the order in which they were taken.
+        """Draws the remaining figures with the workers; returns all drawings by name, in the order of `add`.
 
-        Raises `RuntimeError` when a process that draws has ended before its time.
+        Raises `RuntimeError` if a worker ended early.
         """
         while (one := self._next()) is not None:
             self._drawn[one[0]] = _draw(one[1], dots=self._dots)
@@ -101,18 +100,18 @@ class Studio:
             self._waiting.put(None)
         for helper in self._helpers:
             helper.join()
-        # Only now: who is interrupted before tells them once more.
+        # After an interruption, the workers must still get the end signal.
         self._helpers.clear()
 
     def _help(self) -> None:
-        """A thread that hands figures to a process of its own."""
+        """A thread that sends figures to a worker process."""
         process = _start()
         try:
             with process:
                 if process.stdin and process.stdout:
                     self._hand_over(process.stdin, process.stdout)
         except (OSError, EOFError, pickle.UnpicklingError):
-            self._problems.append(f"a process that draws figures ended with {process.wait()}")
+            self._problems.append(f"a drawing process ended with exit code {process.wait()}")
 
     def _hand_over(self, there: IO[bytes], back: IO[bytes]) -> None:
         while (one := self._waiting.get()) is not None:
@@ -132,13 +131,13 @@ def _draw(figure: Figure, *, dots: bool) -> Drawing:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    """In a session of its own: Ctrl-C is for this process, which then still needs its figures."""
+    """Starts in a session of its own, so that Ctrl-C reaches only this process."""
     command = [sys.executable, "-m", "mptcplab.plots.parallel_drawing"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
 
 
 def _serve() -> None:
-    """Draws what comes until no more does."""
+    """Draws figures from standard input until it ends."""
     from mptcplab.plots.parallel_drawing import _draw
 
     while True:
@@ -152,7 +151,7 @@ def _serve() -> None:
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Inside, Python looks for no garbage: a third of the time of drawing, where nearly all is still needed."""
+    """Disables the garbage collector, which takes a third of the drawing time."""
     was = gc.isenabled()
     gc.disable()
     try:

@@ -38,12 +38,12 @@ STYLE: Any = {
 }
 
 _PLACES, _FINER, _INDENT = re.compile(rb' (?:d|x|y)="[^"]*"'), re.compile(rb"(\d\.\d\d)\d+"), re.compile(rb"\n +")
-"""In an SVG: attributes that say where something is, digits that nobody sees, spaces at the beginning of lines."""
+"""In an SVG: position attributes, invisible digits, and indentation."""
 
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """Everything drawn inside looks like ours, whatever the person's own settings are."""
+    """The style of mptcplab for everything drawn inside; the user's settings are ignored."""
     import matplotlib as mpl
 
     with mpl.rc_context():
@@ -53,14 +53,14 @@ def house_style() -> Iterator[None]:
 
 
 def both(figure: Figure) -> tuple[bytes, bytes]:
-    """The picture in lines and in dots."""
+    """SVG and PNG of a figure."""
     with arranged(figure):
         return svg(figure), png(figure)
 
 
 @contextmanager
 def arranged(figure: Figure) -> Iterator[None]:
-    """Inside, what stands where is found, which takes as long as to draw it, and stays for all drawings."""
+    """Computes the layout once for all renderings inside; it takes as long as drawing."""
     engine = figure.get_layout_engine()
     with house_style():
         if engine is not None:
@@ -74,7 +74,7 @@ def arranged(figure: Figure) -> Iterator[None]:
 
 
 def _round_places(figure: Figure) -> None:
-    """The last digits of what the layout's solver finds depend on what it solved before."""
+    """Rounds positions, because the last digits of the layout solver depend on its earlier results."""
     for axes in figure.axes:
         place = axes.get_position(original=True)
         axes.set_position((round(place.x0, 9), round(place.y0, 9), round(place.width, 9), round(place.height, 9)))
@@ -82,7 +82,7 @@ def _round_places(figure: Figure) -> None:
 
 
 def png(figure: Figure) -> bytes:
-    """The picture in dots."""
+    """The figure as PNG."""
     out = io.BytesIO()
     with house_style():
         figure.savefig(out, format="png", metadata={"Software": None})
@@ -90,7 +90,7 @@ def png(figure: Figure) -> bytes:
 
 
 def svg(figure: Figure) -> bytes:
-    """The picture in lines: places to a hundredth of a point, nothing indented, a fifth smaller than as it is drawn."""
+    """The figure as SVG. Rounding positions and removing indentation make it a fifth smaller."""
     out = io.BytesIO()
     with house_style():
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})
@@ -98,7 +98,7 @@ def svg(figure: Figure) -> bytes:
 
 
 def pdf(figure: Figure) -> bytes:
-    """The picture in lines for papers, with its fonts in it; the same bytes each time."""
+    """The figure as PDF with embedded fonts; the same bytes each time."""
     out = io.BytesIO()
     with house_style():
         figure.savefig(out, format="pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})

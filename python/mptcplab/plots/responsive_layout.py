@@ -1,6 +1,6 @@
-"""Pictures of events made as small as a telephone or a column of a paper: letters keep their size, words are broken.
+"""Fits figures of events to small sizes, such as a telephone or a column of a paper.
 
-Owns what gives way where a picture is narrower than it was drawn for. What is drawn is `event_plots`'.
+Text keeps its size and is wrapped. Owns the elements that shrink. `event_plots` draws.
 """
 
 from __future__ import annotations
@@ -14,33 +14,33 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
 
 TITLE, TICK, ENTRY = 0.092, 0.078, 0.085
-"""Inches that a letter takes: of a title, beside an axis, in a legend."""
+"""Width of a letter in inches: in a title, next to an axis, in a legend."""
 BESIDE = 0.33
-"""The part of the width that names beside an axis may take."""
+"""Maximum share of the width for names next to an axis."""
 LANE = 0.16
-"""Inches of height that a name beside an axis needs."""
+"""Height of a name next to an axis, inches."""
 SAMPLE = 0.45
-"""Inches of an entry of a legend before its words."""
+"""Width of a legend entry without its text, inches."""
 
 
 def fit(figure: Figure, width: float, height: float) -> None:
-    """Makes a picture so large, in inches; where that is narrower than before, titles, names and legends are broken."""
+    """Sets the size of a figure, inches; if it is narrower than before, wraps titles, names and legends."""
     narrower = width < figure.get_figwidth()
     figure.set_size_inches(width, height)
     if not narrower:
         return
     for axes in figure.axes:
-        beside = _names(axes, width, height)
+        offset = _names(axes, width, height)
         title = axes.get_title(loc="left")
         if title:
-            axes.set_title(textwrap.fill(title, max(12, int((width - beside) / TITLE))), loc="left")
+            axes.set_title(textwrap.fill(title, max(12, int((width - offset) / TITLE))), loc="left")
         _legend(figure, axes, width)
     for legend in list(figure.legends):
         _below(figure, legend, width)
 
 
 def _names(axes: Axes, width: float, height: float) -> float:
-    """Breaks the names of lanes; how wide they are then."""
+    """Wraps the names of lanes; returns their width."""
     names = [text.get_text() for text in axes.get_yticklabels()]
     most = max(8, int(BESIDE * width / TICK))
     if axes.axison and LANE * len(names) > height / 2:
@@ -53,7 +53,7 @@ def _names(axes: Axes, width: float, height: float) -> float:
 
 
 def _legend(figure: Figure, axes: Axes, width: float) -> None:
-    """A legend that would hide a good part of the curves stands below them."""
+    """Moves a legend below the curves if it would hide many of them."""
     legend = axes.get_legend()
     if legend is None or not axes.axison:
         return

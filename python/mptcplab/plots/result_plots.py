@@ -1,7 +1,7 @@
-"""Pictures of saved results: metrics over time by interface, and distributions.
+"""Figures of saved results: metrics over time by interface, and distributions.
 
-Owns the panels and the scale from 0 to 100 of the UCL study. The looks are those of `plots`, the numbers those of
-`analysis`.
+Owns the panels and the scale from 0 to 100 of the UCL study. The style is that of `figure_style`, the numbers are those
+of `analysis`.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
     scale: bool = False,
     title: str = "",
 ) -> Figure:
-    """Metrics over time, a column of panels for each interface.
+    """Metrics over time, with one column of panels per interface.
 
-    A panel for each metric with its unit; with `scale` one panel for all, from 0 to 100 (see `scaled`). What only
-    the whole connection has, such as the latency, has one panel; with `scale` it is a dotted line in each column. Of
-    one flow only the interfaces that it used are drawn. `title` says which run it is, where there are others.
+    Each metric has a panel with its unit. With `scale`, one panel has all metrics, from 0 to 100 (see `scaled`).
+    Metrics of the whole connection, such as the latency, have one panel; with `scale`, a dotted line in each column.
+    For one flow, only its interfaces are drawn. `title` names the run if there are others.
     """
     for metric in metrics:
         analysis.check_metric(metric)
@@ -97,7 +97,7 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
 
 
 def _whose(column: str, *, whole: bool, once: bool) -> str:
-    """The title of a panel: an interface, or that its values are those of the whole connection."""
+    """The title of a panel: an interface, or the whole connection."""
     if once:
         return "all paths"
     return f"{column}, all paths" if whole else column
@@ -119,10 +119,10 @@ def _share_height(axes: Sequence[Axes], across: int) -> None:
 
 
 def scaled(metric: str, values: NDArray[np.float64], label: str) -> tuple[NDArray[np.float64], str]:
-    """Values between 0 and 100, and a label that says how.
+    """Values between 0 and 100, with a label for their scale.
 
-    As the UCL study (section 3.5): the utilisation lies between 80 (0 %) and 100 (100 %). Everything else is in its
-    unit; where that exceeds 100, it is divided by the power of ten that brings it below.
+    As in the UCL study (section 3.5), utilisation is drawn from 80 (0%) to 100 (100%). Other values keep their unit;
+    above 100, they are divided by a power of ten.
     """
     if metric == analysis.UTILISATION:
         return 80 + values / 5, f"{label}, drawn from 80 to 100"
@@ -137,7 +137,7 @@ def scaled(metric: str, values: NDArray[np.float64], label: str) -> tuple[NDArra
 def plot_distributions(
     groups: Mapping[str, Mapping[str, NDArray[np.float64]]], metric: str, *, title: str = ""
 ) -> Figure:
-    """Empirical distribution functions: a panel for each group, a curve for each of its members."""
+    """Empirical distribution functions: one panel per group, one curve per member."""
     unit = analysis.unit(metric)
     everything = [values for members in groups.values() for values in members.values() if values.size]
     low = min(float(values.min()) for values in everything)
@@ -162,7 +162,7 @@ def plot_distributions(
             figure_style.finish(
                 panel,
                 x=f"{_name(metric)} [{unit}]",
-                y="share of the samples at most this",
+                y="samples at or below this value [%]",
                 title=group or title or None,
                 legend=None,
                 top=1.03,
@@ -174,12 +174,12 @@ def plot_distributions(
 
 
 def _used(table: Any) -> bool:
-    """Whether there ever was a subflow on this interface, or a datagram."""
+    """Whether this interface ever had a subflow or a datagram."""
     return any(np.nansum(table[name].to_numpy()) > 0 for name in ("cwnd", "throughput"))
 
 
 def _values(found: Mapping[str, Any], metric: str, column: str) -> tuple[NDArray[np.float64], bool]:
-    """The values of an interface; those of the whole connection where the interface has none."""
+    """The values of an interface; those of the whole connection if the interface has none."""
     own: NDArray[np.float64] = found[column][metric].to_numpy()
     if column == analysis.TOTAL or np.isfinite(own).any():
         return own, False
@@ -188,7 +188,7 @@ def _values(found: Mapping[str, Any], metric: str, column: str) -> tuple[NDArray
 
 
 def _numbered(members: Mapping[str, object]) -> list[str]:
-    """Names that no look is reserved for, so that the curves differ."""
+    """Names without a reserved look, so that the curves differ."""
     return [f"curve {at}" for at in range(len(members))]
 
 

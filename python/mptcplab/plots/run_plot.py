@@ -1,7 +1,7 @@
 """A metric of a run over time.
 
-Owns what is drawn of how many: a line for each flow and path where there are few, sums or means over the flows where
-there are more, whole flows where paths are many. The looks are those of `plots`.
+Owns the selection of curves: one per flow and path for few, sums or means for more, whole flows for many paths. The
+style is that of `figure_style`.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
     from mptcplab.results.model.measured_run import MeasuredRun
 
 MOST_FLOWS = 3
-"""More flows are drawn together."""
+"""More flows are drawn as one."""
 MOST_CURVES = 60
-"""More in one picture are told apart by nobody."""
+"""More curves in one figure cannot be told apart."""
 BESIDE, INSIDE = 24, 6
-"""Lines up to which the legend stands beside the picture, or in it."""
+"""Maximum number of curves for a legend next to the figure, and inside it."""
 
 _RECEIVED = "throughput at the receiver"
 _NAMES = {"throughput": "throughput into the sender's queue"}
-"""Metrics that have another name on an axis."""
+"""Metrics with another name on an axis."""
 
 Line = tuple[str, str, "NDArray[np.float64]", "NDArray[np.float64]"]
 """Label, path, times, values."""
 
 
 def plot_run(run: MeasuredRun, metric: str | None = None, flow: str | None = None) -> Figure:
-    """A line for each path, and their sum where there is one; of more than three flows the sum of all, or the mean.
+    """One curve per path, and their sum if there is one; for more than three flows, the sum or mean of all.
 
-    Without a metric, the throughput at the receiver: what arrived over each path, and the sum of these. It never
-    exceeds the rate of a link, which `throughput`, counted where segments enter the queue of the sender, does.
+    Without a metric, it draws the throughput at the receiver. Unlike `throughput`, which is counted at the sender's
+    queue, it never exceeds the link rate.
     """
     units = dict(_core.metrics())
     if metric is None:
         return _plot(run, "goodput", flow, _RECEIVED)
     if metric not in units:
-        raise ValueError(f"there is no metric {metric!r}; there are: {', '.join(units)}")
+        raise ValueError(f"unknown metric {metric!r}; choose from: {', '.join(units)}")
     return _plot(run, metric, flow, _NAMES.get(metric, metric.replace("_", " ")))
 
 
@@ -60,7 +60,7 @@ def _plot(run: MeasuredRun, metric: str, flow: str | None, name: str) -> Figure:
     if name == _RECEIVED:
         lines = _arrivals(lines)
     if len(lines) > MOST_CURVES:
-        # Of a fabric: whole flows say more than hundreds of subflows.
+        # For a fabric, whole flows are clearer than hundreds of subflows.
         lines = [line for line in lines if line[1] == ALL] or lines
     alone = sum(line[1] == ALL for line in lines) == 1
     with figure_style.house_style():
@@ -78,7 +78,7 @@ def _plot(run: MeasuredRun, metric: str, flow: str | None, name: str) -> Figure:
 
 
 def _arrivals(lines: list[Line]) -> list[Line]:
-    """The sum of all paths in place of data in order at the application, which is in bursts after a gap is filled."""
+    """Replaces in-order data at the application, which arrives in bursts after gaps, by the sum of all paths."""
     found, parts = list[Line](), list[Line]()
     for line in lines:
         label, path, times, values = line
@@ -114,7 +114,7 @@ def _each(run: MeasuredRun, metric: str, flow: str | None) -> list[Line]:
 
 
 def _together(run: MeasuredRun, metric: str) -> list[Line]:
-    """One pass over the samples, however many flows there are."""
+    """All flows together, in one pass over the samples."""
     columns = run.columns
     rows = columns["metric"] == metric_names().index(metric)
     times, at = np.unique(columns["time_s"][rows], return_inverse=True)

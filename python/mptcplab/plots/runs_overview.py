@@ -1,6 +1,6 @@
-"""Several runs at a glance: a table and a picture with a row for each variant, for notebooks.
+"""Several runs at a glance, for notebooks: a table and a figure with one row per variant.
 
-Owns how runs are put together by variant. What each measured is the affair of `results`.
+Owns the grouping by variant. Never measures anything.
 """
 
 from __future__ import annotations
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from mptcplab.results.model.measured_run import MeasuredRun
 
 MOST_ROWS, MOST_FLOWS = 40, 8
-"""Of more variants or flows, the first are shown."""
+"""More variants or flows are omitted."""
 
 
 def by_variant(runs: Sequence[MeasuredRun], metric: str = "goodput") -> dict[str, dict[str, Estimate]]:
-    """Means over the seeds by variant and flow, in the unit of `flow_metrics.unit`; runs in which it was not measured
-    are left out."""
+    """Means over the seeds by variant and flow, in the unit of `flow_metrics.unit`; runs without the metric are
+    excluded.
+    """
     [name] = metrics(metric)
     scale = unit(name)[1]
     found: dict[str, dict[str, list[float]]] = {}
@@ -51,13 +52,13 @@ def runs_html(runs: Sequence[MeasuredRun]) -> str:
         rows.append(f"<tr><td>{html.escape(variant)}</td>{cells}</tr>")
     more = f"<p>… and {len(found) - MOST_ROWS} more</p>" if len(found) > MOST_ROWS else ""
     return (
-        f"<p>{len(runs)} runs; goodput, mean ± half of the 95 % interval over the seeds</p><table><thead><tr><th></th>"
-        f"{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
+        f"<p>{len(runs)} runs; goodput, mean ± half of the 95% interval over the "
+        f"seeds</p><table><thead><tr><th></th>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>{more}"
     )
 
 
 def plot_runs(runs: Sequence[MeasuredRun], metric: str) -> Figure:
-    """A row for each variant, a point with its interval for each flow."""
+    """One row per variant, one point with its interval per flow."""
     found = dict(list(by_variant(runs, metric).items())[:MOST_ROWS])
     flows = list(dict.fromkeys(flow for of in found.values() for flow in of))
     [name] = metrics(metric)
@@ -65,8 +66,8 @@ def plot_runs(runs: Sequence[MeasuredRun], metric: str) -> Figure:
     with figure_style.house_style():
         figure, (axes,) = figure_style.new_figure(width=7.0, height=1.3 + 0.32 * len(found))
         for at, (flow, look) in enumerate(figure_style.looks(flows).items()):
-            beside = 0.14 * (at - (len(flows) - 1) / 2)
-            rows = [(row + beside, of[flow]) for row, of in enumerate(found.values()) if flow in of]
+            offset = 0.14 * (at - (len(flows) - 1) / 2)
+            rows = [(row + offset, of[flow]) for row, of in enumerate(found.values()) if flow in of]
             axes.errorbar(
                 [value.mean for _, value in rows], [row for row, _ in rows],
                 xerr=[value.half_width for _, value in rows], fmt=look.marker, color=look.color, capsize=3, label=flow,

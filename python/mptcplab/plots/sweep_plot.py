@@ -1,6 +1,6 @@
-"""The picture of a sweep: each metric over the first key, a line for each of the rest.
+"""The figure of a sweep: each metric over the first key, one line per combination of the others.
 
-Owns the axis: numbers with one unit stand to scale, names stand side by side and are not joined.
+Owns the axis: numbers with one unit are drawn to scale; names are placed side by side without lines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mptcplab.run.sweep_tables import Found
 
 MOST_LINES = 12
-"""Lines in a panel; of more, the first."""
+"""Lines in a panel; more are omitted."""
 _NUMBER = re.compile(r"([0-9.]+(?:e-?[0-9]+)?)([a-zA-Z%]*)")
 _BASE = {
     "ns": ("ms", 1e-6), "us": ("ms", 1e-3), "ms": ("ms", 1.0), "s": ("ms", 1e3),
@@ -27,23 +27,23 @@ _BASE = {
     "b": ("kB", 1e-3), "kb": ("kB", 1.024), "kib": ("kB", 1.024), "mb": ("kB", 1e3), "mib": ("kB", 1048.576),
     "%": ("%", 1.0), "p": ("packets", 1.0), "m": ("m", 1.0), "": ("", 1.0),
 }  # fmt: skip
-"""Units of scenario files in what an axis is drawn in. KB is 1024 bytes there, kB 1000."""
+"""Units of scenario files in the unit of the axis. KB is 1024 bytes, kB 1000."""
 
 
 AS_WRITTEN = {"KB": "KB = 1024 B", "KiB": "KiB", "MiB": "MiB", "MB": "MB"}
 
 
 def number(value: str) -> tuple[float, str] | None:
-    """A value as a number in the unit of its axis; None where it is none."""
+    """A value as a number in the unit of its axis; None if it is not a number."""
     matched = _NUMBER.fullmatch(value)
     base = matched and (("kB", 1.0) if matched[2] == "kB" else _BASE.get(matched[2].lower()))
     return (float(matched[1]) * base[1], base[0]) if matched and base else None
 
 
 def scale(values: Sequence[str]) -> tuple[list[float], str] | None:
-    """Values as numbers of one unit; None where one is no number, or units are of several kinds.
+    """Values as numbers of one unit; None if one is not a number, or the units differ in type.
 
-    Values that all have one unit keep it: 50KB is drawn at 50.
+    If all values have the same unit, it is kept: 50KB is drawn at 50.
     """
     written = [_NUMBER.fullmatch(value) for value in values]
     as_written = {one[2] for one in written if one}
@@ -61,10 +61,10 @@ def scale(values: Sequence[str]) -> tuple[list[float], str] | None:
 
 
 def picture(found: Found, title: str, *, x: str | None = None, facet: str | None = None, draw: str = "lines") -> Figure:
-    """A panel for each metric, and for each value of `facet`.
+    """One panel per metric and per value of `facet`.
 
-    `x` is the key along the axis (by default the first one that is not `facet`); the others are lines. `draw` is
-    `lines`, means with their intervals; `box`, all seeds of each point; or `cdf`, the distribution over the seeds.
+    `x` is the key on the axis (default: the first key other than `facet`); the other keys are lines. `draw` is `lines`
+    for means with intervals, `box` for all seeds of each point, or `cdf` for the distribution over the seeds.
     """
     first = x or next((key for key in found.vary if key != facet), next(iter(found.vary)))
     parts = [None] if facet is None else found.vary[facet]
@@ -90,7 +90,7 @@ def picture(found: Found, title: str, *, x: str | None = None, facet: str | None
 
 
 Lines = dict[str, list[tuple[int, str]]]
-"""By label the point and the flow at each value of the axis."""
+"""By label: the point and the flow at each value of the axis."""
 
 
 def _means(axes: Axes, found: Found, first: str, metric: str, lines: Lines) -> None:
@@ -102,7 +102,7 @@ def _means(axes: Axes, found: Found, first: str, metric: str, lines: Lines) -> N
         values = [found.estimate(point, flow, metric) for point, flow in its]
         means = [values[place].mean for place in order]
         spread = [values[place].half_width for place in order]
-        # Side by side where they would hide each other, and within their own place.
+        # Side by side to avoid overlap, within their own slot.
         xs = [places[place] + (0.0 if axis else _aside(at, len(lines))) for place in order]
         look = looks[label]
         if axis:

@@ -1,7 +1,7 @@
-"""Hosts, routers and links of a scenario, the links labelled with what they are.
+"""Hosts, routers and links of a scenario, with labelled links.
 
-Owns the layout: nodes in columns by their distance from the first host, links between the same two side by side. Of a
-fabric: nodes in rows by their distance from all hosts, each kind in a row of its own.
+Owns the layout: nodes in columns by their distance from the first host, parallel links side by side. For a fabric:
+nodes in rows by their distance from the hosts, one row per type.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from mptcplab.results.read.event_log import Selection, TracedRun
 
 MOST_LABELS = 24
-"""Links that get a label; of more, only their lines are drawn."""
+"""With more links, labels are omitted."""
 MOST_LETTERS = 84
-"""Letters of the names in a row, with some for each box; where there would be more, the row gets one name."""
+"""Letters of the names in a row, including the boxes; longer rows get one name."""
 
 
 def topology(run: TracedRun, chosen: Selection) -> Figure:
-    """Boxes and lines."""
+    """Draws boxes and lines."""
     del chosen
     links = _links(run.scenario)
     if len({frozenset(link[:2]) for link in links}) > MOST_LABELS:
@@ -61,7 +61,7 @@ def topology(run: TracedRun, chosen: Selection) -> Figure:
 
 
 def _fabric(scenario: dict[str, Any], links: list[tuple[str, str, str, dict[str, Any]]]) -> Figure:
-    """Rows of nodes, hosts at the bottom, and what the links between two rows are at the right."""
+    """Draws rows of nodes, hosts at the bottom, with the links between two rows described at the right."""
     rows = _rows(scenario, links)
     places = {
         name: ((at + 0.5) / len(names), float(row)) for row, names in enumerate(rows) for at, name in enumerate(names)
@@ -69,12 +69,12 @@ def _fabric(scenario: dict[str, Any], links: list[tuple[str, str, str, dict[str,
     with figure_style.house_style():
         figure, (axes,) = figure_style.new_figure(width=7.2, height=1.25 * len(rows) + 0.7)
         axes.axis("off")
-        said: dict[frozenset[float], dict[str, None]] = defaultdict(dict)
+        message: dict[frozenset[float], dict[str, None]] = defaultdict(dict)
         for a, b, _, table in links:
             (xa, ya), (xb, yb) = places[a], places[b]
             axes.plot([xa, xb], [ya, yb], color="#555555", linewidth=0.9 if len(links) < 100 else 0.35, zorder=1)
-            said[frozenset((ya, yb))][_label(table)] = None
-        for between, labels in said.items():
+            message[frozenset((ya, yb))][_label(table)] = None
+        for between, labels in message.items():
             text = next(iter(labels)) if len(labels) == 1 else f"{len(labels)} sorts"
             axes.text(1.02, sum(between) / len(between), text, ha="left", va="center", fontsize=9)
         for row, names in enumerate(rows):
@@ -95,7 +95,7 @@ def _fabric(scenario: dict[str, Any], links: list[tuple[str, str, str, dict[str,
 
 
 def _rows(scenario: dict[str, Any], links: list[tuple[str, str, str, dict[str, Any]]]) -> list[list[str]]:
-    """Nodes by their distance from the nearest host, then by kind, then by number."""
+    """Nodes by distance from the nearest host, type and number."""
     near: dict[str, list[str]] = defaultdict(list)
     for a, b, *_ in links:
         near[a].append(b)

@@ -1,6 +1,6 @@
-"""Wrong things, swapped into every scenario of the studies: a verdict that none of them turns says little.
+"""Planted errors for every scenario of the studies. A verdict that survives all of them says little.
 
-Owns the mutants and what they did to which facts. Runs nothing itself: `reproduce` takes the change.
+Owns the mutants and the comparison of verdicts. Runs nothing; `runner` takes the change.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from mptcplab.util.user_input import seconds
 Table = dict[str, Any]
 
 CHANNELS = {1: 36, 11: 48, 36: 1, 48: 11}
-"""The channel in the other band of those that the studies name."""
+"""The channel in the other band for each channel of the studies."""
 
 KEPT = 0.8
-"""The part of the window that a loss leaves where the reduction is wrong: a fifth is lost in place of a half."""
+"""The share of the window after a loss with the wrong reduction: it loses a fifth instead of a half."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """One thing that is wrong."""
+    """One planted error."""
 
     words: str
     apply: Callable[[Table], None]
 
     def change(self) -> Change:
-        """As a change of scenarios; one that it does not concern stays as it is."""
+        """The change of scenarios; unaffected scenarios stay the same."""
 
         def changed(scenario: Scenario) -> Scenario:
             table = tomllib.loads(scenario.to_toml())
@@ -106,7 +106,7 @@ def _unequal(table: Table) -> None:
 
 
 def halved(rate: str) -> str:
-    """Half of a rate as scenarios write it."""
+    """Half of a rate in scenario syntax."""
     number = rate.rstrip("bitkMGT")
     return f"{float(number) / 2:g}{rate[len(number) :]}"
 
@@ -119,7 +119,7 @@ def _timing(table: Table) -> None:
 
 
 def _slow(table: Table, stations: Sequence[Table]) -> None:
-    """The lowest rate of the standard on the air."""
+    """The lowest rate of an 802.11 standard."""
     cells = table.get("cells", {})
     for station in stations:
         if station.get("rate"):
@@ -227,7 +227,7 @@ def _half_queue(table: Table) -> None:
 
 
 def halved_size(size: str) -> str:
-    """Half of a queue's limit as scenarios write it; of packets at least one."""
+    """Half of a queue limit in scenario syntax; at least one packet."""
     number = size.rstrip("pBkKMGmsu")
     unit = size[len(number) :]
     half = float(number) / 2
@@ -245,28 +245,28 @@ def _no_backoff(table: Table) -> None:
 
 
 def _nothing(table: Table) -> None:
-    """The null mutant: what it turns, the comparison turns."""
+    """The null mutant: verdicts that it changes differ because of the comparison."""
 
 
 MUTANTS: Mapping[str, Mutant] = {
-    "nothing": Mutant("nothing: it has to turn none", _nothing),
-    "controller": Mutant("every MPTCP flow without coupling, and what had none with wVegas", _controller),
+    "nothing": Mutant("nothing, so no claim may fail", _nothing),
+    "controller": Mutant("all MPTCP flows uncoupled; uncoupled ones use wVegas", _controller),
     "scheduler": Mutant("everything on all paths (redundant)", _scheduler),
-    "one path": Mutant("every MPTCP flow on its first path alone", _one_path),
-    "opportunistic": Mutant("M1 where there was none, and none where it was", _opportunistic),
-    "penalised": Mutant("M2 where there was none, and none where it was", _penalised),
+    "one path": Mutant("every MPTCP flow on its first path only", _one_path),
+    "opportunistic": Mutant("M1 inverted: on where it was off, and off where it was on", _opportunistic),
+    "penalised": Mutant("M2 inverted: on where it was off, and off where it was on", _penalised),
     "recovery": Mutant("no selective acknowledgements, no RACK-TLP, F-RTO or undo", _recovery),
     "queue": Mutant("queues of 5 packets", _queue),
     "clean": Mutant("no random loss", _clean),
     "unequal": Mutant("every second path and link at half the rate, every second station at its lowest", _unequal),
-    "timing": Mutant("long slots, the other protection, stations at their lowest rate", _timing),
-    "coupling": Mutant("channels that hear each other do not, and the other way round", _coupling),
-    "hidden": Mutant("all cells spoil each other's transmissions, and none hears another", _hidden),
-    "standard": Mutant("802.11a in place of 802.11g, and the other way round", _standard),
-    "quiet": Mutant("nobody else on the air", _quiet),
-    "rule": Mutant("the published rule of the send queue where there was none, and none where there was one", _rule),
+    "timing": Mutant("long slots, inverted protection, stations at their lowest rate", _timing),
+    "coupling": Mutant("carrier sensing between channels inverted", _coupling),
+    "hidden": Mutant("all cells interfere, but carrier sensing ignores other cells", _hidden),
+    "standard": Mutant("802.11a and 802.11g exchanged", _standard),
+    "quiet": Mutant("no competing stations on the channel", _quiet),
+    "rule": Mutant("the published rule of the send queue inverted", _rule),
     "delay": Mutant("delays ten times as long", _delay),
-    "lossy": Mutant("every second path, link and station loses 5 %", _lossy),
+    "lossy": Mutant("every second path, link and station loses 5%", _lossy),
     "buffers": Mutant("buffers of 10 KB", _buffers),
     "alpha doubled": Mutant("LIA with twice its alpha", _alpha(2.0)),
     "alpha halved": Mutant("LIA with half of its alpha", _alpha(0.5)),
@@ -275,19 +275,19 @@ MUTANTS: Mapping[str, Mutant] = {
     "no M1": Mutant("M1 off where it was on", _no_m1),
     "every segment": Mutant("every segment acknowledged", _every_segment),
     "half queue": Mutant("queues of half the size", _half_queue),
-    "CWmin": Mutant("802.11: a first contention window of 4 slots", _first_window),
-    "no backoff": Mutant("802.11: no longer backoff after a collision", _no_backoff),
+    "CWmin": Mutant("802.11: an initial contention window of 4 slots", _first_window),
+    "no backoff": Mutant("802.11: no backoff increase after a collision", _no_backoff),
 }
 
 RECORDED = (
     "alpha doubled", "alpha halved", "reduction", "highest RTT", "no M1", "every segment", "half queue", "CWmin",
     "no backoff",
 )  # fmt: skip
-"""Errors inside a stack, a queue or a radio, of which the record of planted errors has to say what notices them."""
+"""Errors inside a stack, a queue or a radio that the record must cover."""
 
 
 def concerned(studies: Sequence[Study], change: Change, effort: Effort) -> list[Study]:
-    """The studies with those experiments alone of which a change alters a scenario: all others give the same again."""
+    """The studies with the experiments whose scenarios a change alters; all others give the same results."""
 
     def alters(experiment: Experiment) -> bool:
         scenarios = {id(point.scenario): point.scenario for point in experiment.points(effort)}
@@ -298,7 +298,7 @@ def concerned(studies: Sequence[Study], change: Change, effort: Effort) -> list[
 
 
 def turned(before: Mapping[str, str], facts: Sequence[Fact]) -> dict[str, str]:
-    """The facts that hold in the record and do not here, with what they are now."""
+    """Claims that hold in the record but not here, with their present verdicts."""
     now = {fact.fact: fact.verdict for fact in facts}
     return {
         name: now[name] for name, verdict in before.items() if verdict == "holds" and now.get(name, "holds") != "holds"
@@ -306,21 +306,27 @@ def turned(before: Mapping[str, str], facts: Sequence[Fact]) -> dict[str, str]:
 
 
 def table(before: Mapping[str, str], found: Mapping[str, Mapping[str, str]]) -> str:
-    """A table of what each mutant did, and the facts that none made fail.
+    """A table of the effect of each mutant, and the claims that no mutant makes fail.
 
-    Only what fails is turned: `undecided` is no verdict, for a wrong network may just spread wider or carry nothing.
+    Only `fails` counts: `undecided` is no verdict, because an altered network may only vary more or carry nothing.
     """
-    head = "| swapped in every scenario | for | facts that held and fail | depend | are undecided | turned |"
+    head = "| planted in every scenario | for | claims that held and fail | depend | are undecided | failed |"
     lines = [head, "|---|---|---|---|---|--:|"]
     for name, lost in found.items():
         columns = [
-            ", ".join(fact for fact, verdict in lost.items() if verdict == said) or "–"
-            for said in ("fails", "depends", "undecided")
+            ", ".join(fact for fact, verdict in lost.items() if verdict == message) or "–"
+            for message in ("fails", "depends", "undecided")
         ]
         number = sum(verdict == "fails" for verdict in lost.values())
         lines.append(f"| {name} | {MUTANTS[name].words} | {' | '.join(columns)} | {number} |")
     held = [name for name, verdict in before.items() if verdict == "holds"]
     rest = [name for name in held if not any(lost.get(name) == "fails" for lost in found.values())]
     share = len(rest) / len(held) if held else 0.0
-    lines += ["", f"Failed with none, {len(rest)} of {len(held)} that hold ({share:.0%}): {', '.join(rest) or 'none'}."]
+    lines += [
+        "",
+        (
+            f"No mutant makes {len(rest)} of {len(held)} claims that hold fail ({share:.0%}): "
+            f"{', '.join(rest) or 'none'}."
+        ),
+    ]
     return "\n".join(lines) + "\n"

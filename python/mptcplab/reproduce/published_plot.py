@@ -1,7 +1,7 @@
-"""A person's own results with what a study published of the same experiment laid over them.
+"""Your results together with the published values of the same experiment.
 
-Owns which runs are one curve: those whose scenarios differ in nothing but the value on the horizontal axis. How a run
-becomes one point is `published_values`, what was published the business of the studies.
+Owns the grouping into curves: runs whose scenarios differ only in the value on the x axis. `published_values` turns a
+run into one point; the studies own the published values.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from mptcplab.studies.base import Experiment
 
 MOST_CURVES = 10
-"""Curves in a panel; of more, the first."""
+"""Curves in a panel; more are omitted."""
 
 
 def experiment_of(runs: Sequence[SavedRun], known: Mapping[str, Experiment], wanted: str) -> Experiment:
-    """The experiment `wanted`, or without that the one that the scenario names.
+    """The experiment `wanted`, or the one that the scenario names.
 
-    Raises `BadResult` where none is known, or its source gives no number.
+    Raises `BadResult` if none is known, or if the source gives no number.
     """
     have = sorted(name for name, experiment in known.items() if experiment.published)
     if wanted:
@@ -51,12 +51,12 @@ def experiment_of(runs: Sequence[SavedRun], known: Mapping[str, Experiment], wan
                 f"STUDY/EXPERIMENT (one of {', '.join(have)})"
             )
     if not known[name].published:
-        raise BadResult(f"{name}: its source gives words and no number to draw; these have numbers: {', '.join(have)}")
+        raise BadResult(f"{name}: the source gives no numbers to draw; experiments with numbers: {', '.join(have)}")
     return known[name]
 
 
 def plot_published(runs: Sequence[SavedRun], experiment: Experiment) -> Figure:
-    """A panel for each quantity that was published, over what it was published; of several seeds means."""
+    """One panel per published quantity; means over several seeds."""
     panels: dict[tuple[str, str], list[Published]] = {}
     for one in experiment.published:
         panels.setdefault((one.of, one.over), []).append(one)
@@ -68,12 +68,12 @@ def plot_published(runs: Sequence[SavedRun], experiment: Experiment) -> Figure:
             else:
                 _curves(panel, measured(runs), of, over, published)
             panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncols=2, fontsize=8.5)
-        axes[0].set_title(f"your runs, and what was published: {experiment.study}/{experiment.name}")
+        axes[0].set_title(f"your runs and the published values: {experiment.study}/{experiment.name}")
     return figure
 
 
 def _course(axes: Axes, runs: Sequence[SavedRun], metric: str, published: Sequence[Published]) -> None:
-    """A metric of the first run over time, a line for each flow and interface; the axis says which run that is."""
+    """A metric of the first run over time, one line per flow and interface; the axis names the run."""
     run, quantity = runs[0], analysis.COLUMNS[metric]
     drawn: dict[str, tuple[NDArray[np.float64], NDArray[np.float64]]] = {}
     if metric in run.metrics:
@@ -93,7 +93,7 @@ def _course(axes: Axes, runs: Sequence[SavedRun], metric: str, published: Sequen
 
 @dataclass
 class _Curve:
-    """Runs that differ in nothing but the value on the axis and the seed; each seed counts once at each value."""
+    """Runs that differ only in the value on the axis and the seed; each seed counts once per value."""
 
     flow: str
     runs: list[SavedRun] = field(default_factory=list)
@@ -101,7 +101,7 @@ class _Curve:
     """Values by value of the axis and seed."""
 
     def add(self, run: SavedRun, where: str, value: float) -> None:
-        """A run's value; of runs that are the same one, the first."""
+        """The value of a run; the first of equal runs."""
         self.runs.append(run)
         self.at.setdefault(where, {}).setdefault(run.seed, value)
 
@@ -114,7 +114,7 @@ def _curves(axes: Axes, found: Sequence[Measured], of: str, over: str, published
         for flow, got in value.of(one).items():
             curves.setdefault((axis.rest, flow), _Curve(flow)).add(one.run, axis.value(flow), got)
     if not curves:
-        raise BadResult(f"{found[0].run.source}: no transfer ended, so that none has a {value.name.split(' [')[0]}")
+        raise BadResult(f"{found[0].run.source}: no transfer ended, so there is no {value.name.split(' [')[0]}")
     texts = list(dict.fromkeys([*(where for curve in curves.values() for where in curve.at), *_places(published)]))
     places: dict[str, float] = {}
     if over:
@@ -142,11 +142,11 @@ def _curves(axes: Axes, found: Sequence[Measured], of: str, over: str, published
 
 
 def _say_unfinished(axes: Axes, found: Sequence[Measured]) -> None:
-    """How many transfers are not in the picture, in the legend."""
+    """The number of transfers that are not in the figure, for the legend."""
     every = sum(len(one.flows) for one in found)
     missing = every - sum(len(one.ended) for one in found)
     if missing:
-        axes.plot([], [], linestyle="none", label=f"left out: {missing} of {every} transfers, which did not end")
+        axes.plot([], [], linestyle="none", label=f"excluded: {missing} of {every} transfers did not end")
 
 
 def _places(published: Sequence[Published]) -> list[str]:
@@ -154,48 +154,48 @@ def _places(published: Sequence[Published]) -> list[str]:
 
 
 def _number_all(texts: Sequence[str], over: str, places: dict[str, float], published: Sequence[str]) -> str:
-    """Gives each value its place on the axis; their unit, which is KB where the source counts so."""
+    """Places each value on the axis, in the unit of the source (such as KB)."""
     if published and all(text.endswith("KB") for text in published):
-        # A run writes 125KB as 128kB: the same place, in the unit of the source.
+        # A run writes 125KB as 128kB: the same position, in the unit of the source.
         places |= {text: size(text) / 1024 for text in texts}
         return AS_WRITTEN["KB"]
     units = set()
     for text in texts:
         of_it = number(text)
         if of_it is None:
-            raise BadResult(f"{over} = {text}: is no number with a unit, so that it has no place on an axis")
+            raise BadResult(f"{over} = {text}: is not a number with a unit, so it has no position on the axis")
         places[text], unit = of_it
         units.add(unit)
     if len(units) > 1:
-        raise BadResult(f"{over}: its values have several units ({', '.join(sorted(units))})")
+        raise BadResult(f"{over}: the values have different units ({', '.join(sorted(units))})")
     return str(units.pop()) if units else ""
 
 
 class _Axis:
-    """What a run's scenario has on the horizontal axis, and what beside that."""
+    """The value of a run's scenario on the x axis, and the rest of the scenario."""
 
     def __init__(self, run: SavedRun, over: str) -> None:
-        """`over` is a key with patterns in it, or nothing where all runs stand at one place."""
+        """`over` is a key with patterns, or empty if all runs share one position."""
         self._over = over
         settings = dict(run.settings())
         self._found = {key: str(value) for key, value in settings.items() if over and fnmatchcase(key, over)}
         if over and not self._found:
-            raise BadResult(f"{run.source}: its scenario has no {over}, over which this was published")
+            raise BadResult(f"{run.source}: the scenario has no {over}, the x axis of the published values")
         left_out = {"name", "description", *self._found}
-        # A send buffer that is as large as its receive buffer goes with it.
+        # A send buffer as large as its receive buffer varies with it.
         buffers = (key for key in self._found if key.endswith(".rcvbuf"))
         left_out |= {f"{key[:-6]}sndbuf" for key in buffers if settings.get(f"{key[:-6]}sndbuf") == settings[key]}
         self.rest = repr(sorted((key, repr(value)) for key, value in settings.items() if key not in left_out))
 
     def value(self, flow: str) -> str:
-        """Of the flow itself where the key is of flows, otherwise the first that is found."""
+        """The value of the flow if the key belongs to flows, otherwise the first match."""
         if not self._over:
             return "your runs"
         return self._found.get(self._over.replace("*", flow, 1), next(iter(self._found.values())))
 
 
 def _labels(curves: Sequence[_Curve], over: str, *, several: bool) -> list[str]:
-    """What each curve is: what its variants or names have in common, and the flow where there are several."""
+    """The label of each curve: the common part of its variants or names, and the flow if there are several."""
     found: dict[str, None] = {}
     leaf = over.rsplit(".", 1)[-1]
     for curve in curves:
@@ -213,7 +213,7 @@ def _labels(curves: Sequence[_Curve], over: str, *, several: bool) -> list[str]:
 
 
 def _without(name: str, values: Collection[str]) -> str:
-    """A scenario's name without the parts that are one of the several values on the axis."""
+    """A scenario's name without the values on the axis."""
     if len(values) < 2:
         return name
     same = {value.replace(" ", "").lower() for value in values}
@@ -221,7 +221,7 @@ def _without(name: str, values: Collection[str]) -> str:
 
 
 def _common(names: Sequence[str]) -> str:
-    """The words with which all names begin, without a number at their end."""
+    """The common first words of all names, without a trailing number."""
     first = names[0]
     same = next(
         (at for at in range(len(first)) if any(name[: at + 1] != first[: at + 1] for name in names)), len(first)

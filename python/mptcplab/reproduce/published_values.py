@@ -1,7 +1,7 @@
-"""A saved run as one point of what a study published.
+"""A saved run as one point of published values.
 
-Owns what a run gave by flow, or over its flows, and what is said of a result that lacks it. A transfer that did not
-end has no time, so it gives no value, and is counted. Draws nothing.
+Owns the values by flow or over all flows, and the errors for missing columns. A transfer that did not end has no time
+and is counted separately. Draws nothing.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Measured:
 
     @cached_property
     def _carried(self) -> Mapping[str, tuple[float, float]]:
-        """Bytes of each flow over paths that are called wifi, and over all."""
+        """Bytes of each flow over paths named wifi, and in total."""
         found: dict[str, tuple[float, float]] = {}
         for row in self.paths:
             got, (wifi, every) = self.number(row, "bytes_acked", "paths"), found.get(row["flow"], (0.0, 0.0))
@@ -46,48 +46,46 @@ class Measured:
         return found
 
     def number(self, row: Row, column: str, table: str = "flows") -> float:
-        """A value of a row. Raises `BadResult` where there is none."""
+        """A value of a row. Raises `BadResult` if it is missing."""
         value = self._column(row, column, table)
         if not isinstance(value, int | float):
             raise BadResult(f"{self._where(table)} has no {column} of {_named(row)}, seed {self.run.seed}")
         return float(value)
 
     def is_multipath(self, row: Row) -> bool:
-        """Whether a flow was Multipath TCP. Raises `BadResult` where that is not said."""
+        """Whether a flow used MPTCP. Raises `BadResult` if that is unknown."""
         return bool(self.number(row, "multipath"))
 
     def rate(self, row: Row) -> float:
-        """Mb/s over the time of a transfer that ended."""
+        """Mb/s over the time of a finished transfer."""
         took = self.number(row, "completion_s")
         if took <= 0:
-            raise BadResult(f"{self._where('flows')}: the transfer of {_named(row)} took {took:g} s, so has no rate")
+            raise BadResult(f"{self._where('flows')}: the transfer of {_named(row)} took {took:g} s, so it has no rate")
         return self.number(row, "bytes_received_total") * 8 / took / 1e6
 
     def wifi_rate(self, row: Row) -> float:
-        """The part of it that paths called wifi carried."""
+        """The share of paths named wifi."""
         wifi, every = self._carried.get(row["flow"], (0.0, 0.0))
         if not every:
-            raise BadResult(f"{self._where('paths')} has no byte of {_named(row)} that was delivered after the warm-up")
+            raise BadResult(f"{self._where('paths')}: no byte of {_named(row)} was delivered after the warm-up")
         return self.rate(row) * wifi / every
 
     def over_ended(self, value: Callable[[Row], float]) -> dict[str, float]:
-        """The mean of a value over the transfers that ended; nothing where none did."""
+        """The mean over finished transfers; NaN without any."""
         return {"": math.fsum(map(value, self.ended)) / len(self.ended)} if self.ended else {}
 
     def parts(self) -> tuple[list[float], list[float]]:
-        """Throughput of the flows of Multipath TCP, and of the others."""
+        """Throughput of the MPTCP flows, and of the others."""
         kinds: dict[bool, list[float]] = {True: [], False: []}
         for row in self.flows:
             kinds[self.is_multipath(row)].append(self.number(row, "throughput"))
         if not all(kinds.values()):
-            raise BadResult(
-                f"{self.run.source}: this was published of Multipath TCP beside TCP, and only one of them ran"
-            )
+            raise BadResult(f"{self.run.source}: the published value compares MPTCP with TCP, but only one of them ran")
         return kinds[True], kinds[False]
 
     def _column(self, row: Row, column: str, table: str = "flows") -> Any:
         if column not in row:
-            raise BadResult(f"{self._where(table)} has no column {column!r}; run it again with --output")
+            raise BadResult(f"{self._where(table)} has no column {column!r}; repeat the run with --output")
         return row[column]
 
     def _where(self, table: str) -> str:
@@ -132,7 +130,9 @@ def _interfaces(found: Measured) -> dict[str, float]:
 def _wifi_share(found: Measured) -> dict[str, float]:
     wifi, every = found.over_ended(found.wifi_rate), found.over_ended(found.rate)
     if every and not every[""]:
-        raise BadResult(f"{found.run.source}: seed {found.run.seed} delivered nothing, so WiFi has no share of it")
+        raise BadResult(
+            f"{found.run.source}: seed {found.run.seed} delivered nothing, so the share of WiFi is undefined"
+        )
     return {"": 100 * wifi[""] / every[""]} if every else {}
 
 
@@ -148,14 +148,14 @@ def _part(found: Measured) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Value:
-    """What one run gives of a quantity that was published beside the course of a run."""
+    """The value of one run for a published quantity."""
 
     name: str
-    """For an axis, with its unit."""
+    """The axis label with its unit."""
     of: Callable[[Measured], dict[str, float]]
-    """By curve; nothing where a run has none."""
+    """Values by curve; empty without any."""
     of_transfers: bool = False
-    """Whether only transfers that ended have it."""
+    """Whether only finished transfers have it."""
 
 
 QUANTITIES: Mapping[str, Value] = {
@@ -165,8 +165,10 @@ QUANTITIES: Mapping[str, Value] = {
         "time of a transfer [s]", lambda found: found.over_ended(lambda row: found.number(row, "completion_s")), True
     ),
     "pair_rate": Value("throughput of a pair [Mb/s]", lambda found: found.over_ended(found.rate), True),
-    "wifi_rate": Value("of it over WiFi [Mb/s]", lambda found: found.over_ended(found.wifi_rate), True),
+    "wifi_rate": Value(
+        ("WiFi part of a pair's throughput [Mb/s]"), lambda found: found.over_ended(found.wifi_rate), True
+    ),
     "wifi_share": Value("share of WiFi [%]", _wifi_share, True),
-    "mptcp_over_tcp": Value("throughput of MPTCP over TCP's", _ratio),
-    "mptcp_part": Value("MPTCP's part of the throughput of all", _part),
+    "mptcp_over_tcp": Value("throughput of MPTCP / TCP", _ratio),
+    "mptcp_part": Value("MPTCP's share of the total throughput", _part),
 }

@@ -1,6 +1,6 @@
-"""The report of a reproduction: one page that needs nothing else, figures, facts, data.
+"""The report of a reproduction: one self-contained page with figures, claims and data.
 
-Owns files and HTML. Judges nothing, computes nothing.
+Owns files and HTML. Judges and computes nothing.
 """
 
 from __future__ import annotations
@@ -28,28 +28,28 @@ from mptcplab.util.json_files import write_json
 MEANING: dict[Verdict, str] = {
     "fails": "fail",
     "undecided": "undecided",
-    "depends": "depend on what the source does not say",
-    "contradicted": "where two sentences of sources exclude each other",
+    "depends": "depend on an unspecified setting",
+    "contradicted": "where two statements of the sources exclude each other",
     "holds": "hold",
 }
 LEGIBLE = 66
-"""Pixels to an inch of a figure below which its letters are not read; a narrower screen moves it sideways."""
+"""Pixels per inch of a figure below which its text is unreadable; narrower screens scroll."""
 _OPTION, _KEPT = re.compile(r"(--\w+)"), r'<span class="whole">\1</span>'
-"""An option is not broken into two lines."""
+"""Keeps an option on one line."""
 ORIGIN: dict[Origin, str] = {
     "published": "published",
-    "ours": "ours: theory, controls, what goes beyond",
+    "ours": "mptcplab's own: theory, controls, extensions",
     "by construction": "true by construction of the model",
 }
 
 
 def facts_rows(found: Reproduction) -> list[dict[str, Any]]:
-    """The facts as facts.json has them."""
+    """The claims as in facts.json."""
     return [fact.row() for fact in found.facts]
 
 
 def write_report(found: Reproduction, directory: Path, drawn: Mapping[str, Drawing] | None = None) -> None:
-    """Writes `index.html facts.json figures/ data/`; draws what nobody has drawn."""
+    """Writes `index.html facts.json figures/ data/`; draws the missing figures."""
     figures, data = folder(directory, "figures"), folder(directory, "data")
     have = dict(drawn or {})
     have |= draw(
@@ -71,7 +71,7 @@ def write_report(found: Reproduction, directory: Path, drawn: Mapping[str, Drawi
 
 
 def dotted(effort: Effort) -> bool:
-    """Whether figures are drawn as PNG, too: a look has the page."""
+    """Whether figures are also drawn as PNG; not for the quick effort."""
     return effort.name != "quick"
 
 
@@ -122,18 +122,18 @@ each run).</p>
 
 
 EFFORTS: Mapping[str, str] = {
-    "quick": "a look: coarse grids, 2 or 3 seeds at each point, so that many claims stay undecided",
-    "default": "usual grids, 2 to 40 seeds at each point",
-    "full": "fine grids, and blocks of 20 seeds that have to agree",
+    "quick": "quick: coarse grids, 2 or 3 seeds per point, and many undecided claims",
+    "default": "default grids, 2 to 40 seeds per point",
+    "full": "fine grids, and blocks of 20 seeds that must agree",
 }
 
 
 def _effort(found: Reproduction) -> str:
-    """Which effort this is, before anything else."""
+    """The effort of the report."""
     effort = found.effort
     words = EFFORTS[effort.name]
     if effort.exactly:
-        words = f"{words.split(',')[0].split(':')[-1].strip()}, exactly {effort.exactly} seeds at each point"
+        words = f"{words.split(',')[0].split(':')[-1].strip()}, exactly {effort.exactly} seeds per point"
     return f"Effort: <code>{effort.name}</code> ({_text(words)}). Seeds from {effort.first}; {len(found.runs):,} runs."
 
 
@@ -141,7 +141,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def sources(studies: Sequence[Study]) -> str:
-    """The kinds of sources of some studies, in a sentence."""
+    """The types of sources of some studies, in a sentence."""
 
     if not studies:
         return ""
@@ -167,15 +167,16 @@ def sources(studies: Sequence[Study]) -> str:
 
 def _verdicts_explained() -> str:
     return """<details><summary>How to read the verdicts</summary>
-<p>A claim <b>holds</b> where its interval lies inside the range that the source states, and <b>fails</b> where it lies
-outside. It is <b>undecided</b> where the interval straddles the bound, or where blocks of twenty seeds disagree
-(<code>--full</code>). It <b>depends</b> where the source is silent about a setting that decides. It is
-<b>contradicted</b> where two quoted sentences exclude each other. A claim that fails is a result: of the study, of this
-program, or of a difference that neither states.</p>
-<p>Claims marked <i>ours</i> were not published. They are controls and theory. Claims marked <i>by construction</i>
-follow from the model and say nothing about the world.</p>
+<p>A claim <b>holds</b> if its interval is inside the range that the source states, and <b>fails</b> if it is outside.
+It is <b>undecided</b> if the interval straddles the bound, or if blocks of twenty seeds disagree (<code>--full</code>).
+It <b>depends</b> if the source does not specify a setting that decides. It is <b>contradicted</b> if two quoted
+sentences exclude each other. A failed claim is a result. The cause is in the study, in this program, or in an unstated
+difference.</p>
+<p>Claims marked <i>ours</i> are mptcplab's own controls and theory, and were not published. Claims marked <i>by
+construction</i> follow from the model and show nothing about real networks.</p>
 <p>Under each claim, <i>planted errors</i> lists the errors that make it fail: <code>mptcplab reproduce --mutate</code>
-puts each into every scenario. A claim that no planted error turns says little about the protocol.</p></details>"""
+puts each into every scenario. If no planted error makes a claim fail, the claim says little about the
+protocol.</p></details>"""
 
 
 def _of(facts: Sequence[Fact], study: Study) -> list[Fact]:
@@ -192,7 +193,7 @@ def _summary(found: Reproduction) -> str:
 
 
 def _held_out(found: Reproduction, facts: Sequence[Fact]) -> str:
-    """Of what holds, how much no assumption was fitted on."""
+    """The numbers of held-out claims and of claims used for calibration, among those that hold."""
     fitted = frozenset(fact for study in found.studies for fact in study.fitted)
     holding = [fact.fact for fact in facts if fact.verdict == "holds"]
     on = sum(fact in fitted for fact in holding)
@@ -202,7 +203,7 @@ def _held_out(found: Reproduction, facts: Sequence[Fact]) -> str:
 
 
 def _weak(found: Reproduction) -> str:
-    """What a reader should know first: published facts that do not simply hold, by verdict."""
+    """The published claims that do not hold, by verdict."""
     parts = []
     for verdict in VERDICTS:
         facts = [fact for fact in found.facts if fact.origin == "published" and fact.verdict == verdict]
@@ -235,9 +236,11 @@ def _counts(facts: Sequence[Fact]) -> str:
     )
     rest = {origin: [fact for fact in facts if fact.origin == origin] for origin in ORIGIN if origin != "published"}
     apart = "; ".join(f"{origin}: {counted(some)}" for origin, some in rest.items() if some)
-    beside = f'<div class="small soft">{_text(apart)}</div>' if apart else ""
+    comparison = f'<div class="small soft">{_text(apart)}</div>' if apart else ""
     return (
-        f'<div class="bar" aria-hidden="true">{bar}</div><div class="counts">{words}</div>{beside}' if published else ""
+        f'<div class="bar" aria-hidden="true">{bar}</div><div class="counts">{words}</div>{comparison}'
+        if published
+        else ""
     )
 
 
@@ -254,14 +257,14 @@ def _kind(study: Study) -> str:
 
 
 def asked(found: Reproduction) -> list[str]:
-    """What the report was asked for: studies, or experiments of a study; nothing for all studies."""
+    """The selected studies and experiments; empty for all studies."""
     known, _ = all_studies()
     names = [name for study in found.studies for name in _parts(study)]
     return [] if names == list(known) else names
 
 
 def _parts(study: Study) -> list[str]:
-    """A study, or those of its experiments that were asked for where others were not."""
+    """A study, or its selected experiments if there are others."""
     known, _ = all_studies()
     own = [experiment.name for experiment in study.experiments]
     if study.name not in known or own == [experiment.name for experiment in known[study.name].experiments]:
@@ -270,7 +273,7 @@ def _parts(study: Study) -> list[str]:
 
 
 def command(found: Reproduction, *studies: str) -> str:
-    """What to type for the same."""
+    """The command that repeats this report."""
     words = ["mptcplab", "reproduce", *studies]
     words += [] if found.effort.name == "default" else [f"--{found.effort.name}"]
     words += [] if found.effort.first == 1 else ["--seeds-from", str(found.effort.first)]
@@ -303,18 +306,19 @@ def _assumptions(study: Study) -> str:
         return ""
     rows = "".join(
         f"<tr><td>{_text(one.what)}</td><td>{_text(one.taken)}</td><td>{_text(one.why)}</td><td>"
-        + ("before looking" if one.after is None else _after(one.after))
+        + ("before seeing results" if one.after is None else _after(one.after))
         + "</td></tr>"
         for one in study.assumptions
     )
     return (
-        "<details><summary>What the source does not say, and what was taken for it</summary><table><thead><tr>"
-        f"<th>open</th><th>taken</th><th>why</th><th>chosen</th></tr></thead><tbody>{rows}</tbody></table></details>"
+        "<details><summary>Settings that the source does not specify</summary><table><thead><tr><th>not "
+        "specified</th><th>value "
+        f"used</th><th>reason</th><th>chosen</th></tr></thead><tbody>{rows}</tbody></table></details>"
     )
 
 
 def _provenance(study: Study, experiment: Experiment, found: Reproduction) -> str:
-    """Scenario, command, seeds, duration, warm-up."""
+    """Scenario, command, seeds, duration and warm-up."""
     points = found.points[study.name, experiment.name]
     seeds = sorted({point.seed for point in points})
     longest = sorted({point.scenario.duration for point in points})
@@ -327,15 +331,15 @@ def _provenance(study: Study, experiment: Experiment, found: Reproduction) -> st
 
     return (
         f'<p class="small soft">Scenario <a href="scenarios/{experiment.name}.toml">{experiment.name}.toml</a> and '
-        f"{len({point.key for point in points}) - 1} more; seeds {span(seeds)}, {fewest} or more at each point; "
-        f"{at_most}{span(longest)} s, the first {span(warmup)} left out.</p>"
+        f"{len({point.key for point in points}) - 1} more; seeds {span(seeds)}, at least {fewest} per point; "
+        f"{at_most}{span(longest)} s, without the first {span(warmup)}.</p>"
     )
 
 
 def _experiment(
     study: Study, experiment: Experiment, outcome: Outcome, pictures: dict[str, bytes], found: Reproduction
 ) -> str:
-    """Folded: figures, then the verdict in a sentence, then each claim with what was measured, then how it was run."""
+    """An experiment: figures, verdict, claims with measurements, and set-up."""
     figures = "".join(_figure(picture, pictures[picture.name], found) for picture in outcome.pictures)
     facts = "".join(_fact(study, fact) for fact in outcome.facts)
     wide = any(picture.figure.get_figwidth() > 8 for picture in outcome.pictures)
@@ -358,7 +362,7 @@ def _experiment(
 
 
 def _tally(facts: Sequence[Fact]) -> str:
-    """How many claims of each verdict, as badges."""
+    """The number of claims with each verdict, as badges."""
     count = {verdict: sum(fact.verdict == verdict for fact in facts) for verdict in VERDICTS}
     return "".join(
         f'<span class="badge {verdict}">{number} {verdict}</span>' for verdict, number in count.items() if number
@@ -366,7 +370,7 @@ def _tally(facts: Sequence[Fact]) -> str:
 
 
 def verdict_of(facts: Sequence[Fact]) -> str:
-    """What came out of an experiment, in a sentence."""
+    """The result of an experiment in a sentence."""
     published = [fact for fact in facts if fact.origin == "published"]
     some, words = (published, "published claim") if published else (facts, "control")
     if not some:
@@ -384,8 +388,8 @@ def verdict_of(facts: Sequence[Fact]) -> str:
         verb = verbs.get(verdict, (f"is {verdict}", f"are {verdict}"))[len(names) != 1]
         return f"{len(names)} {verb}" + ("" if verdict == "holds" else f" ({', '.join(names)})")
 
-    said = [part(verdict, names) for verdict, names in by.items() if names]
-    listed = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    message = [part(verdict, names) for verdict, names in by.items() if names]
+    listed = message[0] if len(message) == 1 else f"{', '.join(message[:-1])} and {message[-1]}"
     return f"Of {number} {words}{'s' * (number > 1)}, {listed}."
 
 
@@ -398,7 +402,7 @@ def _figure(picture: Picture, drawing: bytes, found: Reproduction) -> str:
     least = LEGIBLE * picture.figure.get_figwidth()
     sentences = "".join(f"<li>{_text(sentence)}</li>" for sentence in picture.why)
     why = (
-        f'<details class="why"><summary>What held the flows back, as measured</summary><ul>{sentences}</ul></details>'
+        f'<details class="why"><summary>Limiting factors, as measured</summary><ul>{sentences}</ul></details>'
         if sentences
         else ""
     )
@@ -412,10 +416,10 @@ def _figure(picture: Picture, drawing: bytes, found: Reproduction) -> str:
 
 
 def _again(study: Study, experiment: Experiment, found: Reproduction) -> str:
-    """How to repeat a figure, and one of its runs."""
+    """The commands that repeat a figure and one of its runs."""
     where, file = f"{study.name}/{experiment.name}", f"{experiment.name}.toml"
     full = " --full" if found.effort.name == "full" else ""
-    # `study` has no quick scenarios, and some differ in their duration.
+    # `study` has no quick scenarios, and some differ in duration.
     print_it = f"<code>mptcplab study {where}{full} --toml &gt; {file}</code>, then "
     return (
         f'<p class="again small soft">The figure again: <code>{_text(command(found, *_parts(study)))}</code>. '
@@ -426,7 +430,7 @@ def _again(study: Study, experiment: Experiment, found: Reproduction) -> str:
 
 def _fact(study: Study, fact: Fact) -> str:
     marks: list[str] = [] if fact.origin == "published" else [fact.origin]
-    marks += ["fitted on"] if fact.fact in study.fitted else []
+    marks += ["calibrated on"] if fact.fact in study.fitted else []
     mark = f' <span class="soft small">({"; ".join(marks)})</span>' if marks else ""
     both = (fact.exclusion.first, fact.exclusion.second) if fact.exclusion else ()
     quotes = "".join(f"<dt>{_text(quote.source)}</dt><dd>“{_text(quote.sentence)}”</dd>" for quote in both)
@@ -447,7 +451,7 @@ def _text(text: str) -> str:
 
 
 def _lines(measured: str) -> str:
-    """What was measured, a line for each variant in brackets."""
+    """The measurements, with one line per variant in brackets."""
     return _text(measured).replace("; [", "<br>[")
 
 

@@ -1,4 +1,4 @@
-"""Runs studies: all their runs in one batch over all cores, then each experiment's judgement.
+"""Runs studies: all runs in one batch over all cores, then the judgement of each experiment.
 
 Owns the way from studies to outcomes. Writes nothing; see `report`.
 """
@@ -26,27 +26,27 @@ if TYPE_CHECKING:
 
 Change = Callable[[Scenario], Scenario]
 HELD: Trace = (["subflow_blocked"], 0.0, 1e9)
-"""What is kept of a run that is watched."""
+"""Events that are kept of an observed run."""
 
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Studies with what their experiments found."""
+    """Studies with the outcomes of their experiments."""
 
     studies: Sequence[Study]
     effort: Effort
     outcomes: dict[tuple[str, str], Outcome]
     points: dict[tuple[str, str], list[Point]]
-    """What each experiment needed in the end."""
+    """The final points of each experiment."""
     runs: Runs
     data_packets: int
     wall_s: float
     missing: int
-    """Experiments that Ctrl-C left without all of their runs."""
+    """Experiments that Ctrl-C left incomplete."""
 
     @property
     def facts(self) -> list[Fact]:
-        """All facts in the order of the studies."""
+        """All claims in the order of the studies."""
         return [fact for outcome in self.outcomes.values() for fact in outcome.facts]
 
     @property
@@ -55,7 +55,7 @@ class Reproduction:
         return {name: figure for outcome in self.outcomes.values() for name, figure in outcome.figures.items()}
 
     def runs_of(self, study: Study) -> int:
-        """How many different runs a study took; one that two experiments share counts once."""
+        """The number of distinct runs of a study."""
         texts: dict[int, str] = {}
         different = set()
         for experiment in study.experiments:
@@ -67,9 +67,9 @@ class Reproduction:
 
 
 BLOCKS, BLOCK = 3, 20
-"""What `full` runs of each study: blocks of so many seeds, which have to give the same verdict."""
+"""Seeds per block with `full`; all blocks must give the same verdict."""
 ROUNDS: Mapping[str, Sequence[int]] = {"quick": (1,), "default": (1, 2), "full": (1, 2, 4)}
-"""How many times as many seeds an experiment gets, one after the other, while a fact of it is undecided."""
+"""Factors by which the seeds of an experiment grow while a claim is undecided."""
 
 
 def reproduce(
@@ -83,22 +83,20 @@ def reproduce(
     about: Collection[str] | None = None,
     settled: Callable[[Outcome], None] | None = None,
 ) -> Reproduction:
-    """Runs everything that the studies ask for, equal points once, and judges it; after Ctrl-C, what is complete.
+    """Runs all points once, and judges the experiments; after Ctrl-C, only the complete ones.
 
-    An experiment is judged as soon as it has its runs, while others run; `settled` is told once of each outcome whose
-    figures stay as they are.
-
-    Where an interval straddles a bound, the experiment gets more seeds, as many as the effort allows, by default for
-    what was published alone; with `full` each has three blocks of seeds, and where these disagree a fact is undecided
-    (see `Study.short_blocks`). `change` swaps something in every scenario (see `mutants`); `rounds` are those of the
-    effort if nothing else is said, and no fact but those that it is `about` asks for more seeds.
+    An experiment is judged as soon as its runs are finished. `settled` gets each outcome once, when its figures are
+    final. If an interval straddles a bound, the experiment gets more seeds, up to the limit of the effort. By default
+    only published claims get them. With `full`, each experiment has three blocks of seeds; if they disagree, a claim is
+    undecided (see `Study.short_blocks`). `change` alters every scenario (see `mutants`). `rounds` replaces the rounds
+    of the effort. With `about`, only these claims get more seeds.
     """
     start = time.monotonic()
     work = _Work(change, workers, quiet)
     judged = _Judged(about, settled)
     open_ = [experiment for study in studies for experiment in study.experiments]
     in_blocks = effort.name == "full" and not effort.exactly and rounds is None
-    alike, beside = (
+    alike, comparison = (
         [one for study in studies for one in study.experiments if in_blocks and study.short_blocks is short]
         for short in (False, True)
     )
@@ -115,7 +113,7 @@ def reproduce(
             if not whole:
                 break
             open_ = [experiment for experiment in open_ if judged.is_open(experiment, now)]
-        _compare(work, beside, replace(effort, name="default"), judged.outcomes)
+        _compare(work, comparison, replace(effort, name="default"), judged.outcomes)
         order = [(experiment.study, experiment.name) for study in studies for experiment in study.experiments]
         outcomes = {where: judged.outcomes[where] for where in order if where in judged.outcomes}
         for where in outcomes:
@@ -129,7 +127,7 @@ def reproduce(
 def _replicate(
     work: _Work, experiments: Sequence[Experiment], effort: Effort
 ) -> dict[tuple[str, str], tuple[Outcome, list[Point]]]:
-    """Judges all seeds together, and each block of them alone; after Ctrl-C those experiments that are complete."""
+    """Judges all seeds together, and each block separately; after Ctrl-C, only complete experiments."""
     whole = replace(effort, exactly=BLOCKS * BLOCK)
     asked = {experiment: list(experiment.points(whole)) for experiment in experiments}
     work.run(asked)
@@ -140,7 +138,7 @@ def _replicate(
             continue
         parts = _parts(work, experiment, effort)
         outcome = _judged(experiment, together, whole)
-        outcome.facts = [_said(fact, *replicated(fact.verdict, parts[fact.fact])) for fact in outcome.facts]
+        outcome.facts = [_with_verdict(fact, *replicated(fact.verdict, parts[fact.fact])) for fact in outcome.facts]
         found[experiment.study, experiment.name] = outcome, its
     return found
 
@@ -148,7 +146,7 @@ def _replicate(
 def _compare(
     work: _Work, experiments: Sequence[Experiment], effort: Effort, outcomes: Mapping[tuple[str, str], Outcome]
 ) -> None:
-    """Lets blocks of shorter runs qualify what longer ones say; after Ctrl-C they do not."""
+    """Compares blocks of shorter runs with the longer runs; skipped after Ctrl-C."""
     blocks = _blocks(effort)
     if not work.run({one: [point for block in blocks for point in one.points(block)] for one in experiments}):
         return
@@ -156,7 +154,9 @@ def _compare(
         outcome = outcomes.get((experiment.study, experiment.name))
         parts = _parts(work, experiment, effort)
         if outcome is not None:
-            outcome.facts = [_said(fact, *replicated_shorter(fact.verdict, parts[fact.fact])) for fact in outcome.facts]
+            outcome.facts = [
+                _with_verdict(fact, *replicated_shorter(fact.verdict, parts[fact.fact])) for fact in outcome.facts
+            ]
 
 
 def _blocks(effort: Effort) -> list[Effort]:
@@ -164,7 +164,7 @@ def _blocks(effort: Effort) -> list[Effort]:
 
 
 def _parts(work: _Work, experiment: Experiment, effort: Effort) -> dict[str, list[Verdict]]:
-    """What each block of seeds alone says of each fact."""
+    """The verdict of each block of seeds on each claim."""
     parts: dict[str, list[Verdict]] = {}
     for block in _blocks(effort):
         asked = list(experiment.points(block))
@@ -181,12 +181,12 @@ def _judged(experiment: Experiment, measured: Measured, effort: Effort) -> Outco
         return experiment.evaluate(measured, effort)
 
 
-def _said(fact: Fact, verdict: Verdict, words: str) -> Fact:
+def _with_verdict(fact: Fact, verdict: Verdict, words: str) -> Fact:
     return replace(fact, verdict=verdict, reason=f"{words} {fact.reason}".strip()) if words else fact
 
 
 class _Judged:
-    """What was found so far, by experiment."""
+    """Outcomes so far, by experiment."""
 
     def __init__(self, about: Collection[str] | None, settled: Callable[[Outcome], None] | None) -> None:
         self.outcomes: dict[tuple[str, str], Outcome] = {}
@@ -203,14 +203,14 @@ class _Judged:
         *,
         last: bool,
     ) -> None:
-        """Judges an experiment that has its runs."""
+        """Judges an experiment with complete runs."""
         where = (experiment.study, experiment.name)
         self.points[where], self.outcomes[where] = asked[experiment], _judged(experiment, found, effort)
         if last or not self.is_open(experiment, effort):
             self.tell(where)
 
     def is_open(self, experiment: Experiment, effort: Effort) -> bool:
-        """Whether more seeds are asked for."""
+        """Whether more seeds are needed."""
         return any(
             fact.verdict == "undecided"
             and (
@@ -220,7 +220,7 @@ class _Judged:
         )
 
     def tell(self, where: tuple[str, str]) -> None:
-        """The figures of this experiment stay as they are."""
+        """Reports the figures of this experiment as final."""
         if self._settled and where not in self._told:
             self._told.add(where)
             self._settled(self.outcomes[where])
@@ -241,9 +241,9 @@ class _Work:
         asked: Mapping[Experiment, Sequence[Point]],
         complete: Callable[[Experiment, Measured], None] | None = None,
     ) -> bool:
-        """Runs what is not known yet; whether all of it was run.
+        """Runs the missing points; returns whether all were run.
 
-        `complete` is told of each experiment that has all of its runs, while those of others go on.
+        `complete` gets each experiment whose runs are finished, while others still run.
         """
         first = len(self._known)
         jobs = self._jobs(asked)
@@ -273,12 +273,12 @@ class _Work:
                 look(experiment)
             run_jobs(jobs, workers=self._workers, quiet=self._quiet, label="reproduce", on_result=keep)
         except KeyboardInterrupt:
-            # Perhaps while something was judged, with all runs there.
+            # Ctrl-C may come during a judgement, when all runs are finished.
             self._interrupted = True
         return not self._interrupted
 
     def _jobs(self, asked: Mapping[Experiment, Sequence[Point]]) -> list[Job]:
-        """What is not known yet, and gives each point its place."""
+        """The missing points; gives each point its index."""
         jobs: list[Job] = []
         first = len(self._known)
         watched: set[int] = set()
@@ -300,7 +300,7 @@ class _Work:
         return [replace(job, trace=HELD) if first + at in watched else job for at, job in enumerate(jobs)]
 
     def measured(self, points: Sequence[Point]) -> Measured | None:
-        """The runs of these points, if there are all of them."""
+        """The runs of these points, if all are finished."""
         rows = [(point.key, self.slots.get(self._places[id(point)])) for point in points]
         complete = [(key, run) for key, run in rows if run is not None]
         return Measured(complete) if len(complete) == len(rows) else None

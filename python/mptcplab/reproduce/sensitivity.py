@@ -1,6 +1,6 @@
-"""Which planted errors turn which claims: the record that `reproduce --mutate NAME --record FILE` writes.
+"""The planted errors that make claims fail: the record of `reproduce --mutate NAME --record FILE`.
 
-Owns the file (docs/verdicts/sensitivity.json) and its checks. Runs nothing: the mutants are in `mutants`.
+Owns the file (studies/sensitivity.json) and its checks. Runs nothing; `mutants` has the errors.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mptcplab.util.json_files import write_json
 from mptcplab.util.user_input import BadResult
 
 SHIPPED = Path(__file__).parents[1] / "studies" / "sensitivity.json"
-"""The record that reports show: it comes with the program."""
+"""The record that mptcplab ships, for reports."""
 CONTROL = "nothing"
 """The mutant that plants no error."""
 
@@ -23,28 +23,30 @@ Record = dict[str, Any]
 
 
 def read(path: Path) -> Record:
-    """A record. Raises `BadResult` for a file that is none."""
+    """Reads a record. Raises `BadResult` for an invalid file."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadResult(f"{path}: no record of planted errors there ({error.strerror})") from error
+        raise BadResult(f"{path}: cannot read the record of planted errors ({error.strerror})") from error
     except ValueError as error:
-        raise BadResult(f"{path}: not a record of planted errors: {error}") from error
+        raise BadResult(f"{path}: is not a record of planted errors: {error}") from error
     if not isinstance(found, dict) or not all(isinstance(found.get(key), dict) for key in ("run", "before", "turned")):
-        raise BadResult(f"{path}: not a record of planted errors: it has no tables `run`, `before` and `turned`")
+        raise BadResult(
+            f"{path}: is not a record of planted errors: the tables `run`, `before` and `turned` are missing"
+        )
     return found
 
 
 @cache
 def shipped() -> Record:
-    """The record that comes with the program."""
+    """The record that mptcplab ships."""
     return read(SHIPPED)
 
 
 def keep(
     path: Path, how: Mapping[str, Any], before: Mapping[str, str], turned: Mapping[str, Mapping[str, str]]
 ) -> None:
-    """Adds mutants to a record; one of another effort or other verdicts starts anew."""
+    """Adds mutants to a record; starts a new one if effort or verdicts differ."""
     old = read(path) if path.exists() else None
     same = old is not None and old["run"] == dict(how) and old["before"] == dict(before)
     both = {**(old["turned"] if old and same else {}), **{name: dict(lost) for name, lost in turned.items()}}
@@ -68,9 +70,9 @@ def unnoticed(record: Record) -> list[str]:
 
 
 def weak(record: Record, studies: Mapping[str, str], *, claims: int = 3, several: int = 2) -> dict[str, str]:
-    """The planted errors that turn fewer claims, or claims of fewer studies, than asked for; with the counts in words.
+    """Planted errors that make too few claims, or claims of too few studies, fail; with the counts as text.
 
-    `studies` says of which study a claim is.
+    `studies` maps claims to studies.
     """
     found = {}
     for name, lost in record["turned"].items():
@@ -82,7 +84,7 @@ def weak(record: Record, studies: Mapping[str, str], *, claims: int = 3, several
 
 
 def matrix(record: Record, studies: Mapping[str, str]) -> dict[str, dict[str, int]]:
-    """How many claims of each study each planted error makes fail."""
+    """The number of failed claims by planted error and study."""
     names = list(dict.fromkeys(studies.values()))
     return {
         name: {
@@ -95,24 +97,24 @@ def matrix(record: Record, studies: Mapping[str, str]) -> dict[str, dict[str, in
 
 
 def outdated(record: Record, claims: Collection[str], needed: Collection[str], known: Collection[str]) -> list[str]:
-    """Why the record is not one of these claims and mutants; nothing if it is.
+    """The differences between the record and these claims and mutants; empty if there are none.
 
-    `needed` are the mutants that it has to have, `known` all that there are.
+    `needed` are the required mutants, `known` all mutants.
     """
     have, turned = set(record["before"]), set(record["turned"])
     problems = [f"claim {name} is not in the record" for name in sorted(set(claims) - have)]
-    problems += [f"claim {name} of the record is gone" for name in sorted(have - set(claims))]
+    problems += [f"the record has an unknown claim {name}" for name in sorted(have - set(claims))]
     problems += [f"planted error {name} is not in the record" for name in sorted(set(needed) - turned)]
-    return problems + [f"planted error {name} of the record is gone" for name in sorted(turned - set(known))]
+    return problems + [f"the record has an unknown planted error {name}" for name in sorted(turned - set(known))]
 
 
 SEEDS = Path(__file__).parents[1] / "studies" / "seeds.json"
-"""Verdicts by blocks of seeds, by claim and first seed: `tools/blocks --record`."""
+"""Verdicts by claim and first seed of a block: `tools/blocks --record`."""
 
 
 @cache
 def by_seeds() -> dict[str, dict[str, str]]:
-    """The verdicts of claims by the first seed of a block; of claims that were asked for."""
+    """The verdicts of the selected claims by the first seed of a block."""
     if not SEEDS.exists():
         return {}
     found: dict[str, dict[str, str]] = json.loads(SEEDS.read_text(encoding="utf-8"))["verdicts"]

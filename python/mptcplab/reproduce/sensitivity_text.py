@@ -1,6 +1,6 @@
-"""What the page says of planted errors and of other seeds: a table of errors and studies, and a line for each claim.
+"""The report on planted errors and other seeds: a table of errors and studies, and a line for each claim.
 
-Owns these words. What was recorded is `sensitivity`'s.
+Owns the text. `sensitivity` owns the record.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mptcplab.util.user_input import BadResult
 
 @cache
 def _record() -> Record | None:
-    """The record that comes with the program; None where it is not there."""
+    """The record that mptcplab ships; None if it is missing."""
     try:
         return sensitivity.read(sensitivity.SHIPPED)
     except BadResult:
@@ -26,7 +26,7 @@ def _record() -> Record | None:
 
 
 def words(name: str) -> str:
-    """A planted error in words; its name for one that is no mutant any more."""
+    """The description of a planted error; its name if it is no longer a mutant."""
     return MUTANTS[name].words if name in MUTANTS else name
 
 
@@ -39,12 +39,12 @@ def of_claim(fact: str) -> str:
     if turned is None:
         return f"not tested: {html.escape(record['before'][fact])} at the effort of that record"
     if not turned:
-        return f'<span class="none">none of {len(record["turned"])} turns this claim</span>'
+        return f'<span class="none">none of {len(record["turned"])} makes this claim fail</span>'
     return ", ".join(f'<span title="{html.escape(words(name))}">{html.escape(name)}</span>' for name in turned)
 
 
 def of_seeds(fact: str) -> str:
-    """The verdicts of a claim by blocks of seeds, where they differ; else nothing."""
+    """The verdicts of a claim by blocks of seeds, if they differ; otherwise empty."""
     found = sensitivity.by_seeds().get(fact)
     if not found or len(set(found.values())) < 2:
         return ""
@@ -53,27 +53,27 @@ def of_seeds(fact: str) -> str:
 
 
 def how(record: Record) -> str:
-    """How a record was made."""
+    """The settings of a record."""
     run = record["run"]
-    seeds = f", {run['seeds']} seeds at each point" if "seeds" in run else ""
+    seeds = f", {run['seeds']} seeds per point" if "seeds" in run else ""
     return f"effort {run['effort']}{seeds}, seeds from {run['seeds_from']}"
 
 
 def _unnoticed(record: Record, silent: Sequence[str]) -> str:
-    """Says which planted errors no claim of the report notices, and which of these other claims notice."""
+    """The planted errors that no claim of the report notices, and those that other claims notice."""
     if not silent:
         return "Each is noticed by some claim."
     nobody = sensitivity.unnoticed(record)
     elsewhere = [name for name in silent if name not in nobody]
-    said = f"No claim of this report notices: {', '.join(map(html.escape, silent))}."
+    message = f"No claim of this report notices: {', '.join(map(html.escape, silent))}."
     if not elsewhere:
-        return said
+        return message
     which = "these" if len(elsewhere) == len(silent) else ", ".join(map(html.escape, elsewhere))
-    return f"{said} Claims of other experiments notice {which}."
+    return f"{message} Claims of other experiments notice {which}."
 
 
 def section(facts: Sequence[Fact]) -> str:
-    """The table of errors and studies, folded."""
+    """The folded table of errors and studies."""
     record = _record()
     if record is None:
         return ""
@@ -89,12 +89,14 @@ def section(facts: Sequence[Fact]) -> str:
         + f'<td class="number">{sum(row.values())}</td></tr>'
         for name, row in table.items()
     )
-    said = _unnoticed(record, [name for name, row in table.items() if not sum(row.values())])
-    alone = f"{len(silent)} of the {len(held)} claims that held are turned by none: {', '.join(silent) or 'none'}."
+    message = _unnoticed(record, [name for name, row in table.items() if not sum(row.values())])
+    alone = (
+        f"{len(silent)} of the {len(held)} claims that held fail with no planted error: {', '.join(silent) or 'none'}."
+    )
     return (
         f"<details><summary>{len(table)} planted errors, and the claims that notice them</summary>"
         f"<p>Each error was put into every scenario ({html.escape(how(record))}). The numbers count claims that held "
-        f"without the error and fail with it. {said} {alone}</p>"
+        f"without the error and fail with it. {message} {alone}</p>"
         f'<div class="wide"><table><thead><tr><th>error</th><th>in every scenario</th>{head}<th class="number">all</th>'
         f"</tr></thead><tbody>{rows}</tbody></table></div></details>"
     )

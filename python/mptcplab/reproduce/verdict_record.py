@@ -1,6 +1,6 @@
-"""The record of verdicts: what was found once, what differs now, and whether bounds are those that were agreed.
+"""The record of verdicts: recorded verdicts, differences, and checks of the agreed bounds.
 
-Owns the files of docs/verdicts and the comparison with studies/agreed.json. Runs nothing, judges nothing.
+Owns the files of docs/verdicts and the comparison with studies/agreed.json. Runs and judges nothing.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ End = float | None
 
 @dataclass(frozen=True)
 class Difference:
-    """A verdict that is not the recorded one."""
+    """A verdict that differs from the record."""
 
     fact: str
     recorded: str
     found: str
 
     def __str__(self) -> str:
-        """In words."""
+        """The difference as text."""
         return f"{self.fact}: recorded {self.recorded}, found {self.found}"
 
 
 def rows(facts: Iterable[Fact]) -> dict[str, dict[str, Any]]:
-    """What a record keeps of each fact."""
+    """The recorded fields of each claim."""
     return {
         fact.fact: {
             "study": fact.study,
@@ -50,7 +50,7 @@ def rows(facts: Iterable[Fact]) -> dict[str, dict[str, Any]]:
 
 
 def _widest(fact: Fact) -> dict[str, list[End]]:
-    """The widest bound of each name, of however many checks."""
+    """The widest bound of each name, over all checks."""
     ends: dict[str, tuple[float, float]] = {}
     for bound in (check.bound for check in fact.checks):
         low, high = ends.get(bound.name, (math.inf, -math.inf))
@@ -59,33 +59,33 @@ def _widest(fact: Fact) -> dict[str, list[End]]:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """A record; raises `BadResult` for a file that is none."""
+    """Reads a record; raises `BadResult` for an invalid file."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadResult(f"{path}: no record of verdicts there ({error.strerror})") from error
+        raise BadResult(f"{path}: cannot read the record of verdicts ({error.strerror})") from error
     except ValueError as error:
-        raise BadResult(f"{path}: not a record of verdicts: {error}") from error
+        raise BadResult(f"{path}: is not a record of verdicts: {error}") from error
     if not isinstance(found, dict) or not isinstance(found.get("facts"), dict):
-        raise BadResult(f"{path}: not a record of verdicts: it has no table `facts`")
+        raise BadResult(f"{path}: is not a record of verdicts: the table `facts` is missing")
     if not isinstance(found.get("studies"), dict):
-        raise BadResult(f"{path}: not a record of verdicts: it has no table `studies`, which says how each was run")
+        raise BadResult(f"{path}: is not a record of verdicts: the table `studies` with the run settings is missing")
     return found
 
 
 def require_effort(path: Path, record: Mapping[str, Any], effort: str, studies: Iterable[str]) -> None:
-    """Refuses a comparison of studies that the record has of another effort: seeds and durations would differ."""
+    """Rejects a comparison with another effort, because seeds and durations differ."""
     for study in studies:
         known = record["studies"].get(study)
         if known and known["effort"] != effort:
             raise BadResult(
-                f"{path}: {study} was recorded with the effort {known['effort']}, this is {effort}: "
-                f"run it with the effort of the record"
+                f"{path}: {study} was recorded with effort {known['effort']}, not {effort}; run it with the recorded "
+                "effort"
             )
 
 
 def differences(record: Mapping[str, Any], facts: Sequence[Fact]) -> list[Difference]:
-    """Facts whose verdict is not the recorded one; those of studies that were not run are left out."""
+    """Claims whose verdict differs from the record, among the studies that were run."""
     studies = {fact.study for fact in facts}
     before = {name: row["verdict"] for name, row in record["facts"].items() if row["study"] in studies}
     now = {fact.fact: fact.verdict for fact in facts}
@@ -98,7 +98,7 @@ def differences(record: Mapping[str, Any], facts: Sequence[Fact]) -> list[Differ
 
 
 def other_bounds(record: Mapping[str, Any], facts: Sequence[Fact]) -> list[str]:
-    """Facts whose bounds in the code are not those of the record: it is of other code then."""
+    """Claims whose bounds in the code differ from the record."""
     return [
         f"{name}: {row['bounds']} in the code, {record['facts'][name]['bounds']} in the record"
         for name, row in rows(facts).items()
@@ -109,15 +109,15 @@ def other_bounds(record: Mapping[str, Any], facts: Sequence[Fact]) -> list[str]:
 def write(
     path: Path, facts: Sequence[Fact], headers: Mapping[str, Mapping[str, Any]], because: str
 ) -> list[Difference]:
-    """Writes the record of these facts and returns what changed; a changed verdict needs the words `because`.
+    """Writes the record of these claims and returns the changes; a changed verdict requires `because`.
 
-    `headers` say of each study how it was run; what the record has of other studies stays as it is.
+    `headers` has the run settings of each study. Other studies in the record are kept.
     """
     old = read(path) if path.exists() else {"studies": {}, "facts": {}, "changes": []}
     changed = differences(old, facts) if old["facts"] else []
     if changed and not because.strip():
         raise BadResult(
-            f"{path}: {len(changed)} verdicts change ({', '.join(map(str, changed))}); say why with --because"
+            f"{path}: {len(changed)} verdicts change ({', '.join(map(str, changed))}); give the reason with --because"
         )
     studies = {fact.study for fact in facts}
     kept = {name: row for name, row in old["facts"].items() if row["study"] not in studies}
@@ -126,7 +126,7 @@ def write(
         {"fact": one.fact, "from": one.recorded, "to": one.found, "because": because.strip()} for one in changed
     ]
     now = kept | rows(facts)
-    # In the order of before, so that a difference of two records shows what differs.
+    # Keeps the order, so that a diff of two records is small.
     now = {name: now[name] for name in [*(name for name in old["facts"] if name in now), *now]}
     whole = {"studies": old["studies"] | dict(headers), "facts": now, "changes": changes}
     text = json.dumps(whole, ensure_ascii=False, indent=1)
@@ -135,15 +135,15 @@ def write(
 
 
 def agreed() -> dict[str, dict[str, Any]]:
-    """The agreed bounds by fact: words, what the code had before, the verdict before, why, and the numbers."""
+    """The agreed bounds by claim, with their reasons."""
     found: dict[str, dict[str, Any]] = json.loads(AGREED.read_text(encoding="utf-8"))
     return found
 
 
 def too_wide(facts: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """What is wrong with the bounds of facts: wider than agreed, an agreed one that is not there, or one not listed.
+    """Errors in the bounds of claims: wider than agreed, missing, or not listed.
 
-    Bounds that the code has beside the agreed ones are listed too, under `added`.
+    Further bounds of the code are listed under `added`.
     """
     problems = []
     for name, row in facts.items():
@@ -160,9 +160,9 @@ def too_wide(facts: Mapping[str, Mapping[str, Any]]) -> list[str]:
                 continue
             low, high = listed[bound]
             if _number(has_low, -math.inf) < _number(low, -math.inf) - 1e-9:
-                problems.append(f"{name}: `{bound}` allows {has_low}, agreed were {low} and more")
+                problems.append(f"{name}: `{bound}` allows {has_low}; the agreed minimum is {low}")
             if _number(has_high, math.inf) > _number(high, math.inf) + 1e-9:
-                problems.append(f"{name}: `{bound}` allows {has_high}, agreed were {high} and less")
+                problems.append(f"{name}: `{bound}` allows {has_high}; the agreed maximum is {high}")
     return problems
 
 

@@ -1,6 +1,6 @@
 """The result of one run or of several: tables, summaries, figures and files.
 
-A facade: each method calls the module that owns its work. The measurements are those of `model.measured_run`.
+A facade: each method calls the module that does its work. `model.measured_run` has the measurements.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Run(MeasuredRun):
 
     @functools.cached_property
     def samples(self) -> pa.Table:
-        """The time series, one value a row; the numeric columns are the core's memory, not a copy."""
+        """The time series, one value per row; numeric columns share the core's memory."""
         need("pyarrow")
         from mptcplab.results.model import arrow_tables
 
@@ -33,7 +33,7 @@ class Run(MeasuredRun):
 
     @functools.cached_property
     def events(self) -> pa.Table:
-        """The events that were asked for, one a row; its columns are told in docs/events.md."""
+        """The kept events, one per row; docs/events.md describes the columns."""
         need("pyarrow")
         from mptcplab.results.model import arrow_tables
 
@@ -41,22 +41,22 @@ class Run(MeasuredRun):
 
     @functools.cached_property
     def flows(self) -> pa.Table:
-        """One row for each flow: rates in bit/s, times in s; `limit_*` are shares of the time."""
+        """One row per flow: rates in bit/s, times in s; `limit_*` are shares of the time."""
         return Runs([self]).flows
 
     @functools.cached_property
     def paths(self) -> pa.Table:
-        """One row for each flow and path."""
+        """One row per flow and path."""
         return Runs([self]).paths
 
     @functools.cached_property
     def links(self) -> pa.Table:
-        """One row for each direction of each link."""
+        """One row per direction of each link."""
         return Runs([self]).links
 
     @functools.cached_property
     def blocks(self) -> pa.Table:
-        """One row for each block of application-limited traffic; empty without such traffic."""
+        """One row per block of application-limited traffic; empty without such traffic."""
         return Runs([self]).blocks
 
     def to_pandas(self) -> Any:
@@ -64,25 +64,25 @@ class Run(MeasuredRun):
         return self.samples.to_pandas()
 
     def summary(self) -> str:
-        """What happened, for a person."""
+        """A summary as text."""
         from mptcplab.results.text.summary import summary
 
         return summary(self.observed())
 
     def observed(self) -> Run:
-        """This run with what limited its paths."""
+        """This run with limiting factors."""
         return self._observed
 
     @functools.cached_property
     def _observed(self) -> Run:
-        """The same run with what limited its paths, which `sweep` and `runs` do not measure: it is run once more."""
+        """This run with limiting factors; runs of `sweep` and `runs` do not have them, and are run again."""
         known = any(path["limits"] for row in self.flow_rows for path in row["paths"])
         if known or self.backend != "sim":
             return self
         return Run(self.scenario, self.seed, _core.run(self.scenario, self.seed, None, REASONS), self.variant)
 
     def plot(self, metric: str | None = None, *, flow: str | None = None) -> Figure:
-        """A metric over time, a line for each path; without a metric, the throughput at the receiver.
+        """A metric over time, with one curve per path; by default the throughput at the receiver.
 
         Raises `ModuleNotFoundError` without matplotlib.
         """
@@ -92,29 +92,29 @@ class Run(MeasuredRun):
         return plot_run(self, metric, flow)
 
     def save(self, directory: str | PathLike[str]) -> None:
-        """Writes the scenario as run, the seed, the version and all tables."""
+        """Writes the scenario, seed, version and all tables."""
         from mptcplab.results.write.export import save_run
 
         save_run(self, directory)
 
     def iperf3(self) -> dict[str, Any]:
-        """What `iperf3 --json` would say, with `subflows` beside."""
+        """The result in the format of `iperf3 --json`, with additional `subflows`."""
         from mptcplab.results.write.iperf3 import iperf3
 
         return iperf3(self)
 
     def _repr_html_(self) -> str:
-        """For notebooks."""
+        """A table for notebooks."""
         from mptcplab.results.text.summary import summary_html
 
         return summary_html(self.observed())
 
 
 class Runs(Sequence[Run]):
-    """Several runs in the order of their jobs, and their tables one below the other."""
+    """Several runs in the order of their jobs, with joint tables."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
-        """Takes the runs as they are."""
+        """Stores the runs."""
         self._runs = list(runs)
 
     @overload
@@ -126,7 +126,7 @@ class Runs(Sequence[Run]):
         return Runs(self._runs[index]) if isinstance(index, slice) else self._runs[index]
 
     def __len__(self) -> int:
-        """How many runs."""
+        """The number of runs."""
         return len(self._runs)
 
     def __iter__(self) -> Iterator[Run]:
@@ -143,7 +143,7 @@ class Runs(Sequence[Run]):
 
     @property
     def flows(self) -> pa.Table:
-        """One row for each run and flow."""
+        """One row per run and flow."""
         need("pyarrow")
         from mptcplab.results.model import arrow_tables
 
@@ -151,7 +151,7 @@ class Runs(Sequence[Run]):
 
     @property
     def paths(self) -> pa.Table:
-        """One row for each run, flow and path."""
+        """One row per run, flow and path."""
         need("pyarrow")
         from mptcplab.results.model import arrow_tables
 
@@ -159,7 +159,7 @@ class Runs(Sequence[Run]):
 
     @property
     def events(self) -> pa.Table:
-        """The events of all runs that kept some."""
+        """The events of all runs."""
         need("pyarrow")
         from mptcplab.results.model import arrow_tables
 
@@ -167,7 +167,7 @@ class Runs(Sequence[Run]):
 
     @property
     def links(self) -> pa.Table:
-        """One row for each run and direction of a link."""
+        """One row per run and direction of a link."""
         need("pyarrow")
         from mptcplab.results.model import arrow_tables
 
@@ -175,7 +175,7 @@ class Runs(Sequence[Run]):
 
     @property
     def blocks(self) -> pa.Table:
-        """One row for each block of application-limited traffic."""
+        """One row per block of application-limited traffic."""
         need("pyarrow")
         from mptcplab.results.model import arrow_tables
 
@@ -188,18 +188,18 @@ class Runs(Sequence[Run]):
         save_runs(self, directory)
 
     def plot(self, metric: str = "goodput") -> Figure:
-        """A column of `flows` for each variant: the mean over its seeds, with its interval."""
+        """A column of `flows` by variant: the mean over the seeds with its interval."""
         need("matplotlib")
         from mptcplab.plots.runs_overview import plot_runs
 
         return plot_runs(self, metric)
 
     def __repr__(self) -> str:
-        """How many there are."""
+        """The number of runs."""
         return f"<{len(self)} runs>"
 
     def _repr_html_(self) -> str:
-        """For notebooks: a row for each variant."""
+        """A table with one row per variant, for notebooks."""
         from mptcplab.plots.runs_overview import runs_html
 
         return runs_html(self)

@@ -1,7 +1,7 @@
-"""Many runs on several cores, with a progress line.
+"""Runs jobs on several cores, with a progress line.
 
-Owns the order of results (that of the jobs, whatever the number of workers) and what happens on
-Ctrl-C: finished runs are kept. Never looks into a result.
+Owns the order of results, which is that of the jobs for any number of workers. Ctrl-C keeps finished runs. Never looks
+into a result.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """A scenario to run with a seed; `variant` tells runs of one batch apart."""
+    """A scenario and a seed; `variant` distinguishes the runs of a batch."""
 
     scenario: _core.Scenario
     seed: int
     variant: str = ""
     trace: Trace | None = None
-    """Which events are kept; None is none, and nothing is observed."""
+    """The events to keep; None keeps no events and observes nothing."""
     values: Mapping[str, Value] = field(default_factory=dict, compare=False)
-    """What a sweep varies and this run has, by key: columns of its tables."""
+    """The values of a sweep in this run, by key: columns of its tables."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C during a batch. `finished` holds the runs that ended before, in the order of the jobs."""
+    """Ctrl-C during a batch. `finished` has the finished runs, in the order of the jobs."""
 
     def __init__(self, finished: Runs, total: int, count: int | None = None) -> None:
-        """Remembers what was finished of `total` runs; `count` where that is more than is still in memory."""
+        """Stores the finished runs of `total`; `count` is given if more runs than those in memory were finished."""
         count = len(finished) if count is None else count
         super().__init__(f"interrupted after {count} of {total} runs")
         self.finished = finished
@@ -46,7 +46,7 @@ class Interrupted(KeyboardInterrupt):
 
 
 def default_workers() -> int:
-    """The cores that this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -58,9 +58,9 @@ def run_jobs(
     label: str = "runs",
     on_result: Callable[[int, Run], None] | None = None,
 ) -> Runs:
-    """Runs the jobs; `on_result` sees each run as it ends, with the number of its job.
+    """Runs the jobs; `on_result` gets the number and run of each finished job.
 
-    Raises `Interrupted` on Ctrl-C, with the runs that were finished.
+    Raises `Interrupted` with the finished runs on Ctrl-C.
     """
     slots: list[Run | None] = [None] * len(jobs)
     if not jobs:
@@ -94,15 +94,15 @@ def run_jobs(
 
 
 class Progress:
-    """A bar on a terminal, a line every five seconds elsewhere; nothing in the first second.
+    """A progress bar on a terminal, a line every five seconds elsewhere; nothing in the first second.
 
-    Of a single run there are no lines elsewhere: nobody counts to one.
+    For a single run, no lines are printed elsewhere.
     """
 
     def __init__(
         self, total: int, label: str, *, quiet: bool = False, out: TextIO | None = None, length: float = 0.0
     ) -> None:
-        """Begins to count; `out` is stderr by default, `length` the virtual seconds of all where that is known."""
+        """`out` is stderr by default; `length` is the virtual time of all runs in seconds, if it is known."""
         self._out = sys.stderr if out is None else out
         self._total, self._label, self._quiet, self._length = total, label, quiet, length
         self._start = time.monotonic()
@@ -111,14 +111,14 @@ class Progress:
         self._drawn = False
 
     def tick(self, done: int, behind: float = 0.0) -> None:
-        """Shows that `done` of the total are done, and `behind` of the virtual seconds, if it is time to."""
+        """Prints that `done` runs and `behind` virtual seconds are finished, if the next output is due."""
         now = time.monotonic()
         pause = 0.1 if self._terminal else 5.0
         alone = self._total == 1 and not self._terminal
         if self._quiet or alone or now - self._start < 1.0 or now - self._shown < pause:
             return
         self._shown = now
-        share, text = said(done, self._total, behind, self._length, now - self._start)
+        share, text = progress_text(done, self._total, behind, self._length, now - self._start)
         text = f"{self._label}: {text}"
         if self._terminal:
             filled = round(24 * share)
@@ -129,15 +129,15 @@ class Progress:
         self._out.flush()
 
     def close(self) -> None:
-        """Takes the bar away."""
+        """Clears the bar."""
         if self._drawn:
             self._out.write("\r\x1b[K")
             self._out.flush()
             self._drawn = False
 
 
-def said(done: int, total: int, behind: float, length: float, spent: float) -> tuple[float, str]:
-    """What share is done, and how that is said: runs, virtual time where it is known, its rate, the time left."""
+def progress_text(done: int, total: int, behind: float, length: float, spent: float) -> tuple[float, str]:
+    """The finished share, and its text: runs, virtual time, its rate, and the remaining time."""
     share = min(1.0, behind / length if length else done / total)
     parts = [f"{done} of {total}"] if total > 1 else []
     if length:

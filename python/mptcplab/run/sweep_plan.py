@@ -1,6 +1,6 @@
-"""The plan of a sweep: every combination of some values, with every seed, cut into parts.
+"""The plan of a sweep: every combination of values with every seed, cut into parts.
 
-Owns the order of the runs, and what two plans must have in common. Runs nothing.
+Owns the order of the runs, and the identity of a plan. Runs nothing.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from mptcplab.scenario.definition import Scenario
 
 PART_BYTES = 64e6
-"""Results of a part in memory, about."""
+"""Approximate results of a part in memory."""
 MOST_RUNS = 1024
-"""Runs of a part."""
+"""Maximum number of runs in a part."""
 
 
 @dataclass(frozen=True)
@@ -32,23 +32,23 @@ class Point:
     values: dict[str, str]
     scenario: _core.Scenario
     typed: dict[str, Value]
-    """The same as columns have them."""
+    """The values as columns."""
 
     @property
     def variant(self) -> str:
-        """What its runs are called."""
+        """The name of its runs."""
         return ", ".join(f"{key}={value}" for key, value in self.values.items())
 
 
 class SweepPlan:
-    """What is to be run, in order: for each point every seed."""
+    """The runs in order: every seed of each point."""
 
     def __init__(
         self, scenario: Scenario, vary: Mapping[str, Sequence[str]], seeds: range, *, observed: bool = False
     ) -> None:
-        """Checks every point; `observed` runs also tell what their links could carry, and take a little longer.
+        """Checks every point. `observed` runs also measure the capacity of links, and take slightly longer.
 
-        Raises `ScenarioError` where a point cannot be.
+        Raises `ScenarioError` for an invalid point.
         """
         self.vary, self.seeds, self.observed = dict(vary), seeds, observed
         choices = zip(itertools.product(*vary.values()), itertools.product(*typed(vary).values()), strict=True)
@@ -57,17 +57,17 @@ class SweepPlan:
 
     @property
     def runs(self) -> int:
-        """How many."""
+        """The number of runs."""
         return len(self.points) * len(self.seeds)
 
     @property
     def runs_of_part(self) -> int:
-        """How many runs a part has; the last one has what is left."""
+        """The number of runs in a part; the last part may have fewer."""
         largest = max(point.scenario.result_bytes for point in self.points)
         return int(min(MOST_RUNS, max(1.0, PART_BYTES // max(largest, 1.0))))
 
     def parts(self) -> Iterator[range]:
-        """The numbers of the runs of each part."""
+        """The run numbers of each part."""
         size = self.runs_of_part
         return (range(at, min(at + size, self.runs)) for at in range(0, self.runs, size))
 
@@ -78,7 +78,7 @@ class SweepPlan:
         return Job(point.scenario, self.seeds[at % len(self.seeds)], point.variant, values=point.typed, trace=trace)
 
     def plan(self) -> dict[str, Any]:
-        """What an unfinished sweep must have in common with one that goes on with it."""
+        """The identity of the plan; a resumed sweep must have the same."""
         digest = hashlib.sha256("\0".join(point.scenario.to_toml() for point in self.points).encode()).hexdigest()
         return {
             "mptcplab": _core.__version__,

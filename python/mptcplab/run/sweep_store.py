@@ -1,6 +1,6 @@
-"""The parts of a sweep on the disk, and the result that they are joined to.
+"""The parts of a sweep on disk, and the joined result.
 
-Owns the plan of an unfinished sweep, and what of it can be used again. Runs nothing.
+Owns the plan of an unfinished sweep, and the reuse of its parts. Runs nothing.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 PLAN, PARTS, SWEEP = "sweep.json", "parts", "sweep"
 PICTURES = ("sweep.png", "sweep.svg", "sweep.pdf", "throughput.png", "throughput.svg", "iperf3.json")
-"""Files that a sweep or a run leaves beside its tables."""
+"""Further files of a sweep or a run."""
 UNFINISHED = 10**6
-"""In place of a part's number."""
+"""The number of an unfinished part."""
 
 
 def _schema(file: Path) -> pa.Schema:
@@ -45,30 +45,30 @@ def _table(file: Path) -> pa.Table:
 
 
 class Store:
-    """The parts of a sweep on the disk."""
+    """The parts of a sweep on disk."""
 
     def __init__(self, sweep: SweepPlan, output: Path, *, resume: bool) -> None:
-        """Begins a sweep in `output`, or goes on with it. Raises `BadResult` where that cannot be."""
+        """Starts a sweep in `output`, or continues it. Raises `BadResult` if that is impossible."""
         self._sweep, self._output = sweep, folder(output)
         plan, known = sweep.plan(), self._known()
         if known is None and any((output / PARTS).glob("*")):
-            raise BadResult(f"{output / PARTS}: holds files of something else; give another --output")
+            raise BadResult(f"{output / PARTS}: contains files of another program; choose another --output")
         if known and not resume:
             raise BadResult(
-                f"{output}: holds an unfinished sweep; --resume goes on with it, another --output begins anew"
+                f"{output}: contains an unfinished sweep; continue it with --resume, or choose another --output"
             )
         self.is_complete = resume and known is None and (output / "run.json").is_file()
         if self.is_complete:
             known = read_json(output / "run.json").get(SWEEP)
-            # How it was cut into parts shows nowhere in a whole one.
+            # A complete sweep does not depend on its division into parts.
             del plan["runs_of_part"]
         if resume and not isinstance(known, dict):
-            raise BadResult(f"{output}: there is no sweep to go on with; leave --resume out")
+            raise BadResult(f"{output}: contains no sweep to continue; remove --resume")
         differs = [key for key in plan if known and known.get(key) != plan[key]]
         if differs:
             raise BadResult(
-                f"{output}: holds {'a' if self.is_complete else 'an unfinished'} sweep of another kind "
-                f"({', '.join(differs)}); give the arguments that it began with, or another --output"
+                f"{output}: contains {'a' if self.is_complete else 'an unfinished'} sweep with other arguments "
+                f"({', '.join(differs)}); use its arguments, or choose another --output"
             )
         if self.is_complete:
             return
@@ -78,7 +78,7 @@ class Store:
             write_json(plan, self._output / PLAN)
 
     def _forget(self) -> None:
-        """Removes the result that stood here, by what its list names: nobody else's file."""
+        """Removes the previous result, by the files that its list names."""
         if not (self._output / "run.json").is_file():
             return
         scenarios = {Path(row["scenario"]).name for row in read_json(self._output / "run.json")["runs"]}
@@ -92,7 +92,7 @@ class Store:
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise BadResult(f"{file}: damaged: {error}; give another --output") from error
+            raise BadResult(f"{file}: damaged: {error}; choose another --output") from error
         return found if isinstance(found, dict) else {}
 
     def _file(self, number: int, table: str) -> Path:
@@ -102,16 +102,16 @@ class Store:
         return self._parts / f"{number:06}.json"
 
     def finished(self) -> int:
-        """How many parts are whole, from the first on."""
+        """The number of complete parts from the start."""
         return next(number for number in itertools.count() if not self._list(number).is_file())
 
     def all_rows(self) -> Iterator[list[dict[str, Any]]]:
-        """The table of flows of a sweep that is complete, in pieces."""
+        """The table of flows of a complete sweep, in pieces."""
         for piece in read_pieces(self._output / "flows.parquet"):
             yield piece.to_pylist()
 
     def rows(self, number: int) -> list[dict[str, Any]] | None:
-        """The table of flows of a part that was finished; of a damaged one, which is run again, None."""
+        """The table of flows of a complete part; None for a damaged part, which is run again."""
         if not self._list(number).is_file():
             return None
         try:
@@ -124,7 +124,7 @@ class Store:
         return rows
 
     def _whole(self, number: int) -> pa.Table:
-        """The table of flows of a part of which everything can be read. Raises `BadResult`."""
+        """The table of flows of a readable part. Raises `BadResult`."""
         runs = next(itertools.islice(self._sweep.parts(), number, None))
         jobs = [self._sweep.job(at) for at in runs]
         try:
@@ -138,16 +138,16 @@ class Store:
         return tables["flows"]
 
     def write(self, number: int, runs: Runs) -> None:
-        """Writes a part; its list of runs comes last, so that who finds that finds all."""
+        """Writes a part; its list of runs comes last, as the sign of completeness."""
         for table, rows in tables_of(runs).items():
             write_parquet(rows, self._file(number, table))
         write_json([described(run, "") for run in runs], self._list(number))
 
     def join(self, done: int, more: Runs | None = None) -> None:
-        """Makes one result of the first `done` runs, and `more` of the part that was not finished."""
+        """Joins the first `done` runs, and `more` runs of an unfinished part, to one result."""
         numbers = list(range(-(-done // self._sweep.runs_of_part)))
         if more:
-            # By a number that no part has: nobody shall take it for a whole one.
+            # No complete part has this number.
             numbers.append(UNFINISHED)
             self.write(UNFINISHED, more)
         for table in TABLES:
@@ -163,14 +163,14 @@ class Store:
                 for number in numbers
                 for row in json.loads(self._list(number).read_text(encoding="utf-8"))
             )
-            # The plan belongs to a whole sweep alone: another may read its table instead of running it again.
+            # Only a complete sweep stores its plan: a later one may then read its table instead of running it.
             plan = {key: value for key, value in self._sweep.plan().items() if key != "runs_of_part"}
             whole = {SWEEP: plan} if done == self._sweep.runs else {}
             header = {"mptcplab": _core.__version__, "backend": "sim"} | whole
             write_long(header, "runs", rows, self._output / "run.json")
 
     def _scenarios(self) -> dict[str, str]:
-        """Writes each scenario once; the file of each variant."""
+        """Writes each scenario once; returns the file of each variant."""
         files, names = dict[str, str](), dict[str, str]()
         for point in self._sweep.points:
             text = point.scenario.to_toml()
@@ -181,6 +181,6 @@ class Store:
         return names
 
     def clear(self) -> None:
-        """Takes the parts away, the plan last: parts without one would be nobody's."""
+        """Removes the parts, and the plan last, because parts without a plan cannot be identified."""
         shutil.rmtree(self._parts)
         (self._output / PLAN).unlink()

@@ -1,6 +1,6 @@
-"""What a sweep found: means with intervals by point and flow, and points compared seed by seed.
+"""The results of a sweep: means with intervals by point and flow, and comparisons paired by seed.
 
-Owns which metrics there are and how they are said. Never runs or draws.
+Owns the printed metrics. Never runs or draws.
 """
 
 from __future__ import annotations
@@ -20,39 +20,39 @@ if TYPE_CHECKING:
     from mptcplab.run.sweep_plan import SweepPlan
 
 MOST_FLOWS = 10
-"""Flows in a table; of more, the first."""
+"""Flows in a table; more are omitted."""
 LEAST_P = 0.001
-"""Smaller p-values are not printed as numbers: no test of a few seeds tells them apart, and none is zero."""
+"""Smaller p-values are printed as "<", because a few seeds cannot resolve them."""
 SAME = 0.005
-"""Means that differ by less than this part of them are the same for a reader."""
+"""Means within this relative difference count as equal."""
 OBSERVED = ("capacity", "best_capacity")
-"""Metrics of which only observed runs tell."""
+"""Metrics that only observed runs have."""
 _RATES = ("goodput", "throughput")
 _MOMENTS = ("completion_s", "handshake_s", "fell_back_at_s")
-"""What happens once, or never."""
+"""Times of events that happen once or never."""
 
 
 class Found:
-    """The values of a sweep by point, flow and metric, one for each seed."""
+    """The values of a sweep by point, flow and metric, one per seed."""
 
     def __init__(self, sweep: SweepPlan, wanted: Sequence[str]) -> None:
-        """Nothing yet: `take` has what was found."""
+        """Starts empty; `take` adds values."""
         self.vary, self.seeds, self.metrics = sweep.vary, sweep.seeds, list(wanted)
         self.points = [point.values for point in sweep.points]
         self._at = {point.variant: number for number, point in enumerate(sweep.points)}
         self.flows: list[str] = []
         self._warmup = [point.scenario.warmup for point in sweep.points]
-        # By flow: in how many runs its handshake was long, and the longest one.
+        # By flow: the number of runs with a long handshake, and the longest one.
         self._waited: dict[str, tuple[int, float]] = {}
-        # Metrics that some run has.
+        # Metrics that at least one run has.
         self._measured: dict[str, None] = {}
-        # By flow: in how many runs it ended before the warm-up did.
+        # By flow: the number of runs that ended before the warm-up.
         self._early: dict[str, int] = {}
-        # Eight bytes a value, for sweeps of a hundred thousand runs.
+        # Eight bytes per value, for sweeps of 100,000 runs.
         self._values: dict[tuple[int, str, str], array[float]] = {}
 
     def take(self, rows: Iterable[Mapping[str, Any]]) -> None:
-        """Sorts rows of the table of flows."""
+        """Adds rows of the table of flows."""
         for row in rows:
             if row["flow"] not in self.flows:
                 if len(self.flows) == MOST_FLOWS:
@@ -75,7 +75,7 @@ class Found:
             self._waited[row["flow"]] = (count + 1, max(longest, took))
 
     def notes(self) -> list[str]:
-        """What a reader of these rates has to know: rates count from the end of a handshake, however long it took."""
+        """Notes on the rates, such as long handshakes that they exclude."""
         empty = [metric for metric in self.metrics if not any(self._has(metric))]
         known = ", ".join(name for name in FLOW_NUMBERS if name in self._measured)
         absent = [f"{name} was not measured in any run; these runs have {known}" for name in empty]
@@ -89,7 +89,7 @@ class Found:
             for flow, (count, longest) in self._waited.items()
         ]
         over = [
-            f"{flow} was over before the warm-up in {count} of {runs} runs, which have no {' and no '.join(rates)}"
+            f"{flow} ended before the warm-up in {count} of {runs} runs, which have no {' and no '.join(rates)}"
             for flow, count in self._early.items()
         ]
         return [*absent, *waited, *over]
@@ -102,25 +102,25 @@ class Found:
 
     @staticmethod
     def check_reference(vary: Mapping[str, Sequence[str]], text: str) -> tuple[str, str]:
-        """The key and the value that points are compared with."""
+        """The key and the value of the reference points."""
         key, _, value = text.partition("=")
         choose(key, vary, "key of --vary", "--compare")
         return key, choose(value, vary[key], f"value of {key}", "--compare")
 
     def estimate(self, point: int, flow: str, metric: str) -> Estimate:
-        """Over the seeds; what was not measured in a run, as the end of a transfer that did not end, is left out."""
+        """Mean and interval over the seeds that have the metric."""
         return estimate(self.values(point, flow, metric))
 
     def values(self, point: int, flow: str, metric: str) -> list[float]:
-        """Those of the seeds in which it was measured."""
+        """The values of the seeds that have the metric."""
         return [value for value in self._values.get((point, flow, metric), []) if not math.isnan(value)]
 
     def missing(self, point: int, flow: str, metric: str) -> int:
-        """In how many runs it was not measured."""
+        """The number of runs without the metric."""
         return sum(math.isnan(value) for value in self._values.get((point, flow, metric), []))
 
     def table(self) -> list[list[str]]:
-        """A row for each point."""
+        """One row per point."""
         columns = [(flow, metric) for flow in self.flows for metric in self.metrics]
         rows = [[*self.vary, *(self._title(flow, metric) for flow, metric in columns)]]
         for at, point in enumerate(self.points):
@@ -128,7 +128,7 @@ class Found:
         return rows
 
     def compared(self, text: str) -> list[list[str]]:
-        """A row for each point that is not the reference, flow and metric."""
+        """One row per compared point, flow and metric."""
         rows = [[*self.vary, "flow", "metric", "difference", "p", "d_z"]]
         for at, flow, metric, found in self._pairs(text):
             units = unit(metric)[0]
@@ -137,11 +137,11 @@ class Found:
             effect = "-" if math.isnan(found.effect) else f"{found.effect:+.2f}"
             rows.append([*self.points[at].values(), flow, name, _signed(found), p, effect])
         if len(rows) == 1:
-            raise BadResult(f"--compare {text}: there is no other point to compare with")
+            raise BadResult(f"--compare {text}: there is no other point to compare")
         return rows
 
     def without_effect(self) -> list[str]:
-        """Keys whose values changed no mean by `SAME` or more, whatever the other keys were."""
+        """Keys whose values changed no mean by `SAME` or more, for any values of the other keys."""
         if all(math.isnan(value) for values in self._values.values() for value in values):
             return []
         return [key for key in self.vary if len(self.vary[key]) > 1 and not self._has_effect(key)]
@@ -162,7 +162,7 @@ class Found:
         return False
 
     def documents(self, compare: str | None) -> list[dict[str, Any]]:
-        """The same for machines: an entry for each point."""
+        """The results as JSON: one entry per point."""
         found = []
         for at, point in enumerate(self.points):
             entry: dict[str, Any] = {"point": point, "seeds": len(self.seeds)}

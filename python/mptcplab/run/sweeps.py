@@ -1,8 +1,7 @@
-"""A sweep: every combination of some values, run and written part by part.
+"""Runs sweeps part by part, and resumes them.
 
-Owns the plan of a sweep, its parts on the disk, and how an unfinished one goes on. A part is the tables of so many runs
-that follow each other in the plan; parts are joined in its order, so that the files are the same however often it was
-interrupted. Memory holds one part, however many runs there are.
+A part is the tables of consecutive runs of the plan. Parts are joined in order, so interruptions do not change the
+files. Memory holds one part, for any number of runs.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from mptcplab.run.sweep_store import Store
 
 Take = Callable[[list[dict[str, Any]]], None]
-"""Who is given rows of flows."""
+"""A function that receives rows of flows."""
 
 
 class Sweep(SweepPlan):
@@ -38,15 +37,15 @@ class Sweep(SweepPlan):
         workers: int | None = None,
         quiet: bool = False,
     ) -> None:
-        """Runs what is missing; gives `take` the rows of flows of each part, in order.
+        """Runs the missing parts; gives `take` the rows of flows of each part, in order.
 
-        Raises `Interrupted` after Ctrl-C; what was finished is in `output` then, and `resume` goes on there.
+        Raises `Interrupted` after Ctrl-C; `output` then has the finished runs, and `resume` continues.
         """
         with only_writer(output) if output else nullcontext():
             self._run(self._store(output, resume=resume) if output else None, take, workers, quiet=quiet)
 
     def _store(self, output: Path, *, resume: bool) -> Store:
-        # What needs no files needs no Arrow.
+        # Without files, Arrow is not needed.
         from mptcplab.run.sweep_store import Store
 
         return Store(self, output, resume=resume)
@@ -70,10 +69,10 @@ class Sweep(SweepPlan):
                 done += len(runs)
                 progress.tick(done)
         except KeyboardInterrupt as interrupt:
-            # Anywhere: in the middle of a part, or while one is written.
+            # Ctrl-C can come within a part, or while one is written.
             some = interrupt.finished if isinstance(interrupt, Interrupted) else Runs([])
             if store:
-                # It may have come between the last part's file and `done`: the disk knows.
+                # It may come between the last part's file and `done`; the files decide.
                 done = min(store.finished() * self.runs_of_part, self.runs)
                 store.join(done, some)
             raise Interrupted(Runs([]), self.runs, done + len(some)) from None

@@ -1,7 +1,7 @@
-"""Arguments of the Python interface, checked before anything is made of them.
+"""Checks of arguments of the Python API.
 
-Owns the errors: `TypeError` for a value of a wrong type, `ValueError` for a wrong value of the right one, each with the
-name of the argument, the value, and what would be right. What a scenario may say is the core's word.
+Owns the errors: `TypeError` for a wrong type, `ValueError` for a wrong value. Each names the argument, the value and
+valid choices. The core decides what a scenario may contain.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 
 
 def name_fields(made: type[_T]) -> type[_T]:
-    """Has a dataclass name the field that was meant by one that it has not: `Flow(cc="lia")`."""
+    """A class decorator: constructor errors suggest the nearest field, such as for `Flow(cc="lia")`."""
     init: Callable[..., None] = vars(made)["__init__"]
 
     @functools.wraps(init)
@@ -31,7 +31,8 @@ def name_fields(made: type[_T]) -> type[_T]:
         names = [field.name for field in fields(cast("Any", made))]
         if positions:
             raise TypeError(
-                f"{made.__name__}({_text(positions[0])}): values have names; write {made.__name__}({names[0]}=...)"
+                f"{made.__name__}({_text(positions[0])}): arguments must be named; write "
+                f"{made.__name__}({names[0]}=...)"
             )
         for name in values:
             if name not in names:
@@ -45,7 +46,7 @@ def name_fields(made: type[_T]) -> type[_T]:
 
 
 def none_of(others: Mapping[str, object], function: str, names: Sequence[str], instead: Mapping[str, str]) -> None:
-    """Refuses arguments that a function does not have; `instead` has the calls that were meant by some of them."""
+    """Rejects unknown arguments of a function; `instead` maps some of them to other calls."""
     for name in others:
         near = nearest(name, names)
         known = f"did you mean {near}?" if near else f"there are: {', '.join(names)}"
@@ -54,7 +55,7 @@ def none_of(others: Mapping[str, object], function: str, names: Sequence[str], i
 
 
 def seed(value: object, name: str = "seed") -> int:
-    """A seed."""
+    """Checks a seed."""
     number = whole(value, name)
     if not 0 <= number <= MOST_SEED:
         raise ValueError(f"{name} = {number}: must be between 0 and {MOST_SEED}")
@@ -62,17 +63,17 @@ def seed(value: object, name: str = "seed") -> int:
 
 
 def seeds(values: object) -> list[int]:
-    """Seeds of several runs."""
+    """Checks the seeds of several runs."""
     if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-        raise TypeError(f"seeds = {_text(values)}: must be several whole numbers, such as range(1, 6)")
+        raise TypeError(f"seeds = {_text(values)}: must be several integers, such as range(1, 6)")
     found = [seed(value, f"seeds[{at}]") for at, value in enumerate(values)]
     if not found:
-        raise ValueError("seeds: there are none; name at least one, such as range(1, 6)")
+        raise ValueError("seeds = []: must not be empty; use for example range(1, 6)")
     return found
 
 
 def workers(value: object) -> int | None:
-    """How many cores; None is all."""
+    """Checks the number of workers; None means all cores."""
     if value is None:
         return None
     number = whole(value, "workers")
@@ -82,46 +83,46 @@ def workers(value: object) -> int | None:
 
 
 def whole(value: object, name: str) -> int:
-    """A whole number, of NumPy too."""
+    """An integer, also from NumPy."""
     if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise TypeError(f"{name} = {_text(value)}: must be a whole number, not {_type(value)}")
+        raise TypeError(f"{name} = {_text(value)}: must be an integer, not {_type(value)}")
     return int(value.__index__())
 
 
 def tables(values: object, name: str, kind: type) -> Mapping[str, Any]:
-    """Named tables of a scenario: its paths, flows, cells or stations."""
+    """Checks named tables of a scenario: paths, flows, cells or stations."""
     what = kind.__name__
     if not isinstance(values, Mapping):
         raise TypeError(f"{name} = {_text(values)}: must be a mapping of names, such as {{'a': {what}(...)}}")
     for key, value in values.items():
         if not isinstance(key, str):
-            raise TypeError(f"{name}: {_text(key)} is no name; names are strings")
+            raise TypeError(f"{name}: the key {_text(key)} must be a string")
         if not isinstance(value, (Mapping, kind)):
             raise TypeError(f"{name}.{key} = {_text(value)}: must be {what}(...) or a mapping, not {_type(value)}")
     return values
 
 
 def choices(vary: object) -> Mapping[str, Sequence[Any]]:
-    """What a sweep varies: keys, and the values of each."""
+    """Checks the keys and values of a sweep."""
     if not isinstance(vary, Mapping):
-        raise TypeError(f"vary = {_text(vary)}: must be a mapping of keys and their values")
+        raise TypeError(f"vary = {_text(vary)}: must be a mapping from keys to values")
     found = dict[str, Sequence[Any]]()
     for key, values in vary.items():
         if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
-            raise TypeError(f"vary: {key} = {_text(values)}: must be several values (try [{_text(values)}])")
+            raise TypeError(f"vary: {key} = {_text(values)}: must be a list of values (try [{_text(values)}])")
         found[key] = list(values)
         if not found[key]:
-            raise ValueError(f"vary: {key} = []: has no value")
+            raise ValueError(f"vary: {key} = []: must not be empty")
     return found
 
 
 def plain(value: Any, place: str) -> Any:
-    """A value of a scenario: a string, a number, true or false, or mappings and sequences of these."""
+    """Checks a scenario value: a string, number, boolean, mapping or sequence."""
     if is_dataclass(value) and not isinstance(value, type):
         more = getattr(value, "more", None) or {}
         if not isinstance(more, Mapping):
             raise TypeError(f"{place}.more = {_text(more)}: must be a mapping")
-        # `from` is a word of Python's.
+        # `from` is a Python keyword.
         own = {field.name.rstrip("_"): getattr(value, field.name) for field in fields(value) if field.name != "more"}
         return plain(own | dict(more), place)
     if isinstance(value, Mapping):
@@ -142,7 +143,7 @@ def plain(value: Any, place: str) -> Any:
         return [plain(item, f"{place}[{at}]") for at, item in enumerate(value)]
     if isinstance(value, AbstractSet):
         raise TypeError(
-            f"{place} = {_text(value)}: must be a list, whose order is the same each time, not {_type(value)}"
+            f"{place} = {_text(value)}: must be a list, because its order must be fixed, not {_type(value)}"
         )
     raise TypeError(f"{place} = {_text(value)}: must be a string, a number, True or False, not {_type(value)}")
 

@@ -1,7 +1,7 @@
-"""Scenarios in Python: loaded, parsed or built, always checked by the same Rust code.
+"""Scenarios in Python: loaded, parsed or built, and always checked by the core.
 
-Owns the way from Python values to TOML. Never decides what is allowed: that is the core's word,
-and its errors (`ScenarioError`) say the key, the value and the nearest valid choice.
+Owns the conversion of Python values to TOML. Never decides what is valid; the core's `ScenarioError` names the key, the
+value and the nearest valid choice.
 """
 
 from __future__ import annotations
@@ -37,25 +37,27 @@ HISTORICAL: dict[str, str | bool] = {
     "sndbuf_shrinks": True,
     "rcvbuf_by_path": False,
 }
-"""Multipath TCP as the papers of 2011 to 2014 had it, for the keys of a flow or the `defaults` of a scenario; what is
-the default today, and why: docs/never-slower.md."""
+"""MPTCP as in the papers of 2011 to 2014, for the keys of a flow or the `defaults` of a scenario. For today's defaults
+and their reasons, see docs/never-slower.md.
+"""
 
 AS_STUDIED: dict[str, str | bool] = {**HISTORICAL, "minshall": False}
-"""What the published studies are run with, and Nagle's rule as in their records. Kernels of these years had Minshall's:
-one verdict of the default differs by it, D-3.2, which is undecided then and depends else."""
+"""Settings of the published studies. Minshall's variant of Nagle's algorithm is off, although kernels of these years
+had it; only the verdict of D-3.2 depends on it.
+"""
 
 NO_JITTER: dict[str, str] = {"start": "0s", "processing": "0s"}
-"""For the `jitter` of a scenario whose hosts leave nothing to chance: without losses, all seeds give one run."""
+"""For the `jitter` of a scenario without random host delays. Without losses, all seeds then give the same run."""
 
 
 @name_fields
 @dataclass(kw_only=True)
 class Path:
-    """A path between client and server; the keys are those of `[paths.NAME]` in a scenario file."""
+    """A path between client and server, with the keys of `[paths.NAME]` in a scenario file."""
 
     rate: str | None = None
     trace: str | None = None
-    """A file: delivery opportunities, or a table of what the path is like over time; instead of `rate`."""
+    """A file with delivery opportunities, or with path properties over time; replaces `rate`."""
     trace_start: str | None = None
     trace_repeat: bool | None = None
     delay: str | None = None
@@ -63,11 +65,11 @@ class Path:
     loss: str | None = None
     gilbert_elliott: Mapping[str, str] | None = None
     loss_model: Mapping[str, Any] | None = None
-    """`{"kind": NAME, ...}`: a model that the core's build has from elsewhere."""
+    """`{"kind": NAME, ...}`: a model that a plugin adds to the core."""
     jitter: str | None = None
     reorder: bool | None = None
     queue: str | Mapping[str, Any] | None = None
-    """A limit (`"53p"`), or a discipline (`{"kind": "codel"}`)."""
+    """A limit (`"53p"`), or a queue discipline (`{"kind": "codel"}`)."""
     mark: str | None = None
     path_mtu: int | None = None
     icmp: bool | None = None
@@ -84,7 +86,7 @@ class Path:
 @name_fields
 @dataclass(kw_only=True)
 class Cell:
-    """An access point and its channel; the keys are those of `[cells.NAME]`."""
+    """An access point and its channel, with the keys of `[cells.NAME]`."""
 
     standard: Literal["802.11b", "802.11a", "802.11g", "802.11n"] | None = None
     channel: int | None = None
@@ -105,7 +107,7 @@ class Cell:
 @name_fields
 @dataclass(kw_only=True)
 class Station:
-    """A wireless interface of a host; the keys are those of `[stations.NAME]`."""
+    """A wireless interface of a host, with the keys of `[stations.NAME]`."""
 
     host: str | None = None
     cell: str | None = None
@@ -123,10 +125,10 @@ class Station:
 @name_fields
 @dataclass(kw_only=True)
 class Flow:
-    """A connection; the keys are those of `[flows.NAME]`, those of a plugin go into `more`."""
+    """A connection, with the keys of `[flows.NAME]`; keys of a plugin go into `more`."""
 
     from_: str | None = None
-    """The host that opens it: `from` in a file."""
+    """The host that opens the connection: `from` in a file."""
     to: str | None = None
     stack: Literal["mptcplab", "linux"] | None = None
     transport: Literal["mptcp", "tcp", "udp"] | None = None
@@ -136,7 +138,7 @@ class Flow:
     """A flow from each host of the `topology`."""
     paths: Sequence[str] | None = None
     congestion: str | Mapping[str, Any] | None = None
-    """A name, or `{"kind": NAME, ...}` with values for it; so are `scheduler` and `path_manager`."""
+    """A name, or `{"kind": NAME, ...}` with parameters; the same holds for `scheduler` and `path_manager`."""
     coupling_scope: Literal["all", "shared"] | None = None
     scheduler: str | Mapping[str, Any] | None = None
     path_manager: str | Mapping[str, Any] | None = None
@@ -166,7 +168,7 @@ class Flow:
     bytes: str | None = None
     blocks: str | None = None
     application: Mapping[str, Any] | None = None
-    """`{"kind": NAME, ...}`: an application that the core's build has from elsewhere."""
+    """`{"kind": NAME, ...}`: an application that a plugin adds to the core."""
     rate: str | None = None
     datagram: str | None = None
     on: str | None = None
@@ -206,7 +208,7 @@ class Flow:
 @name_fields
 @dataclass(kw_only=True)
 class Event:
-    """Something that changes during the run, as `[[events]]`."""
+    """A change during the run, with the keys of `[[events]]`."""
 
     at: str
     set: Mapping[str, Any]
@@ -219,7 +221,7 @@ class Event:
 
 
 class Scenario:
-    """A checked scenario. It never changes: `vary` gives a changed copy."""
+    """A checked, immutable scenario; `vary` returns a changed copy."""
 
     def __init__(
         self,
@@ -231,7 +233,7 @@ class Scenario:
         name: str = "scenario",
         **more: Any,
     ) -> None:
-        """Builds a scenario; `more` takes every other key of a scenario file."""
+        """Builds a scenario; `more` accepts every other key of a scenario file."""
         if not isinstance(name, str):
             raise TypeError(f"name = {name!r}: must be a string")
         for key, kind in (("cells", Cell), ("stations", Station)):
@@ -263,18 +265,18 @@ class Scenario:
 
     @classmethod
     def parse(cls, text: str, name: str = "scenario") -> Scenario:
-        """Reads the text of a scenario file; errors call it `name`."""
+        """Parses the text of a scenario file; errors refer to it as `name`."""
         return cls._of(_core.Scenario.parse(text, name))
 
     @classmethod
     def packaged(cls, name: str) -> Scenario:
-        """Reads a scenario that comes with mptcplab, such as `s1`."""
+        """Reads an example scenario of mptcplab, such as `s1`."""
         return cls.load(FilePath(__file__).parents[1] / "scenarios" / f"{name}.toml")
 
     def vary(self, values: Mapping[str, str | int | bool], *, origin: str = "vary") -> Scenario:
-        """A copy with other values by dotted key: `{"paths.wifi.loss": "5%"}`; errors begin with `origin`."""
+        """A copy with other values by dotted key: `{"paths.wifi.loss": "5%"}`; errors start with `origin`."""
         if not isinstance(values, Mapping):
-            raise TypeError(f"{origin}: {values!r}: must be a mapping of keys and values")
+            raise TypeError(f"{origin}: {values!r}: must be a mapping from keys to values")
         checked = {key: arguments.plain(value, f"{origin}: {key}") for key, value in values.items()}
         pairs = [(key, value if isinstance(value, str) else _value(value)) for key, value in checked.items()]
         return Scenario._of(self._core.with_values(pairs, origin))
@@ -287,10 +289,10 @@ class Scenario:
         trace: str | Trace | None = None,
         **others: Never,
     ) -> Run:
-        """Runs it once. With `captures`, that directory gets a pcapng for each host and interface.
+        """Runs the scenario once. With `captures`, writes a pcapng per host and interface to that directory.
 
-        With `trace`, names of kinds of events separated by commas or `all`, the run has `events`. The run is observed:
-        it has the capacity of its links, and what limited its paths. Those of `runs` and `sweep` are not observed.
+        With `trace`, comma-separated event kinds or `all`, the run has `events`. The run is observed: it has link
+        capacities and limiting factors. The runs of `runs` and `sweep` are not observed.
         """
         arguments.none_of(others, "run", ("seed", "captures", "trace"), {"seeds": "runs(seeds=range(1, 4))"})
         seed = arguments.seed(seed)
@@ -299,7 +301,7 @@ class Scenario:
         return Run(self._core, seed, results)
 
     def runs(self, seeds: Iterable[int], *, workers: int | None = None) -> Runs:
-        """Runs it once for each seed, on several cores."""
+        """Runs the scenario once per seed, on several cores."""
         jobs = [Job(self._core, seed) for seed in arguments.seeds(seeds)]
         return run_jobs(jobs, workers=arguments.workers(workers))
 
@@ -310,7 +312,7 @@ class Scenario:
         seeds: Iterable[int] = (1,),
         workers: int | None = None,
     ) -> Runs:
-        """Runs every combination of the values with every seed; each run's `variant` says which."""
+        """Runs every combination of the values with every seed; `variant` of a run names the combination."""
         jobs, seeds, vary = [], arguments.seeds(seeds), arguments.choices(vary)
         workers = arguments.workers(workers)
         columns = itertools.product(*typed(vary).values())
@@ -322,31 +324,31 @@ class Scenario:
         return run_jobs(jobs, workers=workers)
 
     def baselines(self) -> list[tuple[str, str, Scenario]]:
-        """The single-path runs to compare with: flow, path, scenario."""
+        """The single-path baselines: flow, path, scenario."""
         return [(flow, path, Scenario._of(core)) for flow, path, core in self._core.baselines()]
 
     def to_toml(self) -> str:
-        """The scenario as it runs, every default filled in."""
+        """The scenario with all defaults, as TOML."""
         return self._core.to_toml()
 
     @property
     def core(self) -> _core.Scenario:
-        """What the compiled core runs."""
+        """The scenario of the core."""
         return self._core
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """The name of the scenario."""
         return self._core.name
 
     @property
     def duration(self) -> float:
-        """Seconds."""
+        """The duration in seconds."""
         return self._core.duration
 
     @property
     def flows(self) -> list[str]:
-        """Names of the connections."""
+        """Names of the flows."""
         return self._core.flows
 
     @property
@@ -355,12 +357,12 @@ class Scenario:
         return self._core.paths
 
     def __repr__(self) -> str:
-        """Name, paths, flows and length."""
+        """Name, paths, flows and duration."""
         return f"<Scenario {self.name}: {', '.join(self.flows)} over {', '.join(self.paths)}, {self.duration:g} s>"
 
 
 def to_toml(table: Mapping[str, Any]) -> str:
-    """TOML of nested mappings, dataclasses, sequences and plain values; None is left out."""
+    """TOML of nested mappings, dataclasses, sequences and plain values; omits None."""
     lines: list[str] = []
     _write_table(lines, "", arguments.plain(table, ""))
     return "\n".join(lines) + "\n"

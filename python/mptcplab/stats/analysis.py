@@ -1,7 +1,7 @@
-"""What a result says by interface and time, in steps of equal length, as mp-analyze of the UCL study made it.
+"""Tables of results by interface in equal time steps, like mp-analyze of the UCL study.
 
-Owns the tables by interface and in total. Never reads a file, never draws. Source of the quantities:
-UCL MSc report "Wireless Interference and Multipath TCP" (2013), sections 3.4 and 3.5.
+Owns the tables by interface and in total. Never reads a file, never draws. For the quantities, see the UCL MSc report
+"Wireless Interference and Multipath TCP" (2013), sections 3.4 and 3.5.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mptcplab.util.user_input import BadResult, choose
 INTERVAL = 0.5
 """Seconds between two rows, as mp-stats samples."""
 TOTAL = "total"
-"""The name of the sum over all interfaces."""
+"""The name of the total over all interfaces."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Quantity:
     name: str
     metric: str
     kind: Kind
-    """A rate is averaged over time, a state over its samples, a count gives what came on top in each step."""
+    """Rates are averaged over time, states over samples; counts give the growth in each step."""
     unit: str
     scale: float
-    """Units of the metric in one unit of the column."""
+    """Units of the metric per unit of the column."""
 
 
 QUANTITIES = (
@@ -66,29 +66,29 @@ QUANTITIES = (
 )
 COLUMNS = {quantity.name: quantity for quantity in QUANTITIES}
 OF_FLOWS = (LATENCY, COMPLETION)
-"""Metrics of flows whose distribution has a value for each block, or for each run."""
+"""Metrics of flows whose distribution has a value per block or per run."""
 UTILISATION = "utilisation"
-"""Percent of the throughput of all interfaces that one has."""
+"""The share of an interface in the total throughput, percent."""
 
 
 def unit(column: str) -> str:
-    """Unit of a column."""
+    """The unit of a column."""
     return "%" if column == UTILISATION else "s" if column == COMPLETION else COLUMNS[column].unit
 
 
 def check_metric(name: str) -> str:
-    """The name of a column; `BadResult` with the nearest otherwise."""
+    """The name of a column; otherwise `BadResult` with the nearest name."""
     return choose(name, [*COLUMNS, UTILISATION], "metric")
 
 
 def tables(
     run: SavedRun, interval: float = INTERVAL, *, flow: str | None = None, only: Sequence[str] = tuple(COLUMNS)
 ) -> dict[str, pa.Table]:
-    """A table for each interface and for `TOTAL`, a row for each step of `interval` seconds.
+    """A table for each interface and for `TOTAL`, with one row per `interval` seconds.
 
-    Columns are `time_s` (the end of the step), `utilisation` and those of `QUANTITIES`, in their units. What was
-    not measured is NaN; a rate of an interface whose subflow is closed is 0. In the total, bytes and rates add up,
-    round trips are means. `flow` takes one flow alone, `only` some of `COLUMNS`, with the throughput.
+    Columns are `time_s` (the end of the step), `utilisation` and those of `QUANTITIES`, in their units. Unmeasured
+    values are NaN; the rate of an interface with a closed subflow is 0. In the total, bytes and rates add up, and RTTs
+    are averaged. `flow` selects one flow, `only` some of `COLUMNS`, with the throughput.
     """
     return {name: pa.table(found) for name, found in columns(run, interval, flow=flow, only=only).items()}
 
@@ -96,7 +96,7 @@ def tables(
 def columns(
     run: SavedRun, interval: float = INTERVAL, *, flow: str | None = None, only: Sequence[str] = tuple(COLUMNS)
 ) -> dict[str, dict[str, Floats]]:
-    """The same as arrays."""
+    """The tables as arrays."""
     if flow is not None:
         choose(flow, run.flows, "flow")
     steps = _steps(run, interval)
@@ -113,7 +113,7 @@ def columns(
 
 
 def values(run: SavedRun, metric: str, path: str, *, interval: float = INTERVAL, warmup: float | None = None) -> Floats:
-    """The steps of one column of an interface (or `TOTAL`) after the warm-up, by default the scenario's."""
+    """The steps of a column of an interface (or `TOTAL`) after the warm-up (default: the scenario's)."""
     check_metric(metric)
     choose(path, [*run.paths, TOTAL], "interface", run.source or run.name)
     steps = _steps(run, interval)
@@ -128,13 +128,13 @@ def values(run: SavedRun, metric: str, path: str, *, interval: float = INTERVAL,
 
 
 def of_flow(run: SavedRun, metric: str, flow: str, *, warmup: float | None = None) -> Floats:
-    """The latency of each block of a flow that was ready after the warm-up, or its completion time."""
+    """The latency of each block of a flow that became ready after the warm-up, or its completion time."""
     choose(flow, run.flows, "flow", run.source or run.name)
     if metric == COMPLETION:
         return run.completion(flow)
     ready, took = run.latency(flow)
     if not ready.size:
-        raise BadResult(f"{run.source or run.name}: {flow} sends no blocks, and latency is measured of blocks")
+        raise BadResult(f"{run.source or run.name}: {flow} sends no blocks, so it has no latency")
     values: Floats = took[ready >= (run.warmup if warmup is None else warmup)]
     return values / COLUMNS[LATENCY].scale
 
@@ -146,8 +146,8 @@ def _steps(run: SavedRun, interval: float) -> Floats:
     usual = between(times)
     if interval < usual * (1 - 1e-6):
         raise BadResult(
-            f"{run.source or run.name}: an interval of {interval:g} s is shorter than the {usual:g} s between its "
-            "samples; take a longer one, or set a shorter `sample` in the scenario"
+            f"{run.source or run.name}: an interval of {interval:g} s is shorter than the sampling interval of "
+            f"{usual:g} s; use a longer one, or set a shorter `sample` in the scenario"
         )
     count = max(1, math.ceil(times[-1] / interval - 1e-6))
     return np.arange(1, count + 1) * interval
@@ -171,7 +171,7 @@ def _over_interfaces(  # noqa: PLR0913, RUF100 - what a table is made of
     interval: float,
     flow: str | None,
 ) -> Floats:
-    """The total: what the connections themselves say, if they do; otherwise from the interfaces."""
+    """The total of connection metrics, or otherwise of interfaces."""
     quantity = COLUMNS[name]
     if quantity.metric not in LINK_METRICS and name != "throughput":
         whose = [flow] if flow else run.flows
@@ -187,7 +187,7 @@ def _one(run: SavedRun, quantity: Quantity, flow: str, path: str, steps: Floats,
 
 
 def _add(parts: Sequence[Floats], steps: Floats, *, mean: bool) -> Floats:
-    """Sum or mean of what is known at each step; NaN where nothing is."""
+    """The sum or mean of known values at each step; NaN without any."""
     if not parts:
         return np.full(steps.size, math.nan)
     stack = np.array(parts)
@@ -202,5 +202,5 @@ def _add(parts: Sequence[Floats], steps: Floats, *, mean: bool) -> Floats:
 
 
 def _filled(column: Floats) -> Floats:
-    """Nothing where it is not known."""
+    """NaN where the value is unknown."""
     return column if np.isfinite(column).all() else np.nan_to_num(column)

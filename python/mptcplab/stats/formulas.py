@@ -1,7 +1,6 @@
-"""Formulas of the literature that measurements are held against.
+"""Formulas of the literature that measurements are compared with.
 
-Each function names its source. Rates are in bit/s of payload, times in seconds. Nothing here looks
-at a run.
+Each function names its source. Rates are in bit/s of payload, times in seconds. Nothing here uses a run.
 """
 
 from __future__ import annotations
@@ -12,16 +11,16 @@ from collections.abc import Sequence
 MSS = 1448
 """Payload bytes of a full segment with timestamps on an MTU of 1500."""
 FRAME = 1514
-"""Bytes of the frame that carries it: IP packet and Ethernet header."""
+"""Bytes of its frame: IP packet and Ethernet header."""
 
 
 def line_goodput(rate: float, mss: int = MSS, frame: int = FRAME) -> float:
-    """The most payload that a line of `rate` bit/s carries: frames count, payload arrives."""
+    """The maximum payload rate of a link of `rate` bit/s, after frame overhead."""
     return rate * mss / frame
 
 
 def window_limit(window_bytes: float, rtt: float) -> float:
-    """What a window lets through: one window each round trip."""
+    """The rate of one window per RTT."""
     return window_bytes * 8 / rtt
 
 
@@ -36,8 +35,8 @@ def pftk(  # noqa: PLR0913, RUF100 - the parameters of the formula
 ) -> float:
     """Steady-state TCP throughput under random loss (Padhye et al., SIGCOMM 1998, equation 30).
 
-    `acked` is the number of segments that one acknowledgement covers (b), `timeout` the first
-    retransmission timeout (T0), by default Linux's: the round trip plus 200 ms at least.
+    `acked` is the number of segments per acknowledgement (b), `timeout` the first retransmission timeout (T0; default:
+    Linux's, the RTT plus at least 200 ms).
     """
     limit = window * 8 / rtt
     if loss <= 0:
@@ -54,10 +53,10 @@ def reno_window(loss: float) -> float:
 
 
 def lia_windows(losses: Sequence[float], rtts: Sequence[float]) -> list[float]:
-    """Segments in the windows of LIA (RFC 6356) on paths of fixed loss and round trip.
+    """Segments in the windows of LIA (RFC 6356) on paths of fixed loss and RTT.
 
-    The fixed point of increase = decrease on each path, by damped iteration. In it the total rate
-    equals Reno's on the best path.
+    The fixed point of increase = decrease on each path, by damped iteration. There, the total rate equals Reno's on the
+    best path.
     """
     windows = [reno_window(loss) for loss in losses]
     for _ in range(20_000):
@@ -75,16 +74,16 @@ def lia_windows(losses: Sequence[float], rtts: Sequence[float]) -> list[float]:
 
 
 def lia_rates(losses: Sequence[float], rtts: Sequence[float], mss: int = MSS) -> list[float]:
-    """Bit/s of LIA on each path; see `lia_windows`."""
+    """Rates of LIA on each path, bit/s; see `lia_windows`."""
     windows = lia_windows(losses, rtts)
     return [window / rtt * mss * 8 for window, rtt in zip(windows, rtts, strict=True)]
 
 
 def random_loss_law(loss: float, rtt: float, *, acked: int = 1, mss: int = MSS) -> float:
-    """Bit/s of Reno where each segment is lost at random, and no timeout matters.
+    """Rate of Reno with random segment losses and rare timeouts, bit/s.
 
-    1.31 segments over the root of the loss (Ott, Kemperman and Mathis, "The stationary behavior of ideal TCP congestion
-    avoidance", 1996). `acked` is the number of segments that one acknowledgement covers, where windows grow by
+    1.31 segments over the root of the loss rate (Ott, Kemperman and Mathis, "The stationary behavior of ideal TCP
+    congestion avoidance", 1996). `acked` is the number of segments per acknowledgement, if windows grow by
     acknowledgements.
     """
     return 1.31 / math.sqrt(acked * loss) * mss * 8 / rtt
@@ -98,13 +97,13 @@ _MAC, _CCMP, _ACK = 36, 16, 14
 
 
 def ofdm(size: int, mbps: int) -> float:
-    """Seconds on the air of a frame of `size` bytes at an OFDM rate of 2.4 GHz."""
+    """Transmission time of a frame of `size` bytes at an OFDM rate of 2.4 GHz, seconds."""
     symbols = math.ceil((_SERVICE_AND_TAIL + 8 * size) / (4 * mbps))
     return PREAMBLE + _SYMBOL * symbols + SIGNAL_EXTENSION
 
 
 def backoff_fixed_point(stations: int, *, window: int = 16, doublings: int = 6) -> tuple[float, float]:
-    """Probability that a saturated station sends in a slot, and that a transmission collides.
+    """The probability that a saturated station sends in a slot, and that a transmission collides.
 
     Bianchi (2000), equations 7 and 9, for windows of `window` slots that double `doublings` times.
     """
@@ -126,11 +125,11 @@ def backoff_fixed_point(stations: int, *, window: int = 16, doublings: int = 6) 
 def saturated_cell(
     stations: int, *, packet: int = 1500, wpa2: bool = False, protection: bool = False
 ) -> tuple[float, float]:
-    """IP packets a second of all saturated stations of an 802.11g cell at 54 Mb/s, and the share of collisions.
+    """IP packets per second of all saturated stations of an 802.11g cell at 54 Mb/s, and the share of collisions.
 
-    Bianchi's fixed point with counters that stand still while the medium is busy, so that a station that has just sent
-    may draw zero and send again before others count. A collision costs EIFS. `protection` puts a CTS-to-self at
-    11 Mb/s with a long preamble before each frame. The share is that of transmissions.
+    Bianchi's fixed point with counters that freeze while the medium is busy. A station that has just sent may draw zero
+    and send again first. A collision costs EIFS. `protection` adds a CTS-to-self at 11 Mb/s with a long preamble before
+    each frame. The share refers to transmissions.
     """
     sends, collides = backoff_fixed_point(stations)
     idle = (1 - sends) ** stations

@@ -1,7 +1,7 @@
-"""Series in steps of equal length.
+"""Resamples series in equal time steps.
 
-Owns how samples become a rate, a state or a count in each step. Series of the same times, as those of a run and the
-runs of a sweep mostly are, share where each sample goes.
+Owns the conversion of samples to a rate, a state or a count per step. Series with the same sample times share the index
+computation.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ Reals = NDArray[np.floating[Any]]
 Kind = Literal["rate", "state", "count"]
 
 KEPT = 8
-"""How many different times are remembered."""
+"""Maximum number of cached time axes."""
 
 
 def resample(times: Reals, values: Reals, steps: Reals, interval: float, kind: Kind) -> Floats:
-    """A series in steps of `interval` that end at `steps`; NaN where there is no sample.
+    """A series in steps of `interval` that end at `steps`; NaN without samples.
 
-    Rates hold over the time since the sample before them, so a step's rate is the mean weighted by time, and bytes
-    are kept. States are the mean of the samples in the step. Counts give the growth within the step.
+    A rate holds since the previous sample, so the rate of a step is a time-weighted mean, which preserves bytes. States
+    are averaged over the samples of the step. Counts give the growth within the step.
     """
     if not times.size:
         return np.full(steps.size, math.nan)
@@ -34,18 +34,18 @@ def resample(times: Reals, values: Reals, steps: Reals, interval: float, kind: K
 
 
 def between(times: Floats) -> float:
-    """The usual time between two samples, the first of them after 0."""
+    """The usual time between two samples, starting at 0."""
     return _between(times.tobytes())
 
 
 class _Places:
-    """Where samples go that are taken at some times."""
+    """The steps of samples that are taken at the same times."""
 
     def __init__(self, times: Reals, steps: Reals, interval: float) -> None:
         self._times, self._steps, self._interval = times, steps, interval
 
     def growth(self, values: Reals) -> Floats:
-        """What came on top in each step."""
+        """The growth in each step."""
         at, begun = self._last
         last = np.maximum.accumulate(values)[at]
         last = np.concatenate(([0.0], last if begun is None else np.where(begun, last, 0.0)))
@@ -69,7 +69,7 @@ class _Places:
 
     @cached_property
     def _last(self) -> tuple[NDArray[np.intp], NDArray[np.bool_] | None]:
-        """The last sample up to the end of each step, and whether there is one; None where there always is."""
+        """The last sample up to the end of each step, and whether there is one; None if there always is."""
         at = np.searchsorted(self._times, self._steps + 1e-9, side="right")
         begun = at > 0
         return np.maximum(at - 1, 0), None if begun.all() else begun
@@ -83,7 +83,7 @@ class _Places:
 
     @cached_property
     def _lengths(self) -> Reals:
-        """The time that a rate holds for; not through a long hole before it."""
+        """The time that a rate holds, without a preceding gap."""
         lengths = np.diff(self._times, prepend=0.0)
         if lengths.size > 1:
             lengths = np.minimum(lengths, np.median(np.diff(self._times)) * 1.5)
@@ -91,7 +91,7 @@ class _Places:
 
     @cached_property
     def _by_length(self) -> tuple[NDArray[Any], bool]:
-        """Time with samples in each step, and whether there always is some."""
+        """The sampled time in each step, and whether it is always positive."""
         weights = np.bincount(self._place, weights=self._lengths, minlength=self._steps.size)
         return weights, bool((weights > 0).all())
 

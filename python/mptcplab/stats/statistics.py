@@ -1,6 +1,6 @@
-"""Statistics that the studies use.
+"""Statistics of the studies.
 
-Owns the formulas; knows nothing of runs, scenarios or plots. Never draws a random number.
+Owns the formulas. Knows neither runs nor scenarios nor figures. Never draws a random number.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Estimate:
         return self.mean + self.half_width
 
     def __str__(self) -> str:
-        """As `1.23 ± 0.04`, small means with two digits; without the interval when there is one value."""
+        """Formatted as `1.23 ± 0.04`, small means with two digits; without interval for one value."""
         small = 0.0 < abs(self.mean) < 0.095
         digits = min(1 - math.floor(math.log10(abs(self.mean))), 9) if small else 2
         mean = f"{self.mean:.{digits}f}"
@@ -58,9 +58,9 @@ def estimate(values: Iterable[float], confidence: float = 0.95) -> Estimate:
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with the ends of its confidence interval, which need not lie evenly; from `n` runs.
+    """A value with its confidence interval, which may be asymmetric, from `n` runs.
 
-    One run has no interval: its ends are infinite, and it decides nothing.
+    One run has infinite bounds, and decides nothing.
     """
 
     mean: float
@@ -69,7 +69,7 @@ class Interval:
     n: int
 
     def __str__(self) -> str:
-        """As `1.23 (1.10 to 1.37)`; where all runs gave exactly the same, as `1.23 (no spread)`."""
+        """Formatted as `1.23 (1.10 to 1.37)`; if all runs are equal, as `1.23 (no spread)`."""
         if math.isnan(self.mean):
             return "nothing over nothing" if self.n else "no run"
         if self.n < 2:
@@ -88,7 +88,7 @@ def interval(values: Iterable[float], confidence: float = 0.95) -> Interval:
 
 
 def difference(first: Sequence[float], second: Sequence[float], *, paired: bool, confidence: float = 0.95) -> Interval:
-    """Mean of the first less mean of the second; `paired` where both are of the same runs (Student), else Welch's."""
+    """Mean of the first minus mean of the second; Student's interval for `paired` values, otherwise Welch's."""
     if paired:
         return interval((a - b for a, b in zip(first, second, strict=True)), confidence)
     a, b = _moments(first), _moments(second)
@@ -97,11 +97,11 @@ def difference(first: Sequence[float], second: Sequence[float], *, paired: bool,
 
 
 def ratio(first: Sequence[float], second: Sequence[float], *, paired: bool, confidence: float = 0.95) -> Interval:
-    """Mean of the first over mean of the second, with an interval on the scale of logarithms.
+    """Mean of the first over mean of the second, with an interval on a logarithmic scale.
 
-    The spread of log(x/y) is that of x_i/x - y_i/y (the delta method); `paired` where both are of the same runs, which
-    counts what they have in common, otherwise the two add up with Welch's degrees of freedom. Nothing
-    over something is 0, and something over nothing infinite, in every run. Of pairs, nothing over nothing is no run.
+    The spread of log(x/y) is that of x_i/x - y_i/y (the delta method). For `paired` values of the same runs, their
+    covariance counts; otherwise the variances add up with Welch's degrees of freedom. Zero over a positive value is 0,
+    and a positive value over zero is infinite. Pairs in which both values are zero are excluded.
     """
     if paired:
         pairs = [pair for pair in zip(first, second, strict=True) if any(pair)]
@@ -137,7 +137,7 @@ def _moments(values: Sequence[float]) -> tuple[float, float]:
 def _around(  # noqa: PLR0913, RUF100 - two samples
     mean: float, first: float, second: float, n: int, m: int, confidence: float
 ) -> Interval:
-    """The interval of a difference of two means (Welch, 1947), of which the variances are given."""
+    """The interval of a difference of two means (Welch, 1947) from their variances."""
     fewest = min(n, m)
     if fewest < 2:
         return Interval(mean, -math.inf, math.inf, fewest)
@@ -151,17 +151,19 @@ def _around(  # noqa: PLR0913, RUF100 - two samples
 
 @dataclass(frozen=True)
 class Paired:
-    """How pairs of values differ: the mean difference with its interval, and what to make of it."""
+    """Paired differences: the mean with its interval, the p-value and the effect size."""
 
     difference: Interval
     p: float
-    """Of Student's paired t test, two-sided; NaN for fewer than two pairs, 0 or 1 where all differ by the same."""
+    """Two-sided p-value of Student's paired t test; NaN for fewer than two pairs, 0 or 1 if all differences are
+    equal.
+    """
     effect: float
-    """Cohen's d_z (1988, section 2.3.5): the mean difference over its standard deviation; infinite without that."""
+    """Cohen's d_z (1988, section 2.3.5): the mean difference over its standard deviation; infinite if that is zero."""
 
 
 def paired(first: Sequence[float], second: Sequence[float]) -> Paired:
-    """First less second, pair by pair."""
+    """First minus second, pair by pair."""
     found = difference(first, second, paired=True)
     if found.n < 2:
         return Paired(found, math.nan, math.nan)
@@ -176,9 +178,9 @@ def paired(first: Sequence[float], second: Sequence[float]) -> Paired:
 
 @lru_cache(maxsize=4096)
 def t_quantile(probability: float, degrees: float) -> float:
-    """The quantile of Student's t distribution: Newton's steps on its distribution function, or bisection's."""
+    """The quantile of Student's t distribution, by Newton's method or bisection."""
     if not 0 < probability < 1 or degrees <= 0:
-        raise ValueError("a quantile needs 0 < probability < 1 and degrees of freedom above 0")
+        raise ValueError("a quantile requires 0 < probability < 1 and positive degrees of freedom")
     if probability < 0.5:
         return -t_quantile(1 - probability, degrees)
     low, high = 0.0, 1.0
@@ -239,9 +241,9 @@ def _incomplete_beta(a: float, b: float, x: float) -> float:
 
 
 def jain(values: Sequence[float]) -> float:
-    """Jain's fairness index, (sum x)^2 / (n sum x^2): 1 when all get the same, 1/n when one gets everything.
+    """Jain's fairness index, (sum x)^2 / (n sum x^2): 1 if all values are equal, 1/n if all but one are zero.
 
-    NaN when nobody gets anything (Jain, Chiu and Hawe, DEC-TR-301, 1984).
+    NaN if all are zero (Jain, Chiu and Hawe, DEC-TR-301, 1984).
     """
     total = math.fsum(values)
     squares = math.fsum(value * value for value in values)
@@ -251,10 +253,10 @@ def jain(values: Sequence[float]) -> float:
 
 
 def aggregation_benefit(multipath: float, single: Sequence[float]) -> float:
-    """What several paths brought (Paasch et al., CSWS 2014).
+    """The aggregation benefit of several paths (Paasch et al., CSWS 2014).
 
-    0 is the best single path, 1 the sum of all; below zero the share of the best path that was
-    lost, down to -1 for nothing at all. NaN when nothing could be gained, or where a rate is NaN.
+    0 is the best single path, 1 the total of all paths. Negative values are the lost share of the best path, down to -1
+    for no data. NaN if nothing could be gained, or a rate is NaN.
     """
     if any(map(math.isnan, (multipath, *single))):
         return math.nan
@@ -267,7 +269,7 @@ def aggregation_benefit(multipath: float, single: Sequence[float]) -> float:
 
 
 def distribution(values: Sequence[float] | NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The empirical distribution function (CDF): sorted values, and the share that is at most each.
+    """The empirical distribution function (CDF): sorted values, and the share at or below each.
 
     F(x_k) = k/n for the k-th smallest of n values: it rises from 1/n to 1. Both are empty without values.
     """
@@ -276,12 +278,12 @@ def distribution(values: Sequence[float] | NDArray[np.float64]) -> tuple[NDArray
 
 
 def quantile(values: Sequence[float] | NDArray[np.float64], share: float) -> float:
-    """The smallest value that at least `share` of the values reach from below, the inverse of `distribution`.
+    """The smallest value with at least `share` of the values at or below it, the inverse of `distribution`.
 
     `share` is from 0 to 1; NaN without values.
     """
     if not 0 <= share <= 1:
-        raise ValueError("a quantile needs a share from 0 to 1")
+        raise ValueError("a quantile requires a share from 0 to 1")
     ordered = np.sort(np.asarray(values, dtype=np.float64))
     if not ordered.size:
         return math.nan
@@ -289,9 +291,9 @@ def quantile(values: Sequence[float] | NDArray[np.float64], share: float) -> flo
 
 
 def shares(parts: NDArray[np.float64] | Sequence[float] | Sequence[Sequence[float]]) -> NDArray[np.float64]:
-    """Each part of the sum along the first axis, x_i / sum x: from 0 to 1, together 1; NaN where the sum is 0.
+    """Each value as a share of the sum along the first axis, 0 to 1; NaN if the sum is 0.
 
-    Parts are 0 or more. The utilisation of the UCL study (2013, section 3.5) is this in percent.
+    Values must not be negative. In percent, this is the utilisation of the UCL study (2013, section 3.5).
     """
     amounts = np.asarray(parts, dtype=np.float64)
     total = amounts.sum(axis=0)
@@ -301,7 +303,7 @@ def shares(parts: NDArray[np.float64] | Sequence[float] | Sequence[Sequence[floa
 
 
 def correlation(x: Sequence[float], y: Sequence[float]) -> float:
-    """Pearson's correlation; NaN when one of them does not vary."""
+    """Pearson's correlation; NaN if one series is constant."""
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     a, b = a - a.mean(), b - b.mean()
     scale = math.sqrt(float(a @ a) * float(b @ b))
@@ -309,9 +311,9 @@ def correlation(x: Sequence[float], y: Sequence[float]) -> float:
 
 
 def transfer_times(completions: Iterable[float | None]) -> tuple[list[float], int]:
-    """The times of the transfers that ended, in seconds from the open to the last byte, and how many did not end.
+    """Times of the finished transfers, in seconds from the open to the last byte, and the number of unfinished ones.
 
-    None stands for a transfer that never ended: a mean over the others alone would flatter, so their number is said.
+    None stands for an unfinished transfer. A mean over the others alone would be biased, so the number is reported.
     """
     every = list(completions)
     ended = [time for time in every if time is not None]

@@ -1,4 +1,4 @@
-"""The published studies: one package each, found here by name. Other packages add theirs by entry points."""
+"""The published studies, one package each. Plugins add studies by entry points."""
 
 from mptcplab import plugins
 from mptcplab.studies.abdrabou_heterogeneous import STUDY as ABDRABOU_HETEROGENEOUS
@@ -14,7 +14,7 @@ STUDIES: dict[str, Study] = {
 
 
 def all_studies() -> tuple[dict[str, Study], dict[str, str]]:
-    """Our studies and those of other packages; and what is wrong with entry points that give none, by name."""
+    """The studies of mptcplab and of plugins, and the problems of invalid entry points by name."""
     added, problems = plugins.studies(STUDIES)
     return STUDIES | added, problems
 

@@ -1,7 +1,6 @@
-"""What every study is made of: experiments, runs by key, facts and figures.
+"""The parts of a study: experiments, runs by key, claims and figures.
 
-Owns these words, nothing else. A study says which runs it needs and judges what they gave; running
-is the business of `reproduce`, writing that of `report`.
+A study lists its runs and judges the results. `reproduce.runner` runs them, `reproduce.report` writes the report.
 """
 
 from __future__ import annotations
@@ -29,29 +28,29 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to run: `quick` for a look, `default`, `full` for narrow intervals."""
+    """The amount of runs: `quick`, `default`, or `full` for narrow intervals."""
 
     name: Literal["quick", "default", "full"]
     first: int = 1
-    """The first seed: other blocks of seeds should say the same."""
+    """The first seed; other blocks of seeds should give the same verdicts."""
     times: int = 1
-    """How many times as many seeds as usual, where an interval straddled a bound."""
+    """The factor on the usual number of seeds, for intervals that straddled a bound."""
     exactly: int | None = None
-    """As many seeds for each point, whatever is undecided: to compare blocks of them."""
+    """An exact number of seeds per point, to compare blocks of seeds."""
 
     def pick(self, quick: T, default: T, full: T) -> T:
         """The value for this effort."""
         return {"quick": quick, "default": default, "full": full}[self.name]
 
-    def seeds(self, quick: int, default: int, full: int, *, beside: bool = False) -> range:
-        """The seeds for this effort: at most twice the usual, with `full` 40 where that is more; `quick` the usual.
+    def seeds(self, quick: int, default: int, full: int, *, comparison: bool = False) -> range:
+        """The seeds for this effort: at most twice the usual number, with `full` at least 40, with `quick` the usual
+        number.
 
-        What stands `beside` the judged network decides nothing: it has one less with `quick`, and otherwise no more
-        where a fact is undecided.
+        Runs for `comparison` decide nothing. They get one seed less with `quick`, and no more for undecided claims.
         """
         if self.exactly:
             return range(self.first, self.first + self.exactly)
-        if beside:
+        if comparison:
             return range(self.first, self.first + self.pick(max(1, quick - 1), default, full))
         usual = self.pick(quick, default, full)
         most = self.pick(usual, 2 * usual, max(40, 2 * usual))
@@ -60,7 +59,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Fact:
-    """A statement of a source, held against measurements."""
+    """A statement of a source, compared with measurements."""
 
     study: str
     experiment: str
@@ -72,16 +71,18 @@ class Fact:
     verdict: Verdict
     reason: str
     checks: tuple[Check, ...] = ()
-    """What decided: values with intervals against bounds, of the study's one network or of all readings."""
+    """Values with intervals and bounds that decided, of the main network or of all interpretations."""
     exclusion: Exclusion | None = None
 
     def __post_init__(self) -> None:
-        """Refuses a contradiction without its two sentences."""
+        """Rejects a contradiction without its two quoted statements."""
         if (self.verdict == "contradicted") != (self.exclusion is not None):
-            raise ValueError(f"{self.fact}: `contradicted` goes with two quoted sentences, and they with nothing else")
+            raise ValueError(
+                f"{self.fact}: `contradicted` requires two quoted statements, and other verdicts must not have them"
+            )
 
     def row(self) -> dict[str, Any]:
-        """As facts.json has it; an end that is not there is null."""
+        """The claim as in facts.json; a missing bound is null."""
 
         def end(value: float) -> float | None:
             return value if math.isfinite(value) else None
@@ -107,36 +108,36 @@ class Fact:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with what to see in it; `facts` are the experiments that it stands beside."""
+    """A figure with its caption; `facts` are the experiments that it belongs to."""
 
     name: str
     caption: str
     figure: Figure
     why: tuple[str, ...] = ()
-    """What held the multipath flows in it back, in sentences made of measured shares; see `held_back`."""
+    """The limiting factors of its multipath flows, as sentences; see `limiting_factors`."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One run that an experiment needs. Runs with the same key differ by seed alone."""
+    """A run of an experiment. Runs with the same key differ only in the seed."""
 
     key: Key
     scenario: Scenario
     seed: int = 1
     watched: bool = False
-    """Whether a figure shows what held its paths back from one moment to the next: who looks changes nothing."""
+    """Whether a figure shows the limiting factors over time; observing does not change the run."""
 
 
 @dataclass
 class Outcome:
-    """What an experiment found."""
+    """The outcome of an experiment."""
 
     facts: list[Fact] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
 
     @property
     def figures(self) -> dict[str, Figure]:
-        """By the names of their files."""
+        """Figures by file name."""
         return {picture.name: picture.figure for picture in self.pictures}
 
 
@@ -144,13 +145,13 @@ class Measured:
     """The runs of one experiment by key."""
 
     def __init__(self, runs: Iterable[tuple[Key, Run]]) -> None:
-        """Keeps the runs in the order of their jobs."""
+        """Stores the runs in the order of their jobs."""
         self._runs: dict[Key, list[Run]] = defaultdict(list)
         for key, run in runs:
             self._runs[key].append(run)
 
     def runs(self, *key: str | float) -> list[Run]:
-        """All runs of a key, one for each seed."""
+        """All runs of a key, one per seed."""
         return self._runs[key]
 
     def one(self, *key: str | float) -> Run:
@@ -158,7 +159,7 @@ class Measured:
         return self._runs[key][0]
 
     def estimate(self, value: Callable[[Run], float], *key: str | float) -> Estimate:
-        """Mean and 95 % interval of a value over the seeds."""
+        """Mean and 95% interval of a value over the seeds."""
         return estimate(value(run) for run in self._runs[key])
 
     def mean(self, value: Callable[[Run], float], *key: str | float) -> float:
@@ -166,11 +167,11 @@ class Measured:
         return self.estimate(value, *key).mean
 
     def values(self, value: Callable[[Run], float], *key: str | float) -> list[float]:
-        """A value of each run."""
+        """The value of each run."""
         return [value(run) for run in self._runs[key]]
 
     def interval(self, value: Callable[[Run], float], *key: str | float) -> Interval:
-        """Mean with its interval; a single run has none."""
+        """Mean with its interval; a single run has no interval."""
         return interval(self.values(value, *key))
 
     def ratio(
@@ -182,7 +183,7 @@ class Measured:
         *,
         paired: bool | None = None,
     ) -> Interval:
-        """Ratio of two means with the interval of a ratio; values of the same key are paired."""
+        """Ratio of two means with its interval; values of the same key are paired."""
         together = key == under if paired is None else paired
         return ratio(self.values(value, *key), self.values(other, *under), paired=together)
 
@@ -201,17 +202,17 @@ class Experiment(ABC):
     title: str
     setup: str
     published: Sequence[Published] = ()
-    """What its source gives as numbers that can be drawn."""
+    """Published values that can be drawn."""
     judged: str | float | None = None
-    """How the keys of the judged network begin, where that is not the first one that is run."""
+    """The key prefix of the judged network, if it is not the first one."""
 
     @abstractmethod
     def points(self, effort: Effort) -> Iterator[Point]:
-        """The runs it needs."""
+        """The runs of the experiment."""
 
     @abstractmethod
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Judges what the runs gave."""
+        """Judges the results of the runs."""
 
     def mark(self, scenario: Scenario) -> Scenario:
         """The same scenario with a description that names this experiment."""
@@ -232,17 +233,17 @@ class Experiment(ABC):
         origin: Origin = "published",
         exclusion: Exclusion | None = None,
     ) -> Fact:
-        """A fact of this experiment, judged by its checks.
+        """A claim of this experiment, judged by its checks.
 
-        `checks` by reading, where a source leaves something open: see `over_readings`, to which `main` and `why`
-        belong. `measured` says more than the checks do. `reason` is what was found; `explanation` is what we think of
-        it, and is marked as such.
+        `checks` are given by interpretation if the source leaves a setting open; see `over_readings` for `main` and
+        `why`. `measured` adds detail. `reason` is an observation; `explanation` is an interpretation, and marked as
+        such.
         """
         if isinstance(checks, Mapping):
             verdict, words = over_readings({name: all_of(some) for name, some in checks.items()}, main, why)
             decided = list(checks[main]) if main else [check for some in checks.values() for check in some]
             each = measured if isinstance(measured, Mapping) else {name: listed(some) for name, some in checks.items()}
-            text = "; ".join(f"[{name}] {said}" for name, said in each.items())
+            text = "; ".join(f"[{name}] {message}" for name, message in each.items())
             reason = f"{words} {reason}".strip()
         else:
             verdict, decided = all_of(checks), list(checks)
@@ -258,19 +259,19 @@ class Experiment(ABC):
 
 
 def listed(checks: Sequence[Check]) -> str:
-    """Checks in words."""
+    """Checks as text."""
     return ", ".join(str(check) for check in checks)
 
 
 @dataclass(frozen=True)
 class Assumption:
-    """What a source does not say, and what was taken for it."""
+    """A setting that the source does not specify, and the chosen value."""
 
     what: str
     taken: str
     why: str
     after: tuple[str, ...] | None = None
-    """None if it was chosen before looking at results; otherwise the facts on which it was fitted."""
+    """None if it was chosen before seeing results; otherwise the claims that it was calibrated on."""
 
 
 @dataclass(frozen=True)
@@ -285,41 +286,45 @@ class Study:
     experiments: Sequence[Experiment]
     assumptions: Sequence[Assumption] = ()
     kind: str = "study"
-    """What was published: a student report, a conference paper, a journal paper."""
+    """The type of publication: student report, conference paper or journal paper."""
     reproduces: str = ""
-    """The paper that its authors reproduced, where they did."""
+    """The paper that the authors reproduced, if any."""
     short_blocks: bool = False
-    """Whether the three blocks of seeds that have to agree with `full` have the grids and lengths of `default`, beside
-    longer runs that decide: where ten minutes of a fast line take seconds, thousands of times."""
+    """Whether the three blocks of seeds of `full` use the grids and lengths of `default`, and longer runs decide.
+
+    For fast links whose ten minutes take seconds, thousands of times.
+    """
 
     @property
     def fitted(self) -> frozenset[str]:
-        """The facts on which something was fitted; all others are held out."""
+        """The claims used for calibration; all others are held out."""
         return frozenset(fact for assumption in self.assumptions for fact in assumption.after or ())
 
 
 RECOVERY: dict[str, bool] = {"rack": True, "frto": True, "undo_spurious_loss": True}
-"""One loss detection for the kernels of all studies. Linux before 4.4 had no RACK, but found a lost retransmission by
-forward acknowledgements (tcp_mark_lost_retrans in net/ipv4/tcp_input.c), and the tail of a window by early retransmit
-(3.5) and loss probes (3.10): RACK-TLP stands for these. F-RTO (tcp_frto = 2) and undo were on."""
+"""One loss detection for the kernels of all studies. Linux before 4.4 had no RACK. It detected lost retransmissions by
+forward acknowledgements (tcp_mark_lost_retrans in net/ipv4/tcp_input.c), and tail losses by early retransmit (3.5)
+and loss probes (3.10). RACK-TLP stands for these. F-RTO (tcp_frto = 2) and undo were on.
+"""
 
 LINUX_2013: dict[str, bool] = {"byte_counting": False, **RECOVERY}
-"""How the kernels of these studies (3.5 to 3.14) differ: windows grow by acknowledgements, not by acknowledged bytes
-(Linux 4.0 changed that), and losses are found as in `RECOVERY`."""
+"""Differences of the kernels of these studies (3.5 to 3.14): windows grow per acknowledgement, not per acknowledged
+byte (changed in Linux 4.0), and losses are detected as in `RECOVERY`.
+"""
 
 
 def goodput(run: Run) -> float:
-    """Mb/s in order at the application, after the warm-up, of the first flow."""
+    """Mb/s in order at the application after the warm-up, for the first flow."""
     return run.flow()["goodput"] / 1e6
 
 
 def throughput(run: Run) -> float:
-    """Mb/s of payload put on all paths, after the warm-up, of the first flow."""
+    """Mb/s of payload sent on all paths after the warm-up, by the first flow."""
     return run.flow()["throughput"] / 1e6
 
 
 def on_interfaces(run: Run) -> float:
-    """Mb/s of frames that the sender's interfaces put on the line after the warm-up, as bwm-ng reads it."""
+    """Mb/s of frames that the sender's interfaces sent after the warm-up, as measured by bwm-ng."""
     total = 0.0
     for path in run.path_names:
         times, rates = run.series("interface_throughput", path=path)
@@ -328,7 +333,7 @@ def on_interfaces(run: Run) -> float:
 
 
 def on_path(path: str) -> Callable[[Run], float]:
-    """Mb/s of payload put on one path after the warm-up, by the first flow."""
+    """Mb/s of payload sent on one path after the warm-up, by the first flow."""
 
     def value(run: Run) -> float:
         row = run.path(path)

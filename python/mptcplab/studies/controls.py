@@ -1,8 +1,8 @@
-"""Controls: claims of mptcplab's own on a study's network, which theory or a configured value decides.
+"""Controls: mptcplab's own claims on the network of a study, which theory or a configured value decides.
 
-Owns how such claims are run, judged and drawn, and the measurements that several studies share. Many published claims
-depend little on the protocol. Each control watches one part of the stack or of the network. Its bound comes from a
-formula, an RFC or the scenario's own value, and none was fitted to results.
+Owns the runs, judgement and figures of such claims, and measurements that several studies share. Many published claims
+depend little on the protocol. Each control checks one part of the stack or of the network. Its bound follows from a
+formula, an RFC or the scenario, and was not calibrated on results.
 """
 
 from __future__ import annotations
@@ -24,32 +24,34 @@ if TYPE_CHECKING:
     from mptcplab._core import LinkRow
     from mptcplab.studies.verdicts import Bound
 
-LAW = "1.31 / sqrt(2 p) segments in a round trip (Ott, Kemperman and Mathis 1996, one acknowledgement for two segments)"
+LAW = "1.31 / sqrt(2 p) segments per RTT (Ott, Kemperman and Mathis 1996, one acknowledgement per two segments)"
 GOAL_1 = "RFC 6356 goal 1, within the fourth root of two"
 GOAL_2 = "RFC 6356 goal 2, within the fourth root of two"
 MECHANISM = "the mechanism's rule (NSDI 2012, section 4.2)"
 
 LEAST, MOST = 0.84, 1.19
-"""A rate goes with the root of LIA's alpha (fixed loss: window = sqrt(2 alpha / p)). Nearer to 1 than to what half of
-alpha and twice alpha give: the fourth roots of 1/2 and of 2."""
+"""The rate is proportional to the root of LIA's alpha (fixed loss: window = sqrt(2 alpha / p)). The bound excludes half
+and twice alpha: the fourth roots of 1/2 and of 2.
+"""
 LAW_LEAST, LAW_MOST = 0.85, 1.17
-"""Nearer to halving at a loss than to keeping 70% (CUBIC's factor): the windows differ by 1.37, and its root is
-1.17."""
+"""The bound excludes a window that keeps 70% at a loss (CUBIC's factor). The windows differ by 1.37, and its root is
+1.17.
+"""
 ACKS_LEAST, ACKS_MOST = 0.49, 0.6
-"""Acknowledgements for each data segment: RFC 5681 section 4.2 asks for one for every second segment at least, and
-for one at once after a loss."""
+"""Acknowledgements per data segment: RFC 5681 section 4.2 requires one for every second segment, and an immediate one
+after a loss.
+"""
 FIRST = 0.95
-"""The part of an application-limited flow on the path that the scheduler prefers: all of it, but for the
-retransmissions."""
+"""The share of an application-limited flow on the preferred path: everything except retransmissions."""
 QUEUE_LEAST, QUEUE_MOST = 0.95, 1.05
-"""The longest queue over the configured limit: a full window of Reno fills a drop-tail queue."""
+"""The longest queue relative to the limit: a full window of Reno fills a drop-tail queue."""
 BIANCHI_LEAST, BIANCHI_MOST = 0.95, 1.05
-"""Saturated cells follow the model within 2% where retries have no end (ns-3's tables); here they end after seven."""
+"""Saturated cells follow the model within 2% with unlimited retries (ns-3's tables); here there are seven."""
 COLLIDES = 0.03
-"""How far the measured collision probability may be from the model's."""
+"""The maximum difference between the measured and the modelled collision probability."""
 
 EVEN = 0.005
-"""The loss at which the square-root law is tested: windows of 13 segments, where timeouts are rare."""
+"""The loss rate for the square-root law: windows of 13 segments, where timeouts are rare."""
 
 ONE, TWO = "one", "two"
 LINKED, ALONE, GREEDY = "lia", "tcp", "greedy"
@@ -72,11 +74,11 @@ class Controls(Experiment):
 
     @abstractmethod
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:
-        """What is run."""
+        """The scenario."""
 
     @abstractmethod
     def claims(self, measured: Measured) -> Claims:
-        """What is claimed of it."""
+        """The claim."""
 
     def points(self, effort: Effort) -> Iterator[Point]:
         """Each scenario with several seeds."""
@@ -89,7 +91,7 @@ class Controls(Experiment):
         return effort.seeds(2, 5, 10)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """All claims, and one figure of them."""
+        """All claims, with one figure."""
         claims = list(self.claims(measured))
         facts = [
             self.fact(
@@ -102,7 +104,7 @@ class Controls(Experiment):
 
 
 def _picture(name: str, claims: Sequence[Claim]) -> Picture:
-    """Each checked value with its interval, and the bound that it is judged by, where both are near 1."""
+    """Each checked value with its interval and bound, if both are near 1."""
     rows = [(one, check) for one in claims for check in one.checks if _is_ratio(check)]
     figure, (axes,) = figure_style.new_figure(width=7.0, height=0.9 + 0.3 * len(rows))
     for at, (_, check) in enumerate(rows):
@@ -115,8 +117,8 @@ def _picture(name: str, claims: Sequence[Claim]) -> Picture:
     axes.set_xscale("log", base=2)
     axes.set_xlim(0.2, 5)
     axes.set_xticks([0.25, 0.5, 1, 2, 4], ["0.25", "0.5", "1", "2", "4"])
-    figure_style.finish(axes, x="measured over theory, or share", y="", legend=None)
-    # The first claim is the highest row.
+    figure_style.finish(axes, x="measured / theory, or share", y="", legend=None)
+    # The first claim is the top row.
     axes.set_ylim(len(rows) - 0.4, -0.6)
     caption = (
         "Controls: measured values with 95% intervals over the seeds. The shaded range is the one that theory allows."
@@ -129,24 +131,24 @@ def _is_ratio(check: Check) -> bool:
 
 
 def over(found: Interval, value: float) -> Interval:
-    """An interval in parts of a value."""
+    """An interval relative to a value."""
     return Interval(found.mean / value, found.low / value, found.high / value, found.n)
 
 
-# Two paths on which random loss, and not the rate, limits a flow.
+# Two paths limited by random loss instead of the link rate.
 
 
 @dataclass(frozen=True)
 class LossLimited:
-    """Two paths of given round trips whose links are wider than what their losses let through."""
+    """Two paths of given RTTs whose link rates exceed the loss-limited rate."""
 
     rtts: tuple[float, float]
-    """ms."""
+    """RTT in ms."""
     losses: tuple[float, float]
-    """Of the data segments alone."""
+    """Loss rate of data segments."""
 
     def path(self, at: int) -> Path:
-        """One of them."""
+        """One of the paths."""
         loss = {"loss": f"{self.losses[at] * 100:g}%"}
         return Path(rate="50Mbit", rtt=f"{self.rtts[at]:g}ms", queue="1000p", forward=loss)
 
@@ -164,10 +166,10 @@ class LossLimited:
         return found
 
     def greedy(self, loss: float) -> dict[Key, Scenario]:
-        """LIA on both paths and TCP on the first, where twice alpha takes the root of two.
+        """LIA on both paths and TCP on the first, where doubling alpha raises the rate by the root of two.
 
-        The second path loses less, by the power 1.5 of the round trips. RFC 6356 bounds each path's increase by that of
-        TCP; at such losses this bound does not hide the effect of alpha.
+        The second path has a lower loss rate, by the power 1.5 of the RTTs. RFC 6356 bounds each path's increase by
+        that of TCP; at these loss rates, the bound does not hide the effect of alpha.
         """
         apart = replace(self, losses=(loss, loss * (self.rtts[0] / self.rtts[1]) ** 1.5))
         both = {ONE: apart.path(0), TWO: apart.path(1)}
@@ -178,11 +180,11 @@ class LossLimited:
         }
 
     def no_more(self, measured: Measured, bound: Bound) -> Check:
-        """LIA's total over TCP's on its best path, in the runs of `greedy`."""
+        """LIA's total relative to TCP on its best path, in the runs of `greedy`."""
         return Check("LIA over best TCP", measured.ratio(_goodput, (GREEDY, LINKED), _goodput, (GREEDY, ALONE)), bound)
 
     def law(self, measured: Measured, bound: Bound) -> list[Check]:
-        """TCP's rate over that of the square-root law, one acknowledgement for two segments, at both round trips."""
+        """TCP's rate relative to the square-root law, with one acknowledgement per two segments, at both RTTs."""
         checks = []
         for name, rtt in zip(("law, short", "law, long"), self.rtts, strict=True):
             expected = formulas.random_loss_law(EVEN, rtt / 1e3, acked=2)
@@ -191,7 +193,7 @@ class LossLimited:
         return checks
 
     def total(self, measured: Measured, bound: Bound) -> Check:
-        """LIA's total over TCP's on its best path."""
+        """LIA's total relative to TCP on its best path."""
         best = max((ONE, TWO), key=lambda name: measured.mean(_goodput, ALONE, name))
         found = measured.ratio(_goodput, (LINKED,), _goodput, (ALONE, best))
         return Check("LIA over best TCP", found, bound)
@@ -202,7 +204,7 @@ def _goodput(run: Run) -> float:
 
 
 def flow(name: str, paths: Mapping[str, Path], keys: Mapping[str, Any], *, seconds: int = 60) -> Scenario:
-    """One flow of the time's stack over paths; 10 s are left out."""
+    """One flow of the stack of that time over paths; excludes 10 s."""
     more: dict[str, Any] = {**LINUX_2013, "rcvbuf": "4MB", "sndbuf": "4MB", **keys}
     return Scenario(
         defaults=AS_STUDIED,
@@ -217,30 +219,30 @@ def flow(name: str, paths: Mapping[str, Path], keys: Mapping[str, Any], *, secon
 
 
 def acks(measured: Measured, link: str, bound: Bound, *key: str | float, data: str = "forward") -> Check:
-    """Frames back for each frame of data, on a link that one flow has for itself."""
+    """Frames on the reverse path per data frame, on a link with one flow."""
 
     def value(run: Run) -> float:
         frames = {row["direction"]: row["sent_frames"] for row in run.link_rows if row["link"] == link}
         back = next(name for name in frames if name != data)
         return frames[back] / frames[data]
 
-    return Check("acknowledgements for each segment", measured.interval(value, *key), bound)
+    return Check("acknowledgements per segment", measured.interval(value, *key), bound)
 
 
 def preferred(measured: Measured, path: str, bound: Bound, *key: str | float, of: str | None = None) -> Check:
-    """The share of one path in what a flow put on all of its paths."""
+    """The share of one path in the data of a flow."""
 
     def value(run: Run) -> float:
         sent = {row["path"]: row["bytes_sent"] for row in run.flow(of)["paths"]}
         return sent.get(path, 0) / max(1, sum(sent.values()))
 
-    return Check("share of the path of lowest RTT", measured.interval(value, *key), bound)
+    return Check("share of the path with the lowest RTT", measured.interval(value, *key), bound)
 
 
 def longest_queue(
     measured: Measured, link: str, packets: int, bound: Bound, *key: str | float, direction: str = "forward"
 ) -> Check:
-    """The most that waited in a link's queue, over its limit in packets of full frames."""
+    """The longest queue of a link relative to its limit in packets of full frames."""
 
     def value(run: Run) -> float:
         rows = (row for row in run.link_rows if (row["link"], row["direction"]) == (link, direction))
@@ -250,12 +252,12 @@ def longest_queue(
 
 
 def repeated(measured: Measured, bound: Bound, *key: str | float) -> Check:
-    """What M1 sent again of all flows, in every run, kB."""
+    """Data that M1 retransmitted for all flows, in every run, kB."""
 
     def value(run: Run) -> float:
         return sum(row["opportunistic"] for row in run.flow_rows) / 1e3
 
-    return every("M1 sent again", measured.values(value, *key), bound, "kB")
+    return every("data retransmitted by M1", measured.values(value, *key), bound, "kB")
 
 
 def penalised(measured: Measured, bound: Bound, *key: str | float) -> Check:
@@ -267,13 +269,13 @@ def penalised(measured: Measured, bound: Bound, *key: str | float) -> Check:
     return every("windows that M2 halved", measured.values(value, *key), bound, "times")
 
 
-# A cell in which all stations always have something to send.
+# A cell of saturated stations.
 
 SATURATED = "saturated"
 
 
 def saturated(stations: int, cell: Mapping[str, Any]) -> Scenario:
-    """802.11g at 54 Mb/s; a UDP flow from each station."""
+    """802.11g at 54 Mb/s, with a UDP flow from each station."""
     keys: dict[str, Any] = {"standard": "802.11g", "channel": 1, "slot": "short", **cell}
     hosts = [f"station{at}" for at in range(1, stations + 1)]
     return Scenario(
@@ -292,7 +294,7 @@ def saturated(stations: int, cell: Mapping[str, Any]) -> Scenario:
 
 
 def saturated_rate(measured: Measured, stations: int, bound: Bound, **cell: bool) -> Check:
-    """Packets a second over Bianchi's."""
+    """Packets per second relative to Bianchi's model."""
     expected, _ = formulas.saturated_cell(stations, **cell)
 
     def value(run: Run) -> float:
@@ -303,14 +305,14 @@ def saturated_rate(measured: Measured, stations: int, bound: Bound, **cell: bool
 
 
 def collisions(measured: Measured, stations: int, bound: Bound, **cell: bool) -> Check:
-    """The share of transmissions that collide, less Bianchi's."""
+    """The collision probability minus that of Bianchi's model."""
     _, expected = formulas.saturated_cell(stations, **cell)
 
     def value(run: Run) -> float:
         again: int = sum(row["mac_retries"] + row["mac_drops"] for row in _air(run))
         return again / max(1, again + sum(row["sent_frames"] for row in _air(run))) - expected
 
-    words = f"{stations} stations, collisions less Bianchi's {expected:.3f}"
+    words = f"{stations} stations, collision probability minus Bianchi's {expected:.3f}"
     return Check(words, measured.interval(value, SATURATED, stations), bound, "of all transmissions")
 
 

@@ -1,8 +1,7 @@
-"""The panel under a figure that shows what held its multipath flows back, on the same axis.
+"""Panels below a figure that show the limiting factors of its multipath flows on the same axis.
 
-Shares of time, stacked, where the axis is one of settings; under a time course a lane for each path; under a
-distribution, whose axis is neither, a bar for each curve. Owns where these panels stand and how they look. What is in
-them is `held_back`'s and the events'.
+Stacked shares of time over settings, a lane per path over time, and a bar per curve below a distribution. Owns the
+position and style of the panels. The contents are those of `limiting_factors` and of events.
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ NAMES: Mapping[str, str] = {
     "local_queue": "pacing or local queue",
     "congestion_window": "congestion windows",
 }
-"""As the key has them, in the order in which they are stacked; what `bottleneck` and `window` are of one path are the
-congestion windows of all."""
+"""Labels in stacking order; `bottleneck` and `window` of a path are the congestion windows of the connection."""
 
 LOOKS: Mapping[str, tuple[str, str]] = {
     **{name: (LIMIT_LOOKS[name][0], hatch) for name, hatch in (
@@ -45,7 +43,7 @@ LOOKS: Mapping[str, tuple[str, str]] = {
     )},
     "congestion_window": (LIMIT_LOOKS["window"][0], ""),
 }  # fmt: skip
-"""The colours of the picture of events, with hatches that take little room in a file."""
+"""The colours of the figure of events, with hatches that need little space in a file."""
 LANE_LOOKS: Mapping[str, tuple[str, str]] = {
     **LIMIT_LOOKS,
     "window": ("#9dbfe3", ""),
@@ -54,18 +52,18 @@ LANE_LOOKS: Mapping[str, tuple[str, str]] = {
     "joining": ("#bbbbbb", "xx"),
     "local_queue": (LIMIT_LOOKS["local_queue"][0], ""),
 }
-"""The same of one path, without dots, circles and stars, which take a hundred kilobytes each."""
+"""The same for one path, without dots, circles and stars, which need 100 kB each."""
 PLAIN = 0.9
-"""Where one reason has at least this part everywhere, a sentence says it all, and there is no panel."""
+"""If one cause has at least this share everywhere, a sentence replaces the panel."""
 
 PANEL, KEY = 1.15, 0.28
-"""Inches: height of a panel, and of a line of the key above them."""
+"""Inches: height of a panel, and of a line of the legend above it."""
 ENTRY, LONG_ENTRY = 2.1, 3.3
-"""Inches that an entry of the key takes, and one of a path's reasons."""
+"""Width in inches of a legend entry, and of a cause of a path."""
 LANE, BAR, COLUMNS = 0.3, 0.24, 160
-"""Inches of a lane under a time course, and of a bar under a distribution; columns of a lane in time."""
+"""Inches of a lane over time, and of a bar below a distribution; columns of a lane."""
 ALONE = 0.8
-"""Width of a bar for a curve of one value."""
+"""Width of a bar for a curve with one value."""
 
 
 _DRAWN = ContextVar("whether there are panels", default=True)
@@ -73,7 +71,7 @@ _DRAWN = ContextVar("whether there are panels", default=True)
 
 @contextmanager
 def panels(*, drawn: bool) -> Iterator[None]:
-    """Inside, what held flows back is said, and is drawn, too, or not: a third of the time of all drawing."""
+    """Enables or disables the panels for everything drawn inside; they take a third of the drawing time."""
     token = _DRAWN.set(drawn)
     try:
         yield
@@ -82,17 +80,16 @@ def panels(*, drawn: bool) -> Iterator[None]:
 
 
 def explain(figure: Figure, under: Mapping[Axes, Sequence[Curve | None]], *, bars: float = 0.0) -> tuple[str, ...]:
-    """Adds to a figure, below its axes, a panel for each of these curves; returns what there is to say.
+    """Adds a panel below the axes of a figure for each curve; returns the sentences.
 
-    Several curves of the same axes have panels one below the other; with `bars`, which is their width, they are bars
-    in one panel, below those of the figure. Curves that were not measured have none, and there are none at all where
-    they would show a single colour.
+    Several curves of the same axes get stacked panels. With `bars`, their width, they are bars in one panel. Curves
+    without measurements get no panel, and nor do curves of a single colour.
     """
     measured = {axes: [one for one in curves if one is not None] for axes, curves in under.items()}
     known = {axes: curves for axes, curves in measured.items() if curves}
-    said = sentences(one for some in known.values() for one in some)
+    message = sentences(one for some in known.values() for one in some)
     if not _DRAWN.get() or _plain([one for some in known.values() for one in some]):
-        return said
+        return message
     columns: dict[int, list[tuple[Axes, list[Curve]]]] = {}
     for axes, curves in known.items():
         panels = [curves] if bars else [[one] for one in curves]
@@ -108,24 +105,24 @@ def explain(figure: Figure, under: Mapping[Axes, Sequence[Curve | None]], *, bar
             panel.set_title("" if known_above else drawn[0].label, fontsize=9)
             panel.tick_params(labelbottom=at == len(rows) - 1, labelleft=column == min(columns))
             panel.set_ylabel("share of\ntime [%]" if column == min(columns) else "")
-    return said
+    return message
 
 
 def under_time(figure: Figure, axes: Axes, lanes: Mapping[str, tuple[Run, str, str]]) -> tuple[str, ...]:
-    """Adds to a time course, below these axes, a lane for each run, flow and path; returns what there is to say.
+    """Adds a lane for each run, flow and path below these axes; returns the sentences.
 
-    The runs were watched (`Point.watched`). Where one was not, or one reason is all there is, there is no panel.
+    The runs must be observed (`Point.watched`). Without observation, or with one cause only, there is no panel.
     """
     flows = {id(run): (run, flow) for run, flow, _ in lanes.values()}
     labels = [""] if len(flows) == 1 else list(lanes)
-    said = whole({label: multipath([run], flow) for label, (run, flow) in zip(labels, flows.values(), strict=True)})
+    message = whole({label: multipath([run], flow) for label, (run, flow) in zip(labels, flows.values(), strict=True)})
     events = {at: run.events for at, (run, _) in flows.items()}
     shares = [_shares(events[id(run)], flow, path, run.scenario.duration) for run, flow, path in lanes.values()]
     if not all(shares) or any(all(one.get(limit, 0.0) >= PLAIN for one in shares) for limit in WORDS):
-        return said
-    words = f"{'; '.join(f'{label}: {_said(one)}' for label, one in zip(lanes, shares, strict=True))}."
+        return message
+    words = f"{'; '.join(f'{label}: {_as_text(one)}' for label, one in zip(lanes, shares, strict=True))}."
     if not _DRAWN.get():
-        return (*said, words)
+        return (*message, words)
     shown = [patch(limit, LANE_LOOKS) for limit in WORDS if any(one.get(limit, 0.0) >= 0.01 for one in shares)]
     grid, at = _room(figure, shown, [LANE * len(lanes) + 0.4], LONG_ENTRY)
     panel = figure.add_subplot(grid[at, _column(axes)], sharex=axes)
@@ -134,17 +131,19 @@ def under_time(figure: Figure, axes: Axes, lanes: Mapping[str, tuple[Run, str, s
     panel.set_yticks(range(len(lanes)), list(lanes))
     panel.set_ylim(len(lanes) - 0.5, -0.5)
     panel.grid(visible=False)
-    return (*said, words)
+    return (*message, words)
 
 
-def _said(shares: Mapping[str, float]) -> str:
-    """What held a path back for a twentieth of the time and more, the longest first."""
+def _as_text(shares: Mapping[str, float]) -> str:
+    """The causes with at least 5% of the time of a path, the largest first."""
     longest = sorted(((share, name) for name, share in shares.items() if share >= 0.05), reverse=True)
     return ", ".join(f"{WORDS.get(name, 'its end')} {100 * share:.0f} %" for share, name in longest)
 
 
 def _shares(events: pa.Table, flow: str, path: str, end: float) -> dict[str, float]:
-    """What held a flow back on a path, as shares of the time from the first event on; empty where nobody watched."""
+    """The limiting factors of a flow on a path, as shares of the time since the first event; empty without
+    observation.
+    """
     import pyarrow.compute as pc
 
     rows = events.filter(
@@ -158,15 +157,15 @@ def _shares(events: pa.Table, flow: str, path: str, end: float) -> dict[str, flo
 
 
 def under_distribution(figure: Figure, flows: Mapping[str, Sequence[FlowRow]]) -> tuple[str, ...]:
-    """Adds below a figure a bar for each of its curves: what held the flows back over their whole time; says it, too.
+    """Adds a bar below a figure for each curve, with the limiting factors over the whole time; returns the sentences.
 
-    There is none where one reason is nearly all there is.
+    There is no panel if one cause dominates.
     """
-    said = whole(flows)
+    message = whole(flows)
     shares = {label: mean(rows) for label, rows in flows.items() if rows}
     plain = any(all(one.get(name, 0.0) >= PLAIN for one in shares.values()) for name in NAMES)
     if not _DRAWN.get() or not shares or plain:
-        return said
+        return message
     reasons = [name for name in NAMES if any(one.get(name, 0.0) >= 0.01 for one in shares.values())]
     grid, at = _room(figure, [_patch(name) for name in reasons], [BAR * len(shares) + 0.4])
     panel = figure.add_subplot(grid[at, :])
@@ -180,11 +179,11 @@ def under_distribution(figure: Figure, flows: Mapping[str, Sequence[FlowRow]]) -
     panel.set_xlim(0, 100)
     panel.set_xlabel("share of time [%]")
     panel.grid(visible=False)
-    return said
+    return message
 
 
 def _plain(curves: Sequence[Curve]) -> bool:
-    """Whether one reason is nearly all there is, at every value of every curve, or nothing is known."""
+    """Whether one cause dominates at every value of every curve, or nothing is known."""
     return not curves or any(
         all(shares.get(name, 0.0) >= PLAIN for one in curves for shares in one.shares) for name in NAMES
     )
@@ -198,10 +197,12 @@ def _column(axes: Axes) -> int:
 def _room(
     figure: Figure, handles: Sequence[Patch], more: Sequence[float], entry: float = ENTRY
 ) -> tuple[GridSpec, int]:
-    """A grid with room for a key and further rows, so high, below what there is; the number of the first of these."""
+    """Adds rows to the grid of a figure, for a legend and panels of this height; returns the number of the first
+    row.
+    """
     old = figure.axes[0].get_gridspec()
     if old is None:
-        raise ValueError("panels go below axes that stand in a grid")
+        raise ValueError("panels need axes in a grid")
     height = figure.get_figheight()
     each = max(1, int(figure.get_figwidth() / entry))
     ratios = [height / old.nrows] * old.nrows + [KEY * -(-len(handles) // each), *more]
@@ -213,7 +214,7 @@ def _room(
     figure.set_figheight(sum(ratios))
     key = figure.add_subplot(grid[old.nrows, :])
     key.set_axis_off()
-    key.legend(handles=handles, loc="center", ncols=each, title="what held the flow back", borderaxespad=0)
+    key.legend(handles=handles, loc="center", ncols=each, title="limiting factors", borderaxespad=0)
     return grid, old.nrows + 1
 
 

@@ -1,7 +1,7 @@
-"""What held the multipath flows of a figure back: measured shares of time along its horizontal axis, and in words.
+"""Limiting factors of the multipath flows of a figure: shares of time along its x axis, and sentences.
 
 Owns the means over flows and seeds, and the sentences. The shares are the core's (`limit_*` of docs/results.md), so
-nothing is observed or run for them; where none were measured, nothing is said. Drawing them is `held_panels`' business.
+nothing is run for them. Without shares there are no sentences. `limiting_factor_panels` draws them.
 """
 
 from __future__ import annotations
@@ -22,43 +22,43 @@ if TYPE_CHECKING:
 Value = TypeVar("Value", float, str)
 
 GROWN = 0.1
-"""A share that grew by less explains no fall."""
+"""A share that grew less does not explain a fall."""
 BEND = 0.1
-"""A fall by less than this part of the highest rate is none to explain."""
+"""A smaller fall, relative to the highest rate, is not explained."""
 MOST_PARTS = 4
-"""Parts of an axis that a sentence names; of more it says only between which shares each reason lies."""
+"""Maximum number of ranges that a sentence lists; beyond that, it gives the range of each share."""
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One curve of a figure: at each value of its axis, what held its flows back."""
+    """A curve of a figure: the limiting factors at each value of its axis."""
 
     label: str
-    """What tells it from the other curves; empty where it is the only one."""
+    """The label of the curve; empty for the only one."""
     values: tuple[str, ...]
-    """As people say them: "90 KB"."""
+    """Values as text, such as "90 KB"."""
     places: tuple[float, ...]
-    """Where they are on the horizontal axis."""
+    """Their positions on the x axis."""
     shares: tuple[Mapping[str, float], ...]
-    """By the core's name of the reason, means over flows and seeds; they add up to 1."""
+    """By the core's name of the cause: means over flows and seeds; they add up to 1."""
     rates: tuple[float, ...]
-    """Goodput, Mb/s, mean over the same flows."""
+    """Goodput in Mb/s, mean over the same flows."""
     ordered: bool = True
-    """Whether the axis has an order, so that "up to" and "from" mean something."""
+    """Whether the axis is ordered, so that "up to" and "from" make sense."""
 
     @property
     def most(self) -> tuple[str, ...]:
-        """The heaviest reason at each value."""
+        """The largest cause at each value."""
         return tuple(max(shares, key=lambda name: shares[name]) for shares in self.shares)
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """All that have a part of one per cent or more somewhere, in the order of their names in docs."""
+        """Causes with a share of at least 1% somewhere, in the order of the docs."""
         return tuple(name for name in LIMITS if any(shares.get(name, 0.0) >= 0.01 for shares in self.shares))
 
 
 def multipath(runs: Iterable[Run], flow: str | None = None) -> list[FlowRow]:
-    """The rows of the flows that used Multipath TCP and were measured; of one name, if it is given."""
+    """The rows of measured MPTCP flows; only of `name`, if it is given."""
     rows = (row for run in runs for row in run.flow_rows if flow in (None, row["flow"]))
     return [row for row in rows if row["multipath"] and sum(row["limits"].values()) > 0]
 
@@ -71,9 +71,9 @@ def of_flows(
     places: Sequence[float] | None = None,
     ordered: bool = True,
 ) -> Curve | None:
-    """A curve of flows by value; None where nothing was measured at one of them.
+    """A curve of flows by value; None if a value has no measurement.
 
-    `say` turns a value into words, or is its unit. `places` are the values themselves if nothing else is said.
+    `say` turns a value into text, or is its unit. `places` defaults to the values.
     """
     if not rows or not all(rows.values()):
         return None
@@ -102,19 +102,19 @@ def of_keys(  # noqa: PLR0913, RUF100 - the same as `of_flows`, by key
     places: Sequence[float] | None = None,
     flow: str | None = None,
 ) -> Curve | None:
-    """A curve of the runs of these keys, all seeds of each."""
+    """A curve of the runs of these keys, over all seeds."""
     rows = {value: multipath(measured.runs(*key), flow) for value, key in keys.items()}
     return of_flows(label, rows, say=say, places=places)
 
 
 def mean(rows: Sequence[FlowRow]) -> dict[str, float]:
-    """Shares by reason, means over flows."""
+    """Shares by cause, means over flows."""
     names = dict.fromkeys(name for row in rows for name in row["limits"])
     return {name: fmean(row["limits"].get(name, 0.0) for row in rows) for name in names}
 
 
 def sentences(curves: Iterable[Curve | None]) -> tuple[str, ...]:
-    """What held each curve back, and why it falls if it does; curves of which the same is to be said share it."""
+    """The limiting factors of each curve, and the reason for its fall; equal curves share a sentence."""
     known = [one for one in curves if one is not None]
     together: dict[tuple[object, ...], list[Curve]] = {}
     for one in known:
@@ -130,31 +130,31 @@ def sentences(curves: Iterable[Curve | None]) -> tuple[str, ...]:
 
 
 def whole(flows: Mapping[str, Sequence[FlowRow]]) -> tuple[str, ...]:
-    """What held flows back over their whole time, where a figure's axis is none of settings: time, a distribution.
+    """The limiting factors over the whole time, for figures over time or of distributions.
 
-    The flows are those of each curve, by its label; an empty one will do where there is one.
+    The flows are given by curve label; the label may be empty.
     """
     together: dict[str, list[str]] = {}
     for label, rows in flows.items():
         if rows:
             shares = sorted(((share, name) for name, share in mean(rows).items() if share >= 0.05), reverse=True)
-            said = ", ".join(f"{LIMITS.get(name, name)} {_percent(share)}" for share, name in shares)
-            together.setdefault(said, []).append(label)
+            message = ", ".join(f"{LIMITS.get(name, name)} {_percent(share)}" for share, name in shares)
+            together.setdefault(message, []).append(label)
     return tuple(
         _sentence(
             "" if len(labels) == len(flows) and len(labels) > 2 else "; ".join(label for label in labels if label),
-            f"over its whole time the flow was held back by {said} of the time",
+            f"over its whole time the flow was held back by {message} of the time",
         )
-        for said, labels in together.items()
+        for message, labels in together.items()
     )
 
 
-def _sentence(who: str, said: str) -> str:
-    return f"{who}: {said}." if who else f"{said[0].upper()}{said[1:]}."
+def _sentence(who: str, message: str) -> str:
+    return f"{who}: {message}." if who else f"{message[0].upper()}{message[1:]}."
 
 
 def _parts(one: Curve) -> list[tuple[str, int, int]]:
-    """Runs of values with the same heaviest reason: it, the first and the last."""
+    """Ranges of values with the same largest cause: the cause, the first and the last value."""
     found = []
     for name, group in groupby(range(len(one.values)), key=lambda at: one.most[at]):
         where = list(group)
@@ -163,13 +163,13 @@ def _parts(one: Curve) -> list[tuple[str, int, int]]:
 
 
 def _where(some: Sequence[Curve]) -> str:
-    """Which reason was the heaviest where, with its shares."""
+    """The largest cause of each range, with its shares."""
     one = some[0]
     parts = _parts(one)
     last = len(one.values) - 1
     where: list[tuple[str, str, Sequence[int]]] = []
     if len(parts) > MOST_PARTS and one.ordered:
-        where = [(name, "by turns", range(last + 1)) for name in one.reasons]
+        where = [(name, "alternately", range(last + 1)) for name in one.reasons]
     elif len(parts) > 1 and not one.ordered:
         for name in dict.fromkeys(one.most):
             found = [at for at, most in enumerate(one.most) if most == name]
@@ -181,7 +181,7 @@ def _where(some: Sequence[Curve]) -> str:
     for at, (name, there, places) in enumerate(where):
         values = [each.shares[place].get(name, 0.0) for each in some for place in places]
         share = _span(min(values), max(values))
-        verb = "" if at else " held the flow back"
+        verb = "" if at else " limited the flow"
         words.append(f"{LIMITS.get(name, name)}{verb} {there} ({share}{'' if at else ' of the time'})")
     return ", ".join(words)
 
@@ -196,14 +196,14 @@ def _span_of(one: Curve, start: int, end: int) -> str:
 
 
 def _fall(one: Curve) -> str | None:
-    """The greatest fall of the goodput along the axis, and the reason whose share grew most over it."""
+    """The largest fall of the goodput along the axis, and the cause whose share grew most over it."""
     if not one.ordered or len(one.values) < 2:
         return None
     pairs = [(first, last) for last in range(len(one.values)) for first in range(last)]
     first, last = max(pairs, key=lambda pair: one.rates[pair[0]] - one.rates[pair[1]])
     if one.rates[first] - one.rates[last] < BEND * max(one.rates):
         return None
-    # Where the rate is flat before the fall, the fall begins at the last value that still has it.
+    # A flat part before the fall does not belong to it.
     while first + 1 < last and one.rates[first + 1] > one.rates[first] * 0.99:
         first += 1
     before, after = one.shares[first], one.shares[last]

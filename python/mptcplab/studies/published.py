@@ -1,7 +1,7 @@
-"""What studies published as numbers that can be drawn: points, levels, ranges, places.
+"""Published values that can be drawn: points, levels, ranges and positions.
 
-Owns how these are said and drawn, and the mark by which a scenario names its experiment. The studies' own figures and
-`mptcplab plot --published` draw the same values. What a source says in words alone is none of them.
+Owns their form, their drawing, and the mark by which a scenario names its experiment. The figures of the studies and
+`mptcplab plot --published` draw the same values. Statements without numbers are not included.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mptcplab.scenario.definition import Scenario
 
 TIME = "time"
-"""The axis of what was published of one run's course."""
+"""The axis of published time series."""
 
 Quantity = Literal[
     "goodput", "interface_throughput", "completion_time", "pair_rate", "wifi_rate", "wifi_share", "mptcp_over_tcp",
@@ -29,19 +29,19 @@ Quantity = Literal[
 
 @dataclass(frozen=True)
 class Published:
-    """A value of a source, with what it is a value of."""
+    """A published value, and its quantity."""
 
     label: str
-    """As a legend has it; begins with "published"."""
+    """The legend label; starts with "published"."""
     of: Quantity
     over: str = ""
-    """The key of the scenario that the horizontal axis has, `TIME`, or nothing where one network is meant."""
+    """The scenario key on the x axis, `TIME`, or empty for one network."""
     points: tuple[tuple[str, float], ...] = ()
-    """Values at values of `over`, these as scenario files write them."""
+    """Values by value of `over`, in scenario syntax."""
     level: float | None = None
     band: tuple[float, float] | None = None
     at: str | None = None
-    """A value of `over` where something happens."""
+    """A value of `over` with a published event."""
     line: Literal["dashed", "dotted"] = "dashed"
 
     @property
@@ -50,7 +50,7 @@ class Published:
         return (*(place for place, _ in self.points), *([self.at] if self.at else []))
 
     def draw(self, axes: Axes, place: Callable[[str], float] = float) -> None:
-        """Draws it; `place` says where a value of `over` lies on the horizontal axis."""
+        """Draws it; `place` maps a value of `over` to the x axis."""
         style = (0, (6, 2)) if self.line == "dashed" else ":"
         if self.points:
             xs, ys = [place(where) for where, _ in self.points], [value for _, value in self.points]
@@ -75,6 +75,6 @@ def marked(scenario: Scenario, study: str, experiment: str, title: str) -> Scena
 
 
 def mark(description: str) -> str | None:
-    """STUDY/EXPERIMENT of a description that `marked` gave; None of another one."""
+    """STUDY/EXPERIMENT from a description that `marked` wrote; None for any other."""
     found = _MARK.match(description)
     return found[1] if found else None

@@ -1,7 +1,7 @@
-"""Verdicts: what intervals over the seeds say of bounds, and how several readings of one network become one word.
+"""Verdicts: rules from intervals and bounds to one of five verdicts, also over several interpretations of a network.
 
-Owns the five verdicts and the rules by which they are given. Knows no study, runs nothing, and gives none by hand: a
-verdict follows from intervals and bounds, or, where two sentences exclude each other, from both of them quoted.
+Owns the rules. Knows no study and runs nothing. A verdict always follows from intervals and bounds, or from two quoted
+statements that exclude each other.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ from mptcplab.stats.statistics import Interval, interval
 
 Verdict = Literal["holds", "fails", "undecided", "depends", "contradicted"]
 VERDICTS: tuple[Verdict, ...] = ("fails", "undecided", "depends", "contradicted", "holds")
-"""The weak spots first."""
+"""Claims that do not hold come first."""
 Origin = Literal["published", "ours", "by construction"]
 ORIGINS: tuple[Origin, ...] = ("published", "ours", "by construction")
 
 
 def replicated(whole: Verdict, blocks: Sequence[Verdict]) -> tuple[Verdict, str]:
-    """The verdict on all seeds if each block of them alone gives the same; else undecided, and the words for why."""
+    """The verdict on all seeds if each block gives the same; otherwise undecided, with the reason."""
     if all(block == whole for block in blocks):
         return whole, ""
     return "undecided", f"Blocks of seeds disagree: {', '.join(blocks)}; all together: {whole}."
 
 
 def replicated_shorter(whole: Verdict, blocks: Sequence[Verdict]) -> tuple[Verdict, str]:
-    """The verdict on long runs if blocks of shorter ones agree with each other; where these say another, it says so.
+    """The verdict on long runs, if blocks of shorter runs agree with each other; mentions a different verdict of the
+    blocks.
 
-    That the blocks say another is then the length's doing, and the study's own length decides.
+    A difference is then due to the length, and the study's own length decides.
     """
     short = set(blocks)
     if len(short) > 1:
@@ -39,18 +40,18 @@ def replicated_shorter(whole: Verdict, blocks: Sequence[Verdict]) -> tuple[Verdi
 
 
 class HasVerdict(Protocol):
-    """Whatever was judged."""
+    """Anything that was judged."""
 
     @property
     def verdict(self) -> Verdict:
-        """What came out."""
+        """Its verdict."""
 
 
 @dataclass(frozen=True)
 class Bound:
-    """What a fact demands of a value: at least `low`, at most `high`. The name is that of studies/agreed.json.
+    """The bound of a claim: at least `low`, at most `high`. The name is that of studies/agreed.json.
 
-    `strict` where the fact says more than, less than, rises or falls: the ends themselves are outside then.
+    With `strict`, for claims such as more than, less than or rises, the ends themselves are outside.
     """
 
     name: str
@@ -59,7 +60,7 @@ class Bound:
     strict: bool = False
 
     def judge(self, found: Interval) -> Verdict:
-        """Whether an interval lies inside, outside, or straddles."""
+        """Whether an interval is inside, outside, or straddles the bound."""
         if math.isnan(found.mean):
             return "undecided"
         if self.strict:
@@ -71,33 +72,33 @@ class Bound:
         return "fails" if found.high < self.low or found.low > self.high else "undecided"
 
     def judge_every(self, span: Interval) -> Verdict:
-        """For "never" and "always": `span` is from the least to the largest of the runs, and one outside fails."""
-        said = self.judge(span)
-        return "fails" if said == "undecided" and span.n > 1 and not math.isnan(span.mean) else said
+        """For "never" and "always": `span` is from the minimum to the maximum of the runs; one run outside fails."""
+        message = self.judge(span)
+        return "fails" if message == "undecided" and span.n > 1 and not math.isnan(span.mean) else message
 
     def within(self, other: Bound) -> bool:
-        """Whether this one is no wider than another."""
+        """Whether this bound is no wider than another."""
         return self.low >= other.low and self.high <= other.high
 
 
 @dataclass(frozen=True)
 class Check:
-    """A value with its interval against a bound; or, for "never" and "always", with what its runs span."""
+    """A value with its interval and a bound; for "never" and "always", with the range of the runs."""
 
     what: str
     found: Interval
     bound: Bound
     unit: str = ""
     every: bool = False
-    """Whether `found` goes from the least to the largest run, and one run outside fails; see `every`."""
+    """Whether `found` is the range of the runs, so that one run outside fails; see `every`."""
 
     @property
     def verdict(self) -> Verdict:
-        """What the interval says."""
+        """The verdict of the interval."""
         return self.bound.judge_every(self.found) if self.every else self.bound.judge(self.found)
 
     def __str__(self) -> str:
-        """In words."""
+        """The check as text."""
         words = str(self.found)
         if self.every and self.found.low < self.found.high:
             words = words.replace("(", "(each run ", 1)
@@ -105,7 +106,7 @@ class Check:
 
 
 def every(what: str, values: Sequence[float], bound: Bound, unit: str = "") -> Check:
-    """A claim about every run: holds where all lie inside, fails where one does not. One run alone decides nothing."""
+    """A claim about every run: holds if all are inside, fails if one is outside. One run alone decides nothing."""
     if len(values) < 2:
         return Check(what, interval(values), bound, unit)
     span = Interval(math.fsum(values) / len(values), min(values), max(values), len(values))
@@ -114,7 +115,7 @@ def every(what: str, values: Sequence[float], bound: Bound, unit: str = "") -> C
 
 @dataclass(frozen=True)
 class Quote:
-    """A sentence of a source, and which source that is."""
+    """A statement of a source, and the source."""
 
     source: str
     sentence: str
@@ -122,20 +123,22 @@ class Quote:
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Two sentences of sources that no network can meet together: the one way to `contradicted`."""
+    """Two statements of sources that no network can satisfy together: the only way to `contradicted`."""
 
     first: Quote
     second: Quote
     why: str
 
     def __post_init__(self) -> None:
-        """Refuses an exclusion without both sentences."""
+        """Rejects an exclusion without both statements."""
         if not all((self.first.sentence, self.second.sentence, self.why)):
-            raise ValueError("a contradiction needs both sentences, quoted, and why no network meets them together")
+            raise ValueError(
+                "a contradiction requires both quoted statements, and why no network satisfies them together"
+            )
 
 
 def all_of(checks: Sequence[Check]) -> Verdict:
-    """Holds where all hold, fails where one fails."""
+    """Holds if all hold, fails if one fails."""
     verdicts = {check.verdict for check in checks}
     if not checks:
         return "undecided"
@@ -145,26 +148,26 @@ def all_of(checks: Sequence[Check]) -> Verdict:
 
 
 def over_readings(readings: Mapping[str, Verdict], main: str | None, why: str) -> tuple[Verdict, str]:
-    """One verdict over several readings of what a source leaves open.
+    """One verdict over several interpretations of an unspecified setting.
 
-    With a `main` reading, the study's one network, that one decides and the others stand beside it. Without, the source
-    is silent about something that decides: what all readings say, or `depends`.
+    With a `main` interpretation, it decides, and the others are listed. Otherwise the verdict is the common one, or
+    `depends`.
     """
-    said: dict[Verdict, list[str]] = {}
+    message: dict[Verdict, list[str]] = {}
     for name, verdict in readings.items():
-        said.setdefault(verdict, []).append(name)
+        message.setdefault(verdict, []).append(name)
     if main is not None:
-        others = {verdict: [name for name in names if name != main] for verdict, names in said.items()}
-        return readings[main], _sentence(f"Judged with {main}: {why}.", others, "Beside it: ")
-    if len(said) == 1:
-        return next(iter(said)), ""
-    if "holds" in said and "fails" in said:
-        return "depends", _sentence(f"The source does not say {why}.", said, "")
-    return "undecided", _sentence(f"The source does not say {why}.", said, "")
+        others = {verdict: [name for name in names if name != main] for verdict, names in message.items()}
+        return readings[main], _sentence(f"Judged with {main}: {why}.", others, "Other interpretations: ")
+    if len(message) == 1:
+        return next(iter(message)), ""
+    if "holds" in message and "fails" in message:
+        return "depends", _sentence(f"The source does not specify {why}.", message, "")
+    return "undecided", _sentence(f"The source does not specify {why}.", message, "")
 
 
-def _sentence(start: str, said: Mapping[Verdict, Sequence[str]], lead: str) -> str:
-    parts = [f"{verdict} with {' and '.join(names)}" for verdict, names in said.items() if names]
+def _sentence(start: str, message: Mapping[Verdict, Sequence[str]], lead: str) -> str:
+    parts = [f"{verdict} with {' and '.join(names)}" for verdict, names in message.items() if names]
     if not parts:
         return start
     words = "; ".join(parts)
@@ -172,7 +175,7 @@ def _sentence(start: str, said: Mapping[Verdict, Sequence[str]], lead: str) -> s
 
 
 def counted(facts: Sequence[HasVerdict]) -> str:
-    """How many of each verdict, the weak spots first."""
+    """The number of each verdict, claims that do not hold first."""
     number = {verdict: sum(fact.verdict == verdict for fact in facts) for verdict in VERDICTS}
     words = {"holds": "hold", "fails": "fail", "depends": "depend"}
     return ", ".join(f"{count} {words.get(verdict, verdict)}" for verdict, count in number.items() if count)

@@ -1,6 +1,6 @@
-"""Is Multipath TCP ever slower than its best path? Networks drawn from a distribution, measured, and hunted for.
+"""Surveys: MPTCP compared with its best path on generated networks.
 
-`networks` draws them, `measure` runs policies and each path's TCP over them, `oracle` says what a sender that knows
-the links could reach, `report` puts it into tables and files, `pictures` draws it, `hunt` looks for the network where a
-policy is worst. `short` is about files and blocks, `shared` about bottlenecks with flows of others.
+`networks` generates them, `measure` runs policies and plain TCP over each path, `upper_bound` computes the best
+possible result. `report` writes tables and files, `survey_plots` draws. `worst_case` searches for the worst network of
+a policy. `short_flows` measures files and blocks, `shared_bottleneck` competing flows.
 """

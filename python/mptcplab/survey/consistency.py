@@ -1,6 +1,6 @@
-"""Whether what a summary states agrees with the samples: over generated scenarios of all kinds, events included.
+"""Checks summaries against samples, over generated scenarios of all types with events.
 
-Owns the draw and the checks. A check compares a statement with a measurement that the statement was not made from.
+Owns the generation and the checks. Each check compares a statement with a measurement that it was not derived from.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SECONDS = 12.0
 SAMPLE = 0.1
 FRAME_BITS = 1514 * 8
 BUSY = 0.9
-"""A link that is busy for more of the time than this is never called unused."""
+"""A link with a higher utilisation must not be called unused."""
 _IDLE = (
     "application", "scheduler", "window", "loss", "queue_overflow", "delay_change", "receive_window", "send_buffer",
     "both_buffers", "head_of_line", "penalty", "pacing", "local_queue", "ack_queue", "policer", "path_mtu", "ack_loss",
@@ -35,7 +35,7 @@ _IDLE = (
 
 
 def draw(seed: int, number: int) -> Scenario:
-    """A scenario with 1 to 4 paths, one main flow of any kind, other flows, losses, jitter, queues and events."""
+    """A scenario with 1 to 4 paths, a main flow of any type, other flows, losses, jitter, queues and events."""
     chance = np.random.default_rng((seed, number))
     names = ["dsl", "wifi", "lte", "sat"][: int(chance.integers(1, 5))]
     paths = {name: _path(chance) for name in names}
@@ -100,7 +100,7 @@ def _event(chance: np.random.Generator, names: list[str]) -> dict[str, Any]:
 
 
 def contradictions(run: Run, baselines: dict[str, float]) -> Iterator[str]:
-    """What a summary states and the samples deny."""
+    """Statements of a summary that contradict the samples."""
     text = summary(run, {"main": baselines})
     if found := re.search(r"\b(inf|nan)\b", text):
         yield f"the summary says {found.group(0)!r}"
@@ -120,7 +120,7 @@ def contradictions(run: Run, baselines: dict[str, float]) -> Iterator[str]:
 
 
 def _of_acknowledgements(row: FlowRow, busy: dict[str, float]) -> Iterator[str]:
-    """Acknowledgements wait in a queue only while its link is busy."""
+    """Acknowledgements can wait in a queue only while its link is busy."""
     whole = row["measured_s"] > 0.97 * SECONDS
     for path in row["paths"]:
         share, name = path["limits"].get("ack_queue", 0.0), path["path"]
@@ -143,7 +143,7 @@ def _of_flow(run: Run, row: FlowRow, busy: dict[str, float]) -> Iterator[str]:
             if whole and busy[name] > BUSY and idle > 1 - busy[name] + 0.03:
                 yield f"{row['flow']} {name}: idle {idle:.0%} on a link that was busy {busy[name]:.0%}"
         if path["best_capacity"]:
-            # What waited at the start of an interval arrives in it, too: nothing does at the start of the run.
+            # Data from before an interval also arrives in it, except at the start of the run.
             rate = path["bytes_arrived"] * 8 / life if life else 0.0
             if rate > path["best_capacity"] * 1.001 + FRAME_BITS / max(life, SAMPLE):
                 yield f"{row['flow']} {name}: {rate / 1e6:.2f} Mb/s on a link of {path['best_capacity'] / 1e6:.2f}"
@@ -158,7 +158,7 @@ def _of_flow(run: Run, row: FlowRow, busy: dict[str, float]) -> Iterator[str]:
 
 
 def _jitters(run: Run) -> bool:
-    """Whether delays vary: frames that left one after the other may arrive together then."""
+    """Whether delays vary, so that frames may arrive together."""
     return 'jitter = "' in run.scenario.to_toml() or 'delay = "' in run.scenario.to_toml().partition("[[events]]")[2]
 
 
@@ -166,10 +166,10 @@ def _of_main(run: Run, baselines: dict[str, float], text: str) -> Iterator[str]:
     row = run.flow("main")
     best = max(baselines.values(), default=0.0)
     if row["goodput"] < BELOW * best and "slower than plain TCP" not in text.partition("other (")[0]:
-        yield f"main: below its best path ({row['goodput'] / best:.2f}), and no word of it"
+        yield f"main: below its best path ({row['goodput'] / best:.2f}), but not reported"
     silent = _silence(run)
     if silent > SILENT_S + 3 * SAMPLE and "nothing reached the application for" not in text:
-        yield f"main: {silent:.1f} s without a byte, and no word of it"
+        yield f"main: {silent:.1f} s without a byte, but not reported"
     for finding in reasons.findings(row):
         if not 0 <= finding.share <= 1 + 1e-6:
             yield f"main: {finding.cause} has a share of {finding.share:.2f}"
@@ -190,7 +190,7 @@ def _silence(run: Run) -> float:
 
 
 def check(seed: int, count: int) -> list[tuple[int, str]]:
-    """The contradictions in so many drawn scenarios, by number."""
+    """The contradictions in `count` generated scenarios, by number."""
     found: list[tuple[int, str]] = []
     for begin in range(0, count, 50):
         numbers = range(begin, min(begin + 50, count))

@@ -1,6 +1,6 @@
-"""Policies and each path's TCP over networks.
+"""Measures policies and plain TCP over each path of generated networks.
 
-Owns the jobs, what counts as the best path, and the ratios. Never draws a network, never prints.
+Owns the jobs, the definition of the best path, and the ratios. Never generates a network, never prints.
 """
 
 from __future__ import annotations
@@ -20,37 +20,36 @@ if TYPE_CHECKING:
     from mptcplab.results.run import Run
 
 SEEDS = 5
-"""Runs of a network in which there is chance."""
+"""Maximum runs of a random network."""
 FIRST, SETTLED = 2, 1.05
-"""The first runs, and what Multipath TCP has to reach of the best path in each of them for a network to be settled:
-the other runs are for those where it does not."""
+"""The number of first runs, and the ratio to the best path that each must reach for the network to be settled; only
+others get more runs.
+"""
 AFTER_S = 10.0
-"""Seconds after a change that are measured by themselves."""
+"""Seconds after a change that are measured separately."""
 SILENCE_S, BACK_S = 2.0, 3.0
-"""Nothing may arrive for no longer while a path is free, and a path whose rate is back carries data again after so
-long, s."""
+"""Maximum silence while a path is available, and maximum idle time of a recovered path, s."""
 AT_ONCE = 50
 """Networks whose results are in memory together."""
 
 
 @dataclass(frozen=True)
 class Policy:
-    """A name, and the keys of a flow that it stands for."""
+    """A name, and its flow keys."""
 
     name: str
     keys: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def reference(self) -> str:
-        """The controller of the TCP that it is held against: its own, and Reno where it is a coupled one."""
+        """The controller of the reference TCP: the same, or Reno for a coupled one."""
         controller = self.keys.get("congestion")
         return "cubic" if controller == "cubic" else "reno"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A policy on a network: goodputs in bit/s, means over the seeds; `flow` is the row of the flow in the first of
-    them."""
+    """A policy on a network: mean goodputs over the seeds in bit/s; `flow` is the row of the first run."""
 
     network: Network
     policy: Policy
@@ -59,11 +58,11 @@ class Measured:
     flow: FlowRow
     runs: int = 1
     after: Sequence[float] = ()
-    """Goodput of the seconds after each change / that of plain TCP over the path that was best in them."""
+    """Goodput in the seconds after each change, relative to plain TCP over the best path of that time."""
     silence: float = 0.0
-    """The longest time in which nothing arrived, s, in any of the runs."""
+    """The longest silence in any run, s."""
     back: float = 0.0
-    """How long a path whose rate came back carried nothing, s, in any of the runs."""
+    """The longest idle time of a recovered path in any run, s."""
 
     @property
     def best(self) -> float:
@@ -72,22 +71,22 @@ class Measured:
 
     @property
     def of_best(self) -> float:
-        """Goodput / plain TCP over the best path."""
+        """Goodput relative to plain TCP over the best path."""
         return self.goodput / self.best
 
     @property
     def least(self) -> float:
-        """Goodput / plain TCP over the best path, over the whole run or the seconds after a change, the least."""
+        """The minimum of that ratio over the whole run and the seconds after each change."""
         return min((self.of_best, *self.after))
 
     @property
     def of_sum(self) -> float:
-        """Goodput / the sum of plain TCP over each path."""
+        """Goodput relative to the total of plain TCP over each path."""
         return self.goodput / max(sum(self.alone), 1.0)
 
     @property
     def of_oracle(self) -> float:
-        """Goodput / what a sender could reach that knows the links."""
+        """Goodput relative to the upper bound."""
         return self.goodput / bound(self.network)
 
 
@@ -99,7 +98,7 @@ def survey(
     workers: int | None = None,
     quiet: bool = False,
 ) -> Iterator[Measured]:
-    """Runs all policies on all networks, in their order; plain TCP over each path runs once for each controller."""
+    """Runs all policies on all networks in order; plain TCP over each path runs once per controller."""
     progress = Progress(len(networks), "networks", quiet=quiet)
     try:
         for first in range(0, len(networks), AT_ONCE):
@@ -109,8 +108,8 @@ def survey(
         progress.close()
 
 
-def again(network: Network, policy: Policy, seeds: range, *, workers: int | None = None) -> Measured:
-    """The same of one network with chance, with all of these seeds."""
+def remeasure(network: Network, policy: Policy, seeds: range, *, workers: int | None = None) -> Measured:
+    """Measures one random network with all of these seeds."""
     runs = _Runs([network], [policy], seeds[0])
     runs.run([(0, seed) for seed in seeds], workers)
     return runs.measured(0, policy)
@@ -135,7 +134,7 @@ def _seeds(network: Network, first: int, last: int) -> range:
 
 @dataclass(frozen=True)
 class _Seen:
-    """What a run showed: goodput in bit/s, over all and after each change, and two times in s as in `Measured`."""
+    """The results of a run: goodput in bit/s in total and after each change, and two times in s as in `Measured`."""
 
     goodput: float
     after: tuple[float, ...] = ()
@@ -164,8 +163,9 @@ def _seen(network: Network, run: Run) -> _Seen:
 
 
 class _Runs:
-    """What runs on some networks showed: of each policy, and of each path's TCP under the controllers that they need.
-    What else is said of a flow is of the run with the seed `shown`."""
+    """The results of runs on some networks, of each policy and of TCP on each path. The flow row is that of seed
+    `shown`.
+    """
 
     def __init__(self, networks: Sequence[Network], policies: Sequence[Policy], shown: int = 1) -> None:
         self._networks, self._policies, self._shown = networks, policies, shown
@@ -180,7 +180,7 @@ class _Runs:
             for name, keys in self._flows(self._networks[at]).items():
                 jobs.append(Job(self._networks[at].scenario(keys).core, seed))
                 names.append((at, name))
-        # The runs end in any order; a sum of them does not depend on it.
+        # The sum must not depend on the order in which runs end.
         found: list[_Seen] = [_Seen(0.0)] * len(jobs)
 
         def keep(job: int, run: Run) -> None:

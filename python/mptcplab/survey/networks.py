@@ -1,7 +1,7 @@
-"""Networks drawn from a described distribution.
+"""Generated networks of a described distribution.
 
-Owns what a network is and the distribution. A network is a function of (seed, number, kind): the same on every machine.
-Never runs anything.
+Owns the network and the distribution. A network is a function of (seed, number, type), the same on every machine. Never
+runs anything.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ FRAME = 1514
 """Bytes of a full Ethernet frame without its check sequence, as links count."""
 DURATION_S, WARMUP_S = 30.0, 5.0
 SAMPLE_S = 0.5
-"""Between two samples where a path changes, s; 1 elsewhere."""
+"""Sampling interval of changing networks, s; 1 elsewhere."""
 CHANGES_S = 12, 20
-"""When a path changes, and when it, or another one, changes again."""
+"""Times of the changes of a path, s."""
 
 KINDS = {
-    "bulk": "two to four paths, one path in four with random loss; one flow that always has data",
-    "burst": "as bulk, but losses come in bursts (Gilbert-Elliott) of 5 frames on average",
-    "jitter": "as bulk, and the delay of each path varies by up to half of it, in order",
-    "competing": "as bulk, and each path carries one or two TCP flows of others, which began 10 s before",
-    "reorder": "as bulk, and the delay of each frame varies by up to a tenth of the round trip, out of order",
-    "short": "as bulk, but queues hold 10 to 20 packets, whatever the product",
-    "managed": "as bulk, but each queue is run by fq_codel, codel or pie",
-    "asymmetric": "as bulk, but the way back has a twentieth to an eightieth of the rate, 64 kb/s at least",
-    "changing": "as bulk, but one path has a tenth to a half of its rate from 12 s to 20 s",
-    "far": "as bulk, but round trips are five times as long, up to 2 s",
-    "lossy": "as bulk, but each path loses 0.1-5 % of its frames",
+    "bulk": "two to four paths, one path in four with random loss; one bulk flow",
+    "burst": "as bulk, but bursty losses (Gilbert-Elliott) of 5 frames on average",
+    "jitter": "as bulk, but the delay of each path varies by up to half of it, in order",
+    "competing": "as bulk, but each path has one or two competing TCP flows, which start 10 s earlier",
+    "reorder": "as bulk, but the delay of each frame varies by up to a tenth of the RTT, out of order",
+    "short": "as bulk, but queues of 10 to 20 packets",
+    "managed": "as bulk, but queues with fq_codel, codel or pie",
+    "asymmetric": "as bulk, but the reverse path has 1/20 to 1/80 of the rate, at least 64 kb/s",
+    "changing": "as bulk, but one path has 1/10 to 1/2 of its rate from 12 s to 20 s",
+    "far": "as bulk, but five times the RTT, up to 2 s",
+    "lossy": "as bulk, but each path loses 0.1-5% of its frames",
     "fading": "as bulk without loss, queues of 20 ms to 1 s; one path has 1/250 to 1/2 of its rate from 12 s to 20 s",
-    "steps": "as bulk, and the round trip of a path becomes 1-50 % longer or shorter, at 12 s and at 20 s, for good",
+    "steps": "as bulk, but the RTT of a path changes by 1-50% at 12 s and at 20 s",
 }
-"""The rows of a survey about goodput, and what each draws."""
+"""Types of networks for surveys of goodput, with descriptions."""
 DISCIPLINES = ("fq_codel", "codel", "pie")
 BESIDE_OTHERS = NO_JITTER | {"start": "200ms"}
-"""Who has which share of a queue is decided by who began when: beside flows of others, seeds differ in that."""
+"""With competing flows, the shares of a queue depend on start times, so seeds differ."""
 OTHERS_FIRST_S = 10
-"""Flows of others have so long to find their share before the flow begins."""
+"""Competing flows start this much earlier, s."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """What a path has from a time on: a rate in bit/s, or a round trip in s."""
+    """A change of a path: a rate in bit/s, or an RTT in s."""
 
     at: float
     rate: float = 0.0
@@ -60,39 +60,39 @@ class Change:
         return {"rate": f"{self.rate / 1e3:.0f}kbit"} if self.rate else {"delay": f"{self.rtt / 2 * 1e6:.0f}us"}
 
     def __str__(self) -> str:
-        """In words."""
+        """The change as text."""
         return (f"{self.rate / 1e6:.3g} Mb/s" if self.rate else f"{self.rtt * 1e3:.3g} ms") + f" from {self.at:g} s"
 
 
 @dataclass(frozen=True)
 class Link:
-    """A path: rate in bit/s, round trip in s without queues, queue in packets, loss as a share, each way."""
+    """A path: rate in bit/s, RTT in s without queues, queue in packets, loss rate in each direction."""
 
     rate: float
     rtt: float
     queue: int
     loss: float = 0.0
     burst: float = 1.0
-    """Frames that are lost in a row, on average; above 1 the loss comes in bursts."""
+    """Mean length of a loss burst in frames; above 1, losses are bursty."""
     jitter: float = 0.0
-    """The delay of each direction varies uniformly by so much up and down, s."""
+    """The delay of each direction varies uniformly by this much, s."""
     others: int = 0
-    """TCP flows of others."""
+    """Competing TCP flows."""
     reorder: bool = False
-    """Each frame has a delay of its own: later ones may come first."""
+    """Each frame has its own delay, so frames may be reordered."""
     discipline: str = ""
-    """What runs the queue, if not drop-tail."""
+    """The queue discipline, if not drop-tail."""
     back: float = 0.0
-    """Rate of the way back where it is another one, bit/s."""
+    """Rate of the reverse path if it differs, bit/s."""
     changes: tuple[Change, ...] = ()
 
     @property
     def bdp(self) -> float:
-        """Bandwidth times delay, bytes."""
+        """Bandwidth-delay product, bytes."""
         return self.rate * self.rtt / 8
 
     def table(self) -> dict[str, Any]:
-        """Its keys in a scenario file."""
+        """The keys of the path in a scenario file."""
         keys: dict[str, Any] = {
             "rate": f"{self.rate / 1e3:.0f}kbit",
             "rtt": f"{self.rtt * 1e6:.0f}us",
@@ -104,14 +104,14 @@ class Link:
             keys["forward"] = {key: keys.pop(key) for key in ("rate", "queue")}
             keys["backward"] = {"rate": f"{self.back / 1e3:.0f}kbit", "queue": "50p"}
         if self.loss and self.burst > 1:
-            # All frames are lost in the bad state, whose mean length is 1/r; its share of the time is the loss.
+            # All frames are lost in the bad state. Its mean length is 1/r, and its share of the time is the loss rate.
             bad, good = 1 / self.burst, self.loss / (self.burst * (1 - self.loss))
             keys["gilbert_elliott"] = {"p": f"{100 * good:.6f}%", "r": f"{100 * bad:.6f}%"}
         elif self.loss:
             keys["loss"] = f"{100 * self.loss:.4f}%"
-        # Frames of one size that a full window clocks would meet a queue that others fill always, or never: just when
-        # one has left it (Floyd and Jacobson, On Traffic Phase Effects, 1992). Beside others they come at any time
-        # within that of a frame.
+        # ACK-clocked frames of one size would always or never meet a full queue: just after a frame left it (Floyd and
+        # Jacobson, On Traffic Phase Effects, 1992). With competing flows, start times vary within the time of
+        # a frame.
         jitter = max(self.jitter, FRAME * 8 / self.rate / 2 if self.others else 0)
         if jitter:
             keys["jitter"] = f"{jitter * 1e6:.0f}us"
@@ -122,7 +122,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Network:
-    """Paths between a client and a server, and the buffers at both; `buffer` is None where they tune themselves."""
+    """Paths between a client and a server, and the buffers of both; None for automatically tuned buffers."""
 
     name: str
     links: tuple[Link, ...]
@@ -135,18 +135,20 @@ class Network:
 
     @property
     def changes(self) -> list[float]:
-        """When a path changes, s from the beginning of the flow."""
+        """Times of the changes, s after the start of the flow."""
         return sorted({change.at for link in self.links for change in link.changes})
 
     @property
     def begins(self) -> int:
-        """When the flow begins, s."""
+        """Start of the flow, s."""
         return OTHERS_FIRST_S if any(link.others for link in self.links) else 0
 
     def scenario(
         self, flow: Mapping[str, Any], *, duration: float = DURATION_S, warmup: float = WARMUP_S, name: str = ""
     ) -> Scenario:
-        """The network with one flow of these keys; times count from its beginning, and buffers are the network's."""
+        """The scenario with one flow of these keys; times count from its start, and the buffers are those of the
+        network.
+        """
         buffers = (
             {"autotuning": True} if self.buffer is None else dict.fromkeys(("rcvbuf", "sndbuf"), f"{self.buffer}B")
         )
@@ -175,7 +177,7 @@ class Network:
         )
 
     def __str__(self) -> str:
-        """In one line."""
+        """The network in one line."""
         links = []
         for link in self.links:
             words = f"{link.rate / 1e6:.3g} Mb/s {link.rtt * 1e3:.3g} ms {link.queue} packets"
@@ -183,19 +185,20 @@ class Network:
             words += f" in bursts of {link.burst:g}" if link.loss and link.burst > 1 else ""
             words += f" jitter {link.jitter * 1e3:.3g} ms" if link.jitter else ""
             words += " out of order" if link.reorder else ""
-            words += f" with {link.others} other flows" if link.others else ""
+            words += f" with {link.others} competing flows" if link.others else ""
             words += f" {link.discipline}" if link.discipline else ""
             words += f" {link.back / 1e6:.3g} Mb/s back" if link.back else ""
             words += "".join(f" {change}" for change in link.changes)
             links.append(words)
-        buffer = "buffers tuned" if self.buffer is None else f"buffers of {self.buffer / 1e3:.0f} kB"
+        buffer = "tuned buffers" if self.buffer is None else f"buffers of {self.buffer / 1e3:.0f} kB"
         return f"{'; '.join(links)}; {buffer}"
 
 
 def draw(seed: int, number: int, kind: str = "bulk") -> Network:
-    """Network `number` of a seed: two to four paths, rate 1-100 Mb/s and round trip 5-400 ms log-uniform, queue 0.3-5
-    BDP log-uniform and at least 10 packets, one path in four with a loss of 0.01-2 % log-uniform, buffers of 200 kB
-    to 4 MB log-uniform or, in half of the networks, tuned.
+    """Network `number` of a seed: two to four paths, rate 1-100 Mb/s and RTT 5-400 ms log-uniform.
+
+    Queues have 0.3-5 BDP, log-uniform, and at least 10 packets. One path in four has a loss rate of 0.01-2%,
+    log-uniform. Buffers have 200 kB to 4 MB, log-uniform, or in half of the networks automatic tuning.
     """
     chance = np.random.default_rng([seed, number, list(KINDS).index(kind)])
 
@@ -217,7 +220,7 @@ def draw(seed: int, number: int, kind: str = "bulk") -> Network:
             )
         )
     buffer = None if chance.random() < 0.5 else round(between(200e3, 4e6))
-    # What a kind has of its own is drawn last, so that the paths are those of bulk's distribution.
+    # Type-specific parameters are drawn last, so that the paths are those of bulk.
     match kind:
         case "reorder":
             links = [replace(link, jitter=float(chance.uniform(0, 0.05)) * link.rtt, reorder=True) for link in links]
@@ -247,7 +250,7 @@ def _between(chance: np.random.Generator, least: float, most: float) -> float:
 
 
 def _fade(links: list[Link], chance: np.random.Generator) -> list[Link]:
-    """Without loss, with other queues, and with a path that is slow for a while."""
+    """A network without loss, with other queues, and with a temporarily slow path."""
     queues = [max(10, round(link.rate * _between(chance, 20e-3, 1) / 8 / FRAME)) for link in links]
     links = [replace(link, queue=queue, loss=0.0) for link, queue in zip(links, queues, strict=True)]
     at = int(chance.integers(len(links)))
@@ -256,7 +259,7 @@ def _fade(links: list[Link], chance: np.random.Generator) -> list[Link]:
 
 
 def _step(links: list[Link], chance: np.random.Generator) -> list[Link]:
-    """With a path that becomes longer or shorter at each change."""
+    """A network with a path whose RTT changes at each event."""
     links = list(links)
     for time in CHANGES_S:
         at, longer = int(chance.integers(len(links))), 1 + _between(chance, 1e-2, 0.5)
@@ -267,6 +270,6 @@ def _step(links: list[Link], chance: np.random.Generator) -> list[Link]:
 
 
 def _falls(link: Link, times: float) -> Link:
-    """The link whose rate is so many times lower between both changes."""
+    """The link whose rate is divided by this factor between both changes."""
     low, high = (Change(at, rate=rate) for at, rate in zip(CHANGES_S, (link.rate / times, link.rate), strict=True))
     return replace(link, changes=(low, high))

@@ -1,7 +1,6 @@
 """Scenarios with one planted cause, and whether `why` names it first: the test of `reasons` and `why`.
 
-Owns the draw, and the rule for what counts as planted: a cause that costs the flow something, compared with the same
-scenario without it.
+Owns the generation, and the rule for a planted cause: the scenario without it must be faster.
 """
 
 from __future__ import annotations
@@ -21,15 +20,15 @@ if TYPE_CHECKING:
 
 
 COSTS = 0.1
-"""A planted cause takes at least this part of the goodput; else another is drawn."""
+"""Minimum share of the goodput that a planted cause costs; otherwise another scenario is generated."""
 DURATION = "15s"
 QUEUES = (0.7, 3.0)
-"""Queues of all scenarios but those whose cause is the queue, BDP."""
+"""Queues in BDP, unless the queue is the cause."""
 
 
 @dataclass(frozen=True)
 class Planted:
-    """A scenario with a cause, and the same without; `cause` is None where there is none."""
+    """A scenario with a cause, and the same without it; `cause` is None without one."""
 
     number: int
     cause: str | None
@@ -39,13 +38,13 @@ class Planted:
 
     @property
     def kind(self) -> str:
-        """What was planted, in words."""
+        """The planted cause as text."""
         return "nothing" if self.cause is None else list(KINDS)[self.number % len(KINDS)]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found in a planted scenario."""
+    """The findings in a planted scenario."""
 
     planted: Planted
     named: tuple[str, str | None] | None
@@ -54,11 +53,11 @@ class Verdict:
 
     @property
     def right(self) -> bool:
-        """Whether the first finding is the cause, on its path; for none, that there is no finding."""
+        """Whether the first finding is the cause on its path; without a cause, whether there is no finding."""
         if self.planted.cause is None or self.named is None:
             return self.planted.cause is None and self.named is None
         cause, path = self.named
-        # What changes the whole connection is found as such, or on the path that lost most by it.
+        # A cause of the whole connection may be found as such, or on the path that lost most.
         return cause == self.planted.cause and (path == self.planted.path or cause in WHOLE)
 
 
@@ -70,13 +69,13 @@ class _Draw:
         return float(math.exp(self.chance.uniform(math.log(least), math.log(most))))
 
     def network(self, queues: tuple[float, float] = QUEUES) -> dict[str, dict[str, Any]]:
-        """Two paths: 4-40 Mb/s, round trips of 10-100 ms, queues of so many BDP."""
+        """Two paths: 4-40 Mb/s, RTTs of 10-100 ms, and queues of this many BDP."""
         return {name: self.line((4e6, 40e6), (10e-3, 100e-3), queues) for name in ("wifi", "lte")}
 
     def line(
         self, rates: tuple[float, float], trips: tuple[float, float], queues: tuple[float, float] = QUEUES
     ) -> dict[str, Any]:
-        """One path, its queue by its own rate and round trip."""
+        """One path, with a queue in its own BDP."""
         rate, rtt = self.between(*rates), self.between(*trips)
         queue = max(12, round(self.between(*queues) * rate * rtt / 8 / 1514))
         return {"rate": f"{rate / 1e3:.0f}kbit", "rtt": f"{rtt * 1e6:.0f}us", "queue": f"{queue}p"}
@@ -140,7 +139,7 @@ def _small_queue(draw: _Draw, number: int) -> Planted:
 
 
 def _bufferbloat(draw: _Draw, number: int) -> Planted:
-    """A queue of seconds. It costs time, not throughput."""
+    """A queue of seconds; it costs latency, not throughput."""
     paths, at = draw.network((0.7, 2.0)), draw.path()
     rate = _rates(paths)[list(paths).index(at)]
     queue = f"{max(60, rate * draw.between(0.8, 3) / 8 / 1514):.0f}p"
@@ -155,7 +154,7 @@ def _redundant(draw: _Draw, number: int) -> Planted:
 
 
 def _coupling(draw: _Draw, number: int) -> Planted:
-    """One growth for four paths that share nothing: each recovers from a loss four times as slowly."""
+    """Coupled growth on four paths without a shared bottleneck; each recovers four times as slowly."""
     names = ("wifi", "lte", "dsl", "satellite")
     paths = {name: draw.line((15e6, 40e6), (60e-3, 150e-3), (0.2, 0.5)) for name in names}
     flow = {"congestion": str(draw.chance.choice(["lia", "olia", "balia"])), "coupling_scope": "all"}
@@ -174,7 +173,7 @@ def _cross_traffic(draw: _Draw, number: int) -> Planted:
 
 
 def _down(draw: _Draw, number: int) -> Planted:
-    """A path that goes away for a time."""
+    """A path that is down for a time."""
     paths, at = draw.network(), draw.path()
     begin = draw.chance.uniform(2, 5)
     end = min(14.0, begin + draw.between(3, 9))
@@ -183,7 +182,7 @@ def _down(draw: _Draw, number: int) -> Planted:
 
 
 def _fading(draw: _Draw, number: int) -> Planted:
-    """A link whose rate falls and returns."""
+    """A link whose rate falls and recovers."""
     paths, at = draw.network(), draw.path()
     rate = _rates(paths)[list(paths).index(at)]
     begin = draw.chance.uniform(2, 5)
@@ -195,7 +194,7 @@ def _fading(draw: _Draw, number: int) -> Planted:
 
 
 def _buffer(draw: _Draw, number: int, cause: str, key: str) -> Planted:
-    """A buffer of less than the bandwidth-delay product of these paths."""
+    """A buffer below the bandwidth-delay product of these paths."""
     paths = draw.network()
     need = sum(_rates(paths)) * max(_trips(paths)) / 8
     small = {key: f"{max(12000, need * draw.between(0.15, 0.5)):.0f}B"}
@@ -248,7 +247,7 @@ def _never_joined(draw: _Draw, number: int) -> Planted:
 
 
 def _upload_beside(draw: _Draw, number: int) -> Planted:
-    """An upload that fills the queue which the acknowledgements of a download take."""
+    """An upload that fills the queue of a download's acknowledgements."""
     paths, at = draw.network(), draw.path()
     rate = _rates(paths)[list(paths).index(at)]
     back = {"rate": f"{rate * draw.between(0.1, 0.5) / 1e3:.0f}kbit", "queue": f"{draw.chance.integers(50, 300)}p"}
@@ -283,18 +282,18 @@ KINDS: dict[str, Callable[[_Draw, int], Planted]] = {
     "acknowledgements behind an upload": _upload_beside,
 }
 WHOLE = ("scheduler", "penalty", "coupling")
-"""Causes that are settings of the connection, and show on one path or another."""
+"""Causes that are settings of the connection, and appear on any path."""
 MOST_ROUNDS = 40
-"""Times that scenarios are drawn in place of those whose cause cost too little."""
+"""Retries for scenarios whose cause cost too little."""
 FREE = ("bufferbloat",)
 """Causes that need not cost throughput."""
 
 
 def judge(seed: int, causes: int, none: int, *, workers: int | None = None) -> list[Verdict]:
-    """Draws so many scenarios with a cause, as many of each kind, and so many without, and asks `why` about each."""
+    """Generates scenarios, with equally many of each cause, and some without a cause, and runs `why` on each."""
     share, more = divmod(causes, len(KINDS))
     missing = {kind: share + (at < more) for at, kind in enumerate(KINDS)}
-    # By kind: numbers of scenarios, which tell kinds apart (`Planted.kind`).
+    # By type: numbers of scenarios, which select the type (`Planted.kind`).
     numbers = {kind: itertools.count(at, len(KINDS)) for at, kind in enumerate(KINDS)}
     verdicts: list[Verdict] = []
     for _ in range(MOST_ROUNDS):
@@ -304,7 +303,7 @@ def judge(seed: int, causes: int, none: int, *, workers: int | None = None) -> l
         ]
         if not drawn:
             break
-        # A cause that costs nothing is no cause.
+        # A cause without cost does not count.
         costs = _costs([one for _, one in drawn], seed, workers)
         kept = [(kind, one, cost) for (kind, one), cost in zip(drawn, costs, strict=True) if _counts(one, cost)]
         for kind, _, _ in kept:
@@ -319,7 +318,7 @@ def _counts(planted: Planted, cost: float) -> bool:
 
 
 def _costs(drawn: list[Planted], seed: int, workers: int | None) -> list[float]:
-    """The part of its goodput that each cause takes."""
+    """The share of goodput that each cause costs."""
     runs = run_jobs([Job(one.scenario.core, seed) for one in drawn], workers=workers, label="planted")
     without = run_jobs([Job(one.without.core, seed) for one in drawn], workers=workers, label="without")
     rates = [

@@ -1,7 +1,7 @@
 """Policies by name.
 
-Owns the way from what a person writes to the keys of a flow: `default`, `historical`, a congestion controller, a
-scheduler, or several of these joined by `+`.
+Owns the conversion of a name to flow keys: `default`, `historical`, a congestion controller, a scheduler, or several of
+these joined by `+`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mptcplab.util.user_input import BadResult
 
 
 def policy(name: str) -> Policy:
-    """The policy of a name; raises `BadResult` when nothing is called so."""
+    """The policy of a name; raises `BadResult` for an unknown name."""
     names = _core.policy_names()
     keys: dict[str, Any] = {}
     for part in name.split("+"):
@@ -27,5 +27,5 @@ def policy(name: str) -> Policy:
             keys["scheduler"] = part
         elif part != "default":
             known = ["default", "historical", *names["congestion"], *names["scheduler"]]
-            raise BadResult(f"there is no policy {part!r}; there are {', '.join(known)}, and several joined by +")
+            raise BadResult(f"unknown policy {part!r}; choose from {', '.join(known)}, or join several with +")
     return Policy(name, keys)

@@ -1,7 +1,7 @@
-"""A survey in words, tables and files.
+"""A survey as text, tables and files.
 
-Owns the counts of a distribution, the sentence about a network, and the files of a survey: a table of all networks
-and the worst as scenario files. Never runs anything.
+Owns the counts, the sentence about a network, and the files: a table of all networks, and scenario files of the worst
+ones. Never runs anything.
 """
 
 from __future__ import annotations
@@ -22,22 +22,21 @@ from mptcplab.survey.short_flows import LATE, Timed
 from mptcplab.util.files import write_bytes
 
 LINES = (0.95, 0.8, 0.5)
-"""Shares of the best path below which networks are counted."""
+"""Networks below these shares of the best path are counted."""
 WORST = 10
-"""Scenario files that are written for each policy."""
+"""Scenario files per policy."""
 
 
-def is_roomy(one: Measured) -> bool:
-    """Whether nothing but the links limits a network: no loss, and twice the sum of the products of rate and delay in
-    the buffer."""
+def is_unconstrained(one: Measured) -> bool:
+    """Whether only links limit a network: no loss, and a buffer of twice the sum of the bandwidth-delay products."""
     window = 4 << 20 if one.network.buffer is None else one.network.buffer
     return not one.network.chance and window > 2 * sum(link.bdp for link in one.network.links)
 
 
 def distribution(measured: Sequence[Measured]) -> dict[str, Any]:
-    """The figures of one policy."""
+    """The results of one policy."""
     ratios = np.array([one.of_best for one in measured])
-    roomy = [one.of_sum for one in measured if is_roomy(one)]
+    roomy = [one.of_sum for one in measured if is_unconstrained(one)]
     return {
         "networks": len(ratios),
         **{f"below_{line:g}": int((ratios < line).sum()) for line in LINES},
@@ -52,8 +51,9 @@ def distribution(measured: Sequence[Measured]) -> dict[str, Any]:
 
 
 def _changing(measured: Sequence[Measured]) -> dict[str, Any]:
-    """The figures of paths that change: networks below 0.8 of the best path, over the whole run or after a change,
-    silent ones, and those that leave a path unused whose rate is back."""
+    """The results on changing paths: networks below 0.8 of the best path, over the whole run or after a change, silent
+    networks, and networks that leave a recovered path unused.
+    """
     return {
         "least_below_0.8": sum(one.least < LINES[1] for one in measured),
         "least": min(one.least for one in measured),
@@ -64,14 +64,14 @@ def _changing(measured: Sequence[Measured]) -> dict[str, Any]:
 
 
 def sentence(one: Measured) -> str:
-    """A network, what was reached, and what the stack says held it back."""
+    """A network, its result, and its limiting factors."""
     alone = ", ".join(f"path{at} {megabits(rate)}" for at, rate in enumerate(one.alone, 1))
     row = one.flow
     words = f"{one.of_best:.3f} of the best path: {megabits(one.goodput)}; plain TCP alone: {alone}. "
     if one.after:
         words += f"In the {AFTER_S:g} s after a change {', '.join(f'{share:.3f}' for share in one.after)}. "
         words += f"Nothing arrived for {one.silence:.1f} s. " if one.silence > SILENCE_S else ""
-        words += f"A path that was back was unused for {one.back:.1f} s. " if one.back > BACK_S else ""
+        words += f"A recovered path was unused for {one.back:.1f} s. " if one.back > BACK_S else ""
     words += limits_in_words(row["limits"]).capitalize()
     if row["penalties"]:
         words += f"; M2 halved windows {row['penalties']} times"
@@ -79,11 +79,13 @@ def sentence(one: Measured) -> str:
 
 
 def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
-    """The figures of each policy and load: beside the path that connections are opened on, and beside the best one
-    where the load is long enough; blocks beside the best one only. What neither carries is not measured. `excused` of
-    the late ones are files that no sender could have there in time, as their connections open elsewhere; `join` of the
-    others are no later than plain TCP that begins on a path when it has been joined, and `with_options` of what is left
-    than Multipath TCP on that path alone, which has the same options."""
+    """The results of each policy and load, by reference.
+
+    Files are compared with the path that the connection starts on, long files with the best path too, blocks with the
+    best path only. `excused` files are late, but no sender could be faster. `join` files are no later than plain TCP
+    that starts after the join. `with_options` files are no later than MPTCP on that path alone, which has the same
+    options.
+    """
     rows = []
     for (policy, load, what), known in compared(timed).items():
         every = [one for one in timed if (one.policy.name, str(one.load)) == (policy, load)]
@@ -102,32 +104,35 @@ def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
 
 
 def compared(timed: Sequence[Timed]) -> dict[tuple[str, str, str], list[tuple[float, float, Timed]]]:
-    """By policy, load and what it is held against: of each network the ratio, that one's time in s, and the rest.
-    Without those on which neither has a time."""
+    """By policy, load and reference: for each network the ratio, the time of the reference in s, and the other values.
+
+    Excludes networks without any time.
+    """
     found: dict[tuple[str, str, str], list[tuple[float, float, Timed]]] = {}
     for one in timed:
-        beside = [("first path", one.of_first, one.alone[0])] if one.load.file is not None else []
-        beside.append(("best path", one.of_best if one.load.is_long(one.network) else math.nan, min(one.alone)))
-        for what, ratio, other in beside:
+        reference = [("first path", one.of_first, one.alone[0])] if one.load.file is not None else []
+        reference.append(("best path", one.of_best if one.load.is_long(one.network) else math.nan, min(one.alone)))
+        for what, ratio, other in reference:
             known = found.setdefault((one.policy.name, str(one.load), what), [])
             if not math.isnan(ratio):
                 known.append((ratio, other, one))
     return found
 
 
-def _with_options(one: Timed, beside: str) -> float:
-    return (one.with_options[0] if beside == "first path" else min(one.with_options)) if one.with_options else 0.0
+def _with_options(one: Timed, reference: str) -> float:
+    return (one.with_options[0] if reference == "first path" else min(one.with_options)) if one.with_options else 0.0
 
 
 def friendliness(shares: Sequence[Share]) -> list[dict[str, Any]]:
-    """The figures of each policy behind bottlenecks that others use: its share, what that is of the historical rules'
-    where they ran too, and what became of RFC 6356's three goals, each a mean over the bottlenecks."""
+    """The results of each policy behind shared bottlenecks: its share, the share relative to historical rules, and RFC
+    6356's three goals, as means over the bottlenecks.
+    """
     historical = {one.bottleneck: one.share for one in shares if one.policy.name == "historical"}
     rows = []
     for policy in dict.fromkeys(one.policy.name for one in shares):
         own = [one for one in shares if one.policy.name == policy]
         share = float(np.mean([one.share for one in own]))
-        # With one flow of others on each way none is the more congested one.
+        # With one competing flow on each path, neither is more congested.
         on_free = [one.on_free for one in own if one.bottleneck.others > 1]
         rows.append(
             {
@@ -146,7 +151,7 @@ def friendliness(shares: Sequence[Share]) -> list[dict[str, Any]]:
 
 
 def save_shares(shares: Sequence[Share], output: Path) -> None:
-    """Writes `shared.parquet`: a row for each bottleneck and policy."""
+    """Writes `shared.parquet`: one row per bottleneck and policy."""
     columns: dict[str, list[Any]] = {
         "network": [one.bottleneck.name for one in shares],
         "policy": [one.policy.name for one in shares],
@@ -164,7 +169,7 @@ def save_shares(shares: Sequence[Share], output: Path) -> None:
 
 
 def save_times(timed: Sequence[Timed], output: Path) -> None:
-    """Writes `short.parquet`: a row for each network, policy and load."""
+    """Writes `short.parquet`: one row per network, policy and load."""
     columns: dict[str, list[Any]] = {
         "network": [one.network.name for one in timed],
         "policy": [one.policy.name for one in timed],
@@ -187,7 +192,7 @@ def save_times(timed: Sequence[Timed], output: Path) -> None:
 
 
 def save(measured: Iterable[Measured], output: Path) -> None:
-    """Writes `survey.parquet` and, for each policy, the worst networks as scenario files."""
+    """Writes `survey.parquet`, and the worst networks of each policy as scenario files."""
     measured = list(measured)
     columns: dict[str, list[Any]] = {
         "network": [one.network.name for one in measured],

@@ -1,6 +1,6 @@
-"""Behind a bottleneck that flows of others use too: what share Multipath TCP takes, and RFC 6356's three goals.
+"""Bottlenecks shared with other flows: MPTCP's share, and RFC 6356's three goals.
 
-Owns the bottlenecks that are drawn, the jobs, and the ratios. Never prints.
+Owns the generated bottlenecks, the jobs, and the ratios. Never prints.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from mptcplab.results.run import Run
 
 WARMUP_S, DURATION_S = 20, 80
-"""A run, and what of it is left out, seconds: who began when has had its say by then."""
+"""Length of a run and of its excluded start, in which start times still matter, seconds."""
 _ACCESS = {"rate": "1Gbit", "delay": "500us", "queue": "9999p"}
 
 
 @dataclass(frozen=True)
 class Bottleneck:
-    """A queue that all pass: rate in bit/s, round trip in s without the queue, packets, and TCP flows of others."""
+    """A shared queue: rate in bit/s, RTT in s without the queue, queue in packets, and competing TCP flows."""
 
     name: str
     rate: float
@@ -36,11 +36,14 @@ class Bottleneck:
     others: int
 
     def __str__(self) -> str:
-        """In one line."""
-        return f"{self.rate / 1e6:.3g} Mb/s {self.rtt * 1e3:.3g} ms {self.queue} packets with {self.others} other flows"
+        """The bottleneck in one line."""
+        return (
+            f"{self.rate / 1e6:.3g} Mb/s {self.rtt * 1e3:.3g} ms {self.queue} packets with {self.others} competing "
+            "flows"
+        )
 
     def shared(self, flow: Mapping[str, Any], controller: str) -> Scenario:
-        """Two ways of a client that meet before the bottleneck, and others with this controller."""
+        """Two paths of a client that join before the bottleneck, and competing flows with this controller."""
         links = {"neck": self._link("r", "server")}
         links |= {
             name: {"ends": [host, "r"], **_ACCESS} for name, host in (("a", "client"), ("b", "client"), ("c", "c"))
@@ -48,7 +51,7 @@ class Bottleneck:
         return self._scenario(links, {"others": self._others("c", controller, self.others)}, flow)
 
     def apart(self, flow: Mapping[str, Any], controller: str) -> Scenario:
-        """A bottleneck for each of two ways, `full` with all of the others, and `free` with one flow."""
+        """A bottleneck per path: `full` with all competing flows, and `free` with one."""
         links, flows = {}, {}
         for name, count in (("full", self.others), ("free", 1)):
             links[name] = {"ends": ["client", f"r{name}"], **_ACCESS}
@@ -80,8 +83,11 @@ class Bottleneck:
 
 @dataclass(frozen=True)
 class Share:
-    """A policy behind a bottleneck, means over the seeds: its goodput and that of each of the others, in bit/s, and the
-    same for TCP in its place; where each way has a bottleneck, the part of its bytes on the one with one other flow."""
+    """A policy behind a bottleneck, as means over the seeds.
+
+    Its goodput, and that of each competing flow, in bit/s, and the same with TCP instead. With two bottlenecks, the
+    share of its bytes on the one with one competing flow.
+    """
 
     bottleneck: Bottleneck
     policy: Policy
@@ -93,23 +99,26 @@ class Share:
 
     @property
     def share(self) -> float:
-        """Goodput / the mean of the others'."""
+        """Goodput relative to the mean of the competing flows."""
         return self.own / self.others
 
     @property
     def of_tcp(self) -> float:
-        """RFC 6356's first goal: goodput / that of TCP in its place, which is not less."""
+        """RFC 6356's first goal: goodput relative to TCP in its place, at least 1."""
         return self.own / self.in_place
 
     @property
     def to_others(self) -> float:
-        """Its second goal: the others' goodput / what they have beside TCP in its place, which is not less."""
+        """Its second goal: the goodput of competing flows, relative to their goodput with TCP in its place, at least
+        1.
+        """
         return self.others / self.others_in_place
 
 
 def draw(seed: int, number: int) -> Bottleneck:
-    """Bottleneck `number` of a seed: 10-50 Mb/s, 20-100 ms and 30-200 packets, log-uniform, and 1 to 10 flows of others
-    in turn."""
+    """Bottleneck `number` of a seed: 10-50 Mb/s, 20-100 ms and 30-200 packets, log-uniform, with 1 to 10 competing
+    flows.
+    """
     chance = np.random.default_rng([seed, number, 1 << 20])
 
     def between(least: float, most: float) -> float:
@@ -127,7 +136,7 @@ def shares(
     workers: int | None = None,
     quiet: bool = False,
 ) -> Iterator[Share]:
-    """Runs all policies behind all bottlenecks, in their order, and TCP in their place once for each controller."""
+    """Runs all policies behind all bottlenecks in order, and the reference TCP once per controller."""
     progress = Progress(len(bottlenecks), "bottlenecks", quiet=quiet)
     try:
         for done, bottleneck in enumerate(bottlenecks, 1):
@@ -162,6 +171,6 @@ def _behind(bottleneck: Bottleneck, policies: Sequence[Policy], seeds: int, work
         for name in scenarios
     }
     for policy in policies:
-        (own, others, _), (alone, beside, _) = mean[f"shared {policy.name}"], mean[f"tcp {policy.reference}"]
+        (own, others, _), (alone, offset, _) = mean[f"shared {policy.name}"], mean[f"tcp {policy.reference}"]
         on_free = mean[f"apart {policy.name}"][2]
-        yield Share(bottleneck, policy, *(float(one) for one in (own, others, alone, beside, on_free)))
+        yield Share(bottleneck, policy, *(float(one) for one in (own, others, alone, offset, on_free)))

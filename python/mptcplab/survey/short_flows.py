@@ -1,7 +1,7 @@
-"""Short flows over networks: how long files of some sizes take, and blocks at some rates, beside plain TCP.
+"""Short flows over generated networks: completion times of files and latencies of blocks, compared with plain TCP.
 
-Owns the jobs, the times and their ratios. A file is held against TCP over the path that its connection was opened on,
-and where it is long enough against the best path; a block against the best path. Never draws a network, never prints.
+Owns the jobs, the times and their ratios. Files are compared with TCP over the path that their connection starts on,
+long files with the best path too, blocks with the best path. Never generates a network, never prints.
 """
 
 from __future__ import annotations
@@ -23,46 +23,47 @@ if TYPE_CHECKING:
     from mptcplab.results.run import Run
 
 LONG = 10
-"""A file is long when it has more bytes than so many products of rate and round trip of every path."""
+"""A file is long if it exceeds this multiple of the bandwidth-delay product of every path."""
 BLOCK = 8 * 1024
 """Bytes of a block."""
 CARRIES = 0.8
-"""The best path carries a rate of blocks if that is no more than this share of its own."""
+"""The best path carries a rate of blocks up to this share of its own."""
 OPENING_S = 5.0
-"""Seconds from the first block on that are left out: what was written before all paths were there tells of that."""
+"""Seconds after the first block that are excluded, because not all paths have joined."""
 MISSING = 0.01
-"""Of more missing blocks the 99th percentile is not known."""
+"""With a larger share of missing blocks, there is no 99th percentile."""
 _DUE_S, _BLOCKS_S = 25.0, 30.0
-"""Blocks that are due until then count, and have until then to come: those under way at the end are not missing."""
+"""Blocks count if they are due by this time, and may arrive until the end."""
 LATE = 1.05
-"""Longer than TCP's time by so much is late."""
+"""A time above this multiple of TCP's is late."""
 DOUBT = 1.15
-"""Where there is chance and the mean is above `LATE` over this factor, there are more seeds, also where it is late: a
-few seeds may have the same error by chance;"""
+"""More seeds run if the mean of a random network exceeds `LATE` divided by this factor, because a few seeds may share
+an error,
+"""
 ERRORS = 2.0
-"""or within so many standard errors below it:"""
+"""or if it is within this many standard errors below the bound."""
 AGAIN = 4
-"""so many times as many as at first, all of which count."""
+"""The factor on the number of seeds, all of which count."""
 _AT_ONCE = 20
-"""Networks whose runs are one batch."""
+"""Networks whose runs form one batch."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """What an application has to send: a file of so many bytes, or blocks at so many bit/s."""
+    """A load: a file of a size, or blocks at a rate in bit/s."""
 
     file: int | None = None
     rate: float | None = None
 
     @property
     def keys(self) -> dict[str, Any]:
-        """Of a flow."""
+        """Keys of a flow."""
         if self.file is not None:
             return {"bytes": f"{self.file}B"}
         return {"blocks": f"{BLOCK}B", "rate": f"{self.rate:.0f}bit"}
 
     def __str__(self) -> str:
-        """In words."""
+        """The load as text."""
         if self.file is None:
             return f"blocks at {(self.rate or 0) / 1e6:g} Mb/s"
         return f"{self.file / 1e6:g} MB" if self.file >= 1_000_000 else f"{self.file / 1e3:g} kB"
@@ -72,20 +73,20 @@ class Load:
         return self.rate is None or self.rate <= CARRIES * max(link.rate for link in network.links)
 
     def is_long(self, network: Network) -> bool:
-        """Whether the best path is what it is held against."""
+        """Whether it is compared with the best path."""
         return self.file is None or self.file > LONG * max(link.bdp for link in network.links)
 
     def duration(self, network: Network) -> float:
-        """Longer than any path takes, with the losses that networks have; seconds."""
+        """An upper limit of the time on any path, with the losses of these networks; seconds."""
         if self.file is None:
             return _BLOCKS_S
         return 60 + max(8 * self.file / link.rate + self.file / 1448 * link.rtt for link in network.links)
 
     def time(self, run: Run, begins: float = 0) -> float:
-        """Seconds to the completion of the file, or the 99th percentile of the times of the blocks after the opening;
-        infinite where there is none. The flow was started at `begins`, s.
+        """Seconds until the file is complete, or the 99th percentile of block latencies after the excluded start.
 
-        A block that did not come took at least until the end; of more than `MISSING` there is no percentile.
+        Infinite if there is none. The flow starts at `begins`, s. A missing block counts as late as the end of the run;
+        with a larger share than `MISSING`, there is no percentile.
         """
         if self.file is not None:
             took = run.flow("flow")["completion_s"]
@@ -93,7 +94,7 @@ class Load:
         written, times = run.block_columns(run.flow_names.index("flow"))
         if not len(written):
             return math.inf
-        # Blocks come in their order, and the first is due when the connection opens.
+        # Blocks arrive in order, and the first is due when the connection opens.
         interval = 8 * BLOCK / float(f"{self.rate:.0f}")
         due = np.arange(float(written[0]), begins + _DUE_S, interval)
         came = min(len(written), len(due))
@@ -107,8 +108,9 @@ class Load:
 
 @dataclass(frozen=True)
 class Timed:
-    """A policy on a network with a load: mean times over `runs` seeds, in s; `alone` are those of TCP on each path, the
-    one that connections are opened on first."""
+    """A policy on a network with a load: mean times over `runs` seeds, s; `alone` are the times of TCP on each path,
+    starting with that of the initial subflow.
+    """
 
     network: Network
     policy: Policy
@@ -117,23 +119,23 @@ class Timed:
     alone: Sequence[float]
     runs: int = 1
     errors: Sequence[float] = ()
-    """Standard errors of these means, as parts of them: of `time`, then of each of `alone`; empty where not known."""
+    """Relative standard errors of these means: of `time`, then of each of `alone`; empty if unknown."""
 
     with_options: Sequence[float] = ()
-    """Of the late ones: times of Multipath TCP on each path alone, with TCP's controller: what the options cost; s."""
+    """For late files: times of MPTCP on each path alone, with TCP's controller, to show the cost of options; s."""
 
     @property
     def is_late(self) -> bool:
-        """Of what the load is held against."""
+        """The reference of the load."""
         first = self.load.file is not None and self.of_first > LATE
         return first or (self.load.is_long(self.network) and self.of_best > LATE)
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether it is late by these seeds or may be by others, of what the load is held against."""
-        beside = [0] if self.load.file is not None else []
-        beside += [int(np.argmin(self.alone))] if self.load.is_long(self.network) else []
-        return self.network.chance and any(self._may_be_late(path) for path in beside)
+        """Whether it is late, or could be with other seeds."""
+        offset = [0] if self.load.file is not None else []
+        offset += [int(np.argmin(self.alone))] if self.load.is_long(self.network) else []
+        return self.network.chance and any(self._may_be_late(path) for path in offset)
 
     def _may_be_late(self, path: int) -> bool:
         ratio = _over(self.time, self.alone[path])
@@ -145,31 +147,31 @@ class Timed:
 
     @property
     def of_first(self) -> float:
-        """Time / plain TCP over the path that the connection is opened on; not a number where neither has a time."""
+        """Time relative to plain TCP over the path of the initial subflow; NaN if neither has a time."""
         return _over(self.time, self.alone[0])
 
     @property
     def of_best(self) -> float:
-        """Time / plain TCP over the path that is best for it; not a number where neither has a time."""
+        """Time relative to plain TCP over the best path; NaN if neither has a time."""
         return _over(self.time, min(self.alone))
 
     @property
     def least(self) -> float:
-        """The least time that any sender takes for a file, as its connection is opened on the first path, s; zero for
-        blocks, of which nothing is known."""
+        """The minimum time of any sender for a file whose connection starts on the first path, s; zero for blocks."""
         return earliest(self.network, self.load.file) if self.load.file is not None else 0.0
 
     @property
     def joined(self) -> float:
-        """What plain TCP takes for a file on the path that is best where it begins when Multipath TCP may, s: on the
-        first at once, on any other when that has been joined. Zero for blocks."""
+        """The time of plain TCP for a file on the best path, starting when MPTCP may use that path, s; zero for
+        blocks.
+        """
         if self.load.file is None:
             return 0.0
         return min(time + join for time, join in zip(self.alone, joins(self.network), strict=True))
 
 
 def _error(found: Sequence[float]) -> float:
-    """The standard error of a mean, as a part of it; zero where there is one or none."""
+    """The relative standard error of a mean; zero for one value or none."""
     mean = float(np.mean(found))
     if len(found) < 2 or not 0 < mean < math.inf:
         return 0.0
@@ -177,7 +179,7 @@ def _error(found: Sequence[float]) -> float:
 
 
 def _over(time: float, other: float) -> float:
-    # What neither carries says nothing about either.
+    # If neither delivers, there is no comparison.
     return math.nan if math.isinf(time) and math.isinf(other) else time / other
 
 
@@ -190,10 +192,10 @@ def short(
     workers: int | None = None,
     quiet: bool = False,
 ) -> Iterator[Timed]:
-    """Runs all policies with all loads on the networks that carry them, in their order, and TCP over each path.
+    """Runs all policies with all loads on the networks that can carry them, in order, and TCP over each path.
 
-    Where there is chance with `seeds` seeds, and with `AGAIN` times as many where a mean is above `LATE`, or near it,
-    or may be by its standard error.
+    Random networks get `seeds` seeds. They get `AGAIN` times as many if a mean is above `LATE`, near it, or within its
+    standard error.
     """
     progress = Progress(len(networks), "networks", quiet=quiet)
     try:

@@ -1,7 +1,7 @@
-"""A survey in pictures: how many networks are how far from plain TCP, down to the last one.
+"""Figures of a survey: the distribution of the distance from plain TCP, including the rarest networks.
 
-Owns the curves: the share of networks that have so little, or take so long, on an axis on which one network in ten
-thousand is seen as well as every second one. The looks are those of `plots`. Never runs anything.
+Owns the curves. The axis shows one network in ten thousand as well as the median. The style is that of `figure_style`.
+Never runs anything.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from mptcplab.plots import figure_style
 from mptcplab.survey.measure import Measured
-from mptcplab.survey.report import compared, is_roomy
+from mptcplab.survey.report import compared, is_unconstrained
 from mptcplab.survey.shared_bottleneck import Share
 from mptcplab.survey.short_flows import LATE, Timed
 
@@ -25,22 +25,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PROMISE = 0.95
-"""Of the best path: where `survey` counts first."""
+"""The first threshold that `survey` counts, as a share of the best path."""
 _STEPS = 400
-"""Corners of a curve, at most; those of the fewest networks are all there."""
+"""Maximum points of a curve; those of the rarest networks are all kept."""
 _TAIL = 100
 
 
 def goodputs(measured: Sequence[Measured]) -> Figure:
-    """How many networks have how little, for each policy: of plain TCP over the best path, and of the bound; and of the
-    sum of all paths, where nothing but the links limits a network and there is such a one."""
-    roomy = [one for one in measured if is_roomy(one)]
+    """Distribution of the goodput of each policy relative to plain TCP over the best path and to the upper bound.
+
+    Networks without other limits also have a panel relative to the aggregate of all paths.
+    """
+    roomy = [one for one in measured if is_unconstrained(one)]
     parts: list[tuple[str, Sequence[Measured], Callable[[Measured], float]]] = [
         ("plain TCP over the best path", measured, lambda one: one.of_best),
-        ("the bound", measured, lambda one: one.of_oracle),
+        ("upper bound", measured, lambda one: one.of_oracle),
     ]
     if roomy:
-        parts.append(("the sum, nothing scarce", roomy, lambda one: one.of_sum))
+        parts.append(("aggregate of all paths (unconstrained networks)", roomy, lambda one: one.of_sum))
     looks = figure_style.looks(list(dict.fromkeys(one.policy.name for one in measured)))
     with figure_style.house_style():
         figure, panels = figure_style.new_figure(len(parts), width=4.4, height=3.7, share_y=True)
@@ -56,57 +58,56 @@ def goodputs(measured: Sequence[Measured]) -> Figure:
 
 
 def times(timed: Sequence[Timed]) -> Figure:
-    """How many networks take how long, a line for each load and a panel for each policy and what it is held against:
-    files beside the path that connections are opened on, and long ones beside the best one, and beside what may be had
-    there once it has been joined; blocks beside the best path.
+    """Distribution of times, with one line per load, and one panel per policy and reference.
 
-    Raises `ValueError` where nothing was measured.
+    Files are compared with the path that the connection starts on. Long files are also compared with the best path,
+    from its join on. Blocks are compared with the best path. Raises `ValueError` if nothing was measured.
     """
     curves: dict[str, dict[str, dict[str, list[float]]]] = {}
-    for (policy, load, beside), known in compared(timed).items():
+    for (policy, load, reference), known in compared(timed).items():
         own = curves.setdefault(policy, {})
-        own.setdefault(f"the {beside}", {})[load] = [ratio for ratio, *_ in known]
-        if beside == "best path":
+        own.setdefault(f"the {reference}", {})[load] = [ratio for ratio, *_ in known]
+        if reference == "best path":
             joined = [one.time / max(one.joined, one.least) for *_, one in known if one.joined]
             own.setdefault("the best path, from its join on", {})[load] = joined
-    columns = {beside: None for own in curves.values() for beside, lines in own.items() if any(lines.values())}
+    columns = {reference: None for own in curves.values() for reference, lines in own.items() if any(lines.values())}
     if not columns:
-        raise ValueError("no network carries what was asked for")
+        raise ValueError("no network carries the requested load")
     looks = figure_style.looks(list(dict.fromkeys(str(one.load) for one in timed)))
     with figure_style.house_style():
         figure, panels = figure_style.new_figure(len(columns), len(curves), width=4.4, height=3.7, share_y=True)
-        for axes, (policy, beside) in zip(panels, itertools.product(curves, columns), strict=True):
-            _distribution(axes, curves[policy][beside], looks, at_most=False)
+        for axes, (policy, reference) in zip(panels, itertools.product(curves, columns), strict=True):
+            _distribution(axes, curves[policy][reference], looks, at_most=False)
             axes.axvline(LATE, color="#777777", linestyle=(0, (6, 2)), linewidth=1.1, label=f"{LATE:g}")
-            axes.set_xlabel(f"time / plain TCP's over {beside}")
+            axes.set_xlabel(f"time / time of plain TCP over {reference}")
             axes.set_title(policy)
         _down_to_one(panels[0], max(len(known) for known in compared(timed).values()))
         for axes in panels[:: len(columns)]:
-            axes.set_ylabel("share of networks that take longer")
+            axes.set_ylabel("networks above this ratio")
         panels[0].legend(loc="lower left")
     return figure
 
 
 def shares(found: Sequence[Share]) -> Figure:
-    """The share of each policy behind each bottleneck, over the flows of others there; 1 is what each of those has."""
+    """The share of each policy behind each bottleneck, relative to the mean of the competing TCP flows."""
     looks = figure_style.looks(list(dict.fromkeys(one.policy.name for one in found)))
     with figure_style.house_style():
         figure, (axes,) = figure_style.new_figure()
         axes.axhline(1, color="#222222", linewidth=0.9)
         for at, (name, look) in enumerate(looks.items()):
             own = [one for one in found if one.policy.name == name]
-            beside = 0.16 * (at - (len(looks) - 1) / 2)
-            places = [one.bottleneck.others + beside for one in own]
+            reference = 0.16 * (at - (len(looks) - 1) / 2)
+            places = [one.bottleneck.others + reference for one in own]
             axes.plot(places, [one.share for one in own], look.marker, color=look.color, alpha=0.8, label=name)
         axes.set_xticks(range(1, 1 + max(one.bottleneck.others for one in found)))
-        figure_style.finish(axes, x="TCP flows of others", y="goodput / mean of the competing TCP flows")
+        figure_style.finish(axes, x="TCP flows of others", y="competing TCP flows")
     return figure
 
 
 def _distribution(
     axes: Axes, curves: Mapping[str, Sequence[float]], looks: Mapping[str, figure_style.Look], *, at_most: bool
 ) -> None:
-    """The share of values up to each one, or beyond it, on axes of powers of ten."""
+    """The share of values up to each value, or above it, on logarithmic axes."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     every = [value for values in curves.values() for value in values if 0 < value < math.inf]
@@ -117,7 +118,7 @@ def _distribution(
         if values:
             x, y = _corners(np.array(values), at_most=at_most)
             axes.plot(x, y, color=looks[name].color, linestyle=looks[name].line, label=name, drawstyle="steps-post")
-    # What few networks have is no reason for a narrow picture, nor what one has for a wide one.
+    # Rare or single networks should not set the scale.
     axes.set_xlim(max(min([0.7, *every]) / 1.05, 0.1), min(max([1.2, *every]) * 1.05, 10))
     axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -127,13 +128,14 @@ def _distribution(
 
 
 def _down_to_one(axes: Axes, networks: int) -> None:
-    """All panels have one axis, and the share of a single network on it; two powers of ten at least."""
+    """Gives all panels one axis of at least two powers of ten that includes the share of a single network."""
     axes.set_ylim(min(0.6 / networks, 0.01), 1.2)
 
 
 def _corners(values: NDArray[np.float64], *, at_most: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Of a curve with a step at each value those of the fewest networks, and some hundred of the others, as
-    `steps-post` has them. What is infinite lies beyond the axis."""
+    """Thins a step curve to about a hundred points and all of the rarest networks, as `steps-post`. Infinite values are
+    beyond the axis.
+    """
     x = np.sort(values)
     count = len(x)
     upto = np.arange(1, count + 1) / count
@@ -141,7 +143,7 @@ def _corners(values: NDArray[np.float64], *, at_most: bool) -> tuple[NDArray[np.
     some = np.linspace(0, count - 1, min(_STEPS, count)).round().astype(int)
     kept = np.unique(np.concatenate((few if at_most else count - 1 - few, some)))
     y = upto if at_most else 1 - upto
-    # Before the first value nobody has so little, or all take longer. There is no nothing on such an axis.
+    # Before the first value the share is zero, which a logarithmic axis cannot show.
     before = (x[0], 1e-9) if at_most else (1e-9, 1.0)
     x, y = np.concatenate(([before[0]], x[kept])), np.concatenate(([before[1]], y[kept]))
     there = np.isfinite(x)

@@ -1,9 +1,8 @@
-"""The network where a policy is worst.
+"""A search for the network where a policy is worst.
 
-Owns the search: it begins with drawn networks and changes the worst of them, in steps that become smaller while they
-find nothing. What no sender could do better is no finding: the bound of `oracle` has to be above 0.85 of the best path.
-The least of thousands of means over a few seeds is less than what it is the mean of; so what seems the worst is run
-with other seeds, and counts as these say.
+The search starts with generated networks and changes the worst one, in steps that shrink without success. A network
+counts only if its upper bound is above 0.85 of the best path. The minimum of many noisy means is biased, so each
+finding is measured again with other seeds, which decide.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from mptcplab.survey.measure import Measured, Policy, again, survey
+from mptcplab.survey.measure import Measured, Policy, remeasure, survey
 from mptcplab.survey.networks import FRAME, Link, Network, draw
 from mptcplab.survey.upper_bound import bound
 
 POSSIBLE = 0.85
-"""What the bound must reach of the best path for a network to count."""
+"""The minimum upper bound of a network, as a share of the best path."""
 CONFIRM = 10
-"""Seeds that none of the search had, with which a finding is measured again where there is chance."""
+"""Held-out seeds that measure a finding again, if the network is random."""
 DRAWN, CHANGED = 12, 8
-"""Networks drawn at a start, and changes tried in a step."""
+"""Networks generated at the start, and changes per step."""
 LIMITS = {
     "rate": (1e6, 100e6),
     "rtt": (5e-3, 400e-3),
@@ -31,13 +30,13 @@ LIMITS = {
     "loss": (1e-4, 2e-2),
     "buffer": (200e3, 4e6),
 }
-"""The distribution's own: what lies outside is not hunted."""
+"""The limits of the distribution; the search stays inside."""
 
 
-def hunt(
+def search_worst(
     policy: Policy, seconds: float, *, seed: int = 1, seeds: int = 3, workers: int | None = None
 ) -> Iterator[Measured]:
-    """Searches for so many seconds of wall clock; gives each network that is worse than all before it."""
+    """Searches for `seconds` of wall-clock time; yields each network that is worse than all before."""
     chance = np.random.default_rng([seed, 0x68756E74])
     end = time.monotonic() + seconds
     found: Measured | None = None
@@ -71,7 +70,7 @@ def _worst(networks: list[Network], policy: Policy, seeds: int, workers: int | N
 def _confirmed(worst: Measured, policy: Policy, seeds: int, workers: int | None) -> Measured:
     if not worst.network.chance:
         return worst
-    return again(worst.network, policy, range(seeds + 1, seeds + 1 + CONFIRM), workers=workers)
+    return remeasure(worst.network, policy, range(seeds + 1, seeds + 1 + CONFIRM), workers=workers)
 
 
 def _changed(network: Network, step: float, chance: np.random.Generator) -> Network:

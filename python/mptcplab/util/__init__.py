@@ -1,1 +1,1 @@
-"""Helpers that know nothing of Multipath TCP: files, JSON, text of users, optional packages."""
+"""Helpers without knowledge of Multipath TCP: files, JSON, user input, optional packages."""

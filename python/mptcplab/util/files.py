@@ -1,8 +1,7 @@
-"""Files, written whole or not at all, and read within bounds.
+"""Atomic writes, bounded reads, and locks of result directories.
 
-Owns how a file comes to be: under another name beside its own, on the disk before it gets its name. A link that stands
-where a file shall be is replaced, never followed. Owns who may write into a directory of results: one process alone.
-Knows no format.
+A file is written under a temporary name next to its own, synchronised and renamed. A link in the place of a file is
+replaced, never followed. One process at a time may write into a directory of results. Knows no format.
 """
 
 from __future__ import annotations
@@ -22,18 +21,18 @@ except ImportError:  # Windows has no advisory locks of this type.
     fcntl = None  # type: ignore[assignment]
 
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
-"""What no other argument would have helped against."""
+"""Errors that other arguments would not prevent."""
 
 _BINARY: int = getattr(os, "O_BINARY", 0)
 _BITS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 MOST_LETTERS, MOST_BYTES = 100, 200
-"""Of a name before its digest or its process: file systems have room for 255 bytes."""
+"""Bytes of a name without its digest or process number; file systems allow 255."""
 
 
 class BadFile(ValueError):
-    """A file is not what can be read here; the message says which and why."""
+    """A file that cannot be read; the message names it and the reason."""
 
 
 _PART = re.compile(r"\..*\.\d+\.part")
@@ -41,7 +40,7 @@ _PART = re.compile(r"\..*\.\d+\.part")
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """A file to write, which gets its name when the block ends well; otherwise nothing is left of it."""
+    """A file to write, renamed to `path` if the block succeeds; otherwise it is removed."""
     target = Path(path)
     temporary = _temporary(target)
     with _named(target):
@@ -51,7 +50,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            # While its lock is held, nobody takes it for a leftover.
+            # While the lock is held, no process removes it as a leftover.
             temporary.replace(target)
     except BaseException:
         with suppress(OSError):
@@ -60,7 +59,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
 
 
 def _temporary(target: Path) -> Path:
-    """The name of a file that is not complete: that of its target, cut to what a file system has room for."""
+    """The name of an incomplete file: that of its target, cut to the length that file systems allow."""
     name = os.fsencode(target.name)[:MOST_BYTES].decode("utf-8", "ignore")
     return target.with_name(f".{name}.{os.getpid()}.part")
 
@@ -68,18 +67,18 @@ def _temporary(target: Path) -> Path:
 def _create(temporary: Path) -> int:
     """A new file, locked until it is closed."""
     while True:
-        # What a process of our number left when it was killed.
+        # A leftover of a killed process with the same number.
         temporary.unlink(missing_ok=True)
         descriptor = os.open(temporary, _BITS | _BINARY, 0o666)
         _lock(descriptor, wait=True)
-        # Another process may have taken it for a leftover before it was locked.
+        # Another process may have removed it before it was locked.
         if fcntl is None or os.fstat(descriptor).st_nlink:
             return descriptor
         os.close(descriptor)
 
 
 def _lock(descriptor: int, *, wait: bool = False) -> bool:
-    """Locks an open file for this process; False where another one holds it."""
+    """Locks an open file; False if another process holds it."""
     if fcntl is None:
         return True
     try:
@@ -87,22 +86,22 @@ def _lock(descriptor: int, *, wait: bool = False) -> bool:
     except BlockingIOError:
         return False
     except OSError:
-        # A file system without locks: nobody else can be seen there.
+        # A file system without locks cannot show other writers.
         return True
     return True
 
 
 _claims = ExitStack()
-"""Directories that are this process's until its command ends."""
+"""Directories that this process owns until its command ends."""
 _held: set[tuple[int, int]] = set()
 """Directories that this process writes into, by device and inode."""
 
 
 @contextmanager
 def only_writer(directory: str | os.PathLike[str]) -> Iterator[Path]:
-    """Makes a directory, which no other process writes results into until the block ends.
+    """Creates a directory, and keeps other processes from writing results into it.
 
-    Raises `BadFile` where another one does. What killed processes left of their files is removed.
+    Raises `BadFile` if another process writes there. Removes leftovers of killed processes.
     """
     target = folder(directory)
     if fcntl is None:
@@ -116,7 +115,7 @@ def only_writer(directory: str | os.PathLike[str]) -> Iterator[Path]:
             yield target
             return
         if not _lock(descriptor):
-            raise BadFile(f"{target}: another mptcplab process writes there; wait for it, or give another --output")
+            raise BadFile(f"{target}: another mptcplab process writes there; wait for it, or choose another --output")
         _held.add(identity)
         try:
             remove_leftovers(target)
@@ -133,12 +132,12 @@ def claim(directory: str | os.PathLike[str]) -> None:
 
 
 def release() -> None:
-    """Gives back what the command claimed."""
+    """Releases the directories of the command."""
     _claims.close()
 
 
 def remove_leftovers(directory: Path) -> None:
-    """Removes files that a killed process did not complete; files of processes that still run are locked."""
+    """Removes incomplete files of killed processes; running processes lock their files."""
     for entry in os.scandir(directory):
         if not _PART.fullmatch(entry.name) or not entry.is_file(follow_symlinks=False):
             continue
@@ -152,47 +151,47 @@ def remove_leftovers(directory: Path) -> None:
 
 
 def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
-    """Writes a file whole."""
+    """Writes a file atomically."""
     with replacing(path) as file:
         file.write(data)
 
 
 def write_text(path: str | os.PathLike[str], text: str) -> None:
-    """Writes a file of UTF-8 whole."""
+    """Writes a UTF-8 file atomically."""
     write_bytes(path, text.encode("utf-8"))
 
 
 def folder(path: str | os.PathLike[str], *inside: str) -> Path:
-    """Makes a directory and those above it; those `inside` it are directories of its own, not links to others."""
+    """Creates a directory and its parents; those `inside` it must not be links."""
     target = Path(path)
     target.mkdir(parents=True, exist_ok=True)
     for name in inside:
         target /= name
         if target.is_symlink():
-            raise OSError(errno.ELOOP, "is a link to another place, which results do not follow", str(target))
+            raise OSError(errno.ELOOP, "is a link to another place, which mptcplab does not follow", str(target))
         target.mkdir(exist_ok=True)
     return target
 
 
 def check_regular(path: Path, most: int) -> None:
-    """Refuses what is no regular file of at most `most` bytes. Raises `BadFile`, or `OSError` where there is none."""
+    """Rejects anything but a regular file of at most `most` bytes. Raises `BadFile`, or `OSError` without a file."""
     _check(path, path.stat(), most)
 
 
 def _check(path: Path, found: os.stat_result, most: int) -> None:
     if not stat.S_ISREG(found.st_mode):
-        raise BadFile(f"{path}: this is no regular file")
+        raise BadFile(f"{path}: is not a regular file")
     if found.st_size > most:
-        raise BadFile(f"{path}: {found.st_size} bytes are more than the {most} that are read")
+        raise BadFile(f"{path}: has {found.st_size} bytes, more than the maximum of {most}")
 
 
 def open_regular(path: Path, most: int) -> IO[bytes]:
-    """Opens a regular file of at most `most` bytes, without waiting for who writes into a pipe.
+    """Opens a regular file of at most `most` bytes, without blocking on a pipe.
 
-    Raises `BadFile`, or `OSError` where there is none.
+    Raises `BadFile`, or `OSError` without a file.
     """
     check_regular(path, most)
-    # What stands there may be another file by now; a pipe does not make this one wait.
+    # The file may have been replaced since; a pipe does not block this open.
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | _BINARY)
     try:
         _check(path, os.fstat(descriptor), most)
@@ -203,18 +202,18 @@ def open_regular(path: Path, most: int) -> IO[bytes]:
 
 
 def read_bytes(path: Path, most: int) -> bytes:
-    """A regular file of at most `most` bytes. Raises `BadFile`, or `OSError` where there is none."""
+    """The content of a regular file of at most `most` bytes. Raises `BadFile`, or `OSError` without a file."""
     with open_regular(path, most) as file:
-        # Files of the kernel have no length, and some of them never end.
+        # Files of the kernel have no length, and some never end.
         data = file.read(most + 1) if os.fstat(file.fileno()).st_size else b""
     if len(data) > most:
-        raise BadFile(f"{path}: more than the {most} bytes that are read")
+        raise BadFile(f"{path}: has more than the maximum of {most} bytes")
     return data
 
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Errors of the block carry the name that the file shall have."""
+    """Errors of the block name the final file."""
     try:
         yield
     except OSError as error:
@@ -224,7 +223,9 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def slug(text: str) -> str:
-    """A name for a file or directory: letters, digits, point, plus and hyphen; a long one is cut and has a digest."""
+    """A name for a file or directory of letters, digits, point, plus and hyphen; a long one is cut and gets a
+    digest.
+    """
     kept = "".join(letter if letter.isalnum() or letter in ".+-" else "-" for letter in text)
     name = "-".join(part for part in kept.split("-") if part) or "run"
     cut = name[:MOST_LETTERS].encode()[:MOST_BYTES].decode(errors="ignore")
@@ -232,7 +233,7 @@ def slug(text: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Six letters that tell a text from others."""
+    """Six letters that identify a text."""
     import hashlib
 
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:6]

@@ -1,6 +1,6 @@
-"""Which commit this is, where it is run from a checkout.
+"""The git commit of a checkout.
 
-Owns the question to git. Never fails: an installed package has no commit.
+Owns the query. Never fails; an installed package has no commit.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from pathlib import Path
 
 
 def commit() -> str:
-    """The short hash of the checkout, with `+` if files differ from it; empty where there is none."""
+    """The short hash of the checkout, with `+` for uncommitted changes; empty without a checkout."""
     git = shutil.which("git")
     if git is None:
         return ""
     here = str(Path(__file__).parents[1])
     questions = (("rev-parse", "--short", "HEAD"), ("status", "--porcelain", "--untracked-files=no", "--", "."))
     try:
-        told = [
+        lines = [
             subprocess.run([git, "-C", here, *words], capture_output=True, text=True, timeout=10, check=True).stdout
             for words in questions
         ]
     except (OSError, subprocess.SubprocessError):
         return ""
-    return told[0].strip() + ("+" if told[1].strip() else "")
+    return lines[0].strip() + ("+" if lines[1].strip() else "")

@@ -1,10 +1,10 @@
-"""Ctrl-C as the cause of an error. Imports nothing: the start of the command needs it."""
+"""Detects Ctrl-C as the cause of an error. Imports nothing, because the start of the command needs it."""
 
 from __future__ import annotations
 
 
 def was_interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is the cause: a module that is interrupted while it loads may raise an error of its own."""
+    """Whether Ctrl-C is the cause. A module that is interrupted during its import may raise another error."""
     seen = 0
     while error is not None and seen < 100:
         if isinstance(error, KeyboardInterrupt):

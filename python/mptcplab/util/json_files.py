@@ -1,6 +1,6 @@
-"""JSON for people and machines.
+"""JSON output.
 
-Owns what stands for numbers that JSON has none for.
+Owns the replacement of numbers that JSON cannot represent.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from mptcplab.util.files import replacing, write_text
 
 
 def write_json(value: Any, path: Path) -> None:
-    """Writes JSON for people and machines; what is not a number becomes null."""
+    """Writes JSON; infinite numbers and NaN become null."""
     write_text(path, _text(value) + "\n")
 
 
 def write_long(head: Mapping[str, Any], name: str, rows: Iterable[Any], path: Path) -> None:
-    """Writes what `write_json` would of `head` with the list `name` behind it, row by row: memory holds one."""
+    """Writes `head` with the list `name`, row by row, in the format of `write_json`; memory holds one row."""
     with replacing(path) as file:
         begin = _text({**head, name: []}).removesuffix("[]\n}")
         between = "[\n"
@@ -37,7 +37,7 @@ def _text(value: Any) -> str:
 
 
 def finite(value: Any) -> Any:
-    """The same value with null for what JSON has no number for."""
+    """The value with null for numbers that JSON cannot represent."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

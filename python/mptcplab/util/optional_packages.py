@@ -1,6 +1,6 @@
-"""Packages that not everything needs.
+"""Optional packages.
 
-Owns what is said where one is missing: a command that installs it.
+Owns the error for a missing package, with the command that installs it.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ OPTIONAL = ("pyarrow", "matplotlib", "pandas", "rich")
 
 
 def missing(package: str) -> str:
-    """What to say where a package is not installed."""
+    """The error for a missing package."""
     return f"this needs {package}, which is not installed: pip install {package}"
 
 
 def need(package: str) -> None:
-    """Raises `ModuleNotFoundError` with what to do where a package is not installed."""
+    """Raises `ModuleNotFoundError` with a hint if a package is missing."""
     try:
         importlib.import_module(package)
     except ModuleNotFoundError as error:

@@ -1,6 +1,6 @@
-"""What people write on a command line: names and times.
+"""Parsing of user input: names, times, sizes and rates.
 
-Owns the errors that say what would be right. Imports nothing heavy, so that the command line answers at once.
+Owns the errors that suggest valid input. Imports nothing heavy, so that the command line starts fast.
 """
 
 from __future__ import annotations
@@ -9,24 +9,24 @@ import difflib
 from collections.abc import Iterable, Mapping
 
 SHOWN = 200
-"""Letters of a value that a message shows."""
+"""Maximum letters of a value in a message."""
 
 
 def shown(value: str) -> str:
-    """A value as a message quotes it: a long one is cut, so that a message stays readable."""
+    """A quoted value for a message, shortened if it is long."""
     text = readable(value)
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}…")
 
 
 def brief(message: str) -> str:
-    """A message without what nobody would read: long words lose their middle, and so does a long message."""
+    """A message without the middle of long words, and of a long message."""
     words = (f"{word[:SHOWN]}…{word[-SHOWN // 4 :]}" if len(word) > 2 * SHOWN else word for word in message.split(" "))
     text = " ".join(words)
     return text if len(text) <= 20 * SHOWN else f"{text[: 16 * SHOWN]} … {text[-SHOWN:]}"
 
 
 def time_text(seconds: float) -> str:
-    """A time as scenario files write it, to the nanosecond, in the largest unit that has it in whole numbers."""
+    """A duration in scenario syntax, to the nanosecond, in the largest unit that gives an integer."""
     nanoseconds = round(seconds * 1e9)
     for unit, scale in (("s", 10**9), ("ms", 10**6), ("us", 10**3)):
         if nanoseconds % scale == 0:
@@ -35,11 +35,11 @@ def time_text(seconds: float) -> str:
 
 
 class BadResult(ValueError):
-    """A directory holds no result, or not what was asked of it; the message says what there is."""
+    """A directory without a usable result; the message lists the alternatives."""
 
 
 def seconds(text: str) -> float:
-    """A time as scenario files write it: a number and ns, us, ms, s, min or h."""
+    """Parses a duration in scenario syntax: a number and ns, us, ms, s, min or h."""
     for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("min", 60.0), ("h", 3600.0), ("s", 1.0)):
         if text.endswith(unit):
             try:
@@ -47,24 +47,25 @@ def seconds(text: str) -> float:
             except ValueError:
                 break
     raise BadResult(
-        f"{shown(text)} is no time; write a number with its unit (ns, us, ms, s, min, h), for example 500ms or 2s"
+        f"{shown(text)} is not a duration; write a number with its unit (ns, us, ms, s, min, h), for example 500ms or "
+        "2s"
     )
 
 
 _SIZES = {"kB": 10**3, "KB": 2**10, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
 _WRITTEN = {name: _SIZES[name] for name in ("MB", "MiB", "kB", "KB", "B")}
-"""Units in which the core writes sizes: the first one that has a size in whole numbers."""
+"""Units of sizes in the core's output: the first one that gives an integer is used."""
 _RATES = {"kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "bit": 1}
 
 
 def size_text(count: int) -> str:
-    """An amount of data as scenario files write it: 61,440 bytes are 60KB, 2,000,000 are 2MB."""
+    """A size in scenario syntax: 61,440 bytes are 60KB, 2,000,000 are 2MB."""
     unit = next(unit for unit, scale in _WRITTEN.items() if count % scale == 0)
     return f"{count // _WRITTEN[unit]}{unit}"
 
 
 def size_like(count: float, like: int) -> str:
-    """About so many bytes, in the unit in which `size_text` writes another amount."""
+    """An approximate size, in the unit that `size_text` uses for another one."""
     unit = next(unit for unit, scale in _WRITTEN.items() if like % scale == 0)
     unit = "kB" if unit == "B" else unit
     value = count / _WRITTEN[unit]
@@ -72,12 +73,12 @@ def size_like(count: float, like: int) -> str:
 
 
 def size(text: str) -> int:
-    """An amount of data as scenario files write it, in bytes."""
+    """Parses a size in scenario syntax, in bytes."""
     return _scaled(text, _SIZES, "size", "200KB or 4GiB")
 
 
 def rate(text: str) -> int:
-    """A rate as scenario files write it, in bit/s."""
+    """Parses a rate in scenario syntax, in bit/s."""
     return _scaled(text, _RATES, "rate", "500kbit or 8Mbit")
 
 
@@ -92,11 +93,11 @@ def _scaled(text: str, units: Mapping[str, float], what: str, example: str) -> i
                 return int(found)
             break
     known = ", ".join(sorted(units, key=units.__getitem__))
-    raise BadResult(f"{shown(text)} is no {what}; write a number with its unit ({known}), for example {example}")
+    raise BadResult(f"{shown(text)} is not a {what}; write a number with its unit ({known}), for example {example}")
 
 
 def readable(text: str) -> str:
-    """Text of the command line as people meant it: where the terminal says ASCII, letters beyond it come as UTF-8."""
+    """Text of the command line; an ASCII locale passes other letters as UTF-8 bytes."""
     for errors in ("strict", "surrogateescape"):
         try:
             return text.encode("utf-8", errors).decode("utf-8", "replace")
@@ -106,7 +107,7 @@ def readable(text: str) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The one of `names` that looks most like `name`, if one does."""
+    """The most similar of `names`, if one is similar."""
     near = difflib.get_close_matches(name, list(names), 1, 0.5)
     return near[0] if near else None
 
@@ -119,4 +120,4 @@ def choose(name: str, names: Iterable[str], what: str, where: str = "") -> str:
     near = nearest(name, known)
     hint = f"did you mean {near}? " if near else ""
     place = f"{where}: " if where else ""
-    raise BadResult(f"{place}there is no {what} {shown(name)}; {hint}there are: {', '.join(known) or 'none'}")
+    raise BadResult(f"{place}unknown {what} {shown(name)}; {hint}choose from: {', '.join(known) or 'none'}")

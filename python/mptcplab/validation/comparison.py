@@ -1,7 +1,7 @@
-"""The simulator held against the kernel: the same scenarios on both, flow by flow.
+"""Compares the simulator with the kernel: the same scenarios on both, flow by flow.
 
-Owns what counts as agreement. Which scenarios there are is `validation_set`'s. Never tunes anything, and never writes a
-file: `predictions` does.
+Owns the criteria of agreement. `fixed_set` and `generated_set` have the scenarios, `predictions` writes the files.
+Never tunes anything.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from mptcplab.util.user_input import seconds
 from mptcplab.validation.fixed_set import Cell
 
 GOODPUT = 0.10
-"""The median goodput of both agrees within this part of the kernel's."""
+"""Maximum relative difference of the median goodputs, as a share of the kernel's."""
 SHARE = 0.05
-"""Shares by path agree within this."""
+"""Maximum difference of the shares by path."""
 STALL = 0.3
-"""The longest times without data for the application agree within so many seconds."""
+"""Maximum difference of the longest times without data for the application, s."""
 FULL = 0.9
-"""A flow that gets this part of what all its paths have is bound by them: that both fill them shows little."""
+"""A flow with this share of the capacity of its paths saturates them; agreement then shows little."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What one of both says of a flow, by seed."""
+    """The results of one side for a flow, by seed."""
 
     goodput: list[float]
-    """bit/s after the warm-up."""
+    """Goodput in bit/s after the warm-up."""
     share: list[float]
-    """The part of its bytes that its first path carried; plain TCP has one path and no share."""
+    """The share of its bytes on the first path; none for plain TCP."""
     stall: list[float] = field(default_factory=list)
-    """The longest time after the warm-up in which the application got nothing, s, to the sample."""
+    """The longest time after the warm-up without data for the application, s, with the resolution of the samples."""
     doubts: list[str] = field(default_factory=list)
-    """Why its numbers may be other than the network's."""
+    """Why the results are doubtful."""
     problems: list[str] = field(default_factory=list)
-    """What went wrong: its numbers are of no use."""
+    """The error that makes the results useless."""
 
     @property
     def rate(self) -> float:
@@ -59,45 +59,45 @@ class Answer:
 
 
 Answers = dict[str, dict[str, Answer]]
-"""By cell and flow."""
+"""Results by cell and flow."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A flow of a cell on both."""
+    """The results of a flow of a cell on both sides."""
 
     cell: str
     flow: str
     sim: Answer
     kernel: Answer
     capacity: float | None = None
-    """What all its paths have, bit/s, where that is known and stays."""
+    """The total capacity of its paths, bit/s, if it is known and constant."""
     blind: bool = False
-    """Its scenario was not built with."""
+    """Its scenario is held out."""
 
     @property
     def ratio(self) -> float:
-        """The simulator's goodput as part of the kernel's."""
+        """The simulator's goodput relative to the kernel's."""
         return self.sim.rate / self.kernel.rate if self.kernel.rate else float("inf")
 
     @property
     def failed(self) -> bool:
-        """Whether something went wrong on either side: then nothing is compared."""
+        """Whether either side failed, so that nothing is compared."""
         return bool(self.sim.problems or self.kernel.problems)
 
     @property
     def doubtful(self) -> bool:
-        """Whether something speaks against the numbers of a row that did not fail."""
+        """Whether the results of a row without errors are doubtful."""
         return not self.failed and bool(self.sim.doubts or self.kernel.doubts)
 
     @property
     def counts(self) -> bool:
-        """Whether it is counted for or against the simulator."""
+        """Whether the row counts."""
         return not self.failed and not self.doubtful
 
     @property
     def saturated(self) -> bool:
-        """Whether both fill all paths, so that their goodputs could hardly differ."""
+        """Whether both sides saturate all paths, so that their goodputs can hardly differ."""
         return self.capacity is not None and min(self.sim.rate, self.kernel.rate) >= FULL * self.capacity
 
     @property
@@ -107,7 +107,7 @@ class Row:
 
     @property
     def shares_agree(self) -> bool | None:
-        """Whether shares agree; None where neither has one."""
+        """Whether shares agree; None if there are none."""
         sim, kernel = self.sim.part, self.kernel.part
         if sim is None or kernel is None:
             return None if sim is kernel else False
@@ -115,17 +115,17 @@ class Row:
 
     @property
     def stalls(self) -> bool:
-        """Whether either side stalls for longer than may differ."""
+        """Whether either side stalls for longer than the allowed difference."""
         return max(self.sim.pause, self.kernel.pause) > STALL
 
     @property
     def stalls_agree(self) -> bool:
-        """Whether the longest stalls agree; samples end between multiples of their length."""
+        """Whether the longest stalls agree; samples end at multiples of their length."""
         return abs(self.sim.pause - self.kernel.pause) <= STALL + 1e-9
 
 
 Outcome = tuple[Run, str | None, dict[str, str]]
-"""A run, what speaks against its numbers, and by flow what went wrong."""
+"""A run, its doubts, and errors by flow."""
 
 
 def answers(
@@ -134,7 +134,7 @@ def answers(
     run: Callable[[Cell, int], Outcome],
     done: Callable[[Answers], None] | None = None,
 ) -> Answers:
-    """What `run` gives for each cell and seed; `done` is called after each cell with all so far."""
+    """The results of `run` for each cell and seed; `done` is called after each cell with all results so far."""
     found: Answers = {}
     for cell in cells:
         flows: dict[str, Answer] = {name: Answer([], []) for name in cell.scenario.flows}
@@ -152,7 +152,7 @@ def answers(
                 if row["flow"] in problems:
                     answer.problems.append(f"seed {seed}: {problems[row['flow']]}")
                 if not row["intact"]:
-                    answer.problems.append(f"seed {seed}: data arrived damaged")
+                    answer.problems.append(f"seed {seed}: data arrived corrupted")
         found[cell.name] = flows
         if done is not None:
             done(found)
@@ -160,7 +160,7 @@ def answers(
 
 
 def _longest_stall(ran: Run, flow: str, scenario: Scenario) -> float:
-    """The longest time without data in order, after the warm-up, by the samples."""
+    """The longest time without in-order data after the warm-up, from the samples."""
     warmup = seconds(tomllib.loads(scenario.to_toml())["warmup"])
     times, rates = ran.series("goodput", flow=flow)
     longest = row = before = 0.0
@@ -171,12 +171,12 @@ def _longest_stall(ran: Run, flow: str, scenario: Scenario) -> float:
 
 
 def on_sim(cell: Cell, seed: int) -> Outcome:
-    """In virtual time."""
+    """Runs a cell in the simulator."""
     return cell.scenario.run(seed), None, {}
 
 
 def on_kernel(cell: Cell, seed: int) -> Outcome:
-    """On the kernel, with what is nearest to what it cannot do."""
+    """Runs a cell on the kernel, with the closest supported settings."""
     from mptcplab.backends.kernel_backend import run
 
     done, report = run(cell.scenario, seed, closest=True)
@@ -184,7 +184,7 @@ def on_kernel(cell: Cell, seed: int) -> Outcome:
 
 
 def compare(cells: Iterable[Cell], sim: Answers, kernel: Answers) -> list[Row]:
-    """A row for each flow of each cell that both have."""
+    """One row per flow of each cell that both sides have."""
     return [
         Row(cell.name, flow, sim[cell.name][flow], answer, _capacity(cell.scenario, flow), cell.blind)
         for cell in cells
@@ -197,7 +197,7 @@ _RATE = re.compile(r"(?P<number>[0-9.]+)(?P<unit>[kMG]?)bit")
 
 
 def _capacity(scenario: Scenario, flow: str) -> float | None:
-    """What the paths of a flow have together; None where that is not a fixed rate of each."""
+    """The total capacity of the paths of a flow; None without constant rates."""
     table = tomllib.loads(scenario.to_toml())
     paths = table.get("paths", {})
     own = [paths.get(name, {}) for name in table["flows"].get(flow, {}).get("paths", paths)]

@@ -1,8 +1,7 @@
-"""The scenarios on which the simulator is held against the kernel.
+"""The fixed scenarios for comparing the simulator with the kernel.
 
-Owns which there are. All of them were looked at while the simulator was built: predictions are for those that are drawn
-(`validation_draw`). A jitter of a millisecond, which overtakes nobody, makes seeds differ: without it one phase of
-queues and windows would stand for all.
+Owns the list. They were used while the simulator was developed, so predictions use the scenarios of `generated_set`. A
+jitter of 1 ms without reordering makes seeds differ, so that one phase of queues and windows does not stand for all.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from mptcplab.scenario.definition import Scenario
 Link = Mapping[str, Any]
 
 DURATION, WARMUP = "32s", "2s"
-"""Over 10 s after the warm-up the kernel itself came within 10 % of what it gave before in 49 of 55 flows."""
+"""With 10 s after the warm-up, repeated kernel runs agreed within 10% for 49 of 55 flows."""
 
 WIFI: Link = {"rate": "8Mbit", "rtt": "20ms", "queue": "53p", "jitter": "1ms"}
 MOBILE: Link = {"rate": "2Mbit", "rtt": "150ms", "queue": "100p", "jitter": "1ms"}
@@ -54,11 +53,11 @@ class Cell:
     name: str
     scenario: Scenario
     blind: bool = False
-    """Nobody looked at the kernel's answer before the simulator's was written down."""
+    """The simulator's results were written before the kernel ran it."""
 
 
 def cells() -> list[Cell]:
-    """The set of this version, plain TCP beside Multipath TCP."""
+    """The set of this version, with plain TCP and MPTCP."""
     multipath = [
         *(_cell(f"C {kind} rcvbuf {size}", C, congestion=kind, rcvbuf=size) for kind, size in _sweep()),
         *(
@@ -105,7 +104,7 @@ def _sweep() -> list[tuple[str, str]]:
 
 
 def _grid(loss: str, rtt: str) -> dict[str, Link]:
-    """A path that loses, and one that does not and is as far."""
+    """Two paths with the same delay, one of them with loss."""
     return {
         "lossy": {"rate": "8Mbit", "rtt": rtt, "queue": "60p", "jitter": "1ms", "loss": loss},
         "clean": {"rate": "4Mbit", "rtt": rtt, "queue": "60p", "jitter": "1ms"},
@@ -126,7 +125,7 @@ def _handoffs() -> list[tuple[str, list[dict[str, Any]]]]:
 
 
 def _shared(kind: str, queue: str) -> Cell:
-    """Both paths lead over one link, on which a TCP is too."""
+    """Both paths share one link with a TCP flow."""
     links = {
         "a": {"ends": ["client", "router"], "rate": "50Mbit", "delay": "5ms", "jitter": "1ms"},
         "b": {"ends": ["client", "router"], "rate": "50Mbit", "delay": "5ms", "jitter": "1ms"},
@@ -139,7 +138,7 @@ def _shared(kind: str, queue: str) -> Cell:
 
 
 def _wifi(kind: str) -> Cell:
-    """A wireless station beside a mobile path."""
+    """A wireless station and a mobile path."""
     name = f"802.11 {kind}"
     links = {
         "wire": {"ends": ["ap", "server"], "rate": "100Mbit", "delay": "10ms"},
@@ -164,6 +163,6 @@ def _scenario(name: str, **tables: Any) -> Scenario:
 def _cell(name: str, links: Mapping[str, Link], events: Sequence[dict[str, Any]] = (), **flow: Any) -> Cell:
     tables: dict[str, Any] = {"paths": dict(links), "flows": {"bulk": _flow(**flow)}}
     if events:
-        # What happens is soon over.
+        # The events end early.
         tables |= {"events": list(events), "duration": "12s"}
     return Cell(name, _scenario(name, **tables))

@@ -1,6 +1,6 @@
-"""Scenarios that nobody has seen: drawn by a number, to hold the simulator against the kernel on them.
+"""Generated scenarios for comparing the simulator with the kernel, held out from development.
 
-Owns what they are drawn from. Rates are low enough that a machine of two cores emulates several at once.
+Owns the distribution. Rates are low enough that a machine with two cores can emulate several scenarios at once.
 """
 
 from __future__ import annotations
@@ -13,30 +13,30 @@ from mptcplab.scenario.definition import Scenario
 from mptcplab.validation.fixed_set import DURATION, WARMUP, Cell
 
 RATE = (1.0, 16.0)
-"""Of a path, Mb/s; evenly by the logarithm, as all here but queues."""
+"""Path rate, Mb/s; log-uniform, like all parameters except queues."""
 RTT = (10.0, 200.0)
-"""Of a path, ms."""
+"""Path RTT, ms."""
 QUEUE = (0.5, 3.0)
-"""Of a path, in bandwidth-delay products; evenly. At least `LEAST` packets."""
+"""Path queue in bandwidth-delay products; uniform, at least `LEAST` packets."""
 LEAST = 15
 LOSSY, LOSS = 0.25, (0.05, 2.0)
-"""How many paths lose packets, and how many of them, %."""
+"""The share of paths with loss, and the loss rate, %."""
 THIRD = 0.2
-"""How many have a third path."""
+"""The share of scenarios with a third path."""
 TUNED, BUFFER = 0.5, (100.0, 2000.0)
-"""How many buffers tune themselves, receive and send buffers apart; otherwise how large they are, kB."""
+"""The share of automatically tuned buffers, for receive and send buffers separately; otherwise their size, kB."""
 FULL_PACKET = 1500 * 8
 
 
 def drawn(number: int, seed: int) -> list[Cell]:
-    """So many scenarios of a seed; the first ones are the same for any number. Reno and CUBIC in turn."""
+    """The first `count` scenarios of a seed, alternately with Reno and CUBIC."""
     return [_draw(seed, at) for at in range(number)]
 
 
 def _draw(seed: int, at: int) -> Cell:
     chance = random.Random(f"{seed} {at}")  # noqa: S311 - a draw that anybody can repeat
     kind = ("reno", "cubic")[at % 2]
-    name = f"drawn {seed}/{at} {kind}"
+    name = f"generated {seed}/{at} {kind}"
     paths = {name: _path(chance) for name in ("one", "two", "three")[: 3 if chance.random() < THIRD else 2]}
     flow: dict[str, Any] = {"stack": "linux", "transport": "mptcp", "congestion": kind}
     flow["autotuning"] = chance.random() < TUNED
@@ -59,6 +59,6 @@ def _path(chance: random.Random) -> dict[str, str]:
 
 
 def _even(chance: random.Random, span: tuple[float, float]) -> float:
-    """Evenly by the logarithm."""
+    """Log-uniform."""
     low, high = span
     return exp(chance.uniform(log(low), log(high)))

@@ -1,7 +1,7 @@
-"""Answers written down: what the simulator said before the kernel sent a packet, and what the kernel did then.
+"""Predictions of the simulator, written before the kernel runs, and the kernel's results.
 
-Owns the form of both documents and their hashes. A file that is there is never written over. A hash in a file shows
-that its text is whole; that it is the file of before shows only a hash from before, such as that of an earlier commit.
+Owns the form and hash of both documents. Existing files are never overwritten. The hash in a file detects damage. To
+prove the order, compare it with an earlier record of the hash, such as a commit.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ PREDICTION, MEASUREMENT = "prediction", "measurement"
 
 
 def now() -> str:
-    """This instant, as documents have it."""
+    """The current time, as in the documents."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def prediction(cells: Sequence[Cell], seeds: Sequence[int], found: Answers) -> dict[str, Any]:
-    """What the simulator says, and of what."""
+    """The simulator's predictions and their scenarios."""
     return _whole({"kind": PREDICTION} | _body(cells, seeds, found))
 
 
 class Measurement:
-    """What the kernel says, in a file that grows with each cell."""
+    """The kernel's results, in a file that grows with each cell."""
 
     def __init__(self, path: Path, against: str | None, kernel: str, cells: Sequence[Cell], seeds: Sequence[int]):
-        """Begins now; `against` is the hash of the predictions, None where there were none before."""
+        """Starts the document; `against` is the hash of the predictions, None without any."""
         self._path, self._cells, self._seeds = path, cells, seeds
         self._head = {"kind": MEASUREMENT, "against": against, "kernel": kernel, "began": now()}
         claim(path)
         self.write({})
 
     def write(self, found: Answers) -> None:
-        """Writes what there is so far."""
+        """Writes the results so far."""
         complete = all(cell.name in found for cell in self._cells)
         body = self._head | {"complete": complete} | _body(self._cells, self._seeds, found)
         write_json(_whole(body), self._path)
@@ -76,13 +76,13 @@ def _digest(body: dict[str, Any]) -> str:
 
 
 def absent(path: Path) -> None:
-    """Refuses a file that is there."""
+    """Rejects an existing file."""
     if path.exists() or path.is_symlink():
         raise BadResult(f"{path} already exists and will not be overwritten; choose another name")
 
 
 def claim(path: Path) -> None:
-    """Makes an empty file of that name, which nobody else had."""
+    """Creates an empty file exclusively."""
     absent(path)
     try:
         path.open("xb").close()
@@ -93,29 +93,31 @@ def claim(path: Path) -> None:
 def _answer(table: dict[str, Any]) -> Answer:
     answer = Answer(**table)
     if not answer.goodput or not all(isinstance(number, (int, float)) for number in answer.goodput + answer.share):
-        raise ValueError("goodputs and shares are numbers, a goodput for each seed")
+        raise ValueError("goodputs and shares must be numbers, with one goodput per seed")
     return answer
 
 
 def read(path: Path, cells: Sequence[Cell], seeds: Sequence[int], known: str | None = None) -> tuple[Answers, str]:
-    """Predictions and their hash, if they are for these cells and seeds; `known` is the hash that they have to have."""
+    """Reads predictions for these cells and seeds; `known` is the expected hash."""
     try:
         document = json.loads(path.read_text())
         body = {key: value for key, value in document.items() if key != "sha256"}
-        kind, said = body["kind"], document["sha256"]
+        kind, message = body["kind"], document["sha256"]
         asked = {one["cell"]: one["scenario"] for one in body["cells"]}
         found = {one["cell"]: {name: _answer(answer) for name, answer in one["flows"].items()} for one in body["cells"]}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadResult(f"{path}: no predictions (mptcplab validate --predict writes them): {error}") from error
+        raise BadResult(
+            f"{path}: contains no predictions (mptcplab validate --predict writes them): {error}"
+        ) from error
     if kind != PREDICTION:
-        raise BadResult(f"{path}: a {kind}, where a {PREDICTION} is meant (mptcplab validate --predict writes them)")
-    if said != _digest(body):
+        raise BadResult(f"{path}: is a {kind}, not a {PREDICTION} (mptcplab validate --predict writes them)")
+    if message != _digest(body):
         raise BadResult(f"{path}: hash mismatch: the file was damaged or edited")
-    if known is not None and said != known.lower():
-        raise BadResult(f"{path}: its SHA-256 is {said}, not {known}: other predictions than those that were meant")
+    if known is not None and message != known.lower():
+        raise BadResult(f"{path}: the SHA-256 is {message}, not {known}: these are other predictions")
     for cell in cells:
         if asked.get(cell.name) != cell.scenario.to_toml():
-            raise BadResult(f"{path}: cell {cell.name!r} is not there, or was another scenario when it was predicted")
+            raise BadResult(f"{path}: cell {cell.name!r} is missing, or its scenario has changed")
     if body["seeds"] != list(seeds):
-        raise BadResult(f"{path}: was predicted with the seeds {body['seeds']}, not {list(seeds)}")
-    return found, said
+        raise BadResult(f"{path}: the predictions use seeds {body['seeds']}, not {list(seeds)}")
+    return found, message

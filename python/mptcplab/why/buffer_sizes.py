@@ -1,6 +1,6 @@
-"""The smallest buffer that suffices, where larger buffers are the best change.
+"""The smallest sufficient buffer, where larger buffers are the best change.
 
-Owns the sizes that are tried, and when one is as good as another. Runs nothing itself.
+Owns the tested sizes, and when two sizes count as equally good. Runs nothing itself.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from mptcplab.why.answer import WORTH, Answer, Trial, listed
 
 BUFFERS = ("rcvbuf", "sndbuf")
 LADDER = ((2, 4, 8), (16,), (32,))
-"""So many times the size of a buffer are tried, for as long as the largest is the best, ..."""
+"""Factors by which a buffer grows, as long as the largest is the best."""
 ERRORS = 2.0
-"""... and the smallest is suggested that is worse than the best of them by at most so many standard errors, ..."""
+"""The smallest size is suggested that is worse than the best by at most this many standard errors,"""
 EQUAL = 0.01
-"""... or by this part of it."""
+"""or by this share."""
 
 Tested = Callable[[Sequence[tuple[str | None, dict[str, Any]]]], list[Trial]]
 """Runs a flow with changes, each with the cause that it removes."""
 
 
 def smallest(answer: Answer, flow: dict[str, Any], tested: Tested) -> Answer:
-    """An answer that suggests the smallest buffers that suffice, where larger ones are the best change."""
+    """An answer that suggests the smallest sufficient buffers, where larger ones are the best change."""
     best = answer.remedy
     if best is None or not set(best.settings) <= set(BUFFERS):
         return answer
@@ -46,12 +46,12 @@ def smallest(answer: Answer, flow: dict[str, Any], tested: Tested) -> Answer:
 
 
 def _size(trial: Trial) -> int:
-    """What the buffers of a change hold, bytes."""
+    """The buffer sizes of a change, bytes."""
     return sum(size(text) for text in trial.settings.values())
 
 
 def _smallest(answer: Answer, rungs: Sequence[Trial]) -> Trial | None:
-    """The smallest of some buffers that is as good as the best of them; `rungs` begin with the smallest."""
+    """The smallest buffer that is as good as the best; `rungs` are in ascending order."""
     rungs = [trial for trial in rungs if len(trial.values) == len(answer.runs)]
     if len(rungs) < 2:
         return None
@@ -69,7 +69,7 @@ def _is_worth(answer: Answer, trial: Trial) -> bool:
 
 
 def _suffices(trial: Trial, best: Trial) -> bool:
-    """Whether a change is as good as another one, as far as the seeds tell."""
+    """Whether a change is as good as another one, within the errors."""
     if len(trial.values) != len(best.values):
         return False
     lacks = [own - most for own, most in zip(trial.values, best.values, strict=True)]

@@ -1,6 +1,6 @@
-"""The causes of an answer, in the order in which changes proved them.
+"""The causes of an answer, in the order that the tested changes support.
 
-Owns when a change that helps proves the cause that it removes.
+Owns when a successful change proves the cause that it removes.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from mptcplab.results.text import reasons
 from mptcplab.why.answer import Answer
 
 HEALED = 0.5
-"""A change that gains this part of what the best one gains shows the cause that it removes, ..."""
+"""A change with this share of the best gain proves the cause that it removes,"""
 MISSING = 0.4
-"""... if it also wins back this part of the missing capacity."""
+"""if it also regains this share of the missing capacity."""
 
 
 def proven(answer: Answer) -> list[reasons.Finding]:
-    """The findings, with that cause first whose removal won back most of the missing capacity."""
+    """The findings; the cause whose removal regained most of the missing capacity comes first."""
     if answer.measure is not None:
         return _by_delay(answer)
     if answer.capacity is None:
@@ -27,14 +27,14 @@ def proven(answer: Answer) -> list[reasons.Finding]:
     best = max((gain for gain, _ in gains), default=0.0)
     least = max(HEALED * best, MISSING * (answer.capacity - answer.goodput.mean))
     causes = {cause: gain for gain, cause in sorted(gains, key=lambda one: one[0]) if cause and gain >= least}
-    # What the links saw decides between causes whose removal helps alike.
-    # A full buffer stays the cause where it takes a larger one of the other kind, too.
+    # The link measurements decide between causes whose removal helps equally.
+    # A full buffer stays the cause, even if the other buffer must grow too.
     both = reasons.BUFFERS if "both_buffers" in causes else ()
     known = [finding for finding in answer.findings if finding.cause in causes or finding.cause in both]
     rest = [finding for finding in answer.findings if finding not in known]
     if known:
         return known + rest
-    # Larger buffers of both kinds help as well where one of them is full.
+    # If one buffer is full, increasing both also helps.
     named = {finding.cause for finding in answer.findings} | {"both_buffers"}
     new = {cause: gain for gain, cause in sorted(gains, key=lambda one: one[0]) if cause and cause not in named}
     shown = [
@@ -52,15 +52,15 @@ def proven(answer: Answer) -> list[reasons.Finding]:
 
 
 def _seen(cause: reasons.Finding, first: reasons.Finding) -> reasons.Finding:
-    """A cause that a change proved, with the one that a run names in its place."""
+    """A proven cause, with the finding that it replaces."""
     shown = replace(first, detail="") if first.cause in reasons.BUFFERS else first
     return replace(cause, detail=f"in a run without changes, {shown}")
 
 
 def _by_delay(answer: Answer) -> list[reasons.Finding]:
-    """The findings with Nagle's algorithm, of which no link tells, where blocks are in time, or sooner, without it.
+    """The findings with Nagle's algorithm, if blocks are on time, or earlier, without it. No link can measure it.
 
-    It comes first for blocks with a deadline. A stream without one lacks nothing but data: that comes first.
+    It comes first for blocks with a deadline. For a stream without one, missing data comes first.
     """
     measure, delay = answer.measure, answer.delay
     if measure is None or delay is None:
@@ -78,7 +78,7 @@ def _by_delay(answer: Answer) -> list[reasons.Finding]:
 
 
 def _no_more_than(missing: float, found: Sequence[reasons.Finding]) -> list[reasons.Finding]:
-    """The first findings that cost no more than is missing, Mb/s: changes that win back the same are one cause."""
+    """The first findings whose total cost does not exceed the missing rate, Mb/s."""
     kept: list[reasons.Finding] = []
     for finding in found:
         if not kept or finding.cost / 1e6 <= missing:

@@ -1,6 +1,6 @@
-"""The changes of a flow that `why` tries, each with the cause that it removes.
+"""The changes that `why` tests, each with the cause that it removes.
 
-Owns this list, and how a change is written. Runs nothing.
+Owns the list, and the text of a change. Runs nothing.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from typing import Any
 from mptcplab.util.user_input import size, size_like, size_text
 
 FIRST = 4
-"""Buffers of so many times the size are tried first."""
+"""The first factor by which buffers grow."""
 LINKS = ("paths", "links", "stations")
 """Tables of a scenario whose links may have a path MTU."""
 HEADERS = 60
-"""Bytes of the headers of IPv6 and TCP, which the MSS option leaves out."""
+"""Bytes of IPv6 and TCP headers, which the MSS option excludes."""
 LEAST_MSS = 88
 """The smallest `mss` of a scenario."""
 COUPLED = ("lia", "olia", "balia", "wvegas")
@@ -22,9 +22,10 @@ COUPLED = ("lia", "olia", "balia", "wvegas")
 
 
 def changes(flow: dict[str, Any], least: float = 0.0) -> list[tuple[str | None, dict[str, Any]]]:
-    """Changes of a flow's keys, each with the cause that it removes; those that the flow has already are left out.
+    """Changes of a flow's keys, each with the cause that it removes; present settings are excluded.
 
-    Buffers get at least `least` bytes, as RFC 6182 recommends. Of a flow on Linux's stack only what Linux has is tried.
+    Buffers get at least `least` bytes, as RFC 6182 recommends. For a flow on Linux's stack, only Linux's settings are
+    tested.
     """
     receive, send = ({key: _larger(size(str(flow[key])), least)} for key in ("rcvbuf", "sndbuf"))
     is_linux = bool(flow.get("subflow_queues"))
@@ -63,7 +64,7 @@ def changes(flow: dict[str, Any], least: float = 0.0) -> list[tuple[str | None, 
 
 
 def smaller_packets(flow: dict[str, Any], file: dict[str, Any]) -> list[tuple[str | None, dict[str, Any]]]:
-    """Changes of a flow whose packets are larger than a path MTU of the scenario `file`."""
+    """Changes for a flow whose packets exceed a path MTU of the scenario `file`."""
     found: list[tuple[str | None, dict[str, Any]]] = []
     if flow.get("mtu_probing", "off") == "off":
         found.append(("path_mtu", {"mtu_probing": "blackhole"}))
@@ -77,21 +78,21 @@ def smaller_packets(flow: dict[str, Any], file: dict[str, Any]) -> list[tuple[st
 
 
 def _larger(known: int, least: float) -> str:
-    """A larger buffer: so many times the size, or what is recommended where that is more."""
+    """A larger buffer: a multiple of the size, or the recommended size if that is larger."""
     return size_text(FIRST * known) if least <= FIRST * known else size_like(least, known)
 
 
 def written(settings: dict[str, Any]) -> str:
-    """A change as its sentence names it."""
-    return " with ".join(f"{key} = {_shown(value)}" for key, value in settings.items())
+    """A change as text."""
+    return " with ".join(f"{key} = {_value_text(value)}" for key, value in settings.items())
 
 
-def _shown(value: str | bool | int | list[str]) -> str:
-    """A value as a scenario file has it."""
+def _value_text(value: str | bool | int | list[str]) -> str:
+    """A value in the form of scenario files."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
         return str(value)
     if isinstance(value, list):
-        return f"[{', '.join(_shown(name) for name in value)}]"
+        return f"[{', '.join(_value_text(name) for name in value)}]"
     return f'"{value}"'

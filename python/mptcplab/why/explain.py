@@ -1,6 +1,6 @@
-"""Why a flow is as fast as it is: compared with its links and with plain TCP, its causes, and what changes it.
+"""Explains the rate of a flow: comparison with its links and plain TCP, causes, and tested changes.
 
-Owns the runs: of the flow, of plain TCP over each path, and of each change. A change is suggested after it was run.
+Owns the runs of the flow, of plain TCP over each path, and of each change. Every suggested change was run.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ if TYPE_CHECKING:
     from mptcplab.scenario.definition import Scenario
 
 MOST_FLOWS = 10
-"""Flows that are explained at once: each takes runs of its own."""
+"""At most this many flows are explained at once; each needs its own runs."""
 _STREAM = 0.97
-"""A stream of blocks that gets this part of its rate lacks no throughput; its latency is compared instead."""
+"""A stream of blocks with this share of its rate lacks no throughput; its latency is compared instead."""
 
 
 def explain(
     scenario: Scenario, *, flow: str | None = None, seeds: Sequence[int] = (1, 2, 3), quiet: bool = True
 ) -> list[Answer]:
-    """An answer for each Multipath TCP flow, up to `MOST_FLOWS`, or for one.
+    """An answer for each MPTCP flow, up to `MOST_FLOWS`, or for one.
 
-    Raises `ValueError` where there is none.
+    Raises `ValueError` if there is none.
     """
     compared = scenario.vary({"flows.*.baselines": True})
     singles = compared.baselines()
     names = list(dict.fromkeys(name for name, _, _ in singles))
     if flow is not None and flow not in names:
-        raise ValueError(f"there is no flow {flow!r} of Multipath TCP; there are: {', '.join(names) or 'none'}")
+        raise ValueError(f"there is no MPTCP flow {flow!r}; choose from: {', '.join(names) or 'none'}")
     if not names:
-        raise ValueError("there is no flow of Multipath TCP to explain")
+        raise ValueError("the scenario has no MPTCP flow to explain")
     wanted = [flow] if flow is not None else names[:MOST_FLOWS]
     singles = [single for single in singles if single[0] in wanted]
     jobs = [Job(scenario.core, seed, trace=events.REASONS) for seed in seeds]
@@ -59,7 +59,7 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
     from mptcplab import ScenarioError
 
     rows = [run.flow(flow) for run in runs]
-    # A path on which plain TCP ended before the warm-up did is compared with no more than one that was not run.
+    # A path on which plain TCP ended before the warm-up is treated as not run.
     alone = {path: own for path, own in alone.items() if not any(reasons.ended_early(run.flow(flow)) for run in own)}
     most = reasons.capacity(rows[0])
     singles = {path: _goodput(own, flow) for path, own in alone.items()}
@@ -70,7 +70,7 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
     answer = replace(answer, failed=failed)
     if answer.early:
         return answer
-    # Copies of a flow are one in the file, so they change together.
+    # Copies of a flow share one table, so they change together.
     file = tomllib.loads(scenario.to_toml())
     tables = file["flows"]
     named = flow if flow in tables and _settable(scenario, flow) else "*"
@@ -89,7 +89,7 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
             try:
                 changed = scenario.vary({f"flows.{named}.{key}": value for key, value in change.items()}).core
             except ScenarioError:
-                # Larger than a scenario may have, or not of this transport.
+                # The value exceeds the limits of a scenario, or does not fit this transport.
                 continue
             jobs += [Job(changed, run.seed) for run in runs]
             tried.append((cause, change))
@@ -107,7 +107,7 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
 
 
 def _trial(settings: dict[str, Any], cause: str | None, answer: Answer, own: Sequence[Run]) -> Trial:
-    """What a change gave, and whether that is more than chance."""
+    """The result of a change, and whether it is significant."""
     flow, measure = answer.flow, answer.measure
     delays = measure.of(own, flow) if measure else []
     before = measure.of(answer.runs, flow) if measure else []
@@ -124,7 +124,7 @@ def _trial(settings: dict[str, Any], cause: str | None, answer: Answer, own: Seq
 
 
 def _losers(answer: Answer, own: Sequence[Run]) -> tuple[str, ...]:
-    """The other flows of the scenario that lose goodput by a change, as clauses; the largest loss first."""
+    """Other flows that lose goodput by a change, as clauses; the largest loss first."""
     losses: list[tuple[float, str]] = []
     for name in answer.runs[0].flow_names:
         before, after = _goodput(answer.runs, name), _goodput(own, name)
@@ -134,7 +134,7 @@ def _losers(answer: Answer, own: Sequence[Run]) -> tuple[str, ...]:
 
 
 def _measure(flow: dict[str, Any], goodput: Estimate) -> Measure | None:
-    """What counts in place of goodput: lateness where blocks have a deadline, latency where a stream gets its rate."""
+    """The measure instead of goodput: lateness for blocks with a deadline, latency for a stream that gets its rate."""
     if "blocks" not in flow:
         return None
     if flow.get("deadline"):
@@ -151,7 +151,7 @@ def _estimated(values: Sequence[float]) -> Estimate | None:
 
 
 def _why_nothing(runs: Sequence[Run], flow: str) -> str | None:
-    """Why plain TCP gets nothing over a path in any run; None where it gets something in one."""
+    """Why plain TCP delivers nothing over a path in any run; None if it delivers something in one."""
     if any(reasons.no_data(run.flow(flow)) is None for run in runs):
         return None
     return reasons.no_data(runs[0].observed().flow(flow))
@@ -172,5 +172,5 @@ def _goodput(runs: Sequence[Run], flow: str) -> Estimate:
 
 
 def _rates_of(runs: Sequence[Run], flow: str) -> list[float]:
-    """Goodput in each run, Mb/s; with the handshake where that was long, for another first path may shorten it."""
+    """Goodput in each run, Mb/s; includes a long handshake, because another first path may shorten it."""
     return [reasons.comparable_rate(run.flow(flow)) / 1e6 for run in runs]

@@ -1,4 +1,4 @@
-"""The figure of `why`: goodput compared with plain TCP, and what held each path back."""
+"""The figure of `why`: goodput compared with plain TCP, and the limiting factors of each path."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def picture(answer: Answer) -> Figure:
-    """The goodput beside plain TCP, and what held each path back."""
+    """Goodput next to plain TCP, and the limiting factors of each path."""
     from mptcplab.plots import figure_style
 
     with figure_style.house_style():
@@ -43,7 +43,7 @@ def _rates(axes: Axes, answer: Answer) -> None:
             ha="center",
         )
     if len(answer.alone) > 1:
-        figure_style.published_line(axes, answer.sum, "plain TCP, added up")
+        figure_style.published_line(axes, answer.sum, "plain TCP, total")
     axes.set_xticks(range(len(bars)), [name for name, _, _, _ in bars], rotation=20 if len(bars) > 3 else 0)
     axes.grid(visible=False, axis="x")
     high = max([answer.sum, *(value.mean + value.half_width for _, value, _, _ in bars)])
@@ -53,7 +53,7 @@ def _rates(axes: Axes, answer: Answer) -> None:
 
 
 def mean_limits(answer: Answer) -> dict[str, dict[str, float]]:
-    """By path the mean share of time of each cause over the runs in which the path was used."""
+    """By path: the mean share of time of each cause, over the runs that used the path."""
     found: dict[str, list[dict[str, float]]] = {}
     for run in answer.runs:
         for row in run.flow(answer.flow)["paths"]:
@@ -85,6 +85,6 @@ def _held(axes: Axes, answer: Answer) -> None:
     axes.set_xlim(0, 100)
     axes.grid(visible=False)
     axes.set_xlabel("share of time [%]")
-    axes.set_title("what held each path back")
+    axes.set_title("limiting factors of each path")
     if used:
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.2), ncols=1)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mptcplab.results.read.result_reader import SavedRun
 
 NAME = "analyse"
-HELP = "write tables of a result by interface and in total, in equal steps of time"
+HELP = "write tables of a result by interface and in total, in equal time steps"
 EXAMPLE = "mptcplab analyse results --interval 500ms --output tables"
 
 FORMATS = ("txt", "csv", "parquet")
@@ -24,22 +24,22 @@ SHOWN = ("throughput", "utilisation", "cwnd", "srtt", "send_queue", "retransmits
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("results", nargs="+", type=Path, metavar="DIR", help="what mptcplab run --output wrote")
+    """Adds the options."""
+    parser.add_argument("results", nargs="+", type=Path, metavar="DIR", help="result of mptcplab run --output")
     add_interval(parser)
-    parser.add_argument("--flow", metavar="F", help="one flow alone (default: all together)")
+    parser.add_argument("--flow", metavar="F", help="one flow (default: all together)")
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="where to (default: the directory `analysis` in each result)"
+        "--output", type=Path, metavar="DIR", help="output directory (default: `analysis` in each result)"
     )
     parser.add_argument(
-        "--format", choices=FORMATS, default="txt", help="txt has spaces between its columns (default: txt)"
+        "--format", choices=FORMATS, default="txt", help="file format; txt separates columns by spaces (default: txt)"
     )
-    parser.add_argument("--means", action="store_true", help="print the means alone, and write no tables")
+    parser.add_argument("--means", action="store_true", help="print only the means, and write no tables")
     parser.add_argument("--json", action="store_true", help="print the means as JSON")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Writes a file for each interface and the total, unless only their means are asked for, and prints these."""
+    """Writes a file for each interface and the total, unless `--means` is given; prints the means."""
     import pyarrow as pa
 
     from mptcplab.results.read.result_reader import load
@@ -47,7 +47,7 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab.util.files import folder
 
     if given.means and given.output:
-        raise BadInput("mptcplab: --means writes nothing; leave out --output")
+        raise BadInput("mptcplab: --means writes no tables; remove --output")
     summary: list[dict[str, Any]] = []
     written: list[Path] = []
     only = [name for name in SHOWN if name in analysis.COLUMNS] if given.means else list(analysis.COLUMNS)
@@ -75,7 +75,7 @@ def execute(given: argparse.Namespace) -> int:
         label = ", ".join(part for part in (row["run"], row["variant"], f"seed {row['seed']}") if part)
         rows.append([row["interface"], label, *(_number(row[name]) for name in SHOWN)])
     print(table(rows))
-    print("means after the warm-up; retransmits: all after the warm-up")
+    print("means after the warm-up; retransmits: total after the warm-up")
     for target in written:
         print(f"written to {target}/")
     return 0
@@ -97,7 +97,7 @@ def _slug(name: str) -> str:
 
 
 def _means(columns: dict[str, NDArray[np.float64]], warmup: float) -> dict[str, float]:
-    """The mean of each column after the warm-up, the sum of a count."""
+    """The mean of each column after the warm-up; the total of counts."""
     import numpy as np
 
     from mptcplab.stats.analysis import COLUMNS
@@ -118,7 +118,7 @@ def _means(columns: dict[str, NDArray[np.float64]], warmup: float) -> dict[str, 
 
 
 def _with_bit_rate(run: SavedRun, name: str, columns: pa.Table) -> pa.Table:
-    """The table with the line rate of the scenario in Mb/s, as far as it says one."""
+    """The table with the link rate of the scenario in Mb/s, if it is known."""
     import numpy as np
 
     rate = run.bit_rate(name)

@@ -8,34 +8,31 @@ from pathlib import Path
 from mptcplab.cli.common import BadInput, RunFailed, at_most, print_json, table
 
 NAME = "bench"
-HELP = (
-    "measure how fast the simulator is (S1: one TCP flow, S2: two paths, S3: a hundred TCP flows, S4: a WiFi cell), "
-    "or with `wire` our stack on real packets beside Linux (takes root)"
-)
+HELP = "measure the speed of the simulator, or of mptcplab's stack and Linux's"
 EXAMPLE = "mptcplab bench S1 --json"
 REPETITIONS = 3
 WIRE = "wire"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     parser.add_argument(
-        "scenarios", nargs="*", metavar="SCENARIO", help="S1 to S4 or files (default: all four), or wire"
+        "scenarios", nargs="*", metavar="SCENARIO", help="S1 to S4, scenario files, or wire (default: S1 to S4)"
     )
-    parser.add_argument("--json", action="store_true", help="print a list with an entry for each scenario")
+    parser.add_argument("--json", action="store_true", help="print JSON: a list with one entry per scenario")
     parser.add_argument(
         "--repetitions",
         type=at_most(1000),
         default=REPETITIONS,
         metavar="N",
-        help=f"runs of each, each in its own process; the quickest counts, of wire the median (default: {REPETITIONS})",
+        help=f"runs of each (default: {REPETITIONS}); best run, or median for wire",
     )
     parser.add_argument(
         "--seconds",
         type=at_most(1000),
         default=3,
         metavar="S",
-        help="how long each run of wire is measured (default: 3)",
+        help="seconds per wire run (default: 3)",
     )
 
 
@@ -43,7 +40,7 @@ def execute(given: argparse.Namespace) -> int:
     """Measures and prints."""
     if WIRE in given.scenarios:
         if given.scenarios != [WIRE]:
-            raise BadInput("mptcplab: `bench wire` measures real packets and takes no scenarios beside it")
+            raise BadInput("mptcplab: `bench wire` measures real packets and takes no scenarios")
         return _wire(given)
     from mptcplab.bench.simulator import STANDARD, measure
 
@@ -118,9 +115,9 @@ def _wire(given: argparse.Namespace) -> int:
     ]
     print(table(rows))
     print(
-        f"median of {given.repetitions} rounds of {given.seconds} s after 1 s; CPU seconds of both ends, the kernel's "
-        f"share too; Linux to Linux over veth, the others over TUN; Linux with {LINUX_CONTROLLER}"
+        f"median of {given.repetitions} rounds of {given.seconds} s after 1 s; CPU seconds of both ends, including the "
+        f"kernel; Linux to Linux over veth, the others over TUN; Linux with {LINUX_CONTROLLER}"
     )
     if failed := sum(row["failed"] for row in measured):
-        print(f"Linux to Linux failed {failed} times, and was measured again")
+        print(f"Linux to Linux failed {failed} times, and was repeated")
     return 0

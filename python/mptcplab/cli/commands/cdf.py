@@ -1,4 +1,4 @@
-"""`mptcplab cdf`: distributions of a metric on interfaces of results (mp-cdf)."""
+"""`mptcplab cdf`: draws distributions of a metric by interface (mp-cdf)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Groups = Mapping[str, Mapping[str, NDArray[np.float64]]]
 
 NAME = "cdf"
-HELP = "draw the distribution of a metric on interfaces, or of latencies of flows, in results"
+HELP = "draw distributions of a metric by interface, or of latencies by flow"
 EXAMPLE = "mptcplab cdf results:wifi results:3g other:total --metric throughput"
 
 MOST_CURVES = 12
@@ -28,33 +28,32 @@ QUARTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     parser.add_argument(
         "curves",
         nargs="+",
         metavar="DIR:PATH",
-        help="a result and one of its interfaces, or total; with --metric latency or completion_s one of its flows; "
-        "a curve for each point of a sweep, all seeds together",
+        help="result and interface, total, or flow (for latency and completion_s)",
     )
     add_distribution(parser)
 
 
 def add_distribution(parser: argparse.ArgumentParser) -> None:
-    """What every command that draws distributions takes."""
+    """Adds the arguments of commands that draw distributions."""
     parser.add_argument("--metric", default="throughput", metavar="M", help="(default: throughput)")
     add_interval(parser)
     parser.add_argument(
-        "--warmup", type=duration, metavar="TIME", help="leave out this much at the start (default: the scenario's)"
+        "--warmup", type=duration, metavar="TIME", help="exclude this time at the start (default: the scenario's)"
     )
     parser.add_argument(
-        "--output", type=Path, default=Path("cdf.png"), metavar="FILE", help="PNG, SVG or PDF (default: cdf.png)"
+        "--output", type=Path, default=Path("cdf.png"), metavar="FILE", help="PNG, SVG or PDF file (default: cdf.png)"
     )
     add_size(parser)
     parser.add_argument("--json", action="store_true", help="print quantiles as JSON")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Draws a curve for each."""
+    """Draws one curve per argument."""
     pictures(given.output)
     from mptcplab.results.read.result_reader import load
     from mptcplab.util.user_input import readable
@@ -72,8 +71,8 @@ def execute(given: argparse.Namespace) -> int:
         variants = list(dict.fromkeys(run.variant for run in runs))
         if len(variants) * len(curves) > MOST_CURVES:
             raise BadInput(
-                f"mptcplab: {directory} has {len(variants)} points of a sweep, and {MOST_CURVES} curves are told apart "
-                "at most; sweep fewer, or draw with sweep --draw cdf"
+                f"mptcplab: {directory} has {len(variants)} sweep points, but at most {MOST_CURVES} curves can be told "
+                "apart; sweep fewer points, or use sweep --draw cdf"
             )
         for variant in variants:
             of = samples(given, [run for run in runs if run.variant == variant], [curves[name][1] for name in names])
@@ -84,7 +83,7 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _names(directory: str, metric: str) -> str:
-    """How a curve of this metric is written, with its names where a directory has a result."""
+    """How to write a curve of this metric, with the names in a result."""
     from mptcplab.results.read.result_reader import load
     from mptcplab.stats.analysis import OF_FLOWS
     from mptcplab.util.files import BadFile
@@ -98,16 +97,16 @@ def _names(directory: str, metric: str) -> str:
     what = "a flow" if of_flows else "a path"
     names = list(run.flows) if of_flows else [*run.paths, "total"]
     form, written = "DIR:FLOW" if of_flows else "DIR:PATH", ", ".join(f"{directory}:{name}" for name in names[:10])
-    return f"{form}, and {metric} is that of {what}: {written}"
+    return f"{form}; {metric} belongs to {what}: {written}"
 
 
 def short(variant: str) -> str:
-    """A point of a sweep without the tables of its keys."""
+    """The name of a sweep point without the tables of its keys."""
     return ", ".join(part.rsplit(".", 1)[-1] for part in variant.split(", "))
 
 
 def samples(given: argparse.Namespace, runs: Iterable[SavedRun], paths: Sequence[str]) -> list[NDArray[np.float64]]:
-    """The steps of all runs on each of some interfaces; each run is read once."""
+    """The steps of all runs on some interfaces; reads each run once."""
     import numpy as np
 
     from mptcplab.stats import analysis
@@ -124,7 +123,7 @@ def samples(given: argparse.Namespace, runs: Iterable[SavedRun], paths: Sequence
 
 
 def draw(given: argparse.Namespace, groups: Groups) -> int:
-    """Writes the picture and tells the quantiles."""
+    """Writes the figure and prints the quantiles."""
     from mptcplab.plots.result_plots import plot_distributions
     from mptcplab.stats.analysis import unit
     from mptcplab.stats.statistics import quantile
@@ -132,7 +131,7 @@ def draw(given: argparse.Namespace, groups: Groups) -> int:
 
     empty = [name for members in groups.values() for name, values in members.items() if not values.size]
     if empty:
-        raise BadResult(f"{empty[0]}: {given.metric} has no sample after the warm-up")
+        raise BadResult(f"{empty[0]}: no samples of {given.metric} after the warm-up")
     figure = plot_distributions(groups, given.metric)
     if given.json:
         from contextlib import redirect_stdout
@@ -162,7 +161,7 @@ def draw(given: argparse.Namespace, groups: Groups) -> int:
         for name, values in members.items():
             low, middle, high = (quantile(values, share) for share in (0.05, 0.5, 0.95))
             print(
-                f"{'  ' if group else ''}{name}: median {middle:.3g} {unit(given.metric)}, 5 to 95 % {low:.3g} to "
+                f"{'  ' if group else ''}{name}: median {middle:.3g} {unit(given.metric)}, 5 to 95% {low:.3g} to "
                 f"{high:.3g}, {values.size} samples"
             )
     write_picture(figure, given.output, given.size)

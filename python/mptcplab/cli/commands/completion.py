@@ -1,4 +1,4 @@
-"""`mptcplab completion`: what makes a shell complete commands, options and files."""
+"""`mptcplab completion`: prints a completion script for a shell."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ import argparse
 from pathlib import Path
 
 NAME = "completion"
-HELP = "print what makes a shell complete commands, options and files"
+HELP = "print a completion script for bash or zsh"
 EXAMPLE = 'eval "$(mptcplab completion bash)"'
 
 SHELLS = ("bash", "zsh")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     parser.add_argument("shell", choices=SHELLS, help="which")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Prints it."""
+    """Prints the script."""
     import shtab
 
     top = given.all_commands
     for action in _all_actions(top):
         if action.type is Path:
-            # argparse has no place for this; shtab looks for the attribute.
+            # shtab reads this attribute; argparse has none for it.
             vars(action)["complete"] = shtab.DIRECTORY if action.metavar == "DIR" else shtab.FILE
     print(shtab.complete(top, given.shell))
     return 0

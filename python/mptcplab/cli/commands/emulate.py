@@ -1,4 +1,4 @@
-"""`mptcplab emulate`: any program over the network of a scenario."""
+"""`mptcplab emulate`: runs any program over the network of a scenario."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from mptcplab.cli.common import BadInput, RunFailed, duration, natural
-from mptcplab.emulation.namespaces import ENDING, CannotMake, Namespace, undisturbed
+from mptcplab.emulation.namespaces import ENDING, CannotMake, Namespace, uninterrupted
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -25,50 +25,55 @@ if TYPE_CHECKING:
     from mptcplab.emulation.traffic_report import Rates
 
 NAME = "emulate"
-HELP = "run a command, and a peer of it, over the network of a scenario: real packets, on the kernel's own stacks"
+HELP = "run a command and its peer over an emulated network, on the kernel's stacks"
 EXAMPLE = "mptcplab emulate handoff.toml --peer 'iperf3 -s' -- iperf3 -c server"
-UNKNOWN = "; write -- before the program that is to run, as in: mptcplab emulate FILE -- iperf3 -c server"
-"""Of options that are not its own."""
+UNKNOWN = "; write -- before the program, as in: mptcplab emulate FILE -- iperf3 -c server"
+"""The hint for unknown options."""
 USUAL_CONTROLLER = "cubic"
-"""The congestion controller of flows with `stack = "linux"` that name none."""
+"""Congestion controller of flows with `stack = "linux"` that name none."""
 SHELL_WORDS = ("cd", "exec", "export", "if", "for", "set", "source", ".", "ulimit", "umask", "unset", "while")
-"""Words that are no programs."""
+"""Words that are not programs."""
 LISTENING = 2.0
-"""Seconds that a peer may take until it listens."""
+"""Seconds to wait until the peer listens."""
 LOOK = 0.02
-"""Seconds between two looks at what runs."""
+"""Seconds between two checks of the processes."""
 ASKED = 2.0
-"""Seconds that a process has to end when it is asked to, before it is killed."""
+"""Seconds between SIGTERM and SIGKILL."""
 UNKILLED = 10.0
-"""Seconds after which even that has failed."""
+"""Seconds after SIGKILL until the failure is reported."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="a scenario file: its links and events")
+    """Adds the options."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="scenario file; its links and events are used")
     command = parser.add_argument(
-        "command", nargs="+", metavar="COMMAND", help="what runs on the client; `server` is the name of its peer's host"
+        "command",
+        nargs="+",
+        metavar="COMMAND",
+        help=("program to run on the client; `server` is the host name of the peer"),
     )
     parser.add_argument(
         "--prompt",
         action=_prompted(command),
-        help="take commands from the standard input, such as: link wifi down; COMMAND may be left out",
+        help="read commands from standard input, such as: link wifi down",
     )
-    parser.add_argument("--peer", metavar="COMMAND", help="what runs on the server meanwhile, as one word for a shell")
-    parser.add_argument("--on", metavar="HOST", help="where COMMAND runs (default: where the first flow is opened)")
-    parser.add_argument("--peer-on", metavar="HOST", help="where the peer runs (default: where the first flow leads)")
-    parser.add_argument("--peer-output", type=Path, metavar="FILE", help="keep there what the peer says")
+    parser.add_argument("--peer", metavar="COMMAND", help="command to run on the server, as one word for a shell")
+    parser.add_argument("--on", metavar="HOST", help="host of COMMAND (default: the host that opens the first flow)")
+    parser.add_argument(
+        "--peer-on", metavar="HOST", help=("host of the peer (default: the destination of the first flow)")
+    )
+    parser.add_argument("--peer-output", type=Path, metavar="FILE", help="write the output of the peer to FILE")
     parser.add_argument("--seed", type=natural, default=1, metavar="N", help="random seed of the network (default: 1)")
-    parser.add_argument("--pcap", type=Path, metavar="FILE", help="write the packets of all devices there (pcapng)")
+    parser.add_argument("--pcap", type=Path, metavar="FILE", help="write the packets of all devices to FILE (pcapng)")
     parser.add_argument(
         "--rates", type=duration, metavar="TIME", help="print link rates every TIME (default: 1s on a terminal)"
     )
-    parser.add_argument("--report", type=Path, metavar="FILE", help="write what happened on the links there (JSON)")
-    parser.add_argument("--quiet", action="store_true", help="say nothing but what the commands say")
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write link statistics to FILE (JSON)")
+    parser.add_argument("--quiet", action="store_true", help="print only the output of the commands")
 
 
 def _prompted(command: argparse.Action) -> type[argparse.Action]:
-    """What `--prompt` does: with it, nothing has to run."""
+    """The action of `--prompt`: makes COMMAND optional."""
 
     class Prompted(argparse.Action):
         def __init__(self, option_strings: list[str], dest: str, **kept: Any) -> None:
@@ -82,9 +87,9 @@ def _prompted(command: argparse.Action) -> type[argparse.Action]:
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Makes the network, runs both, and removes it."""
+    """Creates the network, runs both commands, and removes the network."""
     if sys.platform != "linux":
-        raise BadInput(f"mptcplab: emulated networks are namespaces of Linux; this is {sys.platform}")
+        raise BadInput(f"mptcplab: emulated networks need Linux namespaces; this is {sys.platform}")
     from mptcplab.emulation.emulated_network import CannotEmulate, emulated, why_no_mptcp
     from mptcplab.scenario.definition import Scenario
 
@@ -93,10 +98,10 @@ def execute(given: argparse.Namespace) -> int:
         if command and shutil.which(command[0]) is None:
             hint = "install it, or give its path"
             if command[0] in SHELL_WORDS:
-                hint = f"a shell has it: sh -c '{shlex.join(command)}'"
-            raise BadInput(f"mptcplab: there is no command {command[0]!r} here; {hint}")
+                hint = f"it is a shell builtin: sh -c '{shlex.join(command)}'"
+            raise BadInput(f"mptcplab: command {command[0]!r} not found; {hint}")
     if (why := why_no_mptcp()) is not None and not given.quiet:
-        print(f"mptcplab: {why}; the network carries everything else", file=sys.stderr)
+        print(f"mptcplab: {why}; all other traffic works", file=sys.stderr)
     try:
         with ended_by_signals(), emulated(scenario, given.seed) as network:
             return _emulate(given, network)
@@ -107,15 +112,15 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _emulate(given: argparse.Namespace, network: Network) -> int:
-    """Runs everything, and says what there is to say; returns how the command ended."""
-    from mptcplab.emulation.links import spoke_plain_tcp
+    """Runs the commands and prints the results; returns the exit code of COMMAND."""
+    from mptcplab.emulation.links import plain_tcp_warnings
     from mptcplab.emulation.traffic_report import Rates, summary
 
     every = given.rates or (1.0 if sys.stderr.isatty() else None)
     if not given.quiet:
         _note([host.left_out() for host in network.hosts])
     code = _run(given, network, Rates(None if given.quiet else every))
-    notes = [spoke_plain_tcp(_hosts(network, given.on, given.peer_on)[0]), _controller(network)]
+    notes = [plain_tcp_warnings(_hosts(network, given.on, given.peer_on)[0]), _controller(network)]
     last = network.stop()
     if last is None:
         return code
@@ -129,13 +134,13 @@ def _emulate(given: argparse.Namespace, network: Network) -> int:
 
 
 def _controller(network: Network) -> str | None:
-    """The controller of TCP in the namespaces, which is this host's; None where it is what scenarios take."""
+    """The host's TCP congestion controller, used in the namespaces; None if it is the default of scenarios."""
     names = {host.namespace.read("/proc/sys/net/ipv4/tcp_congestion_control").strip() for host in network.hosts}
     if names == {USUAL_CONTROLLER}:
         return None
     return (
-        f"congestion control: {', '.join(sorted(names))}, as on this host (net.ipv4.tcp_congestion_control); "
-        f'stack = "linux" and --backend kernel take what the scenario says, {USUAL_CONTROLLER} unless it says otherwise'
+        f"congestion control: {', '.join(sorted(names))}, as on this host (net.ipv4.tcp_congestion_control); stack = "
+        f'"linux" and --backend kernel use the controller of the scenario, by default {USUAL_CONTROLLER}'
     )
 
 
@@ -145,19 +150,19 @@ def _note(notes: list[str | None]) -> None:
 
 
 def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
-    """Starts everything; returns how the command ended."""
+    """Starts the processes; returns the exit code of COMMAND."""
     near, far = _hosts(network, given.on, given.peer_on)
     peer = None
     with ExitStack() as stack:
-        said: IO[bytes]
+        message: IO[bytes]
         if given.peer_output:
-            said = stack.enter_context(given.peer_output.open("w+b"))
+            message = stack.enter_context(given.peer_output.open("w+b"))
         else:
-            said = stack.enter_context(tempfile.TemporaryFile())
-        # Events count from time zero, which is when COMMAND starts.
+            message = stack.enter_context(tempfile.TemporaryFile())
+        # The times of events count from the start of COMMAND.
         if given.peer:
-            peer = _start(stack, far, _words(given.peer), output=said)
-            _until_it_listens(peer, said, given.peer)
+            peer = _start(stack, far, _words(given.peer), output=message)
+            _until_it_listens(peer, message, given.peer)
         network.start(given.pcap)
         prompt = _Asked(network) if given.prompt else None
         command = _start(stack, near, given.command, unasked=prompt is not None) if given.command else None
@@ -165,8 +170,8 @@ def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
             network.check()
             rates.show(network.emulator.snapshot())
             if peer is not None and peer.poll():
-                peer_said = _last_words(said)
-                raise RunFailed(f"the peer ended with exit code {peer.returncode}{peer_said}")
+                peer_output = _last_words(message)
+                raise RunFailed(f"the peer ended with exit code {peer.returncode}{peer_output}")
             if prompt is not None and prompt.is_over(alone=command is None):
                 return 0
             time.sleep(LOOK)
@@ -174,13 +179,13 @@ def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
 
 
 class _Asked:
-    """Commands of the standard input, taken while the network runs."""
+    """Reads commands from standard input while the network runs."""
 
     def __init__(self, network: Network) -> None:
-        from mptcplab.emulation.console import Lines, Prompt
-        from mptcplab.emulation.links import EmulatedWires
+        from mptcplab.emulation.console import Console, Lines
+        from mptcplab.emulation.links import EmulatedLinks
 
-        self._prompt = Prompt(EmulatedWires(network))
+        self._prompt = Console(EmulatedLinks(network))
         self._lines = Lines(sys.stdin.fileno())
         self._resumes = 0.0
         self._person = sys.stdin.isatty()
@@ -188,7 +193,7 @@ class _Asked:
             print("mptcplab: type help for commands, quit to end", file=sys.stderr)
 
     def is_over(self, *, alone: bool) -> bool:
-        """Does what was written by now; whether that was all, and the network is to end."""
+        """Executes the commands read so far; returns whether the input has ended."""
         while not self._prompt.over and time.monotonic() >= self._resumes:
             line = self._lines.next()
             if line is None:
@@ -205,7 +210,7 @@ class _Asked:
             answer = self._prompt.do(line)
         except (BadResult, ScenarioError) as error:
             if not self._person:
-                # A script is wrong as a whole.
+                # A script with one invalid line is invalid as a whole.
                 raise BadInput(f"mptcplab: {line.strip()}: {error}") from error
             answer = brief(str(error))
         if answer:
@@ -213,7 +218,7 @@ class _Asked:
 
 
 def _hosts(network: Network, on: str | None, peer_on: str | None) -> tuple[Host, Host]:
-    """Where COMMAND runs and where its peer does: at both ends of the first flow, unless they are named."""
+    """The hosts of COMMAND and its peer; by default both ends of the first flow."""
     opens, accepts = network.emulator.ends()[0]
     near = network.host(on or opens)
     other = accepts if near.name != accepts else opens
@@ -228,15 +233,15 @@ def _words(text: str | None) -> list[str]:
     except ValueError as error:
         raise BadInput(f"mptcplab: --peer {text!r}: {error}; write it as for a shell, such as 'iperf3 -s'") from error
     if not words:
-        raise BadInput("mptcplab: --peer names no command; write it as for a shell, such as 'iperf3 -s'")
+        raise BadInput("mptcplab: --peer is empty; write a command as for a shell, such as 'iperf3 -s'")
     return words
 
 
 def _start(
     stack: ExitStack, host: Host, words: list[str], output: IO[bytes] | None = None, *, unasked: bool = False
 ) -> subprocess.Popen[bytes]:
-    """A process on a host, which is gone when the stack is; `unasked`: the standard input is not for it."""
-    with undisturbed():
+    """A process on a host, killed at exit. With `unasked`, it does not read the standard input."""
+    with uninterrupted():
         process = subprocess.Popen(
             host.namespace.command(*words),
             stdin=subprocess.DEVNULL if output or unasked else None,
@@ -248,7 +253,7 @@ def _start(
 
 
 def _end(process: subprocess.Popen[bytes], namespace: Namespace) -> None:
-    """Ends a process and all that it has started, in the namespace. The process itself may not have got there yet."""
+    """Ends a process and its children in the namespace. The process may not have entered the namespace yet."""
     began = time.monotonic()
     namespace.clear()
     while process.poll() is None:
@@ -264,13 +269,13 @@ def _end(process: subprocess.Popen[bytes], namespace: Namespace) -> None:
         namespace.clear()
 
 
-def _until_it_listens(peer: subprocess.Popen[bytes], said: IO[bytes], name: str) -> None:
-    """Waits until something listens where the peer runs, or for so long that it may be of another kind."""
+def _until_it_listens(peer: subprocess.Popen[bytes], message: IO[bytes], name: str) -> None:
+    """Waits until a socket listens in the peer's namespace, or until the timeout."""
     until = time.monotonic() + LISTENING
     while time.monotonic() < until:
         if peer.poll() is not None:
             if peer.returncode:
-                raise RunFailed(f"the peer ({name}) ended with exit code {peer.returncode}{_last_words(said)}")
+                raise RunFailed(f"the peer ({name}) ended with exit code {peer.returncode}{_last_words(message)}")
             return
         with suppress(OSError):
             if _listens(peer.pid):
@@ -279,9 +284,11 @@ def _until_it_listens(peer: subprocess.Popen[bytes], said: IO[bytes], name: str)
 
 
 def _listens(process: int) -> bool:
-    """Whether a socket listens, or waits for datagrams, in the network of a process (proc(5), net/tcp and net/udp)."""
+    """Whether a TCP socket listens or a UDP socket is open in the namespace of a process (proc(5), net/tcp and
+    net/udp).
+    """
     if Path(f"/proc/{process}/ns/net").readlink() == Path("/proc/self/ns/net").readlink():
-        # It has not got there yet.
+        # The process has not entered the namespace yet.
         return False
     tables = {"tcp": "0A", "tcp6": "0A", "udp": "07", "udp6": "07"}
     for table, state in tables.items():
@@ -292,10 +299,10 @@ def _listens(process: int) -> bool:
     return False
 
 
-def _last_words(said: IO[bytes]) -> str:
-    said.flush()
-    said.seek(0)
-    lines = said.read().decode(errors="replace").strip().splitlines()
+def _last_words(message: IO[bytes]) -> str:
+    message.flush()
+    message.seek(0)
+    lines = message.read().decode(errors="replace").strip().splitlines()
     return f": {lines[-1]}" if lines else ""
 
 
@@ -311,9 +318,9 @@ def _write(path: Path, document: object) -> None:
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Lets SIGTERM and SIGHUP end the run as Ctrl-C does: everything is removed, whatever else is pressed meanwhile.
+    """Handles SIGTERM and SIGHUP like Ctrl-C: everything is removed.
 
-    What is ignored already stays so: under nohup(1) a run outlives its terminal.
+    Ignored signals stay ignored: under nohup(1), a run outlives its terminal.
     """
 
     def end(number: int, _frame: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""`mptcplab example`: a scenario to begin with."""
+"""`mptcplab example`: prints an example scenario."""
 
 from __future__ import annotations
 
@@ -8,40 +8,40 @@ from pathlib import Path
 from mptcplab.cli.common import print_json
 
 NAME = "example"
-HELP = "print a scenario to begin with, or list those that come along"
+HELP = "print an example scenario, or list the examples"
 EXAMPLE = "mptcplab example two > two.toml"
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     parser.add_argument("name", nargs="?", default="two", metavar="NAME", help="which (default: two)")
-    parser.add_argument("--list", action="store_true", help="say which there are")
+    parser.add_argument("--list", action="store_true", help="list the examples")
     parser.add_argument("--json", action="store_true", help="with --list: as JSON")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Prints."""
+    """Prints the scenario."""
     from mptcplab.util.user_input import choose
 
     files = {file.stem: file for file in sorted(FOLDER.glob("*.toml"))}
     if given.list:
-        said = {name: _about(file) for name, file in files.items()}
+        message = {name: _about(file) for name, file in files.items()}
         if given.json:
-            print_json(said)
+            print_json(message)
         else:
-            print("\n".join(f"{name:<10}  {text}" for name, text in said.items()))
+            print("\n".join(f"{name:<10}  {text}" for name, text in message.items()))
         return 0
     print(files[choose(given.name, files, "example")].read_text(encoding="utf-8"), end="")
     return 0
 
 
 def _about(file: Path) -> str:
-    """Its description, or else its first comment."""
+    """The description of a scenario, or its first comment."""
     import tomllib
 
     text = file.read_text(encoding="utf-8")
     first = text.partition("\n")[0]
-    said = tomllib.loads(text).get("description") or first.removeprefix("#").partition(":")[0].strip()
-    return str(said)
+    message = tomllib.loads(text).get("description") or first.removeprefix("#").partition(":")[0].strip()
+    return str(message)

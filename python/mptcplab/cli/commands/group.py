@@ -13,13 +13,13 @@ EXAMPLE = "mptcplab group results-*/ --by channel,congestion --output groups"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     parser.add_argument("results", nargs="+", type=Path, metavar="DIR", help="results of mptcplab run --output")
     parser.add_argument(
         "--by",
         default="scenario",
         metavar="KEY[,KEY]",
-        help="scenario, channel, congestion, direction, seed, variant or a scenario key (default: scenario)",
+        help="scenario, channel, congestion, direction, seed, variant or a scenario key",
     )
     parser.add_argument(
         "--output", type=Path, required=True, metavar="DIR", help="write one directory per group to DIR"

@@ -1,4 +1,4 @@
-"""`mptcplab host`: Linux's own Multipath TCP on this machine, checked, set up and watched."""
+"""`mptcplab host`: checks, sets up and monitors Linux's MPTCP on this machine."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from mptcplab.host.setup_plan import Wishes
 
 NAME = "host"
-HELP = "Linux's own Multipath TCP on this machine: say what stands in its way, set it up, take that back, watch it"
+HELP = "check, set up and monitor Linux's MPTCP on this machine"
 _ROUTED = ("no-second-path", "route-source", "route-missing", "route-connected")
 RATES_OVER = 1.0
-"""Seconds between the two looks that rates are from."""
+"""Seconds between the two samples of a rate."""
 EXAMPLE = "mptcplab host check --peer 192.0.2.7:443"
 
 
@@ -33,49 +33,57 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     own = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     check = own.add_parser(
         "check",
-        help="say what stands between this machine and working Multipath TCP (exit code 1 for a problem)",
-        description="Says what stands between this machine and working Multipath TCP.",
+        help="check this machine for MPTCP problems (exit code 1 for a problem)",
+        description="Checks the kernel, interfaces, endpoints, limits, routes and filters for MPTCP problems.",
         epilog="example: mptcplab host check --fix-suggestions",
     )
-    _add_peer(check, "asked with echoes of all sizes; with a port, by connections too")
-    check.add_argument("--fix-suggestions", action="store_true", help="print commands that would mend it, to paste")
-    check.add_argument("--json", action="store_true", help="print it as JSON")
+    _add_peer(check, "also test a peer with echoes of all sizes; with a port, by connections")
+    check.add_argument("--fix-suggestions", action="store_true", help="print commands that fix the problems")
+    check.add_argument("--json", action="store_true", help="print JSON")
     setup = own.add_parser(
         "setup",
-        help="endpoints, limits, routes and filters for several paths",
-        description="Prepares endpoints, limits, routes by source and reverse-path filters for several paths.",
+        help="set up endpoints, limits, routes and filters for several paths",
+        description="Sets up endpoints, limits, source routes and reverse-path filters for several paths.",
         epilog="example: mptcplab host setup eth0 wlan0 --dry-run",
     )
-    setup.add_argument("devices", nargs="*", metavar="DEVICE", help="interfaces (default: all that lead somewhere)")
-    mode = setup.add_mutually_exclusive_group(required=True)
-    mode.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    mode.add_argument("--apply", action="store_true", help="do it, or nothing of it")
-    mode.add_argument("--undo", action="store_true", help="take back what was done, also after a kill in the middle")
-    setup.add_argument("--server", action="store_true", help="announce the addresses; without, open subflows from them")
-    setup.add_argument("--backup", action="append", default=[], metavar="DEVICE", help="used when no other path works")
     setup.add_argument(
-        "--gateway", action="append", default=[], metavar="DEVICE=ADDRESS", help="the router behind an interface"
+        "devices", nargs="*", metavar="DEVICE", help=("interfaces (default: all with a route to the internet)")
     )
-    _add_peer(setup, "for routes, where no default route leads there")
-    setup.add_argument("--json", action="store_true", help="print it as JSON")
+    mode = setup.add_mutually_exclusive_group(required=True)
+    mode.add_argument("--dry-run", action="store_true", help="print the steps without applying them")
+    mode.add_argument("--apply", action="store_true", help="apply all steps, or none if one fails")
+    mode.add_argument("--undo", action="store_true", help="undo the applied steps, also after a crash")
+    setup.add_argument(
+        "--server", action="store_true", help=("announce the addresses (default: open subflows from them)")
+    )
+    setup.add_argument(
+        "--backup", action="append", default=[], metavar="DEVICE", help=("use this interface only as a backup")
+    )
+    setup.add_argument(
+        "--gateway", action="append", default=[], metavar="DEVICE=ADDRESS", help="router behind an interface"
+    )
+    _add_peer(setup, "destination of the routes without a default route")
+    setup.add_argument("--json", action="store_true", help="print JSON")
     monitor = own.add_parser(
         "monitor",
-        help="print what the path manager tells, as ip mptcp monitor does",
-        description="Prints connections and subflows as they come and go, until Ctrl-C.",
+        help="print path manager events, like ip mptcp monitor",
+        description="Prints connections and subflows as they open and close, until Ctrl-C.",
         epilog="example: mptcplab host monitor --json",
     )
     monitor.add_argument(
-        "--states", action="store_true", help="first print the subflows that there are, and their rates over one second"
+        "--states", action="store_true", help="first print the existing subflows, with rates over one second"
     )
-    monitor.add_argument("--count", type=positive, metavar="N", help="end after so many events")
-    monitor.add_argument("--json", action="store_true", help="print each as JSON, one in a line")
+    monitor.add_argument("--count", type=positive, metavar="N", help="stop after N events")
+    monitor.add_argument("--json", action="store_true", help="print one JSON object per line")
     export = own.add_parser(
         "export",
-        help="counters and subflows as a text file for Prometheus",
-        description="Writes the counters of MPTcpExt and the subflows in the text format of Prometheus.",
+        help="print counters and subflows in the Prometheus text format",
+        description="Prints the MPTcpExt counters and the subflows in the Prometheus text format.",
         epilog="example: mptcplab host export /var/lib/node_exporter/mptcp.prom",
     )
-    export.add_argument("file", nargs="?", metavar="FILE", help="written whole (default: the standard output)")
+    export.add_argument(
+        "file", nargs="?", metavar="FILE", help=("output file, written atomically (default: standard output)")
+    )
 
 
 def _add_peer(parser: argparse.ArgumentParser, what: str) -> None:
@@ -83,7 +91,7 @@ def _add_peer(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Looks, or changes."""
+    """Checks or changes this machine."""
     from mptcplab.host.machine import CannotLook
     from mptcplab.host.setup_plan import CannotPrepare
     from mptcplab.host.setup_steps import CannotChange
@@ -106,11 +114,11 @@ def _check(given: argparse.Namespace) -> int:
     elif given.fix_suggestions:
         print("\n".join(_fixes(found)))
     else:
-        print("\n".join(_told(found)))
+        print("\n".join(_as_text(found)))
     return 1 if any(one.problem for one in found) else 0
 
 
-def _told(found: list[Finding]) -> list[str]:
+def _as_text(found: list[Finding]) -> list[str]:
     from mptcplab.host.fixes import SETUP_FIXES
 
     problems = [one for one in found if one.problem]
@@ -122,16 +130,14 @@ def _told(found: list[Finding]) -> list[str]:
         asked = "".join(f" --gateway {device}=ADDRESS" for device in _without_router(problems))
         lines.append(f"mptcplab host setup --apply{asked} fixes: {', '.join(does)}")
     if pasted:
-        lines.append(
-            f"host setup does not fix: {', '.join(pasted)}; host check --fix-suggestions prints commands for it"
-        )
+        lines.append(f"host setup does not fix: {', '.join(pasted)}; host check --fix-suggestions prints the commands")
     if no_command := [one for one in others if one not in pasted]:
         lines.append(f"no command on this host fixes: {', '.join(no_command)}")
-    return lines or ["nothing stands in the way of Multipath TCP here"]
+    return lines or ["no MPTCP problems found"]
 
 
 def _without_router(found: list[Finding]) -> list[str]:
-    """Interfaces behind which no default route names a router: only the person knows it."""
+    """Interfaces without a default route; you have to name their router."""
     commands = [fix.split() for one in found for fix in one.fix if one.name in _ROUTED]
     return list(dict.fromkeys(words[words.index("dev") + 1] for words in commands if "GATEWAY" in words))
 
@@ -140,7 +146,7 @@ def _fixes(found: list[Finding]) -> list[str]:
     lines = []
     for one in (one for one in found if one.problem):
         lines += [f"# {one.name}: {one.what}", *(one.fix or ("# nothing to paste",))]
-    return lines or ["# nothing to mend"]
+    return lines or ["# nothing to fix"]
 
 
 def _setup(given: argparse.Namespace) -> int:
@@ -150,24 +156,24 @@ def _setup(given: argparse.Namespace) -> int:
     from mptcplab.host.setup_steps import typed
 
     if not given.dry_run and os.geteuid() != 0:
-        raise BadInput("mptcplab: this requires root; --dry-run says what would be done")
+        raise BadInput("mptcplab: this requires root; --dry-run prints the steps")
     if given.dry_run:
-        return _tell(given, [typed(step.do) for step in steps(Machine.read(), _wishes(given))], "nothing is missing")
+        return _print_commands(
+            given, [typed(step.do) for step in steps(Machine.read(), _wishes(given))], "nothing to do"
+        )
     with journal.alone():
         if given.undo:
             back, theirs = journal.undo()
             for step in theirs:
-                print(
-                    f"mptcplab: left as it is, for it was changed or removed since: {typed(step.do)}", file=sys.stderr
-                )
-            said = [typed(step.undo) for step in reversed(back)]
-            return _tell(given, said, "nothing was set up here, so nothing is taken back")
+                print(f"mptcplab: kept, because it was changed or removed later: {typed(step.do)}", file=sys.stderr)
+            message = [typed(step.undo) for step in reversed(back)]
+            return _print_commands(given, message, "nothing to undo: host setup changed nothing here")
         wanted = steps(Machine.read(), _wishes(given))
         journal.apply(wanted)
-    return _tell(given, [typed(step.do) for step in wanted], "nothing is missing")
+    return _print_commands(given, [typed(step.do) for step in wanted], "nothing to do")
 
 
-def _tell(given: argparse.Namespace, commands: list[str], nothing: str) -> int:
+def _print_commands(given: argparse.Namespace, commands: list[str], nothing: str) -> int:
     if given.json:
         print_json(commands)
     else:
@@ -180,7 +186,7 @@ def _monitor(given: argparse.Namespace) -> int:
     from mptcplab.host.events import events, line
 
     coming = events()
-    # From here on nothing is missed; what was there before is told now.
+    # Events are buffered from here on; now print the existing subflows.
     next(coming)
     if given.states:
         before = Counted(subflows())
@@ -195,13 +201,13 @@ def _monitor(given: argparse.Namespace) -> int:
 
 
 def line_of(state: dict[str, Any]) -> str:
-    """A subflow that was there, in the form of events."""
-    words = (f"{key}={_shown(key, value)}" for key, value in state.items() if key != "event" and value is not None)
+    """An existing subflow as an event."""
+    words = (f"{key}={_value_text(key, value)}" for key, value in state.items() if key != "event" and value is not None)
     return f"[{state['event']:>15}] {' '.join(words)}"
 
 
-def _shown(key: str, value: object) -> str:
-    """A value of a state; rates and times have their unit."""
+def _value_text(key: str, value: object) -> str:
+    """A state value as text; rates and times have a unit."""
     if not isinstance(value, float):
         return str(value)
     return f"{value / 1e6:.2f}Mb/s" if key.endswith("_rate") else f"{1e3 * value:.3g}ms"
@@ -213,11 +219,11 @@ def _export(given: argparse.Namespace) -> int:
     from mptcplab.host.metrics import text
     from mptcplab.util.files import write_text
 
-    said = text(Machine.read().counters, subflows())
+    message = text(Machine.read().counters, subflows())
     if given.file is None:
-        print(said, end="")
+        print(message, end="")
     else:
-        write_text(given.file, said)
+        write_text(given.file, message)
     return 0
 
 
@@ -232,13 +238,13 @@ def _wishes(given: argparse.Namespace) -> Wishes:
         except ValueError:
             equals = ""
         if not equals:
-            raise BadInput(f"mptcplab: --gateway {text}: DEVICE=ADDRESS is wanted, as eth1=192.168.2.1")
+            raise BadInput(f"mptcplab: --gateway {text}: expected DEVICE=ADDRESS, such as eth1=192.168.2.1")
     peers, _ = _peers(given.peer)
     return Wishes(given.devices, frozenset(given.backup), gateways, given.server, peers)
 
 
 def _peers(text: str | None) -> tuple[list[Address], int | None]:
-    """The addresses of a peer, and the port, if one was given."""
+    """The addresses of a peer, and its port if one was given."""
     if text is None:
         return [], None
     host, colon, number = text.rpartition(":")
@@ -247,16 +253,18 @@ def _peers(text: str | None) -> tuple[list[Address], int | None]:
         host, number = text, ""
     port = int(number) if number.isdecimal() and 0 < int(number) < 65_536 else None
     if (number and port is None) or not host:
-        raise BadInput(f"mptcplab: --peer {text}: HOST or HOST:PORT is wanted, as 192.0.2.7:443 or [2001:db8::7]:443")
+        raise BadInput(
+            f"mptcplab: --peer {text}: expected HOST or HOST:PORT, such as 192.0.2.7:443 or [2001:db8::7]:443"
+        )
     try:
         rows = socket.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
-        raise BadInput(f"mptcplab: --peer {text}: {getattr(error, 'strerror', None) or 'no name of a host'}") from None
+        raise BadInput(f"mptcplab: --peer {text}: {getattr(error, 'strerror', None) or 'invalid host name'}") from None
     found = [ipaddress.ip_address(str(row[4][0]).partition("%")[0]) for row in rows]
     far = [one for one in found if not one.is_link_local]
     if not far:
         raise BadInput(
-            f"mptcplab: --peer {text}: link-local addresses cannot have a second path; give one that reaches further"
+            f"mptcplab: --peer {text}: link-local addresses cannot have a second path; use a routable address"
         )
     return list(dict.fromkeys(far)), port
 

@@ -1,4 +1,4 @@
-"""`mptcplab info`: what this machine can do."""
+"""`mptcplab info`: shows the capabilities of this machine."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ from mptcplab import __version__
 from mptcplab.cli.common import print_json
 
 NAME = "info"
-HELP = "say what this machine can do: kernel, MPTCP, TUN devices, privileges, and which backends can run"
+HELP = "show kernel, MPTCP, TUN devices, privileges and available backends"
 EXAMPLE = "mptcplab info --json"
 
 TOOLS = ("ip", "tc", "tshark")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("--json", action="store_true", help="print it as JSON")
+    """Adds the options."""
+    parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Looks and tells."""
+    """Prints the capabilities."""
     known = look()
     if given.json:
         print_json(known)
     else:
-        print(_tell(known))
+        print(_text(known))
     return 0
 
 
 def look() -> dict[str, Any]:
-    """What there is, as a value."""
+    """The capabilities as JSON."""
     linux = sys.platform == "linux"
     from mptcplab.emulation.emulated_network import why_no_mptcp
 
     kernel_reason = why_no_mptcp() if linux else "this is not Linux"
-    wire_reason: str | None = "TUN devices take Linux"
+    wire_reason: str | None = "TUN devices need Linux"
     found: list[dict[str, Any]] = []
     if linux:
         from mptcplab.live import devices
@@ -80,16 +80,16 @@ def _sysctls() -> dict[str, str]:
         try:
             values[file.name] = file.read_text().strip()
         except OSError:
-            # Some can only be written.
+            # Some settings are write-only.
             continue
     return values
 
 
-def _tell(known: dict[str, Any]) -> str:
+def _text(known: dict[str, Any]) -> str:
     meaning = {
-        "sim": "the simulator: run, sweep, reproduce",
-        "wire": "our MPTCP on real packets: send, receive",
-        "kernel": "Linux's own MPTCP: emulate, or as a peer",
+        "sim": "simulator: run, sweep, reproduce",
+        "wire": "mptcplab's stack on real packets: send, receive",
+        "kernel": "Linux's MPTCP: emulate, or as a peer",
     }
     who = "root" if known["root"] else "not root"
     lines = [
@@ -101,7 +101,7 @@ def _tell(known: dict[str, Any]) -> str:
         lines.append(f"  {name:<8} {verdict} ({meaning[name]})")
     lines.append("tools")
     lines += [f"  {tool:<8} {path or 'not installed'}" for tool, path in known["tools"].items()]
-    lines.append("devices" if known["devices"] else "devices: none that are known")
+    lines.append("devices" if known["devices"] else "devices: none")
     for device in known["devices"]:
         kind = "TUN" if device["tun"] else "not TUN"
         state = "up" if device["up"] else "down"

@@ -1,4 +1,4 @@
-"""`mptcplab kernel`: policies of ours in the kernel of this machine."""
+"""`mptcplab kernel`: loads mptcplab's congestion controllers into the kernel of this machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mptcplab.kernel_policies.controllers import CannotLoad, State
 
 NAME = "kernel"
-HELP = "load coupled congestion control into the kernel of this machine, unload it, say what is loaded"
+HELP = "load coupled congestion control into the kernel, unload it, show its status"
 EXAMPLE = "mptcplab kernel congestion load lia -- mptcplab run two.toml --backend kernel --closest"
 
 _RULES = ("lia", "olia", "balia")
@@ -32,13 +32,13 @@ _PR_SET_PDEATHSIG = 1
 
 
 class _Parser(argparse.ArgumentParser):
-    """Takes what stands behind `--` as a command, wherever options stand; argparse loses it behind some of them."""
+    """Takes the words after `--` as a command, wherever options are; argparse loses them after some options."""
 
-    # What argparse declares has overloads for namespaces of other types.
+    # The signature of argparse has overloads for other namespace types.
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """As argparse; the command is `words`."""
+        """Like argparse; the command is `words`."""
         own = list(args or ())
         at = own.index("--") if "--" in own else len(own)
         given, others = super().parse_known_args(own[:at], namespace)
@@ -47,7 +47,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     subjects = parser.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
     congestion = subjects.add_parser("congestion", help="LIA, OLIA and BALIA as congestion controllers of the kernel")
     verbs = congestion.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=_Parser)
@@ -55,38 +55,38 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     load = verbs.add_parser(
         "load",
         usage="mptcplab kernel congestion load [-h] [--pin] [--cgroup DIR] RULE [-- COMMAND ...]",
-        help="load one: while COMMAND runs, until Ctrl-C, or for good with --pin",
+        help="load one while COMMAND runs, until Ctrl-C, or permanently with --pin",
         epilog=f"example: {EXAMPLE}",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     load.add_argument("rule", choices=_RULES, metavar="RULE", help="lia, olia or balia")
-    load.add_argument("--pin", action="store_true", help="leave it loaded for others, until it is unloaded")
-    load.add_argument(
-        "--cgroup", type=Path, metavar="DIR", help="have the subflows of this cgroup use it, without being asked"
-    )
+    load.add_argument("--pin", action="store_true", help="keep it loaded until it is unloaded")
+    load.add_argument("--cgroup", type=Path, metavar="DIR", help="use it for the subflows of this cgroup")
     load.set_defaults(verb_execute=_load)
 
     unload = verbs.add_parser(
-        "unload", help="unload what load --pin left", epilog="example: mptcplab kernel congestion unload lia"
+        "unload",
+        help=("unload a controller that load --pin loaded"),
+        epilog="example: mptcplab kernel congestion unload lia",
     )
     unload.add_argument("rule", choices=_RULES, metavar="RULE", help="lia, olia or balia")
     unload.set_defaults(verb_execute=_unload)
 
     status = verbs.add_parser(
         "status",
-        help="say what is loaded, by whom, and whether it is used",
+        help="show which controllers are loaded, by whom, and whether they are used",
         epilog="example: mptcplab kernel congestion status --json",
     )
-    status.add_argument("--json", action="store_true", help="print it as JSON")
+    status.add_argument("--json", action="store_true", help="print JSON")
     status.set_defaults(verb_execute=_status)
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Does what the verb says."""
+    """Runs the subcommand."""
     if sys.platform != "linux":
-        raise BadInput(f"mptcplab: policies for the kernel are Linux's; this is {sys.platform}")
+        raise BadInput(f"mptcplab: kernel policies need Linux; this is {sys.platform}")
     if given.words and given.verb != "load":
-        raise BadInput("mptcplab: of these, load runs a COMMAND")
+        raise BadInput("mptcplab: only load runs a COMMAND")
     from mptcplab.kernel_policies.controllers import CannotLoad
 
     try:
@@ -100,19 +100,19 @@ def _load(given: argparse.Namespace) -> int:
     from mptcplab.kernel_policies import controllers
 
     if given.pin and given.words:
-        raise BadInput("mptcplab: --pin leaves it loaded after this command, COMMAND unloads it; leave one of them out")
+        raise BadInput("mptcplab: --pin keeps it loaded and COMMAND unloads it; remove one of them")
     if given.words and shutil.which(given.words[0]) is None:
-        raise BadInput(f"mptcplab: there is no command {given.words[0]!r} here; install it, or give its path")
+        raise BadInput(f"mptcplab: command {given.words[0]!r} not found; install it, or give its path")
     links = controllers.load(given.rule, given.cgroup)
     name = controllers.kernel_name(given.rule)
     if given.pin:
         path = controllers.pin(given.rule, links)
-        print(f"{name} is loaded, and stays: {path} (mptcplab kernel congestion unload {given.rule})")
+        print(f"{name} stays loaded: {path} (mptcplab kernel congestion unload {given.rule})")
         return 0
     if given.words:
         return _during(given.words)
     signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
-    print(f"{name} is loaded until this ends (Ctrl-C)", flush=True)
+    print(f"{name} is loaded until Ctrl-C", flush=True)
     signal.sigwait(ENDING)
     for link in links:
         os.close(link)
@@ -120,12 +120,12 @@ def _load(given: argparse.Namespace) -> int:
 
 
 def _during(words: list[str]) -> int:
-    """Runs a command; the link is not handed on to it."""
+    """Runs a command without passing the link to it."""
     parent = os.getpid()
     libc = ctypes.CDLL(None)
 
     def end_with_us() -> None:
-        # Whoever kills this process ends the command, too.
+        # The command ends if this process is killed.
         libc.prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != parent:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -135,7 +135,7 @@ def _during(words: list[str]) -> int:
             signal.signal(number, lambda number, _: command.send_signal(number))
         code = None
         while code is None:
-            # Ctrl-C reaches the command by itself, which says when it ends.
+            # Ctrl-C reaches the command directly; wait for its end.
             with suppress(KeyboardInterrupt):
                 code = command.wait()
     return code if code >= 0 else 128 - code
@@ -156,19 +156,19 @@ def _status(given: argparse.Namespace) -> int:
         print_json([asdict(state) for state in states])
         return 0
     for state in states:
-        print(f"{state.name:<15} {_told(state)}")
+        print(f"{state.name:<15} {_as_text(state)}")
     if (why := controllers.why_not()) is not None:
         print(why)
     return 0
 
 
-def _told(state: State) -> str:
+def _as_text(state: State) -> str:
     if not state.loaded:
         return "not loaded"
     if state.ours is None:
-        return f"loaded; root may say by whom{_used(state)}"
+        return f"loaded; only root sees by whom{_used(state)}"
     if not state.ours:
-        return "taken by a controller that mptcplab did not load"
+        return "name taken by a controller that mptcplab did not load"
     by = [f"pinned at {state.pinned}"] if state.pinned else []
     by += [f"held by {holder}" for holder in state.held_by]
     return f"loaded, {', '.join(by)}{_used(state)}"
@@ -179,14 +179,14 @@ def _used(state: State) -> str:
 
 
 def _with_log(rule: str, error: CannotLoad) -> str:
-    """What went wrong in a line; what the verifier said is in a file."""
-    if not error.said:
+    """The error as one line; the output of the verifier is in a file."""
+    if not error.message:
         return str(error)
     from mptcplab.util.files import write_text
 
     path = Path(f"mptcplab_{rule}.verifier.txt")
     try:
-        write_text(path, error.said)
+        write_text(path, error.message)
     except OSError as problem:
-        return f"{error} ({path} cannot be written: {problem.strerror})"
-    return f"{error} (its last lines are in {path})"
+        return f"{error} (cannot write {path}: {problem.strerror})"
+    return f"{error} (the last lines are in {path})"

@@ -20,7 +20,7 @@ EXAMPLE = "mptcplab link-stats results --by-layer"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     parser.add_argument("result", type=Path, metavar="RUN", help="a result of mptcplab run --output")
     parser.add_argument("--seed", type=natural, metavar="N", help="seed of the run (default: the first)")
     parser.add_argument(

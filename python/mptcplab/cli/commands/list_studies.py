@@ -9,17 +9,17 @@ import textwrap
 from mptcplab.cli.common import print_json
 
 NAME = "list"
-HELP = "show the published studies and their experiments"
+HELP = "list the published studies and their experiments"
 EXAMPLE = "mptcplab list"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Prints them."""
+    """Prints the studies."""
     from mptcplab.studies import all_studies
 
     studies, problems = all_studies()

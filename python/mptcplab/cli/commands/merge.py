@@ -1,4 +1,4 @@
-"""`mptcplab merge`: several results as one (mp-merge)."""
+"""`mptcplab merge`: merges several results into one (mp-merge)."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from pathlib import Path
 from mptcplab.cli.common import print_json
 
 NAME = "merge"
-HELP = "merge several results into one, each run with a name of its own"
+HELP = "merge several results into one"
 EXAMPLE = "mptcplab merge monday tuesday --output both"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("results", nargs="+", type=Path, metavar="DIR", help="what mptcplab run --output wrote")
-    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="where to")
+    """Adds the options."""
+    parser.add_argument("results", nargs="+", type=Path, metavar="DIR", help="results of mptcplab run --output")
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="output directory")
     parser.add_argument("--json", action="store_true", help="print the runs as JSON")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Merges."""
+    """Merges the results."""
     from mptcplab.results.write.merging import merge
 
     runs = merge(given.results, given.output)

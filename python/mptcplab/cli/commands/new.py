@@ -1,4 +1,4 @@
-"""`mptcplab new`: a crate with a policy of one's own."""
+"""`mptcplab new`: creates a crate with a policy of your own."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from mptcplab.cli.common import BadInput
 
 NAME = "new"
-HELP = "write a Rust crate with a scheduler or a congestion controller of your own, which builds as it stands"
+HELP = "create a Rust crate with a scheduler or congestion controller of your own"
 EXAMPLE = "mptcplab new scheduler mine"
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
@@ -32,15 +32,15 @@ FILES = {
     "src/policy.rs": "{kind}/policy.rs.txt",
 }
 COPIED = ("Cargo.lock", "rust-toolchain.toml")
-"""Files of the checkout: the versions with which it was tested."""
+"""Files of the checkout with the tested versions."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("kind", choices=list(KINDS), help="what it is")
-    parser.add_argument("name", metavar="NAME", help="its name in scenarios, and of the new directory")
+    """Adds the options."""
+    parser.add_argument("kind", choices=list(KINDS), help="type of the policy")
+    parser.add_argument("name", metavar="NAME", help="name in scenarios, and of the new directory")
     parser.add_argument(
-        "--checkout", type=Path, metavar="DIR", help="mptcplab's sources (default: those that this command is of)"
+        "--checkout", type=Path, metavar="DIR", help="mptcplab sources (default: those of this command)"
     )
 
 
@@ -49,12 +49,12 @@ def execute(given: argparse.Namespace) -> int:
     name = str(given.name)
     if not re.fullmatch(r"[a-z][a-z0-9_-]{0,39}", name):
         raise BadInput(
-            f"mptcplab: {name!r} must be a name of a crate: a to z, 0 to 9, - and _, a letter first, at most 40"
+            f"mptcplab: {name!r} must be a crate name: a to z, 0 to 9, - and _, a letter first, at most 40 characters"
         )
     checkout = _checkout(given.checkout)
     target = Path(name)
     if target.exists():
-        raise BadInput(f"mptcplab: {name} exists already; choose another name, or move it away")
+        raise BadInput(f"mptcplab: {name} already exists; choose another name, or move it away")
     words = KINDS[given.kind] | {"NAME": name, "MODULE": name.replace("-", "_"), "CHECKOUT": str(checkout)}
     words["KEY"] = f"flows.*.{words['KEYNAME']}"
     for file, template in FILES.items():
@@ -65,7 +65,7 @@ def execute(given: argparse.Namespace) -> int:
         (target / file).write_text(text, encoding="utf-8")
     for file in COPIED:
         (target / file).write_bytes((checkout / file).read_bytes())
-    print(f"{name}/: cargo test in it builds and tries it; src/policy.rs has the policy, README.md the rest")
+    print(f"created {name}/. Run cargo test in it to build and test it; the policy is in src/policy.rs")
     return 0
 
 
@@ -73,6 +73,6 @@ def _checkout(given: Path | None) -> Path:
     checkout = (given or Path(__file__).parents[4]).resolve()
     if not (checkout / "crates" / "lab" / "Cargo.toml").is_file():
         raise BadInput(
-            f"mptcplab: no sources of mptcplab in {checkout}; name a checkout of the same version with --checkout DIR"
+            f"mptcplab: no mptcplab sources in {checkout}; name a checkout of the same version with --checkout DIR"
         )
     return checkout

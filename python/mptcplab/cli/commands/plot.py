@@ -1,4 +1,4 @@
-"""`mptcplab plot`: metrics of a result over time (mp-plot)."""
+"""`mptcplab plot`: draws metrics of a result over time (mp-plot)."""
 
 from __future__ import annotations
 
@@ -21,33 +21,36 @@ EXAMPLE = "mptcplab plot results --metric throughput,cwnd,srtt --output results.
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("result", type=Path, metavar="RESULT", help="what mptcplab run --output wrote")
+    """Adds the options."""
+    parser.add_argument("result", type=Path, metavar="RESULT", help="result of mptcplab run --output")
     parser.add_argument("--metric", metavar="M1,M2", help="(default: throughput,cwnd,srtt)")
-    parser.add_argument("--flow", metavar="F", help="one flow alone (default: all together)")
+    parser.add_argument("--flow", metavar="F", help="one flow (default: all together)")
     parser.add_argument("--path", metavar="P", help="one interface, or total (default: each interface)")
-    parser.add_argument("--seed", type=natural, metavar="N", help="which run of several (default: the first)")
+    parser.add_argument("--seed", type=natural, metavar="N", help="seed of the run (default: the first)")
     add_interval(parser)
     parser.set_defaults(interval=None)
     parser.add_argument(
-        "--scale", action="store_true", help="all in one panel from 0 to 100; utilisation from 80 to 100"
+        "--scale", action="store_true", help="draw all metrics in one panel from 0 to 100; utilisation from 80 to 100"
     )
     parser.add_argument(
         "--published",
         nargs="?",
         const="",
         metavar="STUDY/EXPERIMENT",
-        help="instead: what was published of this experiment over your runs of it, a run, a sweep or several merged "
-        "(default: the experiment that the scenario names, as those of mptcplab study do)",
+        help="draw the published values of an experiment over your runs",
     )
     parser.add_argument(
-        "--output", type=Path, default=Path("plot.png"), metavar="FILE", help="PNG, SVG or PDF (default: plot.png)"
+        "--output",
+        type=Path,
+        default=Path("plot.png"),
+        metavar="FILE",
+        help=("PNG, SVG or PDF file (default: plot.png)"),
     )
     add_size(parser)
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Draws."""
+    """Draws the figure."""
     output = pictures(given.output)
     from mptcplab.plots.result_plots import plot_metrics
     from mptcplab.results.read.result_reader import load
@@ -59,7 +62,7 @@ def execute(given: argparse.Namespace) -> int:
     chosen = [run for run in runs if given.seed in (None, run.seed)]
     if not chosen:
         seeds = ", ".join(str(run.seed) for run in runs)
-        raise BadResult(f"{given.result}: there is no run with seed {given.seed}; seeds: {seeds or 'none'}")
+        raise BadResult(f"{given.result}: no run with seed {given.seed}; seeds: {seeds or 'none'}")
     if given.published is not None:
         write_picture(_published(chosen, given.published), output, given.size)
         return 0
@@ -75,17 +78,16 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _check_published(given: argparse.Namespace) -> None:
-    """Refuses what says how metrics are drawn over time: what was published has its own axes."""
+    """Rejects options for metrics over time together with --published."""
     for option in ("metric", "flow", "path", "interval", "scale"):
         if getattr(given, option) not in (None, False):
             raise BadInput(
-                f"mptcplab: --{option} is for metrics over time; --published draws what the study published, over what "
-                "it did; leave one of them out"
+                f"mptcplab: --{option} is for metrics over time, and --published has its own axes; remove one of them"
             )
 
 
 def _published(runs: list[SavedRun], wanted: str) -> Figure:
-    """The picture; says what was published in it."""
+    """Draws the figure, and prints the published values in it."""
     from mptcplab.reproduce.published_plot import experiment_of, plot_published
     from mptcplab.studies import all_studies
 

@@ -1,4 +1,4 @@
-"""`mptcplab receive`: what a sender sends over MPTCP on real packets."""
+"""`mptcplab receive`: receives data over mptcplab's stack on real packets."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 
 ANY = "0.0.0.0"  # noqa: S104
 NAME = "receive"
-HELP = "wait for a sender and receive what it sends by our MPTCP on real packets, over TUN devices"
+HELP = "receive data over mptcplab's stack on real packets (TUN devices)"
 EXAMPLE = "mptcplab receive --listen :5001 --output backup.tar --interface mptcp0 --interface mptcp1"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     parser.add_argument(
         "--listen",
         required=True,
         metavar="[ADDRESS]:PORT",
-        help="an address of the endpoint, or none for all of them, and a port",
+        help="address and port to listen on; without an address, all of the endpoint",
     )
     parser.add_argument(
-        "--output", metavar="FILE", help="where to write it; - is the standard output (default: only count it)"
+        "--output", metavar="FILE", help="output file; - is standard output (default: count the bytes only)"
     )
     live_options.add_arguments(parser)
 
@@ -53,7 +53,7 @@ def execute(given: argparse.Namespace) -> int:
             here = sorted({known.address for known in driver.addresses}) if host == ANY else [host]
             print(f"listening on {', '.join(here)}, port {port}", file=sys.stderr, flush=True)
         stream, peer = listener.accept()
-        # The file is made when there is something to write.
+        # The file is created when the first data arrives.
         with stream, _target(given.output) as file:
             watch = Watch(live_options.devices(driver), sending=False, quiet=given.quiet or given.json)
             try:
@@ -62,7 +62,7 @@ def execute(given: argparse.Namespace) -> int:
                 watch.close()
             seconds = time.monotonic() - watch.began
             with suppress(ConnectionError):
-                # A sender that did not wait for our end has sent all of its own.
+                # A sender that closed first has already sent everything.
                 stream.shutdown(socket.SHUT_WR)
             info = stream.info()
         driver.drain(live_options.LAST_WORDS)
@@ -76,16 +76,16 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _check(output: str | None) -> None:
-    """Refuses a place that cannot be written to, before anybody sends."""
+    """Rejects an output that cannot be written, before a sender connects."""
     if output is None or output == "-":
         return
     folder = Path(output).parent
     if not folder.is_dir():
-        raise BadInput(f"mptcplab: --output {output}: there is no directory {folder}")
+        raise BadInput(f"mptcplab: --output {output}: directory {folder} does not exist")
     if Path(output).is_dir():
-        raise BadInput(f"mptcplab: --output {output}: this is a directory; name a file in it")
+        raise BadInput(f"mptcplab: --output {output}: is a directory; name a file in it")
     if not os.access(folder, os.W_OK):
-        raise BadInput(f"mptcplab: --output {output}: {folder} may not be written to")
+        raise BadInput(f"mptcplab: --output {output}: no permission to write to {folder}")
 
 
 def _target(output: str | None) -> AbstractContextManager[IO[bytes] | None]:
@@ -95,13 +95,13 @@ def _target(output: str | None) -> AbstractContextManager[IO[bytes] | None]:
         return nullcontext(sys.stdout.buffer)
     target = Path(output)
     if target.exists() and not target.is_file():
-        # A device or a pipe takes what comes; a directory says what is wrong.
+        # Devices and pipes accept data directly; a directory fails with a clear error.
         return target.open("wb")
     return replacing(target)
 
 
 def _receive(stream: MptcpStream, file: IO[bytes] | None, watch: Watch) -> tuple[int, str]:
-    """Receives to the end; returns bytes and SHA-256."""
+    """Receives until the end; returns bytes and SHA-256."""
     digest, count = hashlib.sha256(), 0
     stream.settimeout(live_options.PATIENCE)
     while True:

@@ -1,4 +1,4 @@
-"""`mptcplab reproduce`: the published studies, their figures and facts."""
+"""`mptcplab reproduce`: runs the published studies and checks their claims."""
 
 from __future__ import annotations
 
@@ -30,26 +30,28 @@ if TYPE_CHECKING:
     from mptcplab.studies.base import Effort, Study
 
 NAME = "reproduce"
-HELP = "run the published studies, draw their figures, check their facts, write a report"
+HELP = "run the published studies, check their claims, and write a report"
 EXAMPLE = "mptcplab reproduce cs244-rcvbuf --output report"
 MOST_SEEDS = 1000
-"""Each run is kept until all are judged, a tenth of a megabyte each."""
+"""Every run is kept until all are judged, about 0.1 MB each."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     parser.add_argument(
         "studies",
         nargs="*",
         metavar="STUDY[/EXPERIMENT]",
-        help="a study, or one experiment of it such as cs244-rcvbuf/C1; see mptcplab list (default: all)",
+        help="study or experiment, such as cs244-rcvbuf/C1 (default: all)",
     )
     add_workers(parser)
-    parser.add_argument("--output", type=Path, default=Path("report"), metavar="DIR", help="where to (default: report)")
+    parser.add_argument(
+        "--output", type=Path, default=Path("report"), metavar="DIR", help=("report directory (default: report)")
+    )
     effort = parser.add_mutually_exclusive_group()
-    effort.add_argument("--quick", action="store_true", help="a look: coarser grids, fewer seeds, no PNGs or panels")
+    effort.add_argument("--quick", action="store_true", help="coarser grids, fewer seeds, no PNGs or panels")
     effort.add_argument("--full", action="store_true", help="finer grids and more seeds")
-    parser.add_argument("--seeds-from", type=positive, default=1, metavar="N", help="the first seed (default: 1)")
+    parser.add_argument("--seeds-from", type=positive, default=1, metavar="N", help="first seed (default: 1)")
     parser.add_argument(
         "--seeds",
         type=at_most(MOST_SEEDS),
@@ -57,29 +59,31 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="run exactly N seeds per point; no extra seeds for undecided claims",
     )
     record = parser.add_mutually_exclusive_group()
-    record.add_argument("--compare", type=Path, metavar="FILE", help="a record of verdicts; exit 1 if one differs")
+    record.add_argument(
+        "--compare", type=Path, metavar="FILE", help=("compare with a record of verdicts; exit 1 if one differs")
+    )
     record.add_argument(
         "--record",
         type=Path,
         metavar="FILE",
-        help="write the verdicts there; see --because; with --mutate, what it turns",
+        help="write the verdicts to FILE; with --mutate, the failed claims",
     )
     parser.add_argument(
         "--mutate",
         metavar="NAME",
-        help="swap something wrong into every scenario, or all in turn; --compare saves a run",
+        help="plant an error into every scenario, or all in turn",
     )
-    parser.add_argument("--because", default="", metavar="TEXT", help="why verdicts of the record change")
-    parser.add_argument("--json", action="store_true", help="print facts.json as well")
+    parser.add_argument("--because", default="", metavar="TEXT", help="reason why recorded verdicts change")
+    parser.add_argument("--json", action="store_true", help="also print facts.json")
     parser.add_argument("--quiet", action="store_true", help="print no progress and no summary")
     add_backend(parser)
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Runs them and writes the report."""
+    """Runs the studies and writes the report."""
     check_backend(given.backend)
     need_pictures()
-    from mptcplab.plots.parallel_drawing import Studio
+    from mptcplab.plots.parallel_drawing import DrawingPool
     from mptcplab.reproduce import verdict_record
     from mptcplab.reproduce.report import dotted, facts_rows, write_report
     from mptcplab.reproduce.runner import reproduce
@@ -96,7 +100,7 @@ def execute(given: argparse.Namespace) -> int:
         print(problem, file=sys.stderr)
     chosen = _chosen(studies, given.studies)
     if (given.compare or given.record) and any("/" in text for text in given.studies):
-        raise BadInput("mptcplab: records have whole studies: leave out /EXPERIMENT, or --compare and --record")
+        raise BadInput("mptcplab: records need whole studies: remove /EXPERIMENT, or --compare and --record")
     name: Literal["quick", "default", "full"] = "quick" if given.quick else "full" if given.full else "default"
     effort = Effort(name, first=given.seeds_from, exactly=given.seeds)
     if given.compare:
@@ -106,7 +110,7 @@ def execute(given: argparse.Namespace) -> int:
     if given.mutate:
         return _mutate(given, chosen, effort)
     claim(given.output)
-    with Studio(given.workers, dots=dotted(effort)) as studio:
+    with DrawingPool(given.workers, dots=dotted(effort)) as studio:
         try:
             found = reproduce(
                 chosen,
@@ -122,14 +126,14 @@ def execute(given: argparse.Namespace) -> int:
     if given.json:
         print_json(facts_rows(found))
     elif not given.quiet:
-        _tell(found, given.output)
+        _print_results(found, given.output)
     if found.missing:
         raise KeyboardInterrupt(f"interrupted; {found.missing} experiments are missing in {given.output}/")
     return _keep(given, found)
 
 
 def _chosen(studies: Mapping[str, Study], wanted: Sequence[str]) -> list[Study]:
-    """The studies that are wanted, each with the experiments that are; all of them where nothing is said."""
+    """The selected studies with their experiments; all without a selection."""
     if not wanted:
         return list(studies.values())
     experiments: dict[str, list[str]] = {}
@@ -146,13 +150,13 @@ def _chosen(studies: Mapping[str, Study], wanted: Sequence[str]) -> list[Study]:
 
 
 def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) -> int:
-    """Judges as it is, then with each mutant, by the same seeds and rounds; prints which facts leave `holds`."""
+    """Judges the claims without and with each mutant, with the same seeds; prints the claims that fail."""
     from mptcplab.reproduce import sensitivity, verdict_record
     from mptcplab.reproduce.mutants import MUTANTS, concerned, table, turned
     from mptcplab.reproduce.runner import reproduce
 
     if given.mutate != "all" and given.mutate not in MUTANTS:
-        raise BadInput(f"mptcplab: there is no mutant {given.mutate!r}; there are: all, {', '.join(MUTANTS)}")
+        raise BadInput(f"mptcplab: unknown mutant {given.mutate!r}; choose from: all, {', '.join(MUTANTS)}")
     names = list(MUTANTS) if given.mutate == "all" else [given.mutate]
     if given.compare:
         kept = verdict_record.read(given.compare)
@@ -162,7 +166,7 @@ def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) 
             if (how.get("seeds_from"), how.get("seeds")) != asked:
                 raise BadInput(
                     f"{given.compare}: {study.name} is not recorded with these seeds (--seeds-from {effort.first}"
-                    f"{f' --seeds {effort.exactly}' if effort.exactly else ''}); leave out --compare"
+                    f"{f' --seeds {effort.exactly}' if effort.exactly else ''}); remove --compare"
                 )
         known = kept["facts"]
         chosen_names = {study.name for study in chosen}
@@ -170,7 +174,7 @@ def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) 
     else:
         plain = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet)
         before = {fact.fact: fact.verdict for fact in plain.facts}
-    # What did not hold cannot be turned: it needs no more seeds.
+    # A claim that does not hold without the mutant needs no further seeds.
     held = [name for name, verdict in before.items() if verdict == "holds"]
     found: dict[str, dict[str, str]] = {}
     for name in names:
@@ -189,7 +193,7 @@ def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) 
 
 
 def _keep(given: argparse.Namespace, found: Reproduction) -> int:
-    """Writes the record of verdicts, or compares with it. A fact that fails is a result, and no error."""
+    """Writes the record of verdicts, or compares with it. A claim that does not hold is a result, not an error."""
     from mptcplab.reproduce import verdict_record
 
     if given.record:
@@ -219,13 +223,14 @@ def _keep(given: argparse.Namespace, found: Reproduction) -> int:
         print(f"bound: {problem}", file=sys.stderr)
     if changed:
         print(
-            f"If that is meant: mptcplab reproduce --record {given.compare} --because 'why', with the same effort",
+            f"If the change is intended: mptcplab reproduce --record {given.compare} --because 'reason', with the "
+            "same effort",
             file=sys.stderr,
         )
     return 1 if changed or bounds else 0
 
 
-def _tell(found: Reproduction, output: Path) -> None:
+def _print_results(found: Reproduction, output: Path) -> None:
     from mptcplab.studies.verdicts import ORIGINS, counted
 
     for study in found.studies:
@@ -241,7 +246,7 @@ def _tell(found: Reproduction, output: Path) -> None:
             if fact.verdict not in ("holds", "depends") and fact.origin == "published":
                 print(f"  {fact.verdict}: {fact.fact} [{fact.experiment}] {fact.statement}")
     if found.effort.name == "quick":
-        print("quick is for a look: two seeds decide little, so many facts stay undecided that are not without --quick")
+        print("--quick runs few seeds, and leaves claims undecided that the full run decides")
     print(
         f"{len(found.runs)} runs, {found.data_packets / 1e6:.1f} million data packets, {found.wall_s:.1f} s; "
         f"report: {output / 'index.html'}"

@@ -1,4 +1,4 @@
-"""`mptcplab run`: your own scenario."""
+"""`mptcplab run`: simulates a scenario file."""
 
 from __future__ import annotations
 
@@ -31,47 +31,49 @@ if TYPE_CHECKING:
     from mptcplab.scenario.definition import Scenario
 
 NAME = "run"
-HELP = "run a scenario file and say what happened"
+HELP = "simulate a scenario and print rates and limiting factors"
 EXAMPLE = "mptcplab run handoff.toml --seed 7 --output results"
 
 KNOWN = ("sim", "kernel", "wire")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="a scenario file (TOML; see mptcplab schema)")
-    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
+    """Adds the options."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="scenario file (TOML; see mptcplab schema)")
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="first seed (default: 1)")
     parser.add_argument(
         "--seeds",
         type=positive,
         default=1,
         metavar="N",
-        help="how many seeds, one after the other (default: 1)",
+        help="number of seeds (default: 1)",
     )
     add_set(parser)
     add_workers(parser)
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="write scenario, seed, Parquet, JSON and figures there"
+        "--output", type=Path, metavar="DIR", help="write scenario, seed, Parquet, JSON and figures to DIR"
     )
     parser.add_argument("--json", action="store_true", help="print iperf3-compatible JSON (a list for several seeds)")
     parser.add_argument(
         "--pcap",
         action="store_true",
-        help="write a pcapng for each host and interface to DIR/pcap (DIR: --output, or results)",
+        help="write one pcapng per host and interface to DIR/pcap (default DIR: results)",
     )
     add_trace(parser, "keep events of these kinds in DIR/events.parquet")
     parser.add_argument("--quiet", action="store_true", help="print neither progress nor summary")
     add_backend(parser, KNOWN)
     parser.add_argument(
-        "--closest", action="store_true", help="on the kernel: take what is nearest to what it cannot do, and say so"
+        "--closest",
+        action="store_true",
+        help=("kernel backend: replace unsupported settings by the closest supported ones"),
     )
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Runs it, with its baselines."""
+    """Runs the scenario and its baselines."""
     check_backend(given.backend, KNOWN)
     if given.closest and given.backend != "kernel":
-        raise BadInput("mptcplab: --closest is for what the kernel cannot do; the others do all of it")
+        raise BadInput("mptcplab: --closest needs --backend kernel; the other backends support every setting")
     from mptcplab.run.batch import Interrupted
     from mptcplab.scenario.definition import Scenario
 
@@ -94,17 +96,18 @@ def execute(given: argparse.Namespace) -> int:
         raise
     if given.output:
         save(runs, baselines, given.output)
-    _say(scenario, runs, baselines, given)
+    _print_result(scenario, runs, baselines, given)
     damaged = [run.seed for run in runs if not all(row["intact"] for row in run.flow_rows)]
     if damaged:
         seeds = ", ".join(map(str, damaged))
         raise RunFailed(
-            f"data arrived damaged with seed {seeds}: unless a middlebox of the scenario rewrites payload, report this"
+            f"data arrived corrupted with seed {seeds}; unless a middlebox of the scenario rewrites payload, please "
+            "report it"
         )
     return 0
 
 
-def _say(scenario: Scenario, runs: Runs, baselines: Baselines, given: argparse.Namespace) -> None:
+def _print_result(scenario: Scenario, runs: Runs, baselines: Baselines, given: argparse.Namespace) -> None:
     if given.json:
         documents = [document(run, baselines) for run in runs]
         print_json(documents[0] if given.seeds == 1 else documents)
@@ -114,13 +117,16 @@ def _say(scenario: Scenario, runs: Runs, baselines: Baselines, given: argparse.N
             print(note)
         dropped = sum(run.events_dropped for run in runs)
         if dropped:
-            print(f"{dropped} events found no room: raise limits.trace, or ask for fewer (--trace, --trace-from)")
+            print(
+                f"{dropped} events exceeded limits.trace and were dropped; raise the limit, or trace fewer events "
+                "(--trace, --trace-from)"
+            )
         if given.output:
-            print(f"written to {given.output}/{', in place of the result that was there' if given.replaced else ''}")
+            print(f"written to {given.output}/{', replacing the previous result' if given.replaced else ''}")
 
 
 def _run(scenario: Scenario, given: argparse.Namespace, wanted: Trace) -> tuple[Runs, Baselines]:
-    """The runs, and by flow and path the runs of plain TCP, all in one batch."""
+    """The runs, and the runs of plain TCP by flow and path, in one batch."""
     from mptcplab.results.run import Runs
     from mptcplab.run.batch import Job, run_jobs
 

@@ -1,4 +1,4 @@
-"""`mptcplab schema`: what a scenario file may hold."""
+"""`mptcplab schema`: prints the schema and the reference pages of scenarios and results."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ import sys
 from mptcplab import _core
 
 NAME = "schema"
-HELP = "print the JSON Schema of scenario files, their reference page, or what results mean"
+HELP = "print the JSON Schema of scenarios, or a reference page"
 EXAMPLE = "mptcplab schema > scenario.schema.json"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--reference", action="store_true", help="print the reference page (Markdown) instead")
-    which.add_argument("--results", action="store_true", help="print what the columns of results mean (Markdown)")
+    which.add_argument("--reference", action="store_true", help="print the reference of scenarios (Markdown)")
+    which.add_argument("--results", action="store_true", help="print the reference of results (Markdown)")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Prints it."""
+    """Prints the schema or a page."""
     if given.results:
         from mptcplab.results.text.glossary import page
 

@@ -1,4 +1,4 @@
-"""`mptcplab select`: distributions of all interfaces on the same channel, or of the same name (mp-set)."""
+"""`mptcplab select`: distributions of all interfaces on a channel or of a name (mp-set)."""
 
 from __future__ import annotations
 
@@ -9,27 +9,31 @@ from mptcplab.cli.commands.cdf import add_distribution, draw, samples
 from mptcplab.cli.outputs import pictures
 
 NAME = "select"
-HELP = "find the interfaces of results on the same channel, or path, and draw their distributions"
+HELP = "draw distributions of all interfaces on one channel, or of one path"
 EXAMPLE = "mptcplab select results-*/ --channel 11 --metric throughput"
 
 EVERY = "every"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("results", nargs="+", type=Path, metavar="DIR", help="what mptcplab run --output wrote")
+    """Adds the options."""
+    parser.add_argument("results", nargs="+", type=Path, metavar="DIR", help="results of mptcplab run --output")
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument(
-        "--channel", nargs="?", const=EVERY, metavar="N", help="interfaces on this radio channel, or a panel for each"
+        "--channel",
+        nargs="?",
+        const=EVERY,
+        metavar="N",
+        help=("interfaces on this radio channel, or one panel per channel"),
     )
     which.add_argument(
-        "--path", nargs="?", const=EVERY, metavar="P", help="interfaces of this name, or a panel for each"
+        "--path", nargs="?", const=EVERY, metavar="P", help="interfaces of this name, or one panel per name"
     )
     add_distribution(parser)
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Draws a panel for each group."""
+    """Draws one panel per group."""
     pictures(given.output)
     from mptcplab.results.read.result_reader import load
     from mptcplab.util.user_input import BadResult, choose, readable
@@ -45,7 +49,7 @@ def execute(given: argparse.Namespace) -> int:
                 found.setdefault(str(group), []).append((readable(f"{directory.name} {path}"), directory, path))
     if by_channel and not found:
         raise BadResult(
-            "no interface of these results has a radio channel: their scenarios have no cells; use --path instead"
+            "no interface of these results has a radio channel (their scenarios have no cells); use --path instead"
         )
     wanted = given.channel if by_channel else given.path
     chosen = list(found) if wanted == EVERY else [choose(wanted, found, "channel" if by_channel else "path")]

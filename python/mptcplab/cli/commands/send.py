@@ -1,4 +1,4 @@
-"""`mptcplab send`: a file over our MPTCP on real packets."""
+"""`mptcplab send`: sends a file over mptcplab's stack on real packets."""
 
 from __future__ import annotations
 
@@ -19,28 +19,32 @@ if TYPE_CHECKING:
     from mptcplab.live.transfers import Watch
 
 NAME = "send"
-HELP = "send a file to a receiver by our MPTCP on real packets, over TUN devices"
+HELP = "send a file over mptcplab's stack on real packets (TUN devices)"
 PAUSE = 0.02
-"""Seconds between two looks whether everything has arrived."""
+"""Seconds between two checks whether all data has arrived."""
 LINGER = 60.0
-"""Seconds that a peer which has everything may take to end its side: Linux's net.mptcp.close_timeout."""
+"""Seconds that a peer may take to close its side: Linux's net.mptcp.close_timeout."""
 EXAMPLE = "mptcplab send backup.tar 10.88.0.1:5001 --interface mptcp0 --interface mptcp1"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("file", metavar="FILE", help="what to send; - is the standard input")
+    """Adds the options."""
+    parser.add_argument("file", metavar="FILE", help="file to send; - is standard input")
     parser.add_argument(
-        "to", metavar="HOST:PORT", help="where a receiver listens: mptcplab receive, or any MPTCP or TCP"
+        "to", metavar="HOST:PORT", help="address of the receiver: mptcplab receive, or any MPTCP or TCP server"
     )
     parser.add_argument(
-        "--connect-timeout", type=duration, default=10.0, metavar="TIME", help="how long to wait for an answer (10s)"
+        "--connect-timeout",
+        type=duration,
+        default=10.0,
+        metavar="TIME",
+        help=("time to wait for an answer (default: 10s)"),
     )
     live_options.add_arguments(parser)
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Sends it."""
+    """Sends the file."""
     from mptcplab.live.transfers import Watch, document, summary
 
     host, port = live_options.place(given.to)
@@ -69,33 +73,36 @@ def _source(file: str) -> nullcontext[IO[bytes]] | IO[bytes]:
 
 
 def _connect(driver: Driver, host: str, port: int, config: Config, given: argparse.Namespace) -> MptcpStream:
-    """Connects to the first address of the host that the endpoint can reach."""
+    """Connects to the first reachable address of the host."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise BadInput(f"mptcplab: {host}: {error.strerror}; write an address or a name that resolves here") from error
+        raise BadInput(
+            f"mptcplab: {host}: {error.strerror}; use an address or a name that resolves on this machine"
+        ) from error
     versions = {":" in known.address for known in driver.addresses}
     reachable = [str(row[4][0]) for row in found if (row[0] == socket.AF_INET6) in versions]
     if not reachable:
         theirs = ", ".join(sorted({str(row[4][0]) for row in found}))
         raise BadInput(
-            f"mptcplab: {host} ({theirs}) cannot be reached over IPv{6 if True in versions else 4}, which is all "
-            "that the endpoint has; give the interface an address of the other version too: NAME=ADDRESS,ADDRESS"
+            f"mptcplab: {host} ({theirs}) is unreachable: the endpoint has only IPv{6 if True in versions else 4}; add "
+            "an address of the other version: NAME=ADDRESS,ADDRESS"
         )
     try:
         return driver.connect(reachable[0], port, config, timeout=given.connect_timeout)
     except ConnectionRefusedError as error:
-        raise RunFailed(f"{host}:{port} refused the connection: does a receiver listen there?") from error
+        raise RunFailed(f"{host}:{port} refused the connection; start a receiver there") from error
     except TimeoutError as error:
         ours = ", ".join(known.address for known in driver.addresses)
         raise RunFailed(
-            f"no answer from {host}:{port} in {given.connect_timeout:g} s: is it there, does it know the way back to "
-            f"{ours}, and does this machine forward (sysctl net.ipv4.ip_forward=1)? docs/wire.md has the set-up"
+            f"no answer from {host}:{port} in {given.connect_timeout:g} s. Check that it runs, that it has a route to "
+            f"{ours}, and that this machine forwards packets (sysctl net.ipv4.ip_forward=1). docs/wire.md describes "
+            "the set-up"
         ) from error
 
 
 def _send(stream: MptcpStream, file: IO[bytes], watch: Watch) -> tuple[int, str]:
-    """Sends all of a file and waits until the peer has it; returns bytes and SHA-256."""
+    """Sends the file and waits until the peer has it; returns bytes and SHA-256."""
     digest, count = hashlib.sha256(), 0
     stream.settimeout(live_options.PATIENCE)
     try:
@@ -124,7 +131,7 @@ def _try_send(stream: MptcpStream, data: memoryview) -> int:
 
 
 def _arrived(stream: MptcpStream) -> bool:
-    """Whether the peer has everything; waits for it a little."""
+    """Whether the peer has received everything; waits briefly."""
     info = stream.info()
     if info["bytes_acked"] >= info["bytes_written"]:
         return True
@@ -135,7 +142,7 @@ def _arrived(stream: MptcpStream) -> bool:
 
 
 def _await_end(stream: MptcpStream) -> None:
-    """Lets a receiver that still works on what it has end the connection in order."""
+    """Lets a receiver that is still busy close the connection in order."""
     stream.settimeout(LINGER)
     with suppress(TimeoutError, ConnectionError):
         while stream.recv(live_options.PIECE):

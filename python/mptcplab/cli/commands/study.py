@@ -1,4 +1,4 @@
-"""`mptcplab study`: an experiment of a published study, to take home."""
+"""`mptcplab study`: shows an experiment of a published study, or writes its scenario files."""
 
 from __future__ import annotations
 
@@ -16,32 +16,31 @@ if TYPE_CHECKING:
     from mptcplab.studies.base import Experiment, Point, Study
 
 NAME = "study"
-HELP = "say what an experiment of a published study runs, or write it as scenario files"
+HELP = "show an experiment of a published study, or write its scenario files"
 EXAMPLE = "mptcplab study cs244-rcvbuf/C1 --output c1"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("experiment", metavar="STUDY/EXPERIMENT", help="such as cs244-rcvbuf/C1; mptcplab list has all")
+    """Adds the options."""
     parser.add_argument(
-        "--toml", action="store_true", help="print one of its scenarios, every default written out (see --point)"
+        "experiment", metavar="STUDY/EXPERIMENT", help=("experiment, such as cs244-rcvbuf/C1; see mptcplab list")
     )
+    parser.add_argument("--toml", action="store_true", help="print one scenario with every default (see --point)")
     parser.add_argument(
         "--point",
         metavar="NAME",
-        help="which of its scenarios (default: the first of the judged ones with Multipath TCP over several paths, "
-        "otherwise the first)",
+        help="scenario to print (default: the first judged one with several paths)",
     )
     add_set(parser)
-    parser.add_argument("--output", type=Path, metavar="DIR", help="write each of its scenarios to a file there")
-    parser.add_argument("--full", action="store_true", help="with all points of the full reproduction")
-    parser.add_argument("--json", action="store_true", help="print the list of its scenarios as JSON")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="write every scenario to a file in DIR")
+    parser.add_argument("--full", action="store_true", help="include all points of the full reproduction")
+    parser.add_argument("--json", action="store_true", help="print the list of scenarios as JSON")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Says or writes it."""
+    """Prints or writes the experiment."""
     if given.point and given.output:
-        raise BadInput("mptcplab: --point is one scenario, --output writes all; leave one of them out")
+        raise BadInput("mptcplab: --point selects one scenario and --output writes all; remove one of them")
     from mptcplab.studies.base import Effort
 
     study, experiment = _find(given.experiment)
@@ -51,7 +50,7 @@ def execute(given: argparse.Namespace) -> int:
         print(over(experiment.mark(found[name][0].scenario), given.set).to_toml(), end="")
         if given.point is None and len(found) > 1:
             print(
-                f"this is {name}, one of {len(found)} scenarios; --point NAME gives another, and mptcplab study "
+                f"scenario {name}, one of {len(found)}; --point NAME selects another, and mptcplab study "
                 f"{study.name}/{experiment.name} lists them",
                 file=sys.stderr,
             )
@@ -68,8 +67,8 @@ def execute(given: argparse.Namespace) -> int:
     for name, points in list(found.items())[:40]:
         print(f"    {name}  ({len(points)} seed{'s' if len(points) > 1 else ''})")
     if len(found) > 40:
-        print(f"    … and {len(found) - 40} more (--json has all)")
-    print(f"mptcplab study {given.experiment} --output DIR writes them; mptcplab run on one gives the same numbers.")
+        print(f"    … and {len(found) - 40} more (--json lists all)")
+    print(f"mptcplab study {given.experiment} --output DIR writes them; mptcplab run reproduces the same numbers.")
     return 0
 
 
@@ -83,18 +82,18 @@ def _find(text: str) -> tuple[Study, Experiment]:
     study = studies[name]
     experiments = {experiment.name: experiment for experiment in study.experiments}
     if not slash:
-        raise BadInput(f"mptcplab: {text}: say which experiment, for example {name}/{next(iter(experiments))}")
+        raise BadInput(f"mptcplab: {text}: name an experiment, for example {name}/{next(iter(experiments))}")
     return study, experiments[choose(wanted, experiments, "experiment", study.name)]
 
 
 def scenarios_of(experiment: Experiment, effort: Any) -> dict[str, list[Point]]:
-    """Runs by the name of their scenario."""
+    """Runs by scenario name."""
     found: dict[str, list[Point]] = {}
     texts: dict[str, str] = {}
     for point in experiment.points(effort):
         name = label = "-".join(_word(part) for part in point.key) or "scenario"
         text, number = point.scenario.to_toml(), 2
-        # Keys that read alike, or a key of several scenarios.
+        # Names can be equal, and several scenarios can have one key.
         while texts.setdefault(name, text) != text:
             name, number = f"{label}-{number}", number + 1
         found.setdefault(name, []).append(point)
@@ -108,7 +107,7 @@ def _word(part: str | float) -> str:
 
 
 def _chosen(experiment: Experiment, found: dict[str, list[Point]], wanted: str | None) -> str:
-    """The name of the scenario that is wanted, or of the one that shows most of the experiment."""
+    """The name of the selected scenario, or of the most typical one."""
     from mptcplab.util.user_input import choose
 
     if wanted is not None:
@@ -119,7 +118,7 @@ def _chosen(experiment: Experiment, found: dict[str, list[Point]], wanted: str |
 
 
 def _is_multipath(scenario: Scenario) -> bool:
-    """Whether Multipath TCP runs over several paths in it."""
+    """Whether a flow uses MPTCP over several paths."""
     import tomllib
 
     tables = tomllib.loads(scenario.to_toml())

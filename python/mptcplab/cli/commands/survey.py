@@ -1,4 +1,4 @@
-"""`mptcplab survey`: is Multipath TCP ever slower than its best path?"""
+"""`mptcplab survey`: compares MPTCP with its best path on generated networks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from mptcplab.cli.common import (
     add_workers,
     at_most,
     duration,
+    list_of,
     natural,
     print_json,
     rate,
-    several,
     size,
     table,
 )
@@ -27,31 +27,31 @@ if TYPE_CHECKING:
     from mptcplab.survey.measure import Measured, Policy
 
 NAME = "survey"
-HELP = "draw networks and measure how far Multipath TCP is from plain TCP over its best path"
+HELP = "compare MPTCP with plain TCP over the best path on generated networks"
 EXAMPLE = "mptcplab survey --networks 400 --policy default --policy historical --policy cubic"
 SHOWN = 3
 _SHARES = ("share", "least", "most", "of_historical", "of_tcp", "to_others", "on_free")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     parser.add_argument(
-        "--networks", type=at_most(100_000), default=100, metavar="N", help="how many to draw (default: 100)"
+        "--networks", type=at_most(100_000), default=100, metavar="N", help="number of networks (default: 100)"
     )
-    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="which networks (default: 1)")
+    parser.add_argument(
+        "--seed", type=natural, default=1, metavar="N", help=("seed of the generated networks (default: 1)")
+    )
     parser.add_argument(
         "--kind",
         action="append",
         metavar="KIND",
-        help="what is drawn: bulk, burst, jitter, competing, reorder, short, managed, asymmetric, changing, far, "
-        "lossy, fading or steps (default: bulk)",
+        help="type of network (default: bulk)",
     )
     parser.add_argument(
         "--policy",
         action="append",
         metavar="NAME",
-        help="default, historical, a congestion controller, a scheduler, or several joined by +; repeat it for more "
-        "(default: default, and historical with --shared)",
+        help="policy to test, such as default or cubic+minrtt; repeatable (default: default)",
     )
     parser.add_argument(
         "--seeds",
@@ -64,54 +64,55 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--hunt",
         type=duration,
         metavar="TIME",
-        help="instead, search for so long for the network where the policy is worst",
+        help="search for the worst network for this long",
     )
     load = parser.add_mutually_exclusive_group()
     load.add_argument(
         "--files",
-        type=several(size),
+        type=list_of(size),
         metavar="SIZES",
-        help="instead of goodput, how long files of these sizes take, as 10kB,100kB,1MB",
+        help="measure the completion time of files of these sizes, such as 10kB,1MB",
     )
     load.add_argument(
         "--blocks",
-        type=several(rate),
+        type=list_of(rate),
         metavar="RATES",
-        help="instead of goodput, how long blocks of 8 KiB take that are written at these rates, as 1Mbit,5Mbit: the "
-        "99th percentile after the first 5 s; a block that never came took until the end, and of more than 1 %% there "
-        "is no percentile",
+        help="latency of 8 KiB blocks at these rates after the first 5 s, as 1Mbit,5Mbit",
     )
     load.add_argument(
         "--shared",
         action="store_true",
-        help="instead, behind one bottleneck with 1 to 10 TCP flows of others: the share that Multipath TCP takes, and "
-        "RFC 6356's three goals",
+        help="share a bottleneck with 1 to 10 TCP flows; check RFC 6356's three goals",
     )
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="write the table, pictures of it, and the worst networks there"
+        "--output", type=Path, metavar="DIR", help="write the table, figures and the worst networks to DIR"
     )
-    parser.add_argument("--json", action="store_true", help="print the figures of each policy as JSON")
+    parser.add_argument("--json", action="store_true", help="print the results of each policy as JSON")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
+    parser.add_argument_group(
+        "types of networks",
+        "bulk, burst, jitter, competing, reorder, short, managed, asymmetric, changing, far, lossy, fading, steps",
+    )
     add_workers(parser)
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Measures and prints."""
+    """Runs the survey and prints the results."""
     from mptcplab.survey.networks import KINDS
     from mptcplab.survey.policies import policy
 
     kind, *others = given.kind or ["bulk"]
     if others:
-        raise BadInput(f"mptcplab: --kind {kind} and {', '.join(others)}: one survey has one kind")
+        raise BadInput(f"mptcplab: --kind {kind} and {', '.join(others)} exclude each other; give one kind")
     if kind not in KINDS:
-        raise BadInput(f"mptcplab: --kind {kind!r}: there are {', '.join(KINDS)}")
+        raise BadInput(f"mptcplab: --kind {kind!r}: unknown; choose from {', '.join(KINDS)}")
     policies = [policy(name) for name in dict.fromkeys(given.policy or ["default"])]
     if given.output:
         ready(given.output)
     if given.shared:
         return _shared(given, kind, policies if given.policy else [*policies, policy("historical")])
     if given.hunt is not None:
-        return _hunt(given, policies)
+        return _search_worst(given, policies)
     if given.files or given.blocks:
         return _short(given, kind, policies)
     return _goodput(given, kind, policies)
@@ -131,7 +132,7 @@ def _goodput(given: argparse.Namespace, kind: str, policies: list[Policy]) -> in
             report.save(measured, given.output)
             _draw(survey_plots.goodputs(measured), given.output / "survey")
         finished = len(measured) // len(policies)
-        kept = f"; the {finished} that are finished are in {given.output}/" if given.output and measured else ""
+        kept = f"; {finished} finished networks are in {given.output}/" if given.output and measured else ""
         raise KeyboardInterrupt(f"interrupted after {finished} of {given.networks} networks{kept}") from None
     of = {one.name: [each for each in measured if each.policy.name == one.name] for one in policies}
     figures = {name: report.distribution(own) for name, own in of.items()}
@@ -141,7 +142,9 @@ def _goodput(given: argparse.Namespace, kind: str, policies: list[Policy]) -> in
     if given.json:
         print_json([{"policy": name, **figures[name]} for name in of])
         return 0
-    print(f"{given.networks} networks ({networks.KINDS[kind]}), seed {given.seed}; goodput / plain TCP, best path")
+    print(
+        f"{given.networks} networks ({networks.KINDS[kind]}), seed {given.seed}; goodput / plain TCP over the best path"
+    )
     rows = [["policy", "< 0.95", "< 0.8", "< 0.5", "worst", "median", "of the sum", "nothing scarce", "of the bound"]]
     rows += [
         [
@@ -155,28 +158,28 @@ def _goodput(given: argparse.Namespace, kind: str, policies: list[Policy]) -> in
     ]
     print(table(rows))
     if any(one.after for one in measured):
-        rows = [["policy", "after a change < 0.8", "least", "silent > 2 s", "longest", "back but unused > 3 s"]]
+        rows = [["policy", "after a change < 0.8", "least", "silent > 2 s", "longest", "unused after recovery > 3 s"]]
         for name, counts in figures.items():
             least, longest = f"{counts['least']:.3f}", f"{counts['longest_silence']:.1f} s"
             below, silent, unused = (str(counts[key]) for key in ("least_below_0.8", "silent", "left_unused"))
             rows.append([name, below, least, silent, longest, unused])
         print(table(rows))
     for name, own in of.items():
-        print(f"\nWhere {name} is worst:")
+        print(f"\nWorst networks for {name}:")
         for one in sorted(own, key=lambda each: each.least)[:SHOWN]:
             _show(one)
     return 0
 
 
-def _hunt(given: argparse.Namespace, policies: list[Policy]) -> int:
+def _search_worst(given: argparse.Namespace, policies: list[Policy]) -> int:
     from mptcplab.survey import report
-    from mptcplab.survey.worst_case import hunt
+    from mptcplab.survey.worst_case import search_worst
 
     found: list[Measured] = []
     for policy in policies:
-        print(f"The worst network for {policy.name}, as the search goes on:")
+        print(f"Worst network for {policy.name} so far:")
         one = None
-        for one in hunt(policy, given.hunt, seed=given.seed, seeds=given.seeds, workers=given.workers):
+        for one in search_worst(policy, given.hunt, seed=given.seed, seeds=given.seeds, workers=given.workers):
             _show(one)
         found += [] if one is None else [one]
     if given.output:
@@ -199,9 +202,9 @@ def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
     if given.json:
         print_json(figures)
         return 0
-    blocks = f"99th percentile of the times of blocks of 8 KiB after the first {OPENING_S:g} s"
-    took = "time to completion" if given.files else blocks
-    print(f"{given.networks} networks (links as in {kind}), seed {given.seed}; {took} / plain TCP's")
+    blocks = f"99th percentile of the latency of 8 KiB blocks after the first {OPENING_S:g} s"
+    took = "completion time" if given.files else blocks
+    print(f"{given.networks} networks (links as in {kind}), seed {given.seed}; {took} / that of plain TCP")
     late = [f"> {LATE:g}", "infeasible", "join delay", "option overhead"]
     rows = [["policy", "load", "beside", "networks", "not measured", "median", *late, "worst"]]
     rows += [
@@ -219,8 +222,8 @@ def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
     ]
     print(table(rows))
     print(
-        "infeasible: no sender could be faster; join delay: plain TCP that starts after a join is as late; option "
-        "overhead: the options alone make it as late"
+        "infeasible: no sender could be faster; join delay: plain TCP that starts after a join is as slow; option "
+        "overhead: the option bytes alone explain the delay"
     )
     return 0
 
@@ -229,7 +232,7 @@ def _shared(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int
     from mptcplab.survey import report, shared_bottleneck, survey_plots
 
     if kind != "bulk" or given.hunt is not None:
-        raise BadInput("mptcplab: --shared draws bottlenecks of its own: it goes with neither --kind nor --hunt")
+        raise BadInput("mptcplab: --shared generates its own bottlenecks; remove --kind and --hunt")
     drawn = [shared_bottleneck.draw(given.seed, number) for number in range(given.networks)]
     found = list(shared_bottleneck.shares(drawn, policies, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
     if given.output:
@@ -240,10 +243,10 @@ def _shared(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int
         print_json(figures)
         return 0
     print(
-        f"{given.networks} bottlenecks (10-50 Mb/s, 20-100 ms, 30-200 packets) with 1 to 10 TCP flows of others, seed "
+        f"{given.networks} bottlenecks (10-50 Mb/s, 20-100 ms, 30-200 packets) with 1 to 10 competing TCP flows, seed "
         f"{given.seed}; goodput / mean of the competing TCP flows"
     )
-    goals = ["goal 1: / TCP in its place", "goal 2: others' / beside TCP", "goal 3: on the free path"]
+    goals = ["goal 1: / TCP alone", "goal 2: others' / beside TCP", "goal 3: on the free path"]
     rows = [["policy", "share", "least", "most", "/ historical", *goals]]
     rows += [[one["policy"], *("-" if one[key] is None else f"{one[key]:.2f}" for key in _SHARES)] for one in figures]
     print(table(rows))
@@ -251,7 +254,7 @@ def _shared(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int
 
 
 def _draw(figure: Figure, path: Path) -> None:
-    """As PNG and as SVG."""
+    """Writes PNG and SVG."""
     from mptcplab.plots import figure_style
     from mptcplab.util.files import write_bytes
 
@@ -260,7 +263,7 @@ def _draw(figure: Figure, path: Path) -> None:
 
 
 def _ratio(value: float) -> str:
-    """Of times; where ours has none and TCP has, in a word."""
+    """A ratio of times; a word if only plain TCP finished."""
     return "never" if math.isinf(value) else f"{value:.3f}"
 
 

@@ -1,4 +1,4 @@
-"""`mptcplab sweep`: a scenario with every combination of some values."""
+"""`mptcplab sweep`: runs a scenario with every combination of values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mptcplab.scenario.definition import Scenario
 
 NAME = "sweep"
-HELP = "run a scenario with every combination of some values"
+HELP = "run a scenario with every combination of values"
 EXAMPLE = (
     "mptcplab sweep two.toml --vary paths.lte.loss=0%,1%,5% --vary 'flows.*.scheduler=minrtt,ontime' --seeds 10 "
     "--compare 'flows.*.scheduler=minrtt'"
@@ -38,43 +38,42 @@ EXAMPLE = (
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="a scenario file")
+    """Adds the options."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="scenario file")
     parser.add_argument(
         "--vary",
         action="append",
         required=True,
         metavar="KEY=V1,V2",
-        help="a key of the scenario and its values; repeat it for every combination of several. * in a key stands for "
-        "all, braces for several, in quotes: 'flows.*.{rcvbuf,sndbuf}=100KB,1MB' changes both together",
+        help="scenario key and its values; repeatable; accepts * and {}",
     )
     add_set(parser)
-    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
-    parser.add_argument("--seeds", type=positive, default=1, metavar="N", help="seeds for each point (default: 1)")
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="first seed (default: 1)")
+    parser.add_argument("--seeds", type=positive, default=1, metavar="N", help="seeds per point (default: 1)")
     parser.add_argument(
         "--metric",
         default="goodput",
         metavar="M1,M2",
-        help="columns of flows.parquet to print, such as goodput,completion_s,limit_scheduler (default: goodput)",
+        help="columns of flows.parquet to print, such as completion_s (default: goodput)",
     )
     parser.add_argument(
         "--compare",
         action="append",
         metavar="KEY=VALUE",
-        help="say for each point how it differs from the one with this value, seed by seed",
+        help="compare each point with the one that has this value, seed by seed",
     )
-    parser.add_argument("--x", metavar="KEY", help="the key along the axis of the figure (default: the first --vary)")
-    parser.add_argument("--facet", metavar="KEY", help="draw a panel for each value of this key")
+    parser.add_argument("--x", metavar="KEY", help="key on the x axis (default: the first --vary)")
+    parser.add_argument("--facet", metavar="KEY", help="draw one panel per value of this key")
     parser.add_argument(
         "--draw",
         choices=("lines", "box", "cdf"),
         default="lines",
-        help="means, boxes or CDFs (default: lines)",
+        help="draw means, boxes or CDFs (default: lines)",
     )
     add_workers(parser)
-    parser.add_argument("--output", type=Path, metavar="DIR", help="write tables and a figure there, as they come")
-    parser.add_argument("--resume", action="store_true", help="go on with the unfinished sweep in DIR")
-    parser.add_argument("--json", action="store_true", help="print JSON: a list with an entry for each point")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="write tables and a figure to DIR")
+    parser.add_argument("--resume", action="store_true", help="continue the unfinished sweep in DIR")
+    parser.add_argument("--json", action="store_true", help="print JSON: a list with one entry per point")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
     add_backend(parser)
 
@@ -84,7 +83,7 @@ def execute(given: argparse.Namespace) -> int:
     check_backend(given.backend)
     given.compare = _once(given.compare)
     if given.resume and not given.output:
-        raise BadInput("mptcplab: --resume goes on in --output DIR; name the directory of the unfinished sweep")
+        raise BadInput("mptcplab: --resume needs --output DIR, the directory of the unfinished sweep")
     from mptcplab import ScenarioError
     from mptcplab.results.text.flow_metrics import metrics
     from mptcplab.run.batch import Interrupted
@@ -111,7 +110,7 @@ def execute(given: argparse.Namespace) -> int:
         sweep.run(given.output, found.take, resume=given.resume, workers=given.workers, quiet=given.quiet)
     except Interrupted as interrupt:
         if given.output:
-            where = f"{interrupt}; they are in {given.output}/, and --resume goes on with the rest"
+            where = f"{interrupt}; they are in {given.output}/, and --resume continues the sweep"
             raise KeyboardInterrupt(where) from None
         raise
     except RuntimeError as error:
@@ -121,9 +120,9 @@ def execute(given: argparse.Namespace) -> int:
     if given.json:
         print_json(found.documents(given.compare))
         return 0
-    _tell(found, given.compare)
+    _print_results(found, given.compare)
     if given.output:
-        print(f"written to {given.output}/{', in place of the result that was there' if replaced else ''}")
+        print(f"written to {given.output}/{', replacing the previous result' if replaced else ''}")
     for key in found.without_effect():
         print(_no_effect(key, scenario))
     notes = {no_repetitions(point.scenario, given.seeds) for point in sweep.points}
@@ -133,78 +132,78 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _once(compare: list[str] | None) -> str | None:
-    """The point that others are compared with."""
+    """The point that the others are compared with."""
     if compare and len(compare) > 1:
         raise BadInput(
-            f"mptcplab: --compare: must be given once, and not {len(compare)} times ({', '.join(compare)}); keep the "
-            "runs with --output DIR, and compare them with another point by the same command with --resume"
+            f"mptcplab: --compare is given {len(compare)} times ({', '.join(compare)}); give it once. With --output "
+            "DIR and --resume, the same command can compare the runs with another point"
         )
     return compare[0] if compare else None
 
 
 _CHOICES = ("scheduler", "opportunistic_retransmission", "opportunistic_rule", "penalisation", "penalty_rule")
-"""Keys that decide only where a flow has a choice."""
+"""Keys that matter only if a flow has a choice of paths."""
 
 
 def _no_effect(key: str, scenario: Scenario) -> str:
-    """That a key changed nothing, and why that is so where it is known."""
+    """Notes that a key changed nothing, with the reason if it is known."""
     from mptcplab.run.sweep_tables import SAME
 
-    said = f"{key} changed no mean by {SAME:.1%} or more"
+    message = f"{key} changed no mean by {SAME:.1%} or more"
     if key.rpartition(".")[2] not in _CHOICES:
-        return said
+        return message
     import tomllib
 
     flows = tomllib.loads(scenario.to_toml())["flows"].values()
     if all(flow.get("bulk") for flow in flows):
-        said += (
-            ": a bulk flow sends on every path whose window has room, so that a scheduler has nothing to choose; "
-            "blocks at a rate show schedulers apart (mptcplab example call), and so does a small rcvbuf"
+        message += (
+            ": a bulk flow sends on every path with an open window, so the scheduler has no choice. Blocks at a rate "
+            "(mptcplab example call) or a small rcvbuf show the difference"
         )
-    return said
+    return message
 
 
 def _ready(given: argparse.Namespace) -> bool:
-    """Makes the directory of the result; whether one stands there that is replaced."""
+    """Creates the output directory; returns whether it replaces a result."""
     if not given.output:
         return False
     if given.output.suffix.lower() in (".png", ".svg", ".pdf"):
         raise BadInput(
-            f"mptcplab: --output {given.output}: must be a directory, for tables and figures; sweep.png, sweep.svg and "
-            "sweep.pdf are written into it"
+            f"mptcplab: --output {given.output}: must be a directory for tables and figures (sweep.png, sweep.svg, "
+            "sweep.pdf)"
         )
     ready(given.output)
     return not given.resume and (given.output / "run.json").is_file()
 
 
 def _axes(given: argparse.Namespace, vary: Mapping[str, object]) -> dict[str, str]:
-    """The keys that a person chose for the figure."""
+    """The keys of the figure's axes."""
     from mptcplab.util.user_input import choose
 
     asked = {name: key for name in ("x", "facet") if (key := given.__dict__[name])}
     axes = {name: choose(key, vary, "key of --vary", f"--{name}") for name, key in asked.items()}
     if len(axes) == 2 and axes["x"] == axes["facet"]:
-        raise BadInput(f"mptcplab: --x and --facet must be different keys, and both are {given.x}")
+        raise BadInput(f"mptcplab: --x and --facet are both {given.x}; they must differ")
     return axes
 
 
-def _tell(found: Found, compare: str | None) -> None:
+def _print_results(found: Found, compare: str | None) -> None:
     print(table(found.table()))
     if len(found.seeds) > 1:
         print(
-            f"mean of {len(found.seeds)} seeds ± half of its 95 % interval (Student's t); intervals that overlap say "
-            "little: --compare KEY=VALUE compares seed by seed"
+            f"mean of {len(found.seeds)} seeds ± half of its 95% interval (Student's t); to compare points, use "
+            "--compare KEY=VALUE, which pairs the seeds"
         )
     else:
-        print("one seed: no interval; --seeds 10 gives one")
+        print("one seed, so no interval; use --seeds 10")
     for note in found.notes():
         print(note)
     if compare:
         print()
         print(table(found.compared(compare)))
         print(
-            "paired by seed: the mean difference with its 95 % interval, p of Student's paired t test, and Cohen's "
-            "d_z, the difference in units of its own spread"
+            "paired by seed: mean difference with its 95% interval, p of Student's paired t test, and Cohen's d_z "
+            "(mean difference over its standard deviation)"
         )
 
 

@@ -24,7 +24,7 @@ PERIOD_S = 30.0
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a scenario file; its flows and events are ignored")
     parser.add_argument("--steady", metavar="P", help="interface that sends all the time (default: the client's first)")
     parser.add_argument("--toggle", metavar="P", help="interface that stops and starts (default: the client's second)")

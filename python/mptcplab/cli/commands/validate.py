@@ -1,4 +1,4 @@
-"""`mptcplab validate`: the simulator beside the kernel."""
+"""`mptcplab validate`: compares the simulator with the kernel."""
 
 from __future__ import annotations
 
@@ -18,46 +18,48 @@ if TYPE_CHECKING:
     from mptcplab.validation.fixed_set import Cell
 
 NAME = "validate"
-HELP = "run scenarios on the simulator and on the kernel's Multipath TCP, and put both side by side"
+HELP = "compare the simulator with the kernel's MPTCP on the same scenarios"
 EXAMPLE = "mptcplab validate --seeds 3 --output validation.json"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     parser.add_argument(
-        "files", nargs="*", type=Path, metavar="FILE", help="scenario files (default: the set that comes with mptcplab)"
+        "files", nargs="*", type=Path, metavar="FILE", help="scenario files (default: the set of mptcplab)"
     )
     parser.add_argument(
         "--draw", type=positive, metavar="N", help="validate N randomly generated networks instead (--draw-seed)"
     )
-    parser.add_argument("--draw-seed", type=natural, default=1, metavar="N", help="which ones (default: 1)")
-    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
-    parser.add_argument("--seeds", type=positive, default=1, metavar="N", help="seeds for each scenario (default: 1)")
     parser.add_argument(
-        "--predict", type=Path, metavar="FILE", help="only write down what the simulator says, with a hash over it"
+        "--draw-seed", type=natural, default=1, metavar="N", help=("seed of the generated networks (default: 1)")
     )
-    parser.add_argument("--against", type=Path, metavar="FILE", help="hold the kernel against what was written down")
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="first seed (default: 1)")
+    parser.add_argument("--seeds", type=positive, default=1, metavar="N", help="seeds per scenario (default: 1)")
+    parser.add_argument(
+        "--predict", type=Path, metavar="FILE", help="only write the simulator's predictions, with a hash"
+    )
+    parser.add_argument("--against", type=Path, metavar="FILE", help="compare the kernel with these predictions")
     parser.add_argument("--sha256", metavar="HASH", help="expected SHA-256 of the prediction file")
-    parser.add_argument("--output", type=Path, metavar="FILE", help="write all answers of the kernel there (JSON)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="write all kernel results to FILE (JSON)")
     parser.add_argument(
         "--jobs",
         type=positive,
         default=1,
         metavar="N",
-        help="scenarios on the kernel at once, each in real time (default: 1)",
+        help="parallel kernel runs, each in real time (default: 1)",
     )
     parser.add_argument("--json", action="store_true", help="print the table as JSON")
-    parser.add_argument("--quiet", action="store_true", help="say nothing while it runs")
+    parser.add_argument("--quiet", action="store_true", help="print no progress")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Predicts, measures, compares."""
+    """Predicts, measures and compares."""
     from mptcplab.validation import comparison, predictions
 
     if given.predict and (given.against or given.output):
-        raise BadInput("mptcplab: --predict measures nothing: --against and --output are for the run after it")
+        raise BadInput("mptcplab: --predict measures nothing; use --against and --output in a second run")
     if given.sha256 and not given.against:
-        raise BadInput("mptcplab: --sha256 is the hash of predictions: say which file has them (--against FILE)")
+        raise BadInput("mptcplab: --sha256 checks a prediction file; add --against FILE")
     for path in (given.predict, given.output):
         if path:
             predictions.absent(path)
@@ -94,7 +96,7 @@ def _cells(given: argparse.Namespace) -> list[Cell]:
     from mptcplab.validation.generated_set import drawn
 
     if given.draw and given.files:
-        raise BadInput("mptcplab: --draw draws scenarios, and FILE has one; leave one of them out")
+        raise BadInput("mptcplab: --draw and FILE exclude each other; remove one of them")
     if given.draw:
         return drawn(given.draw, given.draw_seed)
     return [Cell(str(file), Scenario.load(file)) for file in given.files] or cells()
@@ -138,7 +140,7 @@ def _measure(
 def _at_once(
     cells: list[Cell], seeds: range, done: Callable[[Answers], None] | None, jobs: int, *, quiet: bool
 ) -> Answers:
-    """The same with several processes; each makes its own network, and removes it."""
+    """Measures with several processes; each creates and removes its own network."""
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
@@ -160,7 +162,7 @@ def _at_once(
 
 
 def _one(name: str, scenario: str, seeds: range) -> Answers:
-    """A scenario on the kernel, in a process of its own."""
+    """Runs a scenario on the kernel in a process of its own."""
     from mptcplab.scenario.definition import Scenario
     from mptcplab.validation import comparison
     from mptcplab.validation.fixed_set import Cell
@@ -169,7 +171,7 @@ def _one(name: str, scenario: str, seeds: range) -> Answers:
 
 
 def tell(rows: list[Row]) -> str:
-    """The table, and what counts of it: rows that failed or are doubtful are no agreement, and no difference."""
+    """The table and its totals; failed and doubtful rows are excluded."""
     head = ["scenario", "flow", "sim [Mb/s]", "kernel [Mb/s]", "ratio", "share sim", "share kernel"]
     cells = [[*head, "stall sim [s]", "stall kernel [s]", ""]]
     cells += [
@@ -193,7 +195,7 @@ def tell(rows: list[Row]) -> str:
         lines += ["of these, in held-out scenarios (*):", *(f"  {line}" for line in _summary(blind))]
     failed, doubtful = sum(row.failed for row in rows), sum(row.doubtful for row in rows)
     if failed or doubtful:
-        lines.append(f"not counted: {failed} that failed, {doubtful} that are doubtful")
+        lines.append(f"excluded: {failed} failed, {doubtful} doubtful")
     return "\n".join(lines)
 
 
@@ -203,13 +205,13 @@ def _summary(rows: list[Row]) -> list[str]:
     shared = [row for row in counted if row.shares_agree is not None]
     stalled = [row for row in shared if row.stalls]
     return [
-        f"goodput within 10 % of the kernel's: {_of(sum(row.agrees for row in free), len(free))} that could differ, "
-        f"{_of(sum(row.agrees for row in counted if row.saturated), len(counted) - len(free))} that fill their paths "
-        "on both sides",
-        f"share of the first path within 0.05: {_of(sum(bool(row.shares_agree) for row in shared), len(shared))} of "
-        "Multipath TCP",
-        f"longest stall within 0.3 s: {_of(sum(row.stalls_agree for row in shared), len(shared))} of Multipath TCP, "
-        f"{_of(sum(row.stalls_agree for row in stalled), len(stalled))} that stalled for longer on either side",
+        f"goodput within 10% of the kernel: {_of(sum(row.agrees for row in free), len(free))} without saturated "
+        f"paths, {_of(sum(row.agrees for row in counted if row.saturated), len(counted) - len(free))} that saturate "
+        "their paths on both sides",
+        f"share of the first path within 0.05: {_of(sum(bool(row.shares_agree) for row in shared), len(shared))} with "
+        "MPTCP",
+        f"longest stall within 0.3 s: {_of(sum(row.stalls_agree for row in shared), len(shared))} with MPTCP, "
+        f"{_of(sum(row.stalls_agree for row in stalled), len(stalled))} with longer stalls on either side",
     ]
 
 

@@ -1,4 +1,4 @@
-"""`mptcplab verify`: whether captures keep what the standards say of keys, tokens, HMACs and checksums."""
+"""`mptcplab verify`: checks keys, tokens, HMACs and checksums of captures."""
 
 from __future__ import annotations
 
@@ -15,34 +15,32 @@ if TYPE_CHECKING:
     from mptcplab.captures.verify import Findings
 
 NAME = "verify"
-HELP = (
-    "verify keys, tokens, HMACs and DSS checksums of captured Multipath TCP, which Wireshark shows but does not verify"
-)
+HELP = "verify keys, tokens, HMACs and DSS checksums of captured MPTCP"
 EXAMPLE = "mptcplab verify sender.pcapng receiver.pcapng"
 FAULTS_SHOWN = 20
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
+    """Adds the options."""
     parser.add_argument(
         "captures",
         nargs="+",
         type=Path,
         metavar="CAPTURE",
-        help="pcapng or pcap, also packed by gzip; all interfaces of one host together",
+        help="pcapng or pcap, optionally gzipped; all interfaces of one host together",
     )
     parser.add_argument(
         "--most",
         type=size,
         default=1 << 30,
         metavar="SIZE",
-        help="read at most SIZE of captures, unpacked (default: 1GiB)",
+        help="read at most SIZE of uncompressed captures (default: 1GiB)",
     )
-    parser.add_argument("--json", action="store_true", help="print the findings as a value")
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Reads, verifies, prints; 1 when something is wrong."""
+    """Reads, verifies and prints; returns 1 if a check fails."""
     from mptcplab.captures.packets import HEADER, BadCapture, Skipped, stream
     from mptcplab.captures.verify import verify
 
@@ -57,9 +55,9 @@ def execute(given: argparse.Namespace) -> int:
     files = ", ".join(map(str, given.captures))
     if not findings.segments:
         why = f" ({_skipped(skipped)})" if +skipped else ""
-        raise BadInput(f"mptcplab verify: {files}: no TCP segment in there{why}, so there is nothing to verify")
+        raise BadInput(f"mptcplab verify: {files}: no TCP segments{why}; nothing to verify")
     for what in cut:
-        print(f"mptcplab verify: {what}, in the middle of a packet; read up to there", file=sys.stderr)
+        print(f"mptcplab verify: {what}, in the middle of a packet; verified up to there", file=sys.stderr)
     names = sorted({check for check, _ in findings.checks})
     counts = {
         name: {verdict: findings.checks[name, verdict] for verdict in ("right", "wrong", "unknown")} for name in names
@@ -89,7 +87,7 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _missing(error: FileNotFoundError) -> str:
-    """That a file is not there, with the nearest name in its directory."""
+    """The error for a missing file, with the nearest name in its directory."""
     path = Path(str(error.filename))
     there = [one.name for one in path.parent.iterdir() if one.is_file()] if path.parent.is_dir() else []
     near = nearest(path.name, there)
@@ -99,20 +97,22 @@ def _missing(error: FileNotFoundError) -> str:
 
 
 def _notes(findings: Findings, skipped: Skipped) -> list[str]:
-    """What was not looked at, or cannot be known, and why."""
+    """The packets and subflows that were not checked, and why."""
     from mptcplab.captures.packets import HEADER, PAYLOAD
 
     notes = []
     if +skipped:
         hint = "; capture whole packets (tcpdump -s 0)" if skipped[HEADER] or skipped[PAYLOAD] else ""
-        notes.append(f"not all could be read: {_skipped(skipped)}{hint}")
+        notes.append(f"some packets could not be read: {_skipped(skipped)}{hint}")
     if findings.late:
         notes.append(
-            f"{findings.late} subflows of MPTCP began before the capture: their keys are not in it, so checks that "
-            "need them are unknown"
+            f"{findings.late} MPTCP subflows started before the capture; without their keys, some checks are unknown"
         )
     if findings.forgotten:
-        notes.append(f"{findings.forgotten} subflows were forgotten, for there were too many at once: unknown")
+        notes.append(
+            f"{findings.forgotten} subflows were dropped from memory because too many were open; their checks are "
+            "unknown"
+        )
     return notes
 
 
@@ -121,4 +121,4 @@ def _skipped(skipped: Skipped) -> str:
 
 
 def _options(seen: dict[str, int]) -> str:
-    return ", ".join(f"{name} {count}" for name, count in sorted(seen.items())) or "none of MPTCP"
+    return ", ".join(f"{name} {count}" for name, count in sorted(seen.items())) or "no MPTCP"

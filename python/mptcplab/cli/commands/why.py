@@ -1,4 +1,4 @@
-"""`mptcplab why`: is a flow faster than its best path, and if not, why."""
+"""`mptcplab why`: compares a flow with its best path, and tests changes."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
     from mptcplab.why.answer import Answer
 
 NAME = "why"
-HELP = "say whether a flow is faster than plain TCP over its best path, what held it back, and what would help"
+HELP = "compare a flow with plain TCP, name its limiting factors, and test changes"
 EXAMPLE = "mptcplab why two.toml --set flows.download.rcvbuf=100KB --output why.png"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command."""
-    parser.add_argument("file", type=Path, metavar="FILE", help="a scenario file")
-    parser.add_argument("--flow", metavar="F", help="one flow alone (default: each of Multipath TCP, up to ten)")
-    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="the first seed (default: 1)")
-    parser.add_argument("--seeds", type=positive, default=3, metavar="N", help="runs of each (default: 3)")
+    """Adds the options."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="scenario file")
+    parser.add_argument("--flow", metavar="F", help="one flow (default: every MPTCP flow, up to ten)")
+    parser.add_argument("--seed", type=natural, default=1, metavar="N", help="first seed (default: 1)")
+    parser.add_argument("--seeds", type=positive, default=3, metavar="N", help="runs of each variant (default: 3)")
     add_set(parser)
-    parser.add_argument("--output", type=Path, metavar="FILE", help="draw it as PNG, SVG or PDF (the first flow)")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="draw the first flow as PNG, SVG or PDF")
     add_size(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON: a list with an entry for each flow")
+    parser.add_argument("--json", action="store_true", help="print JSON: a list with one entry per flow")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Runs it beside plain TCP and with what may help, and says what came out."""
+    """Runs the flow, plain TCP and each change, and prints the result."""
     output = pictures(given.output) if given.output else None
     if given.size is not None and output is None:
-        raise BadInput("mptcplab: --size is for a picture; say where it goes with --output FILE")
+        raise BadInput("mptcplab: --size needs a figure; add --output FILE")
     from mptcplab.scenario.definition import Scenario
     from mptcplab.util.files import folder
     from mptcplab.why.explain import explain
@@ -57,7 +57,7 @@ def execute(given: argparse.Namespace) -> int:
         for answer in answers:
             print("\n".join(answer.sentences()))
         if given.flow is None and scenario.core.transports.count("mptcp") > len(answers):
-            print(f"these are the first {len(answers)} flows: --flow names another")
+            print(f"shown: the first {len(answers)} flows; --flow NAME selects another")
     if output:
         from mptcplab.why.figure import picture
 

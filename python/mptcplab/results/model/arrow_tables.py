@@ -1,7 +1,6 @@
-"""The tables of runs: their columns, types and rows, as Arrow has them.
+"""Arrow tables of runs: columns, types and rows.
 
-Owns the schemas, and how what the core measured becomes rows. Running a scenario does not need it; files are the
-business of `export`.
+Owns the schemas. Running a scenario does not need this module; `export` writes the files.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from mptcplab.results.model.tables import ALL, LINK_COUNTS, metrics_of, units
 
 
 def dictionary(indices: NDArray[Any], names: list[str]) -> pa.DictionaryArray:
-    """A column of words by their places in a list."""
+    """A column of text, encoded as indices into a list."""
     return pa.DictionaryArray.from_arrays(pa.array(indices), pa.array(names, pa.string()))
 
 
@@ -82,7 +81,7 @@ BLOCK_SCHEMA = _schema(flow=pa.string(), written_s=pa.float64(), latency_s=pa.fl
 
 
 def samples(run: MeasuredRun) -> pa.Table:
-    """The time series, one value a row; the numeric columns are the core's memory, not a copy."""
+    """The time series, one value per row; numeric columns share the core's memory."""
     columns = run.columns
     names, unit_of = units()
     once = np.zeros(len(columns["time_s"]), dtype=np.uint8)
@@ -108,13 +107,13 @@ def all_samples(runs: Sequence[MeasuredRun]) -> pa.Table:
 
 
 def flows(runs: Sequence[MeasuredRun]) -> pa.Table:
-    """One row for each run and flow."""
+    """One row per run and flow."""
     limits = list(dict.fromkeys(name for run in runs for row in run.flow_rows for name in row["limits"]))
     return pa.Table.from_pylist(flow_rows(runs), schema=_with_values(flow_schema(limits), runs))
 
 
 def paths(runs: Sequence[MeasuredRun]) -> pa.Table:
-    """One row for each run, flow and path."""
+    """One row per run, flow and path."""
     rows, limits = [], dict[str, None]()
     for run in runs:
         for row in run.flow_rows:
@@ -126,14 +125,14 @@ def paths(runs: Sequence[MeasuredRun]) -> pa.Table:
                 limits |= dict.fromkeys(f"sender_{name}" for name in seen)
                 shares |= {f"limit_sender_{name}": share for name, share in seen.items()}
                 rows.append(named(run) | {"flow": row["flow"]} | {**path} | shares)
-    # What holds paths back is known of runs that were observed; tables of the others stay what they were.
+    # Only observed runs have limiting factors.
     more = [pa.field(f"limit_{name}", pa.float64()) for name in limits]
     more += [pa.field("blamed", pa.float64())] if limits else []
     return pa.Table.from_pylist(rows, schema=_with_values(pa.schema([*PATH_SCHEMA, *more]), runs))
 
 
 def links(runs: Sequence[MeasuredRun]) -> pa.Table:
-    """One row for each run and direction of a link."""
+    """One row per run and direction of a link."""
     rows = [named(run) | {**row} for run in runs for row in run.link_rows]
     some = [name for name in LINK_COUNTS if any(name in row for row in rows)]
     schema = pa.schema([*LINK_SCHEMA, *(pa.field(name, pa.int64()) for name in some)])
@@ -141,7 +140,7 @@ def links(runs: Sequence[MeasuredRun]) -> pa.Table:
 
 
 def blocks(runs: Sequence[MeasuredRun]) -> pa.Table:
-    """One row for each block of application-limited traffic."""
+    """One row per block of application-limited traffic."""
     tables, schema = [], _with_values(BLOCK_SCHEMA, runs)
     for run in runs:
         for at, row in enumerate(run.flow_rows):
@@ -159,7 +158,7 @@ def blocks(runs: Sequence[MeasuredRun]) -> pa.Table:
 
 
 def events(runs: Sequence[MeasuredRun]) -> pa.Table:
-    """The events of all runs that kept some."""
+    """The events of all runs."""
     from mptcplab.results.model import event_table
 
     tables = [events_of(run) for run in runs if run.event_columns is not None]
@@ -177,12 +176,12 @@ def events_of(run: MeasuredRun) -> pa.Table:
 
 
 def named(run: MeasuredRun) -> dict[str, Any]:
-    """The columns that tell runs apart."""
+    """The columns that identify a run."""
     return {"run": run.name, "seed": run.seed, "variant": run.variant, **run.values}
 
 
 def _with_values(schema: pa.Schema, runs: Sequence[MeasuredRun]) -> pa.Schema:
-    """The columns of a table, and one for each key that a sweep varies; its type fits all of the runs."""
+    """The columns of a table, and one for each key of a sweep, whose type fits all runs."""
     kinds: dict[str, set[type]] = {}
     for run in runs:
         for key, value in run.values.items():

@@ -1,6 +1,6 @@
 """The events of a run as an Arrow table.
 
-Owns the table's columns; files are the business of `export`.
+Owns the columns; `export` writes the files.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ def schema() -> pa.Schema:
 
 @functools.cache
 def plain_schema() -> pa.Schema:
-    """The same with text as text: for files that are written bit by bit."""
+    """The same columns with plain text, for files that are written in pieces."""
     return pa.schema([pa.field(one.name, pa.string()) if pa.types.is_dictionary(one.type) else one for one in schema()])
 
 
 def table(columns: EventColumns, flows: Sequence[str], paths: Sequence[str], who: dict[str, Any]) -> pa.Table:
-    """The events as a table: one row for each, in the order of time."""
+    """The events as a table, one per row, in the order of time."""
     count = len(columns["at"])
     once = np.zeros(count, dtype=np.uint8)
     words = columns["words"]

@@ -1,6 +1,6 @@
-"""The events of a run: which kinds there are, and which are asked for.
+"""Event kinds of a run, and their selection.
 
-Owns how a person asks. The kinds and their numbers are the core's; the table is the business of `event_table`.
+Owns the syntax of a selection. The core owns the kinds and their numbers, `event_table` the table.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from mptcplab import _core
 from mptcplab.util.user_input import BadResult, choose
 
 Trace = tuple[list[str], float, float]
-"""Names of kinds, and the seconds from which and until which events are kept; as the core takes it."""
+"""Names of kinds, and the start and end of the trace in seconds, as the core expects them."""
 
 ALL_KINDS = "all"
 NOWHERE = 2**16 - 1
@@ -20,18 +20,18 @@ NOWHERE = 2**16 - 1
 NOTHING = 2**64 - 1
 """No number."""
 REASONS: Trace = ([], 0.0, 0.0)
-"""No events: what holds each path back is measured all the same."""
+"""No events; limiting factors are measured all the same."""
 
 
 @functools.cache
 def kinds() -> dict[str, tuple[str, list[str]]]:
-    """Kinds by name: what they say, and the columns of their numbers."""
+    """Kinds by name, with their descriptions and number columns."""
     return {name: (says, fields) for name, says, fields in _core.event_kinds()}
 
 
 @functools.cache
 def fields() -> dict[str, str]:
-    """The columns of numbers, and what they are."""
+    """The number columns, with descriptions."""
     return dict(_core.event_fields())
 
 
@@ -45,10 +45,10 @@ def current_kind(name: str, option: str) -> str:
 
 
 def trace(text: str, since: float = 0.0, until: float | None = None) -> Trace:
-    """What `--trace` asks for: names of kinds, separated by commas, or `all`."""
+    """The selection of `--trace`: comma-separated names of kinds, or `all`."""
     names = [current_kind(name.strip(), "--trace") for name in text.split(",")]
     for name in names:
         choose(name, [*kinds(), ALL_KINDS], "kind of events", "--trace")
     if until is not None and until <= since:
-        raise BadResult(f"--trace-until {until:g}s is not after --trace-from {since:g}s")
+        raise BadResult(f"--trace-until {until:g}s must be after --trace-from {since:g}s")
     return names, since, 1e9 if until is None else until

@@ -1,6 +1,6 @@
 """One run as the core measured it: samples, rows of flows, paths and links, events.
 
-Never makes Arrow tables, files or figures: `results.run.Run` does. Never computes what the core measured.
+Never makes Arrow tables, files or figures; `results.run.Run` does. Never repeats a computation of the core.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class MeasuredRun:
         *,
         values: Mapping[str, Value] | None = None,
     ) -> None:
-        """Takes over what the core measured; `values` are those of a sweep, by key."""
+        """Stores the results of the core; `values` are those of a sweep, by key."""
         self.backend = backend
         self.values: dict[str, Value] = dict(values or {})
         self.scenario = scenario
@@ -55,16 +55,16 @@ class MeasuredRun:
     def series(
         self, metric: str, *, flow: str = ALL, path: str = ALL, missing_ok: bool = False
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Times and values of one metric; a flow of `*` means the only flow, or a link's own samples.
+        """Times and values of one metric. A flow of `*` means the only flow, or the samples of a link.
 
-        Raises `ValueError` for a metric of paths without a path, and for one of the whole flow with a path; with
-        `missing_ok` both are empty then.
+        Raises `ValueError` for a path metric without a path, and for a flow metric with one; with `missing_ok`, both
+        are empty.
         """
         columns = self.columns
         names = self._results.flow_names
         links = metric in LINK_METRICS
         if flow == ALL and not links and len(names) != 1:
-            raise ValueError(f"there are several flows, say which: {', '.join(names)}")
+            raise ValueError(f"there are several flows; choose from: {', '.join(names)}")
         wanted_flow = (
             len(names) if flow == ALL and links else 0 if flow == ALL else names.index(choose(flow, names, "flow"))
         )
@@ -80,29 +80,29 @@ class MeasuredRun:
         return columns["time_s"][rows], columns["value"][rows]
 
     def _check_place(self, metric: str, path: str, wanted_flow: int) -> None:
-        """Refuses a metric of paths that is asked for without one, and a metric of the whole flow with one."""
+        """Rejects a path metric without a path, and a flow metric with one."""
         columns, names = self.columns, self._results.path_names
         same = (columns["metric"] == metric_names().index(metric)) & (columns["flow"] == wanted_flow)
         places = np.unique(columns["path"][same])
         known = ", ".join(names[place] for place in places if place < len(names))
         if path == ALL and known:
-            raise ValueError(f"{metric} is measured on each path; name one, path=...: {known}")
+            raise ValueError(f"{metric} is measured per path; add path=..., one of: {known}")
         if path != ALL and places.size and not known:
-            raise ValueError(f"{metric} is measured for the whole flow, and not on {path}; leave path out")
+            raise ValueError(f"{metric} is measured for the whole flow, not on {path}; remove path")
 
     @functools.cached_property
     def event_columns(self) -> EventColumns | None:
-        """The events as numpy columns; None where none were asked for."""
+        """The events as numpy columns; None without a trace."""
         return self._results.take_events()
 
     @property
     def events_dropped(self) -> int:
-        """Events that found no room (`limits.trace`)."""
+        """Events beyond `limits.trace`."""
         return self.event_columns["dropped"] if self.event_columns else 0
 
     @functools.cached_property
     def flow_rows(self) -> list[FlowRow]:
-        """A dictionary for each flow; `paths` and `limits` are inside."""
+        """A dictionary per flow, with `paths` and `limits` inside."""
         rows = self._results.flows
         longest = self._longest_waits
         for path in (path for row in rows for path in row["paths"] if path["path"] in longest):
@@ -114,9 +114,7 @@ class MeasuredRun:
 
     @functools.cached_property
     def _longest_waits(self) -> dict[str, float]:
-        """The longest time that the queues of both directions of a link held a frame, s; of links with a rate of their
-        own.
-        """
+        """The longest queueing time of both directions of each link with a constant rate, s."""
         waits: dict[str, float] = {}
         rates: dict[str, list[float | None]] = {}
         for link in self.link_rows:
@@ -127,7 +125,7 @@ class MeasuredRun:
 
     @functools.cached_property
     def link_rows(self) -> list[LinkRow]:
-        """A dictionary for each direction of each link."""
+        """A dictionary per direction of each link."""
         return self._results.links
 
     def flow(self, name: str | None = None) -> FlowRow:
@@ -136,11 +134,11 @@ class MeasuredRun:
             return self.flow_rows[0]
         found = [row for row in self.flow_rows if row["flow"] == name]
         if not found:
-            raise KeyError(f"no flow {name}; there are: {', '.join(self.flow_names)}")
+            raise KeyError(f"no flow {name}; choose from: {', '.join(self.flow_names)}")
         return found[0]
 
     def path(self, path: str, flow: str | None = None) -> PathRow | None:
-        """The row of a path of a flow; None when the flow never used it."""
+        """The row of a path of a flow; None if the flow never used it."""
         rows = [row for row in self.flow(flow)["paths"] if row["path"] == path]
         return rows[0] if rows else None
 
@@ -155,7 +153,7 @@ class MeasuredRun:
         return self._results.path_names
 
     def block_columns(self, flow: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """When the blocks of a flow were written, and how long they took; seconds."""
+        """The times at which the blocks of a flow were written, and their latencies; seconds."""
         return self._results.blocks(flow)
 
     @property
@@ -165,12 +163,12 @@ class MeasuredRun:
 
     @property
     def data_packets(self) -> int:
-        """Data segments that reached a host."""
+        """Data segments that arrived at a host."""
         return self._results.data_packets
 
     @property
     def wall_s(self) -> float:
-        """Seconds of wall clock that the run took."""
+        """Seconds of wall-clock time of the run."""
         return self._results.wall_s
 
     def __repr__(self) -> str:
@@ -182,7 +180,7 @@ class MeasuredRun:
 
 
 def flow_rows(runs: Iterable[MeasuredRun]) -> list[dict[str, Any]]:
-    """One row for each run and flow, with a share for each limit that one of them has."""
+    """One row per run and flow, with a share for each limit of any run."""
     runs = list(runs)
     limits = list(dict.fromkeys(name for run in runs for row in run.flow_rows for name in row["limits"]))
     rows = []

@@ -1,6 +1,6 @@
-"""Columns of the tables of results: their names and units.
+"""Names and units of the columns of results.
 
-Knows no run, and no Arrow: the tables are the business of `arrow_tables`.
+Knows neither runs nor Arrow; `arrow_tables` has the tables.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mptcplab import _core
 
 ALL = "*"
-"""In the columns `flow` and `path` of the samples: over all of them."""
+"""The sum over all, in the columns `flow` and `path` of the samples."""
 
 LINK_METRICS = frozenset(
     {
@@ -28,16 +28,16 @@ LINK_METRICS = frozenset(
         "phy_rate",
     }
 )
-"""Metrics of links; no flow has them."""
+"""Metrics of links; flows do not have them."""
 
 MEANS = frozenset({"srtt", "rttvar", "phy_rate", "latency"})
-"""Metrics that do not add up over flows and interfaces: the mean is taken."""
+"""Metrics whose mean, not sum, is taken over flows and interfaces."""
 
 LINK_COUNTS = ("queue_marks", "duplicated", "corrupted")
-"""Further counts of links, of networks that have any."""
+"""Further counters of links, only in networks that use them."""
 
 _FIRST_METRICS = 21
-"""Those that every table of samples knows, whether it has them or not."""
+"""Metrics that every table of samples lists, with or without samples."""
 
 SAMPLE_COLUMNS = ("run", "seed", "variant", "time_s", "flow", "path", "metric", "value", "unit")
 
@@ -60,13 +60,13 @@ def metric_names() -> list[str]:
 
 @functools.cache
 def units() -> tuple[list[str], NDArray[np.uint8]]:
-    """Units, and by metric the place of its own among them."""
+    """Units, and the index of the unit of each metric."""
     of_metrics = [unit for _, unit in _core.metrics()]
     distinct = list(dict.fromkeys(of_metrics))
     return distinct, np.array([distinct.index(unit) for unit in of_metrics], dtype=np.uint8)
 
 
 def metrics_of(indices: NDArray[np.uint8]) -> list[str]:
-    """The names that a column of metrics counts into, without later ones that it lacks: tables stay what they were."""
+    """The metric names of a column, without unused later ones, so that older tables stay the same."""
     names = metric_names()
     return names[: max(_FIRST_METRICS, int(indices.max(initial=0)) + 1)]

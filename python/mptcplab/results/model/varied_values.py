@@ -1,7 +1,7 @@
-"""Values that a sweep varies, as typed columns of its tables.
+"""The values of a sweep as typed columns.
 
-Owns the base unit of each quantity: a key whose values are all of one quantity is a column of numbers. Whether a value
-is allowed is the core's word.
+Owns the base unit of each quantity. A key whose values all have one quantity becomes a column of numbers. The core
+decides which values are valid.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _UNITS: Mapping[str, tuple[str, float]] = {
     "MiB": ("B", 2.0**20), "GB": ("B", 1e9), "GiB": ("B", 2.0**30),
     "%": ("share", 1e-2), "p": ("packets", 1.0), "m": ("m", 1.0), "cm": ("m", 1e-2),
 }  # fmt: skip
-"""By unit: the base unit, and how much of it one is. Rates may be in any case."""
+"""By unit: the base unit, and the factor. Rates ignore case."""
 _WITHOUT_BOUND = "unlimited"
 
 
 def typed(vary: Mapping[str, Sequence[Value]]) -> dict[str, list[Value]]:
-    """By key: its values in their order, as numbers in base units, as flags, or as text where neither fits all."""
+    """By key: the values in order, as numbers in base units, flags, or otherwise text."""
     return {key: _column(values) for key, values in vary.items()}
 
 
@@ -49,7 +49,7 @@ def _column(values: Sequence[Value]) -> list[Value]:
 
 
 def _quantity(text: str) -> tuple[str, float] | None:
-    """The base unit, "" for a plain number, and how much of it."""
+    """The base unit, "" for a plain number, and the value in it."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None
@@ -57,7 +57,7 @@ def _quantity(text: str) -> tuple[str, float] | None:
     if not unit:
         return "", float(number)
     known = _UNITS.get(unit) or _RATES.get(unit.lower() if unit.endswith("it") else unit[:1].lower() + unit[1:])
-    # By division where that is exact: 10 ms is 0.01 s, and not 0.01 and the last digit more.
+    # Division is exact where multiplication is not: 10 ms is 0.01 s.
     return None if known is None else (known[0], _scaled(float(number), known[1]))
 
 

@@ -1,6 +1,6 @@
-"""The events of a saved run: read back, chosen, put into lines.
+"""The events of a saved run: reading, selection and printing.
 
-Owns what a person may ask of them and how a row reads. Draws nothing.
+Owns the selection and the format of a row. Draws nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Selection:
-    """Which rows; None is all."""
+    """The selected rows; None selects all."""
 
     kinds: str | None = None
     flow: str | None = None
@@ -39,7 +39,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class TracedRun:
-    """One run with its events, text as text."""
+    """A run with its events, text as text."""
 
     source: str
     seed: int
@@ -48,7 +48,7 @@ class TracedRun:
 
     @classmethod
     def of(cls, run: Run) -> TracedRun:
-        """The same of a run that was never saved, for notebooks."""
+        """The events of an unsaved run, for notebooks."""
         import tomllib
 
         from mptcplab.results.read.result_reader import plain_text
@@ -57,15 +57,15 @@ class TracedRun:
 
     @property
     def duration(self) -> float:
-        """Seconds that the scenario lasts; 0 where it does not say."""
+        """The duration of the scenario in seconds; 0 if it has none."""
         return seconds(str(self.scenario.get("duration", "0s")))
 
     def names(self, column: str) -> list[str]:
-        """The names that stand in a column, in the order in which they come."""
+        """The names in a column, in the order of their first row."""
         return [name for name in pc.unique(self.events[column]).to_pylist() if name is not None]
 
     def select(self, chosen: Selection) -> pa.Table:
-        """The rows that were asked for. Raises `BadResult` for what this run has not."""
+        """The selected rows. Raises `BadResult` for names that this run does not have."""
         where = self.source or "this run"
         mask = pc.greater_equal(self.events["time_s"], chosen.since)
         if chosen.until is not None:
@@ -84,29 +84,31 @@ class TracedRun:
 
 
 def load(directory: str | PathLike[str], seed: int | None = None) -> TracedRun:
-    """A run of a result, the first one or that of a seed. Raises `BadResult` where it was not traced."""
+    """A run of a result: the first one, or that of a seed. Raises `BadResult` if it was not traced."""
     target = Path(directory)
     described = describe(directory)
     file = target / "events.parquet"
     if not file.is_file():
-        raise BadResult(f"{target}: it has no events; run it again with --trace all, or the kinds that you want")
+        raise BadResult(
+            f"{target}: contains no events; repeat the run with --trace all, or with the kinds that you need"
+        )
     seeds = [row["seed"] for row in described["runs"]]
     wanted = seeds[0] if seed is None and seeds else seed
     rows = [row for row in described["runs"] if row["seed"] == wanted]
     if not rows:
-        raise BadResult(f"{target}: there is no run with seed {wanted}; seeds: {', '.join(map(str, seeds)) or 'none'}")
+        raise BadResult(f"{target}: no run with seed {wanted}; seeds: {', '.join(map(str, seeds)) or 'none'}")
     mine = read_table(file, EVENTS, seed=rows[0]["seed"])
     return TracedRun(str(directory), rows[0]["seed"], read_scenario(target / rows[0]["scenario"]), mine)
 
 
-def told(rows: pa.Table, *, most: int = 40, count: bool = False, csv: bool = False) -> str:
-    """The rows for a person, or as CSV."""
+def rows_text(rows: pa.Table, *, most: int = 40, count: bool = False, csv: bool = False) -> str:
+    """The rows as text, or as CSV."""
     if csv:
         out = io.BytesIO()
         pa_csv.write_csv(rows, out)
         return out.getvalue().decode()
     if not rows.num_rows:
-        return "no such events\n"
+        return "no matching events\n"
     if count:
         return _counted(rows)
     lines = [_line(row) for row in rows.slice(0, most).to_pylist()]
@@ -126,7 +128,7 @@ def _counted(rows: pa.Table) -> str:
 
 
 def _line(row: dict[str, Any]) -> str:
-    """A row in a line: when, where, what, and its numbers with their names."""
+    """A row as text: time, place, event, and its named numbers."""
     place = " ".join(
         part for part in (row["host"], row["flow"], row["path"], _number(row["subflow"], row["path"])) if part
     )

@@ -1,6 +1,6 @@
-"""How long flows took, in results: one value for each block and each file, of a directory or of one run in memory.
+"""Latencies of blocks and completion times of files, from a saved result or a run in memory.
 
-Owns how they are found. Never resamples or draws.
+Owns their lookup. Never resamples or draws.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ Who = tuple[str, int, str]
 """Run, seed and variant."""
 LATENCY = "latency"
 COMPLETION = "completion_s"
-"""The names where metrics are asked for by name."""
+"""Names of these metrics for users."""
 _BLOCKS = {"flow": pa.string(), "written_s": pa.float64(), "latency_s": pa.float64()}
 
 
 class FlowTimes:
-    """See the top of the file."""
+    """Latencies and completion times of a result."""
 
     def __init__(self, blocks: Callable[[], pa.Table | None], flows: Callable[[], pa.Table]) -> None:
-        """Tables are read once, and only if they are needed; `blocks` gives None where there are none."""
+        """Reads tables once, when they are needed; `blocks` returns None without blocks."""
         self._blocks, self._flows = cache(blocks), cache(flows)
 
     @classmethod
     def of_run(cls, run: Run) -> FlowTimes:
-        """Of a run in memory."""
+        """The times of a run in memory."""
         return cls(lambda: run.blocks, lambda: run.flows)
 
     @classmethod
     def of_directory(cls, directory: Path) -> FlowTimes:
-        """Of all runs of a result."""
+        """The times of all runs of a result."""
         blocks, flows = directory / "blocks.parquet", directory / "flows.parquet"
         return cls(
             lambda: read_table(blocks, WHO | _BLOCKS) if blocks.is_file() else None,
@@ -51,7 +51,7 @@ class FlowTimes:
         )
 
     def latency(self, who: Who, flow: str) -> tuple[Floats, Floats]:
-        """When the blocks of a flow were ready and how long each took, s; in the order in which they were read."""
+        """The times at which blocks of a flow became ready, and their latencies, s, in the order of reading."""
         table = self._blocks()
         if table is None:
             return np.zeros(0), np.zeros(0)
@@ -59,7 +59,7 @@ class FlowTimes:
         return own["written_s"].to_numpy(), own["latency_s"].to_numpy()
 
     def completion(self, who: Who, flow: str) -> Floats:
-        """How long the file of a flow took, s; empty where it was not complete."""
+        """The completion time of the file of a flow, s; empty if it was not complete."""
         found: Floats = _of(self._flows(), who, flow)[COMPLETION].drop_null().to_numpy()
         return found
 

@@ -1,7 +1,7 @@
-"""What each direction of each link carried, from a saved result, and the same by layer of a fabric.
+"""Traffic and utilisation of each link direction of a saved result, also by layer of a fabric.
 
-Owns how links are put together into layers: by the kinds of the nodes at their ends. Utilisation is of the whole run,
-warm-up included, and of the rate that the scenario gives.
+Owns the layers, which are given by the types of the nodes at both ends. Utilisation refers to the whole run including
+the warm-up, and to the rate in the scenario.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mptcplab.results.read.result_reader import SavedRun
 
 COLUMNS = {"link": TEXT, "direction": TEXT, "sent_bytes": REAL, "queue_drops": REAL}
-"""What is read of the table of links."""
+"""The columns to read."""
 
 
 CAPACITY = "capacity"
@@ -38,21 +38,21 @@ class Load:
     link: str
     direction: str
     layer: str
-    """As `edge -> agg`: the kinds of the nodes from which and to which it leads."""
+    """The types of both nodes, such as `edge -> agg`."""
     sent_bytes: int
     utilisation: float | None
-    """Share of what it could carry; None where nothing says how much that is."""
+    """The share of the capacity; None if the capacity is unknown."""
     queue_drops: int
 
 
 @dataclass(frozen=True)
 class Layer:
-    """All directions between two kinds of nodes."""
+    """All directions between two types of nodes."""
 
     layer: str
     directions: int
     unused: int
-    """Those that carried nothing."""
+    """Links without traffic."""
     sent_bytes: int
     least: float | None
     mean: float | None
@@ -61,11 +61,11 @@ class Layer:
 
 
 def loads(directory: str | PathLike[str], seed: int | None = None) -> list[Load]:
-    """Of one run of a result: that with this seed, or the first."""
+    """The links of one run: the one with this seed, or the first."""
     runs = load(directory)
     seeds = [run.seed for run in runs]
     if not runs or (seed is not None and seed not in seeds):
-        raise BadResult(f"{directory}: there is no run with seed {seed} (there are: {', '.join(map(str, seeds))})")
+        raise BadResult(f"{directory}: no run with seed {seed} (there are: {', '.join(map(str, seeds))})")
     run = runs[0 if seed is None else seeds.index(seed)]
     table = read_table(Path(directory) / "links.parquet", WHO | COLUMNS)
     mine = (
@@ -77,7 +77,7 @@ def loads(directory: str | PathLike[str], seed: int | None = None) -> list[Load]
 
 
 def layers(found: Sequence[Load]) -> list[Layer]:
-    """The same put together, in the order in which layers come first."""
+    """The links grouped by layer, in the order of their first link."""
     by_layer: dict[str, list[Load]] = defaultdict(list)
     for one in found:
         by_layer[one.layer].append(one)
@@ -107,9 +107,9 @@ def _load(  # noqa: PLR0913, RUF100 - the columns of a row
     queue_drops: float,
     capacity: float | None = None,
 ) -> Load:
-    said = run.line(link).get("ends")
-    # Paths say no ends, and a scenario that somebody changed may say anything.
-    ends = [str(end) for end in said] if isinstance(said, list) and len(said) == 2 else ["client", "server"]
+    message = run.line(link).get("ends")
+    # Paths have no ends, and an edited scenario may be invalid.
+    ends = [str(end) for end in message] if isinstance(message, list) and len(message) == 2 else ["client", "server"]
     if direction == "backward":
         ends.reverse()
     # The capacity follows recordings and events.
@@ -120,5 +120,5 @@ def _load(  # noqa: PLR0913, RUF100 - the columns of a row
 
 
 def kind(node: str) -> str:
-    """What a node is, by its name: `edge` of edge-1-2, `h` of h16, `s0` of s0-3."""
+    """The type of a node, from its name: `edge` of edge-1-2, `h` of h16, `s0` of s0-3."""
     return re.sub(r"(-\d+)+$", "", node) if re.search(r"-\d+$", node) else node.rstrip("0123456789") or node

@@ -1,7 +1,7 @@
-"""The files of a result, read by somebody who did not write them.
+"""Reads the files of a result, which may be damaged or hostile.
 
-Owns what is wrong with a result that was cut off, changed or made by another: every such fault is a `BadResult` that
-names the file. Reads regular files of a bounded size, and nothing outside the directory of the result.
+Owns the checks: a truncated, changed or foreign file is a `BadResult` that names it. Reads regular files of a bounded
+size, and nothing outside the directory of the result.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from mptcplab.util.files import BadFile, check_regular, read_bytes
 from mptcplab.util.user_input import BadResult
 
 MOST_TEXT = 1 << 28
-"""Bytes of `run.json` or of a scenario."""
+"""Maximum bytes of `run.json` or of a scenario."""
 MOST_TABLE = 1 << 34
-"""Bytes of a table."""
+"""Maximum bytes of a table."""
 MOST_ROWS = 500_000_000
-"""Rows of a table: a small file may say that it has any number."""
+"""Maximum rows of a table: a small file may claim any number."""
 BYTES_OF_TEXT, BYTES_OF_ROW = 1 << 26, 1 << 10
-"""Bytes of the text of a table, and as many more for each of its rows: a small file may repeat a long text."""
+"""Maximum bytes of the text of a table, plus bytes per row: a small file may repeat a long text."""
 LONGEST = 1e10
-"""Seconds, about 300 years: no run is longer."""
+"""Maximum time in seconds, about 300 years."""
 
 TEXT, NUMBER, REAL = pa.string(), pa.uint64(), pa.float64()
 SAMPLES = {
@@ -42,7 +42,7 @@ SAMPLES = {
     "metric": TEXT,
     "value": REAL,
 }
-"""The columns of the samples that are read, and what they are read as."""
+"""The columns of samples, with their types when read."""
 EVENTS = {
     "run": TEXT,
     "seed": NUMBER,
@@ -51,27 +51,27 @@ EVENTS = {
     "kind": TEXT,
     "what": TEXT,
 }
-"""The columns of events that have a value in every row; the others may have none."""
+"""Columns of events with a value in every row."""
 WHO = {"run": TEXT, "seed": NUMBER, "variant": TEXT}
-"""The columns that every table has."""
+"""Columns of every table."""
 TABLES = ("paths", "links", "stations", "cells", "flows")
-"""What a scenario has by name."""
+"""Tables of a scenario by name."""
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """`run.json`, with runs that say who they are."""
+    """Reads `run.json`, and checks its runs."""
     text = _text(file)
     try:
         described = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise damaged(file, f"this is not JSON: {error}") from error
+        raise damaged(file, f"is not JSON: {error}") from error
     if not isinstance(described, dict) or not isinstance(described.get("runs"), list):
-        raise damaged(file, "it has no list of runs")
+        raise damaged(file, "has no list of runs")
     if not isinstance(described.get("mptcplab"), str):
-        raise damaged(file, "it does not say which version wrote it")
+        raise damaged(file, "has no version")
     for at, row in enumerate(described["runs"]):
         if not isinstance(row, dict):
-            raise damaged(file, f"run {at} is no table")
+            raise damaged(file, f"run {at} is not a table")
         for key in ("run", "variant", "scenario"):
             if not isinstance(row.get(key), str):
                 raise damaged(file, f"run {at} has no {key!r}")
@@ -80,7 +80,7 @@ def read_json(file: Path) -> dict[str, Any]:
             raise damaged(file, f"run {at} has no seed from 0 to 2^64 - 1")
         name = row["scenario"]
         if name in ("", ".", "..") or any(letter in "/\\\0" for letter in name):
-            raise damaged(file, f"run {at} has its scenario at {name!r}, and not beside this file")
+            raise damaged(file, f"run {at} refers to the scenario {name!r} outside this directory")
     return described
 
 
@@ -94,20 +94,20 @@ def read_scenario(file: Path) -> dict[str, Any]:
     try:
         scenario = tomllib.loads(_text(file))
     except (ValueError, RecursionError) as error:
-        raise damaged(file, f"this is not TOML: {error}") from error
+        raise damaged(file, f"is not TOML: {error}") from error
     for kind in TABLES:
         tables = scenario.get(kind, {})
         if not isinstance(tables, dict) or not all(isinstance(table, dict) for table in tables.values()):
-            raise damaged(file, f"{kind} are not tables by name")
+            raise damaged(file, f"{kind} are not named tables")
     return scenario
 
 
 @contextmanager
 def open_table(file: Path, text: Sequence[str] = ()) -> Iterator[pq.ParquetFile]:
-    """A Parquet file of a size that is read, its columns `text` as numbers and names. Raises `BadResult`."""
+    """Opens a Parquet file of a bounded size, with the columns `text` as dictionaries. Raises `BadResult`."""
     try:
         check_regular(file, MOST_TABLE)
-        # By its name alone, `s3:x` would be a place on the net.
+        # As a plain name, `s3:x` would be a URI.
         with pa.OSFile(str(file)) as opened, pq.ParquetFile(opened, read_dictionary=list(text)) as parquet:
             _check_rows(file, parquet.metadata.num_rows)
             yield parquet
@@ -116,13 +116,13 @@ def open_table(file: Path, text: Sequence[str] = ()) -> Iterator[pq.ParquetFile]
     except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
         if isinstance(error, BadResult):
             raise
-        raise damaged(file, f"this is no Parquet file that can be read: {_first_line(error)}") from error
+        raise damaged(file, f"is not a readable Parquet file: {_first_line(error)}") from error
 
 
 def read_table(file: Path, wanted: dict[str, pa.DataType] | None = None, *, seed: int | None = None) -> pa.Table:
-    """A Parquet file, with these columns among its own; text is text, not numbers of it.
+    """Reads a Parquet file with at least these columns, text as plain text.
 
-    With a `seed`, its rows alone, and no more than a group of the others' in memory at a time.
+    With a `seed`, only its rows; memory holds one other row group at a time.
     """
     wanted = WHO if wanted is None else wanted
     with open_table(file, _texts(file)) as parquet:
@@ -131,7 +131,7 @@ def read_table(file: Path, wanted: dict[str, pa.DataType] | None = None, *, seed
 
 
 def read_pieces(file: Path, wanted: dict[str, pa.DataType] | None = None) -> Iterator[pa.Table]:
-    """The same, a group of rows at a time, its text numbered; a file without rows is one piece."""
+    """Reads the file row group by row group, text as dictionaries; a file without rows gives one piece."""
     wanted = WHO if wanted is None else wanted
     with open_table(file, _texts(file)) as parquet:
         _check_sizes(file, parquet)
@@ -142,13 +142,13 @@ def read_pieces(file: Path, wanted: dict[str, pa.DataType] | None = None) -> Ite
 
 
 def read_columns(file: Path) -> pa.Schema:
-    """The columns of a table, without its rows."""
+    """The columns of the table, without rows."""
     with open_table(file) as parquet:
         return _plain(parquet.schema_arrow.empty_table()).schema
 
 
 def _texts(file: Path) -> list[str]:
-    """The columns of text, which are read as numbers and names: a long text that each row repeats is there once."""
+    """The text columns, which are read as dictionaries, so that repeated long texts are stored once."""
     with open_table(file) as parquet:
         return [one.name for one in parquet.schema_arrow if pa.types.is_string(one.type) or _is_numbered(one.type)]
 
@@ -158,11 +158,11 @@ def _is_numbered(kind: pa.DataType) -> bool:
 
 
 def _check_sizes(file: Path, parquet: pq.ParquetFile) -> None:
-    """Refuses groups of rows that are larger, by what the file says, than any text of so many rows is."""
+    """Rejects row groups whose declared size exceeds any possible text."""
     for group in range(parquet.num_row_groups):
-        told = parquet.metadata.row_group(group)
-        if told.total_byte_size > _most_bytes(told.num_rows):
-            raise BadFile(f"{file}: {told.total_byte_size} bytes in {told.num_rows} rows are more than are read")
+        lines = parquet.metadata.row_group(group)
+        if lines.total_byte_size > _most_bytes(lines.num_rows):
+            raise BadFile(f"{file}: {lines.total_byte_size} bytes in {lines.num_rows} rows exceed the maximum")
 
 
 def _most_bytes(rows: int) -> int:
@@ -170,14 +170,14 @@ def _most_bytes(rows: int) -> int:
 
 
 def _check_text(file: Path, name: str, column: pa.ChunkedArray) -> None:
-    """Refuses text that would take too much if each row had its own."""
+    """Rejects text that would be too large as plain text in each row."""
     total = 0
     for chunk in column.chunks:
         lengths = pc.binary_length(chunk.dictionary)
         total += pc.sum(lengths).as_py() or 0
         total += pc.sum(pc.cast(lengths.take(chunk.indices), pa.int64())).as_py() or 0
     if total > _most_bytes(len(column)):
-        raise BadFile(f"{file}: {total} bytes of text in the {len(column)} rows of {name!r} are more than are read")
+        raise BadFile(f"{file}: {total} bytes of text in the {len(column)} rows of {name!r} exceed the maximum")
 
 
 def _checked(file: Path, table: pa.Table, wanted: dict[str, pa.DataType]) -> pa.Table:
@@ -188,12 +188,12 @@ def _checked(file: Path, table: pa.Table, wanted: dict[str, pa.DataType]) -> pa.
     for name, kind in wanted.items():
         at = table.column_names.index(name) if table.column_names.count(name) == 1 else -1
         if at < 0:
-            raise damaged(file, f"it has no column {name!r}")
+            raise damaged(file, f"has no column {name!r}")
         column = table[name]
         if kind != TEXT or not _is_numbered(column.type):
             column = column.cast(kind)
         if column.null_count:
-            raise damaged(file, f"its column {name!r} has holes")
+            raise damaged(file, f"has missing values in column {name!r}")
         table = table.set_column(at, name, column)
     return table
 
@@ -210,11 +210,11 @@ def _of_seed(parquet: pq.ParquetFile, seed: int) -> pa.Table:
 
 def _check_rows(file: Path, rows: int) -> None:
     if rows > MOST_ROWS:
-        raise BadFile(f"{file}: {rows} rows are more than the {MOST_ROWS} that are read")
+        raise BadFile(f"{file}: {rows} rows exceed the maximum of {MOST_ROWS}")
 
 
 def _plain(table: pa.Table) -> pa.Table:
-    """The same table with text columns as text, so that tables of several files go together."""
+    """The table with plain text columns, so that tables of several files can be joined."""
     columns = [
         column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
         for column in table.columns
@@ -228,15 +228,15 @@ def _text(file: Path) -> str:
     except BadFile as error:
         raise BadResult(str(error)) from error
     except UnicodeDecodeError as error:
-        raise damaged(file, f"it is not UTF-8 (byte {error.start})") from error
+        raise damaged(file, f"is not UTF-8 (byte {error.start})") from error
     except OSError as error:
         raise damaged(file, error.strerror or str(error)) from error
 
 
 def damaged(file: Path, why: str) -> BadResult:
-    """What to say of a file that was cut off, changed or made by another."""
-    # A description may name a file with a line break in its name, and the message stays one line.
-    words = f"{file}: damaged, or not of mptcplab: {why}; run it again with --output"
+    """The error for a truncated, changed or foreign file."""
+    # Escapes line breaks of file names, so that the message stays on one line.
+    words = f"{file}: damaged, or not written by mptcplab: {why}; repeat the run with --output"
     return BadResult("".join(one if one.isprintable() else ascii(one)[1:-1] for one in words))
 
 

@@ -1,6 +1,6 @@
-"""Results read back from the directories that `mptcplab run`, `sweep` and `merge` wrote.
+"""Reads results from the directories that `mptcplab run`, `sweep` and `merge` wrote.
 
-Owns the way from files to runs, and which interface is on which radio channel. Never runs, computes or draws.
+Owns the conversion of files to runs, and the radio channels of interfaces. Never runs, computes or draws.
 """
 
 from __future__ import annotations
@@ -28,35 +28,35 @@ if TYPE_CHECKING:
     from mptcplab.results.run import Run
 
 WHO = ("run", "seed", "variant")
-"""The columns that tell the runs of a result apart."""
+"""The columns that identify a run of a result."""
 
 
 @dataclass(frozen=True)
 class SavedRun:
-    """One run of a result; as `Run`, but from files."""
+    """One run of a result; like `Run`, but from files."""
 
     source: str
-    """The directory, as it was given."""
+    """The directory as it was given."""
     name: str
     seed: int
     variant: str
     scenario: dict[str, Any]
     """The scenario file as nested dictionaries."""
     read: Callable[[], RunSamples]
-    """Gives its samples; a large result is never in memory whole."""
+    """Reads its samples; a large result is never in memory completely."""
     times: FlowTimes
-    """Of its blocks and files, and perhaps of those of other runs."""
+    """The times of its blocks and files, possibly with those of other runs."""
 
     @classmethod
     def of(cls, run: Run) -> SavedRun:
-        """The same of a run that was never saved, for notebooks."""
+        """A run that was not saved, for notebooks."""
         scenario = tomllib.loads(run.scenario.to_toml())
         samples = RunSamples.of(run.samples)
         return cls("", run.name, run.seed, run.variant, scenario, lambda: samples, FlowTimes.of_run(run))
 
     @property
     def label(self) -> str:
-        """Directory, variant and seed in a word, for legends and file names."""
+        """Directory, variant and seed as text, for legends and file names."""
         parts = (Path(self.source).name or self.name, self.variant, f"seed {self.seed}")
         return ", ".join(part for part in parts if part)
 
@@ -82,42 +82,42 @@ class SavedRun:
 
     @property
     def duration(self) -> float:
-        """Seconds up to the last sample."""
+        """Time of the last sample in seconds."""
         return float(self.samples.times.max(initial=0.0))
 
     @property
     def warmup(self) -> float:
-        """Seconds that the scenario leaves out at the start."""
+        """The warm-up of the scenario in seconds."""
         return seconds(str(self.scenario.get("warmup", "0s")))
 
     def series(
         self, metric: str, *, flow: str = ALL, path: str = ALL
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Times and values of one metric, both empty where it was not measured; latency at the time of reading."""
+        """Times and values of one metric, empty if it was not measured; latencies at the time of reading."""
         if metric == LATENCY:
             ready, took = self.latency(flow) if path == ALL else (np.zeros(0), np.zeros(0))
             return ready + took, took
         return self.samples.series(metric, flow, path)
 
     def latency(self, flow: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """When the blocks of a flow were ready and how long each took, s; empty for a flow without blocks."""
+        """The times at which the blocks of a flow became ready, and their latencies, s; empty without blocks."""
         return self.times.latency((self.name, self.seed, self.variant), flow)
 
     def completion(self, flow: str) -> NDArray[np.float64]:
-        """How long the file of a flow took, s: one value, or none where it was not complete."""
+        """The completion time of the file of a flow, s: one value, or none if it was not complete."""
         return self.times.completion((self.name, self.seed, self.variant), flow)
 
     def settings(self) -> list[tuple[str, Any]]:
-        """The keys of its scenario as `--set` writes them, with their values."""
+        """The keys of its scenario in the form of `--set`, with their values."""
         return _keys(self.scenario)
 
     def line(self, path: str) -> dict[str, Any]:
-        """What the scenario says of a path, link or station; empty if it says nothing."""
+        """The table of a path, link or station in the scenario; empty without one."""
         tables = (self.scenario.get(kind, {}) for kind in ("paths", "links", "stations"))
         return next((dict(table[path]) for table in tables if path in table), {})
 
     def bit_rate(self, path: str, side: str = "forward") -> float | None:
-        """Bit/s that the scenario gives a direction at the start; None where it says none, as with rate control."""
+        """The rate of a direction at the start, bit/s; None without one, such as with rate control."""
         line = self.line(path)
         direction = line.get(side, {})
         own = direction.get("rate") if isinstance(direction, dict) else None
@@ -134,7 +134,7 @@ class SavedRun:
         cell = self.scenario.get("cells", {}).get(str(line.get("cell")), {})
         number = line.get("channel", cell.get("channel"))
         if number is not None and (not isinstance(number, int) or isinstance(number, bool)):
-            raise BadResult(f"{self.source or self.name}: the channel of {path} is {number!r}, and no number")
+            raise BadResult(f"{self.source or self.name}: the channel of {path} is {number!r}, not a number")
         return number
 
     def controllers(self) -> list[str]:
@@ -145,12 +145,14 @@ class SavedRun:
 def load(directory: str | PathLike[str]) -> list[SavedRun]:
     """The runs of a result, in the order in which they were saved.
 
-    Raises `BadResult` when the directory does not exist or holds no result.
+    Raises `BadResult` if the directory is missing or has no result.
     """
     described = describe(directory)
     target = Path(directory)
     if not (target / "samples.parquet").is_file():
-        raise BadResult(f"{target}: no samples.parquet; was the run interrupted before its first result?")
+        raise BadResult(
+            f"{target}: samples.parquet is missing; the run may have been interrupted before its first result"
+        )
     file, times = SampleFile(target / "samples.parquet"), FlowTimes.of_directory(target)
     scenarios: dict[str, dict[str, Any]] = {}
     runs = []
@@ -171,14 +173,14 @@ def _keys(value: Any, key: str = "") -> list[tuple[str, Any]]:
 
 
 def describe(directory: str | PathLike[str]) -> dict[str, Any]:
-    """`run.json` of a result. Raises `BadResult` when there is none."""
+    """Reads `run.json` of a result. Raises `BadResult` if it is missing."""
     target = Path(directory)
     if not target.is_dir():
-        raise BadResult(f"{target}: no such directory{_did_you_mean(target)}")
+        raise BadResult(f"{target}: directory not found{_did_you_mean(target)}")
     file = target / "run.json"
     if not file.is_file():
         raise BadResult(
-            f"{target}: no result here (run.json is missing); mptcplab run FILE --output {target} makes one"
+            f"{target}: contains no result (run.json is missing); mptcplab run FILE --output {target} writes one"
         )
     return read_json(file)
 
@@ -192,7 +194,7 @@ def _did_you_mean(target: Path) -> str:
 
 
 def plain_text(table: pa.Table) -> pa.Table:
-    """The same table with text columns as text, so that tables of several files go together."""
+    """The table with plain text columns, so that tables of several files can be joined."""
     columns = [
         column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
         for column in table.columns

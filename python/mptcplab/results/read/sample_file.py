@@ -1,7 +1,7 @@
-"""The samples of a saved result, read run by run.
+"""Reads the samples of a saved result run by run.
 
-Owns which rows of the file are a run's, and how they become series. Holds the group of rows that was read last and the
-series of the last few runs, however large the file is.
+Owns the rows of each run, and their conversion to series. Memory holds the last row group and the series of the last
+few runs, for any size of the file.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 GROUPS, RUNS = 2, 4
-"""How much is held: groups of rows of a file, and runs."""
+"""Cached row groups of a file, and cached runs."""
 CUT = 60
-"""Letters from which the first and the last text of a group may have been cut short."""
+"""Length from which the minimum and maximum text of a row group may be truncated."""
 _TEXT = ("run", "variant", "flow", "path", "metric")
 _NONE = np.zeros(0, np.int64)
 
@@ -41,7 +41,7 @@ class RunSamples:
     """The series of one run, by flow, path and metric."""
 
     def __init__(self, rows: Rows) -> None:
-        """Sorts the rows."""
+        """Sorts the rows by series."""
         self._series: dict[Series, tuple[Floats, Floats]] = {}
         self.times = _different(rows.times)
         codes = rows.codes
@@ -50,7 +50,7 @@ class RunSamples:
         starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))) if codes.size else _NONE
         times, values = rows.times[order], rows.values[order]
         edges = [*starts.tolist(), codes.size]
-        # In the order in which they come in the rows, as their names are listed.
+        # In the order of the rows, as the names are listed.
         for at in np.argsort(order[starts]).tolist():
             mine = slice(edges[at], edges[at + 1])
             self._series[rows.series(int(ordered[edges[at]]))] = times[mine], values[mine]
@@ -60,29 +60,29 @@ class RunSamples:
 
     @classmethod
     def of(cls, table: pa.Table) -> RunSamples:
-        """Those of a table of one run."""
+        """The series of a table with one run."""
         return cls(Rows.of(table))
 
     def series(self, metric: str, flow: str, path: str) -> tuple[Floats, Floats]:
-        """Times and values, both empty where it was not measured."""
+        """Times and values, both empty if it was not measured."""
         return self._series.get((flow, path, metric)) or (np.zeros(0), np.zeros(0))
 
 
 class SampleFile:
-    """A file of samples. Raises `BadResult` where it is damaged, when that part of it is read."""
+    """A file of samples. Raises `BadResult` when a damaged part is read."""
 
     def __init__(self, file: Path) -> None:
-        """Looks at its columns; reads no row yet."""
+        """Checks the columns; reads no rows yet."""
         self._file = file
         with open_table(file) as parquet:
             schema = parquet.schema_arrow
             for name in SAMPLES:
                 if schema.names.count(name) != 1:
-                    raise damaged(file, f"it has no column {name!r}")
+                    raise damaged(file, f"has no column {name!r}")
             self._spans = [_spans(parquet, group) for group in range(parquet.num_row_groups)]
-        # Where the runs of a group are is known once it was read, and kept.
+        # The positions of runs in a row group, known after it was read.
         self._places: dict[int, dict[Who, list[slice]]] = {}
-        # Which groups may have runs of a name and variant.
+        # Row groups that may contain a run, by name and variant.
         self._likely: dict[tuple[str, str], list[int]] = {}
         self._groups = _Few[int, Rows](GROUPS)
         self._runs = _Few[Who, RunSamples](RUNS)
@@ -114,7 +114,7 @@ class SampleFile:
     def _group(self, number: int) -> Rows:
         try:
             with open_table(self._file, _TEXT) as parquet:
-                # One thread: several cost more than they bring, and wait for each other where the machine is busy.
+                # Single-threaded: more threads are slower on a busy machine.
                 table = parquet.read_row_group(number, columns=list(SAMPLES), use_threads=False)
             table.validate(full=True)
             table = self._checked(table)
@@ -122,12 +122,12 @@ class SampleFile:
             raise
         except (pa.ArrowException, OSError, ValueError, TypeError, KeyError) as error:
             first = str(error).strip().partition("\n")[0][:200] or type(error).__name__
-            raise damaged(self._file, f"this is no Parquet file that can be read: {first}") from error
+            raise damaged(self._file, f"is not a readable Parquet file: {first}") from error
         self._places[number] = _runs(table)
         return Rows.of(table)
 
     def _checked(self, table: pa.Table) -> pa.Table:
-        """The columns of their own types, without holes, times in order of magnitude of a run."""
+        """The columns with their types, without missing values; times must be plausible."""
         for at, (name, kind) in enumerate(SAMPLES.items()):
             column = table[name]
             if name in _TEXT:
@@ -135,20 +135,20 @@ class SampleFile:
             elif column.type != kind:
                 column = column.cast(kind)
             if column.null_count:
-                raise damaged(self._file, f"its column {name!r} has holes")
+                raise damaged(self._file, f"has missing values in column {name!r}")
             table = table.set_column(at, name, column)
         table = table.combine_chunks()
         if table.num_rows:
             times = table["time_s"].to_numpy()
-            # What is not a number is neither.
+            # NaN is neither below nor above.
             if not (times.min() >= 0 and times.max() <= LONGEST):
                 low, high = pc.min_max(table["time_s"]).as_py().values()
-                raise damaged(self._file, f"its times go from {low} to {high} s")
+                raise damaged(self._file, f"has times from {low} to {high} s")
         return table
 
 
 class _Few(Generic[K, V]):
-    """The last few of what was made."""
+    """A cache of the last few results."""
 
     def __init__(self, most: int) -> None:
         self._most, self._kept = most, OrderedDict[K, V]()
@@ -164,7 +164,7 @@ class _Few(Generic[K, V]):
 
 
 def _runs(table: pa.Table) -> dict[Who, list[slice]]:
-    """Where the rows of each run are."""
+    """The positions of the rows of each run."""
     if not table.num_rows:
         return {}
     (runs, run_names), (variants, variant_names) = numbered(table["run"]), numbered(table["variant"])
@@ -179,7 +179,7 @@ def _runs(table: pa.Table) -> dict[Who, list[slice]]:
 
 
 def _spans(parquet: pq.ParquetFile, group: int) -> tuple[Span, Span, Span]:
-    """The first and the last run, seed and variant of a group of rows; None where the file does not say."""
+    """The minimum and maximum run, seed and variant of a row group; None without statistics."""
     return tuple(_span(parquet, group, name, kind) for name, kind in WHO.items())  # type: ignore[return-value, unused-ignore]
 
 
@@ -189,22 +189,22 @@ def _span(parquet: pq.ParquetFile, group: int, name: str, kind: pa.DataType) -> 
     if (of.value_type if pa.types.is_dictionary(of) else of) != kind:
         return None
     try:
-        said = parquet.metadata.row_group(group).column(at).statistics
-        if said is None or not said.has_min_max:
+        message = parquet.metadata.row_group(group).column(at).statistics
+        if message is None or not message.has_min_max:
             return None
-        return (int(said.min), int(said.max)) if kind == WHO["seed"] else _texts(said.min, said.max)
+        return (int(message.min), int(message.max)) if kind == WHO["seed"] else _texts(message.min, message.max)
     except (pa.ArrowException, OSError, ValueError, TypeError, IndexError):
         return None
 
 
 def _texts(low: object, high: object) -> Span:
-    """Texts as they are ordered by the file: by bytes, as Python orders them. A writer may cut long ones short."""
+    """Text bounds in byte order, like Python's order. A writer may truncate long ones."""
     whole = isinstance(low, str) and isinstance(high, str) and len(low) < CUT and len(high) < CUT
     return (str(low), str(high)) if whole else None
 
 
 def _beyond(own: object, span: Span) -> bool:
-    """Whether a group of rows has no such run, seed or variant; False where that is not known."""
+    """Whether a row group certainly lacks this run, seed or variant."""
     if span is None:
         return False
     low, high = span
@@ -214,12 +214,12 @@ def _beyond(own: object, span: Span) -> bool:
 
 
 def _different(times: Floats) -> Floats:
-    """Each time once, in order; the rows of a run mostly are."""
+    """The distinct times in order; rows of a run are mostly sorted."""
     if times.size and bool(np.all(times[1:] >= times[:-1])):
         return times[np.concatenate(([True], times[1:] > times[:-1]))]
     return np.unique(times)
 
 
 def _each(names: Iterable[str]) -> list[str]:
-    """Each name once, in the order in which they come, but for all."""
+    """The distinct names in order, without `ALL`."""
     return [name for name in dict.fromkeys(names) if name != ALL]

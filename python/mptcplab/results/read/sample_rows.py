@@ -1,6 +1,6 @@
-"""Rows of samples as arrays: a number for the series that each is of, its time and its value.
+"""Rows of samples as arrays: the code of the series, time and value.
 
-Owns how the text of flows, paths and metrics becomes one number. Never reads a file.
+Owns the encoding of flows, paths and metrics as one number. Never reads a file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Series = tuple[str, str, str]
 """Flow, path and metric."""
 
 FEW = 1 << 16
-"""Numbers below this fit in two bytes, and are sorted by counting."""
+"""Codes below this fit into two bytes, and are sorted by counting."""
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Rows:
     """Rows in the order of the file."""
 
     series: Callable[[int], Series]
-    """The series that a code stands for."""
+    """The series of a code."""
     codes: Codes
     times: Floats
     values: Floats
 
     @classmethod
     def of(cls, table: pa.Table) -> Rows:
-        """Those of a table; text columns are numbered or plain."""
+        """The rows of a table; text columns are dictionaries or plain."""
         (flow, flows), (path, paths), (metric, metrics) = (numbered(table[name]) for name in ("flow", "path", "metric"))
 
         def series(code: int) -> Series:
@@ -50,7 +50,7 @@ class Rows:
         return cls(cache(series), codes, table["time_s"].to_numpy(), table["value"].to_numpy())
 
     def part(self, places: Sequence[slice]) -> Rows:
-        """Some of them; in the same memory where they are together."""
+        """Some of the rows; contiguous ones share memory."""
         if len(places) == 1:
             rows: slice | Codes = places[0]
         else:
@@ -59,7 +59,7 @@ class Rows:
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
-        """One after the other, with codes that are the same in all."""
+        """The concatenation, with a common encoding."""
         if len(parts) == 1:
             return parts[0]
         numbers: dict[Series, int] = {}
@@ -73,7 +73,7 @@ class Rows:
 
 
 def encoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Text as numbers and names."""
+    """A text column as numbers and names."""
     if pa.types.is_dictionary(column.type):
         if column.type.value_type != pa.string():
             column = column.cast(column.type.value_type)

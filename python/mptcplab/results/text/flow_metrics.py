@@ -7,7 +7,7 @@ from mptcplab.results.text.summary import LIMITS
 from mptcplab.util.user_input import choose
 
 _ALIASES = {"latency": "latency_p95_s", "jitter": "jitter_s", "completion": "completion_s"}
-"""What people ask for, and the column that has it."""
+"""Short names, and the columns that they stand for."""
 _UNITS = {
     "bytes_received": ("MB", 1e6),
     "late": ("%", 0.01),
@@ -17,14 +17,14 @@ _UNITS = {
 
 
 def metrics(text: str) -> list[str]:
-    """Names of metrics at their commas; `BadResult` with the nearest for one that no flow has."""
+    """Metric names, separated by commas; `BadResult` with the nearest name for an unknown one."""
     known = [*FLOW_NUMBERS, *(f"limit_{name}" for name in LIMITS)]
     names = [choose(_ALIASES.get(name.strip(), name.strip()), known, "metric") for name in text.split(",")]
     return list(dict.fromkeys(names))
 
 
 def unit(metric: str) -> tuple[str, float]:
-    """What a metric is said in, and how much of it one of these is."""
+    """The unit of a metric in tables, and its size in base units."""
     if metric.startswith("latency_") or metric == "jitter_s":
         return "ms", 1e-3
     if metric.endswith("_s"):

@@ -1,7 +1,7 @@
-"""Why a flow did not send more: from the use of each path's capacity to findings and sentences.
+"""Limiting factors of a flow: findings and sentences from the use of each path's capacity.
 
-Owns the thresholds and the words. Measures nothing: the core gives the share of each path's capacity that each cause
-took (docs/events.md), from the queues, drops and states of the simulated links.
+Owns the thresholds and the words. Measures nothing: the core attributes the capacity of each path to causes
+(docs/events.md), from queues, drops and states of the simulated links.
 """
 
 from __future__ import annotations
@@ -17,25 +17,26 @@ if TYPE_CHECKING:
     from mptcplab._core import FlowRow, PathRow
 
 FULL = 0.9
-"""A flow that reaches this part of its links' capacity is healthy: nothing held it back."""
+"""A flow that uses this share of its links' capacity is healthy."""
 LEAST = 0.03
-"""A cause is named from this part of the links' capacity on."""
+"""A cause is named from this share of the links' capacity on."""
 BLOATED_S = 0.1
-"""Standing queues shorter than this are no bufferbloat: a call still works (ITU-T G.114 allows 150 ms one way)."""
+"""Shorter standing queues are not bufferbloat: a call still works (ITU-T G.114 allows 150 ms one way)."""
 BLOATED_TIMES = 4.0
-"""... and so are those that last less than this many times the path's own delay: the larger one counts."""
+"""Standing queues below this multiple of the path's own delay are not bufferbloat either; the larger bound counts."""
 BUFFER_TIMES = 2.0
-"""So many times (sum of the rates) x (longest delay) keeps all paths busy during a recovery (RFC 6182, section 5.3)."""
+"""This multiple of (sum of the rates) x (longest delay) keeps all paths busy during recovery (RFC 6182, section 5.3).
+"""
 QUEUED_TIMES = 0.5
-"""... unless queues hold data for this many times the longest delay: then no size is recommended."""
+"""No buffer size is recommended if queues hold data for this multiple of the longest delay."""
 FRAME_BITS = 1514 * 8
 """A full Ethernet frame."""
 WAITED = 0.01
-"""More than this part of the data that is read waited for older data at the end of the warm-up: words say so."""
+"""A larger share of data that waited for older data at the end of the warm-up is mentioned."""
 LONG = 0.05
-"""A handshake of more than this part of the time after it is long."""
+"""A handshake longer than this share of the time after it is long."""
 NEVER_JOINED = 0.9
-"""A path that had no subflow for this part of the time, and carried nothing, never joined."""
+"""A path that lacked a subflow for this share of the time, and carried nothing, never joined."""
 
 WORDS = {
     "bottleneck": "path capacity",
@@ -61,11 +62,11 @@ WORDS = {
     "scheduler": "scheduler",
     "penalty": "penalised window (M2)",
     "pacing": "pacing",
-    "local_queue": "queue of this host",
+    "local_queue": "local queue",
     "joining": "handshake",
     "closed": "no subflow",
 }
-"""Causes by the core's names, as "limited by ..."."""
+"""Causes by the core's names, for "limited by ..."."""
 
 _OWN = (
     "lower_rate", "down", "loss", "queue_overflow", "policer", "path_mtu", "middlebox", "ack_loss", "reordering",
@@ -75,7 +76,7 @@ _OWN = (
 BUFFERS = ("receive_window", "send_buffer", "both_buffers")
 """Causes that a larger buffer removes."""
 _IN_SILENCE = 0.1
-"""What a path did for less than this part of a silence does not explain it."""
+"""Activities of a path below this share of a silence are not listed."""
 _SILENT = {
     "bottleneck": "{} carried what its queue held",
     "cross_traffic": "{} carried other flows",
@@ -105,24 +106,24 @@ _SILENT = {
     "joining": "{} waited for its handshake",
     "closed": "{} had no subflow",
 }
-"""What a path did in a time without data, by the core's names of causes."""
+"""Activities of a path during a silence, by the core's names of causes."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A reason why a flow did not carry more."""
+    """A limiting factor of a flow."""
 
     cause: str
     path: str | None
-    """The path to blame; None for a cause that concerns the whole connection."""
+    """The path with the cause; None for the whole connection."""
     share: float
-    """The part of the capacity of its paths that it cost; of `path` alone, where there is one."""
+    """The share of capacity lost: of `path` if there is one, otherwise of all paths."""
     cost: float = 0.0
-    """What it cost, bit/s; 0 where a link has no rate of its own."""
+    """The rate lost, bit/s; 0 if the link has no rate."""
     detail: str = ""
-    """More about it, for its sentence."""
+    """A detail for its sentence."""
     place: str | None = None
-    """The link of `path` where it was found, if that has another name than the path, or a middlebox."""
+    """The link or middlebox with the cause, if its name differs from that of `path`."""
     is_backup: bool = False
     """The path was configured as a backup."""
 
@@ -155,7 +156,7 @@ class Finding:
             "receive_window": f"the receive window was full, which cost {part} of capacity",
             "send_buffer": f"the send buffer was full, which cost {part} of capacity",
             "both_buffers": f"the send buffer and the receive window were full, which cost {part} of capacity",
-            "bufferbloat": f"the queue of {at} held data for a long time (bufferbloat)",
+            "bufferbloat": f"data waited long in the queue of {at} (bufferbloat)",
             "application": f"the application had nothing to send, which left {part} of capacity idle",
             "scheduler": f"{path} is a backup, and not used: {part} of it was idle"
             if self.is_backup
@@ -164,11 +165,11 @@ class Finding:
             else f"the scheduler cost {part} of capacity",
             "copies": f"data that M1 sent twice cost {part} of capacity",
             "coupling": f"coupled congestion control kept the windows small, which cost {part} of capacity",
-            "nagle": "Nagle's algorithm held the end of blocks back"
+            "nagle": "Nagle's algorithm delayed the ends of blocks"
             if not self.share
-            else f"Nagle's algorithm held small segments back, which cost {part} of capacity",
+            else f"Nagle's algorithm delayed small segments, which cost {part} of capacity",
             "pacing": f"pacing left {part} of {path} idle" if path else f"pacing cost {part} of capacity",
-            "local_queue": f"this host's own queue left {part} of {path} idle",
+            "local_queue": f"the local queue of this host left {part} of {path} idle",
             "joining": f"{path} carried nothing before its handshake was complete, {part} of the time",
             "closed": f"{path} had no subflow for {part} of the time",
         }[self.cause]
@@ -178,7 +179,7 @@ class Finding:
 
 
 def nominal(row: FlowRow, path: PathRow) -> float:
-    """What a path could carry at its best, bit/s; of a link without a rate of its own, what it carried while busy."""
+    """The best capacity of a path, bit/s; for a link without a rate, its rate while busy."""
     if path["best_capacity"]:
         return path["best_capacity"]
     busy = path.get("limits", {}).get("bottleneck", 0.0)
@@ -187,23 +188,20 @@ def nominal(row: FlowRow, path: PathRow) -> float:
 
 
 def capacity(row: FlowRow) -> float | None:
-    """Payload that the links of a flow could carry at their best, bit/s; None where that is not known."""
+    """Payload capacity of the links at their best, bit/s; None if unknown."""
     return row["best_capacity"] or None
 
 
 def rate_of_life(row: FlowRow) -> float:
-    """Payload that arrived, over the whole time since the start of the flow: with its handshake, unlike goodput, bit/s.
-
-    What links could carry is known over this time.
+    """Payload rate since the start of the flow, bit/s. Unlike goodput, it includes the handshake, as link capacities
+    do.
     """
     life = row["measured_s"] + row["waited_s"]
     return (row["bytes_received"] - early_bytes(row)) * 8 / life if life else 0.0
 
 
 def comparable_rate(row: FlowRow) -> float:
-    """The rate by which flows are compared, bit/s: goodput without `early_bytes`, or `rate_of_life` where the handshake
-    was long.
-    """
+    """The rate for comparisons, bit/s: goodput without `early_bytes`, or `rate_of_life` after a long handshake."""
     if waited_long(row):
         return rate_of_life(row)
     early = early_bytes(row)
@@ -211,90 +209,91 @@ def comparable_rate(row: FlowRow) -> float:
 
 
 def known_rate(row: FlowRow) -> float:
-    """`comparable_rate`; NaN of a flow of which no rate was measured."""
+    """`comparable_rate`; NaN for a flow without a measured rate."""
     return math.nan if ended_early(row) else comparable_rate(row)
 
 
 def early_bytes(row: FlowRow) -> int:
-    """Bytes that count in goodput, and had arrived before the warm-up ended: they waited for older ones. Without those
-    that wait at the end of the run; 0 where the receiver does not tell.
+    """Bytes that count in goodput although they arrived, out of order, before the warm-up ended.
+
+    Excludes bytes that wait at the end of the run. 0 if the receiver does not report them.
     """
     arrived = row.get("unique_bytes_arrived")
     return 0 if arrived is None else max(0, row["bytes_received"] - arrived)
 
 
 def amount(count: float) -> str:
-    """An amount of data for people."""
+    """An amount of data as text."""
     return f"{count / 1e6:.2f} MB" if count >= 1e6 else f"{count / 1e3:.0f} kB"
 
 
 def waited_much(row: FlowRow) -> bool:
-    """Whether so much waited at the end of the warm-up that words say so."""
+    """Whether enough data waited at the end of the warm-up to mention it."""
     return early_bytes(row) > WAITED * row["bytes_received"]
 
 
 def ended_early(row: Mapping[str, object]) -> bool:
-    """Whether a flow ended before the warm-up did: no rate of it was measured."""
+    """Whether a flow ended before the warm-up, without a measured rate."""
     return not row["measured_s"] and bool(row["bytes_received_total"])
 
 
 def early_end(row: FlowRow) -> str:
-    """Says of such a flow that it ended, and when, as a clause."""
+    """A clause that says when such a flow ended."""
     took = row["completion_s"]
     how = "stopped" if took is None else f"was complete after {took:.3f} s,"
     return f"it {how} before the warm-up ended: no rate was measured"
 
 
 def waited_long(row: FlowRow) -> bool:
-    """Whether the handshake took so long that goodput, which counts from its end, says too much of the whole time."""
+    """Whether the handshake was so long that goodput, which excludes it, is misleading."""
     return row["waited_s"] > LONG * row["measured_s"]
 
 
 def queueing_delay(path: PathRow) -> float:
-    """How long data waited in the queues of a path on average, s.
+    """The mean time that data waited in the queues of a path, s.
 
-    Where that was not measured: what RTTs took longer than its delay, without what acknowledgements waited.
+    If it was not measured: the RTT without propagation delay, serialisation and the wait of acknowledgements.
     """
     known = path.get("queue_wait_s")
     if known is not None:
         return known
     base = path["base_rtt_s"]
-    # A frame on the line is in no queue.
+    # A frame in transmission is in no queue.
     frame = FRAME_BITS / path["best_capacity"] if path["best_capacity"] else 0.0
     back = path["ack_wait_s"] or 0.0
     delay = path["mean_srtt_s"] - base - frame - back if base is not None else 0.0
-    # An RTT is also longer for repairs, and while nothing comes the last one counts.
+    # Repairs lengthen the RTT too, and while nothing arrives the last value counts.
     return max(0.0, min(delay, path.get("longest_wait_s", delay)))
 
 
 def is_bloated(path: PathRow) -> bool:
-    """Whether data waited in the queues of a path for long."""
+    """Whether data waited long in the queues of a path."""
     return queueing_delay(path) > max(BLOATED_S, BLOATED_TIMES * (path["base_rtt_s"] or 0.0))
 
 
 def has_late_acknowledgements(path: PathRow) -> bool:
-    """Whether acknowledgements of a path waited in a queue for long."""
+    """Whether acknowledgements of a path waited long in a queue."""
     return (path["ack_wait_s"] or 0.0) > max(BLOATED_S, BLOATED_TIMES * (path["base_rtt_s"] or 0.0))
 
 
 def is_healthy(row: FlowRow) -> bool:
-    """Whether a flow carried what its links could."""
+    """Whether a flow filled its links."""
     most = capacity(row)
     return most is not None and rate_of_life(row) >= FULL * most and not row["never_joined"]
 
 
 def reached(row: FlowRow) -> str:
-    """The part of its links' capacity that a flow carried, as a clause."""
-    # Data that arrived out of order before the end of the warm-up is read, and counts, after it.
+    """The used share of the links' capacity, as a clause."""
+    # Data that arrived out of order before the end of the warm-up counts after it.
     share = min(1.0, rate_of_life(row) / (capacity(row) or 1.0))
-    return f"it carried {share:.0%} of what its links could"
+    return f"it used {share:.0%} of the capacity of its links"
 
 
 def findings(row: FlowRow) -> list[Finding]:
-    """What held a flow back, the most costly first; nothing for one that filled its links and kept queues short."""
+    """Limiting factors, the largest first; empty for a flow that filled its links and kept queues short."""
     known = [path for path in row["paths"] if path.get("limits")]
     if not known:
-        # Nobody observed the run.
+        # The run was not observed.
         return []
     bloated = [_bloated(path) for path in long_queues(known)]
     bloated += [
@@ -312,15 +311,15 @@ def findings(row: FlowRow) -> list[Finding]:
     duplicates = row["duplicates"] or 0
     twice = duplicates * 8 / row["measured_s"] if row["measured_s"] else 0.0
     if 2 * row["opportunistic"] > duplicates:
-        # Copies in capacity that there was nothing else for cost nothing.
+        # Copies in otherwise unused capacity cost nothing.
         twice = max(0.0, twice - idle)
         found.append(Finding("copies", None, twice / whole, twice, f"{twice / 1e6:.2f} Mb/s"))
     else:
         found.append(Finding("scheduler", None, twice / whole, twice, f"{twice / 1e6:.2f} Mb/s of copies"))
-    # Of a path whose link has no rate of its own only the share is known.
+    # For a path whose link has no rate, only the share is known.
     enough = [one for one in found if (one.cost / whole if one.cost else one.share) >= LEAST]
     if any(finding.cause == "application" for finding in enough):
-        # A path that is left unused is not missed where there is too little to send.
+        # An unused path costs nothing if there is too little data.
         enough = [finding for finding in enough if finding.cause not in ("scheduler", "window", "closed")]
     enough = _once(sorted(enough, key=lambda finding: (-finding.cost, -finding.share)))
     # No path joins before data has arrived over the first one.
@@ -330,7 +329,7 @@ def findings(row: FlowRow) -> list[Finding]:
 
 
 def _once(found: Sequence[Finding]) -> list[Finding]:
-    """Findings in which the other traffic of one link, which several paths share, is one."""
+    """Findings in which cross traffic of a link that several paths share is counted once."""
     first: dict[tuple[str, str | None, str | None], Finding] = {}
     for finding in found:
         known = first.get(_key(finding))
@@ -339,13 +338,13 @@ def _once(found: Sequence[Finding]) -> list[Finding]:
 
 
 def _key(finding: Finding) -> tuple[str, str | None, str | None]:
-    """Findings that are told in one sentence have the same."""
+    """The key of findings that share a sentence."""
     of_link = finding.place is not None and finding.cause in ("cross_traffic", "bufferbloat")
     return (finding.cause, None if of_link else finding.path, finding.place if of_link else None)
 
 
 def mean_findings(rows: Sequence[FlowRow]) -> list[Finding]:
-    """What held a flow back on average over several runs, the most costly first."""
+    """Mean limiting factors over several runs, the largest first."""
     sums: dict[tuple[str, str | None, str | None], list[Finding]] = {}
     for row in rows:
         for finding in findings(row):
@@ -359,7 +358,7 @@ def mean_findings(rows: Sequence[FlowRow]) -> list[Finding]:
 
 
 def _rates(row: FlowRow, known: Sequence[PathRow]) -> dict[str, float]:
-    """What each path adds to the capacity of its flow, bit/s: paths that share a link share its rate."""
+    """The contribution of each path to the flow's capacity, bit/s; paths that share a link share its rate."""
     rates = {path["path"]: nominal(row, path) for path in known}
     rates |= {name: rate or 0.0 for name, rate in row["never_joined"].items()}
     total, most = sum(rates.values()), capacity(row)
@@ -395,7 +394,7 @@ def _of_path(path: PathRow, rate: float) -> list[Finding]:
 
 
 def long_queues(paths: Sequence[PathRow]) -> list[PathRow]:
-    """Paths whose data waited in a queue for long, the longest wait first; of several with one queue only that one."""
+    """Paths with long waits in a queue, the longest first; one path per queue."""
     found = [path for path in sorted(paths, key=lambda path: -queueing_delay(path)) if is_bloated(path)]
     first = {path.get("queue_at") or path["path"]: path for path in reversed(found)}
     return [path for path in found if first[path.get("queue_at") or path["path"]] is path]
@@ -408,13 +407,13 @@ def _bloated(path: PathRow) -> Finding:
 
 
 def _place(path: PathRow, cause: str) -> str | None:
-    """Where a cause was found, if that is not the link whose name the path has."""
+    """The link of a cause, if its name differs from that of the path."""
     place = path.get("places", {}).get(cause)
     return place if place != path["path"] else None
 
 
 def _waited(path: PathRow) -> str:
-    """Where the acknowledgements of a path waited, and for how long."""
+    """The queue in which acknowledgements of a path waited, and the time."""
     return f"{path['ack_queue'] or path['path']} for {(path['ack_wait_s'] or 0.0) * 1e3:.0f} ms on average"
 
 
@@ -424,14 +423,16 @@ def _never_joined(path: PathRow) -> bool:
 
 
 def recommended_buffer(row: FlowRow) -> float:
-    """What RFC 6182 section 5.3 recommends as the buffer of a flow over its paths, bytes; 0 where that is not known."""
+    """The buffer size that RFC 6182 section 5.3 recommends for the paths of a flow, bytes; 0 if unknown."""
     known = row["paths"]
     longest = max((path["base_rtt_s"] or 0.0 for path in known), default=0.0)
     return BUFFER_TIMES * sum(_rates(row, known).values()) / 8 * longest
 
 
 def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, float]) -> list[Finding]:
-    """Full buffers: a buffer that is too small for these paths is to blame, else the path that others waited for."""
+    """The cause of full buffers: a buffer that is too small for these paths, or else the path that others waited
+    for.
+    """
     whole = sum(rates.values()) or 1.0
     costs = {
         cause: sum(path["limits"].get(cause, 0.0) * rates[path["path"]] for path in known)
@@ -440,7 +441,7 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
     together = sum(costs.values())
     if not together:
         return []
-    # A path that waits for older data on another one does so because the same buffers are full.
+    # A path that waits for older data on another one is blocked by the same full buffers.
     full = row.get("full_buffers") or costs
     cause = max(BUFFERS, key=lambda name: full.get(name, 0.0))
     sizes = {"send buffer": row["send_buffer"], "receive buffer": row["receive_buffer"]}
@@ -453,7 +454,7 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
     smallest = min(sizes.values())
     if smallest < need or len(known) < 2 or not late.get("blamed", 0.0):
         detail = ", ".join(f"{name} {size_text(size)}" for name, size in sizes.items())
-        # Data that waits in queues needs more than that, and a buffer that fills them without more may carry less.
+        # Queued data needs a larger buffer, which would fill the queue further.
         queued = any(queueing_delay(path) > QUEUED_TIMES * longest for path in known)
         if smallest < need and not queued and size_like(need, smallest) != size_text(smallest):
             detail += f", RFC 6182 recommends {size_like(need, smallest)} for these paths"
@@ -465,7 +466,7 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
 
 
 def unanswered(row: FlowRow) -> str:
-    """Why a connection never opened, as a clause: what became of the segments of its handshake."""
+    """Why a connection never opened, as a clause: the fate of its handshake segments."""
     if not row["paths"]:
         return _never_tried(row)
     path = row["paths"][0]
@@ -490,30 +491,30 @@ def unanswered(row: FlowRow) -> str:
 
 
 def _never_tried(row: FlowRow) -> str:
-    """Why a connection had no subflow that sent its handshake."""
+    """Why no subflow of a connection sent its handshake."""
     first = next(iter(row["never_joined"]), None)
     down = 0.0 if first is None else row["never_joined_down"].get(first, 0.0)
     if first is None:
         return "its handshake was not answered before the end of the run"
     if not down:
-        # Its link works, and an event took the path from the host.
-        return f"no handshake was sent, for an event does not let its host use {first}"
+        # The link works; an event removed the path from the host.
+        return f"no handshake was sent, because an event keeps its host from using {first}"
     clause = f"{first} was down" + ("" if down >= NEVER_JOINED else f" for {down:.0%} of the time")
     clause += _another_first(row, list(row["never_joined"])[1:])
     return clause
 
 
 def no_data(row: FlowRow) -> str | None:
-    """Why nothing of a flow arrived, as a clause; None where something did."""
+    """Why no data of a flow arrived, as a clause; None if some did."""
     if row["bytes_received_total"]:
         return None
     if row["handshake_s"] is None:
         return f"it never connected: {unanswered(row)}"
-    return "; ".join(sentences(row)[:2]) or "it connected, and no data arrived"
+    return "; ".join(sentences(row)[:2]) or "it connected, but no data arrived"
 
 
 def silence(row: FlowRow) -> str:
-    """What each path did in the longest time without data, as clauses; empty where nobody observed the paths."""
+    """The activities of each path during the longest silence, as clauses; empty if the paths were not observed."""
     return ", ".join(
         f"{_silent(path, cause)} for {share:.0%} of that time"
         for path in row["paths"]
@@ -523,7 +524,7 @@ def silence(row: FlowRow) -> str:
 
 
 def _silent(path: PathRow, cause: str) -> str:
-    """What a path did in a time without data, as a clause."""
+    """The activity of a path during a silence, as a clause."""
     place = _place(path, cause)
     queue = f"the queue of {place}" if place else "its queue"
     if cause == "scheduler" and path.get("is_backup"):
@@ -532,16 +533,16 @@ def _silent(path: PathRow, cause: str) -> str:
 
 
 def _another_first(row: FlowRow, others: Sequence[str]) -> str:
-    """The hint to begin with another path, where one of `others` was up; as the end of a clause."""
+    """A hint to start with another path, if one of `others` was up; the end of a clause."""
     down = row["never_joined_down"]
     working = [name for name in others if down.get(name, 0.0) < NEVER_JOINED]
     if working:
-        return f"; with another first path it may open, as in paths = {_order(row, working)}"
+        return f"; with another first path it may connect, as in paths = {_order(row, working)}"
     return "; so were all other paths" if others else ""
 
 
 def _order(row: FlowRow, first: Sequence[str]) -> str:
-    """The paths of a flow, those that may open it first."""
+    """The paths of a flow, with those in `first` at the start."""
     names = [*row["never_joined"], *(path["path"] for path in row["paths"])]
     names = [*first, *(name for name in names if name not in first)]
     quoted = ", ".join(f'"{name}"' for name in names)
@@ -549,7 +550,7 @@ def _order(row: FlowRow, first: Sequence[str]) -> str:
 
 
 def sentences(row: FlowRow) -> list[str]:
-    """What held a flow back, as clauses; empty where the flow was not observed."""
+    """Limiting factors as clauses; empty if the flow was not observed."""
     if not any(path.get("limits") for path in row["paths"]):
         return []
     found = findings(row)
@@ -561,7 +562,7 @@ def sentences(row: FlowRow) -> list[str]:
 
 
 def in_words(limits: Mapping[str, float], least: float = 0.05, *, is_backup: bool = False) -> str:
-    """What one path's capacity went to, as shares."""
+    """The use of one path's capacity, as shares."""
     words = {**WORDS, "scheduler": "a backup, not used"} if is_backup else WORDS
     shares: Sequence[tuple[float, str]] = sorted(((s, name) for name, s in limits.items() if s >= least), reverse=True)
     return ", ".join(f"{words.get(name, name)} {share:.0%}" for share, name in shares)

@@ -1,6 +1,6 @@
-"""Several runs of one scenario in words: what a run's summary has, as means with 95% intervals.
+"""The summary of several runs of one scenario: means with 95% intervals.
 
-Owns these sentences. The words for one run are `summary`'s.
+Owns these sentences. `summary` describes one run.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _MOST = 20
 
 
 def summary(runs: Runs, baselines: Baselines, failed: Mapping[str, Mapping[str, str]] | None = None) -> str:
-    """All flows over all seeds; `failed` says why plain TCP got nothing over some paths."""
-    lines = [f"{runs[0].name}, {len(runs)} seeds from {runs[0].seed}; mean and 95 % interval"]
+    """The summary of all flows; `failed` has the reason where plain TCP delivered nothing."""
+    lines = [f"{runs[0].name}, {len(runs)} seeds from {runs[0].seed}; mean and 95% interval"]
     lines += [f"  {line}" for line in runs[0].scenario.registered]
     names = runs[0].flow_names
     for name in names[:_MOST]:
@@ -54,7 +54,7 @@ def _flow(name: str, rows: Sequence[FlowRow], baselines: Mapping[str, Sequence[f
     if done:
         lines[0] += f", complete after {_mean(done)} s{_of(len(done), len(rows))}"
     paths = dict.fromkeys(path["path"] for row in rows for path in row["paths"])
-    # The rate of the only path is that of the flow.
+    # With one path, its rate is that of the flow.
     lines += [_path(path, rows) for path in paths] if len(paths) > 1 or rows[0]["never_joined"] else []
     lines += [f"    {line}" for line in (*_latency(rows), *_events(rows), *_reasons(rows))]
     if any(math.isnan(rate) for rates in baselines.values() for rate in rates):
@@ -70,7 +70,7 @@ def _flow(name: str, rows: Sequence[FlowRow], baselines: Mapping[str, Sequence[f
 
 
 def _with_handshake(rows: Sequence[FlowRow]) -> str:
-    """Says that goodput counts from the end of the handshake, where that took long with one of the seeds."""
+    """A note that goodput excludes the handshake, if that was long with some seed."""
     if not any(map(reasons.waited_long, rows)):
         return ""
     waited, rate = (row["waited_s"] for row in rows), (reasons.rate_of_life(row) / 1e6 for row in rows)
@@ -78,7 +78,7 @@ def _with_handshake(rows: Sequence[FlowRow]) -> str:
 
 
 def _without_early(rows: Sequence[FlowRow]) -> str:
-    """Says that data had arrived before the warm-up ended, where that is much with one of the seeds."""
+    """A note about data that arrived before the warm-up ended, if there was much with some seed."""
     if not any(map(reasons.waited_much, rows)):
         return ""
     without = [row["goodput"] * (1 - reasons.early_bytes(row) / (row["bytes_received"] or 1)) / 1e6 for row in rows]
@@ -87,7 +87,7 @@ def _without_early(rows: Sequence[FlowRow]) -> str:
 
 
 def _ended_early(name: str, rows: Sequence[FlowRow]) -> str:
-    """Says with how many seeds it ended before the warm-up did, and after how long."""
+    """A note about seeds with which the flow ended before the warm-up."""
     early = [row for row in rows if reasons.ended_early(row)]
     done = [row["completion_s"] for row in early if row["completion_s"] is not None]
     how = f"was complete after {_mean(done)} s," if done else "stopped"
@@ -95,17 +95,17 @@ def _ended_early(name: str, rows: Sequence[FlowRow]) -> str:
 
 
 def _alone(baselines: Mapping[str, Sequence[float]]) -> str:
-    """What plain TCP gets over each path, with the seeds with which it did not end before the warm-up did."""
-    said = []
+    """Plain TCP's rate over each path, from the seeds with which it outlasted the warm-up."""
+    message = []
     for path, rates in baselines.items():
         known = [rate / 1e6 for rate in rates if not math.isnan(rate)]
         mean = f"{_mean(known)} Mb/s{_of(len(known), len(rates))}" if known else NOT_MEASURED
-        said.append(f"{path} {mean}")
-    return ", ".join(said)
+        message.append(f"{path} {mean}")
+    return ", ".join(message)
 
 
 def _path(name: str, rows: Sequence[FlowRow]) -> str:
-    """What a path carried, and its part of the data; nothing with a seed with which no subflow came up on it."""
+    """The rate of a path and its share of the data; zero with seeds without a subflow."""
     rates, shares, trips, joined = [], [], [], 0
     for row in rows:
         carried = {path["path"]: path["bytes_arrived"] for path in row["paths"]}
@@ -139,14 +139,16 @@ def _latency(rows: Sequence[FlowRow]) -> list[str]:
 
 def _late(rows: Sequence[FlowRow], late: Sequence[float]) -> str:
     if _known(rows, "datagram_loss"):
-        return f"{_percent(estimate(100 * share for share in late), 2)} of the datagrams came too late, or never"
+        return (
+            f"{_percent(estimate(100 * share for share in late), 2)} of the datagrams missed the deadline or were lost"
+        )
     if any(row["blocks"] for row in rows):
         return f"{_percent(estimate(100 * share for share in late), 2)} of the blocks took longer than the deadline"
     return f"the transfer was complete after the deadline with {sum(map(bool, late))} of {len(late)} seeds"
 
 
 def _events(rows: Sequence[FlowRow]) -> list[str]:
-    """What happened with some of the seeds."""
+    """Events that occurred with some of the seeds."""
     total, lines = len(rows), []
     never = [row for row in rows if row["handshake_s"] is None and row["jitter_s"] is None and not _is_datagrams(row)]
     if never:
@@ -160,7 +162,7 @@ def _events(rows: Sequence[FlowRow]) -> list[str]:
         lines.append(
             f"nothing reached the application for up to {max(silent):.1f} s, although data was waiting"
             + _of(len(silent), total)
-            + (f"; in the longest time, {why}" if (why := reasons.silence(_longest(rows))) else "")
+            + (f"; during the longest silence, {why}" if (why := reasons.silence(_longest(rows))) else "")
         )
     if damaged := sum(not row["intact"] for row in rows):
         lines.append(f"DATA DAMAGED with {damaged} of {total} seeds")
@@ -168,12 +170,12 @@ def _events(rows: Sequence[FlowRow]) -> list[str]:
 
 
 def _longest(rows: Sequence[FlowRow]) -> FlowRow:
-    """The row with the longest time without data."""
+    """The row with the longest silence."""
     return max(rows, key=lambda row: row["longest_silence_s"])
 
 
 def _reasons(rows: Sequence[FlowRow]) -> list[str]:
-    """What held it back, on average over the seeds."""
+    """The mean limiting factors over the seeds."""
     found = reasons.mean_findings(rows)
     return ["; ".join(str(finding) for finding in found[:4])] if found else []
 
@@ -183,7 +185,7 @@ def _is_datagrams(row: FlowRow) -> bool:
 
 
 def _known(rows: Sequence[FlowRow], column: str) -> list[float]:
-    """The values of a column with the seeds that have one."""
+    """The values of a column, from the seeds that have one."""
     flat: list[dict[str, Any]] = [{**row} for row in rows]
     return [float(row[column]) for row in flat if row[column] is not None]
 

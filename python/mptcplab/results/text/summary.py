@@ -1,6 +1,6 @@
-"""A run in words: rates, paths, what limited it, what the paths together brought.
+"""The summary of a run: rates, paths, limiting factors and the aggregation benefit.
 
-Owns sentences. Never runs or computes anything but the aggregation benefit.
+Owns the sentences. Never runs anything, and computes only the aggregation benefit.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ LIMITS = {
     "receive_window": "the receive window",
     "head_of_line": "waiting for older data on a slower path (head of line)",
     "scheduler": "the scheduler",
-    "local_queue": "pacing or this host's own queue",
+    "local_queue": "pacing or the local queue",
 }
 
 
 BELOW = 0.95
-"""Below this part of plain TCP over the best path a flow is warned of."""
+"""A flow below this share of plain TCP over the best path gets a warning."""
 SILENT_S = 1.0
-"""A flow to which nothing arrives for longer has stood still."""
+"""A silence of more seconds than this is reported."""
 INITIAL_WINDOW = 10
-"""Segments that a sender may put into a queue at once (RFC 6928): a shorter queue drops some of them."""
-NOT_MEASURED = "not measured, for it ended before the warm-up did"
-"""Of plain TCP over a path."""
+"""Segments that a sender may send in one burst (RFC 6928); a shorter queue drops some of them."""
+NOT_MEASURED = "not measured, because it ended before the warm-up did"
+"""The text for plain TCP over a path without a rate."""
 
 
 def megabits(rate: float) -> str:
-    """A rate for people."""
+    """A rate as text."""
     return f"{rate / 1e6:.2f} Mb/s"
 
 
 def limits_in_words(limits: Mapping[str, float], least: float = 0.01) -> str:
-    """What held a flow back, as shares of its time."""
+    """The limiting factors of a flow, as shares of its time."""
     shares = sorted(((share, name) for name, share in limits.items() if share >= least), reverse=True)
     if not shares:
-        return "what limited it was not measured"
+        return "limiting factors were not measured"
     return "limited by " + ", ".join(f"{LIMITS.get(name, name)} {share:.0%}" for share, name in shares)
 
 
@@ -57,7 +57,7 @@ def _alone(single: Mapping[str, float]) -> str:
 
 
 def benefit_in_words(multipath: float, single: Mapping[str, float]) -> str:
-    """What several paths brought against plain TCP over each."""
+    """The goodput over several paths compared with plain TCP over each."""
     alone = _alone(single)
     benefit = aggregation_benefit(multipath, list(single.values()))
     if math.isnan(benefit):
@@ -74,7 +74,7 @@ def benefit_in_words(multipath: float, single: Mapping[str, float]) -> str:
 
 
 def warning_in_words(row: FlowRow, single: Mapping[str, float]) -> str | None:
-    """A warning for a flow that stays below plain TCP over its best path, with its causes; None for any other flow."""
+    """A warning for a flow slower than plain TCP over its best path, with the causes; None for other flows."""
     single = {path: rate for path, rate in single.items() if not math.isnan(rate)}
     best = max(single, key=lambda path: single[path], default="")
     rate = reasons.comparable_rate(row)
@@ -84,14 +84,14 @@ def warning_in_words(row: FlowRow, single: Mapping[str, float]) -> str | None:
         return f"slower than plain TCP over {best} alone (0% of it): it never connected"
     causes = [str(finding) for finding in reasons.findings(row)[:3]]
     if not causes and row["penalties"]:
-        # A run that was not observed has no findings.
+        # Without observation, a run has no findings.
         causes = [f"M2 halved windows {row['penalties']} times (penalisation = false does not)"]
     why = "; ".join(causes) or limits_in_words(row["limits"])
     return f"slower than plain TCP over {best} alone ({rate / single[best]:.0%} of it): {why}"
 
 
 def latency_in_words(row: FlowRow) -> list[str]:
-    """How late blocks and datagrams were, and whether the flow stood still."""
+    """The latency of blocks and datagrams, and the longest silence."""
     lines = []
     median, most, last = (row["latency_p50_s"], row["latency_p95_s"], row["latency_p99_s"])
     if median is not None and most is not None and last is not None:
@@ -112,7 +112,7 @@ def latency_in_words(row: FlowRow) -> list[str]:
     if row["longest_silence_s"] > SILENT_S:
         begins, lasted, why = row["longest_silence_at_s"], row["longest_silence_s"], reasons.silence(row)
         lines.append(
-            f"nothing reached the application for {lasted:.1f} s from {begins:.1f} s on, although data was waiting"
+            f"nothing reached the application for {lasted:.1f} s after {begins:.1f} s, although data was waiting"
             + (f": {why}" if why else "")
         )
     return lines
@@ -122,12 +122,12 @@ def _late(row: FlowRow) -> str:
     if row["blocks"]:
         return f"{row['late']:.2%} of the blocks took longer than the deadline"
     if row["datagram_loss"] is not None:
-        return f"{row['late']:.2%} of the datagrams came later than the deadline, or never"
+        return f"{row['late']:.2%} of the datagrams missed the deadline or were lost"
     return f"the transfer was complete {'after' if row['late'] else 'within'} the deadline"
 
 
 def seconds(value: float) -> str:
-    """A time for people."""
+    """A duration as text."""
     return f"{value:.2f} s" if value >= 1 else f"{value * 1e3:.0f} ms"
 
 
@@ -136,7 +136,9 @@ def summary(
     baselines: Mapping[str, Mapping[str, float]] | None = None,
     failed: Mapping[str, Mapping[str, str]] | None = None,
 ) -> str:
-    """The whole run; `baselines` has the goodput of plain TCP by flow and path, `failed` why some got nothing."""
+    """The summary. `baselines` has the goodput of plain TCP by flow and path, `failed` the reason where it delivered
+    nothing.
+    """
     lines = [f"{run.name}, seed {run.seed}" + (f" ({run.variant})" if run.variant else "")]
     lines += [f"  {line}" for line in run.scenario.registered]
     links = _busiest(run)
@@ -148,12 +150,12 @@ def summary(
         lines += [f"    {line}" for line in long_queues(run, row)]
     if len(run.flow_rows) > 20:
         rest = run.flow_rows[20:]
-        # Their own rates hold over times of their own: added up, they may be more than a link carries.
+        # The rates of these flows refer to different times, so their sum could exceed the link rate.
         bits = 8 * sum(row["bytes_received"] for row in rest)
         total = bits / run.measured_s if run.measured_s else 0.0
         nothing = sum(not row["bytes_received_total"] for row in rest)
-        idle = f", {nothing} of them with nothing" if nothing else ""
-        lines.append(f"  and {len(rest)} more flows with {megabits(total)} together{idle}")
+        idle = f", {nothing} of them without data" if nothing else ""
+        lines.append(f"  and {len(rest)} more flows with {megabits(total)} in total{idle}")
     return "\n".join(lines)
 
 
@@ -190,11 +192,11 @@ def _flow(
     for path in row["paths"]:
         lines += _path_lines(row, path, links.get(path["path"]))
     lines += [f"    {line}" for line in (*reinjected, *latency_in_words(row))]
-    said = reasons.sentences(row)
-    # Nobody asked the links of a run that was not observed.
-    seen = f"as the sender saw it: {limits_in_words(row['limits'])}" if row["limits"] else limits_in_words({})
-    lines.append(f"    {'; '.join(said) or seen}")
-    if not said:
+    message = reasons.sentences(row)
+    # Without observation, only the sender's view is known.
+    seen = f"sender's view: {limits_in_words(row['limits'])}" if row["limits"] else limits_in_words({})
+    lines.append(f"    {'; '.join(message) or seen}")
+    if not message:
         lines += [f"    no subflow joined over {name}" for name in row["never_joined"]]
     if baselines:
         lines.append(f"    {benefit_in_words(reasons.comparable_rate(row), baselines)}")
@@ -204,27 +206,26 @@ def _flow(
 
 
 def _reinjected(run: MeasuredRun, row: FlowRow) -> list[str]:
-    """Data that a further path carried after the warm-up; a flow with one path has no further one."""
+    """Data that was reinjected on another path after the warm-up; empty with one path."""
     if len(row["paths"]) < 2:
         return []
     if not row["reinjected"]:
-        # Copies of a scheduler that sends everything on every path are no reinjections.
+        # Copies of a redundant scheduler are not reinjections.
         copies = [f"sent on several paths at once: {_kilobytes(row['duplicates'] or 0)} arrived twice"]
         halved = [f"windows halved in the whole run (M2): {row['penalties']}"]
         return [*(copies if row["duplicates"] else []), *(halved if row["penalties"] else [])]
     part = row["reinjected"] / max(row["bytes_received"], 1)
     amount = f"{_kilobytes(row['reinjected'])}, {part:.0%} of the data"
     if run.backend == "kernel":
-        # mptcpi_bytes_retrans; what arrives twice is counted by the receiver (`kernel.told`).
+        # mptcpi_bytes_retrans; the receiver counts duplicates (`kernel_backend.told`).
         return [
-            f"retransmitted by Multipath TCP after a timeout: {amount}; Linux does not count what it sends anew when a "
-            "subflow is gone"
+            f"retransmitted by MPTCP after a timeout: {amount}; Linux does not count reinjections of a closed subflow"
         ]
     if _has_queues(run, row["flow"]):
-        # What is acknowledged before its turn is never sent.
-        # Of a flow on the kernel nobody knows it.
+        # Copies that are acknowledged before their turn are never sent.
+        # For flows on the kernel, the count is unknown.
         twice = "" if row["duplicates"] is None else f"; {_kilobytes(row['duplicates'])} arrived twice"
-        return [f"queued on another path as well, as Linux counts it: {amount}{twice}"]
+        return [f"also queued on another path, as Linux counts it: {amount}{twice}"]
     return [
         f"reinjected on another path: {amount} ({_kilobytes(row['opportunistic'])} opportunistic, M1); "
         f"windows halved in the whole run (M2): {row['penalties']}"
@@ -232,25 +233,25 @@ def _reinjected(run: MeasuredRun, row: FlowRow) -> list[str]:
 
 
 def _kilobytes(count: float) -> str:
-    """An amount of data; less than half a kB in bytes."""
+    """An amount of data; below 500 bytes, in bytes."""
     return f"{count:.0f} B" if 0 < count < 500 else f"{count / 1e3:.0f} kB"
 
 
 def _counted(count: int, word: str) -> str:
-    """A number of things."""
+    """A count with its noun."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _has_queues(run: MeasuredRun, flow: str) -> bool:
-    """Whether a flow gives data to the queues of subflows, as Linux does, before their windows have space."""
+    """Whether a flow fills subflow queues before their windows have space, as Linux does."""
     flows = tomllib.loads(run.scenario.to_toml())["flows"]
     table = flows.get(flow) or flows.get(flow.rpartition("-")[0], {})
     return bool(table.get("subflow_queues"))
 
 
 def nothing_alone(failed: Mapping[str, str]) -> list[str]:
-    """Why plain TCP got nothing over some paths."""
-    return [f"plain TCP over {path} alone got nothing: {why}" for path, why in failed.items()]
+    """Why plain TCP delivered nothing over some paths."""
+    return [f"plain TCP over {path} alone delivered nothing: {why}" for path, why in failed.items()]
 
 
 def _path_lines(row: FlowRow, path: PathRow, link: LinkRow | None) -> list[str]:
@@ -263,19 +264,19 @@ def _path_lines(row: FlowRow, path: PathRow, link: LinkRow | None) -> list[str]:
     if path["limits"]:
         lines.append(f"    {'':<12} capacity: {_uses(path)}")
         if _differs(path):
-            lines.append(f"    {'':<12} as the sender saw it: {_uses(path, 'sender_limits')}")
+            lines.append(f"    {'':<12} sender's view: {_uses(path, 'sender_limits')}")
     elif link is not None:
         lines.append(f"    {'':<12} {_link_in_words(link)}")
     return lines
 
 
 def _uses(path: PathRow, view: Literal["limits", "sender_limits"] = "limits") -> str:
-    """What the capacity of a path went to, as the links know it or as its sender saw it."""
+    """How the capacity of a path was used, as measured on the links or seen by the sender."""
     return reasons.in_words(path[view], is_backup=path.get("is_backup", False)) or "many small causes"
 
 
 def long_queues(run: MeasuredRun, row: FlowRow) -> list[str]:
-    """What the queues of bloated paths hold, beside what these paths need."""
+    """Queue limits of paths with bufferbloat, compared with their bandwidth-delay products."""
     bloated = reasons.long_queues([path for path in row["paths"] if path["limits"]])
     if not bloated:
         return []
@@ -295,25 +296,25 @@ def long_queues(run: MeasuredRun, row: FlowRow) -> list[str]:
 
 
 def _queue(file: Mapping[str, Any], link: str, side: str) -> object:
-    """The limit of the queue of a direction, as the scenario has it."""
+    """The queue limit of one direction, as in the scenario."""
     line = file.get("paths", {}).get(link) or file.get("links", {}).get(link) or {}
     return line.get(side, {}).get("queue", line.get("queue"))
 
 
 def _held(queue: str) -> str:
-    """A limit of a queue in words."""
+    """A queue limit as text."""
     return f"{queue[:-1]} packets" if queue.endswith("p") and queue[:-1].isdigit() else queue
 
 
 def _since(row: FlowRow) -> str:
-    """Says that goodput counts from the end of the handshake, where that took long."""
+    """A note that goodput excludes the handshake, if that was long."""
     if not reasons.waited_long(row):
         return ""
     return f" after a handshake of {row['waited_s']:.2f} s, {megabits(reasons.rate_of_life(row))} with it,"
 
 
 def _without_early(row: FlowRow) -> str:
-    """Says that data had arrived before the warm-up ended, where that is much."""
+    """A note about data that arrived before the warm-up ended, if there was much."""
     if not reasons.waited_much(row):
         return ""
     early = reasons.early_bytes(row)
@@ -337,7 +338,7 @@ def _unconnected(row: FlowRow, baselines: Mapping[str, float], transport: str) -
 
 
 def _busiest(run: MeasuredRun) -> dict[str, LinkRow]:
-    """The direction of each link that carried more; nothing of a simulated run, whose paths say what limited them."""
+    """The busier direction of each link; empty for simulated runs, whose paths state their limiting factors."""
     if run.backend == "sim":
         return {}
     found: dict[str, LinkRow] = {}
@@ -348,15 +349,15 @@ def _busiest(run: MeasuredRun) -> dict[str, LinkRow]:
 
 
 def _link_in_words(link: LinkRow) -> str:
-    """How a link was used, for runs on real sockets, of which nobody knows what limited them."""
-    said = [f"its link was busy {link['busy']:.0%} of the time"]
+    """The utilisation of a link, for runs on real sockets without limiting factors."""
+    message = [f"its link was busy {link['busy']:.0%} of the time"]
     drops = ((link["queue_drops"], "its queue dropped {} packets"), (link["random_losses"], "{} were lost at random"))
-    said += [text.format(count) for count, text in drops if count]
-    return ", ".join(said)
+    message += [text.format(count) for count, text in drops if count]
+    return ", ".join(message)
 
 
 def _differs(path: PathRow) -> bool:
-    """Whether the sender blamed something else for most of the time than the links did."""
+    """Whether the sender's view differs from the measurement for most of the time."""
     known, seen = path.get("limits"), path.get("sender_limits")
     return bool(known and seen) and _first(known or {}) != _first(seen or {})
 
@@ -366,7 +367,7 @@ def _first(shares: Mapping[str, float]) -> str:
 
 
 def summary_html(run: MeasuredRun) -> str:
-    """A small table for notebooks."""
+    """A table for notebooks."""
     cells = []
     for row in run.flow_rows[:20]:
         shares = ", ".join(

@@ -1,7 +1,7 @@
-"""Files of a run: Parquet, JSON, the scenario as run.
+"""Writes the files of a run: Parquet, JSON and the scenario.
 
-Owns file formats; how files come to be is the business of `files`. The same runs give the same bytes: fixed writer
-settings, rows in the order of the jobs, no clock and no path of this machine in any file.
+Owns the file formats. The same runs give the same bytes: fixed writer settings, rows in the order of the jobs, and no
+times or paths of this machine.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 
 
 TABLES = ("samples", "flows", "paths", "links", "blocks", "events")
-"""The tables of a result, each a file of that name."""
+"""The tables of a result, each in a file of its name."""
 ALWAYS = ("samples", "flows", "paths", "links")
-"""Those that every result has; the others are there where a run has such rows."""
+"""The tables of every result; the others exist only with rows."""
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:
-    """Writes a table so that equal tables give equal bytes."""
+    """Writes a table; equal tables give equal bytes."""
     with replacing(path) as file:
         pq.write_table(
             table,
@@ -54,16 +54,16 @@ def save_run(run: MeasuredRun, directory: str | PathLike[str]) -> None:
 
 
 def save_runs(runs: Sequence[MeasuredRun], directory: str | PathLike[str]) -> None:
-    """Writes several runs into one set of tables, and each scenario as it ran.
+    """Writes several runs into joint tables, and each distinct scenario.
 
-    What stood there of another result is replaced. Raises `BadFile` while another process writes there.
+    Replaces a previous result. Raises `BadFile` while another process writes there.
     """
     with only_writer(directory) as target:
         _save_runs(runs, target)
 
 
 def _save_runs(runs: Sequence[MeasuredRun], target: Path) -> None:
-    # First: a result that is replaced in part is none.
+    # First remove run.json: a partly replaced result must not look complete.
     (target / "run.json").unlink(missing_ok=True)
     _remove(target / "baselines")
     files: dict[str, str] = {}
@@ -79,13 +79,13 @@ def _save_runs(runs: Sequence[MeasuredRun], target: Path) -> None:
             write_parquet(tables[table], target / f"{table}.parquet")
         else:
             (target / f"{table}.parquet").unlink(missing_ok=True)
-    # Last: who finds it finds the rest.
+    # Last: run.json marks the result as complete.
     backend = runs[0].backend if len(runs) else "sim"
     write_json({"mptcplab": _core.__version__, "backend": backend, "runs": rows}, target / "run.json")
 
 
 def _remove(directory: Path) -> None:
-    """Removes a result that is part of the one that is replaced; files that are no result's stay."""
+    """Removes a nested result of the replaced one; keeps all other files."""
     if directory.is_symlink() or not (directory / "run.json").is_file():
         return
     names = ["run.json", "iperf3.json", *(f"{table}.parquet" for table in TABLES)]
@@ -96,7 +96,7 @@ def _remove(directory: Path) -> None:
 
 
 def described(run: MeasuredRun, scenario: str) -> dict[str, Any]:
-    """The row of a run in `run.json`; `scenario` is the name of its file."""
+    """The entry of a run in `run.json`; `scenario` is the name of its file."""
     return {
         "run": run.name,
         "seed": run.seed,
@@ -107,7 +107,7 @@ def described(run: MeasuredRun, scenario: str) -> dict[str, Any]:
 
 
 def tables_of(runs: Sequence[MeasuredRun]) -> dict[str, pa.Table]:
-    """The tables of runs by name; of blocks and events only where there are some, of no run none."""
+    """The tables of runs by name; blocks and events only if there are any; empty without runs."""
     if not len(runs):
         return {}
     found = {

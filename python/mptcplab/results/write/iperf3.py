@@ -1,6 +1,6 @@
-"""A run as `iperf3 --json` would tell it.
+"""A run in the format of `iperf3 --json`.
 
-Owns that format. Reads what a run measured, and computes nothing but sums over streams.
+Owns that format. Computes only sums over streams.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 MOST_STREAMS = 100
-"""Streams of an interval that are written; its sum is of all, and so are the streams at the end."""
+"""Maximum streams in an interval; its sum and the end of the document include all."""
 
 
 class _Series:
@@ -48,10 +48,10 @@ class _Series:
 
 
 def iperf3(run: MeasuredRun) -> dict[str, Any]:
-    """What `iperf3 --json` says about a test: a stream for each flow, with its `subflows` beside.
+    """The document: one stream per flow, with additional `subflows`.
 
-    Rates are bit/s at the application, round trips microseconds, windows bytes. The rates of
-    subflows are payload put on the path, with what was sent again.
+    Rates are bit/s at the application, RTTs microseconds, windows bytes. The rates of subflows are payload sent on the
+    path, including retransmissions.
     """
     series = _Series(run)
     times = series.times
@@ -69,7 +69,7 @@ def iperf3(run: MeasuredRun) -> dict[str, Any]:
 
 
 def _others(run: MeasuredRun, series: _Series) -> list[dict[str, Any]]:
-    """What the streams that are not written add to each sum."""
+    """The contribution of the omitted streams to each sum."""
     seconds = np.diff(np.concatenate(([0.0], series.times)))
     count, rate, again = (np.zeros(series.times.size) for _ in range(3))
     for flow, row in enumerate(run.flow_rows[MOST_STREAMS:], MOST_STREAMS):

@@ -1,7 +1,7 @@
-"""Several results as one, as mp-merge and mp-gather of the UCL study made it.
+"""Merges results, like mp-merge and mp-gather of the UCL study.
 
-Owns which results belong together and how tables become one. Keeps every row and never changes a value: where two
-runs would have the same name, the variant of the later one says where it came from.
+Owns the groups and the joint tables. Keeps every row and every value. If two runs have the same name, the variant of
+the later one gets its origin.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ TABLES = ("samples", "flows", "paths", "links", "blocks")
 
 Who = tuple[str, int, str]
 Changed = dict[Who, Who]
-"""Names of runs that another result has too, and their new ones."""
+"""Names of runs that occur in another result, and their new names."""
 
 
 def merge(directories: Sequence[str | Path], output: str | Path) -> list[Who]:
     """Writes the runs of all `directories` into one result; returns run, seed and variant of each.
 
-    Raises `BadResult` when a directory holds no result, or is the output itself. After an error, nothing of it is left.
+    Raises `BadResult` if a directory has no result, or is the output itself. After an error, all new files are removed.
     """
     target = Path(output)
     for directory in directories:
         describe(directory)
         if Path(directory).resolve() == target.resolve():
-            raise BadResult(f"{directory}: cannot be merged into itself; give another --output")
+            raise BadResult(f"{directory}: cannot be merged into itself; choose another --output")
     if (target / "run.json").exists():
-        raise BadResult(f"{target}: holds a result already; give another --output")
+        raise BadResult(f"{target}: already contains a result; choose another --output")
     is_new = not target.exists()
     written: list[Path] = []
     with only_writer(target):
@@ -57,7 +57,7 @@ def merge(directories: Sequence[str | Path], output: str | Path) -> list[Who]:
 
 
 def _merge(directories: Sequence[str | Path], target: Path, written: list[Path]) -> list[Who]:
-    """The same; `written` has the files so far."""
+    """Merges the runs; `written` collects the new files."""
     described: list[dict[str, Any]] = []
     found: dict[str, list[tuple[Path, Changed]]] = {table: [] for table in TABLES}
     for number, directory in enumerate(directories, 1):
@@ -81,11 +81,11 @@ def _merge(directories: Sequence[str | Path], target: Path, written: list[Path])
 
 
 def group(directories: Sequence[str | Path], by: Sequence[str], output: str | Path) -> dict[str, list[str]]:
-    """Merges each group of results that are alike in all of `by` into a directory of its own below `output`.
+    """Merges each group of results with equal values of all keys in `by` into its own directory below `output`.
 
     Returns the names of the groups and their members. `by` are keys of `RELATIONS`, `seed` and `variant`, or keys of
-    the scenario: `paths.wifi.loss`, `flows.*.rcvbuf`, or the last word of one.
-    `BadResult` for a key that no result has.
+    the scenario: `paths.wifi.loss`, `flows.*.rcvbuf`, or the last part of one. Raises `BadResult` for a key that no
+    result has.
     """
     loaded = {str(directory): load(directory) for directory in directories}
     for key in by:
@@ -105,7 +105,7 @@ def group(directories: Sequence[str | Path], by: Sequence[str], output: str | Pa
 
 
 def group_directories(groups: Iterable[str]) -> dict[str, str]:
-    """A name for the directory of each group; groups whose names read alike get numbers."""
+    """The directory name of each group; numbered if two are equal."""
     found: dict[str, str] = {}
     for group in groups:
         name, number = slug(group), 2
@@ -116,15 +116,16 @@ def group_directories(groups: Iterable[str]) -> dict[str, str]:
 
 
 def check_key(key: str, runs: Sequence[SavedRun]) -> None:
-    """Refuses what neither a result nor a scenario has, and says what there is."""
+    """Rejects an unknown key, and lists the known ones."""
     if key in RELATIONS or key in _OF_RUN or any(_matching(run, key) for run in runs):
         return
     keys = sorted({name for run in runs for name, _ in run.settings()})
     near = nearest(key, [*RELATIONS, *_OF_RUN, *keys])
     hint = f"did you mean {near}? " if near else ""
     raise BadResult(
-        f"no result has a key {readable(key)!r}; {hint}there are: {', '.join([*RELATIONS, *_OF_RUN])}, and of the "
-        f"scenarios {', '.join(keys) or 'none'} (* stands for any name, the last word for all that end so)"
+        f"no result has a key {readable(key)!r}; {hint}choose from: {', '.join([*RELATIONS, *_OF_RUN])}, or of the "
+        f"scenarios: {', '.join(keys) or 'none'} (* matches any name, and the last part of a key matches all keys that "
+        "end with it)"
     )
 
 
@@ -138,7 +139,7 @@ def _value(run: SavedRun, key: str) -> str:
 
 
 def _matching(run: SavedRun, key: str) -> list[tuple[str, Any]]:
-    """What the scenario has under a key, under each that a pattern stands for, or under each that ends with a word."""
+    """The value of a scenario key, of all keys that match a pattern, or of all that end with a word."""
     return [
         (name, value)
         for name, value in run.settings()
@@ -147,29 +148,29 @@ def _matching(run: SavedRun, key: str) -> list[tuple[str, Any]]:
 
 
 def _same_scenario(run: SavedRun) -> str:
-    """The scenario's name, and a digest of the rest: seeds are no part of it."""
+    """The scenario's name, and a digest of the rest without seeds."""
     text = repr(sorted((key, repr(value)) for key, value in run.settings()))
     return f"{run.name} {digest(text)}"
 
 
 def channel_relation(run: SavedRun) -> str:
-    """How the channels of a run's networks lie to each other; `BadResult` without channels.
+    """The relative channel layout of a run's networks; `BadResult` without channels.
 
-    Interfaces in one cell are one network. `one channel` where there is only one, `cross band` where one is in the
-    5 GHz band (32 and above) and one in the 2.4 GHz band (1 to 14), `same channel` where all are equal,
-    `non-overlapping` where all of one band are 5 apart or more, otherwise `overlapping`.
+    Interfaces of one cell are one network. `one channel` for a single channel; `cross band` for 5 GHz (32 and above)
+    with 2.4 GHz (1 to 14); `same channel` if all are equal; `non-overlapping` if all channels of a band differ by at
+    least 5; otherwise `overlapping`.
     """
     networks = {str(run.line(path).get("cell", path)): run.channel(path) for path in run.paths}
     channels = [number for number in networks.values() if number is not None]
     if not channels:
-        raise BadResult(f"{run.source or run.name}: its scenario has no radio cells, so no interface has a channel")
+        raise BadResult(f"{run.source or run.name}: the scenario has no radio cells, so no interface has a channel")
     if len(channels) == 1:
         return "one channel"
     if len({number > 14 for number in channels}) > 1:
         return "cross band"
     if len(set(channels)) == 1:
         return "same channel"
-    # Channels of 2.4 GHz are 5 MHz apart and 20 MHz wide; those of 5 GHz are numbered by 5 MHz too.
+    # 2.4 GHz channels are 5 MHz apart and 20 MHz wide; 5 GHz channels are numbered in steps of 5 MHz too.
     apart = min(abs(one - other) for one, other in combinations(channels, 2))
     return "non-overlapping" if apart >= (5 if channels[0] <= 14 else 4) else "overlapping"
 
@@ -199,7 +200,7 @@ def _who(row: Mapping[str, Any]) -> Who:
 def _distinct(
     rows: Iterable[dict[str, Any]], taken: set[Who], directory: str, number: int
 ) -> list[tuple[Who, dict[str, Any]]]:
-    """Each run's name so far, and its row with a name that no other run has."""
+    """The previous name of each run, and its row with a unique name."""
     named = []
     for row in rows:
         before, new = _who(row), dict(row)
@@ -219,7 +220,7 @@ def _scenario_name(number: int) -> str:
 def _scenarios(
     directory: str | Path, target: Path, names: Iterable[tuple[Who, dict[str, Any]]], count: int
 ) -> list[dict[str, Any]]:
-    """Copies the scenarios under new names; the rows with these."""
+    """Copies the scenarios under new names; returns the rows with these."""
     rows = []
     for at, (_, row) in enumerate(names, count + 1):
         name = _scenario_name(at)
@@ -229,17 +230,17 @@ def _scenarios(
 
 
 def _join(table: str, files: Sequence[tuple[Path, Changed]], target: Path) -> None:
-    """One table of all, a group of rows in memory at a time."""
+    """One joint table, with one row group in memory at a time."""
     wanted = SAMPLES if table == "samples" else None
     pieces = (_renamed(piece, changed) for file, changed in files for piece in read_pieces(file, wanted))
     try:
         join(pieces, [read_columns(file) for file, _ in files], target)
     except pa.ArrowException as error:
-        raise BadResult(f"{table}.parquet: the results do not go together: {error}") from error
+        raise BadResult(f"{table}.parquet: the results cannot be joined: {error}") from error
 
 
 def _renamed(table: pa.Table, changed: Changed) -> pa.Table:
-    """The table with the new names of its runs; the rows of a run stand together."""
+    """The table with the new names of its runs; the rows of a run are contiguous."""
     if not changed or not table.num_rows:
         return table
     table = table.unify_dictionaries()

@@ -1,6 +1,6 @@
-"""One Parquet file of many, piece by piece: memory holds a piece, however large the files are.
+"""Joins Parquet files piece by piece: memory holds one piece, for any size of the files.
 
-Owns how tables of several files become one: a column that one has not is null there, text is numbered.
+Owns the joint schema: missing columns are null, text becomes dictionaries.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import pyarrow.parquet as pq
 from mptcplab.util.files import replacing
 
 ROWS = 1 << 20
-"""Rows of a group."""
+"""Rows of a row group."""
 
 
 def join(pieces: Iterable[pa.Table], schemas: Sequence[pa.Schema], target: Path) -> None:
-    """Writes the pieces one after the other; `schemas` are those that occur. The same pieces give the same bytes.
+    """Writes the pieces in order; `schemas` are those of all pieces. The same pieces give the same bytes.
 
-    Raises `pa.ArrowException` where they do not go together.
+    Raises `pa.ArrowException` if the schemas cannot be joined.
     """
     schema = pa.unify_schemas(_alike([_plain(one) for one in schemas]), promote_options="default")
     waiting: list[pa.Table] = []
@@ -61,7 +61,7 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def _alike(schemas: Sequence[pa.Schema]) -> list[pa.Schema]:
-    """Values that one sweep has as numbers and another one as text are text in both."""
+    """Values that are numbers in one sweep and text in another become text."""
     kinds: dict[str, set[pa.DataType]] = {}
     for schema in schemas:
         for one in schema:
@@ -73,7 +73,7 @@ def _alike(schemas: Sequence[pa.Schema]) -> list[pa.Schema]:
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:
-    """Numbered text of every file under one type, and text that another file has numbered under the same."""
+    """Dictionaries of all files with one type, including text that another file has as a dictionary."""
     text = pa.dictionary(pa.int32(), pa.string())
     return pa.schema([pa.field(one.name, text if _is_text(one.type) else one.type) for one in schema])
 

@@ -1,8 +1,8 @@
-"""Events as qlog, one file for each host: JSON text sequences (RFC 7464) of the sequential schema.
+"""Writes events as qlog, one file per host: JSON text sequences (RFC 7464) of the sequential schema.
 
-Owns the form, which is that of draft-ietf-quic-qlog-main-schema from -11 on: `file_schema`, `serialization_format`,
-times relative to the start of the run in milliseconds, names in the namespace `mptcp`, the path as the `tuple`. What an
-event has in `data` is told in docs/events.md. Written row by row, so that memory does not grow with the file.
+Owns the format, draft-ietf-quic-qlog-main-schema from -11 on: `file_schema`, `serialization_format`, times in
+milliseconds since the start of the run, names in the namespace `mptcp`, the path as the `tuple`. docs/events.md
+describes the `data` of an event. Memory does not grow with the file.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 FILE_SCHEMA = "urn:ietf:params:qlog:file:sequential"
 FORMAT = "application/qlog+json-seq"
 EVENT_SCHEMA = "urn:mptcplab:qlog:mptcp:1"
-"""The namespace of docs/events.md; a private one, as the draft lets others make theirs."""
+"""The private namespace of docs/events.md, as the draft allows."""
 RECORD = b"\x1e"
 ROWS = 4096
-"""Rows that are turned into objects at a time."""
+"""Rows that are converted at a time."""
 
 
 def write(run: TracedRun, directory: Path) -> list[Path]:
-    """Writes `HOST.sqlog` for each host of a run that has events; says where they are."""
+    """Writes `HOST.sqlog` for each host of a run with events; returns their paths."""
     written: list[Path] = []
     for host in run.names("host"):
         name = _safe(host)
@@ -73,7 +73,7 @@ def event(row: dict[str, Any]) -> dict[str, Any]:
     for name in events.fields():
         value = row[name]
         if value is not None:
-            # Times in milliseconds, as everywhere in qlog.
+            # qlog times are in milliseconds.
             data[f"{name.removesuffix('_s')}_ms" if name.endswith("_s") else name] = (
                 value * 1e3 if name.endswith("_s") else value
             )

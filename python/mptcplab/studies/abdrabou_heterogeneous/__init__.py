@@ -15,9 +15,11 @@ STUDY = Study(
     title="Multipath TCP over heterogeneous wireless networks",
     source="Atef Abdrabou and Monika Prakash, Experimental Performance Study of Multipath TCP over Heterogeneous "
     "Wireless Networks (UAE University)",
-    summary="Four pairs send files at once, each over a crowded WiFi network and a dedicated link of its own. WiFi's "
-    "part grows with segments and buffers and falls with the rate of the dedicated link. What 6 Mb/s means is open, "
-    "so both readings are run.",
+    summary=(
+        "Four pairs send files at once, each over a crowded WiFi network and its own dedicated link. The share of "
+        "WiFi grows with segments and buffers, and falls with the rate of the dedicated link. The study does not "
+        "specify the meaning of 6 Mb/s, so both interpretations are run."
+    ),
     experiments=[Interfaces(), Rate(), Buffer(), SegmentSize(), Preference(), PairControls()],
     assumptions=ASSUMPTIONS,
     kind="conference paper",

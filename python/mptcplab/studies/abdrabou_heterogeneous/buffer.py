@@ -1,4 +1,4 @@
-"""Experiment B3: the receive buffer (figure 5), and what the sender's stack has to do with it."""
+"""Experiment B3: the receive buffer (figure 5), and the effect of the sender's stack."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FEWER, SLOW = Bound("share", high=50, strict=True), Bound("WiFi", high=3, strict
 KEY = "flows.*.rcvbuf"
 BOTH_NEW = Published("published: both, around 10.5 Mb/s", "pair_rate", KEY, level=10.5)
 WIFI_OLD = Published("published: WiFi below 3 Mb/s", "wifi_rate", KEY, level=3)
-SHARE_NEW = Published("published: 70 % at most", "wifi_share", KEY, level=70)
+SHARE_NEW = Published("published: 70% at most", "wifi_share", KEY, level=70)
 SHARE_OLD = Published("published: below half", "wifi_share", KEY, level=50)
 
 
@@ -62,13 +62,13 @@ class Buffer(Experiment):
     published = (
         replace(BOTH_NEW, label="published with 802.11n: around 10.5 Mb/s"),
         replace(WIFI_OLD, label="published with 802.11g and a: below 3 Mb/s"),
-        replace(SHARE_NEW, label="published with 802.11n: 70 % at most"),
+        replace(SHARE_NEW, label="published with 802.11n: 70% at most"),
         replace(SHARE_OLD, label="published with 802.11g and a: below half", line="dotted"),
     )
     setup = (
-        "Four pairs transfer 15 MB each over WiFi of three standards and a dedicated link of 6 Mb/s; receive buffers "
-        "of 20 to 320 KB. The buffer is the window that the receiver offers. The kernel is not stated: the runs are "
-        "those of a stack that keeps two packets of a subflow in the host's own queue; two older ones are run besides."
+        "Four pairs transfer 15 MB each over WiFi of three standards and a dedicated link of 6 Mb/s, with receive "
+        "buffers of 20 to 320 KB. The buffer is the offered window. The kernel is not specified. The runs use a stack "
+        "with two packets of a subflow in the local queue; two older stacks are run for comparison."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -78,11 +78,11 @@ class Buffer(Experiment):
             for standard in SOME:
                 for buffer in _elsewhere(effort):
                     scenario = shorter(Setup(standard, buffer=buffer, stack=stack), effort).scenario()
-                    for seed in seeds(effort, beside=True):
+                    for seed in seeds(effort, comparison=True):
                         yield Point((stack, standard, buffer), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts B-3ab.1 to B-3c.4."""
+        """Claims B-3ab.1 to B-3c.4."""
         buffers = _buffers(effort)
         curves = parts.table(measured, buffers)
         stacks = {
@@ -91,7 +91,7 @@ class Buffer(Experiment):
         }
         note = _note(stacks)
         section_6 = parts.fact(
-            self, "B-6", "with each standard WiFi's share is higher with 320 KB than with 20 KB",
+            self, "B-6", "with each standard, WiFi's share is higher with 320 KB than with 20 KB",
             "section VI: WiFi's share rises with the buffer", curves, _rises_too,
             lambda row: ", ".join(f"{at} {parts.listed(row[at].share, 1)}" for at in (*OLD, "802.11n")) + " %",
         )  # fmt: skip
@@ -114,13 +114,13 @@ class Buffer(Experiment):
 
         return [
             parts.fact(
-                self, "B-3ab.1", "with 802.11g and 802.11a the dedicated link carries more than WiFi at every buffer",
+                self, "B-3ab.1", "with 802.11g and 802.11a, the dedicated link carries more than WiFi at every buffer",
                 "prefers the dedicated link irrespective of the buffer", curves,
                 lambda row: [one for at in OLD for one in row[at].each("share", FEWER, who=at)],
                 lambda row: f"Mb/s over WiFi and the dedicated link: {each(row)}",
             ),
             parts.fact(
-                self, "B-3ab.2", "a buffer of 320 KB gives 1 to 1.25 times what one of 20 KB gives",
+                self, "B-3ab.2", "a buffer of 320 KB gives 1 to 1.25 times the throughput of 20 KB",
                 "only a slight increase", curves,
                 lambda row: [_gained(row[at], at) for at in OLD],
                 lambda row: ", ".join(f"{at} {_gain(row[at]):.2f}" for at in OLD),
@@ -147,10 +147,13 @@ class Buffer(Experiment):
         def shares(row: Mapping[Standard, Parts]) -> str:
             return f"{parts.listed(row['802.11n'].share, 1)} %"
 
-        half = "As a token bucket the dedicated link carries a fifth more than at that PHY rate, and WiFi no more."
+        half = (
+            "As a token bucket, the dedicated link carries a fifth more than at that PHY rate, and WiFi carries no "
+            "more."
+        )
         return [
             parts.fact(
-                self, "B-3c.1", "with 802.11n and 20 or 40 KB the share of WiFi is within 7 points of half",
+                self, "B-3c.1", "with 802.11n and 20 or 40 KB, the share of WiFi is within 7 points of half",
                 "almost the same", curves,
                 lambda row: row["802.11n"].each("share", Bound("half", 43, 57), at=(20, 40)),
                 shares, note=note,
@@ -163,17 +166,17 @@ class Buffer(Experiment):
                 shares, note=half,
             ),
             parts.fact(
-                self, "B-3c.3", "the share of WiFi is at most 70 % at every buffer",
-                "does not exceed 70 %", curves,
+                self, "B-3c.3", "the share of WiFi is at most 70% at every buffer",
+                "does not exceed 70%", curves,
                 lambda row: row["802.11n"].each("share", Bound("share", high=70)),
                 shares,
             ),
             parts.fact(
-                self, "B-3c.4", "with 320 KB a pair gets 10.5 Mb/s within 15 %",
+                self, "B-3c.4", "with 320 KB, a pair gets 10.5 Mb/s within 15%",
                 "around 10.5 Mb/s", curves,
                 lambda row: row["802.11n"].each("total", Bound("total", 10.5 * 0.85, 10.5 * 1.15), at=(LARGEST,)),
                 lambda row: f"{row['802.11n'].total[LARGEST]} Mb/s",
-                note="Figure 3 of the study has 15 s, that is 8 Mb/s, for the same (see B1).",
+                note="Figure 3 of the study has 15 s for the same network, which is 8 Mb/s (see B1).",
             ),
         ]  # fmt: skip
 
@@ -183,7 +186,7 @@ def _buffers(effort: Effort) -> tuple[int, ...]:
 
 
 def _elsewhere(effort: Effort) -> tuple[int, ...]:
-    """Those of the other stacks: with `quick` those that are spoken of."""
+    """The other stacks; with `quick` only those that the text mentions."""
     return effort.pick((SMALLEST, 40, LARGEST), BUFFERS, BUFFERS)
 
 
@@ -219,17 +222,17 @@ def _rises_too(row: Mapping[Standard, Parts]) -> list[Check]:
 
 
 def _note(stacks: Mapping[Stack, Mapping[Standard, Parts]]) -> str:
-    """What the stacks do, and why."""
+    """The effect of each stack, and its reason."""
     found = "; ".join(
         f"{STACK_WORDS[stack]}: 802.11g gains {_gain(row['802.11g']):.2f}, WiFi's share with 802.11n is "
         f"{row['802.11n'].share[20].mean:.0f} and {row['802.11n'].share[40].mean:.0f} %"
         for stack, row in stacks.items()
     )
     return (
-        f"By stack, from {SMALLEST} KB to {LARGEST} KB and at 20 and 40 KB ({MAIN}): {found}. Where the host's own "
-        "queue takes the whole window, the dedicated link holds all that a small buffer allows. Its round trip then "
-        "stays below the last that WiFi showed, and lowest-RTT never tries WiFi again. Small queues leave the rest of "
-        "the window to WiFi. The study does not name its kernel; this stack was chosen after looking at results."
+        f"By stack, from {SMALLEST} KB to {LARGEST} KB and at 20 and 40 KB ({MAIN}): {found}. If the local queue takes "
+        "the whole window, the dedicated link holds all data that a small buffer allows. Its RTT then stays below the "
+        "last RTT of WiFi, and the lowest-RTT scheduler never tries WiFi again. Small queues leave the rest of the "
+        "window to WiFi. The study does not name its kernel; this stack was chosen after seeing results."
     )
 
 
@@ -241,8 +244,8 @@ def _picture(measured: Measured, curves: Table) -> Picture:
             WIFI_OLD.draw(axes)
 
     caption = (
-        "Figure 5: what a pair carries over both networks and over each, by the receive buffer. Above, 6 Mb/s is a PHY "
-        "rate; below, a token bucket."
+        "Figure 5: throughput of a pair over both networks and over each, by the receive buffer. Above, 6 Mb/s is a "
+        "PHY rate; below, a token bucket."
     )
     return parts.picture(
         "abdrabou-heterogeneous-b3", caption, measured, curves, x="receive buffer [KB]", published=published
@@ -259,7 +262,7 @@ def _stack_picture(measured: Measured, stacks: Mapping[Stack, Mapping[Standard, 
             figure_style.curve(panel, places, means, STACK_WORDS[stack], figure_style.LOOKS[look], spread=spread)
             panel.set_xticks(places, [str(size) for size in row])
         if standard == "802.11n":
-            figure_style.accepted_range(panel, 43, 57, "taken for `almost the same`", over=(-0.2, 1.2))
+            figure_style.accepted_range(panel, 43, 57, "accepted as `almost the same`", over=(-0.2, 1.2))
             SHARE_NEW.draw(panel)
         else:
             SHARE_OLD.draw(panel)
@@ -272,7 +275,7 @@ def _stack_picture(measured: Measured, stacks: Mapping[Stack, Mapping[Standard, 
         handles, labels = panel.get_legend_handles_labels()
         found |= dict(zip(labels, handles, strict=True))
     figure.legend(list(found.values()), list(found), loc="outside lower center", ncols=3)
-    caption = "The share of WiFi by receive buffer, for three stacks that a sender of the time could have had."
+    caption = "The share of WiFi by receive buffer, for three possible stacks of that time."
     held = {
         panel: [
             of_keys(

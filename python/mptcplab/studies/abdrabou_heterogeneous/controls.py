@@ -1,4 +1,4 @@
-"""Controls of study B: what theory demands of its WiFi cell and of four pairs."""
+"""Controls of study B: theory of its WiFi cell and of four pairs."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ class PairControls(controls.Controls):
     name = "B0"
     title = "Controls on WiFi and four pairs"
     setup = (
-        "Not of the study. One 802.11g cell at 54 Mb/s in which 1, 5 and 20 stations always have something to send "
-        "(B-0.1 to B-0.3); the study's four pairs with files of 5 MB: over 802.11n alone, over the dedicated links "
-        "alone, over both, and over both with receive buffers of 40 KB."
+        "Not part of the study. One 802.11g cell at 54 Mb/s with 1, 5 and 20 saturated stations (B-0.1 to B-0.3). The "
+        "study's four pairs with files of 5 MB: over 802.11n alone, over the dedicated links alone, over both, and "
+        "over both with receive buffers of 40 KB."
     )
 
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:  # noqa: ARG002
@@ -41,23 +41,23 @@ class PairControls(controls.Controls):
         return found | {(name,): setup.scenario() for name, setup in setups.items()}
 
     def claims(self, measured: Measured) -> Claims:
-        """What theory says of each."""
+        """Theory for each."""
         near = Bound("of Bianchi", controls.BIANCHI_LEAST, controls.BIANCHI_MOST)
         yield Claim(
             "B-0.1",
-            "1 and 5 saturated stations carry what Bianchi's model says",
+            "the throughput of 1 and 5 saturated stations follows Bianchi's model",
             "Bianchi 2000, within 5%",
             [controls.saturated_rate(measured, n, near) for n in STATIONS[:2]],
         )
         yield Claim(
             "B-0.2",
-            "20 saturated stations carry what Bianchi's model says",
+            "the throughput of 20 saturated stations follows Bianchi's model",
             "Bianchi 2000, within 5%",
             [controls.saturated_rate(measured, n, near) for n in STATIONS[2:]],
         )
         yield Claim(
             "B-0.3",
-            "of 5 and 20 saturated stations as many transmissions collide as Bianchi's model says",
+            "the collision probability of 5 and 20 saturated stations follows Bianchi's model",
             "Bianchi 2000, within 3 points",
             [
                 controls.collisions(measured, n, Bound("collisions", -controls.COLLIDES, controls.COLLIDES))
@@ -68,25 +68,25 @@ class PairControls(controls.Controls):
         gain = measured.ratio(total, ("both",), total, (best,))
         yield Claim(
             "B-0.4",
-            f"pairs with both links get at least what they get on the better one alone, with {LARGEST} KB",
+            f"pairs with both links get at least the rate of the better one alone, with {LARGEST} KB",
             controls.GOAL_1,
             [Check("both over the better one", gain, Bound("improves", low=controls.LEAST))],
         )
         yield Claim(
             "B-0.5",
-            f"M1 retransmits where receive buffers have {SMALL} KB",
+            f"M1 retransmits with receive buffers of {SMALL} KB",
             controls.MECHANISM,
             [controls.repeated(measured, Bound("M1 acts", low=0, strict=True), "small")],
         )
         yield Claim(
             "B-0.6",
-            f"M2 halves windows where receive buffers have {SMALL} KB",
+            f"M2 halves windows with receive buffers of {SMALL} KB",
             controls.MECHANISM,
             [controls.penalised(measured, Bound("M2 acts", low=1), "small")],
         )
         yield Claim(
             "B-0.7",
-            "one acknowledgement for two segments, and one at once after a loss",
+            "one acknowledgement per two segments, and an immediate one after a loss",
             "RFC 5681 section 4.2",
             [
                 controls.acks(

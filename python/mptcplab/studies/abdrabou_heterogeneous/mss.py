@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SIZES = (256, 512, 1024, FULL_MSS)
 """Bytes; the study states none."""
 LARGE = 512
-"""Bytes: from here on the dedicated link is judged."""
+"""Minimum bytes for judging the dedicated link."""
 
 WIFI = Published("published: WiFi below 3 Mb/s (figure 5)", "wifi_rate", "flows.*.mss", level=3)
 
@@ -44,8 +44,8 @@ class SegmentSize(Experiment):
     title = "The maximum segment size"
     published = (replace(WIFI, label="published with 802.11g and a: WiFi below 3 Mb/s (figure 5)"),)
     setup = (
-        "Four pairs transfer 15 MB each over WiFi of three standards and a dedicated link of 6 Mb/s; segments of 256 "
-        "to 1460 bytes, of which the study states none but the maximum. Receive buffers of 320 KB."
+        "Four pairs transfer 15 MB each over WiFi of three standards and a dedicated link of 6 Mb/s. Segments have "
+        "256 to 1460 bytes; the study specifies only the maximum. Receive buffers have 320 KB."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -53,7 +53,7 @@ class SegmentSize(Experiment):
         yield from parts.points(effort, _sizes(effort), _setup)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts B-4.1 to B-4.5."""
+        """Claims B-4.1 to B-4.5."""
         curves = parts.table(measured, _sizes(effort))
 
         def rows(row: Mapping[Standard, Parts], digits: int = 2, part: str = "wifi") -> str:
@@ -68,7 +68,7 @@ class SegmentSize(Experiment):
             ),
             self._dedicated(curves),
             parts.fact(
-                self, "B-4.3", "the whole grows with each larger segment, with all standards",
+                self, "B-4.3", "the total grows with each larger segment, with all standards",
                 "a better overall throughput", curves,
                 lambda row: [one for at in STANDARDS for one in row[at].steps("total", parts.RISES, who=at)],
                 lambda row: f"Mb/s: {rows(row, part='total')}",
@@ -81,7 +81,7 @@ class SegmentSize(Experiment):
                 note="Fewer neighbours at 5 GHz are an assumption, made from these words.", origin="by construction",
             ),
             parts.fact(
-                self, "B-4.5", "with 802.11n the share of WiFi rises with the size, to between 50 and 60 %",
+                self, "B-4.5", "with 802.11n, the share of WiFi rises with the size, to between 50 and 60%",
                 "slightly more than the dedicated link share", curves,
                 lambda row: [
                     *row["802.11n"].steps("share", parts.RISES),
@@ -93,9 +93,9 @@ class SegmentSize(Experiment):
         return Outcome(facts, [_picture(measured, curves)])
 
     def _dedicated(self, curves: Table) -> Fact:
-        """B-4.2, for which overhead of each frame decides where 6 Mb/s is a PHY rate."""
+        """B-4.2, which the overhead of each frame decides if 6 Mb/s is a PHY rate."""
         return self.fact(
-            "B-4.2", "what the dedicated link carries varies by at most 15 % of its mean from 512 bytes on",
+            "B-4.2", "the throughput of the dedicated link varies by at most 15% of its mean from 512 bytes on",
             published="not significantly affected",
             checks={
                 reading: [
@@ -106,9 +106,11 @@ class SegmentSize(Experiment):
             },
             main=MAIN,
             why=WHY,
-            reason="At a PHY rate each frame costs preamble, interframe space, backoff and acknowledgement, for a "
-            "segment of 512 bytes as for one of 1460 (IEEE 802.11). That speaks for a limit of the rate; the share of "
-            "WiFi in figures 4 and 6 (B-2.1, B-4.5) speaks for the PHY rate.",
+            reason=(
+                "At a PHY rate, each frame costs preamble, interframe space, backoff and acknowledgement, for a "
+                "segment of 512 bytes as for one of 1460 (IEEE 802.11). This supports a rate limit; the share of "
+                "WiFi in figures 4 and 6 (B-2.1, B-4.5) supports the PHY rate."
+            ),
         )  # fmt: skip
 
 
@@ -121,7 +123,7 @@ def _setup(standard: Standard, reading: Reading, size: int) -> Setup:
 
 
 def _range(curve: Parts) -> Interval:
-    """Highest less lowest, to the mean, of the sizes from `LARGE` on; where nothing came, the most there can be."""
+    """The range over the mean, of sizes from `LARGE` on; the maximum without data."""
     rows = zip(*(values for size, values in curve.runs["dedicated"].items() if size >= LARGE), strict=True)
     return interval((max(row) - min(row)) * len(row) / sum(row) if any(row) else len(row) for row in rows)
 
@@ -132,14 +134,14 @@ def _picture(measured: Measured, curves: Table) -> Picture:
         over = (last - 0.2, last + 0.2)
         if standard == "802.11n":
             half = curve.dedicated[FULL_MSS].mean
-            figure_style.accepted_range(axes, half, 1.5 * half, "taken for `slightly more than dedicated`", over=over)
+            figure_style.accepted_range(axes, half, 1.5 * half, "accepted as `slightly more than dedicated`", over=over)
         else:
             WIFI.draw(axes)
 
     caption = (
-        "Figure 6: what a pair carries over both networks and over each, by the maximum segment size. Above, 6 Mb/s is "
-        "a PHY rate; below, a token bucket. The study says that WiFi and the whole rise, and that the dedicated link "
-        "stays."
+        "Figure 6: throughput of a pair over both networks and over each, by the maximum segment size. Above, 6 Mb/s "
+        "is a PHY rate; below, a token bucket. In the study, WiFi and the total rise, and the dedicated link stays "
+        "constant."
     )
     return parts.picture(
         "abdrabou-heterogeneous-b4", caption, measured, curves, x="maximum segment size [bytes]", published=published

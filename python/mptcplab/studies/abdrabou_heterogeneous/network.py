@@ -1,12 +1,11 @@
-"""The network of study B: four pairs at once, each with a way over two WiFi cells and a link of its own.
+"""The network of study B: four pairs at once, each with a path over two WiFi cells and a dedicated link.
 
-Owns the topology, the interference and the stacks, and how a transfer is measured. Judges nothing.
+Owns the topology, the interference, the stacks, and the measurement of a transfer. Judges nothing.
 
-The senders' cell and the receivers' cell have channels that do not overlap, and a wire between their routers. The
-dedicated link is read in two ways: as an 802.11a cell of two stations at that PHY rate, in which the sender is the
-access point as the study says, or as a plain line of that rate, as a token bucket makes it.
-
-What the study leaves open is in `assumptions`.
+The cells of senders and receivers use non-overlapping channels, and their routers are joined by a wire. The dedicated
+link is interpreted in two ways. One is an 802.11a cell of two stations at that PHY rate, with the sender as the access
+point, as in the study. The other is a plain link with a token bucket of that rate. `assumptions` lists unspecified
+settings.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ MEGABYTES = 15
 Standard = Literal["802.11g", "802.11a", "802.11n"]
 STANDARDS: tuple[Standard, ...] = ("802.11g", "802.11a", "802.11n")
 CHANNELS: Mapping[Standard, tuple[int, int]] = {"802.11g": (1, 11), "802.11a": (36, 48), "802.11n": (1, 11)}
-"""Of the senders' and of the receivers' router; at 5 GHz those on which the study met interference."""
+"""Channels of the senders' and of the receivers' router; at 5 GHz those with interference in the study."""
 BEST_RATES: Mapping[Standard, str] = {"802.11g": "54Mbit", "802.11a": "54Mbit", "802.11n": "65Mbit"}
 NEIGHBOURS: Mapping[Standard, int] = {"802.11g": 3, "802.11a": 2, "802.11n": 3}
 HABITS = {"on": "100ms", "off": "25ms"}
 RING = 2
-"""Frames that a station keeps in the device, and so the longest aggregate it sends."""
+"""Frames that a station keeps in the device, which limits its aggregates."""
 DEDICATED_CHANNELS = (100, 112, 124, 149)
 
 Reading = Literal["PHY rate", "token bucket"]
@@ -41,7 +40,7 @@ MAIN: Reading = "PHY rate"
 WHY = "6 and 54 Mb/s are the ends of the rates of 802.11a and g, and the link was an 802.11 adapter"
 
 RATES = (6, 9, 12, 18, 24, 36, 48, 54)
-"""Mb/s of the dedicated link; the study states the ends."""
+"""Mb/s of the dedicated link; the study specifies only the ends."""
 LARGEST = 320
 """KB: the default receive buffer."""
 FULL_MSS = 1460
@@ -52,15 +51,16 @@ STACKS: Mapping[Stack, Mapping[str, Any]] = {
     "128 KB": LINUX_2013 | {"small_queues": "128KB", "penalty_rule": "kernel_0.89"},
     "original M2": LINUX_2013 | {"penalty_rule": "original"},
 }
-"""TCP small queues hold two packets of a subflow since Linux 3.19 and held 128 KB before; windows grow by bytes since
-4.0, and M2 has its later rule since MPTCP 0.89. The last has none of that, as MPTCP 0.86 on Linux 3.5.
+"""TCP small queues hold two packets of a subflow since Linux 3.19, and 128 KB before. Windows grow by bytes since Linux
+4.0, and M2 has its later rule since MPTCP 0.89. The last stack has none of that, like MPTCP 0.86 on Linux 3.5.
 
-The first was chosen after looking at results: it alone uses WiFi with small receive buffers (see B3)."""
+The first was chosen after seeing results, because only it uses WiFi with small receive buffers (see B3).
+"""
 
 
 @dataclass(frozen=True)
 class Setup:
-    """One measurement: what the pairs use, and what is varied."""
+    """A measurement: the networks of the pairs, and the varied settings."""
 
     standard: Standard = "802.11n"
     wifi: bool = True
@@ -68,15 +68,15 @@ class Setup:
     rate: int = 6
     """Mb/s of the dedicated link."""
     buffer: int = LARGEST
-    """KB at the receivers."""
+    """Receive buffer in KB."""
     mss: int = FULL_MSS
     stack: Stack = "two packets"
     one_channel: bool = False
-    """Whether both routers are on the senders' channel, with its neighbours alone."""
+    """Whether both routers are on the senders' channel, with its neighbours only."""
     seconds: float = 40
-    """More than the slowest transfer takes."""
+    """Longer than the slowest transfer."""
     megabytes: int = MEGABYTES
-    """A pair's file."""
+    """The file of a pair."""
 
     def scenario(self) -> Scenario:
         """The scenario."""
@@ -126,32 +126,32 @@ class Setup:
 
 
 def shorter(setup: Setup, effort: Effort) -> Setup:
-    """With `quick` a third of the file, where what matters is how fast it comes."""
+    """With `quick`, a third of the file where only the rate matters."""
     return replace(setup, megabytes=effort.pick(MEGABYTES // 3, MEGABYTES, MEGABYTES))
 
 
-def seeds(effort: Effort, *, beside: bool = False) -> range:
-    """Fifty repetitions in the study. `beside` as in `Effort.seeds`, and with three of them by default."""
-    return effort.seeds(3, 3 if beside else 4, 10, beside=beside)
+def seeds(effort: Effort, *, comparison: bool = False) -> range:
+    """Fifty repetitions in the study. `comparison` as in `Effort.seeds`, by default with three seeds."""
+    return effort.seeds(3, 3 if comparison else 4, 10, comparison=comparison)
 
 
 def transfer_time(run: Run, pair: int) -> float:
-    """Seconds in which a pair's file was transferred; the whole run if it was not."""
+    """Transfer time of a pair's file, seconds; the whole run if it did not end."""
     return run.flow(f"pair{pair}")["completion_s"] or run.scenario.duration
 
 
 def mean_time(run: Run) -> float:
-    """Seconds, mean over the pairs."""
+    """Mean over the pairs, seconds."""
     return sum(transfer_time(run, pair) for pair in PAIRS) / len(PAIRS)
 
 
 def total(run: Run) -> float:
-    """Mb/s of a pair: what arrived over the time of its transfer, mean over the pairs."""
+    """Mb/s of a pair over the time of its transfer, mean over the pairs."""
     return sum(_rate(run, pair) for pair in PAIRS) / len(PAIRS)
 
 
 def wifi(run: Run) -> float:
-    """Mb/s of a pair over WiFi: its part of `total`."""
+    """Mb/s of a pair over WiFi: a part of `total`."""
     return sum(_rate(run, pair) * _wifi_part(run, pair) for pair in PAIRS) / len(PAIRS)
 
 

@@ -1,6 +1,6 @@
-"""What a pair carries over each network, for each standard and reading, as one value is varied.
+"""Throughput of a pair over each network, by standard, interpretation and one varied value.
 
-Owns the tables of figures 5 and 6, how they are drawn and how they are put into words. Judges nothing.
+Owns the tables of figures 5 and 6, their drawing and their text. Judges nothing.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Parts:
-    """One curve: by what is varied, Mb/s of a pair, and % of the whole."""
+    """A curve: Mb/s of a pair and shares in %, by the varied value."""
 
     total: Mapping[int, Estimate]
     wifi: Mapping[int, Estimate]
     dedicated: Mapping[int, Estimate]
     share: Mapping[int, Estimate]
     runs: Mapping[str, Mapping[int, list[float]]]
-    """The same by name of the field, run by run."""
+    """The values by name of the field, run by run."""
 
     def each(self, name: str, bound: Bound, *, who: str = "", at: Iterable[int] | None = None) -> list[Check]:
-        """Each value against a bound."""
+        """Each value with a bound."""
         row = self.runs[name]
         return [
             Check(_label(who, value), interval(row[value]), bound, UNITS[name]) for value in (row if at is None else at)
         ]
 
     def steps(self, name: str, bound: Bound, *, who: str = "") -> list[Check]:
-        """Each value less the one before."""
+        """Each value minus the previous one."""
         row = self.runs[name]
         return [
-            Check(_label(who, f"{after} less {before}"), difference(row[after], row[before], paired=False), bound)
+            Check(_label(who, f"{after} minus {before}"), difference(row[after], row[before], paired=False), bound)
             for before, after in pairwise(row)
         ]
 
@@ -78,7 +78,7 @@ def points(effort: Effort, values: Sequence[int], setup: Callable[[Standard, Rea
         for reading in READINGS:
             for value in values:
                 scenario = shorter(setup(standard, reading, value), effort).scenario()
-                for seed in seeds(effort, beside=reading != MAIN):
+                for seed in seeds(effort, comparison=reading != MAIN):
                     yield Point((standard, reading, value), scenario, seed)
 
 
@@ -113,7 +113,7 @@ def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
     note: str = "",
     origin: Origin = "published",
 ) -> Fact:
-    """A fact checked with both readings and judged by the main one."""
+    """A claim checked with both interpretations and judged by the main one."""
     return experiment.fact(
         number,
         statement,
@@ -128,7 +128,7 @@ def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
 
 
 def compared(first: Parts, second: Parts, name: str, bound: Bound) -> list[Check]:
-    """A part of one curve less that of another, at each value."""
+    """A field of one curve minus that of another, at each value."""
     return [
         Check(str(at), difference(values, second.runs[name][at], paired=False), bound, UNITS[name])
         for at, values in first.runs[name].items()
@@ -140,7 +140,7 @@ def _label(who: str, what: object) -> str:
 
 
 def listed(row: Mapping[int, Estimate], digits: int = 2) -> str:
-    """The means of a curve, the widest interval after them."""
+    """The means of a curve, followed by the widest interval."""
     widest = max((one.half_width for one in row.values()), default=0.0)
     return ", ".join(f"{one.mean:.{digits}f}" for one in row.values()) + f" (± {widest:.{digits}f} at most)"
 
@@ -154,7 +154,7 @@ def picture(  # noqa: PLR0913, RUF100 - what differs between the figures
     x: str,
     published: Callable[[Axes, Standard, Parts], None],
 ) -> Picture:
-    """A column for each standard, a row for each reading; values are drawn at equal distances."""
+    """One column per standard, one row per interpretation; values are drawn at equal distances."""
     columns = len(STANDARDS)
     figure, axes = figure_style.new_figure(columns, len(READINGS), width=3.6, height=3.0)
     for row, reading in enumerate(READINGS):

@@ -1,4 +1,4 @@
-"""Experiments B2 and B5: the rate of the dedicated link (figure 4), and when WiFi carries more than it does."""
+"""Experiments B2 and B5: the rate of the dedicated link (figure 4), and the conditions for a larger share of WiFi."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from mptcplab.studies.verdicts import Bound, Check
 Shares = Mapping[Reading, Mapping[int, Estimate]]
 
 CAPACITY_RATIO = 2.0
-"""What we take "much higher" for."""
+"""The accepted meaning of "much higher"."""
 
 RATE = "*.own*.rate"
 WIFI = Published("published: WiFi below 3 Mb/s (figure 5)", "wifi_rate", RATE, level=3)
-SHARE = Published("published: 39 %", "wifi_share", RATE, points=(("6Mbit", 39),))
+SHARE = Published("published: 39%", "wifi_share", RATE, points=(("6Mbit", 39),))
 
 
 class Rate(Experiment):
@@ -48,8 +48,8 @@ class Rate(Experiment):
     title = "The rate of the dedicated link"
     published = (WIFI, SHARE)
     setup = (
-        "Four pairs transfer 15 MB each over 802.11g and a dedicated link of 6 to 54 Mb/s, as a PHY rate or as a token "
-        "bucket. Only the ends of the rates are stated; those between are the others of 802.11a and g."
+        "Four pairs transfer 15 MB each over 802.11g and a dedicated link of 6 to 54 Mb/s, as a PHY rate or as a "
+        "token bucket. Only the ends of the rates are specified; the others are the rates of 802.11a and g."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -57,11 +57,11 @@ class Rate(Experiment):
         for reading in READINGS:
             for rate in _rates(effort):
                 scenario = shorter(Setup("802.11g", dedicated=reading, rate=rate), effort).scenario()
-                for seed in seeds(effort, beside=reading != MAIN):
+                for seed in seeds(effort, comparison=reading != MAIN):
                     yield Point((reading, rate), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts B-2.1 to B-2.3."""
+        """Claims B-2.1 to B-2.3."""
         rates = _rates(effort)
         shares = {reading: {rate: measured.estimate(share, reading, rate) for rate in rates} for reading in READINGS}
         words: dict[str, str] = {
@@ -71,7 +71,7 @@ class Rate(Experiment):
 
         def steps(reading: Reading) -> list[Check]:
             return [
-                Check(f"{after} less {before}", measured.difference(share, (reading, after), (reading, before)),
+                Check(f"{after} minus {before}", measured.difference(share, (reading, after), (reading, before)),
                       Bound("step", high=0, strict=True), "points")
                 for before, after in pairwise(rates)
             ]  # fmt: skip
@@ -80,11 +80,11 @@ class Rate(Experiment):
             return Check(f"{rate} Mb/s", measured.interval(share, reading, rate), bound, "%")
 
         statements: tuple[tuple[str, str, str, Callable[[Reading], list[Check]]], ...] = (
-            ("B-2.1", "at 6 Mb/s WiFi carries 30 to 45 % of the whole, and nowhere more",
-             "39 %, the highest percentage",
+            ("B-2.1", "at 6 Mb/s, WiFi carries 30 to 45% of the total, and nowhere more",
+             "39%, the highest percentage",
              lambda reading: [at(reading, first, Bound("share", 30, 45)), *steps(reading)]),
             ("B-2.2", "the share of WiFi falls with each step of the rate", "decreases dramatically", steps),
-            ("B-2.3", "at 54 Mb/s WiFi carries less than 20 %", "most of the traffic over the dedicated link",
+            ("B-2.3", "at 54 Mb/s, WiFi carries less than 20%", "most of the traffic over the dedicated link",
              lambda reading: [at(reading, last, Bound("share", high=20, strict=True))]),
         )  # fmt: skip
         facts = [
@@ -117,16 +117,16 @@ def _rate_picture(measured: Measured, rates: tuple[int, ...]) -> Picture:
             panel = right if value is share else left
             figure_style.curve(panel, places, [one.mean for one in row], f"{label}, {reading}", style, spread=spread)
     WIFI.draw(left)
-    figure_style.accepted_range(right, 30, 45, "accepted by us at 6 Mb/s", over=(-0.2, 0.2))
+    figure_style.accepted_range(right, 30, 45, "accepted at 6 Mb/s", over=(-0.2, 0.2))
     SHARE.draw(right, lambda rate: rates.index(int(rate.removesuffix("Mbit"))))
     figure_style.accepted_range(
-        right, 0, 20, "taken for `most on the dedicated link`", over=(len(rates) - 1.2, len(rates) - 0.8)
+        right, 0, 20, "accepted as `most on the dedicated link`", over=(len(rates) - 1.2, len(rates) - 0.8)
     )
     for panel in (left, right):
         panel.set_xticks(list(places), [str(rate) for rate in rates])
     figure_style.finish(left, x="dedicated link [Mb/s]", y="throughput of a pair [Mb/s]", legend="upper left", top=66)
     figure_style.finish(right, x="dedicated link [Mb/s]", y="share of WiFi [%]", legend="upper right", top=60)
-    caption = "Figure 4: what a pair carries over 802.11g and over its dedicated link, by the rate of that link."
+    caption = "Figure 4: throughput of a pair over 802.11g and over its dedicated link, by the rate of that link."
     held = {
         panel: [
             of_keys(
@@ -143,14 +143,15 @@ def _rate_picture(measured: Measured, rates: tuple[int, ...]) -> Picture:
 
 
 class Preference(Experiment):
-    """Section V.E: when WiFi carries more than half."""
+    """Section V.E: conditions for WiFi to carry more than half."""
 
     study = NAME
     name = "B5"
-    title = "When WiFi carries more than the dedicated link"
+    title = "Conditions for WiFi to carry more than the dedicated link"
     setup = (
         "All three standards with dedicated links of several rates, and each network alone. The capacity of WiFi is "
-        "what all four pairs carry over it alone, and that of the dedicated link what one pair carries over that alone."
+        "the total of all four pairs over it alone. The capacity of the dedicated link is the throughput of one pair "
+        "over that alone."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -159,7 +160,7 @@ class Preference(Experiment):
             alone = shorter(Setup(standard, dedicated=None, seconds=80), effort).scenario()
             yield from (Point(("alone", standard), alone, seed) for seed in seeds(effort))
         for reading in READINGS:
-            its = seeds(effort, beside=reading != MAIN)
+            its = seeds(effort, comparison=reading != MAIN)
             for rate in self._rates(effort):
                 one = shorter(Setup(wifi=False, dedicated=reading, rate=rate), effort).scenario()
                 yield from (Point(("alone", reading, rate), one, seed) for seed in its)
@@ -172,7 +173,7 @@ class Preference(Experiment):
         return effort.pick((6, 54), (6, 54), (6, 9, 18, 54))
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Fact B-5."""
+        """Claim B-5."""
         rates = self._rates(effort)
         keys = [(standard, reading, rate) for standard in STANDARDS for reading in READINGS for rate in rates]
         found = {
@@ -203,8 +204,10 @@ class Preference(Experiment):
             main=MAIN,
             why=WHY,
             origin="by construction",
-            reason="Both networks are full, so that WiFi carries r / (r + 4) of the whole where its capacity is r "
-            "times that of one dedicated link: more than half from 4 on, whatever the protocol.",
+            reason=(
+                "Both networks are saturated, so WiFi carries r / (r + 4) of the total if its capacity is r times "
+                "that of one dedicated link. This is more than half from 4 on, for any protocol."
+            ),
         )
         return Outcome([fact], [_preference_picture(measured, ratios, shares)])
 
@@ -226,15 +229,15 @@ def _preference_picture(
             )
     ends = [at / 10 for at in range(61)]
     figure_style.curve(
-        axes, ends, [100 * at / (at + 4) for at in ends], "both full: r / (r + 4)", figure_style.LOOKS["model"]
+        axes, ends, [100 * at / (at + 4) for at in ends], "both saturated: r / (r + 4)", figure_style.LOOKS["model"]
     )
-    figure_style.accepted_range(axes, 50, 100, "taken for `only if much higher`", over=(CAPACITY_RATIO, 6))
+    figure_style.accepted_range(axes, 50, 100, "accepted as `only if much higher`", over=(CAPACITY_RATIO, 6))
     label = "capacity of WiFi / capacity of one dedicated link"
     figure_style.finish(axes, x=label, y="share of WiFi [%]", legend=None, top=100)
     figure.legend(loc="outside lower center", ncols=3)
     caption = (
-        "Section V.E: the share of WiFi against how much more it can carry than the dedicated link. Four pairs share "
-        "WiFi, so that a pair's part of it is a quarter."
+        "Section V.E: the share of WiFi against its capacity relative to the dedicated link. Four pairs share WiFi, "
+        "so each gets a quarter of it."
     )
     held = sentences(
         of_keys(measured, f"{standard}, {reading}", {key[2]: key for key in ratios if key[:2] == (standard, reading)},

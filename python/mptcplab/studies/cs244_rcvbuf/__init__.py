@@ -15,8 +15,10 @@ STUDY = Study(
     title="The impact of receive buffer size on MPTCP",
     source="CS244 at Stanford, 2014: a Mininet reproduction of figure 4 of Raiciu et al., How Hard Can It Be? "
     "(NSDI 2012)",
-    summary="WiFi of 8 Mb/s and 3G of 2 Mb/s share one receive window. How large must it be, what do opportunistic "
-    "retransmission (M1) and penalisation (M2) change, and what do loss and long round trips do?",
+    summary=(
+        "WiFi of 8 Mb/s and 3G of 2 Mb/s share one receive window. The study varies its size, opportunistic "
+        "retransmission (M1), penalisation (M2), loss and RTTs."
+    ),
     experiments=[Window(), Loss(), RoundTrip(), ThirdPath(), BufferControls()],
     assumptions=ASSUMPTIONS,
     kind="student report",

@@ -1,22 +1,22 @@
-"""What study C leaves open, and what was taken for it. Owns words alone; the values are in `network`."""
+"""Settings that study C does not specify, and the values used. Owns only text; the values are in `network`."""
 
 from mptcplab.studies.base import Assumption
 
 ASSUMPTIONS = (
     Assumption(
-        "queues, which the text gives twice",
-        "53 and 333 packets, the original's 80 ms and 2 s; 13 and 25, the bandwidth-delay product, stand beside",
+        "the queues, which the text specifies in two ways",
+        "53 and 333 packets, the original's 80 ms and 2 s; 13 and 25, the bandwidth-delay product, for comparison",
         "the study reproduces the original",
     ),
     Assumption("the congestion control", "LIA, TCP alone with Reno", "the original's"),
-    Assumption("buffers", "send and receive buffer alike; 500 KB in C2 and C3", "not stated for C2 and C3"),
-    Assumption("jitter", "0.1 ms on both paths", "without loss nothing else tells one run from another"),
+    Assumption("buffers", "send and receive buffer alike; 500 KB in C2 and C3", "not specified for C2 and C3"),
+    Assumption("jitter", "0.1 ms on both paths", "without loss, runs would otherwise be identical"),
     Assumption(
         "loss detection of the kernel",
         "RACK-TLP, F-RTO and undo, the same in A, B, C, D and E",
-        "kernels of the time found a lost retransmission by forward acknowledgements (tcp_mark_lost_retrans in "
-        "net/ipv4/tcp_input.c up to 4.3) and the tail of a window by early retransmit and loss probes. Both choices "
-        "were looked at: without RACK A-2.1, A-3.1 and A-3.3 are not met, with it C-2.2 and C-2.3 are not met",
+        "kernels of that time detected lost retransmissions by forward acknowledgements (tcp_mark_lost_retrans in "
+        "net/ipv4/tcp_input.c up to 4.3) and tail losses by early retransmit and loss probes. Both choices "
+        "were tested: without RACK A-2.1, A-3.1 and A-3.3 are not met, with it C-2.2 and C-2.3 are not met",
         after=("A-2.1", "A-3.1", "A-3.3"),
     ),
 )

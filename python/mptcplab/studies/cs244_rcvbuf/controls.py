@@ -1,4 +1,4 @@
-"""Controls of study C: what theory demands of a stack on its two paths."""
+"""Controls of study C: theory of a stack on its two paths."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from mptcplab.studies.cs244_rcvbuf.network import MAIN, MECHANISMS, NAME, READIN
 from mptcplab.studies.verdicts import Bound, Check
 
 LOSSY = LossLimited((20, 150), (0.006, 0.006 * 20 / 150))
-"""The study's round trips. The losses let TCP have the same product of loss and RTT on both, so that each path
-matters."""
+"""The study's RTTs. With these losses, TCP has the same product of loss and RTT on both paths, so that each path
+matters.
+"""
 EQUAL = LossLimited((20, 20), (0.012, 0.003))
-"""Equal round trips, and a path that loses four times as much: TCP has half as much on it, and LIA a quarter."""
+"""Equal RTTs, and a path with four times the loss: TCP has half as much on it, and LIA a quarter."""
 SHIFTS = 2.8
-"""Nearer to LIA's ratio of four than to TCP's of two: the root of eight."""
+"""The bound separates LIA's ratio of four from TCP's of two: the root of eight."""
 SIZE = 100
-"""KB: the paths need 187 KB together, and 3G's queue alone takes 500."""
+"""KB: the paths need 187 KB together, and 3G's queue alone holds 500."""
 QUEUES = dict(zip(("wifi", "3g"), READINGS[MAIN], strict=True))
 
 
@@ -31,11 +32,10 @@ class BufferControls(controls.Controls):
     name = "C0"
     title = "Controls on two paths"
     setup = (
-        "Not of the study. For C-0.1, C-0.2, C-0.4 and C-0.5 links of 50 Mb/s with the study's round trips lose "
-        "0.6% and 0.08% of the data, which alone limits TCP (Reno) and LIA; for C-0.2 they lose 0.6% and 0.03%, for "
-        "C-0.4 0.5%; for C-0.3 two paths of 20 ms lose 1.2% and 0.3%. For C-0.6 an application writes 2 Mb/s over "
-        "the study's paths. C-0.7 to C-0.9 are runs of C1 at a window of 100 KB, and C-0.10 has TCP fill each "
-        "queue."
+        "Not part of the study. For C-0.1, C-0.2, C-0.4 and C-0.5, links of 50 Mb/s with the study's RTTs lose 0.6% "
+        "and 0.08% of the data, which alone limits TCP (Reno) and LIA. For C-0.2 they lose 0.6% and 0.03%, and for "
+        "C-0.4 0.5%. For C-0.3, two paths of 20 ms lose 1.2% and 0.3%. For C-0.6, an application writes 2 Mb/s over "
+        "the study's paths. C-0.7 to C-0.9 are runs of C1 with a window of 100 KB. For C-0.10, TCP fills each queue."
     )
 
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:  # noqa: ARG002
@@ -52,24 +52,24 @@ class BufferControls(controls.Controls):
         return found
 
     def claims(self, measured: Measured) -> Claims:
-        """What theory says of each."""
+        """Theory for each."""
         yield Claim(
             "C-0.1",
-            "LIA on both paths gets at least what TCP gets on the best one",
+            "LIA on both paths gets at least the rate of TCP on the best one",
             controls.GOAL_1,
             [LOSSY.total(measured, Bound("improves", low=controls.LEAST))],
         )
         yield Claim(
             "C-0.2",
-            "LIA on both paths gets no more than TCP on the best one",
+            "LIA on both paths gets at most the rate of TCP on the best one",
             "RFC 6356 section 3: alpha makes both equal; within the fourth root of two",
             [LOSSY.no_more(measured, Bound("no more", high=controls.MOST))],
         )
         found = measured.ratio(_sent("two"), ("equal",), _sent("one"), ("equal",))
         yield Claim(
             "C-0.3",
-            "LIA has nearer to four times than to twice as much on a path that loses a quarter as often",
-            "RFC 6356 goal 3: windows go with 1 / p, where TCP's go with 1 / sqrt(p)",
+            "the rate ratio of LIA is closer to four than to two on paths whose loss rates differ by four",
+            "RFC 6356 goal 3: windows scale with 1 / p, those of TCP with 1 / sqrt(p)",
             [Check("better path over worse", found, Bound("shifts", low=SHIFTS))],
         )
         yield Claim(
@@ -80,19 +80,19 @@ class BufferControls(controls.Controls):
         )
         yield Claim(
             "C-0.5",
-            "one acknowledgement for two segments, and one at once after a loss",
+            "one acknowledgement per two segments, and an immediate one after a loss",
             "RFC 5681 section 4.2",
             [controls.acks(measured, "one", Bound("acks", controls.ACKS_LEAST, controls.ACKS_MOST), "tcp", "one")],
         )
         yield Claim(
             "C-0.6",
-            "an application that needs a quarter of WiFi uses WiFi alone",
-            "the scheduler's rule: lowest RTT first, as long as its window has room",
+            "an application that needs a quarter of WiFi uses only WiFi",
+            "the scheduler's rule: lowest RTT first, if its window has space",
             [controls.preferred(measured, "wifi", Bound("first", low=controls.FIRST), "slow")],
         )
         yield Claim(
             "C-0.7",
-            "M1 retransmits at a window of 100 KB, with M2 and without",
+            "M1 retransmits at a window of 100 KB, with and without M2",
             controls.MECHANISM,
             [
                 controls.repeated(measured, Bound("M1 acts", low=0, strict=True), "mechanisms", name)
@@ -103,14 +103,14 @@ class BufferControls(controls.Controls):
         yield Claim(
             "C-0.8",
             "M1 raises goodput at a window of 100 KB",
-            "what the mechanism is for (NSDI 2012, section 4.2)",
+            "the purpose of the mechanism (NSDI 2012, section 4.2)",
             [Check("M1 over none", gain, Bound("M1 helps", low=1, strict=True))],
         )
         more = measured.ratio(goodput, ("mechanisms", "M1+M2"), goodput, ("mechanisms", "M1"))
         yield Claim(
             "C-0.9",
             "M2 halves windows at a window of 100 KB, and raises goodput beyond that of M1",
-            "what the mechanism is for (NSDI 2012, section 4.2)",
+            "the purpose of the mechanism (NSDI 2012, section 4.2)",
             [
                 controls.penalised(measured, Bound("M2 acts", low=1), "mechanisms", "M1+M2"),
                 Check("M1 and M2 over M1", more, Bound("M2 helps", low=1, strict=True)),
@@ -119,7 +119,7 @@ class BufferControls(controls.Controls):
         full = Bound("of the limit", controls.QUEUE_LEAST, controls.QUEUE_MOST)
         yield Claim(
             "C-0.10",
-            "TCP fills the queues of 53 and 333 packets, and no more waits there",
+            "TCP fills the queues of 53 and 333 packets, up to its limit",
             "the configured limits",
             [controls.longest_queue(measured, path, packets, full, "full", path) for path, packets in QUEUES.items()],
         )

@@ -14,7 +14,7 @@ from mptcplab.studies.verdicts import Bound, Check
 
 BUFFER = 500
 HEAVY = 10
-"""Per cent of loss from which all traffic should have moved; the study gives no number."""
+"""Loss rate in percent from which all traffic should have moved; the study gives no number."""
 LOSSES = (0, 0.1, 0.2, 0.5, 1, 2, 3, 5, 10, 15, 20)
 
 
@@ -25,9 +25,9 @@ class Loss(Experiment):
     name = "C2"
     title = "Loss rate sensitivity"
     setup = (
-        "As C1 with buffers of 500 KB, M1 and M2 on, and random loss of 0 to 20 % on WiFi alone, in both "
-        "directions. The study states neither the loss rates nor the buffer. C-2.2 is measured without RACK-TLP, "
-        "too, as if the kernels of 2014 had found a lost retransmission by timeout alone."
+        "As C1 with buffers of 500 KB, M1 and M2 on, and random loss of 0 to 20% on WiFi only, in both directions. "
+        "The study specifies neither the loss rates nor the buffer. C-2.2 is also measured without RACK-TLP, as if "
+        "the kernels of 2014 had detected lost retransmissions only by timeouts."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -46,7 +46,7 @@ class Loss(Experiment):
                 yield Point((reading, "3g"), tcp(paths(reading), "3g", BUFFER), seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts C-2.1 to C-2.3."""
+        """Claims C-2.1 to C-2.3."""
         losses = _losses(effort)
         heavy = [loss for loss in losses if loss >= HEAVY]
 
@@ -92,7 +92,7 @@ class Loss(Experiment):
             [
                 self.fact(
                     "C-2.1",
-                    "throughput never rises with the loss on WiFi (5 % allowed)",
+                    "throughput never rises with the loss on WiFi (5% allowed)",
                     published="performs well, shifting traffic away as the loss rate grows",
                     checks={reading: falls(reading) for reading in READINGS},
                     main=MAIN,
@@ -100,7 +100,7 @@ class Loss(Experiment):
                 ),
                 self.fact(
                     "C-2.2",
-                    "from 10 % loss on, WiFi carries at most 15 %, and the total is that of 3G (1.7 to 2.3 Mb/s)",
+                    "from 10% loss on, WiFi carries at most 15%, and the total is that of 3G (1.7 to 2.3 Mb/s)",
                     published="all traffic is shifted to the 3G link as the loss rate becomes significant",
                     checks={reading: moved(reading) for reading in READINGS} | older,
                     main=MAIN,
@@ -108,7 +108,7 @@ class Loss(Experiment):
                 ),
                 self.fact(
                     "C-2.3",
-                    "at every loss at least 0.9 of the better single path",
+                    "at least 0.9 of the better single path at every loss rate",
                     published="MPTCP performs well even when traversing lossy paths",
                     checks={reading: best(reading) for reading in READINGS},
                     main=MAIN,
@@ -132,7 +132,7 @@ def _picture(measured: Measured, losses: tuple[float, ...]) -> Picture:
                 figure_style.LOOKS["mptcp"],
                 [measured.estimate(goodput, reading, "mptcp", loss) for loss in losses],
             ),
-            "its part over WiFi": (
+            "MPTCP over WiFi": (
                 figure_style.LOOKS["reno"],
                 [measured.estimate(on_path("wifi"), reading, "mptcp", loss) for loss in losses],
             ),
@@ -155,7 +155,7 @@ def _picture(measured: Measured, losses: tuple[float, ...]) -> Picture:
         axes.set_xscale("symlog", linthresh=0.1, linscale=0.4)
         axes.set_xticks([0, 0.1, 0.5, 1, 2, 5, 10, 20], ["0", "0.1", "0.5", "1", "2", "5", "10", "20"])
         axes.minorticks_off()
-    caption = "Goodput against random loss on WiFi; means and 95 % intervals. The study: all traffic ends up on 3G."
+    caption = "Goodput against random loss on WiFi; means and 95% intervals. In the study, all traffic moves to 3G."
     held = {
         axes: [of_keys(measured, f"queues of {reading}", {loss: (reading, "mptcp", loss) for loss in losses}, say="%")]
         for axes, reading in zip(both, READINGS, strict=True)

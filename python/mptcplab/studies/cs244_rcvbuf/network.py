@@ -1,7 +1,7 @@
-"""The network of study C, in both readings of its queues.
+"""The network of study C, with both interpretations of its queues.
 
-The text gives the queues twice: as in the original, 80 ms of WiFi and 2 s of 3G, which in packets
-of 1500 bytes are 53 and 333; and as the bandwidth-delay product, which is 13 and 25.
+The text specifies the queues twice: as in the original, with 80 ms of WiFi and 2 s of 3G, which are 53 and 333 packets
+of 1500 bytes; and as the bandwidth-delay product, which is 13 and 25 packets.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ READINGS: dict[str, tuple[int, int]] = {"53/333 packets": (53, 333), "13/25 pack
 MAIN = "53/333 packets"
 WHY = "the original's queues, of which this study is a reproduction"
 JITTER = "100us"
-"""Up and down, without overtaking, so that runs differ by seed where nothing is lost; a packet takes 1.5 ms and more on
-these lines."""
+"""Jitter in both directions without reordering, so that runs without losses differ by seed; a packet takes at least 1.5
+ms on these links.
+"""
 
 MECHANISMS: dict[str, dict[str, bool]] = {
     "none": {"opportunistic_retransmission": False, "penalisation": False},
@@ -32,20 +33,20 @@ MECHANISMS: dict[str, dict[str, bool]] = {
 
 
 def paths(reading: str, **wifi: str) -> dict[str, Path]:
-    """WiFi and 3G in one reading of the queues; `wifi` changes values of WiFi."""
+    """WiFi and 3G with one interpretation of the queues; `wifi` changes values of WiFi."""
     of_wifi, of_3g = READINGS[reading]
     first = Path(rate="8Mbit", rtt="20ms", queue=f"{of_wifi}p", jitter=JITTER)
     return {"wifi": replace(first, **wifi), "3g": Path(rate="2Mbit", rtt="150ms", queue=f"{of_3g}p", jitter=JITTER)}  # type: ignore[arg-type]
 
 
 def tcp(all_paths: Mapping[str, Path], path: str, kilobytes: int, **more: bool) -> Scenario:
-    """Plain TCP (Reno) over one of the paths; `more` switches other things of the flow."""
+    """Plain TCP (Reno) over one of the paths; `more` has further keys of the flow."""
     flow = {"transport": "tcp", **more}
     return _bulk(f"TCP over {path}, {kilobytes} KB", {path: all_paths[path]}, kilobytes, flow)
 
 
 def mptcp(all_paths: Mapping[str, Path], mechanisms: str, kilobytes: int, **more: bool) -> Scenario:
-    """Multipath TCP (LIA) over all of the paths; `more` switches other things of the flow."""
+    """MPTCP (LIA) over all paths; `more` has further keys of the flow."""
     flow = {"transport": "mptcp", "congestion": "lia", **MECHANISMS[mechanisms], **more}
     return _bulk(f"MPTCP with {mechanisms}, {kilobytes} KB", all_paths, kilobytes, flow)
 
@@ -66,5 +67,5 @@ def _bulk(name: str, over: Mapping[str, Path], kilobytes: int, flow: dict[str, A
 
 
 def seeds(effort: Effort) -> range:
-    """Links without loss differ by their jitter alone."""
+    """Links without loss differ only by their jitter."""
     return effort.seeds(2, 5, 5)

@@ -1,4 +1,4 @@
-"""Experiment C3: long round trips on WiFi, the wider path."""
+"""Experiment C3: long RTTs on WiFi, the faster path."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mptcplab.studies.verdicts import Bound, Check
 
 BUFFER = 500
 TIGHT = 100
-"""KB that limit the flow, so that M2 has something to do."""
+"""A buffer in KB that limits the flow, so that M2 acts."""
 RTTS = (20, 50, 100, 150, 200, 300, 400, 600)
 CELLULAR_RTT = 150
 
@@ -30,14 +30,14 @@ class RoundTrip(Experiment):
     name = "C3"
     title = "RTT sensitivity"
     setup = (
-        "As C1 with buffers of 500 KB and the round trip of WiFi from 20 to 600 ms; queues and 3G stay. MPTCP "
-        "with M1 and M2, and with M1 alone, against the sum of TCP over each path measured alone "
-        "(aggregate TCP). The study states neither the round trips nor the buffer; C-3.3 is tested with 100 KB, too, "
-        "for M2 acts only where the window is full."
+        "As C1 with buffers of 500 KB and the RTT of WiFi from 20 to 600 ms; queues and 3G stay the same. MPTCP with "
+        "M1 and M2, and with M1 alone, compared with the total of TCP over each path (aggregate TCP). The study "
+        "specifies neither the RTTs nor the buffer. C-3.3 is also tested with 100 KB, because M2 acts only if the "
+        "window is full."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Readings × round trips × curves × seeds."""
+        """Readings × RTTs × curves × seeds."""
         for reading in READINGS:
             for rtt in _rtts(effort):
                 both = paths(reading, rtt=f"{rtt}ms")
@@ -50,7 +50,7 @@ class RoundTrip(Experiment):
                 yield Point((reading, "3g"), tcp(paths(reading), "3g", BUFFER), seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts C-3.1 to C-3.3."""
+        """Claims C-3.1 to C-3.3."""
         rtts = _rtts(effort)
         curves: dict[str, Curves] = {}
         gaps: dict[str, dict[int, list[float]]] = {}
@@ -69,7 +69,7 @@ class RoundTrip(Experiment):
             at = largest[reading]
             return [
                 Check(
-                    f"MPTCP over aggregate TCP at {at} ms",
+                    f"MPTCP / aggregate TCP at {at} ms",
                     _share(measured, reading, at),
                     Bound("gap", high=0.95, strict=True),
                 )
@@ -79,7 +79,7 @@ class RoundTrip(Experiment):
             at = largest[reading]
             return [
                 Check(
-                    f"gap at {at} ms less that at {end} ms",
+                    f"gap at {at} ms minus that at {end} ms",
                     difference(gaps[reading][at], gaps[reading][end], paired=False),
                     Bound("widest inside", low=0, strict=True),
                     "Mb/s",
@@ -90,7 +90,7 @@ class RoundTrip(Experiment):
         def without(reading: str, *tight: int) -> list[Check]:
             return [
                 Check(
-                    f"{rtt} ms, without M2 less with it",
+                    f"{rtt} ms, without M2 minus with it",
                     measured.difference(goodput, (reading, "M1", rtt, *tight), (reading, "M1+M2", rtt, *tight)),
                     Bound("narrower", low=0, strict=True),
                     "Mb/s",
@@ -104,7 +104,7 @@ class RoundTrip(Experiment):
             [
                 self.fact(
                     "C-3.1",
-                    "MPTCP stays more than 5 % below aggregate TCP at an intermediate round trip",
+                    "MPTCP stays more than 5% below aggregate TCP at an intermediate RTT",
                     published="a gap between MPTCP and aggregate TCP",
                     checks={reading: gap(reading) for reading in READINGS},
                     main=MAIN,
@@ -120,15 +120,17 @@ class RoundTrip(Experiment):
                 ),
                 self.fact(
                     "C-3.3",
-                    "without M2 the gap is narrower wherever WiFi measures slower than 3G",
+                    "without M2, the gap is narrower where WiFi is measured slower than 3G",
                     published="M2 is unnecessarily penalising the WiFi subflow (an explanation of the study, not "
                     "measured there)",
                     checks={reading: without(reading) for reading in READINGS} | ours,
                     main=MAIN,
                     why=WHY,
                     origin="ours",
-                    reason=f"With {BUFFER} KB, as the rest of the experiment; {TIGHT} KB, where the window is full and "
-                    "M2 has something to do, are our change.",
+                    reason=(
+                        f"{BUFFER} KB is used in the rest of the experiment. mptcplab adds {TIGHT} KB, where the "
+                        "window is full and M2 acts."
+                    ),
                 ),
             ]
         )
@@ -137,7 +139,7 @@ class RoundTrip(Experiment):
 
 
 def _gaps(measured: Measured, reading: str, rtt: int) -> list[float]:
-    """Mb/s that MPTCP stays below aggregate TCP, run by run."""
+    """The gap of MPTCP to aggregate TCP, Mb/s, run by run."""
     return [
         wifi + cellular - both
         for wifi, cellular, both in zip(
@@ -160,7 +162,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _wifi_is_slower(run: Run) -> bool:
-    """Whether the measured round trip of WiFi, queue and all, exceeds that of 3G."""
+    """Whether the measured RTT of WiFi, including queues, exceeds that of 3G."""
     wifi, cellular = run.path("wifi"), run.path("3g")
     return wifi is not None and cellular is not None and wifi["mean_srtt_s"] > cellular["mean_srtt_s"]
 
@@ -180,19 +182,19 @@ def _picture(measured: Measured, curves: Mapping[str, Curves], rtts: tuple[int, 
     for axes, (reading, rates) in zip(both, curves.items(), strict=True):
         for name, (label, look) in names.items():
             figure_style.curve(axes, rtts, [rates[name][rtt] for rtt in rtts], label, look, markers=20)
-        axes.axvline(CELLULAR_RTT, color="#999999", linewidth=0.8, linestyle=":", label="round trip of 3G")
+        axes.axvline(CELLULAR_RTT, color="#999999", linewidth=0.8, linestyle=":", label="RTT of 3G")
         first = reading == next(iter(READINGS))
         figure_style.finish(
             axes,
-            x="round trip of WiFi without queue [ms]",
+            x="RTT of WiFi without queue [ms]",
             y="goodput [Mb/s]" if first else "",
             title=f"queues of {reading}",
             legend=None if first else "upper right",
             top=10.5,
         )
     caption = (
-        "Goodput against the round trip of WiFi. The study saw a gap between MPTCP and aggregate TCP that opens with "
-        "the round trip and closes when the queue of WiFi is too short for TCP itself."
+        "Goodput against the RTT of WiFi. In the study, a gap between MPTCP and aggregate TCP opens as the RTT grows. "
+        "It closes when the queue of WiFi is too short for TCP itself."
     )
     held = {
         axes: [

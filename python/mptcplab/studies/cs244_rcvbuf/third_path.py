@@ -20,14 +20,14 @@ SETS = ("none", "M1+M2")
 
 
 class ThirdPath(Experiment):
-    """What a slow path does to the fast ones."""
+    """The effect of a slow path on fast ones."""
 
     study = NAME
     name = "C4"
     title = "A third path of 50 kb/s"
     setup = (
-        "As C1, and a third path of 50 kb/s with a round trip of 150 ms and a queue of 2 s. With and without it, "
-        "and each without mechanisms and with M1 and M2. The study argues this case and does not measure it."
+        "As C1, and a third path of 50 kb/s with an RTT of 150 ms and a queue of 2 s. With and without it, and each "
+        "without mechanisms and with M1 and M2. The study discusses this case without measurements."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -41,7 +41,7 @@ class ThirdPath(Experiment):
                             yield Point((reading, mechanisms, count, size), mptcp(over, mechanisms, size), seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Facts C-4.1 and C-4.2."""
+        """Claims C-4.1 and C-4.2."""
         change = {
             (reading, mechanisms, size): measured.ratio(
                 goodput, (reading, mechanisms, 3, size), goodput, (reading, mechanisms, 2, size)
@@ -80,7 +80,7 @@ class ThirdPath(Experiment):
             found = difference(with_it, without, paired=False)
             return [
                 Check(
-                    f"log of what is left, at {here} KB less at {there} KB",
+                    f"log of the remaining share, at {here} KB minus at {there} KB",
                     found,
                     Bound("costs less", low=0, strict=True),
                 )
@@ -92,7 +92,7 @@ class ThirdPath(Experiment):
         facts = [
             self.fact(
                 "C-4.1",
-                "without mechanisms a third path of 50 kb/s costs more than 5 % at some window",
+                "without mechanisms, a third path of 50 kb/s costs more than 5% at some window",
                 published="the slowest subflow becomes a bottleneck; more paths compound the problem (argued, not "
                 "measured)",
                 checks={reading: costs(reading) for reading in READINGS},
@@ -103,7 +103,7 @@ class ThirdPath(Experiment):
             ),
             self.fact(
                 "C-4.2",
-                "with M1 and M2 it costs less than without, at the window where it costs most",
+                "with M1 and M2 it costs less than without, at the window with the largest cost",
                 published="the mechanisms mitigate the loss of efficiency (argued, not measured)",
                 checks={reading: less(reading) for reading in READINGS},
                 main=MAIN,

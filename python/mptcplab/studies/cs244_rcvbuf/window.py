@@ -18,7 +18,7 @@ from mptcplab.studies.cs244_rcvbuf.window_figure import PUBLISHED, picture
 from mptcplab.studies.verdicts import Bound, Check
 
 WIDE = 50
-"""KB from which windows are not tiny any more."""
+"""Minimum KB of a window that is not tiny."""
 
 
 class Window(Experiment):
@@ -29,10 +29,10 @@ class Window(Experiment):
     title = "Throughput against the receive window"
     published = tuple(PUBLISHED.values())
     setup = (
-        "WiFi 8 Mb/s, round trip 20 ms; 3G 2 Mb/s, 150 ms; no random loss. Receive and send buffer from 5 to "
-        "500 KB (--full: in steps of 5 KB). TCP (Reno) over each path, MPTCP (LIA, lowest round trip first) without "
-        "mechanisms (a), with opportunistic retransmission M1 (b), with M1 and penalisation M2 (c). Both "
-        "readings of the queues. Mean over 30 s after 10 s."
+        "WiFi 8 Mb/s, RTT 20 ms, and 3G 2 Mb/s, 150 ms; no random loss. Receive and send buffer from 5 to 500 KB "
+        "(--full: in steps of 5 KB). TCP (Reno) over each path, MPTCP (LIA, lowest RTT first) without mechanisms (a), "
+        "with opportunistic retransmission M1 (b), with M1 and penalisation M2 (c). Both interpretations of the "
+        "queues. Mean over 30 s after 10 s."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -47,7 +47,7 @@ class Window(Experiment):
                         yield Point((reading, mechanisms, size), mptcp(both, mechanisms, size), seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts C-1.1 to C-1.8."""
+        """Claims C-1.1 to C-1.8."""
         windows = _windows(effort)
         curves = {
             reading: {
@@ -72,7 +72,7 @@ class Window(Experiment):
         checks = {reading: check(judged, reading) for reading in READINGS}
         measured = {reading: _shortest(found) for reading, found in checks.items()}
         if number == "C-1.4":
-            ours = " Ours, 95 % of the highest of both curves: "
+            ours = " In mptcplab, 95% of the highest value of both curves: "
             reason += ours + "; ".join(f"[{reading}] {judged.common(reading)}" for reading in READINGS) + "."
         return self.fact(
             number, statement, published=published, checks=checks, main=MAIN, why=WHY, measured=measured, reason=reason
@@ -82,9 +82,9 @@ class Window(Experiment):
         checks = {reading: judged.medians(reading) for reading in READINGS}
         return self.fact(
             "C-1.8",
-            "what the study took, the median of three samples of a second on the sender's interfaces, is within 10 % "
+            "the study's measurement, the median of three samples of 1 s on the sender's interfaces, is within 10% "
             "of their mean over 30 s, with M1 and M2 at each window from 50 KB on",
-            published="(not the study) three samples of one second, the median of them",
+            published="(not the study) the median of three samples of one second",
             checks=checks,
             main=MAIN,
             why=WHY,
@@ -95,7 +95,7 @@ class Window(Experiment):
 
 @dataclass(frozen=True)
 class _Judged:
-    """What decides each fact, in one reading of the queues."""
+    """The checks of each claim, for one interpretation."""
 
     measured: Measured
     windows: tuple[int, ...]
@@ -112,7 +112,7 @@ class _Judged:
         tiny = min(self.windows)
         return [
             *(
-                Check(f"WiFi {size} KB over window / round trip", _scaled(self.rate(reading, "wifi", size), 1 / limit),
+                Check(f"WiFi {size} KB over window / RTT", _scaled(self.rate(reading, "wifi", size), 1 / limit),
                       Bound("of the limit", high=1.05))
                 for size, limit in limits.items()
             ),
@@ -148,7 +148,7 @@ class _Judged:
         return [dict(zip(self.windows, row, strict=True)) for row in rows]
 
     def reach(self, reading: str, name: str) -> list[float]:
-        """The smallest window with 95 % of the curve's own maximum, of each seed."""
+        """The smallest window with 95% of the curve's own maximum, of each seed."""
         return [_reaches(curve, 0.95 * max(curve.values())) for curve in self._curves(reading, name)]
 
     def sooner(self, reading: str) -> list[Check]:
@@ -165,7 +165,7 @@ class _Judged:
         curves = self._curves(reading, "none")
         last = interval(curve[500] / max(curve.values()) for curve in curves)
         return [
-            Check("95 % of the maximum at", interval(self.reach(reading, "none")), Bound("window", 300, 500), "KB"),
+            Check("95% of the maximum at", interval(self.reach(reading, "none")), Bound("window", 300, 500), "KB"),
             Check("at 500 KB, of the maximum", last, Bound("stays", low=0.95)),
         ]
 
@@ -182,7 +182,7 @@ class _Judged:
         return [Check(f"{best} KB", self.rate(reading, "M1+M2", best), Bound("maximum", low=9.0), "Mb/s")]
 
     def _waste(self, reading: str, name: str, size: int) -> list[float]:
-        """Share of the throughput that was no goodput, of each run."""
+        """Throughput minus goodput as a share of throughput, of each run."""
         pairs = zip(
             self.measured.values(goodput, reading, name, size),
             self.measured.values(throughput, reading, name, size),
@@ -198,7 +198,7 @@ class _Judged:
             for name in ("M1", "none")
         }  # fmt: skip
         found = difference(rows["M1"], rows["none"], paired=False)
-        return [Check("share wasted with M1 alone, less without", found, Bound("more", low=0.001))]
+        return [Check("share wasted with M1 alone, minus without", found, Bound("more", low=0.001))]
 
     def together(self, reading: str) -> list[Check]:
         return [
@@ -210,8 +210,8 @@ class _Judged:
 
 STATEMENTS: Mapping[str, tuple[str, str, Callable[[_Judged, str], list[Check]], str]] = {
     "C-1.1": (
-        "TCP over WiFi gets no more than window / round trip, little at tiny windows, 90 % of 8 Mb/s from 50 KB on; "
-        "TCP over 3G 90 % of 2 Mb/s from 50 KB on",
+        "TCP over WiFi gets at most window / RTT, little at tiny windows, and 90% of 8 Mb/s from 50 KB on; TCP over "
+        "3G gets 90% of 2 Mb/s from 50 KB on",
         "even regular TCP does not perform well under tiny windows", _Judged.single_paths, "",
     ),
     "C-1.2a": (
@@ -221,14 +221,14 @@ STATEMENTS: Mapping[str, tuple[str, str, Callable[[_Judged, str], list[Check]], 
     "C-1.2b": (
         "MPTCP without mechanisms gets at least 0.95 of TCP over WiFi at each window from 50 KB on",
         "this study: does very well even without the optimisations", _Judged.well,
-        "Original and study do not say the same here; each is judged by itself.",
+        "Original and study differ here; each is judged separately.",
     ),
     "C-1.3": (
         "with M1 and M2, MPTCP gets at least 0.95 of TCP over WiFi at every window",
         "the results establish TCP's performance as a lower bound", _Judged.lower_bound, "",
     ),
     "C-1.4": (
-        "with M1 and M2, 95 % of the curve's maximum is reached at a smaller window than without",
+        "with M1 and M2, the curve reaches 95% of its maximum at a smaller window than without",
         "300 KB against 400 KB", _Judged.sooner, "",
     ),
     "C-1.5": (
@@ -236,22 +236,22 @@ STATEMENTS: Mapping[str, tuple[str, str, Callable[[_Judged, str], list[Check]], 
         "about the sum of both links", _Judged.maximum, "",
     ),
     "C-1.6a": (
-        "with M1 alone throughput exceeds goodput: data go twice",
+        "with M1 alone, throughput exceeds goodput, because data is sent twice",
         "opportunistic retransmission sends duplicates over WiFi", _Judged.twice, "",
     ),
     "C-1.6b": (
-        "with M1 and M2 at most 5 % of the throughput is no goodput, from 50 KB on",
+        "with M1 and M2, at most 5% of the throughput is no goodput, from 50 KB on",
         "penalisation removes the duplicates", _Judged.together, "",
     ),
     "C-1.7": (
-        "without mechanisms the curve reaches 95 % of its maximum between 300 and 500 KB, and has it at 500 KB still",
+        "without mechanisms, the curve reaches 95% of its maximum between 300 and 500 KB, and keeps it at 500 KB",
         "the maximum is reached at 400 KB", _Judged.late, "",
     ),
 }  # fmt: skip
 
 
 def median_over_mean(run: Run) -> float:
-    """The median of the first three seconds after the warm-up over the mean of all, of what the interfaces carried."""
+    """The median of the first three seconds after the warm-up relative to the mean, for the sender's interfaces."""
     seconds = sum(run.series("interface_throughput", path=path)[1] for path in run.path_names)
     times, _ = run.series("interface_throughput", path=run.path_names[0])
     measured = np.asarray(seconds)[times > run.scenario.warmup + 1e-9]
@@ -259,7 +259,7 @@ def median_over_mean(run: Run) -> float:
 
 
 def _shortest(checks: Sequence[Check]) -> str:
-    """The checks nearest to failing, not more than three of each bound."""
+    """The checks closest to failing, at most three per bound."""
     rows: dict[str, list[Check]] = {}
     for check in checks:
         rows.setdefault(check.bound.name, []).append(check)
@@ -290,7 +290,7 @@ def _windows(effort: Effort) -> tuple[int, ...]:
 
 
 def _reaches(curve: Mapping[int, float], level: float) -> float:
-    """The smallest window that gets a rate; infinity when none does."""
+    """The smallest window that reaches a rate; infinite if none does."""
     return min((size for size, rate in curve.items() if rate >= level), default=math.inf)
 
 

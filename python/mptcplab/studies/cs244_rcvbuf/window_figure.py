@@ -1,4 +1,4 @@
-"""Figure 4 of study C: its three panels, in one reading of the queues. Owns how they look; judges nothing."""
+"""Figure 4 of study C: its three panels, for one interpretation of the queues. Owns their style; judges nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PUBLISHED = {
     "none": Published("published: maximum at 400 KB, no mechanism", "goodput", BUFFER_KEY, at="400KB"),
     "M1+M2": Published("published: maximum at 300 KB, M1 and M2", "goodput", BUFFER_KEY, at="300KB", line="dotted"),
 }
-"""By the mechanisms with which the study saw it."""
+"""By the mechanisms of the study."""
 
 PANELS = {"none": "a", "M1": "b", "M1+M2": "c"}
 
@@ -61,7 +61,7 @@ def picture(
             legend=None,
             top=10.5,
         )
-    # A panel has lines that the others lack: the published value with M1 and M2.
+    # Panels differ in their lines: the published value with M1 and M2.
     entries = {
         label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
@@ -81,20 +81,19 @@ def picture(
 
 
 def _seen(reading: str, windows: Collection[int]) -> str:
-    """What there is to see in the curve without mechanisms, of the windows that were run and no others."""
+    """Features of the curve without mechanisms, among the windows that were run."""
     if reading != MAIN:
         return ""
     words = " The curve without mechanisms falls from 90 KB on (C-1.7)." if 90 in windows else ""
     if {150, 175, 200} <= set(windows):
         words += (
-            " Its spike at 175 KB is a second, faster course of the flow: all seeds agree on it. WiFi has its "
-            "first loss after slow start at 43 s there, and at 9 s and 7 s with 150 and 200 KB. The spike is "
-            "lower in longer runs, but stays: in runs of 400 s, 175 KB reaches 6.2 Mb/s, 150 KB 4.9 Mb/s and "
-            "200 KB 4.6 Mb/s. The RTT of 3G is 334 ms at 175 KB, 378 ms at 150 KB and 491 ms at 200 KB, so less "
-            "data waits for 3G."
+            " Its spike at 175 KB is a second, faster course of the flow, on which all seeds agree. WiFi has its "
+            "first loss after slow start at 43 s there, and at 9 s and 7 s with 150 and 200 KB. The spike is lower in "
+            "longer runs, but stays: in runs of 400 s, 175 KB reaches 6.2 Mb/s, 150 KB 4.9 Mb/s and 200 KB 4.6 Mb/s. "
+            "The RTT of 3G is 334 ms at 175 KB, 378 ms at 150 KB and 491 ms at 200 KB, so less data waits for 3G."
         )
     if {165, 180} <= set(windows):
-        words += " At 165 and 180 KB the window is halved after 7 s, before rates are measured."
+        words += " At 165 and 180 KB, the window is halved after 7 s, before the measured time."
     return words
 
 

@@ -15,8 +15,10 @@ STUDY = Study(
     title="MPTCP wireless performance",
     source="Maxine Lim and Josh Valdez, CS244 at Stanford, 2013: a Mininet reproduction of figure 9 of "
     "Raiciu et al., How Hard Can It Be? (NSDI 2012)",
-    summary="Ethernet, WiFi and 3G go away and come back while one connection stays; WiFi and 3G together "
-    "against each alone, as buffers grow; and TCP over a lossy link against the formula of Padhye et al.",
+    summary=(
+        "Ethernet, WiFi and 3G go down and recover while one connection continues. WiFi and 3G together are compared "
+        "with each alone, by buffer size. TCP over a lossy link is compared with the formula of Padhye et al."
+    ),
     experiments=[Handoff(), Buffers(), CleanBuffers(), Model(), WirelessControls()],
     assumptions=ASSUMPTIONS,
     kind="student report",

@@ -1,27 +1,31 @@
-"""What study A leaves open, and what was taken for it. Owns words alone; the values are in `network`."""
+"""Settings that study A does not specify, and the values used. Owns only text; the values are in `network`."""
 
 from mptcplab.studies.base import Assumption
 
 ASSUMPTIONS = (
     Assumption(
         "the congestion control",
-        "CUBIC, Reno and LIA, of which none is judged alone; in A1 and A3 CUBIC, the default of the study's Ubuntu",
-        "the study names none",
+        "CUBIC, Reno and LIA, none of which is judged alone; in A1 and A3 CUBIC, the default of the study's Ubuntu",
+        "the study does not specify it",
     ),
-    Assumption("how links go down", "the interface is taken down, and both ends know", "silence is run beside it"),
     Assumption(
-        "how much of the buffer the original's kernel offered as window",
-        "the whole and half of it, of which none is judged alone",
+        "how links go down",
+        ("the interface is taken down, and both ends notice it"),
+        ("silent loss is run for comparison"),
+    ),
+    Assumption(
+        "the share of the buffer that the original's kernel offered as window",
+        "all of it and half of it, neither of which is judged alone",
         "Linux charges its bookkeeping to the receive buffer; tcp_adv_win_scale was 2 before Linux 3.4 and 1 after",
     ),
-    Assumption("queues", "1000 packets, Mininet's default; in A2-clean 80 ms and 2 s, as in study C", "not stated"),
-    Assumption("jitter on A2-clean", "0.2 ms", "without loss nothing else tells one run from another"),
+    Assumption("queues", "1000 packets, Mininet's default; in A2-clean 80 ms and 2 s, as in study C", "not specified"),
+    Assumption("jitter on A2-clean", "0.2 ms", "without loss, runs would otherwise be identical"),
     Assumption(
         "loss detection of the kernel",
         "RACK-TLP, F-RTO and undo, the same in A, B, C, D and E",
-        "kernels of the time found a lost retransmission by forward acknowledgements (tcp_mark_lost_retrans in "
-        "net/ipv4/tcp_input.c up to 4.3) and the tail of a window by early retransmit and loss probes. Both choices "
-        "were looked at: without RACK A-2.1, A-3.1 and A-3.3 are not met, with it they are",
+        "kernels of that time detected lost retransmissions by forward acknowledgements (tcp_mark_lost_retrans in "
+        "net/ipv4/tcp_input.c up to 4.3) and tail losses by early retransmit and loss probes. Both choices "
+        "were tested: without RACK A-2.1, A-3.1 and A-3.3 are not met, with it they are",
         after=("A-2.1", "A-3.1", "A-3.3"),
     ),
 )

@@ -35,11 +35,10 @@ class Buffers(Experiment):
     title = "Throughput against buffer size"
     published = PUBLISHED
     setup = (
-        "WiFi 2 Mb/s, round trip 12 ms, 3 % loss; 3G 2 Mb/s, 152 ms, 2 % loss; loss in both directions. Send "
-        "and receive buffer 50 to 500 KB (3G alone also 1000 KB). What the sender's interfaces carry over 30 s after "
-        "10 s, as the study measured it; mean and 95 % interval over the seeds. The study does not name the congestion "
-        "control: MPTCP is run with CUBIC and Reno on each path and with LIA, TCP alone with CUBIC, the default of the "
-        "study's Ubuntu."
+        "WiFi 2 Mb/s, RTT 12 ms, 3% loss, and 3G 2 Mb/s, 152 ms, 2% loss; loss in both directions. Send and receive "
+        "buffer 50 to 500 KB (3G alone also 1000 KB). Throughput of the sender's interfaces over 30 s after 10 s, as "
+        "in the study; mean and 95% interval over the seeds. The study does not name the congestion control. MPTCP is "
+        "run with CUBIC and Reno on each path and with LIA, TCP alone with CUBIC, the default of the study's Ubuntu."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -63,7 +62,7 @@ class Buffers(Experiment):
                     yield Point((curve, size), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Facts A-2.1 to A-2.5; those about MPTCP for each controller."""
+        """Claims A-2.1 to A-2.5; those about MPTCP for each controller."""
 
         def rates(key: str, sizes: tuple[int, ...], bound: Bound) -> list[Check]:
             return [Check(f"{size} KB", measured.interval(on_interfaces, key, size), bound, "Mb/s") for size in sizes]
@@ -86,12 +85,12 @@ class Buffers(Experiment):
         return Outcome(facts, [self._picture(measured)])
 
     def _multipath(self, measured: Measured) -> list[Fact]:
-        """The facts about MPTCP, with each controller: the study names none."""
+        """The claims about MPTCP, with each controller, because the study names none."""
 
         def better(controller: str) -> list[Check]:
             return [
                 Check(
-                    f"{size} KB less TCP over {curve}",
+                    f"{size} KB minus TCP over {curve}",
                     measured.difference(on_interfaces, (controller, size), (curve, size)),
                     Bound("more", low=0, strict=True),
                     "Mb/s",
@@ -126,18 +125,20 @@ class Buffers(Experiment):
         statements = (
             ("A-2.3", "MPTCP gets more than TCP over WiFi and over 3G, at every size",
              "consistently outperforms TCP", better),
-            ("A-2.4", "MPTCP rises with the buffer: at 50 KB at least 0.95 of TCP over WiFi, never falling (2 %), at "
-             "500 KB between 2.2 and 2.6 Mb/s", "from 2 to 2.5 Mb/s", rises),
-            ("A-2.5", "MPTCP at 500 KB is within 10 % of TCP over WiFi plus TCP over 3G", "2.5 Mb/s = 2.0 + 0.5", adds),
+            ("A-2.4", (
+                "MPTCP rises with the buffer: at 50 KB at least 0.95 of TCP over WiFi, "
+                "never falling (2%), at 500 KB between 2.2 and 2.6 Mb/s"
+            ), "from 2 to 2.5 Mb/s", rises),
+            ("A-2.5", "MPTCP at 500 KB is within 10% of TCP over WiFi plus TCP over 3G", "2.5 Mb/s = 2.0 + 0.5", adds),
         )  # fmt: skip
-        lia = "LIA takes by design no more than TCP would get on the best path, where losses are random."
+        lia = "LIA is designed to take no more than TCP on the best path, if losses are random."
         return [
             self.fact(
                 number,
                 statement,
                 published=published,
                 checks={controller: checks(controller) for controller in CONTROLLERS},
-                why="which congestion control ran",
+                why="which congestion control was used",
                 reason=lia if number != "A-2.3" else "",
             )
             for number, statement, published, checks in statements
@@ -169,7 +170,7 @@ class Buffers(Experiment):
         )
         caption = (
             "Throughput against buffer size with random loss on both radio links: bars are means, whiskers "
-            "95 % intervals over the seeds."
+            "95% intervals over the seeds."
         )
         bars = [
             of_keys(

@@ -1,4 +1,4 @@
-"""Experiment A2-clean: the original's figure 9 as the study quotes it, on links without random loss."""
+"""Experiment A2-clean: the original's figure 9 as quoted by the study, on links without random loss."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from mptcplab.studies.verdicts import Bound, Check
 
 SIZES = (50, 100, 200, 500)
 JITTER = "200us"
-"""Up and down, so that runs differ by seed on links that lose nothing; a packet takes 6 ms on the line."""
+"""Jitter in both directions, so that runs without losses differ by seed; a packet takes 6 ms on the link."""
 VARIANTS = {"whole": "the whole buffer as window", "half": "half of it"}
-WHY = "how much of the buffer the original's kernel offered as window"
+WHY = "the share of the buffer that the original's kernel offered as window"
 
 PUBLISHED = (
     Published("published: MPTCP", "goodput", "flows.*.rcvbuf", points=(("50KB", 2.0), ("500KB", 3.25))),
@@ -27,17 +27,16 @@ PUBLISHED = (
 
 
 class CleanBuffers(Experiment):
-    """Figure 9 of NSDI 2012 as the study quotes it: links without random loss."""
+    """Figure 9 of NSDI 2012 as quoted by the study: links without random loss."""
 
     study = NAME
     name = "A2-clean"
     title = "The original figure 9: links without random loss"
     published = PUBLISHED
     setup = (
-        "The original measured over a real 3G network and WiFi, both at 2 Mb/s. Here: round trips 20 and "
-        "150 ms, queues of 80 ms and 2 s, no random loss. Run twice: the whole buffer is offered as window, "
-        "and half of it, for Linux charges its bookkeeping to the receive buffer. Delays vary by 0.2 ms, so that seeds "
-        "matter."
+        "The original measured over a real 3G network and WiFi, both at 2 Mb/s. Here: RTTs 20 and 150 ms, queues of "
+        "80 ms and 2 s, no random loss. It is run twice: with all of the buffer as window, and with half of it, "
+        "because Linux charges its overhead to the receive buffer. Delays vary by 0.2 ms, so that seeds matter."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -65,11 +64,11 @@ class CleanBuffers(Experiment):
                         yield Point((curve, size, variant), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """What the study and its source say about the original figure."""
+        """Statements of the study and its source about the original figure."""
         return Outcome([*self._original(measured), self._gains(measured)], [self._picture(measured)])
 
     def _original(self, measured: Measured) -> list[Fact]:
-        """The numbers of the original, with the whole and with half of the buffer as window."""
+        """The numbers of the original, with all and with half of the buffer as window."""
 
         def rate(curve: str, size: int, variant: str, bound: Bound) -> Check:
             return Check(f"{size} KB", measured.interval(goodput, curve, size, variant), bound, "Mb/s")
@@ -77,7 +76,7 @@ class CleanBuffers(Experiment):
         return [
             self.fact(
                 "A-2.6",
-                "3G alone starts at 1.2 Mb/s (15 % either way) with 50 KB and gets 1.8 Mb/s or more with 500 KB",
+                "3G alone starts at 1.2 Mb/s (15% either way) with 50 KB and gets 1.8 Mb/s or more with 500 KB",
                 published="1.2 Mb/s at the smallest buffer, full bandwidth at larger ones",
                 checks={
                     words: [
@@ -90,7 +89,7 @@ class CleanBuffers(Experiment):
             ),
             self.fact(
                 "A-2.7",
-                "MPTCP goes from 2.0 to 3.25 Mb/s (15 % either way)",
+                "MPTCP goes from 2.0 to 3.25 Mb/s (15% either way)",
                 published="2.0 to 3.25 Mb/s",
                 checks={
                     words: [
@@ -120,12 +119,12 @@ class CleanBuffers(Experiment):
 
         return self.fact(
             "A-2.8",
-            "MPTCP against TCP over WiFi: +25 % (10 to 40) at 100 KB, most of the 4 Mb/s (75 %) at 200 KB, nearly "
-            "double (1.7 or more) at 500 KB",
-            published="+25 %, most of the available bandwidth, nearly double",
+            "MPTCP relative to TCP over WiFi: +25% (10 to 40) at 100 KB, most of the 4 Mb/s (75%) at 200 KB, nearly "
+            "double (at least 1.7) at 500 KB",
+            published="+25%, most of the available bandwidth, nearly double",
             checks={words: checks(variant) for variant, words in VARIANTS.items()},
             why=WHY,
-            reason="On links without loss 100 KB are already enough for most of both.",
+            reason="On links without loss, 100 KB are already enough for most of both.",
         )
 
     def _picture(self, measured: Measured) -> Picture:

@@ -1,4 +1,4 @@
-"""Controls of study A: what theory demands of a stack on WiFi and 3G."""
+"""Controls of study A: theory of a stack on WiFi and 3G."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from mptcplab.studies.cs244_wireless.network import NAME
 from mptcplab.studies.verdicts import Bound
 
 LOSSY = LossLimited((12, 152), (0.006, 0.006 * 12 / 152))
-"""The round trips of WiFi and 3G. The losses let TCP have the same product of loss and RTT on both, so that each path
-matters."""
+"""The RTTs of WiFi and 3G. With these losses, TCP has the same product of loss and RTT on both paths, so that each path
+matters.
+"""
 WIFI, CELLULAR = Path(rate="2Mbit", delay="6ms", queue="1000p"), Path(rate="2Mbit", delay="76ms", queue="1000p")
 QUEUE, BUFFER = 1000, "200KB"
 
@@ -25,10 +26,10 @@ class WirelessControls(controls.Controls):
     name = "A0"
     title = "Controls on WiFi and 3G"
     setup = (
-        "Not of the study. For A-0.1 to A-0.4 links of 50 Mb/s with the round trips of WiFi and 3G lose 0.6% and "
-        "0.05% of the data, which alone limits TCP (Reno) and LIA; for A-0.2 they lose 1% and 0.02%, for A-0.3 "
-        "0.5%. For A-0.5 an application writes 1 Mb/s over WiFi and 3G without loss; for A-0.6 and A-0.7 buffers "
-        "have 200 KB, without M2 and with it; for A-0.8 TCP fills WiFi's queue of 1000 packets."
+        "Not part of the study. For A-0.1 to A-0.4, links of 50 Mb/s with the RTTs of WiFi and 3G lose 0.6% and 0.05% "
+        "of the data, which alone limits TCP (Reno) and LIA. For A-0.2 they lose 1% and 0.02%, and for A-0.3 0.5%. "
+        "For A-0.5, an application writes 1 Mb/s over WiFi and 3G without loss. For A-0.6 and A-0.7, buffers have 200 "
+        "KB, without and with M2. For A-0.8, TCP fills WiFi's queue of 1000 packets."
     )
 
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:  # noqa: ARG002
@@ -44,16 +45,16 @@ class WirelessControls(controls.Controls):
         return found
 
     def claims(self, measured: Measured) -> Claims:
-        """What theory says of each."""
+        """Theory for each."""
         yield Claim(
             "A-0.1",
-            "LIA on both paths gets at least what TCP gets on the best one",
+            "LIA on both paths gets at least the rate of TCP on the best one",
             controls.GOAL_1,
             [LOSSY.total(measured, Bound("improves", low=controls.LEAST))],
         )
         yield Claim(
             "A-0.2",
-            "LIA on both paths gets no more than TCP on the best one",
+            "LIA on both paths gets at most the rate of TCP on the best one",
             "RFC 6356 section 3: alpha makes both equal; within the fourth root of two",
             [LOSSY.no_more(measured, Bound("no more", high=controls.MOST))],
         )
@@ -65,31 +66,31 @@ class WirelessControls(controls.Controls):
         )
         yield Claim(
             "A-0.4",
-            "one acknowledgement for two segments, and one at once after a loss",
+            "one acknowledgement per two segments, and an immediate one after a loss",
             "RFC 5681 section 4.2",
             [controls.acks(measured, "one", Bound("acks", controls.ACKS_LEAST, controls.ACKS_MOST), "tcp", "one")],
         )
         yield Claim(
             "A-0.5",
-            "an application that needs half of WiFi uses WiFi alone",
-            "the scheduler's rule: lowest RTT first, as long as its window has room",
+            "an application that needs half of WiFi uses only WiFi",
+            "the scheduler's rule: lowest RTT first, if its window has space",
             [controls.preferred(measured, "wifi", Bound("first", low=controls.FIRST), "slow")],
         )
         yield Claim(
             "A-0.6",
-            "without M2, M1 retransmits where buffers of 200 KB are full",
+            "without M2, M1 retransmits if buffers of 200 KB are full",
             controls.MECHANISM,
             [controls.repeated(measured, Bound("M1 acts", low=0, strict=True), "small, no M2")],
         )
         yield Claim(
             "A-0.7",
-            "M2 halves windows where buffers of 200 KB are full",
+            "M2 halves windows if buffers of 200 KB are full",
             controls.MECHANISM,
             [controls.penalised(measured, Bound("M2 acts", low=1), "small")],
         )
         yield Claim(
             "A-0.8",
-            "TCP fills a queue of 1000 packets, and no more waits there",
+            "TCP fills a queue of 1000 packets, up to its limit",
             "the configured limit",
             [
                 controls.longest_queue(

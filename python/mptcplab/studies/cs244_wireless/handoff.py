@@ -1,4 +1,4 @@
-"""Experiment A1: paths go away and come back, the connection stays (figure 2 of the study)."""
+"""Experiment A1: paths go down and recover, the connection continues (figure 2 of the study)."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from mptcplab.studies.verdicts import Bound, Check, every
 PATHS = ("ethernet", "wifi", "3g")
 CHANGES = ((7, "ethernet", False), (14, "wifi", False), (21, "wifi", True), (28, "ethernet", True))
 SILENT = 0.01
-"""Mb/s below which a path counts as carrying nothing."""
+"""Mb/s below which a path counts as idle."""
 
 VARIANTS = {
-    "admin": "the interface is taken down, and both ends know",
-    "blackhole": "the path swallows everything, and nobody is told",
+    "admin": "the interface is taken down, and both ends notice it",
+    "blackhole": "the path drops all packets silently",
 }
 
 
@@ -34,9 +34,9 @@ class Handoff(Experiment):
     name = "A1"
     title = "Wireless handoff"
     setup = (
-        "One bulk connection over Ethernet (10 Mb/s, round trip 4 ms), WiFi (2 Mb/s, 12 ms, 3 % loss) and "
-        "3G (2 Mb/s, 152 ms, 2 % loss). Ethernet goes down at 7 s, WiFi at 14 s; WiFi comes back at 21 s, "
-        "Ethernet at 28 s. The study does not say how a link went down: both ways are run, and the first is judged. "
+        "One bulk connection over Ethernet (10 Mb/s, RTT 4 ms), WiFi (2 Mb/s, 12 ms, 3% loss) and "
+        "3G (2 Mb/s, 152 ms, 2% loss). Ethernet goes down at 7 s, WiFi at 14 s; WiFi comes back at 21 s, "
+        "Ethernet at 28 s. The study does not specify how a link went down: both ways run, and the first is judged. "
         "Congestion control: CUBIC on each path, the default of the study's Ubuntu."
     )
 
@@ -48,7 +48,7 @@ class Handoff(Experiment):
                 yield Point((variant,), scenario, seed, watched=seed == effort.first)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Facts A-1.1 to A-1.6."""
+        """Claims A-1.1 to A-1.6."""
         checks = {how: _checks(measured.runs(variant)) for variant, how in VARIANTS.items()}
         facts = [self._fact(number, statement, published, checks) for number, statement, published in STATEMENTS]
         pictures = [self._picture(variant, how, measured.one(variant)) for variant, how in VARIANTS.items()]
@@ -112,19 +112,19 @@ Rates = dict[str, list[float]]
 STATEMENTS = (
     ("A-1.1", "with all paths up (2 to 7 s), Ethernet carries most, then WiFi, then 3G",
      "Ethernet highest, followed by WiFi and 3G"),
-    ("A-1.2", "without Ethernet (8 to 14 s), WiFi carries more than 3G, and data flow in every second from 2 s on",
+    ("A-1.2", "without Ethernet (8 to 14 s), WiFi carries more than 3G, and data flows in every second from 2 s on",
      "traffic moves to WiFi, some of it to 3G"),
     ("A-1.3", "without Ethernet and WiFi (15 to 21 s), 3G keeps the connection alive", "3G alone carries the data"),
-    ("A-1.4", "WiFi is back at 70 % of its first throughput or more between 23 and 28 s",
+    ("A-1.4", "WiFi recovers at least 70% of its first throughput between 23 and 28 s",
      "shortly recovers its initial throughput"),
-    ("A-1.5", "after 30 s Ethernet is back at 80 % or more, and the order is that of the beginning",
+    ("A-1.5", "after 30 s, Ethernet recovers at least 80%, and the order is that of the start",
      "shortly recovers its initial throughput"),
     ("A-1.6", "one connection delivers the whole byte stream, complete and in order", "seamless handoff"),
 )  # fmt: skip
 
 
 def _checks(runs: list[Run]) -> dict[str, list[Check]]:
-    """What decides each fact, with one way for links to go down."""
+    """The checks of each claim, for one way for links to go down."""
     start, end = _all(runs, 2, 7), _all(runs, 30, 40)
     gone, alone = _all(runs, 8, 14, "goodput"), _all(runs, 15, 21, "goodput")
     again = _rates(runs, "wifi", 23, 28)
@@ -176,7 +176,7 @@ def _rates(runs: list[Run], path: str, start: float, end: float, metric: str = "
 
 
 def _longest_silence(run: Run, start: float, end: float) -> float:
-    """Seconds in a row without a byte at the application."""
+    """Consecutive seconds without a byte at the application."""
     silent = _window(run, "*", start, end, "goodput") <= 0
     longest = current = 0
     for bin_is_silent in silent:

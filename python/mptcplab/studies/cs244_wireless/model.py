@@ -1,4 +1,4 @@
-"""Experiment A3: TCP at 2 % loss against the model of Padhye et al. (figure 4 of the study)."""
+"""Experiment A3: TCP at 2% loss against the model of Padhye et al. (figure 4 of the study)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mptcplab.studies.verdicts import Bound, Check
 
 LOSS = 0.02
 CAP = 2.0
-"""Mb/s of the line."""
+"""Link rate, Mb/s."""
 
 PUBLISHED = Published(
     "published: flattens near 60 ms at about 0.5", "interface_throughput", "paths.*.delay", points=(("60ms", 0.5),)
@@ -28,13 +28,13 @@ class Model(Experiment):
 
     study = NAME
     name = "A3"
-    title = "TCP at 2 % loss against the model of Padhye et al."
+    title = "TCP at 2% loss against the model of Padhye et al."
     published = (PUBLISHED,)
     setup = (
-        "TCP alone over 2 Mb/s with 2 % loss in both directions and buffers of 500 KB; one-way delay 5 to "
-        "100 ms. The model (PFTK) with one and with two segments for each acknowledgement (b), its first "
-        "timeout a round trip plus 200 ms; neither is stated by the study. "
-        "Congestion control: CUBIC, the default of the study's Ubuntu; at such windows it behaves as Reno does."
+        "TCP alone over 2 Mb/s with 2% loss in both directions and buffers of 500 KB; one-way delay 5 to 100 ms. The "
+        "model (PFTK) with one and with two segments per acknowledgement (b), with a first timeout of the RTT plus "
+        "200 ms; neither is specified by the study. Congestion control: CUBIC, the default of the study's Ubuntu, "
+        "which behaves like Reno at such windows."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -46,7 +46,7 @@ class Model(Experiment):
                 yield Point((delay,), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts A-3.1 to A-3.4."""
+        """Claims A-3.1 to A-3.4."""
         delays = _delays(effort)
         rates = {delay: measured.estimate(on_interfaces, delay) for delay in delays}
         single, double = ({delay: _model(delay, acked) for delay in delays} for acked in (1, 2))
@@ -55,7 +55,7 @@ class Model(Experiment):
         facts = [
             self.fact(
                 "A-3.1",
-                "flat at the line rate (1.8 Mb/s or more) up to 10 ms one way",
+                "flat at the link rate (1.8 Mb/s or more) up to 10 ms one way",
                 published="the beginning is flat, capped at 2 Mb/s",
                 checks=[
                     Check(f"{delay} ms", found[delay], Bound("rate", low=1.8), "Mb/s")
@@ -65,7 +65,7 @@ class Model(Experiment):
             ),
             self.fact(
                 "A-3.2",
-                "at no delay above 1.05 times the model (b = 1) under the line rate",
+                "without delay, above 1.05 times the model (b = 1) limited by the link rate",
                 published="slightly below the model",
                 checks=[
                     Check(f"{delay} ms", _over(found[delay], min(CAP, single[delay])), Bound("of the model", high=1.05))
@@ -77,7 +77,7 @@ class Model(Experiment):
                 "the shape is that of the model: correlation of the logarithms at least 0.97 beyond 20 ms",
                 published="a near match in shape",
                 checks=[Check("correlation", _shape(measured, far, single), Bound("correlation", low=0.97))],
-                reason="Taken over the delays, once with each seed.",
+                reason="Over the delays, once per seed.",
             ),
             self.fact(
                 "A-3.4",
@@ -118,7 +118,7 @@ def _picture(delays: tuple[int, ...], rates: dict[int, Estimate]) -> Picture:
         axes, delays, [rates[delay].mean for delay in delays], "measured", figure_style.LOOKS["3g"],
         spread=[rates[delay].half_width for delay in delays], markers=30,
     )  # fmt: skip
-    axes.axhline(CAP, color="#555555", linestyle=":", linewidth=1, label="line rate 2 Mb/s")
+    axes.axhline(CAP, color="#555555", linestyle=":", linewidth=1, label="link rate 2 Mb/s")
     PUBLISHED.draw(axes, lambda delay: float(delay.removesuffix("ms")))
     figure_style.finish(axes, x="delay, one way [ms]", y="throughput [Mb/s]", legend="upper right", top=3.0)
     caption = "TCP over a lossy link of 2 Mb/s against the model of Padhye et al. (SIGCOMM 1998)."

@@ -1,9 +1,8 @@
 """The network of study A.
 
-Each path is an Ethernet link of 1 ms to a switch and a radio link behind it, here one link with the
-sum of the delays. Random loss hits both directions, as Mininet configures both ends. The queue is
-Mininet's default, for the study names none. The stack is that of the
-kernel of the time (`LINUX_2013`).
+Each path is an Ethernet link of 1 ms to a switch and a radio link behind it, here one link with the total delay. Random
+loss applies to both directions, as Mininet configures both ends. The queue is Mininet's default, because the study does
+not specify it. The stack is that of the kernel of that time (`LINUX_2013`).
 """
 
 from __future__ import annotations

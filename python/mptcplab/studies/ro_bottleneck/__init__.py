@@ -14,9 +14,11 @@ STUDY = Study(
     title="MPTCP and TCP on a shared bottleneck",
     source="Soonghwan Ro and Dien Nguyen Van, Performance Evaluation of MPTCP over a Shared Bottleneck Link "
     "(International Journal of Computer and Communication Engineering 5(3), 2016)",
-    summary="Two subflows and one TCP flow meet on a line of 100 Mb/s. The study measured two shares for MPTCP and one "
-    "for TCP on a short line, and less than TCP on a long or lossy one. The controller that it names, LIA, was "
-    "made to take one share. What made two of it is not found: see docs/research/two-shares.md.",
+    summary=(
+        "Two subflows and one TCP flow share a link of 100 Mb/s. The study measured two shares for MPTCP and one for "
+        "TCP on a short link, and less than TCP on a long or lossy one. It names the controller LIA, which is "
+        "designed to take one share. The reason for two shares is unknown: see docs/research/two-shares.md."
+    ),
     experiments=[Delay(), Loss(), OneDelay(), OneLoss(), Cause(), SharedControls()],
     assumptions=ASSUMPTIONS,
     kind="journal paper",

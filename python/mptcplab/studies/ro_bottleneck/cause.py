@@ -1,7 +1,7 @@
-"""Experiment D5: the study's conclusion, and what explains two shares against one.
+"""Experiment D5: the study's conclusion, and possible reasons for two shares.
 
-The study does not say how deep the bottleneck's queue was, and theory says that LIA takes one share of it. So
-controllers and queues are swept.
+The study does not specify the queue of the bottleneck, and in theory LIA takes one share of it. So controllers and
+queues are swept.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from mptcplab.studies.ro_bottleneck.network import NAME, VARIANTS, Variant, scen
 from mptcplab.studies.verdicts import Bound, Check
 
 CONTROLLERS = ("lia", "olia", "balia", "wvegas", "reno", "cubic")
-"""Of the MPTCP flow; another controller is another name here."""
+"""Controller of the MPTCP flow; another controller has another name here."""
 COUPLED = ("lia", "olia", "balia", "wvegas")
-"""Those that are made to take one share."""
+"""Controllers that are designed to take one share."""
 QUEUES = (20, 50, 100, 1000)
 SHALLOW = 100
-"""Packets up to which a queue loses before the windows end their growth."""
+"""Packets up to which a queue drops before the windows stop growing."""
 
 GOOD, LONG, LOSSY, ONE_LONG, ONE_LOSSY = range(5)
 CONDITIONS: dict[float, dict[str, Any]] = {
@@ -49,21 +49,21 @@ DOUBLE = Published("published for the short network: double", "mptcp_over_tcp", 
 
 
 def is_judged(controller: str, queue: int) -> bool:
-    """Whether a fact is about this point of the sweep; the others stand beside."""
+    """Whether a claim uses this point of the sweep; the others are for comparison."""
     return controller in (*COUPLED, "reno") and queue <= SHALLOW
 
 
 class Cause(Experiment):
-    """What the study concludes, and the sweep that goes beyond it."""
+    """The conclusion of the study, and the extended sweep."""
 
     study = NAME
     name = "D5"
     title = "The conclusion, queues and controllers"
     published = (DOUBLE,)
     setup = (
-        "The best and the worst networks of D1 to D4 again, to hold the study's conclusion against all of them. Then "
-        "beyond the study: queues of 20, 50, 100 and 1000 packets and every controller for MPTCP, against Reno, with "
-        "the short round trip and Linux's buffer tuning, half a minute each (--full: two)."
+        "The best and the worst networks of D1 to D4 again, to compare the study's conclusion with all of them. "
+        "Then, beyond the study: queues of 20, 50, 100 and 1000 packets and every controller for MPTCP, against Reno. "
+        "These runs have the short RTT and Linux's buffer tuning, half a minute each (--full: two)."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -80,7 +80,7 @@ class Cause(Experiment):
                 yield from (Point((controller, queue), one, seed) for seed in seeds(effort, control=control))
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts D-5.1 to D-5.5."""
+        """Claims D-5.1 to D-5.5."""
         found = contests(measured, list(CONDITIONS))
         swept = {controller: contest(measured, (controller,), _queues(effort)) for controller in CONTROLLERS}
         return Outcome([*self._conclusion(found), *self._theory(swept)], [_sweep(swept)])
@@ -93,7 +93,7 @@ class Cause(Experiment):
                 lambda one: [Check("ratio", one.ratio[GOOD], Bound("ratio", low=1))], _words,
             ),
             fact(
-                self, "D-5.2", "at 500 ms or 30 % loss, for all or for one subflow, MPTCP gets no more than TCP",
+                self, "D-5.2", "at 500 ms or 30% loss, for all or for one subflow, MPTCP gets no more than TCP",
                 "with high latency or congestion not better than TCP", found,
                 lambda one: [Check(name, one.ratio[at], Bound("ratio", high=1)) for name, at in _WORST.items()],
                 _words,
@@ -124,13 +124,15 @@ class Cause(Experiment):
                 published="RFC 6356 (not the study): no more than one TCP flow at a bottleneck",
                 checks=checks(COUPLED, Bound("ratio", high=1.2)),
                 origin="ours",
-                reason="Where a full queue strikes all at once, each halves its window, and LIA, which grows half as "
-                "fast in sum, stays below 1; where losses strike packets at random it gets 1 (see D2).",
+                reason=(
+                    "If a full queue affects all flows at once, each halves its window. LIA, whose total grows half "
+                    "as fast, then stays below 1. If losses affect random packets, it gets 1 (see D2)."
+                ),
             ),
             self.fact(
                 "D-5.5",
                 "Reno on each subflow takes 1.6 to 2.4 times TCP's throughput there",
-                published="three flows that know nothing of each other (not the study): two shares and one",
+                published="three independent flows (not the study): two shares and one",
                 checks=checks(("reno",), Bound("ratio", 1.6, 2.4)),
                 origin="ours",
             ),
@@ -148,9 +150,9 @@ def _words(one: Contest) -> str:
 
 _WORST = {
     "500 ms for all": LONG,
-    "30 % for all": LOSSY,
+    "30% for all": LOSSY,
     "500 ms for one": ONE_LONG,
-    "30 % for one": ONE_LOSSY,
+    "30% for one": ONE_LOSSY,
 }
 
 
@@ -170,13 +172,13 @@ def _sweep(swept: Contests) -> Picture:
     figure_style.finish(axes, x="queue of the bottleneck [packets]", y="MPTCP / TCP throughput", legend=None, top=4)
     figure.legend(loc="outside lower center", ncols=4)
     caption = (
-        "What MPTCP takes against TCP (Reno) on a round trip under 1 ms, by the queue and MPTCP's controller. Beyond "
-        "the study."
+        "MPTCP's throughput relative to TCP (Reno) with an RTT under 1 ms, by the queue and MPTCP's controller. Not "
+        "part of the study."
     )
     if 1000 in queues:
         caption += (
-            " At 1000 packets nothing is lost before Linux's tuning ends the growth of the windows. A connection has "
-            "one receive window, however many subflows, so both get the same."
+            " At 1000 packets, there are no drops before Linux's buffer tuning stops the growth of the windows. A "
+            "connection has one receive window, for any number of subflows, so both get the same."
         )
     held = [
         of_flows(

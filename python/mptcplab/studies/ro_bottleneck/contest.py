@@ -1,6 +1,6 @@
-"""How MPTCP and TCP shared the line: curves of throughput, ratio and fairness, and verdicts on them.
+"""The shares of MPTCP and TCP on the link: curves of throughput, ratio and fairness, and their verdicts.
 
-Owns the words in which the facts of this study are judged. Knows neither delays nor losses.
+Owns the text of this study's claims. Knows neither delays nor losses.
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from mptcplab.studies.ro_bottleneck.network import FIRST, VARIANTS, WARMUP, scen
 from mptcplab.studies.verdicts import Bound, Check, all_of
 
 READINGS = {"one queue": "LIA", "ports in turn": "LIA, ports in turn"}
-"""What the source leaves open, and the variant that is it."""
+"""The unspecified setting, and the variant that it selects."""
 CONTROLS = {"one queue": "no coupling", "ports in turn": "no coupling, ports in turn"}
 WHY = "how the bottleneck serves its ports"
 
 
 @dataclass(frozen=True)
 class Contest:
-    """One variant over what is varied."""
+    """One variant over the varied value."""
 
     mptcp: Mapping[float, Estimate]
     """Mb/s in order at the server."""
     tcp: Mapping[float, Estimate]
     ratio: Mapping[float, Interval]
-    """MPTCP to TCP, of the means."""
+    """Ratio of MPTCP to TCP, of the means."""
     fairness: Mapping[float, Estimate]
-    """Jain's index of the two connections' means, seed by seed: it is what is judged."""
+    """Jain's index of the two connections' means, by seed; it is judged."""
     by_second: Mapping[float, Estimate]
-    """Jain's index of the two trajectories, the mean over the seconds of a run."""
+    """Jain's index of the two trajectories, mean over the seconds of a run."""
     first: Mapping[float, Estimate]
-    """Share of the first subflow in what MPTCP put on the paths."""
+    """Share of the first subflow in MPTCP's data."""
     runs: Mapping[float, list[Run]]
 
     def each(self, value: Callable[[Run], float], at: float) -> Interval:
@@ -44,10 +44,10 @@ class Contest:
         return interval(value(run) for run in self.runs[at])
 
     def steps(self, value: Callable[[Run], float], at: Sequence[float], label: Label, bound: Bound) -> list[Check]:
-        """Each value less the one before: for a fall, the intervals have to lie apart."""
+        """Each value minus the previous one; a fall requires disjoint intervals."""
         return [
             Check(
-                f"{label(after)} less {label(before)}",
+                f"{label(after)} minus {label(before)}",
                 difference([value(r) for r in self.runs[after]], [value(r) for r in self.runs[before]], paired=False),
                 bound,
             )
@@ -97,7 +97,7 @@ def tcp(run: Run) -> float:
 
 
 def ratio(run: Run) -> float:
-    """MPTCP to TCP; TCP counts as one byte a second at least."""
+    """Ratio of MPTCP to TCP; TCP counts as at least one byte per second."""
     return mptcp(run) / max(tcp(run), 8e-6)
 
 
@@ -107,7 +107,7 @@ def fairness(run: Run) -> float:
 
 
 def fairness_by_second(run: Run) -> float:
-    """Jain's index of each second after the warm-up, the mean of them; a second in which nothing came is left out."""
+    """Mean over the seconds after the warm-up of Jain's index; excludes seconds without data."""
     times, ours = run.series("goodput", flow="mptcp")
     _, theirs = run.series("goodput", flow="tcp")
     indices = [jain(pair) for at, *pair in zip(times, ours, theirs, strict=True) if at > WARMUP and any(pair)]
@@ -130,18 +130,18 @@ def listed(curve: Mapping[float, object], label: Label) -> str:
 
 
 def indices(one: Contest, label: Label) -> str:
-    """Jain's index of means and of trajectories in words: the source says "from the throughput trajectories"."""
+    """Jain's index of means and of trajectories as text, because the source says "from the throughput trajectories"."""
     means = listed({at: f"{value.mean:.3f}" for at, value in one.fairness.items()}, label)
     seconds = listed({at: f"{value.mean:.3f}" for at, value in one.by_second.items()}, label)
     return f"{means}; second by second {seconds}"
 
 
 def ratios_fall(one: Contest, label: Label) -> list[Check]:
-    """Each ratio over the one before: below one, and its interval too."""
+    """Each ratio divided by the previous one: a fall requires an interval below one."""
     pairs = pairwise(one.ratio)
     return [
         Check(
-            f"{label(after)} over {label(before)}",
+            f"{label(after)} / {label(before)}",
             ratio_of_ratios(one.runs[after], one.runs[before]),
             LESS,
         )
@@ -150,7 +150,7 @@ def ratios_fall(one: Contest, label: Label) -> list[Check]:
 
 
 def ratio_of_ratios(after: Sequence[Run], before: Sequence[Run]) -> Interval:
-    """How the ratio of MPTCP to TCP changes, on the scale of logarithms."""
+    """The change of the ratio of MPTCP to TCP, on a logarithmic scale."""
     logs = [[math.log(max(ratio(run), 1e-6)) for run in runs] for runs in (after, before)]
     found = difference(*logs, paired=False)
     ends = [math.exp(end) if math.isfinite(end) else end for end in (found.low, found.high)]
@@ -168,7 +168,7 @@ def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
     *,
     explanation: str = "",
 ) -> Fact:
-    """A fact judged on one queue and on ports in turn; what no coupling does there stands beside."""
+    """A claim judged on one queue and on ports in turn, with the results without coupling for comparison."""
     controls = "; ".join(f"{reading}: {all_of(check(all_contests[variant]))}" for reading, variant in CONTROLS.items())
     return experiment.fact(
         number,

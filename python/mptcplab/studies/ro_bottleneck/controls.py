@@ -1,4 +1,4 @@
-"""Controls of study D: what theory demands of LIA and TCP on a shared line."""
+"""Controls of study D: theory of LIA and TCP on a shared link."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from mptcplab.studies.ro_bottleneck.network import BASE_RTT, FIRST, NAME, QUEUE,
 from mptcplab.studies.verdicts import Bound, Check
 
 RTT, LOSS = 50, 0.003
-"""ms, and part of the data segments: values of D1 and D2."""
+"""RTT in ms and loss rate of data segments: values of D1 and D2."""
 SECONDS = 60
 ALPHAS = (0.5, 1, 2)
 LONG = {f"links.{line}.delay": f"{(RTT - 0.2) / 2:g}ms" for line in (FIRST, SECOND, SINGLE)}
 NARROW = {"links.bottleneck.rate": "10Mbit", "links.bottleneck.queue": "20p"}
-"""A line that three subflows fill in a minute of virtual time and a tenth of a second of a processor."""
+"""A link that three subflows fill in a minute of virtual time, at low cost."""
 
 
 class SharedControls(controls.Controls):
@@ -30,10 +30,10 @@ class SharedControls(controls.Controls):
     name = "D0"
     title = "Controls on the shared line"
     setup = (
-        "Not of the study. The study's topology with LIA alongside TCP: 50 ms and 0.3% random loss, which alone "
-        "limits both (D-0.1 to D-0.5), with alpha as RFC 6356 has it, half of that and twice that; a line of 10 "
-        "Mb/s with 20 packets of queue and 20 ms, which both fill (D-0.6). For D-0.7 an application writes 5 Mb/s "
-        "over paths of 0.4 ms and 200 ms. D-0.8 is the run of D1 without delay."
+        "Not part of the study. The study's topology with LIA and TCP. For D-0.1 to D-0.5, 50 ms and 0.3% random loss "
+        "limit both, with alpha as in RFC 6356, half of it and twice it. For D-0.6, both fill a link of 10 Mb/s with "
+        "a queue of 20 packets and 20 ms. For D-0.7, an application writes 5 Mb/s over paths of 0.4 ms and 200 ms. "
+        "D-0.8 is the run of D1 without delay."
     )
 
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:
@@ -55,11 +55,11 @@ class SharedControls(controls.Controls):
         return found
 
     def seeds(self, effort: Effort) -> range:
-        """As in the study's other experiments where a block of seeds is asked for; else five."""
+        """As in the study's other experiments for a given block of seeds; otherwise five."""
         return effort.seeds(2, 5, 10)
 
     def claims(self, measured: Measured) -> Claims:
-        """What theory says of each."""
+        """Theory for each."""
 
         def taken(where: str, alpha: float) -> Interval:
             return measured.ratio(_rate("mptcp"), (where, alpha), _rate("tcp"), (where, alpha))
@@ -69,20 +69,20 @@ class SharedControls(controls.Controls):
 
         yield Claim(
             "D-0.1",
-            "at random loss LIA gets at least as much as TCP",
+            "at random loss, LIA gets at least the rate of TCP",
             controls.GOAL_1,
             [share("lossy", 1, Bound("improves", low=controls.LEAST))],
         )
         yield Claim(
             "D-0.2",
-            "at random loss LIA gets no more than TCP",
+            "at random loss, LIA gets no more than TCP",
             controls.GOAL_2,
             [share("lossy", 1, Bound("no harm", high=controls.MOST))],
         )
         roots = {alpha: alpha**0.5 for alpha in ALPHAS if alpha != 1}
         yield Claim(
             "D-0.3",
-            "half of alpha takes the root of a half, and twice alpha the root of two",
+            "half of alpha gives the root of a half, and twice alpha the root of two",
             "the window of LIA at fixed loss is sqrt(2 alpha / p) on equal paths",
             [
                 Check(
@@ -108,25 +108,25 @@ class SharedControls(controls.Controls):
         )
         yield Claim(
             "D-0.5",
-            "one acknowledgement for two segments, and one at once after a loss",
+            "one acknowledgement per two segments, and an immediate one after a loss",
             "RFC 5681 section 4.2",
             [controls.acks(measured, SINGLE, Bound("acks", controls.ACKS_LEAST, controls.ACKS_MOST), "lossy", 1)],
         )
         yield Claim(
             "D-0.6",
-            "on a full line of 10 Mb/s LIA gets no more than TCP",
+            "on a full link of 10 Mb/s, LIA gets no more than TCP",
             controls.GOAL_2,
             [share("full", 1, Bound("no harm", high=controls.MOST))],
         )
         yield Claim(
             "D-0.7",
-            "an application that needs a quarter of the short path uses that path alone",
-            "the scheduler's rule: lowest RTT first, as long as its window has room",
+            "an application that needs a quarter of the short path uses only that path",
+            "the scheduler's rule: lowest RTT first, if its window has space",
             [controls.preferred(measured, SECOND, Bound("first", low=controls.FIRST), "slow")],
         )
         yield Claim(
             "D-0.8",
-            "three subflows fill the queue of 100 packets, and no more waits there",
+            "three subflows fill the queue of 100 packets, up to its limit",
             "the configured limit",
             [
                 controls.longest_queue(

@@ -1,4 +1,4 @@
-"""Experiments D1 and D3: round trips, of all (figures 5, 6) or of the first subflow alone (figures 9, 10)."""
+"""Experiments D1 and D3: RTT of all flows (figures 5, 6) or of the first subflow only (figures 9, 10)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from mptcplab.studies.ro_bottleneck.network import NAME, SECOND, VARIANTS, WARMU
 from mptcplab.studies.verdicts import Bound, Check
 
 SHORT = 100
-"""ms below which the study calls a network good."""
+"""RTT in ms below which the study calls a network good."""
 LONG = 200
 
 
@@ -43,33 +43,34 @@ class Delay(Experiment):
 
     study = NAME
     name = "D1"
-    title = "The same round trip for all"
+    title = "The same RTT for all"
     setup = (
-        "MPTCP with two subflows over two interfaces and TCP (Reno) with one, all lines 100 Mb/s, one bottleneck "
-        "behind the bridge. The bridge delays everything: round trips from under 1 to 500 ms, no random loss. One "
-        "queue of 100 packets, or a packet of each of the three ports in turn; on both LIA, which the study names, and "
-        "Reno on each subflow, the control. The same stack everywhere: Linux's buffer tuning, small queues of 128 KB, "
-        "64 KB remembered as the end of slow start. Half a minute without a pipe, 200 s at 50 ms, ten minutes "
-        "beyond, as the study; 100 s where one subflow alone is delayed, 50 where it alone loses (--full: ten minutes)."
+        "MPTCP with two subflows over two interfaces and TCP (Reno) with one. All links have 100 Mb/s, with one "
+        "bottleneck behind the bridge. The bridge delays all flows: RTTs from under 1 to 500 ms, no random loss. The "
+        "bottleneck has one queue of 100 packets, or serves the three ports in turn. Both are run with LIA, which the "
+        "study names, and with Reno on each subflow as the control. The stack is the same everywhere: Linux's buffer "
+        "tuning, small queues of 128 KB, and slow start until 64 KB. Runs last half a minute without a pipe, 200 s at "
+        "50 ms, and ten minutes beyond, as in the study. They last 100 s if only one subflow is delayed, and 50 s if "
+        "only it has losses (--full: ten minutes)."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Variants × round trips × seeds, and LIA on the short one for longer."""
+        """Variants × RTTs × seeds, and longer runs of LIA with the short RTT."""
         yield from points(effort, _rtts(effort), delay=True, one_sided=False)
         longer = scenario(VARIANTS["LIA"], effort, seconds=effort.pick(15, 60, 600))
         yield from (Point(("time",), longer, seed) for seed in seeds(effort))
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts D-1.1 to D-1.6."""
+        """Claims D-1.1 to D-1.6."""
         rtts = _rtts(effort)
         found = contests(measured, rtts)
         facts = [
             fact(
-                self, "D-1.1", "MPTCP gets 1.6 to 2.4 times TCP's throughput at each round trip below 100 ms",
+                self, "D-1.1", "MPTCP gets 1.6 to 2.4 times TCP's throughput at each RTT below 100 ms",
                 "latencies less than 100 ms: approximately double", found, _double, _ratios,
             ),
             fact(
-                self, "D-1.2", "the ratio of MPTCP to TCP falls with each step of the round trip",
+                self, "D-1.2", "the ratio of MPTCP to TCP falls with each step of the RTT",
                 "MPTCP approached TCP as the RTT increased", found, lambda one: ratios_fall(one, _ms), _ratios,
             ),
             fact(
@@ -77,25 +78,34 @@ class Delay(Experiment):
                 lambda one: [Check(_ms(LONG), one.ratio[LONG], Bound("ratio", 0.8, 1.05))], _ratios,
             ),
             fact(
-                self, "D-1.4", "Jain's index is 0.86 to 0.94 below 1 ms and lowest below 100 ms, and 0.98 or more at "
-                "500 ms", "best fairness in the bad condition, very close to 1", found, _fairness, _indices,
+                self, "D-1.4", (
+                    "Jain's index "
+                    "is 0.86 to "
+                    "0.94 below 1 "
+                    "ms and "
+                    "lowest below "
+                    "100 ms, and "
+                    "at least "
+                    "0.98 at 500 "
+                    "ms"
+                ), "best fairness in the bad condition, very close to 1", found, _fairness, _indices,
             ),
             fact(
-                self, "D-1.5", "MPTCP's throughput falls with each step of the round trip",
+                self, "D-1.5", "MPTCP's throughput falls with each step of the RTT",
                 "the performance of MPTCP decreased as the propagation delay increased", found,
                 lambda one: one.steps(mptcp, rtts, _ms, FALLS), lambda one: f"{listed(one.mptcp, _ms)} Mb/s",
             ),
             self._time(measured, effort),
         ]  # fmt: skip
-        caption = "Throughput and Jain's index against the round trip of all flows (figures 5 and 6)."
+        caption = "Throughput and Jain's index against the RTT of all flows (figures 5 and 6)."
         pictures = [
-            _picture("d1-delay", caption, found, rtts, "round trip of all flows [ms]", below=100),
+            _picture("d1-delay", caption, found, rtts, "RTT of all flows [ms]", below=100),
             _times(measured),
         ]
         return Outcome(facts, pictures)
 
     def _time(self, measured: Measured, effort: Effort) -> Fact:
-        """Whether what is measured in half a minute is what more time would give."""
+        """Whether half a minute gives the result of longer runs."""
         length = effort.pick(10, 20, 30)
         runs = measured.runs("time")
         last = int(runs[0].scenario.duration)
@@ -105,7 +115,7 @@ class Delay(Experiment):
             "D-1.6",
             f"below 1 ms LIA's ratio over the first {length} s is within 0.15 of that over {last} s",
             published="(not the study) ten minutes, five times",
-            checks=[Check("shorter less longer", found, Bound("difference", -0.15, 0.15))],
+            checks=[Check("shorter minus longer", found, Bound("difference", -0.15, 0.15))],
             origin="ours",
         )
 
@@ -115,24 +125,27 @@ class OneDelay(Experiment):
 
     study = NAME
     name = "D3"
-    title = "A longer round trip for the first subflow"
-    setup = "As D1, but the bridge delays only the first subflow of MPTCP; the second and TCP stay under 1 ms."
+    title = "A longer RTT for the first subflow"
+    setup = (
+        "As D1, but the bridge delays only the first subflow of MPTCP; the RTT of the second and of TCP stays under 1 "
+        "ms."
+    )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Variants × round trips × seeds."""
+        """Variants × RTTs × seeds."""
         return points(effort, _rtts(effort), delay=True, one_sided=True)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts D-3.1 to D-3.5."""
+        """Claims D-3.1 to D-3.5."""
         rtts = _rtts(effort)
         found = contests(measured, rtts)
         facts = [
             fact(
-                self, "D-3.1", "MPTCP gets more than TCP at each round trip below 100 ms",
+                self, "D-3.1", "MPTCP gets more than TCP at each RTT below 100 ms",
                 "greater than that of the normal TCP when the difference is less than 100 ms", found, _more, _ratios,
             ),
             fact(
-                self, "D-3.2", "the ratio of MPTCP to TCP falls with each step of the round trip up to 200 ms",
+                self, "D-3.2", "the ratio of MPTCP to TCP falls with each step of the RTT up to 200 ms",
                 "gradually became more balanced", found,
                 lambda one: [check for check in ratios_fall(one, _ms) if not check.what.startswith(("300", "500"))],
                 _ratios,
@@ -145,8 +158,10 @@ class OneDelay(Experiment):
                 self, "D-3.3b", "MPTCP's throughput at 500 ms is below that at 200 ms",
                 "decreased as the difference became greater over 200 ms", found,
                 lambda one: one.steps(mptcp, (LONG, 500), _ms, FALLS), lambda one: f"{listed(one.mptcp, _ms)} Mb/s",
-                explanation="beyond 200 ms the first subflow carries next to nothing whatever its delay, and the "
-                "second does not feel it.",
+                explanation=(
+                    "beyond 200 ms, the first subflow carries almost nothing at any delay, and the second is "
+                    "unaffected."
+                ),
             ),
             fact(
                 self, "D-3.4", "Jain's index is lower below 1 ms than at 200 and at 500 ms",
@@ -155,13 +170,13 @@ class OneDelay(Experiment):
             self._second_decides(found),
         ]  # fmt: skip
         caption = (
-            "Throughput and Jain's index against the round trip of the first subflow (figures 9 and 10); the second "
-            "subflow and TCP stay under 1 ms."
+            "Throughput and Jain's index against the RTT of the first subflow (figures 9 and 10); the RTT of the "
+            "second subflow and of TCP stays under 1 ms."
         )
-        return Outcome(facts, [_picture("d3-one-delay", caption, found, rtts, "round trip of the first subflow [ms]")])
+        return Outcome(facts, [_picture("d3-one-delay", caption, found, rtts, "RTT of the first subflow [ms]")])
 
     def _second_decides(self, found: Contests) -> Fact:
-        """Equation 4; what follows it, that alpha is at most 1 / W2, is LIA's own bound (RFC 6356 3)."""
+        """Equation 4. Its consequence, that alpha is at most 1 / W2, is LIA's own bound (RFC 6356 section 3)."""
         bound = Bound("of W2 / SRTT2", 0.9, 1.1)
         checks = {
             reading: [
@@ -173,7 +188,7 @@ class OneDelay(Experiment):
         }
         return self.fact(
             "D-3.5",
-            "from 200 ms on MPTCP's throughput is the second subflow's window over its round trip, within 10 %",
+            "from 200 ms on, MPTCP's throughput is the second subflow's window over its RTT, within 10%",
             published="B is about W2 / SRTT2 (4.3.2), which the study argues",
             checks=checks,
             why=WHY,
@@ -182,7 +197,7 @@ class OneDelay(Experiment):
 
 
 def _over_second(run: Run) -> float:
-    """MPTCP's throughput over the mean of window / round trip of its second subflow."""
+    """MPTCP's throughput relative to the mean of window / RTT of its second subflow."""
     times, windows = run.series("cwnd", flow="mptcp", path=SECOND)
     others, round_trips = run.series("srtt", flow="mptcp", path=SECOND)
     same, first, second = np.intersect1d(times, others, return_indices=True)
@@ -215,7 +230,7 @@ def _fairness(one: Contest) -> list[Check]:
     return [
         Check("below 1 ms", one.each(fairness, 1), Bound("good", 0.86, 0.94)),
         Check(_ms(last), one.each(fairness, last), Bound("bad", low=0.98)),
-        Check(f"below 1 ms less {_ms(last)}", one.steps(fairness, (last, 1), _ms, FALLS)[0].found, FALLS),
+        Check(f"below 1 ms minus {_ms(last)}", one.steps(fairness, (last, 1), _ms, FALLS)[0].found, FALLS),
     ]
 
 
@@ -232,7 +247,7 @@ def _least_fair_when_short(one: Contest) -> list[Check]:
 
 
 def _over_time(runs: Sequence[Run]) -> dict[float, Estimate]:
-    """The ratio measured from the warm-up to ever later ends, over the seeds."""
+    """The ratio from the warm-up to increasing end times, over the seeds."""
     ends = [end for end in (10, 20, 30, 60, 120, 300, 600) if end <= runs[0].scenario.duration]
     rows = [_ratios_until(run, ends) for run in runs]
     return {end: estimate(row[at] for row in rows) for at, end in enumerate(ends)}
@@ -248,8 +263,8 @@ def _ratios_until(run: Run, ends: Sequence[float]) -> list[float]:
 def _times(measured: Measured) -> Picture:
     figure, (axes,) = figure_style.new_figure()
     for key, label, look in (
-        (("time",), "round trip under 1 ms", figure_style.LOOKS["mptcp"]),
-        (("LIA", LONG), "round trip 200 ms", figure_style.LOOKS["wifi"]),
+        (("time",), "RTT under 1 ms", figure_style.LOOKS["mptcp"]),
+        (("LIA", LONG), "RTT 200 ms", figure_style.LOOKS["wifi"]),
     ):
         curve = _over_time(measured.runs(*key))
         figure_style.curve(
@@ -264,13 +279,13 @@ def _times(measured: Measured) -> Picture:
     figure.legend(loc="outside lower center", ncols=3)
     keys = {"under 1 ms": ("time",), "200 ms": ("LIA", LONG)}
     why = under_distribution(figure, {label: multipath(measured.runs(*key), "mptcp") for label, key in keys.items()})
-    caption = "LIA on 100 packets: the ratio against the time measured, less the first 5 s."
+    caption = "LIA on 100 packets: the ratio against the measured time, without the first 5 s."
     return Picture("d1-time", caption, figure, why)
 
 
 def _picture(  # noqa: PLR0913, RUF100 - what differs between both figures
     name: str, caption: str, found: Contests, rtts: tuple[int, ...], x: str, *, below: float = 0
 ) -> Picture:
-    """`below` is the round trip in ms up to which the study says that MPTCP had double of TCP."""
+    """`below` is the RTT in ms up to which MPTCP had twice the throughput of TCP in the study."""
     ticks = [(float(rtt), "<1" if rtt == 1 else str(rtt)) for rtt in rtts]
     return contest_picture(name, caption, found, x=x, ticks=ticks, doubled=[rtt for rtt in rtts if rtt < below])

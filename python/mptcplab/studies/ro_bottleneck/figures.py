@@ -1,6 +1,6 @@
-"""Figures 5 to 12 of the study: throughput above, Jain's index below, a column for each variant.
+"""Figures 5 to 12 of the study: throughput above, Jain's index below, one column per variant.
 
-Owns how they look. Judges nothing.
+Owns their style. Judges nothing.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
     model: Mapping[float, float] | None = None,
     doubled: Collection[float] = (),
 ) -> Picture:
-    """Values are drawn at equal distances. The study's own figures are not at hand.
+    """Draws values at equal distances. The study's own figures are not available.
 
-    Its one number is that MPTCP had about double of TCP: at the values `doubled`, stars show double of TCP as measured.
+    Its one number is that MPTCP had about twice the throughput of TCP: at the values `doubled`, stars show twice the
+    measured TCP.
     """
     columns = len(contests)
     figure, axes = figure_style.new_figure(columns, 2, width=3.9, height=3.3, share_y=False)
@@ -52,10 +53,10 @@ def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
         if doubled:
             at = [place for place, value in zip(places, values, strict=True) if value in doubled]
             twice = [2 * one.tcp[values[place]].mean for place in at]
-            figure_style.published_points(above, at, twice, "published for MPTCP: double of TCP")
+            figure_style.published_points(above, at, twice, "published for MPTCP: twice TCP")
         _draw(below, places, [one.fairness[value] for value in values], "Jain's index", figure_style.LOOKS["3g"])
         seconds = [one.by_second[value] for value in values]
-        _draw(below, places, seconds, "Jain's index, second by second", figure_style.LOOKS["ethernet"])
+        _draw(below, places, seconds, "Jain's index per second", figure_style.LOOKS["ethernet"])
         for one_axes in (above, below):
             one_axes.set_xticks(places, [text for _, text in ticks])
         top = 100 if model is None else 110
@@ -67,11 +68,14 @@ def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
     labels = [label for _, found in drawn for label in found]
     figure.legend(handles, labels, loc="outside lower center", ncols=6)
     unit = x.partition("[")[2].rstrip("]")
-    said = {value: f"{text} {unit}".rstrip() for value, text in ticks}
+    message = {value: f"{text} {unit}".rstrip() for value, text in ticks}
     held = {
         axes[columns + column]: [
             of_flows(
-                variant, {at: multipath(one.runs[at], "mptcp") for at in values}, say=lambda at: said[at], places=places
+                variant,
+                {at: multipath(one.runs[at], "mptcp") for at in values},
+                say=lambda at: message[at],
+                places=places,
             )
         ]
         for column, (variant, one) in enumerate(contests.items())

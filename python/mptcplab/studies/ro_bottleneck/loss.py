@@ -1,4 +1,4 @@
-"""Experiments D2 and D4: random loss, of all (figures 7, 8) or of the first subflow alone (figures 11, 12)."""
+"""Experiments D2 and D4: random loss of all flows (figures 7, 8) or of the first subflow only (figures 11, 12)."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from mptcplab.studies.ro_bottleneck.network import LINE, NAME, VARIANTS, scenari
 from mptcplab.studies.verdicts import Bound, Check
 
 SMALL = 0.0003
-"""The smallest loss that the study names, as a fraction."""
+"""The smallest loss rate in the study, as a fraction."""
 MODERATE = 0.03
-"""The largest beside which timeouts do not decide everything."""
+"""The largest loss rate at which timeouts do not dominate."""
 BOTH_WAYS = "LIA, acknowledgements lost too"
 
 
@@ -38,9 +38,9 @@ class Loss(Experiment):
     name = "D2"
     title = "The same random loss for all"
     setup = (
-        "As D1 with the short round trip; the bridge loses 0 to 30 % of the data packets of all flows. The study draws "
-        "its rates over four orders of magnitude from 0.0003 to 0.3; here one each. "
-        "LIA on one queue also with the acknowledgements lost as often."
+        "As D1 with the short RTT; the bridge loses 0 to 30% of the data packets of all flows. The study plots rates "
+        "over four orders of magnitude from 0.0003 to 0.3; here one each. LIA on one queue is also run with the same "
+        "loss of acknowledgements."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -51,23 +51,25 @@ class Loss(Experiment):
             yield from (Point((BOTH_WAYS, loss), both, seed) for seed in seeds(effort))
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts D-2.1 to D-2.4."""
+        """Claims D-2.1 to D-2.4."""
         losses = _losses(effort)
         found = contests(measured, losses)
         facts = [
             fact(
-                self, "D-2.1", "at a loss of 0.03 % and less MPTCP gets at least 1.6 times TCP's throughput",
+                self, "D-2.1", "at a loss rate of at most 0.03%, MPTCP gets at least 1.6 times TCP's throughput",
                 "extremely larger when the packet loss rate is small", found, _much_more, _ratios,
             ),
             fact(
-                self, "D-2.2", "the ratio of MPTCP to TCP falls with each step of the loss",
+                self, "D-2.2", "the ratio of MPTCP to TCP falls with each step of the loss rate",
                 "the unbalance reduces gradually when the loss rate increases", found,
                 lambda one: ratios_fall(one, _percent), _ratios,
-                explanation="at 30 % the timers decide, and each subflow has its own (RFC 9293, RFC 8684): two "
-                "subflows get two flows' part of what little there is, coupled or not.",
+                explanation=(
+                    "at 30% timers dominate, and each subflow has its own (RFC 9293, RFC 8684). Two subflows get two "
+                    "shares of the small rate, with or without coupling."
+                ),
             ),
             fact(
-                self, "D-2.3", "Jain's index is 0.86 to 0.94 without loss, and 0.98 or more at 30 %",
+                self, "D-2.3", "Jain's index is 0.86 to 0.94 without loss, and at least 0.98 at 30%",
                 "the shapes look like those of the first test", found, _fairness, _indices,
             ),
             self._both_ways(found["LIA"], contest(measured, (BOTH_WAYS,), losses[1:])),
@@ -76,12 +78,12 @@ class Loss(Experiment):
             loss: min(formulas.line_goodput(LINE * 1e6), formulas.pftk(loss, 0.001, acked=2)) / 1e6 for loss in losses
         }
         caption = (
-            "Throughput and Jain's index against the loss of all flows (figures 7 and 8). Dashed: TCP alone at 1 ms by "
-            "the model of Padhye et al. (b = 2), with a timeout of 200 ms for each loss that no duplicates announce; "
-            "selective acknowledgements and tail-loss probes do better."
+            "Throughput and Jain's index against the loss rate of all flows (figures 7 and 8). Dashed: TCP alone at 1 "
+            "ms by the model of Padhye et al. (b = 2), with a timeout of 200 ms for each loss without duplicate "
+            "acknowledgements. Selective acknowledgements and tail-loss probes perform better."
         )
         picture = contest_picture(
-            "d2-loss", caption, found, x="loss of data packets of all flows", ticks=_ticks(losses),
+            "d2-loss", caption, found, x="loss rate of data packets, all flows", ticks=_ticks(losses),
             model=model,
         )  # fmt: skip
         return Outcome(facts, [picture])
@@ -89,9 +91,9 @@ class Loss(Experiment):
     def _both_ways(self, data: Contest, both: Contest) -> Fact:
         return self.fact(
             "D-2.4",
-            "where acknowledgements are lost as often as data, LIA's ratio to TCP on one queue is within 25 % of that "
-            "with data alone, up to 3 %",
-            published="(not the study) it does not say which way the bridge lost packets",
+            "with equal loss of acknowledgements and data, LIA's ratio to TCP on one queue is within 25% of that "
+            "with data loss only, up to 3%",
+            published="(not the study) it does not specify the direction of the losses",
             checks=[
                 Check(_percent(loss), ratio_of_ratios(both.runs[loss], data.runs[loss]), Bound("ratio", 0.8, 1.25))
                 for loss in both.runs
@@ -115,33 +117,33 @@ class OneLoss(Experiment):
         return points(effort, _losses(effort), delay=False, one_sided=True)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts D-4.1a to D-4.1c."""
+        """Claims D-4.1a to D-4.1c."""
         losses = _losses(effort)
         found = contests(measured, losses)
         facts = [
             fact(
-                self, "D-4.1a", "at a loss of 0.03 % and less MPTCP gets more than TCP",
+                self, "D-4.1a", "at a loss rate of at most 0.03%, MPTCP gets more than TCP",
                 "greater and more unfair than TCP in the good propagation condition", found, _more, _ratios,
             ),
             fact(
-                self, "D-4.1b", "the ratio of MPTCP to TCP falls with each step of the loss",
+                self, "D-4.1b", "the ratio of MPTCP to TCP falls with each step of the loss rate",
                 "gradually became weaker as the propagation became worse", found,
                 lambda one: ratios_fall(one, _percent), _ratios,
             ),
             fact(
-                self, "D-4.1c", "at 30 % the first subflow carries at most 5 % of MPTCP's data",
+                self, "D-4.1c", "at 30%, the first subflow carries at most 5% of MPTCP's data",
                 "the bad link has the lower priority (4.3.2)", found,
-                lambda one: [Check("30 %", one.each(first_share, max(one.runs)), Bound("share", high=0.05))],
+                lambda one: [Check("30%", one.each(first_share, max(one.runs)), Bound("share", high=0.05))],
                 lambda one: "share "
                 + ", ".join(f"{_percent(loss)} {value.mean:.1%}" for loss, value in one.first.items()),
             ),
         ]  # fmt: skip
         caption = (
-            "Throughput and Jain's index against the loss of the first subflow (figures 11 and 12); the second subflow "
-            "and TCP lose nothing at random."
+            "Throughput and Jain's index against the loss rate of the first subflow (figures 11 and 12); the second "
+            "subflow and TCP have no random loss."
         )
         picture = contest_picture(
-            "d4-one-loss", caption, found, x="loss of data packets of the first subflow", ticks=_ticks(losses),
+            "d4-one-loss", caption, found, x="loss rate of data packets, first subflow", ticks=_ticks(losses),
         )  # fmt: skip
         return Outcome(facts, [picture])
 
@@ -177,6 +179,6 @@ def _more(one: Contest) -> list[Check]:
 
 def _fairness(one: Contest) -> list[Check]:
     return [
-        Check("0 %", one.each(fairness, 0.0), Bound("good", 0.86, 0.94)),
-        Check("30 %", one.each(fairness, max(one.runs)), Bound("bad", low=0.98)),
+        Check("0%", one.each(fairness, 0.0), Bound("good", 0.86, 0.94)),
+        Check("30%", one.each(fairness, max(one.runs)), Bound("bad", low=0.98)),
     ]

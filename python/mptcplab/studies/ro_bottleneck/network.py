@@ -1,7 +1,7 @@
-"""The network of study D: two clients, a bridge with dummynet pipes, a server; all lines of 100 Mb/s.
+"""The network of study D: two clients, a bridge with dummynet pipes, a server, and links of 100 Mb/s.
 
-Owns the topology and the variants. What the study does not say is in `assumptions`. The pipes stand on the clients'
-lines, before the bottleneck: a queue knows the port of what came by a line.
+Owns the topology and the variants. `assumptions` lists unspecified settings. The pipes are on the clients' links,
+before the bottleneck, so that its queue knows the input port of a packet.
 """
 
 from __future__ import annotations
@@ -17,31 +17,34 @@ NAME = "ro-bottleneck"
 LINE = 100.0
 """Mb/s of each line."""
 BASE_RTT = 0.4
-"""ms of round trip without the bridge's pipes; the study says less than 1 ms."""
+"""RTT in ms without the bridge's pipes; under 1 ms in the study."""
 QUEUE = 100
-"""Packets of the bottleneck's queue where it is not swept; the study names none."""
+"""Packets of the bottleneck's queue if it is not swept; the study does not specify it."""
 WARMUP = 5
-"""Seconds left out at the start; the study measured ten minutes with them."""
+"""Excluded seconds at the start; the study measured ten minutes including them."""
 CONTROL_SEEDS = 5
-"""At most, where blocks of seeds are compared."""
+"""The maximum for blocks of seeds."""
 
 FIRST, SECOND, SINGLE = "nic1", "nic2", "nic"
 
 STACK: dict[str, Any] = {**LINUX_2013, "autotuning": True, "small_queues": "128KB", "ssthresh": "64KB"}
-"""Linux's own buffer tuning, its small queues of 3.6 and later, and a slow start that ends where tcp_metrics remember
-it: the same in every variant."""
+"""Linux's buffer tuning, its small queues since 3.6, and a slow start that ends at the value of tcp_metrics, the same
+in every variant.
+"""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One reading of what ran."""
+    """One interpretation of the experiment."""
 
     controller: str
-    """Of the MPTCP flow; TCP has Reno."""
+    """Controller of the MPTCP flow; TCP uses Reno."""
     queue: int = QUEUE
     """Packets of the bottleneck."""
     ports: bool = False
-    """Whether the bottleneck serves the three ports by turns, a packet each and none idle; 1000 packets for each."""
+    """Whether the bottleneck serves the three ports in turn, one packet each without idling, with 1000 packets for
+    each.
+    """
 
 
 VARIANTS: dict[str, Variant] = {
@@ -50,8 +53,9 @@ VARIANTS: dict[str, Variant] = {
     "LIA, ports in turn": Variant("lia", ports=True),
     "no coupling, ports in turn": Variant("reno", ports=True),
 }
-"""LIA is what the study names. Whether the bottleneck was one queue or served its ports by turns, it does not say. Reno
-on each subflow is the control: what no coupling at all does in the same place."""
+"""The study names LIA. It does not specify whether the bottleneck had one queue or served its ports in turn. Reno on
+each subflow is the control: the result without coupling.
+"""
 
 
 def scenario(  # noqa: PLR0913, RUF100 - what the study varies
@@ -66,7 +70,7 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
 ) -> Scenario:
     """MPTCP against TCP.
 
-    `rtt` is the round trip in ms, 1 and less means without a pipe; `loss` a fraction of the data packets.
+    `rtt` is the RTT in ms, 1 and less means without a pipe; `loss` a fraction of the data packets.
     `one_sided` lets only the first subflow have them, `both_ways` acknowledgements be lost too. `seconds` is how long,
     if not as long as is usual.
     """
@@ -109,7 +113,7 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
 def _seconds(effort: Effort, rtt: float, loss: float, *, one_sided: bool) -> int:
     """Ten minutes, as the study, with full effort; otherwise as long as it takes to say nearly the same.
 
-    LIA grows by a quarter of a packet each round trip: on a long line that takes minutes. Where nearly everything is
+    LIA grows by a quarter of a packet each RTT: on a long line that takes minutes. Where nearly everything is
     lost, few packets arrive, and ten minutes of them cost nothing.
     """
     if not one_sided and loss >= 0.3:
@@ -141,4 +145,4 @@ def seeds(effort: Effort, *, control: bool = False, chance: bool = True) -> rang
         effort = replace(effort, times=1, exactly=min(effort.exactly, CONTROL_SEEDS) if effort.exactly else None)
     elif effort.name != "full":
         effort = replace(effort, times=1)
-    return effort.seeds(2, 2 if control and not chance else 3, 5, beside=control)
+    return effort.seeds(2, 2 if control and not chance else 3, 5, comparison=control)

@@ -18,9 +18,11 @@ STUDY = Study(
     title="Wireless interference and Multipath TCP",
     source="J. Barlow-Bignell, C. da Silva, J. Gjengset and P. Oliha, Wireless Interference and Multipath TCP "
     "(MSc report, University College London, 2013)",
-    summary="A client with two WiFi interfaces beside clients with one. Downlink, coupled congestion control shares "
-    "fairly. Uplink it does not: the station's queue hides congestion, and the medium gives every station its turn. "
-    "The authors proposed a rule for the send queue and had no time to try it; here it is tried.",
+    summary=(
+        "A client with two WiFi interfaces competes with clients with one. Downlink, coupled congestion control is "
+        "fair. Uplink it is not: the queue of the station hides congestion, and the medium gives every station an "
+        "equal turn. The authors proposed a rule for the send queue, but had no time to test it. Here it is tested."
+    ),
     experiments=[
         Apart(),
         Same(),

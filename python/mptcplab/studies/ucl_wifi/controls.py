@@ -1,4 +1,4 @@
-"""Controls of study E: what theory demands of its cells and of a client with two interfaces."""
+"""Controls of study E: theory of saturated cells, and of a client with two interfaces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STATIONS = (1, 5, 20)
 CELL = {"wpa2": True, **SLOTS}
 ON_AIR = {"wpa2": True, "protection": True}
 QUEUE = 100
-"""Packets: an access point's queue."""
+"""Packets: the queue of an access point."""
 
 
 class RadioControls(controls.Controls):
@@ -25,10 +25,10 @@ class RadioControls(controls.Controls):
     name = "E0"
     title = "Controls on two access points"
     setup = (
-        "Not of the study. One 802.11g cell with the study's encryption and protection, in which 1, 5 and 20 "
-        "stations always have something to send (E-0.1 to E-0.3). At 2.4 and 5 GHz, downlink: the client with two "
-        "interfaces alone with LIA, one client on each network alone with TCP, and all together. For E-0.7 cards "
-        "lose nothing; for E-0.8 the second network has 100 ms more, and an application writes 5 Mb/s."
+        "Not part of the study. One 802.11g cell with the study's encryption and protection and with 1, 5 and 20 "
+        "saturated stations (E-0.1 to E-0.3). At 2.4 and 5 GHz, downlink: the client with two interfaces alone with "
+        "LIA, one client on each network alone with TCP, and all together. For E-0.7, cards lose nothing. For E-0.8, "
+        "the second network has 100 ms more delay, and an application writes 5 Mb/s."
     )
 
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:
@@ -54,23 +54,23 @@ class RadioControls(controls.Controls):
         return found
 
     def claims(self, measured: Measured) -> Claims:
-        """What theory says of each."""
+        """Theory for each."""
         near = Bound("of Bianchi", controls.BIANCHI_LEAST, controls.BIANCHI_MOST)
         yield Claim(
             "E-0.1",
-            "1 and 5 saturated stations carry what Bianchi's model says",
+            "the throughput of 1 and 5 saturated stations follows Bianchi's model",
             "Bianchi 2000, within 5%",
             [controls.saturated_rate(measured, n, near, **ON_AIR) for n in STATIONS[:2]],
         )
         yield Claim(
             "E-0.2",
-            "20 saturated stations carry what Bianchi's model says",
+            "the throughput of 20 saturated stations follows Bianchi's model",
             "Bianchi 2000, within 5%",
             [controls.saturated_rate(measured, n, near, **ON_AIR) for n in STATIONS[2:]],
         )
         yield Claim(
             "E-0.3",
-            "of 5 and 20 saturated stations as many transmissions collide as Bianchi's model says",
+            "the collision probability of 5 and 20 saturated stations follows Bianchi's model",
             "Bianchi 2000, within 3 points",
             [
                 controls.collisions(measured, n, Bound("collisions", -controls.COLLIDES, controls.COLLIDES), **ON_AIR)
@@ -81,21 +81,21 @@ class RadioControls(controls.Controls):
         gain = measured.ratio(mbps(DUAL), ("idle",), mbps(single(best)), ("alone", best))
         yield Claim(
             "E-0.4",
-            "on idle networks LIA gets at least what TCP gets on the better one",
+            "on idle networks, LIA gets at least the rate of TCP on the better one",
             controls.GOAL_1,
             [Check("LIA over best TCP", gain, Bound("improves", low=controls.LEAST))],
         )
-        beside = max(BOTH, key=lambda at: measured.mean(mbps(single(at)), "shared"))
-        share = measured.ratio(mbps(DUAL), ("shared",), mbps(single(beside)), ("shared",))
+        comparison = max(BOTH, key=lambda at: measured.mean(mbps(single(at)), "shared"))
+        share = measured.ratio(mbps(DUAL), ("shared",), mbps(single(comparison)), ("shared",))
         yield Claim(
             "E-0.5",
-            "at both access points together LIA gets no more than the better of the single flows there",
+            "at both access points together, LIA gets at most the rate of the better single flow",
             controls.GOAL_2,
             [Check("LIA over the better single flow", share, Bound("no harm", high=controls.MOST))],
         )
         yield Claim(
             "E-0.6",
-            "one acknowledgement for two segments, and one at once after a loss",
+            "one acknowledgement per two segments, and an immediate one after a loss",
             "RFC 5681 section 4.2",
             [
                 controls.acks(
@@ -111,13 +111,13 @@ class RadioControls(controls.Controls):
         full = Bound("of the limit", controls.QUEUE_LEAST, controls.QUEUE_MOST)
         yield Claim(
             "E-0.7",
-            "TCP fills the access point's queue of 100 packets, and no more waits there",
+            "TCP fills the access point's queue of 100 packets, up to its limit",
             "the configured limit",
             [controls.longest_queue(measured, f"if-{single('1')}", QUEUE, full, "full", direction="backward")],
         )
         yield Claim(
             "E-0.8",
-            "an application that one network suffices for uses the one of lower RTT alone",
-            "the scheduler's rule: lowest RTT first, as long as its window has room",
+            "an application that needs only one network uses only the one with the lower RTT",
+            "the scheduler's rule: lowest RTT first, if its window has space",
             [controls.preferred(measured, interface("1"), Bound("first", low=controls.FIRST), "slow", of=DUAL)],
         )

@@ -1,4 +1,6 @@
-"""Experiments E6 and E7: Coupled beside single flows is fair downlink and unfair uplink (figures 6, 7 and 8)."""
+"""Experiments E6 and E7: coupled congestion control with single flows is fair downlink and unfair uplink (figures 6, 7
+and 8).
+"""
 
 from __future__ import annotations
 
@@ -24,27 +26,27 @@ from mptcplab.studies.verdicts import Bound, Check
 
 @dataclass(frozen=True)
 class Cards:
-    """What the study does not say of cards and neighbours."""
+    """Unspecified properties of cards and neighbours."""
 
     words: str
     loss: str
     dual: Sequence[str] = ()
-    """What the two cards of the MPTCP client lose, if not as much as the others."""
+    """Loss of the two cards of the MPTCP client, if it differs from the others."""
     neighbour: bool = False
 
 
 CARDS: Mapping[str, Cards] = {
     "alike": Cards(f"all cards lose {RESIDUAL}", RESIDUAL),
-    "lossless": Cards("no card loses anything", "0%"),
+    "lossless": Cards("no card has losses", "0%"),
     "unlike": Cards(
-        "the two cards of the MPTCP client lose 0.03 and 0.07 %, and a neighbour sends half of the time on network 2",
+        "the two cards of the MPTCP client lose 0.03 and 0.07%, and a neighbour sends half of the time on network 2",
         RESIDUAL, ("0.03%", "0.07%"), neighbour=True,
     ),
 }  # fmt: skip
 SHOWN: tuple[Channels, ...] = ("apart", "cross")
 NEIGHBOUR = {"neighbour": {"cell": "ap2", "stations": 1, "on": "200ms", "off": "200ms"}}
 STEPS = (0.5, 5.0)
-"""Seconds over which the split of the traffic is taken: the study's sampling, and the turns of the windows."""
+"""Seconds over which the split of the traffic is measured: the study's sampling, and longer window cycles."""
 WHY = "one residual loss for all cards and all experiments"
 
 HALF = Published("published with New Reno: half", "mptcp_part", level=0.5)
@@ -58,10 +60,10 @@ class Downlink(Experiment):
     title = "Coupled downlink"
     published = (HALF,)
     setup = (
-        "As E4, with LIA. The study does not say what cards lose by failures of their own, nor what neighbours send: "
-        f"cards that all lose {RESIDUAL} are judged; cards that lose nothing and unlike networks stand beside. Without "
-        "such losses a queue that drops what comes last punishes the flow that grows fast: losses go by growth, not by "
-        "packets, and the slowly growing subflows of LIA get more than their part."
+        "As E4, with LIA. The study does not specify the residual loss of cards, nor the traffic of neighbours. Cards "
+        f"that all lose {RESIDUAL} are judged; cards without losses and unequal networks are shown for comparison. "
+        "Without such losses, a drop-tail queue penalises the flow with the fastest growth: losses depend on growth "
+        "instead of packets, and the slowly growing subflows of LIA get more than their share."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -75,11 +77,11 @@ class Downlink(Experiment):
                         f"stations.{interface(at)}.loss": loss for at, loss in zip(BOTH, given.dual, strict=False)
                     }
                     scenario = setup.scenario(**more).vary(losses)
-                    for seed in seeds(effort, beside=cards != "alike"):
+                    for seed in seeds(effort, comparison=cards != "alike"):
                         yield Point((cards, case, congestion), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Facts E-6.1 to E-6.3."""
+        """Claims E-6.1 to E-6.3."""
         return Outcome(
             [self._split_fact(measured), self._share_fact(measured), self._best_fact(measured)],
             [_traffic_picture(measured), _cross_picture(measured)],
@@ -95,8 +97,10 @@ class Downlink(Experiment):
             for cards in CARDS
         )
         return self.fact(
-            "E-6.1", "one subflow is limited: at most times (more than half of the steps of 500 ms) the other carries "
-            "65 % or more",
+            "E-6.1", (
+                "one subflow is limited: most of the time (more than half of the steps of 500 ms) the other carries "
+                "at least 65%"
+            ),
             published="limiting one of its subflows and transmitting most of its traffic on the other",
             checks={
                 CARDS[cards].words: [
@@ -106,8 +110,10 @@ class Downlink(Experiment):
                 for cards in CARDS
             },
             main=CARDS["alike"].words, why=WHY,
-            reason=f"In steps of 5 s: {longer}. On equal networks LIA keeps both windows alike, as its equations say, "
-            "and the larger part changes sides.",
+            reason=(
+                f"In steps of 5 s: {longer}. On equal networks, LIA keeps both windows equal, as its equations "
+                "predict, and the larger share alternates."
+            ),
         )  # fmt: skip
 
     def _share_fact(self, measured: Measured) -> Fact:
@@ -119,20 +125,24 @@ class Downlink(Experiment):
                 for at in BOTH
             ]  # fmt: skip
             parts = [
-                Check(f"of the whole, {WORDS[case]}", _part(measured, cards, case, "lia"), Bound("part", 0.28, 0.4))
+                Check(f"of the total, {WORDS[case]}", _part(measured, cards, case, "lia"), Bound("part", 0.28, 0.4))
                 for case in SHOWN
             ]
             return each + parts
 
         reno = ", ".join(f"{_part(measured, 'alike', case, 'reno').mean:.2f} ({WORDS[case]})" for case in SHOWN)
         return self.fact(
-            "E-6.2", "on channels 1 and 11 MPTCP gets 0.85 to 1.2 of each single flow, and on all channels a third of "
-            "the whole (0.28 to 0.40)",
+            "E-6.2", (
+                "on channels 1 and 11, MPTCP gets 0.85 to 1.2 of each single flow, and on all channels a third of "
+                "the total (0.28 to 0.40)"
+            ),
             published="close to the parallel flows; a third of the capacity, half with New Reno",
             checks={CARDS[cards].words: checks(cards) for cards in CARDS},
             main=CARDS["alike"].words, why=WHY,
-            reason=f"New Reno takes {reno} of the whole. Where one subflow is limited, the single flow beside it gets "
-            "what is left: on equal networks this fact and E-6.1 together leave splits between 65 and 67 %.",
+            reason=(
+                f"New Reno takes {reno} of the total. If one subflow is limited, the single flow on its network gets "
+                "the rest: on equal networks, this claim and E-6.1 together allow only splits between 65 and 67%."
+            ),
         )  # fmt: skip
 
     def _best_fact(self, measured: Measured) -> Fact:
@@ -142,7 +152,7 @@ class Downlink(Experiment):
             return measured.ratio(mbps(DUAL), key, mbps(single(at)), key)
 
         return self.fact(
-            "E-6.3", "across bands MPTCP gets 0.85 to 1.2 of what a single flow gets on the best network",
+            "E-6.3", "across bands, MPTCP gets 0.85 to 1.2 of the throughput of a single flow on the best network",
             published="limiting itself to the throughput of the best available link",
             checks={
                 CARDS[cards].words: [Check("of the best", best(cards), Bound("of the best", 0.85, 1.2))]
@@ -159,8 +169,8 @@ class Uplink(Experiment):
     name = "E7"
     title = "Coupled uplink"
     setup = (
-        "As E5, with LIA. The own queue of each station hides congestion, and as long as it is not empty the station "
-        "takes each of its turns: how fast windows grow makes no difference."
+        "As E5, with LIA. The queue of each station hides congestion. As long as it is not empty, the station uses "
+        "each of its turns, so the growth of windows makes no difference."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -171,11 +181,11 @@ class Uplink(Experiment):
                     continue
                 for congestion in ("lia", "reno"):
                     scenario = setup_of(case, direction, congestion, effort).scenario()
-                    for seed in seeds(effort, beside=case not in CHANNELS):
+                    for seed in seeds(effort, comparison=case not in CHANNELS):
                         yield Point((case, direction, congestion), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Facts E-7.1 and E-7.2."""
+        """Claims E-7.1 and E-7.2."""
         three = list(CHANNELS)
         equal = Bound("of the single flow", 0.85, 1.15)
         each = {
@@ -193,16 +203,19 @@ class Uplink(Experiment):
         others = each["apart"] + each["cross"]
         facts = [
             self.fact(
-                "E-7.1", "each subflow gets 0.85 to 1.15 of the single flow on its network, so MPTCP takes half of all",
+                "E-7.1", (
+                    "each subflow gets 0.85 to 1.15 of the single flow on its network, so MPTCP takes half of the "
+                    "total"
+                ),
                 published="as well as parallel on both links; unfair, like New Reno",
                 checks={
-                    "one interference for all": each["same"] + others,
+                    "one interference model for all": each["same"] + others,
                     "the ideal model on one channel": each["same, ideal"] + others,
                 },
-                main="one interference for all", why="the preset of figures 1 and 2, on all channels",
+                main="one interference model for all", why="the preset of figures 1 and 2, on all channels",
             ),
             self.fact(
-                "E-7.2", "LIA and New Reno differ by at most 10 % of the total uplink, and by 25 % or more downlink",
+                "E-7.2", "LIA and New Reno differ by at most 10% of the total uplink, and by at least 25% downlink",
                 published="uplink exactly like New Reno; downlink a third of the capacity instead of half",
                 checks=[
                     *(lia_over_reno(case, "upload", Bound("uplink", 0.9, 1.1)) for case in three),
@@ -219,7 +232,7 @@ def _keys() -> list[tuple[str, str, str]]:
 
 
 def _part(measured: Measured, *key: str) -> Interval:
-    """MPTCP's part of all that is carried."""
+    """MPTCP's share of the total."""
     return interval(_part_of(run) for run in measured.runs(*key))
 
 
@@ -236,18 +249,20 @@ def _typical(runs: Sequence[Run]) -> Run:
 def _traffic_picture(measured: Measured) -> Picture:
     figure, axes = figure_style.new_figure(2, width=6.2, height=4.0)
     shown = {}
-    for axis, cards, words in zip(axes, ("unlike", "alike"), ("unlike cards, a neighbour", "equal cards"), strict=True):
+    for axis, cards, words in zip(
+        axes, ("unlike", "alike"), (("unequal cards, a neighbour"), "equal cards"), strict=True
+    ):
         run = _typical(measured.runs(cards, "apart", "lia"))
         draw_traffic(axis, run, 2.0, words)
         shown[f"MPTCP, {words}"] = multipath([run], DUAL)
         alone = float(np.mean([mbps(single(at))(run) for at in BOTH]))
-        figure_style.accepted_range(axis, 0.85 * alone, 1.2 * alone, "taken for `close to the parallel flow`")
+        figure_style.accepted_range(axis, 0.85 * alone, 1.2 * alone, "accepted as `close to the parallel flow`")
         axis.set_ylim(0, 22)
     axes[0].legend(loc="upper left", ncols=2)
     caption = (
-        "Figure 6: Coupled downlink on channels 1 and 11, the run with the median split each. One subflow carries most "
-        "where the networks differ; where they do not, the larger part changes sides. Published: the sum of MPTCP is "
-        "that of a single flow, here the mean of both."
+        "Figure 6: Coupled downlink on channels 1 and 11, the run with the median split of each case. One subflow "
+        "carries most of the traffic on unequal networks; on equal ones, the larger share alternates. Published: "
+        "MPTCP's total equals that of a single flow, here the mean of both."
     )
     return Picture("ucl-wifi-e6-traffic", caption, figure, under_distribution(figure, shown))
 
@@ -262,12 +277,12 @@ def _cross_picture(measured: Measured) -> Picture:
     labels = [f"{key[1]},\n{names[key[0]]},\n{'LIA' if key[2] == 'lia' else 'New Reno'}" for key in keys]
     series = {"MPTCP": [measured.estimate(_part_of, *key) for key in keys]}
     draw_ratios(
-        right, labels, series, y="MPTCP's part of all that is carried", accepted=(0.28, 0.4),
-        says="taken for `a third` (Coupled)", top=0.7,
+        right, labels, series, y="MPTCP's share of the total", accepted=(0.28, 0.4),
+        says="accepted as `a third` (Coupled)", top=0.7,
     )  # fmt: skip
     HALF.draw(right)
     right.legend(loc="upper left")
-    caption = "Figure 7: Coupled downlink across bands, and MPTCP's part of the whole with 95 % intervals."
+    caption = "Figure 7: Coupled downlink across bands, and MPTCP's share of the total with 95% intervals."
     joint = {
         f"MPTCP, {label}".replace("\n", " "): multipath(measured.runs(*key), DUAL)
         for key, label in zip(keys, labels, strict=True)
@@ -293,12 +308,12 @@ def _uplink_picture(measured: Measured, cases: Sequence[str]) -> Picture:
     }
     labels = [CASES[case][0].partition(" ")[2] for case in cases]
     draw_ratios(
-        right, labels, series, y="MPTCP over the mean single flow", accepted=(1.7, 2.3),
-        says="taken for one share on each", top=3.2,
+        right, labels, series, y="MPTCP / mean single flow", accepted=(1.7, 2.3),
+        says="accepted as one share on each", top=3.2,
     )  # fmt: skip
     caption = (
         "Figure 8: Coupled uplink at 2.4 and 5 GHz takes one share on each network, like New Reno; downlink it takes "
-        "one in all."
+        "one in total."
     )
     why = under_distribution(figure, {"MPTCP with LIA, up": multipath(measured.runs("cross", "upload", "lia"), DUAL)})
     return Picture("ucl-wifi-e7-uplink", caption, figure, why)

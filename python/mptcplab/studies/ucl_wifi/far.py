@@ -1,4 +1,4 @@
-"""Experiment E9: windows that never reach what a longer path needs (figure 10)."""
+"""Experiment E9: windows that never reach the bandwidth-delay product of a longer path (figure 10)."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Far(Experiment):
     name = "E9"
     title = "Uplink with 100 ms more"
     setup = (
-        "Uplink on channels 1 and 11, MPTCP beside a single flow on each network, without and with 100 ms more at the "
-        "server. The cards lose a small share of the packets by failures of their own, as the study's did; the share "
-        "is not stated, so three are run, and that of all experiments is judged."
+        "Uplink on channels 1 and 11, with MPTCP and a single flow on each network, without and with 100 ms more "
+        "delay at the server. The cards have residual losses, as in the study. The loss rate is not specified, so "
+        "three are run, and that of all experiments is judged."
     )
 
     judged = RESIDUAL
@@ -44,11 +44,11 @@ class Far(Experiment):
                     setup = Setup(
                         "apart", congestion=congestion, extra_delay_ms=extra, loss=loss, seconds=effort.pick(12, 40, 60)
                     )
-                    for seed in effort.seeds(2, 5, 10, beside=loss != self.MAIN):
+                    for seed in effort.seeds(2, 5, 10, comparison=loss != self.MAIN):
                         yield Point((loss, extra, congestion), setup.scenario(), seed, watched=seed == effort.first)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Facts E-9.1 to E-9.5."""
+        """Claims E-9.1 to E-9.5."""
         flows = (DUAL, single("1"), single("2"))
 
         def kept(loss: str) -> list[Check]:
@@ -63,10 +63,10 @@ class Far(Experiment):
             ]
 
         def peaks(loss: str) -> list[Check]:
-            """The largest window over what the path needs, in each run."""
+            """The largest window relative to the bandwidth-delay product, in each run."""
             found = []
             for at in BOTH:
-                # A path that carries nothing needs a segment.
+                # A path without data needs one segment.
                 needed = max(1448, 0.107 * measured.mean(mbps(single(at)), loss, 0, "lia") * 1e6 / 8)
                 each = [_largest(run, DUAL, interface(at)) / needed for run in measured.runs(loss, 100, "lia")]
                 found.append(every(f"network {at}, of {needed / 1e3:.0f} kB", each, NEVER))
@@ -74,7 +74,7 @@ class Far(Experiment):
 
         def suffers(loss: str) -> list[Check]:
             found = difference(*(measured.values(mbps(DUAL), loss, 100, cc) for cc in ("lia", "reno")), paired=False)
-            return [Check("Coupled less New Reno", found, Bound("lower", high=0, strict=True), "Mb/s")]
+            return [Check("Coupled minus New Reno", found, Bound("lower", high=0, strict=True), "Mb/s")]
 
         def follows(loss: str) -> list[Check]:
             return [
@@ -83,20 +83,21 @@ class Far(Experiment):
 
         def drops(loss: str) -> list[Check]:
             found = measured.ratio(_lost_share, (loss, 100, "lia"), _lost_share, (loss, 0, "lia"))
-            return [Check("lost with the delay over without", found, Bound("drops", 0.5, 2))]
+            return [Check("loss rate with the delay / without", found, Bound("drops", 0.5, 2))]
 
         statements: tuple[tuple[str, str, str, Callable[[str], list[Check]], str], ...] = (
-            ("E-9.1", "with 100 ms more every flow gets 60 % or less of its throughput",
+            ("E-9.1", "with 100 ms more, every flow gets at most 60% of its throughput",
              "drastically reduced for all flows", kept, ""),
-            ("E-9.2", "the windows of the MPTCP flow never reach what the longer path needs, in any run",
-             "the congestion window is never approaching this value", peaks, "The largest window of each run, and "
-             "one run that reaches it fails; the study shows one run."),
+            ("E-9.2",
+             "the windows of the MPTCP flow never reach the bandwidth-delay product of the longer path, in any run",
+             "the congestion window is never approaching this value", peaks,
+             "The largest window of each run counts, and one run that reaches it fails; the study shows one run."),
             ("E-9.3", "Coupled suffers more than New Reno", "suffers noticeably more", suffers, ""),
             ("E-9.4", "the throughput follows the window (correlation at least 0.7)",
              "strictly bounded by the congestion window", follows, ""),
-            ("E-9.5", "the share of packets that MPTCP loses with the delay is 0.5 to 2 times that without",
-             "the number of dropped packets is similar to that without the delay", drops, "Shares, for fewer packets "
-             "are sent with the delay. Similar is taken for within a factor of two."),
+            ("E-9.5", "the loss rate of MPTCP with the delay is 0.5 to 2 times that without",
+             "the number of dropped packets is similar to that without the delay", drops,
+             "Loss rates, because fewer packets are sent with the delay. A factor of two is accepted as similar."),
         )  # fmt: skip
         facts = [
             self.fact(
@@ -117,13 +118,13 @@ class Far(Experiment):
 
 
 def _lost_share(run: Run) -> float:
-    """Segments that MPTCP sent again, to those that arrived."""
+    """Segments that MPTCP retransmitted, relative to those that arrived."""
     again = sum(row["retransmits"] for row in run.paths.to_pylist() if row["flow"] == DUAL)
     return float(again / max(1, run.flow(DUAL)["bytes_received"] / 1448))
 
 
 def _largest(run: Run, flow: str, path: str) -> float:
-    """Its largest window once the run has begun, bytes; 0 without a subflow."""
+    """Its largest window after the start, bytes; 0 without a subflow."""
     times, windows = run.series("cwnd", flow=flow, path=path)
     return float(windows[times > START_S].max(initial=0))
 
@@ -150,10 +151,12 @@ def _cdf_picture(measured: Measured, loss: str) -> Picture:
                 look = replace(figure_style.LOOKS[name], line=line)
                 rank = np.arange(1, len(rates) + 1) / len(rates)
                 figure_style.curve(axis, np.sort(rates), rank, f"{who}, +{extra} ms", look, markers=6)
-        figure_style.finish(axis, x="goodput in 500 ms [Mb/s]", y="share of samples", title=title, legend=None)
+        figure_style.finish(
+            axis, x="goodput in 500 ms [Mb/s]", y=("samples at or below this goodput"), title=title, legend=None
+        )
     lines, labels = axes[0].get_legend_handles_labels()
     figure.legend(lines, labels, loc="outside lower center", ncols=2)
-    caption = f"Figure 10a: goodput without and with 100 ms more, uplink, {loss} residual loss."
+    caption = f"Figure 10a: goodput without and with 100 ms more delay, uplink, {loss} residual loss."
     why = under_distribution(figure, {
         f"{title}, +{extra} ms": multipath(measured.runs(loss, extra, congestion), DUAL)
         for congestion, title in (("lia", "Coupled"), ("reno", "New Reno"))
@@ -169,9 +172,9 @@ def _plot_picture(run: Run) -> Picture:
         figure_style.curve(left, times, windows / 1e3, f"network {at}", figure_style.LOOKS[look], markers=8)
         rate_times, rates = run.series("throughput", flow=DUAL, path=interface(at))
         figure_style.curve(right, rate_times, rates / 1e6, f"network {at}", figure_style.LOOKS[look], markers=8)
-    figure_style.published_range(left, 140, 150, "needed, at the published rates")
+    figure_style.published_range(left, 140, 150, "bandwidth-delay product at the published rates")
     figure_style.finish(left, x="time [s]", y="congestion window [kB]", legend="upper right", top=165)
     figure_style.finish(right, x="time [s]", y="throughput [Mb/s]", legend="upper right")
-    caption = "Figure 10b: the windows of the MPTCP flow with 100 ms more, and the throughput that follows them."
+    caption = "Figure 10b: the windows of the MPTCP flow with 100 ms more delay, and the throughput that follows them."
     why = under_time(figure, left, {f"network {at}": (run, DUAL, interface(at)) for at in BOTH})
     return Picture("ucl-wifi-e9-time", caption, figure, why)

@@ -1,6 +1,6 @@
-"""Pictures that several experiments of the study share: distributions, traffic over time, ratios.
+"""Figures that several experiments share: distributions, traffic over time, ratios.
 
-Owns how they look and which samples they take. Judges nothing.
+Owns their style and samples. Judges nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ TOTAL = figure_style.Look("#222222", "-", "", "")
 
 
 def samples(runs: Iterable[Run], flow: str, network: str | None = None) -> Floats:
-    """Mb/s in each 500 ms after the warm-up: of a whole flow, or over the network of the client with two interfaces."""
+    """Mb/s in each 500 ms after the warm-up, of a flow or of the client with two interfaces on one network."""
     found = []
     for run in runs:
         path = "*" if network is None else interface(network)
@@ -38,7 +38,7 @@ def samples(runs: Iterable[Run], flow: str, network: str | None = None) -> Float
 
 
 def contest(runs: Sequence[Run], *, total: bool = False) -> list[Curve]:
-    """The curves of a simultaneous test: subflows and single flows, and the sum of the subflows."""
+    """The curves of a simultaneous test: subflows, their total, and single flows."""
     curves = [
         ("MPTCP, network 1", figure_style.LOOKS["mptcp"], samples(runs, DUAL, "1")),
         ("MPTCP, network 2", SECOND, samples(runs, DUAL, "2")),
@@ -51,16 +51,23 @@ def contest(runs: Sequence[Run], *, total: bool = False) -> list[Curve]:
 
 
 def draw_distributions(axes: Axes, curves: Sequence[Curve], title: str, *, top: float | None = None) -> None:
-    """Distribution functions; markers tell them apart in grey."""
+    """Distribution functions, with markers for readers in grey."""
     for label, look, values in curves:
         rates, share = distribution(values)
         figure_style.curve(axes, rates, share, label, look, markers=7)
-    figure_style.finish(axes, x="throughput in 500 ms [Mb/s]", y="share of samples", title=title, legend=None, top=1.02)
+    figure_style.finish(
+        axes,
+        x="throughput in 500 ms [Mb/s]",
+        y=("samples at or below this throughput"),
+        title=title,
+        legend=None,
+        top=1.02,
+    )
     axes.set_xlim(0, top)
 
 
 def draw_traffic(axes: Axes, run: Run, seconds: float, title: str) -> None:
-    """What the subflows, their sum and the single flows carry over time, in means of `seconds`."""
+    """The throughput of the subflows, their total and the single flows over time, as means of `seconds`."""
     for label, look, flow, path in (
         ("MPTCP, network 1", figure_style.LOOKS["mptcp"], DUAL, interface("1")),
         ("MPTCP, network 2", SECOND, DUAL, interface("2")),
@@ -84,7 +91,7 @@ def draw_ratios(
     says: str,
     top: float,
 ) -> None:
-    """Bars with intervals beside what a fact takes for met."""
+    """Bars with intervals and the accepted range of a claim."""
     looks = (figure_style.LOOKS["mptcp"], figure_style.LOOKS["wifi"], figure_style.LOOKS["3g"])
     bars = {
         name: (look, [(value.mean, value.half_width) for value in values])
@@ -96,7 +103,7 @@ def draw_ratios(
 
 
 def coarse(times: Floats, values: Floats, seconds: float) -> tuple[Floats, Floats]:
-    """Means over longer steps; a rest that fills none is left out."""
+    """Means over longer steps; an incomplete last step is omitted."""
     if not len(times):
         return times, values
     each = max(1, round(seconds / float(np.median(np.diff(times)))))

@@ -1,4 +1,6 @@
-"""Experiments E3 and E10: networks without a rival, one at a time, in parallel, and joined (figures 3 and 12)."""
+"""Experiments E3 and E10: networks without competing traffic, separately, in parallel, and with MPTCP (figures 3 and
+12).
+"""
 
 from __future__ import annotations
 
@@ -34,14 +36,14 @@ class CrossBand(Experiment):
 
     study = NAME
     name = "E3"
-    title = "Two bands, one at a time and in parallel"
+    title = "Two bands, separately and in parallel"
     setup = (
         "New Reno, one client with one interface on each network, at 2.4 and at 5 GHz: each alone, then both at once. "
-        "Samples of 500 ms. No background."
+        "Samples of 500 ms. No background traffic."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Single and parallel, both ways, with several seeds."""
+        """Separate and parallel runs, both directions, with several seeds."""
         for way in WAYS:
             tests = {at: _alone(at, way, effort) for at in BOTH} | {"both": _parallel("cross", way, effort)}
             for test, setup in tests.items():
@@ -49,7 +51,7 @@ class CrossBand(Experiment):
                     yield Point((test, way), setup.scenario(), seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Facts E-3.1 and E-3.2."""
+        """Claims E-3.1 and E-3.2."""
         bound = Bound("parallel over alone", 0.9, 1.1)
 
         def median(at: str, way: str, test: str) -> list[float]:
@@ -64,7 +66,7 @@ class CrossBand(Experiment):
         facts = [
             self.fact(
                 "E-3.1",
-                "the median throughput in parallel is within 10 % of that alone, in each band and both ways",
+                "the median throughput in parallel is within 10% of that alone, in each band and direction",
                 published="almost identical",
                 checks=[
                     Check(
@@ -76,15 +78,15 @@ class CrossBand(Experiment):
                     for way in WAYS
                 ],
                 origin="by construction",
-                reason="In the model two bands do not hear each other.",
+                reason="In the model, the two bands do not interfere.",
             ),
             self.fact(
                 "E-3.2",
-                "both bands together carry the sum of each alone, within 10 %",
+                "both bands together carry the sum of their separate throughputs, within 10%",
                 published="the sum of each link's capacity in the best case; no penalty",
                 checks=[whole(way) for way in WAYS],
                 origin="by construction",
-                reason="In the model two bands do not hear each other.",
+                reason="In the model, the two bands do not interfere.",
             ),
         ]
         return Outcome(facts, [_band_picture(measured, way) for way in WAYS])
@@ -97,19 +99,19 @@ class Idle(Experiment):
     name = "E10"
     title = "Coupled on idle networks"
     setup = (
-        "Downlink. First one client on each network in parallel, New Reno; then one client on both with LIA, and "
-        "nobody else. The figure does not name its channels: 2.4 and 5 GHz, and 1 and 11. The same uplink, across "
-        "bands."
+        "Downlink. First one client on each network in parallel with New Reno, then one client on both with LIA and "
+        "no other traffic. The figure does not name its channels: 2.4 and 5 GHz, and 1 and 11. The same uplink, "
+        "across bands."
     )
     MAIN = WORDS["cross"]
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Parallel and joined with several seeds."""
+        """Parallel and MPTCP runs with several seeds."""
         for channels in CHANNELS:
             seconds = effort.pick(12, 30, 60)
             joined = Setup(channels, "download", singles=(), seconds=seconds)
             for test, setup in (("parallel", _parallel(channels, "download", effort)), ("coupled", joined)):
-                for seed in effort.seeds(2, 5, 10, beside=WORDS[channels] != self.MAIN):
+                for seed in effort.seeds(2, 5, 10, comparison=WORDS[channels] != self.MAIN):
                     yield Point((channels, test), setup.scenario(), seed)
         up = Setup("cross", "upload", singles=(), seconds=effort.pick(12, 30, 60))
         for test, setup in (("parallel", _parallel("cross", "upload", effort)), ("coupled", up)):
@@ -117,7 +119,7 @@ class Idle(Experiment):
                 yield Point(("uplink", test), setup.scenario(), seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Fact E-10.1."""
+        """Claims of E-10."""
 
         def whole(channels: str) -> list[Check]:
             found = measured.ratio(mbps(DUAL), (channels, "coupled"), _pair, (channels, "parallel"))
@@ -137,7 +139,7 @@ class Idle(Experiment):
         facts = [
             self.fact(
                 "E-10.1",
-                "Coupled carries 0.9 to 1.05 of what the two parallel flows carry together",
+                "Coupled carries 0.9 to 1.05 of the total of the two parallel flows",
                 published="the sum of what New Reno gets on each flow",
                 checks={WORDS[channels]: whole(channels) for channels in CHANNELS},
                 main=self.MAIN,
@@ -153,7 +155,7 @@ class Idle(Experiment):
             ),
             self.fact(
                 "E-10.3",
-                "uplink too, two interfaces of one client carry 0.9 to 1.05 of what two clients in parallel carry",
+                "uplink too, two interfaces of one client carry 0.9 to 1.05 of the total of two clients in parallel",
                 published="abstract: on idle links MPTCP aggregates, uplink as downlink",
                 checks={WORDS["cross"]: [_uplink(measured)]},
                 main=WORDS["cross"],
@@ -191,12 +193,12 @@ def _band_picture(measured: Measured, way: str) -> Picture:
     for line in axes.lines[::2]:
         line.set_linewidth(4.5)
         line.set_alpha(0.45)
-    for at, label in (("1", "`almost identical`: ±10 %"), ("2", None)):
+    for at, label in (("1", "accepted as `almost identical`: ±10%"), ("2", None)):
         middle = quantile(samples(measured.runs(at, way), single(at)), 0.5)
         axes.axvspan(0.9 * middle, 1.1 * middle, facecolor="none", edgecolor="#aaaaaa", hatch="..", label=label)
     axes.legend(loc="upper left")
     figure_name = "3a" if way == "upload" else "3b"
-    caption = f"Figure {figure_name}: two bands, each alone and both at once, {_words(way)}. All runs together."
+    caption = f"Figure {figure_name}: two bands, separately and at once, {_words(way)}. All runs together."
     return Picture(f"ucl-wifi-e3-{_words(way)}", caption, figure)
 
 
@@ -214,9 +216,9 @@ def _idle_picture(measured: Measured) -> Picture:
         draw_distributions(axis, curves, WORDS[channels], top=50)
         both = float(np.mean([_pair(run) for run in parallel]))
         axis.axvspan(
-            0.9 * both, 1.05 * both, facecolor="none", edgecolor="#aaaaaa", hatch="..", label="taken for `the sum`"
+            0.9 * both, 1.05 * both, facecolor="none", edgecolor="#aaaaaa", hatch="..", label="accepted as `the sum`"
         )
     axes[1].legend(loc="lower right")
-    caption = "Figure 12: Coupled on idle networks, downlink, beside two single flows in parallel."
+    caption = "Figure 12: Coupled on idle networks, downlink, and two single flows in parallel."
     joint = {f"Coupled, {WORDS[at]}": multipath(measured.runs(at, "coupled"), DUAL) for at in CHANNELS}
     return Picture("ucl-wifi-e10-idle", caption, figure, under_distribution(figure, joint))

@@ -1,4 +1,6 @@
-"""Experiments E1 and E2: one interface of a client sends UDP, another now and then (figures 1 and 2)."""
+"""Experiments E1 and E2: one interface of a client sends UDP all the time, another in every other period (figures 1 and
+2).
+"""
 
 from __future__ import annotations
 
@@ -25,12 +27,12 @@ WORDS = {
     "ideal": "the ideal model",
 }
 MAIN = "preset"
-WHY = "its two factors were found by measurement so that the totals of figures 1 and 2 come out"
+WHY = "its two factors were calibrated on the totals of figures 1 and 2"
 DIRECTIONS: tuple[Literal["upload", "download"], ...] = ("upload", "download")
 
 
 class _Interrupt(Experiment):
-    """What both tests share."""
+    """The common part of both tests."""
 
     study = NAME
     channels: Channels
@@ -42,7 +44,7 @@ class _Interrupt(Experiment):
             scenario = Setup(self.channels, singles=(), interference=interference, cell=cell).scenario()
             for direction in DIRECTIONS if model == MAIN else DIRECTIONS[:1]:
                 one = interference_test(scenario, interface("1"), interface("2"), every=every, direction=direction)
-                for seed in effort.seeds(2, 5, 10, beside=(model, direction) != (MAIN, "upload")):
+                for seed in effort.seeds(2, 5, 10, comparison=(model, direction) != (MAIN, "upload")):
                     yield Point((model, direction), one, seed)
 
     def _found(self, measured: Measured, effort: Effort) -> dict[tuple[str, str], list[Interference]]:
@@ -53,8 +55,8 @@ class _Interrupt(Experiment):
         gain = "a gain, not twice" if low > 1 else "less than one alone"
         return self._judged(
             fact,
-            f"both interfaces together carry {low:g} to {high:g} times what one carries alone: {gain}",
-            "closer to 150 % than to 200 %" if low > 1 else "almost 60 % of a single link",
+            f"both interfaces together carry {low:g} to {high:g} times the rate of one alone: {gain}",
+            "closer to 150% than to 200%" if low > 1 else "almost 60% of a single link",
             {key: [Check("both over one", _mean(found, key, "ratio"), Bound("ratio", low, high))] for key in found},
         )
 
@@ -126,18 +128,20 @@ class Apart(_Interrupt):
     )
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts E-1.1 to E-1.3."""
+        """Claims E-1.1 to E-1.3."""
         found = self._found(measured, effort)
         facts = [
             self._judged(
-                "E-1.1", "while both are active, each has 45 to 55 % of the total", "completely fair sharing",
-                {key: [Check("part of one", _mean(found, key, "share"), Bound("share", 0.45, 0.55))] for key in found},
+                "E-1.1", "while both are active, each has 45 to 55% of the total", "completely fair sharing",
+                {key: [Check((
+                    "share of one"
+                ), _mean(found, key, "share"), Bound("share", 0.45, 0.55))] for key in found},
             ),
             self._total("E-1.2", found, 1.35, 1.65),
             self._judged(
-                "E-1.3", "at most 1 % of the frames are given up after all repetitions",
+                "E-1.3", "at most 1% of the frames are dropped after all retries",
                 "very few 802.11 retransmit failures",
-                {key: [Check("given up", _mean(found, key, "lost_both"), Bound("lost", high=0.01))] for key in found},
+                {key: [Check("dropped", _mean(found, key, "lost_both"), Bound("lost", high=0.01))] for key in found},
             ),
         ]  # fmt: skip
         return Outcome(facts, [self._picture(measured, effort, 1, 1.35, 1.65, 1.5)])
@@ -150,22 +154,22 @@ class Same(_Interrupt):
     title = "UDP interference test on one channel"
     channels = "same"
     setup = (
-        "As E1, with both networks on channel 1. In the preset they hear one transmission of twenty of each other, so "
-        "that carrier sense fails to prevent collisions; in the ideal model they hear all."
+        "As E1, with both networks on channel 1. In the preset, they sense 1 of 20 transmissions of each other, so "
+        "that carrier sensing fails to prevent collisions. In the ideal model, they sense all."
     )
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
-        """Facts E-2.1 and E-2.2."""
+        """Claims E-2.1 and E-2.2."""
         found = self._found(measured, effort)
         facts = [
             self._total("E-2.1", found, 0.5, 0.75),
             self._judged(
-                "E-2.2", "many frames are given up while both are active: 1 % or more, ten times as many as alone",
+                "E-2.2", "many frames are dropped while both are active: at least 1%, and ten times as many as alone",
                 "a high number of link layer transmit failures",
                 {
                     key: [
-                        Check("given up", _mean(found, key, "lost_both"), Bound("lost", low=0.01)),
-                        Check("less ten times as many as alone", _more(found[key]), Bound("more", low=0)),
+                        Check("dropped", _mean(found, key, "lost_both"), Bound("lost", low=0.01)),
+                        Check("minus ten times the share alone", _more(found[key]), Bound("more", low=0)),
                     ]
                     for key in found
                 },

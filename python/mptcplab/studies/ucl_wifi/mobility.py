@@ -1,4 +1,4 @@
-"""Experiment E11: a client walks from one access point to the other and back to the middle (figure 13)."""
+"""Experiment E11: a client moves from one access point to the other and back to the middle (figure 13)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ STOPS = ("access point 1", "intersection", "access point 2", "intersection again
 PLACES = (-ARM_M, 0.0, ARM_M, 0.0)
 STEP_S = 0.5
 SETTLE_S = 5.0
-"""What is left out of each stop, for the windows to follow."""
-POWERS = {"36 dB less": 10**1.2, "39 dB less": 10**1.3, "42 dB less": 10**1.4}
-"""Signals fade with the third power of distance, so less power is the same as longer ways: ten times for 30 dB."""
-MAIN = "39 dB less"
-WHY = "how little power the access points had"
+"""Excluded seconds of each stop, in which the windows adapt."""
+POWERS = {"36 dB lower": 10**1.2, "39 dB lower": 10**1.3, "42 dB lower": 10**1.4}
+"""Signals fade with the third power of distance, so lower power is the same as longer distances: ten times for 30
+dB.
+"""
+MAIN = "39 dB lower"
+WHY = "how low the power of the access points was"
 
 
 def place(time: float) -> float:
@@ -66,11 +68,12 @@ class Mobility(Experiment):
     name = "E11"
     title = "Walking between two access points"
     setup = (
-        "Downlink, LIA, channels 1 and 11. Each access point stands 4 m from an intersection, at so little power that "
-        "at one the other is barely heard. 30 s at access point 1, 10 s to the intersection, 30 s there, 10 s to "
-        "access point 2, 30 s there, and 10 s back to the intersection. Distances change every half second, and rate "
-        "control follows. Power is modelled by distance, which with these signals is the same; how little it was is "
-        "not stated, so three are run: with 39 dB less the other is 1 dB above what the slowest rate needs."
+        "Downlink, LIA, channels 1 and 11. Each access point is 4 m from an intersection, with so little power that "
+        "its signal is barely received at the other. 30 s at access point 1, 10 s to the intersection, 30 s there, 10 "
+        "s to access point 2, 30 s there, and 10 s back to the intersection. Distances change every half second, and "
+        "rate control follows. Power is modelled by distance, which is equivalent for these signals. It is not "
+        "specified, so three values are run. At 39 dB lower, the other signal is 1 dB above the minimum of the "
+        "slowest rate."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -81,7 +84,7 @@ class Mobility(Experiment):
                 yield Point((power,), scenario, seed, watched=power == MAIN and seed == effort.first)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Facts E-11.1 and E-11.2."""
+        """Claims E-11.1 and E-11.2."""
 
         def at(power: str, stop: int, bound: Bound) -> Check:
             found = measured.interval(lambda run: share_at(run, stop), power)
@@ -107,8 +110,8 @@ class Mobility(Experiment):
         facts = [
             self.fact(
                 "E-11.1",
-                "80 % or more of the traffic goes over the interface of the near access point, and 35 to 65 % over "
-                "each at the intersection",
+                "at least 80% of the traffic uses the interface of the near access point, and 35 to 65% each at the "
+                "intersection",
                 published="more traffic through the interface of the closer access point, an even split at the "
                 "intersection",
                 checks=follows,
@@ -116,8 +119,8 @@ class Mobility(Experiment):
             ),
             self.fact(
                 "E-11.2",
-                "back at the intersection the split is even again (35 to 65 %), and the connection is never silent for "
-                "more than 2 s",
+                "back at the intersection, the split is even again (35 to 65%), and the connection is never silent "
+                "for more than 2 s",
                 published="evenly distributes the traffic when the user moves back",
                 checks=returns,
                 why=WHY,
@@ -128,7 +131,7 @@ class Mobility(Experiment):
 
 
 def share_at(run: Run, stop: int) -> float:
-    """Interface 1's share of what arrives during a stop."""
+    """Interface 1's share of the data that arrives during a stop."""
     start = stop * (STAY_S + WALK_S)
     parts = []
     for at in BOTH:
@@ -138,7 +141,7 @@ def share_at(run: Run, stop: int) -> float:
 
 
 def longest_silence(run: Run) -> float:
-    """Seconds without anything new for the application, after the warm-up."""
+    """The longest silence at the application after the warm-up, seconds."""
     times, values = run.series("goodput", flow=DUAL)
     longest = silent = 0
     for value in values[times > run.scenario.warmup + 1e-9]:
@@ -164,13 +167,13 @@ def _picture(run: Run, shares: list[float]) -> Picture:
     for stop, (low, high) in enumerate(((80, 100), (35, 65), (0, 20), (35, 65))):
         start = stop * (STAY_S + WALK_S)
         figure_style.accepted_range(
-            below, low, high, "accepted by us" if stop == 0 else None, over=(start + SETTLE_S, start + STAY_S)
+            below, low, high, "accepted" if stop == 0 else None, over=(start + SETTLE_S, start + STAY_S)
         )
         above.text(start + STAY_S / 2, 27, f"{STOPS[stop]}\n({shares[stop]:.0%} over 1)", ha="center", fontsize=8)
     figure_style.finish(below, x="time [s]", y="share of interface 1 [%]", legend="upper right", top=108)
     caption = (
-        "Figure 13: what arrives over each interface while the client walks, every 500 ms, one run; shares are means "
-        "over the seeds."
+        "Figure 13: data that arrives over each interface while the client moves, every 500 ms, one run; shares are "
+        "means over the seeds."
     )
     why = under_time(figure, below, {f"interface {at}": (run, DUAL, interface(at)) for at in BOTH})
     return Picture("ucl-wifi-e11-walk", caption, figure, why)

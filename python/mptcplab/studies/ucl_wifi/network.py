@@ -1,8 +1,8 @@
 """The network of study E: two access points, and clients with one or two wireless interfaces.
 
-One network for all experiments: short slots and protection at 2.4 GHz, the interference `ucl`, the same residual loss
-of every card, the stack of the kernel of the time (`LINUX_2013`) without small queues. What the study does not say is
-in `assumptions`; what an experiment runs beside it, it names.
+One network for all experiments: short slots and protection at 2.4 GHz, the interference preset `ucl`, the same residual
+loss of every card, and the kernel stack of that time (`LINUX_2013`) without small queues. `assumptions` lists
+unspecified settings. Experiments name any other networks.
 """
 
 from __future__ import annotations
@@ -29,49 +29,48 @@ BOTH = ("1", "2")
 DUAL = "mptcp"
 """The flow of the client with two interfaces."""
 IDLE_RTT = 0.007
-"""Seconds, as ping on an idle network showed the study."""
+"""The idle RTT that ping showed in the study, seconds."""
 BDP = 25_000
-"""Bytes: twice the idle round trip that the study reckoned with (10 ms) at 10 Mb/s."""
+"""Bytes: twice the study's idle RTT (10 ms) at 10 Mb/s."""
 LAN_DELAY_MS = 2.5
-"""One way between an access point and the server, so that ping shows about 7 ms."""
+"""One-way delay between an access point and the server, so that ping shows about 7 ms."""
 RESIDUAL = "0.1%"
-"""What each card loses by failures of its own."""
+"""The residual loss of each card."""
 SLOTS: Mapping[str, Any] = {"slot": "short", "protection": True}
 """At 2.4 GHz."""
 REMEMBERED = "40KB"
-"""Slow start ends here, as Linux's tcp_metrics remember it from the connection before; the study's curves begin in
-congestion avoidance."""
+"""Slow start ends here, as remembered by Linux's tcp_metrics; the study's curves begin in congestion avoidance."""
 
 
 def single(network: str) -> str:
-    """The flow of the client with one interface, on one network."""
+    """The flow of the client with one interface on a network."""
     return f"single-{network}"
 
 
 def interface(network: str) -> str:
-    """The interface of the client with two, on one network."""
+    """The interface of the client with two on a network."""
     return f"if{network}"
 
 
 @dataclass(frozen=True)
 class Setup:
-    """One test: who sends on which networks, and how."""
+    """A test: the senders, their networks and settings."""
 
     channels: Channels = "cross"
     direction: Literal["upload", "download"] = "upload"
     congestion: str = "lia"
-    """Of the MPTCP flow; the single flows run Reno, which a coupled controller is on one path."""
+    """Controller of the MPTCP flow; single flows run Reno, to which a coupled controller is equal on one path."""
     dual: bool = True
     singles: Sequence[str] = BOTH
     dual_paths: Sequence[str] = BOTH
     transport: Literal["mptcp", "tcp", "udp"] = "mptcp"
     extra_delay_ms: float = 0
-    """Added to the round trip at the server, as netem did in the study."""
+    """Additional RTT at the server, as with netem in the study."""
     loss: str = RESIDUAL
-    """What the cards lose by failures of their own."""
+    """Residual loss of the cards."""
     seconds: float = 60
     warmup: float = 10
-    """Seconds; of a short run a third."""
+    """Seconds; a third for short runs."""
     interference: Literal["ideal", "ucl"] = "ucl"
     cell: Mapping[str, Any] = field(default_factory=dict)
     """Further keys of every cell."""
@@ -81,7 +80,7 @@ class Setup:
     """Further keys of every flow."""
 
     def scenario(self, **more: Any) -> Scenario:
-        """The scenario; `more` are further keys of it."""
+        """The scenario; `more` has further keys."""
         cells = {f"ap{at}": self._cell(channel) for at, channel in zip(BOTH, CHANNELS[self.channels], strict=True)}
         links = {
             f"lan{at}": {

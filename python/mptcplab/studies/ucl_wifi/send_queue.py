@@ -1,6 +1,6 @@
-"""Experiment E12: the rule that the authors proposed and could not try (section 4.4), and what works.
+"""Experiment E12: the rule that the authors proposed and could not test (section 4.4), and alternatives.
 
-The long answer, with the figures drawn here, is docs/research/send-queue-rule.md.
+The article with these figures is docs/research/send-queue-rule.md.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from mptcplab.studies.verdicts import Bound, Check
 
 @dataclass(frozen=True)
 class Remedy:
-    """Something that may cure the uplink."""
+    """A remedy for the uplink."""
 
     words: str
     flow: Mapping[str, Any] = field(default_factory=dict)
@@ -32,19 +32,19 @@ class Remedy:
 
 
 REMEDIES: Mapping[str, Remedy] = {
-    "none": Remedy("LIA, nothing else"),
+    "none": Remedy("LIA only"),
     "published": Remedy("the rule as published", {"send_queue_rule": "published"}),
     "unacked": Remedy("the rule, by ss's send queue", {"send_queue_rule": "unacked"}),
     "small": Remedy("small queues, 128 KB", {"small_queues": "128KB"}),
     "two": Remedy("small queues, 2 packets", {"small_queues": "3KB"}),
     "codel": Remedy("CoDel in the host", station={"discipline": "codel"}),
     "wvegas": Remedy("wVegas", congestion="wvegas"),
-    "linked": Remedy("linked pacing (ours)", {"send_queue_rule": "linked"}),
+    "linked": Remedy("linked pacing (mptcplab)", {"send_queue_rule": "linked"}),
 }
 
 _SLOW = {f"links.lan{at}.{key}": value for at in BOTH for key, value in (("rate", "5Mbit"), ("queue", "50p"))}
 _FAR = {f"flows.{DUAL}.ssthresh": "300KB"}
-"""What an earlier connection would have left on such a path."""
+"""The state that an earlier connection would have left on such a path."""
 _WEAK = {f"stations.{name}.rate": "12Mbit" for name in ("if2", "if-single-2")}
 
 _ALONE = {f"flows.{single(at)}.send_queue_rule": "off" for at in BOTH}
@@ -61,24 +61,24 @@ CONDITIONS: Mapping[str, tuple[str, Setup, Mapping[str, str]]] = {
 IDLE = ("idle", "far", "remote")
 ELSEWHERE = ("far contended", "half", "unequal", "alone")
 DRAWN = {"none": "wifi", "small": "3g", "published": "mptcp", "linked": "reno"}
-"""Remedies whose windows are drawn, and their looks."""
+"""Remedies whose windows are drawn, with their looks."""
 COMPARED = ("none", "published", "linked")
-"""What is run elsewhere too."""
+"""Remedies that run on the other networks too."""
 
 
 class SendQueueRule(Experiment):
-    """Beyond the study."""
+    """A study of mptcplab's own."""
 
     study = NAME
     name = "E12"
-    title = "The send-queue rule, tried at last"
+    title = "The send-queue rule, tested"
     setup = (
-        "Uplink, 5 and 2.4 GHz, as in figure 8: MPTCP with LIA beside a single flow on each network, every sender with "
-        "the same remedy. As published: while the send queue is longer than QL = rttvar · cwnd / RTT, each "
-        "acknowledgement takes MSS/2 · cwnd_i / cwnd from the window. Beside it TCP small queues, CoDel in the host, "
-        "the delay-based wVegas, and linked pacing, our proposal: a path on a contended medium is paced at its share "
-        "of one station's turns. Then the same on idle networks, with 100 ms more, with the bottleneck elsewhere, and "
-        "with unequal networks."
+        "Uplink, 5 and 2.4 GHz, as in figure 8: MPTCP with LIA and a single flow on each network, with the same "
+        "remedy for every sender. As published: while the send queue exceeds QL = rttvar · cwnd / RTT, each "
+        "acknowledgement reduces the window by MSS/2 · cwnd_i / cwnd. The alternatives are TCP small queues, CoDel in "
+        "the host, the delay-based wVegas, and linked pacing, a proposal of mptcplab: a path on a contended medium is "
+        "paced at its share of one station's turns. Then the same on idle networks, with 100 ms more delay, with the "
+        "bottleneck elsewhere, and with unequal networks."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -100,7 +100,7 @@ class SendQueueRule(Experiment):
                     yield Point((name, condition), scenario, seed, watched)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Facts E-12.1 to E-12.4."""
+        """Claims E-12.1 to E-12.4."""
         windows = {name: _window(measured, name) for name in REMEDIES}
         fair = {name: _fairness(measured, name, "contended") for name in REMEDIES}
         cost = {name: {at: _cost(measured, name, at) for at in IDLE} for name in REMEDIES}
@@ -121,7 +121,9 @@ class SendQueueRule(Experiment):
         fair: Mapping[str, Estimate],
         cost: Mapping[str, Mapping[str, Estimate]],
     ) -> list[Fact]:
-        """What the authors expected and could not measure, and our own proposal: ours, all of it."""
+        """Expectations that the authors could not measure, and mptcplab's proposal; none of it was published as
+        measured.
+        """
 
         def window(name: str) -> Check:
             found = interval(_mean_window(run) / 1e3 for run in measured.runs(name, "contended"))
@@ -140,25 +142,28 @@ class SendQueueRule(Experiment):
         others = {at: _fairness(measured, "linked", at).mean for at in ELSEWHERE}
         return [
             self.fact(
-                "E-12.1", "with the rule the uplink window returns to the order of the bandwidth-delay product (25 kB)",
+                "E-12.1", (
+                    "with the rule, the uplink window returns to the order of the bandwidth-delay product (25 kB)"
+                ),
                 published="bringing it back to the point where the send queue is usually empty (expected, not "
                 "measured)",
                 checks=[window("published")], origin="ours",
                 measured="; ".join(f"[{REMEDIES[name].words}] {windows[name].mean / 1e3:.0f} kB" for name in REMEDIES),
             ),
             self.fact(
-                "E-12.2", "with the rule coupled control is fair on the uplink: MPTCP gets 0.85 to 1.2 of a single "
-                "flow",
+                "E-12.2",
+                "with the rule, coupled control is fair on the uplink: MPTCP gets 0.85 to 1.2 of a single flow",
                 published="could potentially correct the fairness issue (expected, not measured)",
                 checks=[fairness("published")], origin="ours",
                 measured="; ".join(f"[{REMEDIES[name].words}] {fair[name]}" for name in REMEDIES),
-                reason="With windows of a few packets the station now and then has nothing to send when its turn "
-                "comes, and so takes less than its turns; on idle networks that costs too (E-12.3). Emptying the queue "
-                "does not do it: CoDel and small queues keep it short, and the station still takes its turn on each "
-                "network.",
+                reason=(
+                    "With windows of a few packets, the station sometimes has nothing to send at its turn, and takes "
+                    "less than its share. On idle networks, that costs throughput too (E-12.3). A short queue alone "
+                    "is not enough: with CoDel and small queues, the station still takes its turn on each network."
+                ),
             ),
             self.fact(
-                "E-12.3", "the rule costs at most 10 % of the throughput on idle networks, near or far",
+                "E-12.3", "the rule costs at most 10% of the throughput on idle networks, with short or long delays",
                 published="could leave the intermediary links without data where the bottleneck is elsewhere "
                 "(expected, not measured)",
                 checks=costs("published"), origin="ours",
@@ -166,23 +171,27 @@ class SendQueueRule(Experiment):
                     f"[{REMEDIES[name].words}] " + ", ".join(f"{at} {_percent(cost[name][at])}" for at in IDLE)
                     for name in REMEDIES
                 ),
-                reason="On a far path the round trip varies by a small share of itself, so that QL is less than a "
-                "packet and any packet that waits counts as congestion. Linked pacing meets the fact.",
+                reason=(
+                    "On a path with a long delay, the RTT varies by a small share, so QL is less than a packet and "
+                    "any waiting packet counts as congestion. Linked pacing meets the claim."
+                ),
             ),
             self.fact(
-                "E-12.4", "linked pacing does all three: a window of the order of 25 kB, 0.85 to 1.2 of a single flow, "
-                "at most 10 % on idle networks",
-                published="nothing: this is our proposal",
+                "E-12.4", (
+                    "linked pacing achieves all three: a window of the order of 25 kB, 0.85 to 1.2 of a single flow, "
+                    "at most 10% on idle networks"
+                ),
+                published="nothing: this is a proposal of mptcplab",
                 checks=[window("linked"), fairness("linked"), *costs("linked")], origin="ours",
-                reason="MPTCP against the best single flow elsewhere: "
+                reason="MPTCP relative to the best single flow elsewhere: "
                 + ", ".join(f"{at} {ratio:.2f}" for at, ratio in others.items())
-                + ". On an idle network beside a contended one it takes the idle one whole.",
+                + ". With an idle and a contended network, it uses the whole idle one.",
             ),
         ]  # fmt: skip
 
 
 def _mean_window(run: Run) -> float:
-    """Bytes, mean over the subflows."""
+    """Mean over the subflows, bytes."""
     found = [run.series("cwnd", flow=DUAL, path=interface(at)) for at in BOTH]
     return float(np.mean([windows[times > run.scenario.warmup].mean() for times, windows in found]))
 
@@ -197,18 +206,18 @@ def _window(measured: Measured, name: str) -> Estimate:
 
 
 def _fairness(measured: Measured, name: str, condition: str) -> Estimate:
-    """What MPTCP gets of what the best single flow gets."""
+    """MPTCP's goodput relative to the best single flow."""
     return measured.estimate(_over_best, name, condition)
 
 
 def _cost(measured: Measured, name: str, condition: str) -> Estimate:
-    """The share of the throughput of LIA alone that a remedy costs."""
+    """The share of the throughput of LIA that a remedy costs."""
     kept = measured.ratio(mbps(DUAL), (name, condition), mbps(DUAL), ("none", condition))
     return Estimate(1 - kept.mean, (kept.high - kept.low) / 2 if kept.n > 1 else 0.0, kept.n)
 
 
 def _percent(value: Estimate) -> str:
-    """Whole percent; what is nearly nothing has no sign."""
+    """Whole percent; values near zero have no sign."""
     return f"{round(value.mean, 2) + 0.0:.0%}"
 
 
@@ -229,9 +238,9 @@ def _fairness_picture(measured: Measured, fair: Mapping[str, Estimate]) -> Pictu
         )
     }
     figure_style.grouped_bars(right, list(REMEDIES), bars)
-    figure_style.accepted_range(right, 0.85, 1.2, "taken for fair (0.85 to 1.2)")
-    figure_style.finish(right, x="remedy", y="MPTCP over the best single flow", legend="upper right", top=2.4)
-    caption = "Who gets what on contended networks under each remedy; all senders use it. Means and 95 % intervals."
+    figure_style.accepted_range(right, 0.85, 1.2, "accepted as fair (0.85 to 1.2)")
+    figure_style.finish(right, x="remedy", y="MPTCP / best single flow", legend="upper right", top=2.4)
+    caption = "Goodput on contended networks under each remedy; all senders use it. Means and 95% intervals."
     held = of_flows(
         "MPTCP", {name: multipath(measured.runs(name, "contended"), DUAL) for name in REMEDIES},
         places=figure_style.bar_places(len(REMEDIES), 0, len(flows)), ordered=False,
@@ -252,9 +261,9 @@ def _cost_picture(measured: Measured, cost: Mapping[str, Mapping[str, Estimate]]
         for at in IDLE
     }
     figure_style.grouped_bars(axes, names, series)
-    axes.axhline(10, color="#555555", linestyle=":", linewidth=1, label="10 %, ours")
+    axes.axhline(10, color="#555555", linestyle=":", linewidth=1, label="10%, ours")
     figure_style.finish(axes, x="remedy", y="throughput lost [%]", legend="upper right", top=115)
-    caption = "What each remedy costs where there is nobody to be fair to, against LIA alone."
+    caption = "The cost of each remedy without competing flows, compared with LIA."
     held = [
         of_flows(
             CONDITIONS[condition][0].replace("\n", " "),
@@ -276,14 +285,14 @@ def _window_picture(measured: Measured) -> Picture:
     figure_style.finish(axes, x="time [s]", y="congestion window [kB]", legend="upper left", top=1000)
     axes.set_yscale("log")
     axes.set_ylim(2, 1000)
-    caption = "The window of the subflow at 2.4 GHz beside a single flow, logarithmic."
+    caption = "The window of the subflow at 2.4 GHz with a competing single flow, logarithmic."
     runs = {REMEDIES[name].words: measured.one(name, "contended") for name in DRAWN}
     why = under_time(figure, axes, {words: (run, DUAL, interface("1")) for words, run in runs.items()})
     return Picture("ucl-wifi-e12-window", caption, figure, why)
 
 
 def _limit_picture(measured: Measured) -> Picture:
-    """Why the rule costs so much on a far path."""
+    """Why the rule costs so much on a path with a long delay."""
     figure, axes = figure_style.new_figure(2, width=5.8)
     for axis, condition in zip(axes, ("contended", "far"), strict=True):
         run: Run = measured.one("published", condition)
@@ -291,7 +300,7 @@ def _limit_picture(measured: Measured) -> Picture:
             key: run.series(key, flow=DUAL, path=interface("2")) for key in ("rttvar", "cwnd", "srtt", "local_queue")
         }
         times, round_trips = one["srtt"]
-        # A subflow has a window before it has a round trip.
+        # A subflow has a window before its first RTT sample.
         windows = one["cwnd"][1][np.isin(one["cwnd"][0], times)]
         limit = one["rttvar"][1] * windows / np.maximum(round_trips, 1e-6)
         figure_style.curve(axis, times, limit / 1e3, "QL = rttvar · cwnd / RTT", figure_style.LOOKS["mptcp"], markers=6)
@@ -299,7 +308,7 @@ def _limit_picture(measured: Measured) -> Picture:
         figure_style.curve(axis, queue[0], queue[1] / 1e3, "send queue", figure_style.LOOKS["wifi"], markers=6)
         axis.axhline(1.5, color="#555555", linestyle=":", linewidth=1, label="one packet")
         figure_style.finish(axis, x="time [s]", y="[kB]", title=CONDITIONS[condition][0], legend="upper right", top=12)
-    caption = "The limit of the published rule beside the queue that it judges, at 5 GHz, every 500 ms."
+    caption = "The limit of the published rule and the queue that it judges, at 5 GHz, every 500 ms."
     return Picture("ucl-wifi-e12-limit", caption, figure)
 
 
@@ -319,7 +328,7 @@ def _elsewhere_picture(measured: Measured) -> Picture:
         figure_style.finish(
             axis, x="remedy", y="goodput [Mb/s]", title=CONDITIONS[condition][0], legend="upper right", top=52
         )
-    caption = "The rule and linked pacing elsewhere; all senders use the remedy, except in the last picture."
+    caption = "The rule and linked pacing on other networks; all senders use the remedy, except in the last figure."
     held = [
         of_flows(
             CONDITIONS[condition][0],

@@ -1,4 +1,4 @@
-"""Experiments E4 and E5: New Reno on each subflow beside a single flow on each network (figures 4 and 5)."""
+"""Experiments E4 and E5: New Reno on each subflow, with a single flow on each network (figures 4 and 5)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CASES: Mapping[str, tuple[str, Setup]] = {
     "same, ideal": ("one channel, ideal model", Setup("same", interference="ideal")),
 }
 SHOWN = ("same", "apart", "cross")
-MAIN = "one interference for all"
+MAIN = "one interference model for all"
 OTHER = "the ideal model on one channel"
 WHY = "the preset of figures 1 and 2, on all channels"
 
@@ -33,18 +33,18 @@ def setup_of(case: str, direction: Literal["upload", "download"], congestion: st
     return replace(CASES[case][1], direction=direction, congestion=congestion, seconds=seconds)
 
 
-def seeds(effort: Effort, *, beside: bool) -> range:
-    """The seeds of the simultaneous tests. `beside` as in `Effort.seeds`."""
-    return effort.seeds(2, 5, 10, beside=beside)
+def seeds(effort: Effort, *, comparison: bool) -> range:
+    """The seeds of the simultaneous tests. `comparison` as in `Effort.seeds`."""
+    return effort.seeds(2, 5, 10, comparison=comparison)
 
 
 def against(measured: Measured, *key: str) -> list[tuple[str, Interval]]:
-    """By network: the subflow's throughput over that of the single flow beside it."""
+    """By network: the subflow's throughput relative to the single flow."""
     return [(at, measured.ratio(path_mbps(at), key, mbps(single(at)), key)) for at in BOTH]
 
 
 class _Contest(Experiment):
-    """What both figures share."""
+    """The common part of both figures."""
 
     study = NAME
     direction: Literal["upload", "download"]
@@ -53,11 +53,11 @@ class _Contest(Experiment):
         """The channels with several seeds."""
         for case in CASES:
             scenario = setup_of(case, self.direction, "reno", effort).scenario()
-            for seed in seeds(effort, beside=case not in SHOWN):
+            for seed in seeds(effort, comparison=case not in SHOWN):
                 yield Point((case,), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Facts E-4.* and E-5.*."""
+        """Claims E-4.* and E-5.*."""
         number = self.name.removeprefix("E")
         equal = Bound("of the single flow", 0.85, 1.15)
         statements = [
@@ -65,7 +65,7 @@ class _Contest(Experiment):
              "an equal share on each link",
              {case: [Check(f"{CASES[case][0]}, network {at}", found, equal) for at, found in against(measured, case)]
               for case in CASES}),
-            (f"E-{number}.2", "MPTCP gets half of what the two networks carry (0.85 to 1.15 of it)",
+            (f"E-{number}.2", "MPTCP gets half of the total of the two networks (0.85 to 1.15 of it)",
              "the sum of half of each link",
              {case: [Check(CASES[case][0], _half(measured, case), Bound("of half", 0.85, 1.15))] for case in CASES}),
         ]  # fmt: skip
@@ -98,13 +98,13 @@ class _Contest(Experiment):
             for at in BOTH
         }  # fmt: skip
         draw_ratios(
-            axes[3], [CASES[case][0] for case in SHOWN], series, y="subflow over single flow",
-            accepted=(0.85, 1.15), says="taken for equal", top=1.9,
+            axes[3], [CASES[case][0] for case in SHOWN], series, y="subflow / single flow",
+            accepted=(0.85, 1.15), says="accepted as equal", top=1.9,
         )  # fmt: skip
         way = "uplink" if self.direction == "upload" else "downlink"
         caption = (
-            f"Figure {number}: New Reno on each subflow, {way}; all runs together, and what a subflow gets of what the "
-            "single flow beside it gets, with 95 % intervals."
+            f"Figure {number}: New Reno on each subflow, {way}; all runs together, and the subflow's throughput "
+            "relative to the single flow, with 95% intervals."
         )
         joint = {f"MPTCP, {CASES[case][0]}": multipath(measured.runs(case), DUAL) for case in SHOWN}
         return Picture(f"ucl-wifi-e{number}-reno", caption, figure, under_distribution(figure, joint))
@@ -118,8 +118,8 @@ class Downlink(_Contest):
     direction = "download"
     setup = (
         "A client with two interfaces and one client with one interface on each network, all at once, downlink. New "
-        "Reno on each subflow. The access points hold 100 packets each; the cards lose 0.1 % of the packets by "
-        "failures of their own, without which a queue that drops what comes last favours one flow by chance."
+        "Reno on each subflow. The access points have queues of 100 packets. The cards have a residual loss of 0.1%, "
+        "without which a drop-tail queue favours one flow at random."
     )
 
 
@@ -129,11 +129,11 @@ class Uplink(_Contest):
     name = "E5"
     title = "Uplink with New Reno on each subflow"
     direction = "upload"
-    setup = "As E4, uplink: the medium gives each station its turn."
+    setup = "As E4, uplink: the medium gives each station an equal turn."
 
 
 def _both(checks: Mapping[str, list[Check]]) -> dict[str, list[Check]]:
-    """All three figures, with either model of one channel."""
+    """All three cases, with either model of one channel."""
     others = checks["apart"] + checks["cross"]
     return {MAIN: checks["same"] + others, OTHER: checks["same, ideal"] + others}
 

@@ -1,4 +1,4 @@
-"""Experiment E8: windows that grow beyond all need (figures 9 and 11)."""
+"""Experiment E8: windows that grow far beyond the bandwidth-delay product (figures 9 and 11)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from mptcplab.studies.verdicts import Bound, Check, Origin
 
 GROWTH_S = 150.0
 START_S = 10.0
-"""What counts as start-up."""
+"""The excluded start."""
 
 PRODUCT = Published("published: bandwidth-delay product, 25 kB", "cwnd", TIME, level=BDP / 1e3)
 ROUND_TRIP = Published("published: around 600 ms", "srtt", TIME, level=600)
@@ -43,10 +43,10 @@ class Growth(Experiment):
     title = "Congestion windows without a congestion signal"
     published = (PRODUCT, ROUND_TRIP)
     setup = (
-        "Uplink. The station retries what collides, and its own queue drops nothing; the cards lose their residual "
-        "share, and beside it nothing. First MPTCP "
-        "beside a single flow on each network (figure 9), then one TCP flow alone for 150 s (figure 11). The queue of "
-        "the host holds 10 000 packets, and there are no small queues."
+        "Uplink. The station retries after collisions, and its queue drops nothing; the only losses are the residual "
+        "ones of the cards. A case without losses is shown for comparison. First MPTCP with a single flow on each "
+        "network (figure 9), then one TCP flow alone for 150 s (figure 11). The queue of the host has 10,000 packets, "
+        "without small queues."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -57,12 +57,12 @@ class Growth(Experiment):
             alone = Setup(
                 "apart", dual=False, singles=("1",), station=station, seconds=GROWTH_S, warmup=START_S, loss=loss
             )
-            for seed in effort.seeds(2, 5, 10, beside=loss != RESIDUAL):
+            for seed in effort.seeds(2, 5, 10, comparison=loss != RESIDUAL):
                 yield Point(("crowd", loss), crowd.scenario(), seed, watched=seed == effort.first)
                 yield Point(("alone", loss), alone.scenario(), seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Facts E-8.1 to E-8.5."""
+        """Claims E-8.1 to E-8.5."""
         one = single("1")
 
         def each(value: Callable[[Run], float], key: str = "alone") -> Callable[[str], Interval]:
@@ -101,37 +101,44 @@ class Growth(Experiment):
         rate = measured.mean(mbps(one), "alone", RESIDUAL)
         facts = [
             fact(
-                "E-8.1", "the window of every uplink flow is above the bandwidth-delay product (25 kB) in 90 % of the "
-                "samples after the start", "consistently much greater than 25 kB",
+                "E-8.1", (
+                    "the window of every uplink flow is above the "
+                    "bandwidth-delay product (25 kB) in 90% of the samples "
+                    "after the start"
+                ), "consistently much greater than 25 kB",
                 lambda loss: [
-                    Check("beside single flows", each(least, "crowd")(loss), Bound("share", low=0.9)),
+                    Check("with single flows", each(least, "crowd")(loss), Bound("share", low=0.9)),
                     Check("alone", each(above)(loss), Bound("share", low=0.9)),
                 ],
             ),
             fact(
-                "E-8.2", "the round-trip time that TCP estimates grows to 20 times that of an idle ping (7 ms) or more",
+                "E-8.2", "the RTT of TCP grows to at least 20 times that of an idle ping (7 ms)",
                 "around 600 ms, and 7 ms by ping",
                 lambda loss: [Check(f"times 7 ms after {GROWTH_S:g} s", each(last_rtt)(loss), Bound("times", low=20))],
                 reason=f"One flow alone carries {rate:.1f} Mb/s here, about 10 in the study.",
             ),
             fact(
-                "E-8.3", "the window grows as the root of time: its square is a straight line (R² at least 0.95)",
+                "E-8.3", "the window grows as the root of time: its square is linear (R² at least 0.95)",
                 "something resembling logarithmic growth",
                 lambda loss: [Check("R²", each(lambda run: _root_fit(run, one)[0])(loss), Bound("R²", low=0.95))],
-                reason="Without a loss each acknowledgement adds 1/cwnd, and they come at the constant rate of the "
-                "link: cwnd = sqrt(2 C t).",
+                reason=(
+                    "Without losses, each acknowledgement adds 1/cwnd, at the constant rate of the link: cwnd = "
+                    "sqrt(2 C t)."
+                ),
             ),
             fact(
                 "E-8.4", "the send queue follows the window (correlation at least 0.95)",
                 "closely following the congestion window through the entire test",
                 lambda loss: [Check("correlation", each(follows)(loss), Bound("correlation", low=0.95))],
-                reason="The send queue is what ss shows (section 4.7.3 of the report): all that was sent and is not "
-                "acknowledged, that is the window.", origin="by construction",
+                reason=(
+                    "The send queue is the value of ss (section 4.7.3 of the report): all "
+                    "unacknowledged data, which is the window."
+                ), origin="by construction",
             ),
             fact(
-                "E-8.5", "TCP sees almost no loss: less than one segment in a thousand", "very little loss",
-                lambda loss: [Check("segments sent again", each(lost)(loss), Bound("lost", high=0.001))],
-                reason="What is lost is what the cards lose.", origin="by construction",
+                "E-8.5", "TCP sees almost no loss: less than 1 in 1,000 segments", "very little loss",
+                lambda loss: [Check("retransmitted segments", each(lost)(loss), Bound("lost", high=0.001))],
+                reason="The only losses are those of the cards.", origin="by construction",
             ),
         ]  # fmt: skip
         shown = "0%"
@@ -149,7 +156,7 @@ def _share_above(run: Run, flow: str, path: str) -> float:
 
 
 def _acks(run: Run, flow: str) -> float:
-    """Acknowledgements a second: the receiver sends one for every second segment."""
+    """Acknowledgements per second: the receiver sends one per two segments."""
     return run.flow(flow)["goodput"] / 8 / 1448 / 2
 
 
@@ -182,8 +189,8 @@ def _crowd_picture(run: Run) -> Picture:
     PRODUCT.draw(axes)
     figure_style.finish(axes, x="time [s]", y="congestion window [kB]", legend="upper left")
     caption = (
-        "Figure 9: the windows of the two subflows of an uplink connection beside a single flow on each network, with "
-        "cards that lose nothing, which is not the network that is judged."
+        "Figure 9: the windows of the two subflows of an uplink connection with a single flow on each network, with "
+        "cards without losses. This is not the judged network."
     )
     why = under_time(figure, axes, {f"network {at}": (run, DUAL, interface(at)) for at in BOTH})
     return Picture("ucl-wifi-e8-crowd", caption, figure, why)
@@ -194,27 +201,25 @@ def _growth_picture(run: Run, flow: str) -> Picture:
     times, windows = run.series("cwnd", flow=flow, path=f"if-{flow}")
     figure_style.curve(left, times, windows / 1e3, "congestion window", figure_style.LOOKS["mptcp"], markers=8)
     queue_times, queue = run.series("in_flight", flow=flow, path=f"if-{flow}")
-    figure_style.curve(
-        left, queue_times, queue / 1e3, "send queue, as ss shows it", figure_style.LOOKS["wifi"], markers=6
-    )
+    figure_style.curve(left, queue_times, queue / 1e3, "send queue (ss)", figure_style.LOOKS["wifi"], markers=6)
     fit = _law(run, flow, times)
     left.plot(times, fit, color="#222222", linestyle=":", label="sqrt(w² + 2 C t)")
     PRODUCT.draw(left)
     figure_style.finish(left, x="time [s]", y="window and send queue [kB]", legend="upper left", top=1000)
     rtt_times, rtts = run.series("srtt", flow=flow, path=f"if-{flow}")
-    figure_style.curve(right, rtt_times, rtts * 1e3, "round trip as TCP sees it", figure_style.LOOKS["3g"], markers=8)
+    figure_style.curve(right, rtt_times, rtts * 1e3, "RTT of TCP", figure_style.LOOKS["3g"], markers=8)
     ROUND_TRIP.draw(right)
     right.axhline(7, color="#555555", linestyle="--", linewidth=1, label="idle ping (7 ms)")
-    figure_style.finish(right, x="time [s]", y="round-trip time [ms]", legend="upper left", top=900)
+    figure_style.finish(right, x="time [s]", y="RTT [ms]", legend="upper left", top=900)
     caption = (
-        "Figure 11: without any loss, which is not the network that is judged, the window grows as the root of time, "
-        "and the queue of the host and the round trip with it; the three curves on the left lie on each other."
+        "Figure 11: without losses, which is not the judged network, the window grows as the root of time, and so do "
+        "the queue of the host and the RTT. The three curves on the left coincide."
     )
     return Picture("ucl-wifi-e8-growth", caption, figure)
 
 
 def _law(run: Run, flow: str, times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The window, kB, that starts where the measured one is after the start and grows by 1/cwnd an acknowledgement."""
+    """A model window in kB that starts at the measured one after the start, and grows by 1/cwnd per acknowledgement."""
     all_times, windows = run.series("cwnd", flow=flow, path=f"if-{flow}")
     first = float(windows[all_times >= START_S][0] / 1448)
     grown = np.maximum(first**2 + 2 * _acks(run, flow) * (times - START_S), 0)

@@ -26,7 +26,7 @@ def test_uncoupled_subflows_take_two_shares_and_coupled_ones_do_not() -> None:
     neck = Bottleneck("neck", 20e6, 0.04, 60, 2)
     coupled, apart = shares([neck], [policy("default"), policy("reno")], seeds=2, workers=1, quiet=True)
     assert apart.share > 1.5 > 1.3 > coupled.share
-    # What it takes more than TCP would is the others'.
+    # Its gain over TCP is the loss of the others.
     assert apart.of_tcp > 1.2 > coupled.of_tcp
     assert apart.to_others < 0.87 < coupled.to_others
     # Two flows there, and one here: more of its bytes take the latter.
@@ -64,8 +64,8 @@ def test_the_command_prints_what_share_it_takes(capsys: pytest.CaptureFixture[st
         "1",
     ]
     assert main([*given, "--output", str(tmp_path)]) == 0
-    said = capsys.readouterr().out
-    assert all(word in said for word in ("1 bottlenecks", "goal 3", "default"))
+    output = capsys.readouterr().out
+    assert all(word in output for word in ("1 bottlenecks", "goal 3", "default"))
     assert pq.read_table(tmp_path / "shared.parquet").num_rows == 1
     assert main([*given, "--kind", "burst"]) == 2
-    assert "--shared draws bottlenecks of its own" in capsys.readouterr().err
+    assert "--shared generates its own bottlenecks" in capsys.readouterr().err

@@ -1,4 +1,4 @@
-"""What held flows back, under the figures of the report: from measured shares, or nothing."""
+"""Limiting factors below the figures of the report: from measured shares, or none."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_sentence_says_where_which_reason_is_the_heaviest() -> None:
     first, second = sentences([FALLING])
     older = LIMITS["head_of_line"]
     assert first == (
-        f"a: the send buffer held the flow back up to 2 KB (90 to 100 % of the time), {older} at 3 KB (80 %)."
+        f"a: the send buffer limited the flow up to 2 KB (90 to 100 % of the time), {older} at 3 KB (80 %)."
     )
     assert second == (
         "a: goodput falls from 8.0 Mb/s at 2 KB to 4.0 at 3 KB, "
@@ -60,26 +60,26 @@ def test_a_sentence_says_where_which_reason_is_the_heaviest() -> None:
 
 def test_a_fall_that_no_share_explains_is_not_explained() -> None:
     flat = made("", {"congestion_window": (1.0, 0.95, 1.0)}, (8.0, 4.0, 1.0))
-    assert sentences([flat]) == ("The congestion windows held the flow back throughout (95 to 100 % of the time).",)
+    assert sentences([flat]) == ("The congestion windows limited the flow throughout (95 to 100 % of the time).",)
 
 
 def test_curves_of_which_the_same_is_to_be_said_share_a_sentence() -> None:
     others = [made(label, {"scheduler": (0.5, share), "application": (0.5, 1 - share)}, (1.0, 1.0))
               for label, share in (("b", 0.6), ("c", 0.8))]  # fmt: skip
-    assert sentences([*others, FALLING])[0].startswith("b; c: the scheduler held the flow back throughout (50 to 80 %")
+    assert sentences([*others, FALLING])[0].startswith("b; c: the scheduler limited the flow throughout (50 to 80 %")
 
 
 def test_without_an_order_values_are_named() -> None:
     bars = made("", {"scheduler": (1.0, 0.1, 0.9), "application": (0.0, 0.9, 0.1)}, (1.0, 5.0, 1.0), ordered=False)
-    (said,) = sentences([bars])
-    assert said.startswith("The scheduler held the flow back with 1 KB and 3 KB (90 to 100 % of the time), ")
-    assert said.endswith("with 2 KB (90 %).")
+    (output,) = sentences([bars])
+    assert output.startswith("The scheduler limited the flow with 1 KB and 3 KB (90 to 100 % of the time), ")
+    assert output.endswith("with 2 KB (90 %).")
 
 
 def test_of_many_changes_only_the_span_is_said() -> None:
     turns = made("", {"scheduler": (0.9, 0.1) * 3, "application": (0.1, 0.9) * 3}, (1.0,) * 6)
-    (said,) = sentences([turns])
-    assert said.count("by turns (10 to 90 %") == 2
+    (output,) = sentences([turns])
+    assert output.count("alternately (10 to 90 %") == 2
 
 
 @pytest.fixture(scope="module")
@@ -129,8 +129,8 @@ def test_the_panel_stands_below_and_shares_the_axis() -> None:
             figure, (axes,) = figure_style.new_figure()
             figure_style.curve(axes, FALLING.places, FALLING.rates, "goodput", figure_style.LOOKS["mptcp"])
             figure_style.finish(axes, x="buffer [KB]", y="goodput [Mb/s]")
-            said = explain(figure, {axes: [FALLING]})
-        assert said == sentences([FALLING])
+            output = explain(figure, {axes: [FALLING]})
+        assert output == sentences([FALLING])
         panel = figure.axes[-1]
         drawn.append((figure_style.svg(figure), figure_style.png(figure)))
         assert panel.get_xlim() == axes.get_xlim()
@@ -192,12 +192,12 @@ def test_a_time_course_has_a_lane_for_each_path(handed_over: Run) -> None:
         assert len(figure_style.svg(picture.figure)) < 100_000
     assert [text.get_text() for text in panel.get_yticklabels()] == ["ethernet", "wifi", "3g"]
     assert panel.get_xlim() == above.get_xlim()
-    said = picture.why[-1]
-    # Ethernet is down for 21 s of 40, WiFi for 7; 3G loses 2 %.
-    assert "ethernet: no subflow 53 %" in said
-    assert "wifi: path capacity" in said
-    assert "no subflow 18 %" in said
-    assert re.search(r"3g: random loss [89]\d %", said)
+    output = picture.why[-1]
+    # Ethernet is down for 21 s of 40, WiFi for 7; 3G loses 2%.
+    assert "ethernet: no subflow 53 %" in output
+    assert "wifi: path capacity" in output
+    assert "no subflow 18 %" in output
+    assert re.search(r"3g: random loss [89]\d %", output)
     down = [bar for bar in cast("list[Rectangle]", panel.patches) if bar.get_y() < 0 and bar.get_x() > 6]
     assert 6.9 < down[0].get_x() < 7.5
     assert 27.5 < down[0].get_x() + down[0].get_width() < 28.6
@@ -265,9 +265,9 @@ def test_each_figure_of_the_report_says_why_and_how_to_repeat_it(window: Reprodu
     assert 'href="scenarios/C1.toml"' in how
     assert "<code>mptcplab reproduce cs244-rcvbuf/C1 --quick</code>" in how
     assert "<code>mptcplab study cs244-rcvbuf/C1 --output DIR</code>" in how
-    said = "".join(figures)
-    assert "no mechanism: goodput falls from 7.5 Mb/s at 50 KB" in said
-    assert LIMITS["head_of_line"] in said
+    output = "".join(figures)
+    assert "no mechanism: goodput falls from 7.5 Mb/s at 50 KB" in output
+    assert LIMITS["head_of_line"] in output
     assert "C1: " in cli("study", "cs244-rcvbuf/C1").stdout
 
 
@@ -298,7 +298,9 @@ def test_captions_speak_of_windows_that_were_run(window: Reproduction) -> None:
 
 
 def test_the_spike_of_the_window_figure_is_no_matter_of_one_seed_or_of_the_length_of_a_run() -> None:
-    """What its caption says: WiFi's first loss after slow start is late at 175 KB, and the flow stays faster."""
+    """The statements of its caption: WiFi's first loss after slow start is late at 175 KB, and the flow stays
+    faster.
+    """
     both = paths(MAIN)
     sizes = (150, 175, 200)
     jobs = [Job(mptcp(both, "none", size).vary({"duration": "150s"}).core, seed) for size in sizes for seed in (1, 2)]
@@ -328,8 +330,8 @@ def test_every_line_of_the_window_figure_is_in_its_legend_and_goodput_has_interv
 
 
 def test_the_kinds_of_sources_are_said() -> None:
-    said = sources(list(STUDIES.values()))
-    first, rest = said.split(", ", 1)
+    output = sources(list(STUDIES.values()))
+    first, rest = output.split(", ", 1)
     assert first == "Five sources: three student reports (two reproduce a paper of NSDI 2012)"
     assert rest == "one conference paper and one journal paper."
     assert sources([STUDIES["cs244-rcvbuf"]]) == (
@@ -342,14 +344,15 @@ def test_a_verdict_is_one_sentence(window: Reproduction) -> None:
     (outcome,) = window.outcomes.values()
     first = outcome.facts[0]
 
-    def said(*verdicts: Verdict) -> str:
+    def output(*verdicts: Verdict) -> str:
         return verdict_of([replace(first, verdict=one, fact=f"C-{at}") for at, one in enumerate(verdicts)])
 
-    assert said("holds") == "The published claim holds."
-    assert said("holds", "holds") == "Both published claims hold."
-    assert said("holds", "holds", "holds") == "All 3 published claims hold."
+    assert output("holds") == "The published claim holds."
+    assert output("holds", "holds") == "Both published claims hold."
+    assert output("holds", "holds", "holds") == "All 3 published claims hold."
     assert (
-        said("fails", "holds", "undecided") == "Of 3 published claims, 1 holds, 1 is undecided (C-2) and 1 fails (C-0)."
+        output("fails", "holds", "undecided")
+        == "Of 3 published claims, 1 holds, 1 is undecided (C-2) and 1 fails (C-0)."
     )
     assert verdict_of([replace(first, origin="ours")]).startswith(
         "Of 1 control" if first.verdict != "holds" else "The control"

@@ -1,4 +1,4 @@
-"""Commands of a person while a network is emulated: their grammar, and what they do to the links."""
+"""Commands of the console of an emulated network: their grammar, and their effect on the links."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from mptcplab.emulation.console import HELP, Lines, Prompt
+from mptcplab.emulation.console import HELP, Console, Lines
 from mptcplab.util.user_input import BadResult
 
 
-class Wires:
+class NetworkLinks:
     """Links that write down what was asked of them."""
 
     def __init__(self) -> None:
@@ -21,16 +21,16 @@ class Wires:
     def set_link(self, link: str, key: str, value: str) -> None:
         self.done.append((link, key, value))
 
-    def plug(self, link: str, *, up: bool) -> None:
+    def set_up(self, link: str, *, up: bool) -> None:
         self.done.append((link, "plugged" if up else "pulled"))
 
-    def carried(self) -> Mapping[str, tuple[int, int]]:
+    def delivered_bytes(self) -> Mapping[str, tuple[int, int]]:
         return {"wifi": (1_500_000, 20_000), "lte": (0, 0)}
 
 
 def test_a_cable_is_pulled_and_plugged_in() -> None:
-    wires = Wires()
-    prompt = Prompt(wires)
+    wires = NetworkLinks()
+    prompt = Console(wires)
     assert prompt.do("link wifi down") == "wifi: down"
     assert wires.done == [("wifi", "up", "false"), ("wifi", "pulled")]
     assert "wifi: down, → 1.50 MB, ← 20.00 kB" in prompt.do("status")
@@ -40,8 +40,8 @@ def test_a_cable_is_pulled_and_plugged_in() -> None:
 
 
 def test_no_host_sees_a_silent_link() -> None:
-    wires = Wires()
-    prompt = Prompt(wires)
+    wires = NetworkLinks()
+    prompt = Console(wires)
     prompt.do("link lte silent")
     prompt.do("link lte up")
     assert wires.done == [("lte", "up", "false"), ("lte", "up", "true")]
@@ -52,8 +52,8 @@ def test_no_host_sees_a_silent_link() -> None:
 
 @pytest.mark.parametrize(("what", "value"), [("rate", "2Mbit"), ("delay", "50ms"), ("loss", "1%"), ("queue", "100p")])
 def test_quantities_are_changed_as_scenarios_write_them(what: str, value: str) -> None:
-    wires = Wires()
-    assert Prompt(wires).do(f"link lte {what} {value}") == f"lte: {what} {value}"
+    wires = NetworkLinks()
+    assert Console(wires).do(f"link lte {what} {value}") == f"lte: {what} {value}"
     assert wires.done == [("lte", what, value)]
 
 
@@ -67,22 +67,22 @@ def test_quantities_are_changed_as_scenarios_write_them(what: str, value: str) -
         ("link wifi rate", "write link wifi rate VALUE"),
         ("link wifi rate 2 Mbit", "write link wifi rate VALUE"),
         ("wait", "write wait 2s"),
-        ("wait 5", "is no time"),
+        ("wait 5", "is not a duration"),
         ("wait 25h", "must be between 0s and 24h"),
-        ("status now", "takes no more words"),
-        ("quit now", "takes no more words"),
+        ("status now", "takes no arguments"),
+        ("quit now", "takes no arguments"),
     ],
 )
 def test_what_is_no_command_is_said_and_changes_nothing(line: str, says: str) -> None:
-    wires = Wires()
-    prompt = Prompt(wires)
+    wires = NetworkLinks()
+    prompt = Console(wires)
     with pytest.raises(BadResult, match=says):
         prompt.do(line)
     assert (wires.done, prompt.over) == ([], False)
 
 
 def test_help_names_every_command_and_quit_ends() -> None:
-    prompt = Prompt(Wires())
+    prompt = Console(NetworkLinks())
     assert prompt.do("help") == HELP
     assert prompt.do("") == prompt.do("# a comment") == ""
     assert prompt.do("wait 1500ms") == ""

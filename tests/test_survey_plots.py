@@ -1,4 +1,4 @@
-"""The pictures of surveys: what their curves say of the networks."""
+"""Figures of surveys: their curves."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_curve_says_how_many_networks_have_how_little() -> None:
     assert line(best, "historical") == [pytest.approx([0.5]), [1]]
     low, high = best.get_xlim()
     assert low < 0.5 < 1.5 < high
-    assert bound.get_xlabel() == "goodput / the bound"
+    assert bound.get_xlabel() == "goodput / upper bound"
     # Of the sum only where nothing but the links limits a network.
     assert line(total, "default")[0][0] == pytest.approx(0.9 * 7.5 / 11.2)
     assert [one.get_label() for one in total.lines if not str(one.get_label()).startswith("_")] == ["default"]
@@ -68,9 +68,9 @@ def test_times_have_a_curve_for_each_load_and_a_panel_for_what_they_are_held_aga
     assert line(first, "10 kB") == [pytest.approx([0.9, 1.1]), [0.5, 0]]
     assert [str(one.get_label()) for one in best.lines if "B" in str(one.get_label())] == ["2 MB"]
     assert joined.get_xlabel().endswith("from its join on")
-    # No line brings 2 MB in a second: what none can do is nobody's fault.
+    # No link delivers 2 MB in a second, so this network is infeasible.
     assert max(line(joined, "2 MB")[0]) < 0.8
-    # What never comes lies beyond the axis: a half of the networks, to the end of it.
+    # Missing values are beyond the axis: half of the networks, up to its end.
     (alone,) = times(timed(blocks, 1.0, math.inf)).axes
     assert line(alone, "blocks at 1 Mb/s") == [[1.0], [0.5]]
     with pytest.raises(ValueError, match="no network carries"):
