@@ -1,4 +1,4 @@
-//! Runs a scenario file and prints what each flow got; further arguments change keys of it.
+//! Runs a scenario file and prints the results of each flow; further arguments override keys.
 //!
 //!     cargo run --release -p mptcp-lab --example scenario -- docs/examples/handoff.toml duration=5s
 
@@ -8,7 +8,7 @@ use mptcp_lab::measurements::Measurements;
 use mptcp_lab::scenario::Draft;
 use mptcp_lab::world::World;
 
-/// Reads the file, puts `changes` (`KEY=VALUE`) over it, and runs it with seed 1.
+/// Runs the file with the overrides `changes` (`KEY=VALUE`) and seed 1.
 pub fn run(file: &str, changes: &[String]) -> Result<Measurements, Box<dyn Error>> {
     let mut draft = Draft::load(file)?;
     for change in changes {

@@ -1,4 +1,4 @@
-//! Two endpoints in one process, joined by two links in memory: sockets that block, no root, no devices.
+//! Two endpoints in one process with two in-memory links: blocking sockets without root or devices.
 //!
 //!     cargo run -p mptcp-live --example pipes
 
@@ -7,7 +7,7 @@ use std::io::{Read, Write};
 
 use mptcp_live::{Config, Driver, Interface, MptcpListener, MptcpStream, Pipe};
 
-/// Sends so many bytes from one end to the other; returns how many came, and over how many subflows.
+/// Sends bytes from one end to the other. Returns the number of received bytes, and of subflows.
 pub fn transfer(size: usize) -> Result<(usize, usize), Box<dyn Error>> {
     let (first, its_end) = Pipe::pair("first", 1_500)?;
     let (second, its_other_end) = Pipe::pair("second", 1_500)?;

@@ -1,14 +1,13 @@
-//! How long ten seconds of a busy cell take: `cargo run --release -p netsim --example cell`.
+//! Measures the wall-clock time of ten seconds of a busy cell: `cargo run --release -p netsim --example cell`.
 //!
-//! Four 802.11g stations send UDP datagrams of 1472 bytes as fast as the air takes them, at 54 Mb/s
-//! with ACKs at 24 Mb/s.
+//! Four saturated 802.11g stations send UDP datagrams of 1472 bytes at 54 Mb/s, with ACKs at 24 Mb/s.
 
 use std::time::Instant as Wall;
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{CellParameters, Event, Frame, Network, Standard, StationParameters, StationRate};
 
-/// IP packet and Ethernet header around 1472 bytes of UDP payload.
+/// 1472 bytes of UDP payload with IP and Ethernet headers.
 const BYTES: u32 = 1472 + 28 + 14;
 
 fn main() {
@@ -20,7 +19,7 @@ fn main() {
     }
 }
 
-/// Wall seconds for ten seconds of air.
+/// Wall-clock seconds for ten virtual seconds.
 fn measure(stations: u64, frames: &mut u64) -> f64 {
     let mut network = Network::new(1);
     let access_point = network.add_host();

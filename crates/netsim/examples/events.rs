@@ -1,7 +1,7 @@
-//! How many nanoseconds an event costs: `cargo run --release -p netsim --example events`.
+//! Measures the time per event in nanoseconds: `cargo run --release -p netsim --example events`.
 //!
-//! An event is one frame reaching the end of one link, one timer, or one reported departure. Each line keeps a window of frames
-//! between two hosts: data one way, a small answer back for each, so queues and wires stay filled.
+//! An event is a frame at the end of a link, a timer, or a reported departure. Each case keeps a window of
+//! frames between two hosts, with a small answer for each, so queues and links stay busy.
 
 use std::time::Instant as Wall;
 
@@ -13,7 +13,7 @@ struct Case {
     hops: usize,
     flows: u32,
     window: u32,
-    /// Probability.
+    /// Loss probability.
     loss: f64,
     timers: bool,
     watch: bool,
@@ -44,7 +44,7 @@ fn main() {
     }
 }
 
-/// Nanoseconds an event, over about five million events.
+/// Nanoseconds per event, over about five million events.
 fn measure(case: &Case) -> f64 {
     let mut network = Network::<u32>::new(1);
     let queue = QueueLimit::Packets(10_000);
@@ -118,7 +118,7 @@ fn measure(case: &Case) -> f64 {
                 network.set_timer(timer, Some(now + Duration::from_millis(200)));
             }
             network.send(now, up, Frame { bytes: 1514, destination: to, ..frame });
-            // A window that loss has thinned out is filled up again.
+            // Refills a window after losses.
             if case.loss > 0.0 && arrivals % 50 == 0 {
                 network.send(
                     now,

@@ -1,4 +1,4 @@
-//! What the kernel can do of a scenario, what is nearest to the rest, and what nothing is near to.
+//! Features of a scenario on the kernel: supported ones, closest settings, and refusals.
 
 use mptcp_emulator::EmulatorError;
 use mptcp_emulator::kernel::Ability;
@@ -7,14 +7,14 @@ use mptcp_lab::scenario::Draft;
 use crate::scenes;
 
 const PATHS: &str = "duration = \"5s\"\n[paths.wifi]\nrate = \"8Mbit\"\n[paths.lte]\nrate = \"2Mbit\"\n";
-/// What makes a flow of Multipath TCP one that the kernel can have.
+/// Keys with which the kernel fully supports an MPTCP flow.
 const PLAIN: &str = "congestion = \"reno\"\nopportunistic_retransmission = false\n";
 
 fn ability(flows: &str) -> Result<Ability, EmulatorError> {
     ability_with(flows, &["reno", "cubic", "bbr"])
 }
 
-/// On a kernel that has these controllers.
+/// The settings on a kernel with these controllers.
 fn ability_with(flows: &str, controllers: &[&str]) -> Result<Ability, EmulatorError> {
     let draft = Draft::parse(&format!("{PATHS}{flows}"), "test");
     let scenario = draft.and_then(|draft| draft.finish()).unwrap_or_else(|error| panic!("{error}"));

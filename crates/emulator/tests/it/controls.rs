@@ -1,4 +1,4 @@
-//! Links that a person changes while they run, in virtual time.
+//! Manual changes of running links, in virtual time.
 
 use mptcp_emulator::{Control, Emulation};
 use mptcp_lab::scenario::Scenario;
@@ -13,7 +13,7 @@ fn network() -> (Scenario, Emulation) {
     (scenario, emulation)
 }
 
-/// Of packets offered every 20 ms, those that came out by the end.
+/// Number of delivered packets, out of packets offered every 20 ms.
 fn delivered(emulation: &mut Emulation, from: u64, to: u64) -> usize {
     let mut count = 0;
     for now in (from..to).step_by(20) {
@@ -47,7 +47,7 @@ fn rate_and_delay_change_when_a_packet_arrives() {
         offer(emulation, ms(now), 0, &there(986));
         (now..now + 500).find(|&at| !until(emulation, ms(at)).is_empty()).map(|at| at - now)
     };
-    // 1000 bytes of a frame take 8 ms at 1 Mb/s, and the way 5 ms.
+    // A frame of 1000 bytes takes 8 ms at 1 Mb/s, plus 5 ms of propagation.
     assert_eq!(arrives(&mut emulation, 0), Some(13));
     emulation.change(ms(1000), &Control::read(&scenario, "p", "rate", "100kbit").expect("a change"));
     assert_eq!(arrives(&mut emulation, 1000), Some(85));

@@ -1,4 +1,4 @@
-//! What a link does to real packets is what the simulator says, to the nanosecond.
+//! Links treat real packets as in the simulator, to the nanosecond.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -11,7 +11,7 @@ fn a_packet_takes_its_serialisation_and_the_delay() {
     assert_eq!(emulation.under_way(), 1);
     assert!(until(&mut emulation, ms(14)).is_empty());
     let arrived = until(&mut emulation, ms(20));
-    // 1514 bytes at a byte a microsecond, with Ethernet's header.
+    // 1514 bytes at one byte per microsecond, including the Ethernet header.
     assert_eq!(arrived, [(ms(13) + Duration::from_micros(1514), 1, there(1500))]);
     assert_eq!(emulation.under_way(), 0);
 }
@@ -141,7 +141,8 @@ fn stations_of_a_cell_share_the_air() {
         count += until(&mut emulation, now).len();
     }
     let rate = (count * 1014 * 8) as f64 / now.as_secs_f64() / 1e6;
-    // 802.11g at 54 Mb/s without anybody else: DIFS, backoff, preamble and ACK leave a bit more than a third of it for 1000 bytes.
+    // 802.11g at 54 Mb/s without competition: DIFS, backoff, preamble and ACK leave about a third of it for
+    // 1000 bytes.
     assert!((15.0..30.0).contains(&rate), "{rate}");
 }
 
@@ -157,7 +158,7 @@ fn equally_long_ways_are_chosen_by_connection() {
         let hosts = &emulation.plan().hosts;
         let [from, to] = [0, 1].map(|host| hosts[host].devices[0].address.octets());
         for port in 0..200 {
-            // Twice each: a connection stays on its way.
+            // Two packets each: a connection keeps its path.
             for _ in 0..2 {
                 offer(&mut emulation, ms(u64::from(port)), 0, &packet(from, to, 500, 0, port));
             }

@@ -1,4 +1,4 @@
-//! The emulator in virtual time: real packets, no device and no clock, so every instant is exact.
+//! Tests of the emulator in virtual time: real packets without devices and clock, so every instant is exact.
 
 mod abilities;
 mod controls;

@@ -1,4 +1,4 @@
-//! Packets that the network cannot use cost nothing and end nowhere.
+//! Invalid and unroutable packets are dropped without effect.
 
 use crate::scenes::{ms, offer, packet, path, there, until};
 
@@ -46,7 +46,7 @@ fn any_bytes_at_all_are_survived() {
 
 #[test]
 fn a_full_network_takes_no_more_memory() {
-    // Nothing comes out for an hour, and nothing bounds what is on the way but the memory for it.
+    // No packet is delivered for an hour, and only memory limits the packets in flight.
     let mut emulation = path("delay = \"3600s\"\nqueue = \"4000000p\"\nmtu = 65000");
     for _ in 0..20_000 {
         offer(&mut emulation, ms(0), 0, &there(100));

@@ -1,4 +1,4 @@
-//! What has to be around a network: hosts, devices, addresses, routes; and what cannot be had.
+//! Plans: hosts, devices, addresses, routes, and refused scenarios.
 
 use crate::scenes::{address, emulate};
 use mptcp_lab::scenario::names::DownMode;

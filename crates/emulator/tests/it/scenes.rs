@@ -1,4 +1,4 @@
-//! Scenarios and packets that tests share.
+//! Common scenarios and packets of tests.
 #![allow(clippy::unwrap_used, reason = "a harness")]
 
 use std::net::Ipv4Addr;
@@ -7,7 +7,7 @@ use mptcp_clock::{Duration, Instant};
 use mptcp_emulator::{Emulation, EmulatorError};
 use mptcp_lab::scenario::Draft;
 
-/// What an emulation delivered: when, at which device, what.
+/// Deliveries: time, device, packet.
 pub type Arrived = Vec<(Instant, usize, Vec<u8>)>;
 
 pub fn emulate(toml: &str) -> Result<Emulation, EmulatorError> {
@@ -21,7 +21,7 @@ pub fn path(keys: &str) -> Emulation {
     emulate(&format!("[paths.wifi]\n{rate}{keys}\n[flows.bulk]")).unwrap()
 }
 
-/// An IPv4 packet of `length` bytes with a right header; its ECN field is `ecn`, its first port `port`.
+/// An IPv4 packet of `length` bytes with a valid header, ECN field `ecn` and source port `port`.
 pub fn packet(from: [u8; 4], to: [u8; 4], length: usize, ecn: u8, port: u16) -> Vec<u8> {
     let mut bytes = vec![0; length.max(24)];
     bytes[0] = 0x45;
@@ -37,7 +37,7 @@ pub fn packet(from: [u8; 4], to: [u8; 4], length: usize, ecn: u8, port: u16) -> 
     bytes
 }
 
-/// The ones' complement sum; of a whole header 0xffff.
+/// The one's complement sum; 0xffff for a valid header.
 pub fn checksum(header: &[u8]) -> u16 {
     let sum = header.chunks(2).map(|pair| u32::from(u16::from_be_bytes([pair[0], pair[1]]))).sum::<u32>();
     let folded = (sum & 0xffff) + (sum >> 16);
@@ -54,7 +54,7 @@ pub fn offer(emulation: &mut Emulation, now: Instant, port: usize, packet: &[u8]
     emulation.offer(now, port, packet.len());
 }
 
-/// All that comes out up to an instant.
+/// All deliveries until an instant.
 pub fn until(emulation: &mut Emulation, now: Instant) -> Arrived {
     let mut arrived = Vec::new();
     while let Some(delivery) = emulation.deliver(now) {

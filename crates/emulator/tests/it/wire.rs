@@ -1,4 +1,4 @@
-//! Our own stack over emulated links, by the wall clock and without a device.
+//! mptcplab's stack over emulated links, in real time without devices.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -21,7 +21,7 @@ fn both_ends_speak_over_all_paths_and_a_single_address_answers_by_the_way_to_eac
     let emulation = Emulation::new(&scenario, 1).expect("it can be");
     let plan = emulation.plan().clone();
     let (hosts, attached) = Hosts::start(&plan).expect("threads");
-    // The client has both links; what accepts has one address.
+    // The client has both links; the accepting host has one address.
     assert_eq!(
         attached.iter().map(|one| (one.host, one.device)).collect::<Vec<_>>(),
         [(0, Some(0)), (0, Some(1)), (1, None)]
@@ -37,7 +37,7 @@ fn both_ends_speak_over_all_paths_and_a_single_address_answers_by_the_way_to_eac
     assert!(multi.intact && tcp.intact && multi.multipath && !tcp.multipath);
     assert!(multi.paths.iter().all(|path| path.bytes_acked > 20_000), "{:?}", multi.paths);
     assert!(tcp.bytes_received_total > 20_000);
-    // An acknowledgement of a path comes back by it.
+    // Acknowledgements return on the path of their data.
     assert!(ran.measured.links.iter().all(|link| link.sent_frames > 20), "{:?}", ran.measured.links);
     driver.stop().expect("it ends");
 }

@@ -1,7 +1,7 @@
-//! The format of a scenario file: the one definition from which reading, the JSON Schema and the
-//! reference page come. The comments of the fields are the text of that page.
+//! The format of a scenario file: the only definition, for parsing, JSON Schema and reference page. The doc
+//! comments of fields are the text of that page.
 //!
-//! Says what may be written, never what it means: defaults and sense are the business of `resolve`.
+//! Defines which keys are valid. `resolve` interprets them and has the defaults.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;

@@ -1,6 +1,6 @@
-//! Who watches a direction hears of each frame that leaves its queue.
+//! Reports of departures from the queue of a direction.
 //!
-//! Owns when a departure is told. The times are those of the queue, whoever runs it.
+//! Owns the time of each report, which is the departure time in all types of queues.
 
 use std::collections::VecDeque;
 

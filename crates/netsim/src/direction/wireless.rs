@@ -1,5 +1,5 @@
-//! A direction whose frames wait for a MAC: queued here, released one by one when `wifi` is done with
-//! them, and from then on like those of a wire. Decides nothing.
+//! A wireless direction: its frames are queued here, and `wifi` releases them one by one. After that they are
+//! treated as on a wire. Makes no decisions.
 
 use mptcp_clock::{Instant, Rng};
 

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Loses the first frames, so many in all.
+/// Loses the first frames, up to this number.
 #[derive(Debug)]
 struct First(u32);
 

@@ -1,4 +1,4 @@
-//! A queue discipline without a line: the test says when packets come and when the line is free.
+//! A test bench for queue disciplines: the test controls arrivals, and when the link is idle.
 
 use mptcp_clock::{Duration, Instant, Rng};
 
@@ -14,14 +14,14 @@ pub(super) fn ms(n: u64) -> Instant {
     us(n * 1000)
 }
 
-/// Beside a line of 8 Mb/s: a byte takes 1 us.
+/// A discipline on a link of 8 Mb/s (1 us per byte).
 pub(super) struct Desk<Q> {
     pub(super) queue: Q,
     pub(super) rate: Option<Rate>,
     random: Rng,
     outcomes: PacketOutcomes,
     came: u32,
-    /// Those that were dropped, by the order in which they came, and why.
+    /// Dropped packets, by order of arrival, and their causes.
     pub(super) dropped: Vec<(u32, Cause)>,
 }
 
@@ -38,7 +38,7 @@ impl<Q: QueueDiscipline> Desk<Q> {
         said
     }
 
-    /// A packet comes. Whether it, or another one for it, was dropped.
+    /// A packet arrives. Returns whether it or another one was dropped.
     pub(super) fn put(&mut self, now: Instant, label: u32, bytes: u32, ecn: Codepoint) -> bool {
         let (packet, before) =
             (Packet { bytes, ecn, label, port: None, arrived: now, place: self.came }, self.dropped.len());
@@ -47,7 +47,7 @@ impl<Q: QueueDiscipline> Desk<Q> {
         self.dropped.len() > before
     }
 
-    /// The line is free.
+    /// The link is idle.
     pub(super) fn take(&mut self, now: Instant) -> Option<Packet> {
         match self.ask(now, QueueDiscipline::dequeue) {
             Next::Packet(packet) => Some(packet),
@@ -55,7 +55,7 @@ impl<Q: QueueDiscipline> Desk<Q> {
         }
     }
 
-    /// How many were marked so far.
+    /// Number of marks so far.
     pub(super) fn marked(&self) -> u64 {
         self.outcomes.marked
     }

@@ -1,6 +1,6 @@
 use super::*;
 
-/// In how many of 4096 hashes each of the 64 bits changes when this is done to what is hashed.
+/// For each of 64 bits of the hash: in how many of 4096 hashes it changes with this change of the input.
 fn flips(change: impl Fn(u64, u32, u16) -> (u64, u32, u16)) -> [u32; 64] {
     let mut flips = [0; 64];
     for number in 0..4096_u64 {
@@ -12,8 +12,8 @@ fn flips(change: impl Fn(u64, u32, u16) -> (u64, u32, u16)) -> [u32; 64] {
     flips
 }
 
-/// The strict avalanche criterion (Webster and Tavares, CRYPTO 1985): each bit of salt, label and address changes each bit of the
-/// hash every other time.
+/// The strict avalanche criterion (Webster and Tavares, CRYPTO 1985): each bit of salt, label and address
+/// changes each bit of the hash with probability one half.
 #[test]
 fn every_bit_of_a_hash_depends_on_every_bit_of_a_flow() {
     let even = |what: &str, bit: u32, flips: [u32; 64]| {
@@ -27,7 +27,7 @@ fn every_bit_of_a_hash_depends_on_every_bit_of_a_flow() {
     (0..16).for_each(|bit| even("address", bit, flips(|salt, label, to| (salt, label, to ^ 1 << bit))));
 }
 
-/// RFC 2992 section 1: equal regions of the space of hashes, in order.
+/// RFC 2992 section 1: equal regions of the hash space, in order.
 #[test]
 fn ways_have_equal_regions() {
     for ways in 1..20_usize {

@@ -33,7 +33,7 @@ fn python() -> Result<PathBuf, String> {
     }
 }
 
-/// The module that was built beside this test.
+/// The module that was built with this test.
 fn module() -> PathBuf {
     let test = std::env::current_exe().expect("it runs");
     let profile = test.ancestors().nth(2).expect("target/PROFILE/deps/test");

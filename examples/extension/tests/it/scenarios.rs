@@ -1,4 +1,4 @@
-//! Scenario files that name what this crate adds: what they mean, and what is said of wrong ones.
+//! Scenario files with the kinds of this crate: meaning and errors.
 
 use std::sync::Arc;
 
@@ -60,7 +60,7 @@ fn a_queue_drops_at_its_head() {
         format!("{PATH}queue = {{ kind = \"head-drop\", packets = 20 }}\n[flows.f]\ntransport = \"tcp\"\n");
     let measured = run(&text);
     assert!(measured.links[0].queue_drops > 0 && measured.flows[0].intact);
-    // The one in service is beside the twenty.
+    // The frame in service, in addition to the twenty.
     assert!((19 * 1514..=21 * 1514).contains(&measured.links[0].longest_queue), "{:?}", measured.links[0]);
 }
 

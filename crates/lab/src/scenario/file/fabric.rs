@@ -1,4 +1,4 @@
-//! Networks of one line, and routes that somebody chose.
+//! The tables of generated topologies and explicit routes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

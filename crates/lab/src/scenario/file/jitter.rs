@@ -1,4 +1,4 @@
-//! The table of jitter: chance in what would otherwise be the same in every run.
+//! The table of random delays in hosts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

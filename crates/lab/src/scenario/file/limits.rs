@@ -1,4 +1,4 @@
-//! The table of limits: what a scenario may ask for before it is refused.
+//! The table of limits on the size of a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The tables of paths and links, and of their directions.
+//! The tables of paths, links and their directions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! The table of middleboxes, without the keys that a kind has for itself.
+//! The table of middleboxes, without the keys of single kinds.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;

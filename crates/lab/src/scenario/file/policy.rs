@@ -1,4 +1,4 @@
-//! How a flow names a policy of the protocol.
+//! The value of a key that takes a policy.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! How a path or link names its queue.
+//! The value of the key `queue`.
 
 use std::borrow::Cow;
 

@@ -1,4 +1,4 @@
-//! The tables of cells, stations, and who disturbs them.
+//! The tables of cells, stations, background stations and couplings.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,10 @@
-//! What the queue does with the law's word: drops, marks, and what the threshold of its own adds.
+//! Reaction of the queue to the control law: drops, marks, and the separate marking threshold.
 
 use super::*;
 use crate::frame::{Cause, Codepoint};
 use crate::queue::tests::{Desk, ms, us};
 
-/// Packets of 1000 bytes come each millisecond and wait for 20 ms: what was dropped, what was marked, by the 400th.
+/// Packets of 1000 bytes arrive every millisecond and wait for 20 ms. Returns drops and marks until the 400th.
 fn long(settings: CoDel, ecn: Codepoint) -> (usize, u64) {
     let mut desk = Desk::new(CoDelQueue::new(settings));
     for at in 1..=400 {
@@ -20,13 +20,13 @@ fn long(settings: CoDel, ecn: Codepoint) -> (usize, u64) {
 #[test]
 fn signals_are_drops_unless_they_may_be_marks() {
     let ecn = CoDel { ecn: true, ..CoDel::default() };
-    // At 121 ms the first, then after 100, 71, 58 and 50 ms.
+    // The first at 121 ms, then after 100, 71, 58 and 50 ms.
     assert_eq!(long(CoDel::default(), Codepoint::Ect0), (5, 0));
     assert_eq!(long(ecn, Codepoint::Ect0), (0, 5));
     assert_eq!(long(ecn, Codepoint::NotEct), (5, 0));
 }
 
-/// tc-codel(8): ce_threshold marks whatever the law says, and drops nothing.
+/// tc-codel(8): ce_threshold marks independent of the control law, and drops nothing.
 #[test]
 fn a_threshold_marks_all_that_waited_longer() {
     let settings = CoDel { ce_threshold: Some(Duration::from_millis(2)), ..CoDel::default() };
@@ -45,7 +45,7 @@ fn a_queue_that_ran_empty_begins_anew() {
     let mut desk = Desk::new(CoDelQueue::new(CoDel::default()));
     for round in 0..5 {
         let from = 1000 * round + 1;
-        // 90 ms above the target are no interval.
+        // 90 ms above the target are less than an interval.
         for _ in 0..40 {
             desk.put(ms(from), 0, 1000, Codepoint::NotEct);
         }

@@ -1,4 +1,4 @@
-//! The rules of RFC 8289, one by one.
+//! The rules of RFC 8289.
 
 use super::*;
 use crate::queue::tests::ms;
@@ -7,13 +7,14 @@ fn law() -> CoDelLaw {
     CoDelLaw::new(Duration::from_millis(5), Duration::from_millis(100), 1514)
 }
 
-/// When the law drops, in ms, if a packet leaves every millisecond from `from` to `to` and waited so many ms.
+/// Times of drops in ms, if a packet departs every millisecond from `from` to `to` after a delay of `waited`
+/// ms.
 fn drops(law: &mut CoDelLaw, from: u64, to: u64, waited: u64) -> Vec<u64> {
     let waited = Duration::from_millis(waited);
     (from..to).filter(|&at| law.drops(ms(at), waited, 10_000)).collect()
 }
 
-/// Section 5.3 and 5.4: an interval above the target, and then at distances of 100 ms / sqrt(count).
+/// Sections 5.3 and 5.4: after an interval above the target, then at distances of 100 ms / sqrt(count).
 #[test]
 fn drops_come_closer_by_the_root_of_their_number() {
     // 110, 210, 280.7, 338.4, 388.4, 433.2, 474.0, 511.8.
@@ -26,14 +27,14 @@ fn the_target_itself_is_above_it_and_one_packet_below_begins_anew() {
     let mut law = law();
     assert_eq!(drops(&mut law, 10, 105, 6), []);
     assert_eq!(drops(&mut law, 105, 106, 4), []);
-    // An interval from there.
+    // After an interval from there.
     assert_eq!(drops(&mut law, 106, 300, 6), [206]);
-    // Below it, nothing is dropped, and the next excess needs an interval again.
+    // Below the target nothing is dropped, and the next excess needs an interval again.
     assert_eq!(drops(&mut law, 300, 305, 4), []);
     assert_eq!(drops(&mut law, 305, 410, 6), [405]);
 }
 
-/// Section 4.4: a full frame behind it may always wait.
+/// Section 4.4: a backlog of a full frame is always acceptable.
 #[test]
 fn a_full_frame_may_wait_for_ever() {
     let count = |backlog| {
@@ -44,20 +45,21 @@ fn a_full_frame_may_wait_for_ever() {
     assert!(count(1515) > 5);
 }
 
-/// Section 5.4: who comes back soon goes on nearly where he was, by the drops that he had made; later from the beginning.
+/// Section 5.4: if the excess returns soon, the drop rate resumes near its earlier value; later it restarts.
 #[test]
 fn an_excess_that_comes_back_soon_is_met_as_before() {
     let again = |pause: u64| {
         let mut law = law();
-        // Five drops: count is 5, and it was 1.
+        // Five drops: count is 5, from 1.
         assert_eq!(drops(&mut law, 0, 400, 6), [100, 200, 271, 329, 379]);
         assert_eq!(drops(&mut law, 400, 401, 1), []);
         let from = 401 + pause;
         drops(&mut law, from, from + 230, 6).iter().map(|at| at - from).collect::<Vec<_>>()
     };
-    // At once 4: 100 / sqrt(4), then 100 / sqrt(5).
+    // Resumes at 4: 100 / sqrt(4), then 100 / sqrt(5).
     assert_eq!(again(0), [100, 150, 195]);
-    // The next drop would have been at 423 ms: 16 intervals later are 2023 ms, and it begins again 100 ms before.
+    // The next drop would have been at 423 ms. 16 intervals later is 2023 ms, and the excess starts 100 ms
+    // before.
     assert_eq!(again(1500), [100, 150, 195]);
     assert_eq!(again(1600), [100, 200]);
     assert_eq!(again(100_000), [100, 200]);
@@ -84,11 +86,11 @@ fn one_drop_more_than_before_is_no_reason() {
     let mut law = law();
     assert_eq!(drops(&mut law, 0, 250, 6), [100, 200]);
     assert_eq!(drops(&mut law, 250, 251, 1), []);
-    // It was 1 and is 2: from the beginning.
+    // From 1 to 2: it restarts.
     assert_eq!(drops(&mut law, 251, 460, 6), [351, 451]);
 }
 
-/// Section 5.6: an empty queue ends it.
+/// Section 5.6: an empty queue ends the dropping state.
 #[test]
 fn an_empty_queue_ends_the_excess() {
     let mut law = law();

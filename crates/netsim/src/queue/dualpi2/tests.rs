@@ -1,4 +1,4 @@
-//! The rules of RFC 9332 and its appendix A, one by one, with its numbers.
+//! The rules of RFC 9332 and its appendix A, with its numbers.
 
 use super::*;
 use crate::frame::{Cause, Codepoint};
@@ -11,14 +11,14 @@ fn close(is: f64, should: f64) {
     assert!((is - should).abs() < 1e-12, "{is}, {should} expected");
 }
 
-/// A queue whose controller stands still at p'.
+/// A queue with a fixed p'.
 fn held(base: f64, settings: DualPi2) -> Desk<DualPi2Queue> {
     let mut desk = Desk::new(DualPi2Queue::new(settings));
     (desk.queue.base, desk.queue.update_at) = (base, ms(1_000_000_000));
     desk
 }
 
-/// Figure 6 of appendix A: p' += alpha (delay - target) + beta (delay - delay before), every 16 ms, whoever waits.
+/// Figure 6 of appendix A: p' += alpha (delay - target) + beta (delay - previous delay), every 16 ms.
 #[test]
 fn the_controller_moves_by_the_longest_wait() {
     for ecn in [NotEct, Ect1] {
@@ -26,12 +26,12 @@ fn the_controller_moves_by_the_longest_wait() {
         desk.put(ms(1), 0, 1000, ecn);
         desk.queue.catch_up(us(16_999));
         close(desk.queue.base, 0.0);
-        // At 17 ms it has waited for 16.
+        // At 17 ms its delay is 16 ms.
         desk.queue.catch_up(ms(17));
         close(desk.queue.base, 0.16 * 0.001 + 3.2 * 0.016);
         desk.queue.catch_up(ms(33));
         close(desk.queue.base, 0.16 * (0.001 + 0.017) + 3.2 * 0.032);
-        // Of two that wait, the longer counts.
+        // The larger of both delays counts.
         desk.put(ms(40), 0, 1000, if ecn == Ect1 { NotEct } else { Ect1 });
         desk.queue.catch_up(ms(49));
         close(desk.queue.base, 0.16 * (0.001 + 0.017 + 0.033) + 3.2 * 0.048);
@@ -53,7 +53,7 @@ fn with_nobody_waiting_the_controller_sinks_to_nothing() {
         assert!((once.base - often.base).abs() < 1e-9, "{steps}: {} {}", once.base, often.base);
         assert_eq!(once.update_at, often.update_at);
     }
-    // Who left a moment ago had waited: that falls away first.
+    // The departed packet had a delay, which decays first.
     let mut desk = Desk::new(DualPi2Queue::new(DualPi2::default()));
     (desk.queue.base, desk.queue.delay_before) = (0.5, Duration::from_millis(20));
     desk.put(ms(1), 0, 1000, NotEct);
@@ -62,7 +62,7 @@ fn with_nobody_waiting_the_controller_sinks_to_nothing() {
     close(desk.queue.base, 0.5 - 2.0 * 0.16 * 0.015 - 3.2 * 0.02);
 }
 
-/// Of 1600 packets that never wait: dropped, marked.
+/// Number of drops and marks for 1600 packets without delay.
 fn signals(base: f64, settings: DualPi2, ecn: Codepoint) -> (usize, u64) {
     let mut desk = held(base, settings);
     for _ in 0..1600 {
@@ -73,28 +73,28 @@ fn signals(base: f64, settings: DualPi2, ecn: Codepoint) -> (usize, u64) {
     (desk.dropped.len(), desk.marked())
 }
 
-/// Section 2.4: classic flows see the square of p', scalable ones k times it.
+/// Section 2.4: the classic probability is the square of p', the scalable one k times p'.
 #[test]
 fn scalable_flows_get_k_times_and_classic_ones_the_square() {
     let plain = DualPi2::default();
     assert_eq!(signals(0.0, plain, Ect1), (0, 0));
     assert_eq!(signals(0.0, plain, NotEct), (0, 0));
-    // Half of them, the first one when it is more than one.
+    // Half of them: the first when the sum exceeds one.
     assert_eq!(signals(0.25, plain, Ect1), (0, 799));
-    // A sixteenth.
+    // One in sixteen.
     assert_eq!(signals(0.25, plain, NotEct), (99, 0));
     assert_eq!(signals(0.25, plain, Ect0), (0, 99));
     assert_eq!(signals(0.25, DualPi2 { coupling_factor: 1.0, ..plain }, Ect1), (0, 399));
-    // DCTCP says ECT(0): it counts where that was set.
+    // DCTCP uses ECT(0), which counts as scalable if configured.
     assert_eq!(signals(0.25, DualPi2 { any_ect: true, ..plain }, Ect0), (0, 799));
     assert_eq!(signals(0.25, DualPi2 { any_ect: true, ..plain }, NotEct), (99, 0));
 }
 
-/// Section 2.5.1.1: where marks would be for all, drops take over, for both kinds alike.
+/// Section 2.5.1.1: when all packets would be marked, drops take over for both types.
 #[test]
 fn under_overload_both_kinds_are_dropped() {
     let plain = DualPi2::default();
-    // k p' is just below one, and one.
+    // k p' just below one, and at one.
     let (dropped, marked) = signals(0.499, plain, Ect1);
     assert!(dropped == 0 && marked > 1590, "{dropped} {marked}");
     let (dropped, marked) = signals(0.5, plain, Ect1);
@@ -105,7 +105,7 @@ fn under_overload_both_kinds_are_dropped() {
     assert!(dropped >= 1599);
 }
 
-/// Whether a scalable packet that has waited so long is marked at p' = 0, with one more behind it or alone.
+/// Whether a scalable packet with this delay is marked at p' = 0, with or without a packet behind it.
 fn stepped(rate: u64, waited_us: u64, alone: bool) -> bool {
     let mut desk = held(0.0, DualPi2::default());
     desk.rate = Rate::new(rate);
@@ -117,18 +117,19 @@ fn stepped(rate: u64, waited_us: u64, alone: bool) -> bool {
     desk.marked() > 0
 }
 
-/// Section 2.4, the native queue: a step at 1 ms, or at two full packets where those take longer, and none for a packet alone.
+/// Section 2.4, native queue: a step at 1 ms, or at the transmission time of two full packets if that is
+/// longer; none for a single packet.
 #[test]
 fn a_scalable_packet_that_waited_too_long_is_marked() {
     assert!(!stepped(80_000_000, 1_000, false));
     assert!(stepped(80_000_000, 1_001, false));
     assert!(!stepped(80_000_000, 90_000, true));
-    // At 8 Mb/s two times 1514 bytes take 3028 us.
+    // At 8 Mb/s, two packets of 1514 bytes take 3028 us.
     assert!(!stepped(8_000_000, 3_028, false));
     assert!(stepped(8_000_000, 3_029, false));
 }
 
-/// What is said of shares is of bytes.
+/// Shares count bytes.
 #[test]
 fn classic_flows_keep_their_share_of_the_bytes_and_no_more() {
     for (share, scalable, classic) in
@@ -149,7 +150,7 @@ fn classic_flows_keep_their_share_of_the_bytes_and_no_more() {
     }
 }
 
-/// A kind that was alone owes the other nothing.
+/// A type without competition accumulates no debt.
 #[test]
 fn who_was_alone_has_used_nothing_up() {
     let mut desk = held(0.0, DualPi2::default());

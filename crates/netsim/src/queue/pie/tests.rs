@@ -1,4 +1,4 @@
-//! The rules of RFC 8033, one by one, with its numbers.
+//! The rules of RFC 8033, with its numbers.
 
 use super::*;
 use crate::frame::{Cause, Codepoint};
@@ -8,12 +8,12 @@ fn millis(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-/// A queue with these delays, now and at the update before, and this chance.
+/// A queue with these current and previous delays, and this probability.
 fn at(chance: f64, delay: Duration, before: Duration) -> PieQueue {
     PieQueue { chance, delay, delay_before: before, ..PieQueue::new(Pie::default()) }
 }
 
-/// What an update makes of a chance.
+/// The probability after an update.
 fn updated(chance: f64, delay_ms: u64, before_ms: u64) -> f64 {
     let mut queue = at(chance, millis(delay_ms), millis(before_ms));
     queue.update();
@@ -24,7 +24,7 @@ fn close(is: f64, should: f64) {
     assert!((is - should).abs() < 1e-12, "{is}, {should} expected");
 }
 
-/// A queue whose burst is over and whose chance nothing moves: what is dropped is this chance's work.
+/// A queue after its burst allowance with a fixed probability.
 fn held(chance: f64, settings: Pie) -> Desk<PieQueue> {
     let mut desk = Desk::new(PieQueue::new(settings));
     desk.queue.chance = chance;
@@ -34,7 +34,7 @@ fn held(chance: f64, settings: Pie) -> Desk<PieQueue> {
     desk
 }
 
-/// Section 4.2: the steps of a chance grow with it.
+/// Section 4.2: steps grow with the probability.
 #[test]
 fn a_small_chance_moves_in_small_steps() {
     for (chance, part) in [
@@ -66,11 +66,11 @@ fn a_small_chance_moves_in_small_steps() {
 fn a_large_chance_rises_by_two_hundredths_at_most_unless_the_delay_is_far_too_long() {
     close(updated(0.1, 200, 100), 0.12);
     close(updated(0.4, 250, 0), 0.42);
-    // Section 5.5: above 250 ms as much again.
+    // Section 5.5: twice the step above 250 ms.
     close(updated(0.4, 251, 0), 0.44);
-    // A smaller one may jump: (0.023125 + 0.25) / 2.
+    // Small probabilities may jump: (0.023125 + 0.25) / 2.
     close(updated(0.09, 200, 0), 0.09 + 0.273_125 / 2.0);
-    // The bound is for rising: it falls as fast as it likes.
+    // The limit applies only to increases.
     close(updated(0.5, 15, 115), 0.5 - 0.125);
 }
 
@@ -82,7 +82,7 @@ fn a_chance_stays_between_none_and_one() {
     close(updated(1e-11, 15, 15), 1e-11);
 }
 
-/// Section 4.2: the congestion is over, and the chance with it, a fiftieth each time.
+/// Section 4.2: without congestion, the probability decays by a fiftieth per update.
 #[test]
 fn a_chance_decays_while_nobody_waits_at_all() {
     close(updated(0.5, 0, 0), (0.5 - 0.001_875) * 0.98);
@@ -90,16 +90,16 @@ fn a_chance_decays_while_nobody_waits_at_all() {
     close(updated(0.5, 15, 0), 0.5 + 0.018_75);
 }
 
-/// Section 4.4: 150 ms pass without drops, whatever the chance; afterwards it counts.
+/// Section 4.4: 150 ms pass without drops at any probability.
 #[test]
 fn the_first_burst_passes() {
     let mut desk = Desk::new(PieQueue::new(Pie::default()));
     let first = (1..400).find(|&at| {
-        // As if a controller had gone mad.
+        // An extreme probability.
         desk.queue.chance = 1.0;
         desk.put(ms(at), 0, 1514, Codepoint::NotEct)
     });
-    // It begins with the first packet, at 1 ms.
+    // The burst starts with the first packet, at 1 ms.
     assert_eq!(first, Some(151));
 }
 
@@ -120,7 +120,8 @@ fn another_burst_passes_when_there_was_no_congestion_for_two_updates() {
     assert!(!again(0.5, 7_000, 7_000), "a chance is left");
 }
 
-/// Section 4.1: nothing is dropped with two full packets waiting, and with more of them all is at a chance of one.
+/// Section 4.1: with two full packets queued, nothing is dropped; with more, everything at a probability of
+/// one.
 #[test]
 fn two_packets_may_wait() {
     let mut desk = held(1.0, Pie::default());
@@ -129,7 +130,7 @@ fn two_packets_may_wait() {
     assert_eq!(desk.dropped, [(3, Cause::Discipline), (4, Cause::Discipline)]);
 }
 
-/// Section 4.1: below half of the target a chance below a fifth drops nothing.
+/// Section 4.1: below half of the target, a probability below a fifth drops nothing.
 #[test]
 fn a_short_delay_forgives_a_small_chance() {
     let drops = |chance, before_us| {
@@ -143,7 +144,7 @@ fn a_short_delay_forgives_a_small_chance() {
     assert_eq!(drops(0.0, 15_000), 0);
 }
 
-/// Section 5.4: two drops are as far apart as makes a chance of 0.85, and no further than makes 8.5.
+/// Section 5.4: the accumulated probability between two drops is at least 0.85 and at most 8.5.
 #[test]
 fn drops_are_neither_close_together_nor_far_apart() {
     let mut desk = held(1.0 / 128.0, Pie::default());
@@ -173,7 +174,7 @@ fn without_a_chance_nothing_adds_up() {
     assert_eq!((desk.queue.sum, desk.dropped.len()), (0.0, 0));
 }
 
-/// Section 5.1: marks while the chance is small, drops when it is not.
+/// Section 5.1: marks while the probability is low, drops above.
 #[test]
 fn what_may_be_marked_is_marked_while_the_chance_is_small() {
     let one = |settings: Pie, chance: f64, ecn: Codepoint| {
@@ -192,7 +193,7 @@ fn what_may_be_marked_is_marked_while_the_chance_is_small() {
     assert_eq!(one(Pie::default(), 0.05, Codepoint::Ect0), (true, 0));
 }
 
-/// Section 5.2: the delay is that of the packet that leaves; none where it leaves nobody behind.
+/// Section 5.2: the delay is that of the departing packet, and zero if the queue is empty after it.
 #[test]
 fn the_delay_is_what_the_packet_that_leaves_has_waited() {
     let mut desk = held(0.0, Pie::default());
@@ -210,7 +211,7 @@ fn the_delay_is_what_the_packet_that_leaves_has_waited() {
     assert_eq!(desk.queue.delay, Duration::ZERO);
 }
 
-/// Who looks once after a long time finds what he would have found who looked all the time.
+/// One late call has the same effect as many calls.
 #[test]
 fn looking_more_often_changes_nothing() {
     for (chance, delay, most) in [(0.3, 40, 30), (0.3, 0, 3_000), (0.0, 7, 3_000), (0.9, 15, 3_000)] {

@@ -1,10 +1,11 @@
-//! Floyd and Jacobson's rules (IEEE/ACM ToN 1(4), 1993), one by one.
+//! The rules of Floyd and Jacobson (IEEE/ACM ToN 1(4), 1993).
 
 use super::*;
 use crate::frame::{Cause, Codepoint};
 use crate::queue::tests::{Desk, ms};
 
-/// The example of tc-red(8) in bytes of 1000, with a chance that is a power of two in the middle.
+/// The example of tc-red(8) with packets of 1000 bytes, and a probability that is a power of two at the
+/// midpoint.
 fn red() -> Red {
     Red {
         limit: QueueLimit::Bytes(60_000),
@@ -19,7 +20,8 @@ fn red() -> Red {
     }
 }
 
-/// What `tc qdisc add .. red` makes of bursts (tc_red_eval_ewma of iproute2): the logarithm, or that it refuses.
+/// The weight that `tc qdisc add .. red` computes from bursts (tc_red_eval_ewma of iproute2): its logarithm,
+/// or a refusal.
 #[test]
 fn the_weight_is_tcs() {
     let log = |burst, min| Red { burst, min, ..red() }.weight().map(|weight| -weight.log2());
@@ -37,7 +39,7 @@ fn the_weight_is_tcs() {
     assert_eq!(Red { avpkt: 0, min: 5, burst: 5, ..red() }.weight(), Some(0.5), "bytes for packets");
 }
 
-/// Section 4: avg := (1 - w) avg + w q, as each packet comes.
+/// Section 4: avg := (1 - w) avg + w q, at each arrival.
 #[test]
 fn the_average_follows_the_queue_by_the_weight() {
     let mut desk = Desk::new(RedQueue::new(red()));
@@ -48,22 +50,22 @@ fn the_average_follows_the_queue_by_the_weight() {
     assert_eq!(averages, [0.0, 250.0, 687.5, 1265.625]);
 }
 
-/// Section 4: while the queue is empty, as if small packets had passed through it.
+/// Section 4: while the queue is empty, as if small packets had passed.
 #[test]
 fn the_average_falls_with_idle_time() {
     let mut desk = Desk::new(RedQueue::new(red()));
     desk.put(ms(1), 0, 1000, Codepoint::NotEct);
     assert!(desk.take(ms(1)).is_some());
-    // The line sends it until 2 ms, and finds nothing.
+    // The link sends it until 2 ms, then finds no packet.
     assert!(desk.take(ms(2)).is_none());
     assert!(desk.take(ms(3)).is_none());
     desk.queue.average = 64_000.0;
-    // Two packets of 1000 bytes could have left; what comes is dropped, and the queue stays empty.
+    // Two packets of 1000 bytes could have departed; the arrival is dropped, and the queue stays empty.
     assert!(desk.put(ms(4), 0, 1000, Codepoint::NotEct));
     assert_eq!(desk.queue.average, 36_000.0);
     assert!(desk.put(ms(5), 0, 1000, Codepoint::NotEct));
     assert_eq!(desk.queue.average, 27_000.0);
-    // At an infinite rate any time is long enough.
+    // At an unlimited rate, any time is long enough.
     desk.rate = None;
     assert!(!desk.put(ms(6), 0, 1000, Codepoint::NotEct));
     assert!(desk.queue.average < 1e-9);
@@ -82,21 +84,21 @@ fn the_chance_rises_from_one_threshold_to_the_other() {
         assert_eq!(chance(gentle, 10_000.0), 0.0625);
     }
     assert_eq!(chance(false, 15_000.0), 1.0);
-    // Gentle: on from there to one at twice as much.
+    // Gentle: from there to one at twice that.
     assert_eq!(chance(true, 15_000.0), 0.125);
     assert_eq!(chance(true, 22_500.0), 0.5625);
     assert_eq!(chance(true, 30_000.0), 1.0);
     assert_eq!(chance(true, 90_000.0), 1.0);
 }
 
-/// How many packets each drop came after the one before, at an average half between the thresholds.
+/// Numbers of packets between drops, at an average midway between the thresholds.
 fn distances(packets: u32) -> Vec<u32> {
     let mut desk = Desk::new(RedQueue::new(red()));
     for _ in 0..10 {
         desk.put(ms(1), 0, 1000, Codepoint::NotEct);
     }
     for _ in 0..packets {
-        // As if it had been so for long: at ten thousand bytes the average stays.
+        // The steady state: at ten thousand bytes, the average is constant.
         desk.queue.average = 10_000.0;
         if !desk.put(ms(1), 0, 1000, Codepoint::NotEct) {
             desk.take(ms(1));
@@ -106,7 +108,7 @@ fn distances(packets: u32) -> Vec<u32> {
     desk.dropped.windows(2).map(|two| two[1].0 - two[0].0).collect()
 }
 
-/// Section 7: the number of packets between two drops is uniform; at a chance of 1/16 between 1 and 15.
+/// Section 7: the number of packets between two drops is uniform; at 1/16, between 1 and 15.
 #[test]
 fn drops_are_evenly_spread() {
     let distances = distances(120_000);
@@ -119,7 +121,7 @@ fn drops_are_evenly_spread() {
     }
 }
 
-/// A queue at this average that has gone so long without a drop that the next one is due.
+/// A queue with this average whose next drop is due.
 fn due(average: f64, settings: Red) -> Desk<RedQueue> {
     let mut desk = Desk::new(RedQueue::new(settings));
     for _ in 0..10 {
@@ -145,7 +147,7 @@ fn marks_replace_drops_unless_they_are_to_be_hard_above_the_threshold() {
     // Above 15000, with a weight of a quarter and ten thousand bytes in the queue.
     assert_eq!(one(30_000.0, ecn, Codepoint::Ect0), (false, 1));
     assert_eq!(one(30_000.0, hard, Codepoint::Ect0), (true, 0));
-    // Just at the threshold: (50000 * 3 + 10000 * 1) / 4 is far above, 15000 is reached from 50000 / 3.
+    // Just at the threshold: (50000 * 3 + 10000 * 1) / 4 is far above; 15000 is reached from 50000 / 3.
     let mut desk = due(50_000.0 / 3.0, hard);
     desk.queue.average = (15_000.0 - 2_500.0) / 0.75;
     assert_eq!((desk.put(ms(1), 0, 1000, Codepoint::Ect0), desk.queue.average), (true, 15_000.0));

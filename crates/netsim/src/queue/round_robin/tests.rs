@@ -1,4 +1,4 @@
-//! Turns of rows, one packet or one quantum each.
+//! Round robin with one packet or one quantum per turn.
 
 use super::*;
 use crate::frame::{Cause, Codepoint, DirectionId};
@@ -8,7 +8,7 @@ fn desk(quantum: Option<u32>, limit: QueueLimit) -> Desk<RoundRobinQueue> {
     Desk::new(RoundRobinQueue::new(RoundRobin { by: By::Flow, limit, quantum }))
 }
 
-/// What leaves when these packets, label and bytes, are all there.
+/// Order of departure of these packets (label, bytes), all queued at once.
 fn order(quantum: Option<u32>, packets: &[(u32, u32)]) -> Vec<u32> {
     let mut desk = desk(quantum, QueueLimit::Unlimited);
     for &(label, bytes) in packets {
@@ -23,13 +23,13 @@ fn rows_take_turns_in_the_order_in_which_they_began() {
     assert_eq!(order(None, &packets), [5, 2, 9, 5, 9, 5]);
 }
 
-/// Shreedhar and Varghese: what a turn leaves over is there in the next one.
+/// Shreedhar and Varghese: unused credit of a turn carries over.
 #[test]
 fn a_quantum_is_bytes_and_what_is_left_is_kept() {
-    // 1000 in a turn: 600, then 400 are left and 600 asked; with the next turn's it is two of them.
+    // 1000 per turn: 600, then 400 of credit for 600; with the next turn, two packets.
     let packets = [(1, 600), (1, 600), (1, 600), (1, 600), (2, 1000), (2, 1000), (2, 1000)];
     assert_eq!(order(Some(1000), &packets), [1, 2, 1, 1, 2, 1, 2]);
-    // A packet larger than a quantum waits for enough turns.
+    // A packet larger than a quantum waits for several turns.
     assert_eq!(order(Some(500), &[(1, 1500), (2, 500), (2, 500), (2, 500), (2, 500)]), [2, 2, 1, 2, 2]);
     assert_eq!(order(Some(0), &[(1, 3), (2, 2)]), [2, 1], "a quantum of nothing is a byte");
 }

@@ -1,10 +1,10 @@
-//! Tokens, as tc-tbf(8) and tc-police(8) have them.
+//! Token buckets, as tc-tbf(8) and tc-police(8).
 
 use super::*;
 use crate::frame::{Cause, Codepoint};
 use crate::queue::tests::{Desk, ms, us};
 
-/// 0.8 Mb/s and 3000 bytes: a byte's tokens take 10 us.
+/// 0.8 Mb/s and 3000 bytes: the tokens of a byte take 10 us.
 fn desk(excess: Excess, limit: QueueLimit) -> Desk<TokenBucketQueue> {
     let rate = Rate::new(800_000).expect("a rate");
     Desk::new(TokenBucketQueue::new(TokenBucket { rate, burst: 3_000, limit, excess }))
@@ -31,7 +31,7 @@ fn tokens_come_with_time_and_no_more_than_the_bucket_holds() {
     assert!(desk.take(us(10_999)).is_none());
     assert!(desk.take(us(11_000)).is_some(), "10 ms for a thousand bytes");
     assert!(desk.take(us(11_000)).is_none());
-    // After a long time there are three thousand again, and not more.
+    // After a long time, the bucket has 3000 bytes again, and not more.
     assert_eq!((0..6).filter_map(|_| desk.take(ms(9_000))).count(), 2);
     (0..2).for_each(|_| assert!(!desk.put(ms(9_000), 0, 1_000, Codepoint::NotEct)));
     assert_eq!((0..6).filter_map(|_| desk.take(ms(9_000))).count(), 1);
@@ -39,23 +39,23 @@ fn tokens_come_with_time_and_no_more_than_the_bucket_holds() {
     assert!(desk.take(ms(20_000)).is_none());
 }
 
-/// A policer looks at packets as they come, and what passes has paid.
+/// A policer charges packets on arrival.
 #[test]
 fn a_policer_takes_tokens_on_arrival() {
     let mut desk = desk(Excess::Drops, QueueLimit::Packets(2));
     let mut put = |at| desk.put(at, 0, 1_000, Codepoint::NotEct);
-    // The third one finds the queue full, and its tokens are gone.
+    // The third finds the queue full, after it has used its tokens.
     assert_eq!([put(ms(1)), put(ms(1)), put(ms(1)), put(ms(1))], [false, false, true, true]);
     assert_eq!(desk.dropped, [(2, Cause::QueueFull), (3, Cause::Discipline)]);
     assert_eq!((0..6).filter_map(|_| desk.take(ms(1))).count(), 2, "at once");
 }
 
-/// A limit in time is by the rate of the bucket where that is what empties the queue.
+/// A limit in time refers to the rate of the bucket.
 #[test]
 fn a_time_is_a_time_of_the_shaped_rate() {
     let fits = |excess| {
         let mut desk = desk(excess, QueueLimit::Time(Duration::from_millis(25)));
-        // What is policed here is slow enough.
+        // The policed traffic is slow enough.
         (0..300).filter(|&at| !desk.put(ms(1 + 10 * at), 0, 1_000, Codepoint::NotEct)).count()
     };
     assert_eq!(fits(Excess::Waits), 2, "2500 bytes");

@@ -1,4 +1,4 @@
-//! The distributed coordination function (IEEE 802.11-2016 section 10.3.4), a rule at a time.
+//! The rules of the distributed coordination function (IEEE 802.11-2016 section 10.3.4).
 
 use super::super::parameters::Standard;
 use super::*;
@@ -37,7 +37,7 @@ fn who_finds_the_medium_idle_for_long_enough_sends_at_once() {
     assert_eq!(early.fires, Instant::FAR_FUTURE);
 }
 
-/// What is left of the backoff after the last frame counts down while there is nothing to send.
+/// The backoff after the last frame counts down even without a frame to send.
 #[test]
 fn a_backoff_after_the_last_frame_holds_for_the_next() {
     let after = |wants: u64| {
@@ -51,7 +51,7 @@ fn a_backoff_after_the_last_frame_holds_for_the_next() {
     assert_eq!(after(74), (us(74), false), "it has passed");
 }
 
-/// Section 10.3.4.3: the counter stands still while the medium is busy, and goes on after DIFS.
+/// Section 10.3.4.3: the counter is frozen while the medium is busy, and resumes after DIFS.
 #[test]
 fn a_backoff_is_frozen_while_others_send() {
     for (countdown, left) in [(Countdown::IdleSlots, 7), (Countdown::EverySlot, 6)] {
@@ -59,10 +59,10 @@ fn a_backoff_is_frozen_while_others_send() {
         access.slots = 10;
         access.want(us(0), &mut stream());
         assert_eq!(access.fires, us(28 + 90));
-        // Three slots and a bit.
+        // After three slots and a fraction.
         access.seize(us(28 + 27 + 4), &mut stream());
         assert_eq!((access.slots, access.fires), (left, Instant::FAR_FUTURE));
-        // A second transmission overlaps: both must end.
+        // A second, overlapping transmission: both must end.
         access.seize(us(70), &mut stream());
         access.release(us(300), DIFS);
         assert_eq!(access.fires, Instant::FAR_FUTURE);
@@ -89,7 +89,7 @@ fn nothing_is_counted_before_the_silence_is_over() {
     assert_eq!(access.slots, 0, "more than all have passed");
 }
 
-/// Section 10.3.4.2: whose silence is broken before he may send has to draw.
+/// Section 10.3.4.2: a station whose DIFS is interrupted chooses a backoff.
 #[test]
 fn who_is_interrupted_before_the_first_slot_draws_a_backoff() {
     let drew = |interrupted: u64, wants: bool, drawn: bool| {
@@ -137,7 +137,7 @@ fn who_wants_to_send_while_others_do_draws_once() {
     assert_eq!(access.slots, 3, "a backoff that is left is not drawn again");
 }
 
-/// Section 10.3.3: the window doubles with each failure up to CWmax, and a success sets it back.
+/// Section 10.3.3: the window doubles with each failure up to CWmax, and a success resets it.
 #[test]
 fn windows_double_until_the_last_and_begin_anew() {
     let mut stream = stream();

@@ -1,6 +1,6 @@
 use super::Exchange;
 
-/// Whom the medium tells of its end.
+/// The set of contenders that sense an exchange.
 #[test]
 fn all_that_heard_it_are_remembered_and_nobody_else() {
     let mut exchange = Exchange::blank();

@@ -1,4 +1,4 @@
-//! What waits at a sender: order, room and aggregates.
+//! The interface queue of a sender: order, space and aggregates.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn entry(radio: u32, bytes: u32) -> Entry {
     Entry { radio, bytes, queued_at: Instant::ZERO, attempts: 0, acknowledged: None }
 }
 
-/// A ring of so many, with frames of 1514 bytes for these radios.
+/// A ring of `ring` frames, filled with frames of 1514 bytes for these radios.
 fn filled(ring: u32, radios: &[u32]) -> Interface {
     let mut interface = Interface::new(QueueLimit::Unlimited, Discipline::DropTail, ring);
     radios.iter().for_each(|&radio| interface.push(entry(radio, 1514)));
@@ -18,7 +18,7 @@ fn filled(ring: u32, radios: &[u32]) -> Interface {
     interface
 }
 
-/// Section 9.7: a delimiter of four bytes before each, and padding to four.
+/// Section 9.7: a delimiter of four bytes before each frame, and padding to four bytes.
 #[test]
 fn an_aggregate_takes_what_its_rules_allow() {
     let interface = filled(100, &[1; 100]);
@@ -34,7 +34,7 @@ fn an_aggregate_takes_what_its_rules_allow() {
     assert_eq!(interface.aggregate(2, Aggregation::default(), 65_535, 38), (0, 0));
 }
 
-/// Section 10.24.7: a block acknowledgement covers 64 frames from the first that is not done.
+/// Section 10.24.7: a block acknowledgement covers 64 frames from the first unfinished one on.
 #[test]
 fn an_aggregate_stays_in_the_window_of_its_acknowledgement() {
     let rules = Aggregation { max_frames: 200, max_bytes: u32::MAX };
@@ -47,7 +47,7 @@ fn an_aggregate_stays_in_the_window_of_its_acknowledgement() {
     assert_eq!((done, interface.aggregate(1, rules, u32::MAX, 38).0), (11, 64));
 }
 
-/// Only what is in the ring is sent, whomever it is for.
+/// Only frames in the ring are sent, to any receiver.
 #[test]
 fn the_ring_is_what_the_card_sees() {
     let mut interface = filled(4, &[1, 2, 1, 2, 1, 1]);
@@ -57,14 +57,14 @@ fn the_ring_is_what_the_card_sees() {
     assert_eq!((interface.open(1).count(), interface.first_open(2).is_some()), (2, true));
     assert!(interface.first_open(3).is_none());
     assert_eq!((interface.len(), interface.bytes()), (6, 6 * 1514));
-    // One leaves, and the next one comes in when it is let in.
+    // One departs, and the next one enters the ring.
     interface.open(2).take(1).for_each(|entry| entry.acknowledged = Some(Duration::ZERO));
     assert!(interface.pop_done(2, None).is_some());
     assert_eq!((interface.len(), interface.bytes()), (5, 5 * 1514));
     assert_eq!(interface.open(1).count(), 2);
     interface.refill(ms(1), |_, _| panic!("nothing is dropped"));
     assert_eq!(interface.open(1).count(), 3);
-    // What was for one is forgotten.
+    // Drops the frames of one radio.
     interface.flush(1);
     assert_eq!((interface.len(), interface.bytes(), interface.open(2).count()), (1, 1514, 1));
     interface.push(entry(3, 100));
@@ -87,7 +87,7 @@ fn a_frame_is_done_when_it_is_acknowledged_or_was_tried_too_often_and_in_order()
     assert!(interface.pop_done(1, Some(7)).is_none());
 }
 
-/// RFC 8289 on what moves into the ring: which frame of which radio it drops.
+/// RFC 8289 for frames that enter the ring: which frames of which radio are dropped.
 #[test]
 fn codel_drops_what_waited_too_long_before_the_ring() {
     let codel = Discipline::CoDel { target: Duration::from_millis(5), interval: Duration::from_millis(100) };
@@ -98,13 +98,13 @@ fn codel_drops_what_waited_too_long_before_the_ring() {
     let mut dropped = Vec::new();
     interface.refill(ms(10), |radio, place| dropped.push((radio, place)));
     assert_eq!(dropped, [], "not for an interval yet");
-    // The first of radio 1 leaves, and the next one is judged after an interval: its second, behind none in the ring.
+    // The first of radio 1 departs, and after an interval its second is dropped, with none in the ring.
     interface.open(1).take(1).for_each(|entry| entry.acknowledged = Some(Duration::ZERO));
     assert!(interface.pop_done(1, None).is_some());
     interface.refill(ms(200), |radio, place| dropped.push((radio, place)));
     assert_eq!(dropped, [(1, 0)]);
     assert_eq!((interface.len(), interface.bytes()), (4, 4 * 1514));
-    // Radio 2 has one in the ring and the next one after it.
+    // Radio 2 has one in the ring, and its next one follows.
     assert_eq!([1, 2].map(|radio| interface.open(radio).count()), [0, 2]);
 }
 

@@ -1,4 +1,4 @@
-//! Times that the standard gives, and those that follow from its formulas, computed by hand.
+//! Durations of the standard, and durations computed by hand from its formulas.
 
 use super::super::parameters::Channel;
 use super::*;
@@ -35,7 +35,7 @@ fn slots_and_silences_are_the_standards() {
     assert_eq!(times(&n(1, false, 36)), (us(9), us(34)));
 }
 
-/// EIFS of 802.11b is 364 us and that of 802.11a 94 us, as every book has it.
+/// EIFS is 364 us for 802.11b and 94 us for 802.11a, as textbooks state.
 #[test]
 fn after_a_collision_everybody_waits_for_the_slowest_answer() {
     for (standard, eifs) in [(Standard::B, 364), (Standard::A, 94), (Standard::G, 88)] {
@@ -46,7 +46,7 @@ fn after_a_collision_everybody_waits_for_the_slowest_answer() {
     }
 }
 
-/// A frame of 1500 bytes of IP, with the 36 bytes of the MAC.
+/// A frame of 1500 bytes of IP, plus 36 bytes of MAC overhead.
 #[test]
 fn a_full_frame_takes_what_its_symbols_take() {
     let times = |cell: &CellParameters| {
@@ -68,7 +68,7 @@ fn a_full_frame_takes_what_its_symbols_take() {
     assert_eq!(times(&n(1, false, 6)), one.map(|time| us(time + 6)));
     // 130 Mb/s: 24 symbols. 12310 bits in 520 each.
     assert_eq!(times(&n(2, false, 36)).last(), Some(&us(40 + 96)));
-    // Of 3.6 us, filled up to 4 us: 47.3 symbols are 48, 172.8 us, 176.
+    // Symbols of 3.6 us, rounded up to 4 us: 47.3 symbols are 48, 172.8 us, 176.
     assert_eq!(times(&n(1, true, 36)).last(), Some(&us(36 + 176)));
     assert_eq!(times(&n(2, true, 36)).last(), Some(&us(40 + 88)));
 }
@@ -91,7 +91,7 @@ fn rates_are_the_standards() {
     assert_eq!(kbit(&n(9, false, 36)), both, "and two at most");
 }
 
-/// Section 10.7.6.5: an answer goes at the highest basic rate not above its data's. SIFS goes before it.
+/// Section 10.7.6.5: an ACK uses the highest basic rate not above the data rate, after SIFS.
 #[test]
 fn answers_go_at_the_basic_rate_below_their_data() {
     let answers = |cell: &CellParameters| {
@@ -119,7 +119,7 @@ fn answers_go_at_the_basic_rate_below_their_data() {
     assert_eq!(blocks, [84, 60, 60, 48, 48, 48, 48, 48].map(us));
 }
 
-/// What stands around a packet: 24 of header, 8 of LLC/SNAP, 4 of check sequence; QoS 2, CCMP 16.
+/// MAC overhead of a packet: 24 bytes of header, 8 of LLC/SNAP, 4 of check sequence; QoS 2, CCMP 16.
 #[test]
 fn the_mac_adds_its_bytes() {
     let overhead =
@@ -130,7 +130,7 @@ fn the_mac_adds_its_bytes() {
     assert_eq!((overhead(Standard::N, false), overhead(Standard::N, true)), (38, 54));
 }
 
-/// Section 10.3.2.11: a CTS and SIFS go before each frame, where 802.11b may be near.
+/// Section 10.3.2.11: a CTS and SIFS precede each frame, if 802.11b stations may be near.
 #[test]
 fn protection_is_a_cts_and_only_where_it_makes_sense() {
     let protection = |cell: CellParameters| Phy::new(&CellParameters { protection: true, ..cell }).protection;
@@ -151,7 +151,7 @@ fn a_rate_at_most_is_the_highest_below_or_the_lowest() {
     assert_eq!([5, 6, 11, 12, 53, 54, 999].map(|rate| at_most(rate * 1_000_000)), [6, 6, 9, 12, 48, 54, 54]);
 }
 
-/// Tables 17-18 and 19-23, in steps: no faster rate is read at a weaker signal, and a second stream asks 3 dB more.
+/// Tables 17-18 and 19-23: a faster rate needs a stronger signal, and a second stream 3 dB more.
 #[test]
 fn faster_rates_ask_for_more() {
     for standard in [Standard::A, Standard::B] {

@@ -1,4 +1,4 @@
-//! Signals and errors, by what the module's own page says of them.
+//! Signals and errors, according to the module documentation.
 
 use super::super::parameters::{Channel, Standard};
 use super::*;
@@ -37,7 +37,7 @@ fn nobody_is_nearer_than_ten_centimetres() {
 fn at_its_threshold_every_other_frame_of_a_thousand_bytes_is_read() {
     let bit = log_success(20.0, 20.0);
     close(success(bit, 1000), 0.5);
-    // Bits are read or not each on its own.
+    // Bit errors are independent.
     close(success(bit, 2000), 0.25);
     close(success(bit, 500), 0.5_f64.sqrt());
     close(success(bit, 0), 1.0);
@@ -51,7 +51,7 @@ fn errors_fall_tenfold_with_every_two_decibels() {
     }
     assert_eq!(success(log_success(90.0, 3.0), 1514), 1.0, "near by, nothing is lost");
     assert_eq!(success(log_success(-90.0, 3.0), 1514), 0.0);
-    // Beyond all bounds nothing is infinite.
+    // Extreme values give no infinity.
     assert!(log_success(1e9, 0.0) < 0.0 && log_success(-1e9, 0.0).is_finite());
     close(log_success(1e9, 0.0) / log_success(100.0, 0.0), 1.0);
 }

@@ -1,4 +1,4 @@
-//! What a sender learns of its rates, by Minstrel's rules as the module's page has them.
+//! Rate control by the rules of Minstrel, as the module documents them.
 
 use super::super::parameters::{CellParameters, Standard};
 use super::*;
@@ -12,7 +12,7 @@ fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
 }
 
-/// One interval in which rates had these attempts and successes.
+/// One interval with these attempts and successes per rate.
 fn interval(control: &mut RateControl, number: u64, rates: &[(usize, u32, u32)]) {
     for &(rate, attempts, successes) in rates {
         control.learn(ms(50 * number - 1), rate, attempts, successes);
@@ -50,14 +50,14 @@ fn a_fixed_rate_is_never_left() {
     assert_eq!(control.current(), 4);
 }
 
-/// The first attempts weigh against two that are assumed, later ones against twelve.
+/// The first attempts are weighted against two assumed ones, later ones against twelve.
 #[test]
 fn shares_follow_the_attempts_by_their_number() {
     let mut control = control();
     interval(&mut control, 1, &[(7, 6, 3)]);
     // 6 / (6 + 2) of the way from 1 to 0.5.
     close(share(&control, 7), 0.625);
-    // Slower ones that nobody tried fare no better; faster ones of this are none.
+    // Untried slower rates get the same share; faster ones have none from it.
     close(share(&control, 6), 0.625);
     close(share(&control, 0), 0.625);
     interval(&mut control, 2, &[(7, 4, 4)]);
@@ -65,7 +65,7 @@ fn shares_follow_the_attempts_by_their_number() {
     close(share(&control, 7), 0.718_75);
     interval(&mut control, 3, &[]);
     close(share(&control, 7), 0.718_75);
-    // Nothing moves before the interval is over.
+    // Nothing changes before the end of the interval.
     control.learn(ms(199), 7, 100, 0);
     close(share(&control, 7), 0.718_75);
     control.learn(ms(200), 7, 0, 0);
@@ -77,14 +77,14 @@ fn a_rate_that_carries_nothing_is_left_for_the_next_and_comes_back() {
     let mut control = control();
     interval(&mut control, 1, &[(7, 100, 0), (6, 100, 90)]);
     assert_eq!(control.current(), 6);
-    // It works again, and carries more by less than a tenth: it is faster, so it is taken.
+    // It works again. It is faster, so it is chosen although its throughput is less than a tenth higher.
     for number in 2..12 {
         interval(&mut control, number, &[(7, 100, 90), (6, 100, 90)]);
     }
     assert_eq!(control.current(), 7);
 }
 
-/// A slower rate must carry clearly more.
+/// A slower rate must have a clearly higher throughput.
 #[test]
 fn a_slower_rate_has_to_be_better_by_a_tenth() {
     let best = |slower: u32| {
@@ -101,7 +101,7 @@ fn a_slower_rate_has_to_be_better_by_a_tenth() {
     assert_eq!([enough.floor() as u32, enough.ceil() as u32].map(best), [7, 6]);
 }
 
-/// The cost of a rate is the air that a frame takes with all around it: DIFS, data, SIFS and answer.
+/// The cost of a rate is the total airtime of a frame: DIFS, data, SIFS and ACK.
 #[test]
 fn rates_are_compared_by_the_air_they_take() {
     close(control().records[7].cost * 1e6, 28.0 + 254.0 + 44.0);
@@ -115,23 +115,23 @@ fn rates_are_compared_by_the_air_they_take() {
 fn repetitions_go_at_the_second_best_and_then_at_the_fastest_that_is_nearly_sure() {
     let mut control = control();
     let mut trials = Rng::new(1, "trials");
-    // What is carried: 36 and 24 Mb/s most; nothing is as sure as 12.
+    // 36 and 24 Mb/s have the highest throughput; 12 Mb/s is the most reliable.
     let tried = [(7, 100, 0), (6, 100, 0), (5, 100, 60), (4, 100, 70), (3, 100, 74), (2, 100, 100)];
     (1..20).for_each(|number| interval(&mut control, number, &tried));
-    // Per time: 36 at 0.60, 24 at 0.70, 18 at 0.74, 12 at 1.0.
+    // Per airtime: 36 at 0.60, 24 at 0.70, 18 at 0.74, 12 at 1.0.
     let worth = |rate: usize| share(&control, rate) / control.records[rate].cost;
     let mut order = [5, 4, 3, 2];
     order.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)));
     let chosen = [0, 1, 2, 3, 4].map(|failed| control.choose(failed, &mut trials));
     assert_eq!(chosen[..4], [order[0], order[0], order[1], order[1]]);
-    // Three quarters of the surest are as good as it: 0.74 is not, 0.76 is.
+    // Shares of three quarters of the highest count as equal to it: 0.76 does, 0.74 does not.
     assert_eq!(chosen[4], 2);
     let tried = [(7, 100, 0), (6, 100, 0), (5, 100, 60), (4, 100, 70), (3, 100, 76), (2, 100, 100)];
     (20..60).for_each(|number| interval(&mut control, number, &tried));
     assert_eq!(control.choose(4, &mut trials), 3);
 }
 
-/// One first attempt of sixteen tries a faster rate, any of them.
+/// One of sixteen first attempts tries a random faster rate.
 #[test]
 fn now_and_then_a_faster_rate_is_tried() {
     let mut control = control();
@@ -147,11 +147,11 @@ fn now_and_then_a_faster_rate_is_tried() {
         let times = places.iter().filter(|&&at| chosen[at] == rate).count();
         assert!((8..35).contains(&times), "{rate}: {times} of 20");
     }
-    // A repetition is never a trial, and the trial waits for a first attempt.
+    // A retry is never a trial; the trial waits for a first attempt.
     assert!((0..15).all(|_| control.choose(0, &mut trials) == 2));
     assert_eq!([1, 1].map(|failed| control.choose(failed, &mut trials)), [2, 2]);
     assert_ne!(control.choose(0, &mut trials), 2);
-    // Above the fastest there is none.
+    // No rate is faster than the fastest.
     let mut fast = self::control();
     assert!((0..64).all(|_| fast.choose(0, &mut trials) == 7));
 }
