@@ -298,7 +298,7 @@ mod tests {
             (0..5000).map(|at| placed(&at)).map(|(start, data)| store.insert(start, data)).collect();
         assert_eq!(results.iter().filter(|result| **result == Inserted::Fresh(1)).count(), 1024);
         assert!(results[1024..].iter().all(|result| *result == Inserted::Refused));
-        // What closes gaps finds its way all the same.
+        // Data that closes gaps is still accepted.
         assert_eq!(store.insert(10, bytes(10, 2000)), Inserted::Fresh(995));
     }
 

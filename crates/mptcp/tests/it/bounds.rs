@@ -9,8 +9,8 @@ use mptcp::{
 use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{Flags, Segment};
 
-/// Two hundred handoffs leave what was decided: the last 119 remembered beside 9 places, each number once, and the
-/// stream whole.
+/// After 200 handovers, the last 119 closed subflows are remembered next to 9 slots, each with its own
+/// number, and the stream is complete.
 #[test]
 fn memory_is_bounded_while_paths_come_and_go() {
     let mut pair = Pair::builder().seed(70).links(&[5, 7]).connect();
@@ -46,7 +46,7 @@ fn memory_is_bounded_while_paths_come_and_go() {
             assert!(info.past.iter().all(|s| s.closed_by == Some(SubflowCloseReason::InterfaceGone)));
         }
     }
-    // Who kept the id of one that is over hits nobody, though another has its place.
+    // The id of a closed subflow never refers to a later one in the same slot.
     let (now, id) = (pair.now, pair.connection);
     let past = pair.client.info(now, id).map(|info| info.past).unwrap_or_default();
     for over in &past {
@@ -57,8 +57,7 @@ fn memory_is_bounded_while_paths_come_and_go() {
     assert_eq!(pair.client.info(now, id).map(|info| info.subflows.iter().filter(open).count()), Some(2));
 }
 
-/// A client that opens `count` connections, and a server that nobody accepts from; returns which of them are open at
-/// the client after `span`.
+/// A client that opens `count` connections to a server that accepts none; returns the open ones after `span`.
 fn call(count: usize, backlog: usize, taken: usize, span: Duration) -> usize {
     let mut client = Endpoint::new(Rng::new(1, "client"));
     let mut server = Endpoint::new(Rng::new(1, "server"));
@@ -99,7 +98,7 @@ fn call(count: usize, backlog: usize, taken: usize, span: Duration) -> usize {
     connected
 }
 
-/// While the backlog is full, SYNs stay unanswered without cookies; who asks again gets in once there is room.
+/// With a full backlog and no cookies, SYNs are dropped; a retransmitted SYN succeeds once there is space.
 #[test]
 fn a_full_backlog_drops_syns() {
     let long = Duration::from_secs(20);
@@ -108,7 +107,7 @@ fn a_full_backlog_drops_syns() {
     assert_eq!(call(10, 10, 0, Duration::ZERO), 10, "all at once");
 }
 
-/// A listener that ends takes its own with it: who waits at another port makes room there when he is taken.
+/// Closing a listener does not change the accept queue of another one.
 #[test]
 fn closed_listener_does_not_affect_others() {
     let mut client = Endpoint::new(Rng::new(1, "client"));
@@ -119,7 +118,7 @@ fn closed_listener_does_not_affect_others() {
         let config = Config { syn_cookies: false, ..Config::default() };
         assert_eq!(server.listen_on(port, config, None, Some(1)), Ok(()));
     }
-    // Whether a connection to a port is open at the server at once; nobody takes it.
+    // Whether a connection to a port is established at once; it is not accepted.
     let mut call = |server: &mut Endpoint, port: u16| {
         let now = Instant::ZERO;
         assert!(client.connect(now, near, ([10, 0, 0, 1], port).into(), Config::default()).is_ok());
@@ -139,13 +138,13 @@ fn closed_listener_does_not_affect_others() {
     assert_eq!(call(&mut server, 81), None, "still");
     server.accept(second.expect("it waits"));
     assert!(call(&mut server, 81).is_some(), "there is room");
-    // The port is free for another listener, at which nobody waits.
+    // The port can be used by a new listener with empty queues.
     assert_eq!(server.listen_on(80, Config::default(), None, Some(1)), Ok(()));
     server.accept(first.expect("it goes on"));
     assert!(call(&mut server, 80).is_some());
 }
 
-/// A listener on one interface is none on another, and a port has one listener.
+/// A listener is bound to its interfaces, and a port has at most one listener.
 #[test]
 fn listener_on_one_interface_refuses_others() {
     let mut client = Endpoint::new(Rng::new(1, "client"));
@@ -166,7 +165,7 @@ fn listener_on_one_interface_refuses_others() {
     assert!(ask([10, 1, 0, 1], there), "a reset");
 }
 
-/// The places of connections that are over are used again, and no two connections were ever called the same.
+/// Slots of removed connections are reused, but ids never are.
 #[test]
 fn memory_is_bounded_while_connections_come_and_go() {
     let mut client = Endpoint::new(Rng::new(1, "client"));
@@ -184,8 +183,8 @@ fn memory_is_bounded_while_connections_come_and_go() {
     }
 }
 
-/// Handshakes that nobody completes hold their places for a second only while others want them; the number of
-/// connections never exceeds the backlog, and nothing is said to forged addresses beyond their SYN/ACKs.
+/// Half-open handshakes are evicted after one second if others need their place. The backlog is never
+/// exceeded, and forged addresses get only SYN/ACKs.
 #[test]
 fn syn_flood_blocks_a_port_only_briefly() {
     let mut server = Endpoint::new(Rng::new(1, "server"));

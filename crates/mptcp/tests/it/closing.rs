@@ -40,7 +40,7 @@ fn connection_without_data_closes_normally() {
     }
 }
 
-/// `write` gives 0 for both.
+/// `write` returns 0 in both cases.
 #[test]
 fn try_write_distinguishes_a_full_buffer_from_a_missing_connection() {
     let mut pair = Pair::builder().seed(30).links(&[10]).connect();
@@ -83,14 +83,14 @@ fn lost_data_fin_is_reinjected_on_another_path() {
     let mut pair = Pair::builder().seed(32).links(&[10, 40]).connect();
     pair.transfer(&pattern(100_000), Duration::from_secs(10));
     pair.run(Duration::from_secs(5));
-    // The fast path has gone silent while nothing was in flight.
+    // The fast path became unresponsive while nothing was in flight.
     pair.rule = Box::new(|_, path, _| if path == 0 { Fate::Drop } else { Fate::Deliver });
     pair.client.close(pair.now, pair.connection);
     pair.run(Duration::from_secs(10));
     assert!(pair.happened(false, EventKind::Finished), "{:?}", pair.events);
 }
 
-/// What the silent path's queue still holds has come by the other path: the stream ends all the same.
+/// The data in the queue of the unresponsive path has arrived on the other path; the stream still ends.
 #[test]
 fn queue_of_an_unresponsive_path_does_not_delay_the_data_fin() {
     let config =
@@ -115,7 +115,7 @@ fn lost_window_update_is_probed_for_on_every_path() {
     let data = pattern(200_000);
     pair.client.write(pair.now, pair.connection, data.clone().into());
     pair.run(Duration::from_secs(5));
-    // The updates are lost, and one path stays silent.
+    // The window updates are lost, and one path is unresponsive.
     pair.rule = Box::new(|_, _, _| Fate::Drop);
     pair.paused[0] = false;
     pair.run(Duration::from_millis(100));
@@ -164,7 +164,7 @@ fn fast_close_on_an_acknowledgement_is_answered_by_resets() {
     pair.transfer(&pattern(50_000), Duration::from_secs(10));
     pair.run(Duration::from_secs(1));
     pair.keep_log = true;
-    // What the server's abort would say, but on an acknowledgement (RFC 8684 section 3.5, option A).
+    // The abort of the server, but on an acknowledgement (RFC 8684 section 3.5, option A).
     let accepted = pair.accepted.unwrap();
     pair.rule = Box::new(|to_server, _, segment| {
         if to_server || !segment.flags.rst() {
@@ -189,7 +189,7 @@ fn peer_that_vanishes_after_the_end_does_not_keep_the_connection() {
     let mut pair = Pair::builder().seed(37).links(&[10]).connect();
     pair.transfer(&pattern(50_000), Duration::from_secs(10));
     let accepted = pair.accepted.unwrap();
-    // No FIN of the server gets through.
+    // All FINs of the server are lost.
     pair.rule = Box::new(
         |to_server, _, segment| {
             if !to_server && segment.flags.fin() { Fate::Drop } else { Fate::Deliver }
@@ -204,7 +204,7 @@ fn peer_that_vanishes_after_the_end_does_not_keep_the_connection() {
 
 #[test]
 fn data_fin_fits_next_to_sack_blocks() {
-    // The server's stream has holes while the client ends its own: blocks and DATA_FIN meet.
+    // The server's stream has gaps while the client closes: SACK blocks and DATA_FIN share a header.
     let mut pair = Pair::builder().seed(38).links(&[10]).connect();
     pair.run(Duration::from_millis(200));
     let accepted = pair.accepted.unwrap();
@@ -237,7 +237,7 @@ fn connection_ends_if_its_only_interface_goes_down_during_the_handshake() {
 
 #[test]
 fn at_the_end_of_data_only_new_data_may_exceed_the_window() {
-    // Redundant: what is on one path goes on the other too, while little is left that is new.
+    // Redundant scheduler: data of one path is also sent on the other, while little new data is left.
     let config = || Config { scheduler: Redundant.into(), ..Config::default() };
     for segments in 10..50 {
         let mut pair = Pair::builder().seed(37).links(&[10, 35]).config(config()).connect();

@@ -31,8 +31,8 @@ fn data_ack_follows_an_announcement() {
     assert!(later.iter().all(|(_, segment)| segment.payload.is_empty()));
 }
 
-/// DATA_ACKs get lost while the subflow acknowledges. The client asks before it repeats data on its only subflow: a box that then
-/// begins to hide mappings would make a peer that falls back read the bytes twice.
+/// DATA_ACKs are lost while the subflow acknowledges. The client probes before it repeats data on its only
+/// subflow: if a middlebox then strips mappings, a peer that falls back would read the bytes twice.
 #[test]
 fn no_data_is_read_twice_after_a_fallback() {
     for until in [100, 700, 2_000] {
@@ -74,7 +74,7 @@ fn no_data_is_read_twice_after_a_fallback() {
         });
         pair.run(Duration::from_secs(10));
         assert_eq!(pair.received[0].len(), 149, "DATA_ACKs lost for {until} ms");
-        // What is written then is new, and read once.
+        // Data written now is new, and read once.
         pair.client.write(pair.now, pair.connection, Bytes::from(vec![3; 75]));
         pair.run(Duration::from_secs(10));
         assert_eq!(

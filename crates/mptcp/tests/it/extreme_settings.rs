@@ -11,10 +11,10 @@ use mptcp::{Config, Endpoint, Keepalive};
 use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{AddAddress, Flags, MpCapable, MptcpOption, crypto};
 
-/// What is done to a configuration.
+/// A change of the settings.
 type Change = fn(&mut Config);
 
-/// S10: buffers, windows and limits at the ends of their types carry data.
+/// S10: data arrives with buffers, windows and limits at the limits of their types.
 #[test]
 fn extreme_sizes_carry_data() {
     let all: [(&str, Change); 5] = [
@@ -36,7 +36,7 @@ fn extreme_sizes_carry_data() {
     }
 }
 
-/// The smallest and the largest MSS carry data, and so does a user timeout of 0, which is none.
+/// Data arrives with the minimum and maximum MSS, and with a user timeout of 0, which disables it.
 #[test]
 fn invalid_mss_and_user_timeout_are_replaced_by_valid_values() {
     let all: [(&str, Change); 4] = [
@@ -64,7 +64,7 @@ fn invalid_mss_and_user_timeout_are_replaced_by_valid_values() {
     }
 }
 
-/// S10: keepalive without an interval does not wake its host again and again at one instant, whichever way it is set.
+/// S10: keepalive with a zero interval does not wake the host repeatedly at one time.
 #[test]
 fn keepalive_with_zero_interval_lets_time_advance() {
     let keepalive =
@@ -87,7 +87,7 @@ fn keepalive_with_zero_interval_lets_time_advance() {
     }
 }
 
-/// S6c: a server that announces ever new ports, each of which refuses, has its client try few of them.
+/// S6c: a server that keeps announcing refused ports makes its client try only a few of them.
 #[test]
 fn announced_ports_are_joined_at_a_limited_rate() {
     let mut host = Endpoint::new(Rng::new(7, "host"));
@@ -133,6 +133,6 @@ fn announced_ports_are_joined_at_a_limited_rate() {
         }
         now += Duration::from_millis(1);
     }
-    // A minute: sixteen at once, and one in ten seconds.
+    // In one minute: 16 at once, and one per ten seconds.
     assert!((1..=16 + 6).contains(&asked.len()), "{} ports of 59 000", asked.len());
 }

@@ -7,7 +7,7 @@ use mptcp::{Config, ConnectionId, Endpoint, EventKind, InterfaceId, Mode, Server
 use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{Packet, Segment};
 
-/// Two hosts on a wire without delay, on which `lose` drops segments.
+/// Two hosts on a link without delay, on which `lose` drops segments.
 struct Wire {
     now: Instant,
     client: Endpoint,
@@ -46,7 +46,7 @@ impl Wire {
         self.client.connect_fast_open(self.now, self.near, remote, config.clone(), data, cookies).unwrap()
     }
 
-    /// Carries segments until nobody has any, for some seconds.
+    /// Delivers segments until there are none, for some seconds.
     fn run(&mut self) {
         let end = self.now + Duration::from_secs(5);
         loop {
@@ -81,7 +81,7 @@ impl Wire {
         self.now = end;
     }
 
-    /// What the last connection that was accepted has received.
+    /// Data received by the connection that was accepted last.
     fn received(&mut self) -> String {
         let id = *self.accepted.last().unwrap();
         let mut text = Vec::new();
@@ -157,7 +157,7 @@ fn server_that_ignores_syn_data_receives_it_later() {
     }
 }
 
-/// RFC 7413 section 4.2.1: what nothing answers goes again without data.
+/// RFC 7413 section 4.2.1: an unanswered SYN is retransmitted without data.
 #[test]
 fn lost_syn_with_data_is_retransmitted_without_data() {
     let mut wire = Wire::new(server(false, true));
@@ -175,7 +175,7 @@ fn lost_syn_with_data_is_retransmitted_without_data() {
     assert_eq!(wire.received(), "late");
 }
 
-/// The SYN's data comes twice when the SYN/ACK is lost; the application sees it once.
+/// If the SYN/ACK is lost, the SYN data arrives twice; the application reads it once.
 #[test]
 fn lost_syn_ack_does_not_duplicate_the_data() {
     let mut wire = Wire::new(server(false, true));
@@ -205,7 +205,7 @@ fn cookies_of_the_previous_key_are_accepted_and_others_replaced() {
     }
 }
 
-/// RFC 7413 section 4.2.2: the application need not wait for the third ACK, which is lost here for a while.
+/// RFC 7413 section 4.2.2: the data is readable before the third ACK, which is lost for a while here.
 #[test]
 fn syn_data_is_readable_before_the_handshake_ends() {
     for multipath in [true, false] {
@@ -223,7 +223,7 @@ fn syn_data_is_readable_before_the_handshake_ends() {
     }
 }
 
-/// RFC 7413 section 4.1.3: the MSS of an answer without a cookie counts as well, and a cookie that is known stays.
+/// RFC 7413 section 4.1.3: the MSS of a SYN/ACK without a cookie is cached, and a known cookie stays.
 #[test]
 fn mss_of_a_syn_ack_without_a_cookie_is_cached() {
     let peer = [10, 0, 0, 2].into();
@@ -231,7 +231,7 @@ fn mss_of_a_syn_ack_without_a_cookie_is_cached() {
     wire.connect(&Config::default(), "first", true);
     wire.run();
     assert_eq!((wire.client.has_cookie(peer), wire.client.room_in_syn(peer, 1460)), (false, 660));
-    // It gives cookies now, with a larger MSS, and then none again.
+    // The server now gives cookies, with a larger MSS, and then none.
     for (fast_open, mss) in [(true, 1460), (false, 500)] {
         wire.server.unlisten(80);
         let settings = if fast_open { server(true, true) } else { Config::default() };
@@ -243,7 +243,7 @@ fn mss_of_a_syn_ack_without_a_cookie_is_cached() {
     }
 }
 
-/// RFC 7413 section 4.1.3: a SYN carries no more than the server takes in a segment; the rest follows.
+/// RFC 7413 section 4.1.3: a SYN carries at most one segment of the server's MSS; the remaining data follows.
 #[test]
 fn mss_is_cached_with_the_cookie() {
     let mut wire = Wire::new(Config { mss: 300, ..server(true, true) });

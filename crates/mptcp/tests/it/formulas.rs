@@ -12,7 +12,7 @@ fn ms(n: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(n)
 }
 
-/// Beyond slow start.
+/// A path in congestion avoidance.
 fn path(segments: u64, rtt_ms: u64) -> Path {
     Path {
         cwnd: segments * MSS,
@@ -24,7 +24,7 @@ fn path(segments: u64, rtt_ms: u64) -> Path {
     }
 }
 
-/// 100 kB/s and 400 kB/s.
+/// Rates of 100 kB/s and 400 kB/s.
 fn two() -> Vec<Path> {
     vec![path(10, 100), path(20, 50)]
 }
@@ -33,7 +33,7 @@ fn acked(bytes: u64) -> Acked {
     Acked { now: ms(1000), bytes }
 }
 
-/// By how many bytes the window of `path` grows when a segment is acknowledged; it has to be this.
+/// Growth of the window of `path` in bytes for one acknowledged segment, which must be `expected`.
 fn grows(algorithm: &mut dyn CongestionControl, paths: &[Path], path: usize, expected: f64) {
     let mut paths = paths.to_vec();
     let before = paths.clone();
@@ -70,7 +70,7 @@ fn reno_adds_one_segment_per_window_and_halves_on_loss() {
     grows(&mut Reno, &two(), 1, 50.0);
     let mut paths = two();
     paths[0].ssthresh = 10_600;
-    // 600 bytes of slow start; 400 of 10600 for the rest.
+    // 600 bytes of slow start, then 400/10600 of congestion avoidance.
     grows(&mut Reno, &paths, 0, 600.0 + 400.0 * 1000.0 / 10_600.0);
     assert_eq!(Reno.on_loss(&mut paths, 1, ms(0)), 10_000);
     let mark = |abe| Mark { now: ms(0), abe };
@@ -82,10 +82,10 @@ fn reno_adds_one_segment_per_window_and_halves_on_loss() {
 /// RFC 6356 equation 1: alpha = cwnd_total * max(cwnd_i / rtt_i^2) / (sum cwnd_i / rtt_i)^2.
 #[test]
 fn lia_increase_is_limited_by_the_coupled_and_the_uncoupled_increase() {
-    // 8e6 / (5e5)^2 for each byte.
+    // 8e6 / (5e5)^2 per byte.
     grows(&mut Lia, &two(), 0, 32.0);
     grows(&mut Lia, &two(), 1, 32.0);
-    // A path that is slow and large: alone it would add less.
+    // For a slow path with a large window, the uncoupled increase is smaller.
     grows(&mut Lia, &[path(100, 1000), path(10, 10)], 0, 10.0);
     let mut paths = two();
     paths[1].active = false;
@@ -97,7 +97,8 @@ fn lia_increase_is_limited_by_the_coupled_and_the_uncoupled_increase() {
     grows(&mut Lia, &paths, 0, 100.0);
 }
 
-/// Twice alpha adds twice as much, up to what the path would add alone; `beta` is what a loss leaves.
+/// Twice alpha doubles the increase, up to the uncoupled increase; `beta` is the fraction that remains after
+/// a loss.
 #[test]
 fn tuned_scales_alpha_and_beta() {
     grows(&mut Tuned::lia(1.0, 0.5), &two(), 0, 32.0);
@@ -112,10 +113,11 @@ fn tuned_scales_alpha_and_beta() {
     assert_eq!(Tuned::reno(0.8).on_loss(&mut [path(2, 10)], 0, ms(0)), 2 * MSS);
 }
 
-/// Peng et al., equations 18 and 19 of the draft: x / rtt / (sum x)^2 * (1 + a) / 2 * (4 + a) / 5; min(a, 1.5) / 2 is lost.
+/// Peng et al., equations 18 and 19 of the draft: x / rtt / (sum x)^2 * (1 + a) / 2 * (4 + a) / 5; the loss
+/// reduces by min(a, 1.5) / 2.
 #[test]
 fn balia_matches_its_formulas() {
-    // The slow one: a is 4. 4e-6 * 2.5 * 1.6.
+    // The slow path has a = 4: 4e-6 * 2.5 * 1.6.
     grows(&mut Balia, &two(), 0, 16.0);
     grows(&mut Balia, &two(), 1, 32.0);
     assert_eq!(Balia.on_loss(&mut two(), 0, ms(0)), 2_500);
@@ -141,15 +143,15 @@ fn olia_shifts_window_from_the_largest_to_the_best_paths() {
         }
         olia
     };
-    // The largest is the best: nothing moves.
+    // The largest path is the best: no shift.
     grows(&mut progress(&[0, 1_000_000]), &two(), 0, 4.0);
     grows(&mut progress(&[0, 1_000_000]), &two(), 1, 32.0);
-    // The small one is better by the squares of the round trips: 4 times as many bytes are just as good.
+    // The small path is better by the squared RTTs: 4 times the bytes are equally good.
     let mut better = progress(&[4_100_000, 1_000_000]);
     grows(&mut better, &two(), 0, 4.0 + 50.0);
     grows(&mut better, &two(), 1, 32.0 - 25.0);
     grows(&mut progress(&[3_900_000, 1_000_000]), &two(), 0, 4.0);
-    // An interval counts until the next one is over.
+    // An interval counts until the next one ends.
     let loss = better.on_loss(&mut two(), 0, ms(0));
     assert_eq!(loss, 5_000);
     grows(&mut better, &two(), 0, 54.0);
@@ -158,7 +160,7 @@ fn olia_shifts_window_from_the_largest_to_the_best_paths() {
     better.on_loss(&mut two(), 0, ms(0));
     better.on_loss(&mut two(), 0, ms(0));
     grows(&mut better, &two(), 0, 4.0);
-    // Of three, one is neither the largest nor the best.
+    // One of three paths is neither the largest nor the best.
     let three = [path(10, 100), path(20, 100), path(15, 100)];
     let sum = 450_000.0_f64;
     let own = |window: f64| window / 0.01 / (sum * sum) * 1e6;
@@ -166,13 +168,13 @@ fn olia_shifts_window_from_the_largest_to_the_best_paths() {
     grows(&mut best, &three, 0, own(10e3) + 1e6 / 3.0 / 10e3);
     grows(&mut best, &three, 1, own(20e3) - 1e6 / 3.0 / 20e3);
     grows(&mut best, &three, 2, own(15e3));
-    // Two are as good, or as large.
+    // Two paths are equally good or large.
     let mut equal = progress(&[3_000, 1_000, 3_000]);
     grows(&mut equal, &three, 2, own(15e3) + 1e6 / 6.0 / 15e3);
     let large = [path(10, 100), path(20, 100), path(20, 100)];
     let own = |window: f64| window / 0.01 / 500_000.0_f64.powi(2) * 1e6;
     grows(&mut best, &large, 1, own(20e3) - 1e6 / 6.0 / 20e3);
-    // Who has ended is neither, and forgotten.
+    // A closed path is neither, and its state is dropped.
     let mut paths = two();
     paths[1].active = false;
     let mut olia = progress(&[4_100_000, 1_000_000]);
@@ -193,7 +195,7 @@ fn cubic_keeps_70_percent_on_loss_and_more_on_a_mark() {
     assert_eq!(cubic.on_mark(&mut [path(2, 100)], 0, mark(true)), 2_000);
 }
 
-/// The window that CUBIC has so many seconds after losses at these windows, in segments.
+/// CUBIC's window at this time after losses at these windows, in segments.
 fn cubic_after(losses: &[u64], seconds: u64) -> f64 {
     let mut cubic = Cubic::default();
     let mut paths = [path(losses[0], 100)];
@@ -210,7 +212,8 @@ fn cubic_after(losses: &[u64], seconds: u64) -> f64 {
     paths[0].cwnd as f64 / MSS as f64
 }
 
-/// RFC 9438 section 4.3: below the window before the loss 9/17 of Reno's growth, and Reno's where there was none.
+/// RFC 9438 section 4.3: below the previous window 9/17 of Reno's growth, and Reno's growth before the first
+/// loss.
 #[test]
 fn cubic_forgets_a_closed_path() {
     for (active, expected) in [(true, 90.0 / 17.0), (false, 10.0)] {
@@ -233,12 +236,13 @@ fn cubic_reaches_its_plateau_after_k_and_applies_fast_convergence() {
     // A loss at 800 after one at 1000: the plateau is 0.85 * 800, from 560. K is 6.69 s.
     let room = cubic_after(&[1000, 800], 7);
     assert!((room - 680.0).abs() < 5.0, "{room}");
-    // A loss above the one before is no sign of newcomers.
+    // A loss above the previous one does not apply fast convergence.
     let none = cubic_after(&[800, 1000], 9);
     assert!((none - 1000.0).abs() < 5.0, "{none}");
 }
 
-/// RFC 8257 section 3.3: alpha is the share of marked bytes, by sixteenths, once a window; half of it is lost.
+/// RFC 8257 section 3.3: alpha is a moving average of the marked fraction with weight 1/16, once per window;
+/// the reduction is alpha/2.
 #[test]
 fn dctcp_reduces_the_window_by_half_of_the_marked_fraction() {
     let mut dctcp = Dctcp::default();
@@ -248,10 +252,10 @@ fn dctcp_reduces_the_window_by_half_of_the_marked_fraction() {
         dctcp.on_echo(&mut [], 0, Echoed { now: ms(0), bytes, marked, una, next });
     };
     assert_eq!(cut(&mut dctcp), 32_000, "at first a mark is a loss");
-    // A window of nothing marked: alpha is 15/16.
+    // A window without marks: alpha is 15/16.
     echo(&mut dctcp, 1_000, false, 1_000, 11_000);
     assert_eq!(cut(&mut dctcp), 34_000);
-    // The next one is over when 11000 is passed: a quarter of it was marked.
+    // The next window ends after 11000: a quarter was marked.
     echo(&mut dctcp, 3_000, false, 4_000, 14_000);
     echo(&mut dctcp, 1_000, true, 11_000, 21_000);
     assert_eq!(cut(&mut dctcp), 34_000);
@@ -265,7 +269,8 @@ fn dctcp_reduces_the_window_by_half_of_the_marked_fraction() {
     assert_eq!(cut(&mut dctcp), 32_000, "a new path knows nothing");
 }
 
-/// wVegas over a path of 100 ms: an epoch of four acknowledgements with this round trip; the window afterwards, segments.
+/// wVegas on a path of 100 ms: one epoch of four acknowledgements with this RTT; returns the window in
+/// segments.
 struct Vegas {
     wvegas: WVegas,
     paths: Vec<Path>,
@@ -280,7 +285,7 @@ impl Vegas {
             ..path(segments, 100)
         };
         let mut vegas = Self { wvegas: WVegas::default(), paths: vec![state], now: 1000 };
-        // The first acknowledgement is an epoch too short to say anything.
+        // The first acknowledgement forms an epoch that is too short.
         let before = vegas.paths[0].clone();
         vegas.epoch(1, 100);
         vegas.paths[0] = before;
@@ -298,27 +303,27 @@ impl Vegas {
     }
 }
 
-/// Cao, Xu, Fu (ICNP 2012): alpha segments of the connection's ten stay queued.
+/// Cao, Xu, Fu (ICNP 2012): alpha of the connection's ten segments stay queued.
 #[test]
 fn wvegas_keeps_its_target_queued() {
-    // Of 40 segments at 125 ms 8 are queued: fewer than ten.
+    // 40 segments at 125 ms: 8 are queued, fewer than ten.
     assert_eq!(Vegas::new(40, 1).epoch(4, 125), 41.0);
-    // Of 49 and of 51 a bit less than ten and a bit more.
+    // 49 and 51 segments: slightly fewer and more than ten.
     assert_eq!(Vegas::new(49, 1).epoch(4, 125), 50.0);
     assert_eq!(Vegas::new(51, 1).epoch(4, 125), 50.0);
-    // 60: twelve.
+    // 60 segments: twelve are queued.
     assert_eq!(Vegas::new(60, 1).epoch(4, 125), 59.0);
-    // Two samples say nothing: as Reno, one fortieth of a segment.
+    // Two samples are too few: growth like Reno, 1/40 of a segment.
     assert_eq!(Vegas::new(40, 1).epoch(2, 125), 40.025);
     assert_eq!(Vegas::new(40, 1).epoch(3, 125), 41.0);
 }
 
 #[test]
 fn wvegas_exits_slow_start_with_one_queued_segment() {
-    // Of 20 at 105 ms less than one.
+    // 20 segments at 105 ms: fewer than one is queued.
     let mut vegas = Vegas::new(20, u64::MAX);
     assert_eq!((vegas.epoch(4, 105), vegas.paths[0].ssthresh), (20.0, u64::MAX));
-    // At 125 ms four: what fits, 16, and one.
+    // At 125 ms, four are queued: the pipe holds 16, plus one.
     assert_eq!((vegas.epoch(4, 125), vegas.paths[0].ssthresh), (17.0, 17_000));
     let mut small = Vegas::new(2, u64::MAX);
     assert_eq!(small.epoch(4, 400), 2.0);
@@ -330,7 +335,7 @@ fn wvegas_exits_slow_start_with_one_queued_segment() {
     assert_eq!(beyond.paths[0].cwnd, 20_000, "later it grows by epochs alone");
 }
 
-/// Their section on queues that others fill: where the delay is twice the least, the queue is drained once.
+/// Section on queues of other flows: when the delay doubles, the queue is drained once.
 #[test]
 fn wvegas_drains_a_doubled_queue() {
     let mut vegas = Vegas::new(100, 1);
@@ -339,14 +344,14 @@ fn wvegas_drains_a_doubled_queue() {
     assert_eq!(vegas.epoch(4, 149), 98.0, "49 ms are less than twice 25");
     // 97 * 100 / (2 * 150).
     assert!((vegas.epoch(4, 150) - 32.333).abs() < 0.001);
-    // Then the least is measured anew.
+    // Then the minimum is measured again.
     assert_eq!(vegas.epoch(4, 200), 31.333);
-    // Two segments stay.
+    // The window keeps at least two segments.
     let mut slow = Vegas::new(20, 1);
     assert_eq!((slow.epoch(4, 150), slow.epoch(4, 2000)), (21.0, 2.0));
 }
 
-/// Weights by rates: of two paths with as much each gets five.
+/// Weights by rate: two paths with equal rates get five segments each.
 #[test]
 fn wvegas_weights_paths_by_rate() {
     let window = |other: u64| {
@@ -361,6 +366,6 @@ fn wvegas_weights_paths_by_rate() {
     };
     // At once with it: 10 * 30 / 60 is five, and more is queued.
     assert_eq!(window(30), 29.0);
-    // Alone it would be ten.
+    // A single path would get ten.
     assert_eq!(window(2), 31.0);
 }

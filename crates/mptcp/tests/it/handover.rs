@@ -74,7 +74,7 @@ fn data_carried_by_two_paths_survives_the_death_of_both() {
 
 #[test]
 fn probe_is_sent_while_a_partial_segment_waits() {
-    // Nagle holds the rest back while the last full segment, which was lost, is in flight.
+    // Nagle's algorithm holds the remaining data while the last full segment, which was lost, is in flight.
     let mut pair = Pair::builder().seed(44).links(&[10]).config(Config::tcp()).connect();
     pair.run(Duration::from_millis(100));
     let mut count = 0;

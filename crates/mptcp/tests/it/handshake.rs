@@ -13,7 +13,7 @@ fn delivers(pair: &mut Pair, length: usize) {
     assert!(pair.received[0][before..] == data, "{} of {length}", pair.received[0].len() - before);
 }
 
-/// Drops the first segment that `which` picks.
+/// Drops the first segment that `which` selects.
 fn drop_first(mut which: impl FnMut(bool, &Segment) -> bool + 'static) -> pair::Rule {
     let mut done = false;
     Box::new(move |to_server, _, segment| {
@@ -57,7 +57,7 @@ fn lost_third_ack_does_not_block_a_server_that_sends_first() {
     assert_eq!(pair.received[1], data);
 }
 
-/// The whole first window overtakes what brings the keys: nothing is sent again, and the window stays.
+/// The first window arrives before the keys: nothing is retransmitted, and the window stays.
 #[test]
 fn data_that_arrives_before_the_keys_is_kept() {
     let mut pair = Pair::builder().seed(25).links(&[10]).connect();
@@ -82,7 +82,7 @@ fn data_that_arrives_before_the_keys_is_kept() {
     assert_eq!(info.mode, Mode::Multipath);
 }
 
-/// What waits for the keys is bounded, in segments and in bytes.
+/// Data before the keys is limited, in segments and in bytes.
 #[test]
 fn data_before_the_keys_is_limited() {
     for (length, segments, bytes) in [(100, 16, 1_600), (20_000, 3, 60_000)] {
@@ -166,12 +166,12 @@ fn simultaneous_open_falls_back_to_tcp() {
     assert_eq!(pair.client.info(pair.now, pair.connection).unwrap().mode, Mode::Plain);
 }
 
-/// Whoever guesses address and port can send a SYN, but not acknowledge ours.
+/// A host that guesses addresses and ports can forge a SYN, but cannot acknowledge the SYN of the host.
 #[test]
 fn forged_syn_neither_ends_nor_downgrades_a_handshake() {
     for paths in [&[10][..], &[10, 20]] {
         let mut pair = Pair::builder().seed(27).links(paths).connect();
-        // Before each SYN/ACK comes a bare SYN from the same address.
+        // A forged SYN arrives before each SYN/ACK.
         pair.rule = Box::new(|to_server, _, segment| {
             if to_server || !segment.flags.syn() {
                 return Fate::Deliver;
@@ -195,7 +195,7 @@ fn checksum_is_used_if_only_the_client_requires_it() {
         .client(Config { checksum: true, ..Config::default() })
         .connect();
     pair.keep_log = true;
-    // A server that answers without the flag, as Linux does.
+    // A server that responds without the flag, as Linux.
     pair.rule = Box::new(|to_server, _, segment| {
         let mut segment = segment.clone();
         if !to_server && segment.flags.syn() {
@@ -261,8 +261,8 @@ fn closed_listener_port_sends_resets() {
     assert!(pair.server.listen(pair::PORT, Config::default()).is_ok());
 }
 
-/// A subflow on probation carries nothing until its time is over and the peer has acknowledged what was sent after it;
-/// when nothing else works it does.
+/// A subflow on probation carries no data until the time is over and the peer has acknowledged later data,
+/// unless no other subflow works.
 #[test]
 fn join_on_probation_carries_no_data_while_others_can() {
     let config = Config { join_probation: Some(Duration::from_millis(100)), ..Config::default() };
@@ -277,7 +277,7 @@ fn join_on_probation_carries_no_data_while_others_can() {
             .map(|(at, ..)| *at)
             .unwrap()
     };
-    // The handshake takes a round trip of 2 ms, and an acknowledgement of the first path another 20.
+    // The handshake takes an RTT of 2 ms, and an acknowledgement on the first path another 20 ms.
     let waited = first(1, false).since(first(1, true));
     assert!(waited >= Duration::from_millis(122) && waited < Duration::from_millis(200), "{waited:?}");
 }

@@ -15,7 +15,7 @@ fn confirmed(config: Config) -> TestPeer {
     remote
 }
 
-/// The host has sent `length` bytes and all of it is acknowledged.
+/// The host has sent `length` bytes, and all of them are acknowledged.
 fn sent(remote: &mut TestPeer, length: u32) {
     let payload = |sent: &[Segment]| sent.iter().map(|segment| segment.payload.len() as u32).sum::<u32>();
     let mut acknowledged = 0;
@@ -45,8 +45,8 @@ fn info(remote: &TestPeer) -> mptcp::ConnectionInfo {
     remote.host.info(remote.now, remote.connection).unwrap()
 }
 
-/// X8: an acknowledgement older than the largest window that the peer ever offered is not taken (RFC 5961 section 5.2), nor
-/// what comes with it.
+/// X8: an acknowledgement older than the maximum window of the peer is dropped with its options (RFC 5961
+/// section 5.2).
 #[test]
 fn options_of_an_old_acknowledgement_are_ignored() {
     let mut remote = confirmed(Config::default());
@@ -70,7 +70,7 @@ fn options_of_an_old_acknowledgement_are_ignored() {
     assert!(info(&remote).subflows[0].backup, "within the window it is the peer's");
 }
 
-/// X8: options count only from segments near what comes next, not from all of a large window.
+/// X8: options count only in segments near the next expected one, not in the whole of a large window.
 #[test]
 fn options_far_ahead_in_the_window_are_ignored() {
     let mut remote = confirmed(Config::default());
@@ -81,7 +81,7 @@ fn options_far_ahead_in_the_window_are_ignored() {
     }
 }
 
-/// A payload far ahead in the window moves no limit: the options of the next segment do not count either.
+/// A payload far ahead in the window does not extend this range.
 #[test]
 fn payload_far_ahead_does_not_validate_options() {
     let mut remote = confirmed(Config::default());
@@ -89,7 +89,7 @@ fn payload_far_ahead_does_not_validate_options() {
     remote.send_data(remote.flow, 1_000_011, 1_000_011, 1_000);
     remote.send(remote.flow, 1_001_011, 1, |segment| segment.options.mptcp.push(remove(3)));
     assert_eq!(info(&remote).subflows[1].state, SubflowState::Established);
-    // A flight of a real peer with a hole at its begin reaches far, piece by piece.
+    // A flight of a real peer with a gap at its start extends the range step by step.
     for at in 0..1_000 {
         remote.send_data(remote.flow, 1_011 + at * 1_000, 1_011 + u64::from(at) * 1_000, 1_000);
     }
@@ -97,8 +97,8 @@ fn payload_far_ahead_does_not_validate_options() {
     assert_eq!(info(&remote).subflows[1].state, SubflowState::Closed);
 }
 
-/// S4: the same of what a DSS says. An infinite mapping, or one with a checksum that was not agreed on, ends Multipath TCP or a
-/// subflow only in order; a DATA_ACK counts near what is here.
+/// S4: the same for a DSS. An infinite mapping, or one with an unexpected checksum, counts only in order. A
+/// DATA_ACK counts near the expected data.
 #[test]
 fn dss_far_ahead_in_the_window_is_ignored() {
     for joined in [false, true] {
@@ -130,7 +130,7 @@ fn dss_far_ahead_in_the_window_is_ignored() {
     }
 }
 
-/// S4: an infinite mapping that overtook the data before it counts once that is here.
+/// S4: an infinite mapping that arrived early counts once it is in order.
 #[test]
 fn infinite_mapping_applies_in_order() {
     let mut remote = confirmed(Config::default());
@@ -145,7 +145,7 @@ fn infinite_mapping_applies_in_order() {
     assert_eq!(answers.last().unwrap().acknowledgment.value(), 11);
     remote.send_data(remote.flow, 11, 11, 10);
     assert_eq!((remote.mode(), remote.host.readable(remote.connection)), (Mode::Multipath, 20));
-    // One that begins before what is next is easier to guess, and counts no more.
+    // A segment before the expected one is easier to guess, and counts no more.
     let dss = remote.dss(1, Some((11, 11, 0)));
     remote.send(remote.flow, 11, 1, |segment| {
         segment.options.dss = Some(dss);
@@ -156,7 +156,7 @@ fn infinite_mapping_applies_in_order() {
     assert_eq!((remote.mode(), remote.host.readable(remote.connection)), (Mode::Plain, 30));
 }
 
-/// X8: the last subflow stays, whatever addresses are withdrawn.
+/// X8: the last subflow stays, whatever addresses are removed.
 #[test]
 fn remove_addr_does_not_remove_the_last_subflow() {
     let mut remote = confirmed(Config::default());
@@ -166,7 +166,7 @@ fn remove_addr_does_not_remove_the_last_subflow() {
     assert_eq!(remote.host.readable(remote.connection), 20);
 }
 
-/// X9: without the checksum that was agreed on, a mapping ends its subflow (RFC 8684 section 3.3).
+/// X9: a mapping without the negotiated checksum ends its subflow (RFC 8684 section 3.3).
 #[test]
 fn a_missing_checksum_resets_the_subflow() {
     let (mut remote, _) = TestPeer::open(Config { checksum: true, ..Config::default() });
@@ -175,7 +175,7 @@ fn a_missing_checksum_resets_the_subflow() {
     assert_eq!(remote.host.readable(remote.connection), 0);
 }
 
-/// X12: two ends that acknowledge what the other never sent do not go on for ever.
+/// X12: two ends that acknowledge unsent data do not loop forever.
 #[test]
 fn future_acknowledgements_are_answered_at_a_limited_rate() {
     let mut remote = confirmed(Config::default());
@@ -187,7 +187,7 @@ fn future_acknowledgements_are_answered_at_a_limited_rate() {
     assert!((10..=25).contains(&answers), "{answers} in ten seconds");
 }
 
-/// X12: so are segments outside the window; a peer that repeats data is answered for a while.
+/// X12: the same for segments outside the window; repeated data is acknowledged for a while.
 #[test]
 fn out_of_window_segments_are_answered_at_a_limited_rate() {
     let mut remote = confirmed(Config::default());
@@ -205,7 +205,7 @@ fn out_of_window_segments_are_answered_at_a_limited_rate() {
     assert!((64..=300).contains(&answers), "{answers} in a second");
 }
 
-/// X13: a FIN without options that is not in order is no sign of a fallback.
+/// X13: an out-of-order FIN without options does not indicate a fallback.
 #[test]
 fn a_fin_out_of_order_does_not_end_multipath() {
     let mut remote = confirmed(Config::default());
@@ -216,7 +216,7 @@ fn a_fin_out_of_order_does_not_end_multipath() {
     assert!(!remote.events.contains(&EventKind::Finished), "there was more: it was not the end");
 }
 
-/// RFC 8684 section 3.1: the third ACK repeats our key; with another one it is somebody else's.
+/// RFC 8684 section 3.1: the third ACK repeats the host's key; a wrong key is not from the client.
 #[test]
 fn third_ack_with_a_wrong_key_is_not_mptcp() {
     let mut remote = TestPeer::begun(Config::default());
@@ -225,7 +225,7 @@ fn third_ack_with_a_wrong_key_is_not_mptcp() {
     assert_eq!(info(&remote).mode, Mode::Plain);
 }
 
-/// RFC 5927: an ICMP error counts only when it quotes what is in flight, and ends no open connection.
+/// RFC 5927: an ICMP error counts only if it quotes data in flight, and never ends an established connection.
 #[test]
 fn icmp_errors_are_validated_and_fatal_only_during_the_handshake() {
     let mut remote = confirmed(Config::default());
@@ -255,7 +255,7 @@ fn icmp_errors_are_validated_and_fatal_only_during_the_handshake() {
     assert!(remote.host.connection(id).is_none());
 }
 
-/// RFC 7323 section 7.1: timestamps of two connections tell nothing of each other.
+/// RFC 7323 section 7.1: timestamps of two connections are unrelated.
 #[test]
 fn connections_have_different_timestamp_offsets() {
     let mut host = mptcp::Endpoint::new(mptcp_clock::Rng::new(7, "host"));

@@ -14,7 +14,7 @@ use mptcp_wire::{AddAddress, Flags, MpCapable, MpJoin, MptcpOption, Segment, Tim
 
 const HOST: [u8; 4] = [10, 0, 0, 1];
 
-/// A host that listens with a backlog of 4 and a client, under `flood` forged SYNs for each of the client's segments.
+/// A host with a backlog of 4 and a client, with `flood` forged SYNs per segment of the client.
 fn connects_under_flood(config: Config, client: Config, flood: u32) -> (Mode, Vec<u8>, Endpoint) {
     let mut host = Endpoint::new(Rng::new(3, "host"));
     let far = host.add_interface(HOST.into(), false);
@@ -79,7 +79,8 @@ fn connects_under_flood(config: Config, client: Config, flood: u32) -> (Mode, Ve
     (host.info(now, accepted.unwrap()).unwrap().mode, received, host)
 }
 
-/// X17: under a flood of SYNs callers get in at once, with Multipath TCP and all options, and nothing is kept for the flood.
+/// X17: during a SYN flood, clients connect at once with MPTCP and all options, and no state is kept for the
+/// flood.
 #[test]
 fn cookies_accept_clients_during_a_syn_flood() {
     let (mode, _, host) = connects_under_flood(Config::default(), Config::default(), 50);
@@ -102,7 +103,7 @@ fn cookies_accept_clients_during_a_syn_flood() {
     assert_eq!(mode, Mode::Multipath, "without timestamps: without window scale and SACK");
 }
 
-/// A cookie is nobody else's, and not for ever.
+/// A cookie is valid only for its client and a limited time.
 #[test]
 fn cookies_cannot_be_guessed_or_kept() {
     let mut host = Endpoint::new(Rng::new(3, "host"));
@@ -148,7 +149,7 @@ fn cookies_cannot_be_guessed_or_kept() {
     assert_eq!(host.counters().cookies_accepted, 1);
 }
 
-/// X16: joins that are not completed keep no honest one out: what counts is who has shown its HMAC.
+/// X16: incomplete joins do not block honest ones, which have proved their HMAC.
 #[test]
 fn half_open_joins_are_evicted() {
     let (mut remote, _) = TestPeer::open(Config::default());
@@ -177,7 +178,7 @@ fn half_open_joins_are_evicted() {
         let info = remote.host.info(remote.now, remote.connection).unwrap();
         assert!(info.usage.half_open_joins <= 8 && info.subflows.len() <= 64, "{:?}", info.usage);
     }
-    // Everybody who shows an HMAC counts.
+    // Every join with a valid HMAC counts.
     for port in 0..7 {
         remote.sleep(Duration::from_secs(2));
         remote.join(2100 + port);
@@ -187,8 +188,8 @@ fn half_open_joins_are_evicted() {
     assert!(last.is_err(), "eight beside the first one");
 }
 
-/// S2: a flood of joins that goes on takes every place that becomes free, from spoofed addresses. An honest join gets in within its
-/// first tries, however long its round trip is, and an acknowledgement without the keys gets nothing.
+/// S2: a continuous flood of joins from spoofed addresses takes every free slot. An honest join succeeds
+/// within its first tries, whatever its RTT. An acknowledgement without the keys has no effect.
 #[test]
 fn honest_joins_succeed_during_a_join_flood() {
     for (rate, round) in [(1_000_u32, 20_u32), (1_000, 200), (5_000, 100)] {
@@ -213,7 +214,7 @@ fn honest_joins_succeed_during_a_join_flood() {
         };
         flood(&mut remote, 500);
         while joined < 20 {
-            // RFC 6298: a SYN goes again after a second, and so on; here each try is one SYN.
+            // RFC 6298: a SYN is retransmitted after a second, and so on; here each try is one SYN.
             tries += 1;
             let peer = SocketAddr::new(remote.flow.peer.ip(), 10_000 + tries);
             let join = MpJoin::Syn { backup: false, address_id: 3, token, nonce: 5 };
@@ -251,7 +252,7 @@ fn honest_joins_succeed_during_a_join_flood() {
     }
 }
 
-/// More subflows than there are bits for are never opened.
+/// Subflows beyond the number of slots are never opened.
 #[test]
 fn subflows_never_exceed_their_slots() {
     let (mut remote, _) = TestPeer::open(Config { max_subflows: 255, ..Config::default() });
@@ -265,7 +266,7 @@ fn subflows_never_exceed_their_slots() {
     assert!(remote.host.info(remote.now, remote.connection).unwrap().subflows.len() <= 64);
 }
 
-/// RFC 9293 section 3.10.7.4: a caller that comes again with newer numbers does not wait for the end of TIME-WAIT.
+/// RFC 9293 section 3.10.7.4: a new SYN with higher sequence numbers ends TIME-WAIT.
 #[test]
 fn a_newer_syn_ends_time_wait() {
     let (mut remote, _) = TestPeer::open(Config::tcp());
@@ -286,7 +287,7 @@ fn a_newer_syn_ends_time_wait() {
     }
 }
 
-/// RFC 8684 section 3.1, flag C: no subflow to the address that does not want one; to announced ones, yes.
+/// RFC 8684 section 3.1, flag C: no subflow is opened to the initial address, but to announced addresses.
 #[test]
 fn joins_are_refused_if_disabled() {
     for wanted in [true, false] {
@@ -300,7 +301,7 @@ fn joins_are_refused_if_disabled() {
     }
 }
 
-/// Addresses that are nobody's, everybody's or ours are not joined.
+/// Unspecified, multicast and own addresses are not joined.
 #[test]
 fn invalid_announced_addresses_are_not_joined() {
     let mut pair = Pair::builder().seed(4).links(&[5]).connect();
@@ -308,7 +309,7 @@ fn invalid_announced_addresses_are_not_joined() {
     let ours = pair.client.info(pair.now, pair.connection).unwrap();
     let theirs = pair.server.info(pair.now, pair.accepted.unwrap()).unwrap();
     assert_eq!(ours.token, theirs.remote_token.unwrap());
-    // A peer made by hand knows its key.
+    // A scripted peer knows its key.
     let addresses: [IpAddr; 7] = [
         [127, 0, 0, 1].into(),
         [224, 0, 0, 1].into(),
@@ -354,7 +355,7 @@ fn invalid_announced_addresses_are_not_joined() {
     }
 }
 
-/// `ndiffports` opens its subflows within one family.
+/// `ndiffports` opens its subflows within one IP version.
 #[test]
 fn ndiffports_uses_one_ip_version() {
     let manager = NdiffPorts { subflows: 4 }.into();
@@ -382,7 +383,7 @@ fn ndiffports_uses_one_ip_version() {
     assert_eq!(near.info(now, id).unwrap().subflows.len(), 4, "an idle connection joins too");
 }
 
-/// A device is never given a packet that is longer than IP allows.
+/// A device never gets a packet longer than IP allows.
 #[test]
 fn large_segments_fit_an_ip_packet() {
     let mut pair = Pair::builder().seed(4).links(&[5]).connect();
@@ -400,8 +401,8 @@ fn large_segments_fit_an_ip_packet() {
     assert!(longest.is_some_and(|longest| (60_000..=65_535).contains(&longest)), "{longest:?}");
 }
 
-/// A cookie says as a SYN/ACK does that the first address is not to be joined; and also a listener without a backlog
-/// remembers only so many handshakes.
+/// A SYN/ACK with a cookie has flag C like any other. A listener without a backlog also limits the number of
+/// half-open handshakes.
 #[test]
 fn handshakes_are_bounded_without_a_backlog() {
     let mut host = Endpoint::new(Rng::new(3, "host"));

@@ -9,7 +9,7 @@ use mptcp_clock::Duration;
 use mptcp_wire::{AddAddress, DataSequence, Flags, MptcpOption, Segment, crypto};
 
 const BUFFER: u64 = 1 << 20;
-/// What a driver reads into.
+/// Size of a driver's block, bytes.
 const BLOCK: usize = 256 << 10;
 
 fn small() -> Config {
@@ -20,14 +20,14 @@ fn usage(remote: &TestPeer) -> ConnectionUse {
     remote.host.info(remote.now, remote.connection).unwrap().usage
 }
 
-/// A host that is open, and one segment of data, so that it knows that the peer speaks Multipath TCP.
+/// An established host with one segment of data, so that it knows that the peer supports MPTCP.
 fn confirmed(config: Config) -> TestPeer {
     let (mut remote, _) = TestPeer::open(config);
     remote.send_data(remote.flow, 1, 1, 10);
     remote
 }
 
-/// Payload at an offset of the subflow's stream, mapped one to one.
+/// Payload at an offset of the subflow's stream, mapped to the same data offset.
 fn at(remote: &mut TestPeer, flow: Flow, offset: u32, payload: Bytes) {
     let dss = remote.dss(1, Some((u64::from(offset), offset, payload.len() as u16)));
     remote.send(flow, offset, 1, |segment| {
@@ -42,7 +42,7 @@ fn first(remote: &mut TestPeer, offset: u32, payload: Bytes) {
     at(remote, flow, offset, payload);
 }
 
-/// X2: segments that are shifted by a byte each are kept once.
+/// X2: segments shifted by one byte each are stored once.
 #[test]
 fn shifted_segments_are_kept_once() {
     let mut remote = confirmed(small());
@@ -54,7 +54,7 @@ fn shifted_segments_are_kept_once() {
     assert!(usage(&remote).pieces <= 4096, "{:?}", usage(&remote));
 }
 
-/// X2: at the data level too, where each segment is the next one of its subflow.
+/// X2: the same at the data level, where the segments are in order on their subflow.
 #[test]
 fn shifted_data_is_kept_once() {
     let mut remote = confirmed(small());
@@ -70,7 +70,7 @@ fn shifted_data_is_kept_once() {
     }
 }
 
-/// X2: a byte out of order does not keep the block that it was read into.
+/// X2: an out-of-order byte does not retain the block in which it was received.
 #[test]
 fn out_of_order_bytes_do_not_retain_their_blocks() {
     let config = Config { receive_block: BLOCK as u64, ..small() };
@@ -81,7 +81,7 @@ fn out_of_order_bytes_do_not_retain_their_blocks() {
     }
     let held = usage(&remote).receive_bytes;
     assert!(held <= 4 * BLOCK as u64, "{held} bytes for 500");
-    // In order and not read: the same.
+    // The same for in-order, unread data.
     first(&mut remote, 11, Bytes::from(vec![1; 1020]));
     for place in 0..500 {
         first(&mut remote, 1031 + 600 * place, block().slice(0..600));
@@ -90,7 +90,7 @@ fn out_of_order_bytes_do_not_retain_their_blocks() {
     assert!(held <= 2 * 301_000 + 8 * BLOCK as u64, "{held} bytes for 301 000");
 }
 
-/// X2: subflows together hold no more out of order than twice the buffer, and a dead one holds nothing.
+/// X2: all subflows together hold at most twice the buffer out of order, and a closed subflow holds nothing.
 #[test]
 fn subflows_share_the_out_of_order_limit() {
     let mut remote = confirmed(small());
@@ -110,13 +110,13 @@ fn subflows_share_the_out_of_order_limit() {
     assert!(usage(&remote).mappings <= 1, "that of what is being read");
 }
 
-/// X5: holes beyond the bound are refused, and what was refused arrives when it is sent again.
+/// X5: gaps beyond the limit are refused, and the refused data arrives when it is retransmitted.
 #[test]
 fn holes_are_bounded_and_nothing_is_lost() {
     let mut remote = confirmed(small());
     let mut place = 1;
     for _ in 0..50_000_u64 {
-        // In no order: a step that is coprime to the range.
+        // In no particular order: a step that is coprime to the range.
         place = (place + 33_331) % 100_000;
         first(&mut remote, 20 + 2 * place, Bytes::from(vec![1; 1]));
     }
@@ -128,7 +128,7 @@ fn holes_are_bounded_and_nothing_is_lost() {
     assert_eq!(remote.host.readable(remote.connection), 210_010);
 }
 
-/// X4: echoes that can never be sent are not kept, and others only so many.
+/// X4: echoes that can never be sent are dropped, and the number of others is limited.
 #[test]
 fn echoes_are_bounded_and_never_kept_in_time_wait() {
     let announce = |remote: &mut TestPeer, sequence: u32, ack: u32, number: u32| {
@@ -144,7 +144,7 @@ fn echoes_are_bounded_and_never_kept_in_time_wait() {
         );
         segment.sequence = mptcp_wire::Seq::new(sequence);
         segment.acknowledgment = remote.flow.iss + ack;
-        // Not polled: the answers pile up.
+        // Not polled: the responses accumulate.
         remote.host.handle_segment(remote.now, remote.interface, segment);
     };
     let mut remote = confirmed(Config::default());
@@ -154,7 +154,7 @@ fn echoes_are_bounded_and_never_kept_in_time_wait() {
     assert!(usage(&remote).signals <= 64 && usage(&remote).remote_addresses <= 16, "{:?}", usage(&remote));
     remote.collect();
     while remote.host.read(remote.now, remote.connection).is_some() {}
-    // Both sides end; the host is the one that waits.
+    // Both sides close; the host is in TIME-WAIT.
     remote.host.close(remote.now, remote.connection);
     remote.collect();
     let mut dss = remote.dss(2, Some((11, 0, 1)));
@@ -176,7 +176,7 @@ fn echoes_are_bounded_and_never_kept_in_time_wait() {
     assert_eq!(remote.host.connections().count(), 0);
 }
 
-/// X6: after both DATA_FINs nothing falls back, and whatever comes, the connection is over in the end.
+/// X6: after both DATA_FINs no fallback occurs, and the connection ends whatever arrives.
 #[test]
 fn closed_connection_is_not_revived() {
     let fail = |remote: &TestPeer| (remote.dss(2, None), Some(MptcpOption::Fail(remote.host_number(1))));
@@ -202,7 +202,7 @@ fn closed_connection_is_not_revived() {
     }
 }
 
-/// X6: aborting helps also when the streams are over and subflows wait for a FIN that never comes.
+/// X6: abort ends a connection whose streams are over and whose subflows wait for a missing FIN.
 #[test]
 fn abort_ends_a_closing_connection() {
     let mut remote = confirmed(Config::default());
@@ -219,7 +219,8 @@ fn abort_ends_a_closing_connection() {
     assert_eq!(remote.host.connections().count(), 0);
 }
 
-/// X14: all data acknowledged, nothing at the subflow: a minute after the end it is let go of.
+/// X14: with all data acknowledged but nothing on the subflow, the connection is removed one minute after its
+/// end.
 #[test]
 fn unacknowledged_subflow_ends_with_its_connection() {
     let mut remote = confirmed(Config::default());
@@ -237,7 +238,7 @@ fn unacknowledged_subflow_ends_with_its_connection() {
     assert_eq!(remote.host.connections().count(), 0);
 }
 
-/// Unread bytes that come one by one cost little more than themselves.
+/// Unread bytes that arrive one by one cost little more than their size.
 #[test]
 fn unread_single_bytes_are_joined() {
     let mut remote = confirmed(Config { delayed_ack: true, ..small() });
@@ -252,7 +253,7 @@ fn unread_single_bytes_are_joined() {
     assert!(pieces < 10, "{pieces} pieces");
 }
 
-/// A DATA_FIN beyond the window hides no true one.
+/// A DATA_FIN beyond the window does not hide the real one.
 #[test]
 fn data_fin_far_ahead_is_ignored() {
     let mut remote = confirmed(small());
@@ -261,7 +262,7 @@ fn data_fin_far_ahead_is_ignored() {
         dss.data_fin = true;
         remote.send(remote.flow, 11, 1, |ack| ack.options.dss = Some(dss));
     }
-    // Within the window it is one, until the true one comes.
+    // Within the window it counts, until the real one arrives.
     for end in [5000, 11] {
         let mut dss = remote.dss(1, Some((end, 0, 1)));
         dss.data_fin = true;
@@ -270,7 +271,7 @@ fn data_fin_far_ahead_is_ignored() {
     assert!(remote.events.contains(&mptcp::EventKind::Finished), "{:?}", remote.events);
 }
 
-/// A stack of segments for nobody is answered at a rate, and none of it is kept (X1).
+/// Unmatched segments are answered at a limited rate, and none is stored (X1).
 #[test]
 fn stateless_replies_are_rate_limited() {
     let mut host = mptcp::Endpoint::new(mptcp_clock::Rng::new(7, "host"));
@@ -297,7 +298,7 @@ fn stateless_replies_are_rate_limited() {
     assert!(host.counters().unanswered > 90_000);
 }
 
-/// Sequence numbers of the data level that nobody sent move nothing.
+/// Forged data sequence numbers before the stream have no effect.
 #[test]
 fn data_sequence_numbers_before_the_stream_are_ignored() {
     let mut remote = confirmed(small());
@@ -313,7 +314,7 @@ fn data_sequence_numbers_before_the_stream_are_ignored() {
     assert_eq!((remote.host.readable(remote.connection), info.mode), (10, Mode::Multipath));
 }
 
-/// X14: also while the peer keeps its own half open and is silent.
+/// X14: the same while the peer is silent and keeps its direction open.
 #[test]
 fn delivered_data_is_released_after_the_last_send() {
     let mut remote = confirmed(Config { initial_window: 1000, nagle: false, ..Config::default() });
@@ -330,8 +331,8 @@ fn delivered_data_is_released_after_the_last_send() {
     assert_eq!(usage(&remote).segments_in_flight, 0);
 }
 
-/// A peer that goes on beyond a closed window is not followed: what nobody reads stays within the buffer, in Multipath TCP and
-/// in TCP, where nothing is acknowledged that is not kept.
+/// A peer that sends beyond a closed window does not fill more than the buffer, with MPTCP and with TCP,
+/// where only stored data is acknowledged.
 #[test]
 fn closed_window_accepts_no_data() {
     for multipath in [true, false] {
@@ -359,7 +360,7 @@ fn closed_window_accepts_no_data() {
     }
 }
 
-/// A FIN behind what was cut off at the window is not the end.
+/// A FIN after data that was cut off at the window does not end the stream.
 #[test]
 fn fin_beyond_the_window_does_not_truncate_the_stream() {
     let (mut remote, _) = TestPeer::open(Config { receive_buffer: 1000, ..Config::tcp() });
@@ -380,7 +381,7 @@ fn fin_beyond_the_window_does_not_truncate_the_stream() {
     assert!(remote.events.contains(&mptcp::EventKind::Finished));
 }
 
-/// Of mappings that all hold the next byte one is kept.
+/// Of several mappings that cover the next byte, one is kept.
 #[test]
 fn overlapping_mappings_at_the_next_byte_are_consistent() {
     let mut remote = confirmed(small());
@@ -392,7 +393,7 @@ fn overlapping_mappings_at_the_next_byte_are_consistent() {
     assert!(usage(&remote).mappings <= 2, "{:?}", usage(&remote));
 }
 
-/// A peer that acknowledges the data and not the subflow does not fill memory with what it has had.
+/// A peer that acknowledges data but not the subflow does not fill the memory with delivered data.
 #[test]
 fn data_from_other_subflows_is_bounded() {
     let config = Config { send_buffer: 64_000, initial_window: 10_000, nagle: false, ..Config::default() };

@@ -11,17 +11,17 @@ use mptcp::congestion::{Acked, Balia, CongestionControl, Lia, Olia, Path};
 use mptcp_clock::{Duration, Instant, Rng};
 
 const STEPS: usize = 1_000_000;
-/// `GROWTH_FRACTION` of bpf/paths.h: growth is in segments, and so many bits stand behind the point.
+/// `GROWTH_FRACTION` of bpf/paths.h: number of fractional bits of the growth in segments.
 const SEGMENT: f64 = (1_u64 << 48) as f64;
-/// A rule that says less than this, in segments, would need 10^13 acknowledgements to move a window.
-const LEAST: f64 = 2.0 / SEGMENT;
+/// Minimum growth in segments; less would need 10^13 acknowledgements to change a window.
+const MIN_GROWTH: f64 = 2.0 / SEGMENT;
 
 const PATHS: usize = 8;
 const QUESTION: usize = 24 + PATHS * 24;
 const ANSWER: usize = 3 * (8 + 8 + 4 + 4);
 
 struct Step {
-    /// Segments of the window, microseconds, bytes between losses.
+    /// Window in segments, RTT in microseconds, bytes between losses.
     paths: Vec<(u32, u32, u64)>,
     mss: u32,
     own: usize,
@@ -38,7 +38,7 @@ struct Answer {
 }
 
 impl Step {
-    /// Windows of 1 to 10 000 segments, round trips of 0.1 ms to 2 s; every scale is as likely as any other.
+    /// Windows of 1 to 10,000 segments and RTTs of 0.1 ms to 2 s, log-uniform.
     fn drawn(rng: &mut Rng) -> Self {
         let scale = |rng: &mut Rng, least: f64, most: f64| (least * (most / least).powf(rng.unit())).round();
         let count = 1 + rng.below(PATHS as u64) as usize;
@@ -80,7 +80,8 @@ impl Step {
         self.paths.iter().map(state).collect()
     }
 
-    /// What our controllers let a window grow for one acknowledged segment, in segments, and what a loss leaves of it.
+    /// The growth of the window per acknowledged segment, and the window after a loss, in segments, of this
+    /// crate's controllers.
     fn ours(&self) -> [(f64, u64); 3] {
         let mut olia = Olia::default();
         for (path, &(_, _, interval)) in self.paths.iter().enumerate() {
@@ -112,7 +113,7 @@ impl Answer {
     }
 }
 
-/// Compiled so that what C does not define ends it; `name` is the test's.
+/// Compiles the program with sanitizers; `name` is the name of the test.
 fn compiled(name: &str) -> PathBuf {
     let source = FilePath::new(env!("CARGO_MANIFEST_DIR")).join("../../python/mptcplab/bpf/host.c");
     let program =
@@ -136,7 +137,7 @@ fn compiled(name: &str) -> PathBuf {
     program
 }
 
-/// Asks for all steps, and looks at each answer.
+/// Runs all steps and checks each result.
 fn ask(name: &str, steps: &[Step], mut look: impl FnMut(&Step, &Answer)) {
     let program = compiled(name);
     let mut host = Command::new(&program)
@@ -179,15 +180,15 @@ fn bpf_arithmetic_equals_that_of_the_controllers() {
         for (rule, (real, after_loss)) in step.ours().into_iter().enumerate() {
             let own = &step.paths[step.own];
             let found = answer.growth[rule] as f64 / SEGMENT;
-            // Ours stops a window that shrinks at two segments, which is not part of the rule.
+            // This crate stops at two segments, which is not part of the rule.
             if real > 0.0 || own.0 > 3 {
                 let error = (found - real).abs();
                 assert!(
-                    error <= 0.01 * real.abs() + LEAST,
+                    error <= 0.01 * real.abs() + MIN_GROWTH,
                     "{rule}: {found:e}, not {real:e}: {:?}",
                     step.paths
                 );
-                if real.abs() > 100.0 * LEAST {
+                if real.abs() > 100.0 * MIN_GROWTH {
                     furthest[rule] = furthest[rule].max(error / real.abs());
                     compared[rule] += 1;
                 }
@@ -228,7 +229,7 @@ fn bpf_window_applies_its_growth_within_its_bounds() {
     });
 }
 
-/// Whatever the kernel says of a path, there is an answer, and it is no leap.
+/// Impossible values from the kernel give a result without a jump.
 #[test]
 fn bpf_accepts_impossible_values() {
     let mut rng = Rng::new(17, "kernel policies");

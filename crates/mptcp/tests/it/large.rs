@@ -11,11 +11,11 @@ use mptcp_wire::{Mapping, Segment};
 
 const FRAME: usize = 1420;
 
-/// A pair whose devices cut segments of up to 60 000 bytes; `lost` names frames of data, by their number, that
-/// the first path loses.
+/// A pair with segmentation offload of up to 60,000 bytes. `lost` are the numbers of data frames that the
+/// first path drops.
 fn pair(latency: &[u64], client: Config, lost: &'static [usize]) -> Pair {
     let mut pair = Pair::builder().seed(1).links(latency).client(client).connect();
-    // The subflow of the handshake was made before, those of further paths come after.
+    // The subflow of the handshake exists already; those of further paths follow.
     for path in 0..latency.len() {
         pair.client.set_gso_max(InterfaceId(path as u32), 60_000);
     }
@@ -37,7 +37,7 @@ fn pair(latency: &[u64], client: Config, lost: &'static [usize]) -> Pair {
     pair
 }
 
-/// Data that left on the second path.
+/// Data sent on the second path.
 fn sent(pair: &Pair) -> Vec<&Segment> {
     let log =
         pair.log.iter().filter(|(_, to_server, path, s)| *to_server && *path == 1 && !s.payload.is_empty());
@@ -48,7 +48,7 @@ fn mapping(segment: &Segment) -> Mapping {
     segment.options.dss.and_then(|dss| dss.mapping).expect("data has a mapping")
 }
 
-/// OriginalMapping frames leave in one segment under one mapping, as many as the window has room for.
+/// Frames of one mapping are sent in one segment, up to the window.
 #[test]
 fn several_frames_are_sent_as_one_segment() {
     let mut pair = pair(&[20, 10], Config::default(), &[]);
@@ -61,8 +61,8 @@ fn several_frames_are_sent_as_one_segment() {
     assert!(sent.iter().all(|s| usize::from(mapping(s).length) == s.payload.len()));
 }
 
-/// Of a large segment only the frames that were lost go again, and with the mapping of the whole: another one
-/// would be invalid while that holds (RFC 8684 section 3.3.1).
+/// Only the lost frames of a large segment are retransmitted, with the original mapping. Another mapping
+/// would be invalid (RFC 8684 section 3.3.1).
 #[test]
 fn lost_frame_is_retransmitted_alone() {
     for checksum in [false, true] {
@@ -82,14 +82,14 @@ fn lost_frame_is_retransmitted_alone() {
     }
 }
 
-/// What a path with offload has sent in large pieces, one without carries again in frames.
+/// Data sent in large segments by one path is reinjected in frames by a path without offload.
 #[test]
 fn large_segment_is_reinjected_frame_by_frame() {
     let mut pair = pair(&[20, 10], Config::default(), &[]);
     pair.run(Duration::from_secs(1));
     pair.client.write(pair.now, pair.connection, Bytes::from(pattern(50_000)));
     pair.run(Duration::from_secs(1));
-    // From here on the second path takes all and delivers nothing.
+    // From here on, the second path accepts everything and delivers nothing.
     pair.rule = Box::new(|_, path, _| if path == 1 { Fate::Drop } else { Fate::Deliver });
     let data = pattern(400_000);
     pair.log.clear();
@@ -103,7 +103,7 @@ fn large_segment_is_reinjected_frame_by_frame() {
     assert!(carried.filter(|(.., s)| !s.payload.is_empty()).count() > 200);
 }
 
-/// A window of 100 frames and rows of two at a pace that fills it, and what samples say of that.
+/// A window of 100 frames and a pacing rate that fills it in bursts of two, and the resulting samples.
 #[derive(Debug, Default)]
 struct Rows(Arc<Mutex<Vec<Sample>>>);
 
@@ -121,14 +121,15 @@ impl CongestionControl for Rows {
     fn on_sample(&mut self, paths: &mut [Path], path: usize, sample: &Sample) {
         let state = &mut paths[path];
         (state.cwnd, state.quantum, state.pacing) = (100 * state.mss, 2 * state.mss, Some(1e8));
-        // The first path cuts none.
+        // The first path has no offload.
         if path == 1 {
             self.0.lock().expect("no panic").push(*sample);
         }
     }
 }
 
-/// What leaves in rows waits for room for a row, not for a large segment: the window is filled, and samples say so.
+/// Bursts wait for space for a burst, not for a large segment: the window is filled, and the samples report
+/// it.
 #[test]
 fn paced_path_fills_its_window_in_bursts() {
     let samples = Arc::new(Mutex::new(Vec::new()));

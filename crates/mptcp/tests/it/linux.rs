@@ -36,7 +36,7 @@ fn data_acks_have_the_width_of_the_last_data_sequence_number() {
         segment.payload = Bytes::from(vec![1; 100]);
     });
     assert_eq!(ack_of(&second[0]), Some(DataSequence::Short(TestPeer::number(201) as u32)));
-    // Out of order: its mapping counts when its data does.
+    // Out of order: its mapping counts once its data does.
     let early = remote.send_data(remote.flow, 301, 301, 100);
     assert_eq!(ack_of(&early[0]), Some(DataSequence::Short(TestPeer::number(201) as u32)));
 }
@@ -60,7 +60,7 @@ fn addresses_are_announced_with_the_keys_or_after_the_first_dss() {
         let any = |option: &MptcpOption| matches!(option, MptcpOption::AddAddress(_));
         sent.iter().any(|segment| segment.options.mptcp.iter().any(any))
     };
-    // Of the other family too: the configuration names it.
+    // Also of the other IP version, because the settings list it.
     let announce = Some(vec![Announced { id: 4, address: "2001:db8::1".parse().unwrap() }]);
     for (config, early) in [(Config::default(), false), (linux(), true)] {
         let (mut remote, answers) = TestPeer::open(Config { announce: announce.clone(), ..config });
@@ -70,7 +70,7 @@ fn addresses_are_announced_with_the_keys_or_after_the_first_dss() {
     }
 }
 
-/// Both streams end; returns what the host says to the peer's DATA_FIN.
+/// Both streams end; returns the segments of the host after the peer's DATA_FIN.
 fn ending(config: Config) -> Vec<Segment> {
     let (mut remote, _) = TestPeer::open(config);
     remote.host.close(remote.now, remote.connection);
@@ -189,7 +189,7 @@ fn slow_start_continues_if_more_than_half_of_the_window_was_in_flight() {
     assert_eq!((grows(5), grows(6)), (0, 6));
 }
 
-/// An acknowledgement that repeats the last one on its subflow, while data came on another and the window shrank.
+/// A duplicate acknowledgement on its subflow, while data arrived on another and the window shrank.
 #[test]
 fn duplicate_acknowledgement_never_shrinks_the_window() {
     let by_subflow = LinuxStack { buffer_memory: false, ..LinuxStack::LINUX };
@@ -205,7 +205,7 @@ fn duplicate_acknowledgement_never_shrinks_the_window() {
             .send(remote.flow, 101, 1, |segment| (segment.window, segment.options.dss) = (59_000, Some(dss)));
         let room = |remote: &TestPeer| remote.host.info(remote.now, remote.connection).unwrap().peer_window;
         assert_eq!(room(&remote), offered);
-        // What acknowledges more says how much there is, but what was offered once stays.
+        // A new acknowledgement gives the present space, but an earlier offer remains valid.
         let dss = remote.dss(2_001, None);
         remote.send(remote.flow, 101, 501, |segment| {
             (segment.window, segment.options.dss) = (58_000, Some(dss))
@@ -214,7 +214,7 @@ fn duplicate_acknowledgement_never_shrinks_the_window() {
     }
 }
 
-/// A box drops what begins with MP_CAPABLE: the second connection does not find that out again, nor the third after an hour.
+/// A middlebox drops SYNs with MP_CAPABLE: later connections use TCP at once, for an hour.
 #[test]
 fn blackholed_mp_capable_makes_new_connections_tcp_for_an_hour() {
     let opened_within = |config: Config| {
@@ -238,13 +238,15 @@ fn blackholed_mp_capable_makes_new_connections_tcp_for_an_hour() {
         }
         waits
     };
-    // The first connection of the pair has found it out a minute before. After an hour it is tried again, and then not for two.
+    // The first connection detected the blackhole a minute ago. After an hour it is tried again, then not for
+    // two hours.
     let asked = Config { linux_stack: LinuxStack::LINUX, ..Config::default() };
     assert_eq!(opened_within(asked), [0, 0, 7, 0]);
     assert_eq!(opened_within(Config::default()), [7; 4]);
 }
 
-/// Pingpong mode: in 200 requests with an answer each, one a round trip, nearly no segment is an acknowledgement alone.
+/// Pingpong mode: in 200 requests with a response each, one per RTT, almost no segment is a pure
+/// acknowledgement.
 #[test]
 fn responses_carry_the_acknowledgements_of_requests() {
     let pure = |config: Config| {
@@ -259,7 +261,7 @@ fn responses_carry_the_acknowledgements_of_requests() {
             while pair.received[0].len() < before + 300 {
                 pair.step();
             }
-            // The application's own time.
+            // The processing time of the application.
             pair.run(Duration::from_millis(2));
             pair.server.write(pair.now, server, Bytes::from(vec![2; 300]));
             while pair.received[1].len() < begin + number * 300 {

@@ -10,7 +10,7 @@ use mptcp::{Config, LinuxStack};
 use mptcp_clock::Duration;
 use mptcp_wire::{Flags, Segment};
 
-/// Buffers are counted in bytes, so that the numbers here are round.
+/// Buffers are counted in bytes, for round numbers.
 fn linux() -> Config {
     let linux_stack = LinuxStack { buffer_memory: false, ..LinuxStack::LINUX };
     Config { linux_stack, scheduler: Linux::default().into(), ..Config::default() }
@@ -37,13 +37,13 @@ fn window_is_filled_to_its_last_byte_and_small_writes_are_joined() {
     let full = sent[0].payload.len();
     assert_eq!(lengths(&sent).iter().sum::<usize>(), 60_000);
     assert_eq!(sent.last().map(|last| last.payload.len()), Some(60_000 % full));
-    // The last of a row is pushed, and no other.
+    // Only the last segment of the burst has PSH.
     let pushed = sent.iter().filter(|segment| segment.flags.contains(Flags::PSH)).count();
     assert!(pushed == 1 && sent.last().is_some_and(|last| last.flags.contains(Flags::PSH)));
-    // A small segment is under way: the next waits, and what comes is put behind it.
+    // A partial segment is in flight: the next one waits, and later data is appended to it.
     assert_eq!(offer(&mut remote, 60_100), []);
     assert_eq!(offer(&mut remote, 60_100 + full as u16), [full]);
-    // Without the queues a window that has room for half of a segment waits for the rest.
+    // Without the queues, a window with space for half of a segment waits for the remainder.
     let (mut remote, _) = TestPeer::open(Config { initial_window: 500, ..Config::default() });
     remote.send_data(remote.flow, 1, 1, 100);
     remote.host.write(remote.now, remote.connection, Bytes::from(pattern(200_000)));
@@ -68,7 +68,7 @@ fn small_last_segment_waits_only_for_small_segments() {
     }
 }
 
-/// The window after a silence of less than two timeouts, before and behind a write of `bytes`, in segments.
+/// Window after an idle time below two timeouts, before and after a write of `bytes`, in segments.
 fn windows(bytes: usize) -> (u64, u64) {
     let config = Config { restart_after_idle: Some(true), send_buffer: 4 << 20, ..linux() };
     let mut pair = Pair::builder().links(&[50]).config(config).connect();
@@ -90,12 +90,13 @@ fn burst_after_idle_restarts_the_window_for_each_buffer() {
     let (before, after) = windows(20_000);
     assert!(before >= 80, "{before} segments");
     assert_eq!(after, before / 2);
-    // 65 215 bytes less what is no full segment is the most in one (`mptcp_sendmsg_frag`, MPTCP_MAX_GSO_SIZE).
+    // The maximum in one segment is 65,215 bytes, rounded down to full segments (`mptcp_sendmsg_frag`,
+    // MPTCP_MAX_GSO_SIZE).
     assert_eq!(windows(100_000), (before, before / 4));
     assert_eq!(windows(500_000), (before, 10));
 }
 
-/// Writes down how much was unsent each time that it was asked.
+/// Records the unsent bytes at each call.
 #[derive(Clone, Debug)]
 struct Asked(Linux, Arc<Mutex<Vec<u64>>>);
 
@@ -124,7 +125,7 @@ fn opened_window_is_filled_before_the_next_application_write() {
     remote.host.write(remote.now, remote.connection, Bytes::from(pattern(80_000)));
     remote.collect();
     asked.lock().expect("nobody panics").clear();
-    // All is acknowledged, and there is room for everything: only what was there is given away at once.
+    // All data is acknowledged, and there is space: only the existing data is assigned at once.
     let mut opened = crate::test_peer::segment(remote.flow.peer, remote.flow.host, Flags::ACK, Vec::new());
     opened.sequence = mptcp_wire::Seq::new(101);
     opened.acknowledgment = remote.flow.iss + 60_001;
@@ -143,7 +144,7 @@ fn more_than_a_full_segment_is_acknowledged_at_once() {
             at += u64::from(length);
             sent.len()
         };
-        // The first are all acknowledged at once; then each second one.
+        // The first segments are acknowledged at once; then every second one.
         let usual: Vec<usize> = (0..40).map(|_| send(&mut remote, 500)).collect();
         if usual.last() == Some(&0) {
             send(&mut remote, 500);
@@ -153,7 +154,8 @@ fn more_than_a_full_segment_is_acknowledged_at_once() {
     }
 }
 
-/// What the host says to a full segment that is pushed or not, once it is read, with a gap before it at the data level or none.
+/// Acknowledgements of a full segment, with or without PSH, once it is read; with or without a gap before it
+/// at the data level.
 fn answers(pushed: bool, gap: u64) -> usize {
     let (mut remote, _) = TestPeer::open(Config { linux_stack: LinuxStack::LINUX, ..linux() });
     let mut at = 1;
@@ -170,7 +172,7 @@ fn answers(pushed: bool, gap: u64) -> usize {
         while remote.host.read(remote.now, remote.connection).is_some() {}
         sent.len() + remote.collect().len()
     };
-    // The first are all acknowledged at once, then every second one.
+    // The first segments are acknowledged at once, then every second one.
     let usual: Vec<usize> = (0..60).map(|_| send(&mut remote, false, 0)).collect();
     assert_eq!(usual[56..].iter().sum::<usize>(), 2);
     if *usual.last().expect("sixty") == 0 {
@@ -182,6 +184,6 @@ fn answers(pushed: bool, gap: u64) -> usize {
 #[test]
 fn segment_with_psh_is_acknowledged_once_all_is_read() {
     assert_eq!((answers(false, 0), answers(true, 0)), (0, 1));
-    // It waits out of order at the data level: not all is read.
+    // It is out of order at the data level: not everything is read.
     assert_eq!(answers(true, 1000), 0);
 }

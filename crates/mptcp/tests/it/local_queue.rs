@@ -23,13 +23,13 @@ fn path(segments: u64) -> Path {
     }
 }
 
-/// A queue whose packets take `service` each, and would take `alone`.
+/// A queue with this service time per packet, and this service time on an idle medium.
 fn queue(bytes: u64, service_us: u64, alone_us: u64) -> LocalQueue {
     let (service, alone) = (Duration::from_micros(service_us), Duration::from_micros(alone_us));
     LocalQueue { bytes, service: Some(service), alone: Some(alone), packet: MSS }
 }
 
-/// A round trip of acknowledgements, one for each segment.
+/// One RTT of acknowledgements, one per segment.
 fn round_trip(
     algorithm: &mut dyn CongestionControl,
     paths: &mut [Path],
@@ -51,7 +51,7 @@ fn published_rule_reduces_the_window_by_equation_4() {
     {
         let mut algorithm = rule.around(Box::new(Reno));
         let mut paths = [path(40)];
-        // QL = 2 ms of 20 ms of the window: 4 segments. First within it, so that the window is latched.
+        // QL = 2 ms of 20 ms of the window: 4 segments. First below it, which stores the window.
         (paths[0].local.bytes, paths[0].unacked) = (1000, 1000);
         algorithm.on_progress(&mut paths, 0, Acked { now: Instant::ZERO, bytes: MSS });
         (paths[0].local.bytes, paths[0].unacked) = (local, unacked);
@@ -59,7 +59,7 @@ fn published_rule_reduces_the_window_by_equation_4() {
             let acked = Acked { now: Instant::ZERO + Duration::from_micros(number.into()), bytes: MSS };
             algorithm.on_progress(&mut paths, 0, acked);
             algorithm.on_ack(&mut paths, 0, acked);
-            // The sum of steps of half a segment times 40 over the window that is left.
+            // The sum of steps of half a segment * 40 / window.
             let law = (40.0_f64 * 40.0 - 40.0 * f64::from(number)).sqrt();
             let found = paths[0].cwnd as f64 / MSS as f64;
             assert!((found - law).abs() < 0.7, "{rule:?} after {number}: {found:.2}, not {law:.2}");
@@ -80,7 +80,7 @@ fn published_rule_ignores_a_short_queue() {
 fn linked_pacing_removes_a_queue_that_stands_for_an_rtt() {
     let mut algorithm = SendQueueRule::Linked.around(Box::new(Reno));
     let mut paths = [path(60)];
-    // 1 ms a packet: 5 ms of work are 5000 bytes.
+    // 1 ms per packet: 5 ms correspond to 5000 bytes.
     paths[0].local = queue(45_000, 1000, 1000);
     let mut now = Instant::ZERO;
     for _ in 0..2 {
@@ -118,17 +118,18 @@ fn contended_paths_are_paced_at_the_total_rate_of_one_station() {
     for at in [0, 1, 0, 1] {
         algorithm.on_departed(&mut paths, at, Instant::ZERO);
     }
-    // 1 MB/s and 0.5 MB/s: together the better one's.
+    // 1 MB/s and 0.5 MB/s: together the better rate.
     let sum: f64 = paths.iter().filter_map(|path| path.pacing).sum();
     assert!((sum - 1e6).abs() < 1.0, "{sum}");
     assert!((paths[0].pacing.unwrap_or(0.0) - 2e6 / 3.0).abs() < 1.0);
-    // Alone on the first medium again.
+    // No contention on the first medium.
     paths[0].local = queue(0, 500, 400);
     algorithm.on_departed(&mut paths, 0, Instant::ZERO);
     assert_eq!(paths[0].pacing, None);
 }
 
-/// Of the share of the medium and what the algorithm asks for the lesser counts, and that is there again when the medium is free.
+/// The smaller of the share of the medium and of the algorithm's rate applies; the latter returns when the
+/// medium is free.
 #[test]
 fn linked_pacing_keeps_the_pacing_rate_of_the_algorithm() {
     let mut algorithm = SendQueueRule::Linked.around(Box::new(Bbr::default()));
@@ -140,7 +141,7 @@ fn linked_pacing_keeps_the_pacing_rate_of_the_algorithm() {
     paths[1].local = queue(0, 2000, 900);
     algorithm.on_departed(&mut paths, 0, Instant::ZERO);
     assert_eq!(paths[0].pacing, Some(asked), "nobody else is there");
-    // 1 MB/s and 0.5 MB/s: two thirds of the better one's.
+    // 1 MB/s and 0.5 MB/s: two thirds of the better rate.
     paths[0].local = queue(0, 1000, 400);
     algorithm.on_departed(&mut paths, 0, Instant::ZERO);
     assert!((paths[0].pacing.unwrap_or(0.0) - 2e6 / 3.0).abs() < 1.0);
@@ -164,7 +165,7 @@ fn wvegas_keeps_ten_segments_queued() {
     paths[0].min_rtt = Some(RTT);
     let mut now = Instant::ZERO;
     for _ in 0..200 {
-        // A line that carries a segment each millisecond: 20 segments fill it, more wait.
+        // A link with one segment per ms: 20 segments fill it, further ones are queued.
         let waiting = (paths[0].cwnd / MSS).saturating_sub(20);
         let rtt = RTT + Duration::from_millis(waiting);
         (paths[0].latest_rtt, paths[0].srtt) = (Some(rtt), Some(rtt));
@@ -178,8 +179,7 @@ fn wvegas_keeps_ten_segments_queued() {
     assert!((26..=34).contains(&cwnd), "{cwnd} segments");
 }
 
-/// Bytes that a client has handed to its interface and that were not let go, at most, when the interface lets go
-/// of a packet each millisecond; and bytes sent in all.
+/// Maximum bytes in the local queue if the interface sends one packet per ms, and total bytes sent.
 fn through_a_slow_interface(config: Config) -> (u64, u64) {
     let mut pair = Pair::builder().seed(1).links(&[5]).config(config).connect();
     pair.client.expect_departures(InterfaceId(0));
@@ -213,7 +213,7 @@ fn small_queues_limit_the_local_queue_until_departures() {
     assert!(all > 100_000, "{all}");
 }
 
-/// Sets a rate, and nothing else.
+/// A controller that only sets a pacing rate.
 #[derive(Debug)]
 struct Paced(f64);
 

@@ -14,26 +14,26 @@ use mptcp_wire::{Flags, Segment, Seq};
 
 const BUFFER: u64 = 100_000;
 const SIZE: u16 = 1_000;
-/// The window scale of a buffer of 6 MB.
+/// Window scale for a buffer of 6 MB.
 const SCALE: u32 = 7;
 
 fn small() -> Config {
     Config { receive_buffer: BUFFER, receive_block: 0, ..Config::default() }
 }
 
-/// The next number that the host expects on a subflow, as its last acknowledgement says it.
+/// Next sequence number that the host expects on a subflow, from its last acknowledgement.
 fn expected(answers: &[Segment], before: u32) -> u32 {
     answers.last().map_or(before, |answer| answer.acknowledgment.value())
 }
 
-/// The same once acknowledgements that may wait were sent.
+/// The same, after delayed acknowledgements were sent.
 fn settled(remote: &mut TestPeer, before: u32) -> u32 {
     let answers: Vec<Segment> =
         remote.sleep(Duration::from_millis(100)).into_iter().map(|(_, sent)| sent).collect();
     expected(&answers, before)
 }
 
-/// What continues the stream beyond the window is not acknowledged on the subflow, and comes again once there is space.
+/// Data beyond the window is not acknowledged on the subflow, and is retransmitted once there is space.
 #[test]
 fn data_beyond_the_window_is_not_acknowledged() {
     let (mut remote, _) = TestPeer::open(small());
@@ -55,15 +55,16 @@ fn data_beyond_the_window_is_not_acknowledged() {
     assert_eq!((remote.host.readable(remote.connection), next), (BUFFER, 200_001));
 }
 
-/// A sender whose subflows have different news of the window sends beyond it by up to what it shrank, as Linux does. Out of order
-/// at the data level, in order on the subflow: what the subflow acknowledges is there once the gap is filled.
+/// Window updates on different subflows arrive at different times, so a sender may exceed a shrunk window, as
+/// Linux does. Data that is in order on the subflow and out of order at the data level stays available once
+/// it is acknowledged on the subflow.
 #[test]
 fn data_acknowledged_on_a_subflow_is_kept() {
     for pieces in [u32::from(SIZE), 20] {
         let (mut remote, _) = TestPeer::open(small());
         let (other, _) = remote.join(2000);
         let mut next = 1;
-        // Every second piece of the stream, so that none can be joined with another.
+        // Every second piece of the stream, so that no pieces can be joined.
         for number in 0..8_000 {
             let (at, data) = (number * pieces + 1, 2 * u64::from(number * pieces) + 101);
             next = expected(&remote.send_data(remote.flow, at, data, pieces as u16), next);
@@ -90,7 +91,7 @@ fn data_acknowledged_on_a_subflow_is_kept() {
     }
 }
 
-/// A host at whose port unknown hosts call, with plain TCP.
+/// A TCP host with unknown clients.
 struct Port {
     host: Endpoint,
     interface: InterfaceId,
@@ -122,7 +123,7 @@ impl Port {
         answers
     }
 
-    /// Opens a connection; returns the host's first number.
+    /// Opens a connection; returns the initial sequence number of the host.
     fn call(&mut self, from: u16) -> Seq {
         let answers = self.send(from, |syn| {
             syn.flags = Flags::SYN;
@@ -133,7 +134,7 @@ impl Port {
         first
     }
 
-    /// Sends `length` bytes at an offset of the stream, the first being 0; returns the answers.
+    /// Sends `length` bytes at an offset of the stream, from 0; returns the responses.
     fn send_data(&mut self, from: u16, iss: Seq, offset: u32, length: u32) -> Vec<Segment> {
         self.send(from, |segment| {
             (segment.sequence, segment.acknowledgment) = (Seq::new(offset + 1), iss + 1);
@@ -147,14 +148,14 @@ impl Port {
         answers.last().map_or(0, |answer| answer.acknowledgment.value() - 1)
     }
 
-    /// Lets an acknowledgement leave that was delayed.
+    /// Sends a delayed acknowledgement.
     fn wait(&mut self) -> Vec<Segment> {
         self.now += Duration::from_millis(100);
         self.host.handle_timeout(self.now);
         pending(self)
     }
 
-    /// Sends all but the first byte of a stream, as far as the window of an honest peer would reach.
+    /// Sends all but the first byte of a stream, up to the window.
     fn leave_one_byte_missing(&mut self, from: u16, iss: Seq) {
         for offset in (1..6 << 20).step_by(60_000) {
             self.data(from, iss, offset, 60_000);
@@ -162,7 +163,7 @@ impl Port {
     }
 }
 
-/// S1: who is not accepted holds what a first buffer allows, whatever the settings say.
+/// S1: an unaccepted connection holds at most the initial buffer, whatever the settings.
 #[test]
 fn unaccepted_connection_holds_at_most_the_initial_buffer() {
     let mut port = Port::new(u64::MAX);
@@ -172,14 +173,14 @@ fn unaccepted_connection_holds_at_most_the_initial_buffer() {
     }
     let held = port.host.usage().receive_bytes;
     assert!(held <= 10 * (2 * 131_072 + 65_536), "{held} bytes of 10 connections");
-    // Once it is accepted, there is as much as the settings say.
+    // After the accept, the settings apply.
     let (iss, first) = (port.call(2000), port.accepted.len() - 1);
     port.host.accept(port.accepted[first]);
     port.leave_one_byte_missing(2000, iss);
     assert!(port.host.usage().receive_bytes - held > 5 << 20);
 }
 
-/// S1: all connections share a bound, accepted or not; beyond it each accepted one goes on in order, slowly.
+/// S1: all connections share a limit. Above it, each accepted connection continues in order, slowly.
 #[test]
 fn all_connections_share_the_memory_limit() {
     const BOUND: u64 = 20 << 20;
@@ -199,7 +200,7 @@ fn all_connections_share_the_memory_limit() {
     }
     assert!(port.host.usage().receive_bytes > BOUND / 2);
     assert_eq!(port.host.counters().memory_shortages, 1);
-    // One that comes late, is accepted and reads.
+    // A later connection, accepted and read.
     let iss = port.call(3000);
     let id = *port.accepted.last().unwrap();
     port.host.accept(id);
@@ -209,10 +210,10 @@ fn all_connections_share_the_memory_limit() {
         port.host.read_all(port.now, id, |data| read += data.len());
         assert_eq!(read, 1_000);
     }
-    // One that is not accepted gets nothing for now.
+    // An unaccepted connection gets no space for now.
     let iss = port.call(3001);
     assert_eq!(port.data(3001, iss, 0, 1_000), 0);
-    // The others end, and there is space again.
+    // The other connections end, and there is space again.
     let all: Vec<ConnectionId> = port.host.connections().filter(|&other| other != id).collect();
     for id in all {
         port.host.abort(port.now, id);
@@ -224,17 +225,17 @@ fn all_connections_share_the_memory_limit() {
     assert_eq!(port.data(3002, iss, 0, 1_000), 1_000);
 }
 
-/// The window that a segment of the host's says to a caller, bytes.
+/// Window of a segment of the host, bytes.
 fn window(answers: &[Segment]) -> u64 {
     u64::from(answers.last().unwrap().window) << SCALE
 }
 
-/// What the host has to send by itself.
+/// Segments that the host sends by itself.
 fn pending(port: &mut Port) -> Vec<Segment> {
     std::iter::from_fn(|| port.host.poll_transmit(port.now)).map(|sent| sent.segment).collect()
 }
 
-/// The advertised window is the one that is kept: it shrinks in a shortage, and the peer is told when there is more.
+/// The advertised window is honoured: it shrinks under memory pressure, and a window update follows later.
 #[test]
 fn window_follows_the_memory_pressure() {
     let mut port = Port::new(2 << 20);
@@ -248,7 +249,7 @@ fn window_follows_the_memory_pressure() {
     port.host.accept(hog_id);
     port.leave_one_byte_missing(1001, hog);
     assert_eq!(port.host.counters().memory_shortages, 1);
-    // What is unread counts, and all that the window says is kept.
+    // Unread data counts, and data within the advertised window is kept.
     let mut offset = 1_000;
     let edge = loop {
         let mut answers = port.send_data(1000, iss, offset, 500);
@@ -263,11 +264,11 @@ fn window_follows_the_memory_pressure() {
         assert_eq!(expected(&answers, 0), offset + 1, "up to {edge} was offered");
     };
     assert_eq!(port.host.readable(id), u64::from(offset));
-    // Reading makes space, and the peer is told.
+    // Reading makes space, and a window update is sent.
     port.host.read_all(port.now, id, |_| ());
     let update = pending(&mut port);
     assert!(window(&update) > 65_000 && window(&update) <= 65_536, "{update:?} after {edge}");
-    // So does the end of the other one.
+    // The end of the other connection does so, too.
     port.host.abort(port.now, hog_id);
     let update = pending(&mut port);
     let update: Vec<Segment> =
@@ -275,7 +276,7 @@ fn window_follows_the_memory_pressure() {
     assert!(window(&update) > 1 << 20, "{update:?}");
 }
 
-/// A connection that had a window of 0 until an application accepted it tells its peer of a larger one.
+/// A connection with window 0 until its accept sends a window update afterwards.
 #[test]
 fn accept_under_memory_pressure_opens_the_window() {
     for accepts in [true, false] {
@@ -297,8 +298,8 @@ fn accept_under_memory_pressure_opens_the_window() {
     }
 }
 
-/// 40 accepted connections that nobody reads from keep the endpoint short of memory. Each other one has 64 KB, at least, of what
-/// arrives in any order.
+/// 40 accepted but unread connections cause memory pressure. Every other connection still has at least 64 KB
+/// for data in any order.
 #[test]
 fn unread_connections_do_not_block_others() {
     const BOUND: u64 = 20 << 20;
@@ -327,7 +328,7 @@ fn unread_connections_do_not_block_others() {
     assert!(port.host.usage().receive_bytes <= held);
 }
 
-/// Two ends that always have too little memory, and paths that lose: the stream arrives.
+/// Under permanent memory pressure and with losses, the stream still arrives.
 #[test]
 fn permanent_memory_pressure_stops_no_transfer() {
     for (seed, links) in [(1, &[10][..]), (2, &[10, 40]), (3, &[10, 12, 14, 50])] {
@@ -342,7 +343,7 @@ fn permanent_memory_pressure_stops_no_transfer() {
     }
 }
 
-/// Data of which no mapping is known has a bound as all other has.
+/// Data without a known mapping is limited like other data.
 #[test]
 fn payload_without_a_mapping_does_not_continue_the_stream() {
     let (mut remote, _) = TestPeer::open(Config { receive_block: 0, ..Config::default() });
@@ -356,7 +357,7 @@ fn payload_without_a_mapping_does_not_continue_the_stream() {
     assert!((60_000..=65_536).contains(&held), "{held} bytes");
 }
 
-/// The stream keeps acknowledged data however many subflows are refused a segment at the same time.
+/// The stream keeps acknowledged data although several subflows are refused a segment at the same time.
 #[test]
 fn refused_data_on_several_subflows_is_not_lost() {
     let (mut remote, _) = TestPeer::open(Config { receive_block: 0, ..Config::default() });
@@ -376,14 +377,15 @@ fn refused_data_on_several_subflows_is_not_lost() {
     assert_eq!(remote.host.readable(remote.connection), 101_100, "all that was acknowledged is there");
 }
 
-/// The missing data waits on the only subflow behind a segment that finds no space, in the subflow's queue or yet to be sent. The stream
-/// makes progress, and only that segment has to be retransmitted at the data level.
+/// The missing data is behind a segment without space on the only subflow, in its queue or not yet sent. The
+/// stream makes progress, and only that segment is retransmitted at the data level.
 #[test]
 fn no_connection_is_stuck_after_memory_pressure() {
     for queued in [true, false] {
         let (mut remote, _) = TestPeer::open(Config { receive_block: 0, ..Config::default() });
         remote.send_data(remote.flow, 1, 1, 100);
-        // Data behind a hole of the subflow, or early in its order. What finds no space lies in the hole, or behind.
+        // Data behind a gap of the subflow, or early in its order. The data without space is in the gap, or
+        // after it.
         let (hole, mut next) = if queued { (101, 1_101) } else { (100_101, 101) };
         for number in 0..100_u64 {
             let data = if queued { 101 } else { 1_101 };
@@ -403,7 +405,7 @@ fn no_connection_is_stuck_after_memory_pressure() {
         }
         let kept = if queued { 100_100 } else { 101_100 };
         assert_eq!(remote.host.readable(remote.connection), kept, "what was missing is there");
-        // What found no space comes again at the data level.
+        // Refused data is retransmitted at the data level.
         remote.host.read_all(remote.now, remote.connection, |_| ());
         remote.send_data(remote.flow, next + if queued { 0 } else { 2_000 }, kept + 1, 2_000);
         assert_eq!(remote.host.readable(remote.connection), 2_000);

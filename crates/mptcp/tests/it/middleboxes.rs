@@ -10,8 +10,8 @@ use mptcp_wire::Segment;
 const SIZE: usize = 400_000;
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// A transfer up and one down over two paths through a box; panics unless both arrive. Returns what the
-/// two ends speak at the end.
+/// Transfers in both directions over two paths through a middlebox; panics unless both arrive. Returns the
+/// final modes of both ends.
 fn through(version: Version, checksum: bool, rule: Rule) -> (Pair, [Mode; 2]) {
     let config = Config { version, checksum, ..Config::default() };
     let mut pair = Pair::builder().seed(7).links(&[10, 15]).config(config).connect();
@@ -67,7 +67,7 @@ fn no_middlebox() {
 
 #[test]
 fn sequence_numbers_are_rewritten() {
-    // Each direction of each path has an offset of its own, as firewalls that randomise have.
+    // Each direction of each path has its own offset, like firewalls that randomise sequence numbers.
     let offset = |to_server: bool, path: usize| {
         0x3141_5926_u32.wrapping_mul(1 + path as u32 * 2 + u32::from(to_server))
     };
@@ -97,7 +97,7 @@ fn addresses_and_ports_are_translated() {
             Box::new(|to_server, _, segment| {
                 let mut segment = segment.clone();
                 let end = if to_server { &mut segment.source } else { &mut segment.destination };
-                // The same host number on each private network, and a port of the box's.
+                // The same host number on each private network, and a port of the NAT.
                 if let std::net::IpAddr::V4(address) = end.ip() {
                     let [a, b, c, d] = address.octets();
                     let (host, port) = if to_server {
@@ -160,7 +160,7 @@ fn joins_are_stripped_of_their_options() {
 
 #[test]
 fn segments_are_split_and_each_part_has_the_options_of_the_whole() {
-    // What segmentation offload does with what it does not know.
+    // Segmentation offload copies unknown options to each part.
     both(
         || {
             Box::new(|_, _, segment| {
@@ -197,7 +197,7 @@ fn segments_are_joined_and_the_options_of_the_second_are_lost() {
                     }
                     return Fate::Several(vec![first, segment.clone()]);
                 }
-                // Now and then a pair that follows each other.
+                // Joins consecutive segments from time to time.
                 count += 1;
                 if count % 20 == 0 && segment.payload.len() > 1000 {
                     kept[path] = Some(segment.clone());
@@ -205,7 +205,7 @@ fn segments_are_joined_and_the_options_of_the_second_are_lost() {
                 }
                 Fate::Deliver
             });
-            // The second half has no mapping: it goes again, or the connection becomes TCP.
+            // The second half has no mapping: it is retransmitted, or the connection falls back to TCP.
             let (_, [client, server]) = through(version, checksum, rule);
             assert_eq!(client, server, "{version:?}, checksum {checksum}");
         }
@@ -225,7 +225,7 @@ fn changed_payload_on_one_of_two_paths_is_detected_by_the_checksum() {
         });
         let (pair, modes) = through(version, true, rule);
         assert_eq!(modes, [Mode::Multipath; 2], "{version:?}");
-        // If the second path carried data at all, it was reset for it, and the data went again.
+        // If the second path carried data, it was reset and the data reinjected.
         let info = pair.client.info(pair.now, pair.connection).expect("open");
         let second = info.subflows.iter().find(|subflow| subflow.interface.0 == 1).expect("joined");
         assert!(
@@ -253,7 +253,8 @@ fn changed_payload_on_the_only_path_causes_fallback_to_tcp() {
         });
         let data = pattern(SIZE);
         pair.transfer(&data, LIMIT);
-        // What an application-level gateway wrote arrives as it wrote it (RFC 8684 section 3.7); the rest is intact.
+        // The data changed by an application-level gateway arrives changed (RFC 8684 section 3.7); the
+        // remaining data is intact.
         assert_eq!(pair.received[0].len(), SIZE, "{version:?}");
         let wrong = pair.received[0].iter().zip(&data).filter(|(a, b)| a != b).count();
         assert!(wrong <= 1, "{version:?}: {wrong} bytes differ");

@@ -29,7 +29,7 @@ impl Ear {
         self.0.lock().expect("nobody panicked").iter().map(|record| (record.at, record.event)).collect()
     }
 
-    /// What is told of the connection as a whole.
+    /// Events of the connection as a whole.
     fn said(&self) -> Vec<&'static str> {
         let of = |(_, event)| if let Event::Connection { what } = event { Some(what) } else { None };
         self.heard().into_iter().filter_map(of).collect()
@@ -60,7 +60,7 @@ fn stripped_options_are_reported_as_fallback() {
     assert_eq!(ear.said(), ["fell_back"]);
 }
 
-/// What is given to a subflow ahead of its window is told as it leaves, also what leaves as TCP's.
+/// Data queued ahead of the window is reported when it is sent, also after a fallback to TCP.
 #[test]
 fn queued_data_is_reported_when_it_is_sent() {
     for stripped in [false, true] {
@@ -105,7 +105,7 @@ fn fin_is_not_counted_as_payload() {
             |event| if let Event::Schedule { seq, bytes, .. } = event { Some((seq, bytes)) } else { None },
         )
         .collect();
-    // The SYN is 0.
+    // The SYN has offset 0.
     assert_eq!(seqs, [(1, 100)]);
 }
 
@@ -126,7 +126,7 @@ fn close_by_a_timer_is_reported_at_its_time() {
     assert_eq!(at, pair.now);
 }
 
-/// Kinds and times that nobody asked for are not told.
+/// Unwanted event types and times are not reported.
 #[test]
 fn observer_gets_only_the_wanted_events() {
     let (from, until) = (Duration::from_millis(30), Duration::from_millis(60));
@@ -179,7 +179,7 @@ fn numbers_are_displayed_with_units() {
 
 #[test]
 fn every_field_belongs_to_an_event() {
-    // What a kind says it has is filled: the numbers that are given are as many.
+    // Every field of an event type has a value.
     let fields = |kind: Kind| kind.fields().len();
     assert_eq!((fields(Kind::Subflow), fields(Kind::Connection), fields(Kind::OptionIn)), (0, 0, 1));
 }

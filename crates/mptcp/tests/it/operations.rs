@@ -16,7 +16,7 @@ use crate::random_operations::{Operation, OperationRunner, Settings, random_case
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
-/// Cases in an ordinary `cargo test`.
+/// Number of cases in `cargo test`.
 const CASES: u32 = 400;
 
 fn run(settings: &Settings, operations: &[Operation]) {
@@ -69,7 +69,7 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
 }
 
-/// The same case twice does the same: a failure can be had again.
+/// The same case gives the same run, so failures are reproducible.
 #[test]
 fn same_seed_gives_the_same_case() {
     let trace = || {

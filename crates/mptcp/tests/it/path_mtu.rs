@@ -8,10 +8,10 @@ use mptcp_wire::Segment;
 
 use crate::pair::{Fate, Pair, pattern};
 
-/// Segments that were too large.
+/// The segments that were too large.
 type Refused = Arc<Mutex<Vec<Segment>>>;
 
-/// From now on the first path drops packets of more than `most` bytes in both directions, with a record of them.
+/// From now on, the first path drops and records packets of more than `most` bytes in both directions.
 fn narrow(pair: &mut Pair, most: usize) -> Refused {
     let refused = Refused::default();
     let list = Arc::clone(&refused);
@@ -27,7 +27,7 @@ fn narrow(pair: &mut Pair, most: usize) -> Refused {
     refused
 }
 
-/// Sends data to the server for at most so long; a router answers what it drops, if it has an MTU to tell.
+/// Sends data to the server for this time; a router reports the dropped packets if it has an MTU.
 fn send(pair: &mut Pair, data: &[u8], refused: &Refused, mtu: Option<u32>, limit: Duration) {
     let start = pair.now;
     let before = pair.received[0].len();
@@ -64,7 +64,8 @@ fn reduced_path_mtu_costs_one_timeout_and_no_data() {
         send(&mut pair, &pattern(500_000), &refused, Some(1200), Duration::from_secs(10));
         let path = first(&pair);
         assert_eq!(path.pmtu, 1200);
-        // Larger ones had arrived: the router is believed when nothing does any more (RFC 5927 section 7.2).
+        // Larger packets have arrived: the router is believed only once nothing arrives any more (RFC 5927
+        // section 7.2).
         assert_eq!(path.timeouts, 1);
     }
 }
@@ -106,9 +107,10 @@ fn mtu_probing_detects_a_black_hole() {
         send(&mut pair, &pattern(4_000_000), &refused, None, Duration::from_secs(60));
         pair.run(Duration::from_secs(10));
         send(&mut pair, &pattern(4_000_000), &refused, None, Duration::from_secs(60));
-        // What it found by trying lies below; the more it carries, the closer.
+        // The probed MTU is below the limit; with more data it is closer.
         let found = first(&pair).pmtu;
-        // Who has received nothing leaves room for an acknowledgement of eight bytes that takes four.
+        // A host that has received nothing reserves space for an 8-byte data acknowledgement, which takes
+        // four.
         assert!((1270..=1304).contains(&found), "{links:?}: {found}");
     }
 }
@@ -126,8 +128,7 @@ fn mtu_probing_from_a_small_size_finds_the_mtu_without_loss() {
     assert_eq!((path.recoveries, path.timeouts), (0, 0));
 }
 
-/// S13: a host on the path that answers each segment by a packet size two bytes smaller than the last one has few flights
-/// retransmitted, not one for each message.
+/// S13: a router that reports an MTU two bytes smaller for each segment causes few retransmitted flights.
 #[test]
 fn decreasing_mtu_reports_cost_few_flights() {
     for config in [Config::tcp(), Config::default()] {

@@ -11,7 +11,7 @@ use mptcp_wire::{
     AddAddress, DataSequence, Dss, Flags, MpCapable, MpPrio, MptcpOption, Options, ResetReason,
 };
 
-/// RFC 8684 section 3.1: with the B flag, without H, or in another version the option is none.
+/// RFC 8684 section 3.1: MP_CAPABLE with the B flag, without H, or of another version is ignored.
 #[test]
 fn third_ack_with_an_unknown_option_falls_back_to_tcp() {
     let other = |version: u8, flags: u8, key: u64| {
@@ -49,12 +49,12 @@ fn announcements(sent: &[(Duration, mptcp_wire::Segment)]) -> usize {
     sent.iter().filter(|(_, segment)| segment.options.mptcp.iter().any(announces)).count()
 }
 
-/// RFC 8684 section 3.4.1: an echo has the fields of what it answers.
+/// RFC 8684 section 3.4.1: an echo has the fields of the ADD_ADDR that it acknowledges.
 #[test]
 fn only_an_echo_of_the_same_address_stops_an_announcement() {
     for (id, address, again) in [(4, [10, 0, 0, 4], 0), (4, [1, 2, 3, 4], 2), (90, [10, 0, 0, 4], 2)] {
         let (mut remote, _) = TestPeer::open(announcing());
-        // The first data, after which the host announces; it never sends any itself.
+        // After the first data, the host announces its address; it never sends data itself.
         remote.send_data(remote.flow, 1, 1, 100);
         let echo = AddAddress { echo: true, id, address: address.into(), port: None, hmac: None };
         remote.send(remote.flow, 101, 1, |ack| ack.options.mptcp.push(MptcpOption::AddAddress(echo)));
@@ -63,7 +63,7 @@ fn only_an_echo_of_the_same_address_stops_an_announcement() {
     }
 }
 
-/// RFC 8684 section 3.3.3: the peer's stream is over, ours is not.
+/// RFC 8684 section 3.3.3: the peer's stream is over, the host's is not.
 #[test]
 fn fin_after_a_data_fin_keeps_the_sending_direction_open() {
     let (mut remote, _) = TestPeer::open(Config::default());
@@ -105,7 +105,7 @@ fn fast_close_by_rst_resets_the_other_subflows() {
     assert!(remote.events.contains(&EventKind::Closed(CloseReason::Reset(None))));
 }
 
-/// RFC 8684 section 3.7: the infinite mapping comes with the data that it maps.
+/// RFC 8684 section 3.7: the infinite mapping arrives with the data that it maps.
 #[test]
 fn zero_length_mapping_without_data_is_no_fallback() {
     let (mut remote, _) = TestPeer::open(Config::default());
@@ -121,8 +121,8 @@ fn zero_length_mapping_without_data_is_no_fallback() {
     assert_eq!(remote.mode(), Mode::Plain);
 }
 
-/// RFC 8684 section 3.7: only while what came on the subflow is the stream, byte for byte. What a peer had repeated there would
-/// be read twice from where the mappings end.
+/// RFC 8684 section 3.7: fallback is possible only while the subflow carried the stream byte by byte.
+/// Repeated data would otherwise be read twice.
 #[test]
 fn no_fallback_after_the_peer_repeated_data() {
     for repeats in [false, true] {
@@ -140,7 +140,7 @@ fn no_fallback_after_the_peer_repeated_data() {
     }
 }
 
-/// RFC 8684 section 3.3.8: the address id is of version 0.
+/// RFC 8684 section 3.3.8: MP_PRIO with an address ID belongs to version 0.
 #[test]
 fn mp_prio_in_version_0_format_is_ignored() {
     let (mut remote, _) = TestPeer::open(Config::default());
@@ -156,7 +156,7 @@ fn mp_prio_in_version_0_format_is_ignored() {
     }
 }
 
-/// A client that has yet to see a DSS, an announcement to it, and the client's address and key.
+/// A client without a DSS so far, an ADD_ADDR for it, and the client's address and key.
 fn client_with_keys() -> (mptcp::Endpoint, mptcp::ConnectionId, mptcp_wire::Segment, u64) {
     let mut host = mptcp::Endpoint::new(mptcp_clock::Rng::new(7, "client"));
     let near = host.add_interface([10, 0, 0, 1].into(), false);
@@ -182,7 +182,8 @@ fn client_with_keys() -> (mptcp::Endpoint, mptcp::ConnectionId, mptcp_wire::Segm
 
 const NOW: mptcp_clock::Instant = mptcp_clock::Instant::from_nanos(1_000_000_000);
 
-/// Its keys would go beside the echo, and both do not fit one header. The signature shows that they are not needed.
+/// The keys and the echo do not fit into one header. The HMAC of the ADD_ADDR shows that the keys are not
+/// needed.
 #[test]
 fn add_addr_before_any_dss_is_echoed_and_confirms_the_keys() {
     for valid in [true, false] {
@@ -265,8 +266,8 @@ fn syn_is_retransmitted_up_to_its_limit() {
     assert_eq!((syns, now.as_millis()), (vec![0, 1000], 3000));
 }
 
-/// Linux acknowledges a segment before it takes it to the connection, and its DATA_ACK comes with the next
-/// acknowledgement only: whoever waited for that before sending a small rest would wait for ever.
+/// Linux acknowledges a segment before it passes it to the connection, so the DATA_ACK follows with the next
+/// acknowledgement. A partial segment must not wait for that DATA_ACK.
 #[test]
 fn partial_segment_waits_only_for_acknowledgements_of_its_subflow() {
     let (mut remote, _) = TestPeer::open(Config::default());
@@ -280,7 +281,7 @@ fn partial_segment_waits_only_for_acknowledgements_of_its_subflow() {
     assert_eq!(sent.iter().map(|segment| segment.payload.len()).sum::<usize>(), 600 - first as usize);
 }
 
-/// Data that only a subflow acknowledged goes again on it when no other may carry any: a backup may not.
+/// Data acknowledged only on its subflow is retransmitted there if only a backup remains.
 #[test]
 fn data_without_a_data_ack_is_reinjected_if_only_a_backup_remains() {
     let (mut remote, _) = TestPeer::open(Config::default());
@@ -298,8 +299,8 @@ fn data_without_a_data_ack_is_reinjected_if_only_a_backup_remains() {
     assert_eq!((segment.destination, &segment.payload[..]), (remote.flow.peer, &[7; 50][..]));
 }
 
-/// Linux's client that is closed while it handles the SYN/ACK says a DATA_FIN in place of its keys, and never the keys. Where
-/// a repeated SYN/ACK brings none either the connection is TCP's, as it is to Linux's server.
+/// Linux's client that is closed while it handles the SYN/ACK sends a DATA_FIN instead of its keys. If a
+/// retransmitted SYN/ACK brings no keys either, the connection falls back to TCP, as in Linux's server.
 #[test]
 fn fin_instead_of_the_keys_falls_back_to_tcp() {
     let end = |remote: &TestPeer, data: u64| Dss { data_fin: true, ..remote.dss(1, Some((data, 0, 1))) };
@@ -312,7 +313,7 @@ fn fin_instead_of_the_keys_falls_back_to_tcp() {
     remote.send(remote.flow, 1, 1, |ack| ack.options.dss = Some(dss));
     assert!(remote.events.contains(&EventKind::Accepted), "{:?}", remote.events);
     assert_eq!(remote.mode(), Mode::Plain);
-    // Where data went before, it comes again with the keys.
+    // Data sent before is retransmitted with the keys.
     let mut remote = TestPeer::begun(Config::default());
     remote.sleep(Duration::from_millis(1500));
     let dss = end(&remote, 101);

@@ -14,6 +14,6 @@ fn historical_configuration_has_the_rules_of_the_early_kernels() {
     assert_ne!(new.opportunistic_rule, OpportunisticRule::Original);
     assert!(old.penalisation && !new.penalisation);
     assert_eq!(old.penalty_rule, PenaltyRule::Original);
-    // What else papers switched on, they name.
+    // The papers name any other enabled feature.
     assert!(!old.autotuning && !old.cwnd_capping);
 }

@@ -1,23 +1,23 @@
 //! Minimal sequences of operations that once failed with Linux's subflow queues, found by random operations.
 
 use crate::random_operations::{Operation, Path, Side, Strip};
-use crate::regressions::{advance, bare, check, check_two, drop_at, path, plain_mechanisms, write};
+use crate::regressions::{Case, advance, bare, both, drop_at, path, plain_mechanisms, write};
 use mptcp::congestion::{Bbr, Reno};
 use mptcp::path_manager::NdiffPorts;
 use mptcp::scheduler::RoundRobin;
 use mptcp::{Config, LinuxCompat, LinuxStack, Mechanisms, SpuriousLoss};
 
-/// Queues, and nothing else of Linux's stack.
+/// The subflow queues without the other features of Linux's stack.
 fn queues() -> LinuxStack {
     LinuxStack { subflow_queues: true, ..LinuxStack::default() }
 }
 
-/// Without what is not drawn.
+/// Settings without random features.
 fn drawn() -> Config {
     Config { restart_after_idle: None, small_queues: None, byte_counting: false, ..bare() }
 }
 
-/// Data that has to go again once the DATA_FIN went does not stop that from going again, too.
+/// Data to be retransmitted after a DATA_FIN does not stop the retransmission of the DATA_FIN.
 #[test]
 fn lost_data_fin_is_retransmitted_after_retransmitted_data() {
     let side = Config {
@@ -47,12 +47,11 @@ fn lost_data_fin_is_retransmitted_after_retransmitted_data() {
         ..side
     };
     let from_server = |bytes| Operation::Write { side: Side::Server, bytes };
-    check_two(
-        2_548_959_761_964_224_763,
-        client,
-        server,
-        vec![path(66), Path { loss_percent: 16, ..path(0) }, path(0)],
-        &[
+    Case {
+        seed: 2_548_959_761_964_224_763,
+        ends: [client, server],
+        paths: vec![path(66), Path { loss_percent: 16, ..path(0) }, path(0)],
+        operations: &[
             from_server(6990),
             Operation::Duplicate { at: 0 },
             advance(1),
@@ -80,10 +79,11 @@ fn lost_data_fin_is_retransmitted_after_retransmitted_data() {
             advance(1),
             Operation::Close { side: Side::Client },
         ],
-    );
+    }
+    .check();
 }
 
-/// A join that failed makes all data go again, but not to a peer that has fallen back: it would take it for more.
+/// After a failed join, data is not reinjected to a peer that has fallen back, which would read it twice.
 #[test]
 fn nothing_is_reinjected_if_options_are_stripped() {
     let side = Config {
@@ -95,15 +95,23 @@ fn nothing_is_reinjected_if_options_are_stripped() {
         send_buffer: 2000,
         ..bare()
     };
-    check(
-        5_903_132_965_631_100,
-        side,
-        vec![path(79), path(143)],
-        &[advance(500), drop_at(0), write(1), write(1), Operation::Join { at: 6206 }, advance(144)],
-    );
+    Case {
+        seed: 5_903_132_965_631_100,
+        ends: both(side),
+        paths: vec![path(79), path(143)],
+        operations: &[
+            advance(500),
+            drop_at(0),
+            write(1),
+            write(1),
+            Operation::Join { at: 6206 },
+            advance(144),
+        ],
+    }
+    .check();
 }
 
-/// What a subflow carries already is not given to it again because acknowledgements take long.
+/// Data is not reinjected on its own subflow because of late acknowledgements.
 #[test]
 fn slow_subflow_does_not_get_its_own_data_again() {
     let side = Config {
@@ -130,11 +138,11 @@ fn slow_subflow_does_not_get_its_own_data_again() {
         spurious_loss: Some(SpuriousLoss { undo: false, frto: false }),
         ..drawn()
     };
-    check(
-        15_855_678_494_473_720_331,
-        side,
-        vec![Path { loss_percent: 9, rate: 11_545_733, queue_ms: 15, ..path(49) }],
-        &[
+    Case {
+        seed: 15_855_678_494_473_720_331,
+        ends: both(side),
+        paths: vec![Path { loss_percent: 9, rate: 11_545_733, queue_ms: 15, ..path(49) }],
+        operations: &[
             write(123_735),
             Operation::Step,
             Operation::Step,
@@ -144,9 +152,10 @@ fn slow_subflow_does_not_get_its_own_data_again() {
             Operation::Write { side: Side::Server, bytes: 2579 },
             Operation::Join { at: 29_795 },
         ],
-    );
+    }
+    .check();
 }
-/// The peer fell back, and its word of that is slower than the reset of a join.
+/// The peer fell back, and its notification is slower than the reset of a join.
 #[test]
 fn failed_join_causes_no_reinjection() {
     let side = Config {
@@ -163,11 +172,11 @@ fn failed_join_causes_no_reinjection() {
         spurious_loss: Some(SpuriousLoss { undo: false, frto: true }),
         ..drawn()
     };
-    check(
-        9_520_013_407_421_030_665,
-        side,
-        vec![Path { loss_percent: 6, ..path(152) }, Path { jitter_us: 13_963, ..path(94) }],
-        &[
+    Case {
+        seed: 9_520_013_407_421_030_665,
+        ends: both(side),
+        paths: vec![Path { loss_percent: 6, ..path(152) }, Path { jitter_us: 13_963, ..path(94) }],
+        operations: &[
             drop_at(0),
             advance(1497),
             write(6141),
@@ -177,10 +186,11 @@ fn failed_join_causes_no_reinjection() {
             Operation::Corrupt { at: 900, position: 0, bit: 0 },
             advance(0),
         ],
-    );
+    }
+    .check();
 }
 
-/// The options of joins are eaten, and those of data: a SYN/ACK without them is no reason to send anything again.
+/// Options of joins and data are stripped: a SYN/ACK without options must not cause reinjection.
 #[test]
 fn join_answered_as_tcp_causes_no_reinjection() {
     let small = Config { receive_buffer: 2000, send_buffer: 2000, initial_window: 1, ..bare() };
@@ -191,12 +201,11 @@ fn join_answered_as_tcp_causes_no_reinjection() {
         ..small.clone()
     };
     let what = Strip { syn: [true, false], other: [true, false] };
-    check_two(
-        263_978_622_165_919_099,
-        client,
-        Config { max_subflows: 0, ..small },
-        vec![path(0)],
-        &[
+    Case {
+        seed: 263_978_622_165_919_099,
+        ends: [client, Config { max_subflows: 0, ..small }],
+        paths: vec![path(0)],
+        operations: &[
             write(719),
             advance(1),
             advance(0),
@@ -205,9 +214,10 @@ fn join_answered_as_tcp_causes_no_reinjection() {
             write(1),
             advance(0),
         ],
-    );
+    }
+    .check();
 }
-/// Nobody was there to take it when its subflow ended.
+/// No other subflow existed when the subflow ended.
 #[test]
 fn data_of_a_dead_subflow_is_reinjected_on_the_next() {
     let side = Config {
@@ -234,11 +244,14 @@ fn data_of_a_dead_subflow_is_reinjected_on_the_next() {
     };
     let side = Config { mechanisms: plain_mechanisms(), delayed_ack: false, ..side };
     let server = |bytes| Operation::Write { side: Side::Server, bytes };
-    check(
-        13_755_085_771_306_007_135,
-        side,
-        vec![Path { loss_percent: 1, ..path(121) }, Path { jitter_us: 1, loss_percent: 36, ..path(72) }],
-        &[
+    Case {
+        seed: 13_755_085_771_306_007_135,
+        ends: both(side),
+        paths: vec![
+            Path { loss_percent: 1, ..path(121) },
+            Path { jitter_us: 1, loss_percent: 36, ..path(72) },
+        ],
+        operations: &[
             advance(1),
             advance(121),
             write(1),
@@ -260,10 +273,11 @@ fn data_of_a_dead_subflow_is_reinjected_on_the_next() {
             server(1),
             Operation::Backup { side: Side::Client, path: 187, backup: true },
         ],
-    );
+    }
+    .check();
 }
 
-/// A scheduler that would rather wait, while nothing is under way, has a closed window asked for all the same.
+/// A scheduler that prefers to wait while nothing is in flight must not stop window probes.
 #[test]
 fn closed_window_is_probed_regardless_of_the_scheduler() {
     let side = Config {
@@ -287,16 +301,15 @@ fn closed_window_is_probed_regardless_of_the_scheduler() {
         scheduler: RoundRobin::default().into(),
         ..side
     };
-    check_two(
-        141_970_801_837_978_274,
-        client,
-        server,
-        vec![
+    Case {
+        seed: 141_970_801_837_978_274,
+        ends: [client, server],
+        paths: vec![
             Path { jitter_us: 15_156, rate: 10_869_408, ..path(21) },
             Path { rate: 2_185_426, ..path(24) },
             path(27),
         ],
-        &[
+        operations: &[
             Operation::Step,
             Operation::Duplicate { at: 0 },
             advance(1),
@@ -312,10 +325,11 @@ fn closed_window_is_probed_regardless_of_the_scheduler() {
             drop_at(9637),
             advance(0),
         ],
-    );
+    }
+    .check();
 }
 
-/// What was given to a queue by the data level's window leaves as TCP's no sooner than that window has room.
+/// Data queued under the window of the data level is sent only within TCP's window.
 #[test]
 fn data_queued_before_a_fallback_waits_for_the_tcp_window() {
     let side = Config {
@@ -339,11 +353,11 @@ fn data_queued_before_a_fallback_waits_for_the_tcp_window() {
         mechanisms: Mechanisms { autotuning: true, ..plain_mechanisms() },
         ..drawn()
     };
-    check(
-        0,
-        side,
-        vec![Path { rate: 727_112, queue_ms: 31, ..path(93) }],
-        &[
+    Case {
+        seed: 0,
+        ends: both(side),
+        paths: vec![Path { rate: 727_112, queue_ms: 31, ..path(93) }],
+        operations: &[
             Operation::Duplicate { at: 0 },
             write(4273),
             drop_at(4406),
@@ -352,5 +366,6 @@ fn data_queued_before_a_fallback_waits_for_the_tcp_window() {
             Operation::Join { at: 4135 },
             advance(0),
         ],
-    );
+    }
+    .check();
 }

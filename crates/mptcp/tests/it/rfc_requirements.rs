@@ -17,7 +17,7 @@ fn payload(sent: &[Segment]) -> usize {
     sent.iter().map(|segment| segment.payload.len()).sum()
 }
 
-/// RFC 9293 section 3.8.6: into a window that shrank or closed goes nothing new.
+/// RFC 9293 section 3.8.6: no new data is sent into a shrunk or closed window.
 #[test]
 fn shrunk_window_is_respected() {
     for (window, room) in [(0, 0), (1000, 536)] {
@@ -30,7 +30,7 @@ fn shrunk_window_is_respected() {
         remote.host.write(remote.now, remote.connection, Bytes::from(vec![1; 20_000]));
         let sent = remote.collect();
         assert_eq!(payload(&sent), room, "a window of {window}");
-        // An older segment that was overtaken opens nothing.
+        // An older, overtaken segment does not open the window.
         let sent = remote.send(remote.flow, 1, 1, |ack| ack.window = 50_000);
         assert_eq!(payload(&sent), 0);
         let sent = remote.send(remote.flow, 1, 2001 + room as u32, |ack| ack.window = 50_000);
@@ -38,12 +38,12 @@ fn shrunk_window_is_respected() {
     }
 }
 
-/// RFC 5681 section 3.2: three duplicates are enough, also after the connection was idle and the window moved meanwhile.
+/// RFC 5681 section 3.2: three duplicates are enough, even after an idle time with a window change.
 #[test]
 fn three_duplicate_acks_after_idle_trigger_fast_retransmit() {
     let config = Config { sack: false, rack: false, ..plain() };
     let (mut remote, _) = TestPeer::open(config);
-    // Idle, with another window than before.
+    // Idle, with a different window.
     remote.send(remote.flow, 1, 1, |ack| ack.window = 30_000);
     remote.host.write(remote.now, remote.connection, Bytes::from(vec![1; 5000]));
     let first = remote.collect();
@@ -55,7 +55,7 @@ fn three_duplicate_acks_after_idle_trigger_fast_retransmit() {
     }
 }
 
-/// RFC 9293 section 3.10.5: aborting in SYN-SENT tells nobody.
+/// RFC 9293 section 3.10.5: an abort in SYN-SENT sends nothing.
 #[test]
 fn abort_in_syn_sent_sends_nothing() {
     let mut host = Endpoint::new(Rng::new(7, "host"));
@@ -67,7 +67,7 @@ fn abort_in_syn_sent_sends_nothing() {
     assert!(host.poll_transmit(now).is_none());
 }
 
-/// RFC 7323 section 3.2: resets carry timestamps too.
+/// RFC 7323 section 3.2: resets have timestamps.
 #[test]
 fn resets_have_timestamps() {
     let mut host = Endpoint::new(Rng::new(7, "host"));
@@ -93,7 +93,7 @@ fn resets_have_timestamps() {
     assert!(reset.flags.rst() && reset.options.timestamps.is_some_and(|ts| ts.echo == 78), "{reset:?}");
 }
 
-/// RFC 8684 section 3.7: the answer to MP_FAIL speaks of the peer's data sequence numbers.
+/// RFC 8684 section 3.7: the response to MP_FAIL has data sequence numbers of the peer.
 #[test]
 fn mp_fail_response_has_the_data_sequence_number_of_the_peer() {
     let (mut remote, _) = TestPeer::open(Config { checksum: false, ..Config::default() });
@@ -107,8 +107,8 @@ fn mp_fail_response_has_the_data_sequence_number_of_the_peer() {
     assert_eq!(told, Some(TestPeer::number(11)));
 }
 
-/// RFC 8684 section 3.7: a failed checksum is told, with the data acknowledgement, until the peer answers: the first MP_FAIL
-/// is lost here.
+/// RFC 8684 section 3.7: MP_FAIL is repeated with the data acknowledgement until the peer responds. The first
+/// MP_FAIL is lost here.
 #[test]
 fn mp_fail_is_repeated_until_it_is_answered() {
     let config = || Config { checksum: true, ..Config::default() };
@@ -143,7 +143,8 @@ fn mp_fail_is_repeated_until_it_is_answered() {
     assert!((2..=17).contains(&fails.count()));
 }
 
-/// RFC 8985 section 7.3: the probe for a lost tail takes new data where there is some, even if it waits for more.
+/// RFC 8985 section 7.3: a tail loss probe sends new data if there is some, even if Nagle's algorithm holds
+/// it.
 #[test]
 fn tail_loss_probe_sends_new_data() {
     let mut pair = Pair::builder().seed(9).links(&[50]).config(Config::tcp()).connect();
@@ -157,7 +158,7 @@ fn tail_loss_probe_sends_new_data() {
     );
     pair.client.write(pair.now, pair.connection, Bytes::from(vec![1; 1000]));
     pair.settle();
-    // Nagle's algorithm holds this back.
+    // Nagle's algorithm holds this data.
     pair.client.write(pair.now, pair.connection, Bytes::from(vec![2; 10]));
     pair.settle();
     pair.run(Duration::from_millis(450));
@@ -166,7 +167,7 @@ fn tail_loss_probe_sends_new_data() {
     assert_eq!(sent, [1, 2], "first the segment, then the probe");
 }
 
-/// Linux's variant of Nagle's algorithm: what is full and in flight does not hold a small segment back.
+/// Minshall's variant of Nagle's algorithm: full segments in flight do not delay a partial segment.
 #[test]
 fn minshall_waits_only_for_partial_segments() {
     for (minshall, expected) in [(false, 1), (true, 2)] {
@@ -182,7 +183,8 @@ fn minshall_waits_only_for_partial_segments() {
     }
 }
 
-/// A peer that never answers window probes is gone after fifteen (X10); one that answers may keep its window closed.
+/// X10: a peer that ignores 15 window probes is considered dead; a responding peer may keep its window
+/// closed.
 #[test]
 fn closed_window_and_an_unresponsive_peer_end_a_connection() {
     let closed = |answers: bool| {
@@ -205,7 +207,7 @@ fn closed_window_and_an_unresponsive_peer_end_a_connection() {
     assert!(!closed(true).0);
 }
 
-/// RFC 9293 section 3.8.4: a peer that is silent is asked, and gone when it does not answer; one that answers is not.
+/// RFC 9293 section 3.8.4: keepalive probes detect a silent peer that does not respond.
 #[test]
 fn keepalive_detects_a_dead_peer() {
     let keepalive = Keepalive { idle: Duration::from_secs(10), interval: Duration::from_secs(2), probes: 3 };
@@ -234,7 +236,7 @@ fn keepalive_detects_a_dead_peer() {
     assert_eq!(remote.host.connections().count(), 1);
 }
 
-/// Two of ours open further subflows while the connection is idle (RFC 8684 section 3.2 wants a DSS first).
+/// Two endpoints of this crate open further subflows while idle (RFC 8684 section 3.2 requires a DSS first).
 #[test]
 fn idle_connection_opens_subflows() {
     let mut pair = Pair::builder().seed(9).links(&[10, 20]).connect();
@@ -244,7 +246,7 @@ fn idle_connection_opens_subflows() {
     assert_eq!((info.bytes_sent, info.bytes_received), (0, 0));
 }
 
-/// A subflow that a NAT forgot is reset, and comes back; without end only if the path works in between.
+/// A subflow that a NAT has forgotten is reset and reopened, repeatedly only if the path works in between.
 #[test]
 fn reset_subflow_is_reopened() {
     let mut pair = Pair::builder().seed(9).links(&[10, 20]).connect();
@@ -262,7 +264,7 @@ fn reset_subflow_is_reopened() {
         reset.flags = Flags::RST;
         let theirs = pair.server.info(pair.now, pair.accepted.unwrap()).unwrap();
         assert!(!theirs.subflows.is_empty());
-        // As a NAT box would: with the number that comes next.
+        // As a NAT would: with the expected sequence number.
         pair.keep_log = true;
         pair.transfer(&pattern(50_000), Duration::from_secs(5));
         let last =
@@ -276,7 +278,7 @@ fn reset_subflow_is_reopened() {
     }
 }
 
-/// A connection that loses all its paths while it is idle lives on when one of them comes back.
+/// A connection that loses all paths while idle continues when one of them returns.
 #[test]
 fn an_idle_connection_survives_the_loss_of_its_path() {
     let mut pair = Pair::builder().seed(9).links(&[10]).connect();
@@ -285,7 +287,7 @@ fn an_idle_connection_survives_the_loss_of_its_path() {
     pair.run(Duration::from_secs(1));
     let info = pair.client.info(pair.now, pair.connection).unwrap();
     let first = &info.subflows[0];
-    // Both ends learn from a box on the way that it knows the subflow no more.
+    // A middlebox resets the forgotten subflow at both ends.
     for to_server in [false, true] {
         let (from, to) = if to_server { (first.local, first.remote) } else { (first.remote, first.local) };
         let mut reset = Segment::new(from, to);
@@ -298,7 +300,7 @@ fn an_idle_connection_survives_the_loss_of_its_path() {
     assert_eq!(pair.received[0].len(), 100_000);
 }
 
-/// The sequence number that comes next from one side, as its last segment showed.
+/// Next sequence number of one side, from its last segment.
 fn next_number(pair: &Pair, of_client: bool) -> mptcp_wire::Seq {
     let last = pair
         .log
@@ -308,7 +310,7 @@ fn next_number(pair: &Pair, of_client: bool) -> mptcp_wire::Seq {
     last.reduce(|most, next| if next.offset_from(most) > 0 { next } else { most }).unwrap()
 }
 
-/// Resets that say that the connection is unknown, or that the path is not wanted, are final.
+/// Resets with the reasons for an unknown connection or an unwanted path are final.
 #[test]
 fn refused_join_is_not_retried() {
     let server = Config { max_subflows: 0, ..Config::default() };
@@ -327,7 +329,7 @@ fn refused_join_is_not_retried() {
     assert!(pair.log.iter().any(|(_, up, _, s)| !up && told(s)));
 }
 
-/// RFC 7413 section 4.2.2: what the server took of a SYN's data is not sent again, the rest is.
+/// RFC 7413 section 4.2.2: accepted data of a SYN is not retransmitted, the remaining data is sent.
 #[test]
 fn partially_acknowledged_syn_data_is_sent_again() {
     let mut host = Endpoint::new(Rng::new(7, "host"));
@@ -351,7 +353,7 @@ fn partially_acknowledged_syn_data_is_sent_again() {
     assert_eq!(sent[0].acknowledgment.value(), 10);
 }
 
-/// A peer that acknowledges its subflow and never the data, and then falls silent, does not hold a connection for ever.
+/// A peer that acknowledges only its subflow, and then becomes silent, does not keep a connection forever.
 #[test]
 fn missing_data_acks_end_a_connection() {
     let (mut remote, _) = TestPeer::open(Config::default());
@@ -362,7 +364,7 @@ fn missing_data_acks_end_a_connection() {
     remote.send(remote.flow, 11, 501, |ack| ack.options.dss = Some(dss));
     let sent = remote.sleep(Duration::from_secs(7200));
     assert!(remote.events.contains(&EventKind::Closed(CloseReason::TimedOut)), "{} segments", sent.len());
-    // While it answers, it is alive.
+    // A peer that responds is alive.
     let (mut remote, _) = TestPeer::open(Config::default());
     remote.send_data(remote.flow, 1, 1, 10);
     remote.host.write(remote.now, remote.connection, Bytes::from(vec![1; 500]));
@@ -379,7 +381,7 @@ fn missing_data_acks_end_a_connection() {
     assert!(!remote.events.iter().any(|event| matches!(event, EventKind::Closed(_))));
 }
 
-/// What is over opens nothing more, also when both comes at the same moment.
+/// A closed connection opens no subflow, even if both happen at the same time.
 #[test]
 fn closed_connection_opens_no_subflow() {
     let config = Config { close_timeout: Duration::from_secs(1), ..Config::default() };

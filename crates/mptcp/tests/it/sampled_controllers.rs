@@ -11,7 +11,8 @@ use mptcp_clock::{Duration, Instant};
 
 use crate::pair::{Fate, Pair};
 
-/// A window of so many segments, a pace in bytes a second, and how often a path began anew.
+/// A controller with a fixed window in segments and a fixed pacing rate in bytes per second, which counts
+/// restarts.
 #[derive(Debug)]
 struct Fixed {
     segments: u64,
@@ -40,7 +41,7 @@ impl CongestionControl for Fixed {
     }
 }
 
-/// Over a path of 10 ms, after a byte that sets window and pace.
+/// A path of 10 ms, after one byte that sets window and pacing rate.
 fn pair(segments: u64, pace: f64) -> (Pair, Arc<AtomicU64>) {
     let restarts = Arc::new(AtomicU64::new(0));
     let mut pair = Pair::builder().seed(2).links(&[10]).config(Config::tcp()).connect();
@@ -53,7 +54,7 @@ fn pair(segments: u64, pace: f64) -> (Pair, Arc<AtomicU64>) {
     (pair, restarts)
 }
 
-/// Segments of data that have left.
+/// Data segments that were sent.
 fn left(pair: &Pair) -> usize {
     pair.log.iter().filter(|(_, to_server, _, segment)| *to_server && !segment.payload.is_empty()).count()
 }
@@ -71,7 +72,7 @@ fn one_segment_window_does_not_restart_after_idle_with_each_segment() {
 
 #[test]
 fn probe_and_first_retransmission_after_a_timeout_are_not_paced() {
-    // A segment a second and a half.
+    // 1.5 segments per second.
     let (mut pair, _) = pair(10, 1000.0);
     pair.rule = Box::new(|_, _, _| Fate::Drop);
     pair.client.write(pair.now, pair.connection, Bytes::from(vec![0; 1400]));

@@ -11,7 +11,7 @@ use mptcp::scheduler::Linux;
 use mptcp::{Config, LinuxStack};
 use mptcp_clock::Duration;
 
-/// What the peer offers at first, bytes.
+/// Initial window of the peer, bytes.
 const WHOLE: u64 = 60_000;
 
 fn configs() -> [(&'static str, Config); 4] {
@@ -27,15 +27,15 @@ fn configs() -> [(&'static str, Config); 4] {
     ]
 }
 
-/// The peer offers `window` bytes for two seconds, and drops what lies beyond. The sender sends no more than it was promised before,
-/// and goes on when the window opens.
+/// The peer offers `window` bytes for two seconds, and drops data beyond. The sender sends only data within
+/// earlier windows, and continues when the window opens.
 #[test]
 fn shrinking_window_causes_no_stall_and_is_respected() {
     for (name, config) in configs() {
         for window in [0_u32, 1, 700, 5_000] {
             let mut pair = Pair::builder().links(&[10, 30]).config(config.clone()).connect();
             let (is_small, scale) = (Rc::new(Cell::new(false)), Cell::new(0_u32));
-            // By path: the latest acknowledgement, and how many bytes were sent while the window was small.
+            // Per path: the latest acknowledgement, and the bytes sent while the window was small.
             let acknowledged = RefCell::new([0_u32; 2]);
             let sent = Rc::new(Cell::new(0_u64));
             let (small, count) = (Rc::clone(&is_small), Rc::clone(&sent));
@@ -64,7 +64,7 @@ fn shrinking_window_causes_no_stall_and_is_respected() {
             is_small.set(true);
             pair.run(Duration::from_secs(2));
             let during = sent.get();
-            // What was promised, and retransmissions of it at timeouts that double.
+            // Data within earlier windows, and its retransmissions with doubling timeouts.
             assert!(during <= 3 * WHOLE, "{name}: {during} bytes into a window of {window}");
             let in_flight: u64 = {
                 let info = pair.client.info(pair.now, pair.connection).unwrap();

@@ -9,10 +9,10 @@ use mptcp_clock::{Duration, Instant};
 
 const MSS: u64 = 1000;
 
-/// Loss probability and round-trip time in milliseconds.
+/// Loss probability and RTT in milliseconds.
 type Link = (f64, u64);
 
-/// The cases of the fluid check: `references.md` 1.10 gives 447, 704 and 2235 packets a second.
+/// Cases of the fluid model: `references.md` 1.10 gives 447, 704 and 2235 packets per second.
 const CASES: [&[Link]; 4] =
     [&[(1e-3, 100), (1e-3, 100)], &[(1e-2, 20), (1e-3, 150)], &[(1e-3, 20), (4e-3, 20)], &[(1e-3, 100)]];
 
@@ -28,8 +28,8 @@ fn path(segments: u64, rtt_ms: u64) -> Path {
     }
 }
 
-/// Packets a second on each path where the mean increase and the mean decrease cancel: each packet is
-/// acknowledged, and takes the share `p` of half the window with it.
+/// Packets per second on each path where the mean increase equals the mean decrease: each packet is
+/// acknowledged, and reduces the window by half with probability `p`.
 fn equilibrium(algorithm: &mut dyn CongestionControl, links: &[Link]) -> Vec<f64> {
     let mut paths: Vec<Path> = links.iter().map(|&(_, rtt)| path(10, rtt)).collect();
     let mut owed = vec![0.0; links.len()];
@@ -81,7 +81,7 @@ fn lias_equilibrium_is_one_reno_on_the_best_path() {
     }
 }
 
-/// Packets a second that a bulk transfer gets over paths that lose every `1/p`-th data segment.
+/// Packets per second of a bulk transfer over paths that lose every `1/p`-th data segment.
 fn measured(congestion: impl Into<Factory<dyn CongestionControl>>, links: &[Link]) -> f64 {
     let config = Config {
         congestion: congestion.into(),
@@ -128,7 +128,7 @@ fn lia_gets_as_much_as_one_reno_flow_on_the_best_path() {
         let total = measured(Lia, links);
         println!("{links:?}: LIA {total:.0}, Reno {alone:.0}, ratio {:.3}", total / alone);
         assert!(near(total, alone, 0.05), "{links:?}: LIA {total:.0} packets/s, Reno alone {alone:.0}");
-        // Sawteeth stay below the fluid value, which squares the mean and not the wave.
+        // Sawtooth patterns are below the fluid value, which squares the mean.
         let fluid = links.iter().map(|&(p, rtt)| (2.0 / p).sqrt() / (rtt as f64 / 1e3)).fold(0.0, f64::max);
         assert!(near(total, fluid, 0.25), "{links:?}: LIA {total:.0} packets/s, the fluid {fluid:.0}");
     }
@@ -145,8 +145,8 @@ fn coupled_algorithms_equal_reno_on_a_single_path() {
 
 #[test]
 fn olia_and_balia_get_about_as_much_as_one_reno_flow_on_the_best_path() {
-    // Fixed points of the papers: OLIA's total is that of the best paths, which alone it uses; BALIA's
-    // lies between LIA's and more.
+    // Fixed points of the papers: OLIA's total is that of the best paths, which it uses alone; BALIA's is at
+    // least LIA's.
     for links in &CASES[..3] {
         let alone = links.iter().map(|&link| measured(Reno, &[link])).fold(0.0, f64::max);
         let olia = measured(Olia::default(), links) / alone;
@@ -159,7 +159,7 @@ fn olia_and_balia_get_about_as_much_as_one_reno_flow_on_the_best_path() {
 
 #[test]
 fn cubic_follows_its_window_function() {
-    // RFC 9438 section 4.2, where it is above Reno's estimate: a long path.
+    // RFC 9438 section 4.2, above Reno's estimate: a long path.
     let (mut cubic, mut paths) = (Cubic::default(), vec![path(1000, 200)]);
     let mut now = Instant::ZERO + Duration::from_secs(1);
     let (before, start) = (1000.0, now);
@@ -173,7 +173,7 @@ fn cubic_follows_its_window_function() {
             now += Duration::from_nanos(200_000_000 / window);
             cubic.on_ack(&mut paths, 0, Acked { now, bytes: MSS });
         }
-        // The window of the next round trip is reached in this one.
+        // The window of the next RTT is reached in this one.
         let t = now.since(start).as_secs_f64();
         let expected = 0.4 * (t - k).powi(3) + before;
         let found = paths[0].cwnd as f64 / MSS as f64;
@@ -203,7 +203,7 @@ fn cubic_uses_the_end_of_slow_start_as_plateau_after_a_timeout() {
 
 #[test]
 fn cubic_grows_at_least_like_reno_on_short_paths() {
-    // RFC 9438 section 4.3: alpha is such that the mean equals Reno's with its decrease.
+    // RFC 9438 section 4.3: alpha makes the mean equal to that of Reno.
     let (mut cubic, mut paths) = (Cubic::default(), vec![path(20, 10)]);
     let mut now = Instant::ZERO + Duration::from_secs(1);
     paths[0].cwnd = cubic.on_loss(&mut paths, 0, now);
@@ -220,7 +220,7 @@ fn cubic_grows_at_least_like_reno_on_short_paths() {
     assert!((grown - expected).abs() < 1.0, "{grown:.1} segments in ten round trips, not {expected:.1}");
 }
 
-/// The congestion window of the only subflow at each round trip.
+/// Congestion window of the only subflow at each RTT.
 fn windows(pair: &mut Pair, rounds: usize, rtt: Duration) -> Vec<SubflowInfo> {
     let data = Bytes::from(vec![0; 1 << 20]);
     (0..rounds)
@@ -239,7 +239,7 @@ fn windows(pair: &mut Pair, rounds: usize, rtt: Duration) -> Vec<SubflowInfo> {
 fn slow_start_doubles_each_round_trip() {
     let mut pair = Pair::builder().seed(2).links(&[50]).config(Config::tcp()).connect();
     let cwnds: Vec<u64> = windows(&mut pair, 8, Duration::from_millis(100)).iter().map(|s| s.cwnd).collect();
-    // The handshake takes the first round; the window is full from then on.
+    // The handshake takes the first round; later the window is always full.
     for pair in cwnds[2..].windows(2) {
         assert!(near(pair[1] as f64, 2.0 * pair[0] as f64, 0.02), "{cwnds:?}");
     }

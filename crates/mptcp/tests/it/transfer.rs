@@ -123,7 +123,7 @@ fn interface_is_used_again_after_down_and_up() {
     let info = pair.client.info(pair.now, pair.connection).unwrap();
     assert_eq!(info.subflows.len(), 3);
     assert_eq!(info.subflows[0].stats.bytes_sent, before, "a dead subflow sends nothing");
-    // More than is written at once: what is bulk data fills all paths.
+    // More than one write: bulk data fills all paths.
     assert!(info.subflows[2].stats.bytes_sent > 500_000);
     assert_eq!(pair.received[0].len(), 4_400_000);
 }
@@ -137,7 +137,7 @@ fn both_sides_close_in_order() {
         pair.run(Duration::from_secs(1));
         assert!(pair.happened(false, EventKind::Finished), "{:?}", pair.events);
         let accepted = pair.accepted.unwrap();
-        // The other half still works.
+        // The other direction still works.
         let data = bytes::Bytes::from(pattern(50_000));
         assert_eq!(pair.server.write(pair.now, accepted, data.clone()), data.len());
         pair.run(Duration::from_secs(2));
@@ -210,7 +210,7 @@ fn writer_never_blocked_gets_no_writable_event_and_counts_as_application_limited
     };
     let (refused, told, idle, full) = limited(3_000, Config::default());
     assert!(!refused && !told && idle > 1.9 && full == Duration::ZERO, "{refused} {told} {idle} {full:?}");
-    // One that has more than the buffer takes is told, and what held it up was the buffer.
+    // A writer with more data than the buffer holds is notified, and the buffer was its limit.
     let (refused, told, _, full) = limited(40_000, Config { send_buffer: 5_000, ..Config::default() });
     assert!(refused && told && full > Duration::ZERO, "{refused} {told} {full:?}");
 }

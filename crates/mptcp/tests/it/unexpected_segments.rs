@@ -13,7 +13,7 @@ fn is_over(remote: &TestPeer) -> bool {
     remote.events.iter().any(|event| matches!(event, EventKind::Closed(_)))
 }
 
-/// RFC 8684 section 3.3.1: what was never sent cannot be acknowledged.
+/// RFC 8684 section 3.3.1: unsent data cannot be acknowledged.
 #[test]
 fn a_data_ack_beyond_what_was_sent_is_ignored() {
     let (mut remote, _) = TestPeer::open(Config::default());
@@ -31,7 +31,7 @@ fn a_data_ack_beyond_what_was_sent_is_ignored() {
     assert_eq!(remote.host.info(remote.now, remote.connection).unwrap().bytes_acked, 50);
 }
 
-/// RFC 8684 section 3.5: the key is what shows that the peer means it.
+/// RFC 8684 section 3.5: the key proves the sender.
 #[test]
 fn fast_close_with_a_wrong_key_is_ignored() {
     let (mut remote, _) = TestPeer::open(Config::default());
@@ -44,8 +44,8 @@ fn fast_close_with_a_wrong_key_is_ignored() {
     assert!(answers[0].flags.rst() && is_over(&remote));
 }
 
-/// A mapping for bytes of the subflow that come later says nothing of those that are here: they are not delivered
-/// as what it names.
+/// A mapping for later bytes of the subflow does not apply to the present ones: they are not delivered under
+/// it.
 #[test]
 fn mapping_for_later_bytes_does_not_cover_earlier_ones() {
     let (mut remote, _) = TestPeer::open(Config::default());
@@ -62,8 +62,8 @@ fn mapping_for_later_bytes_does_not_cover_earlier_ones() {
     assert!(!multipath || read.is_none(), "{answers:?}");
 }
 
-/// A peer from which a middlebox strips all options acknowledges data on its subflow and answers each question without a DATA_ACK. It
-/// does not hold a connection for ever.
+/// A peer whose options a middlebox strips acknowledges data on its subflow, and answers each probe without a
+/// DATA_ACK. It does not keep a connection forever.
 #[test]
 fn probes_answered_without_a_data_ack_end() {
     let (mut remote, _) = TestPeer::open(Config::default());
@@ -76,7 +76,7 @@ fn probes_answered_without_a_data_ack_end() {
         for segment in std::mem::take(&mut sent) {
             let end = segment.sequence.offset_from(remote.flow.iss) as u32 + segment.payload.len() as u32;
             next = next.max(end);
-            // An old option says nothing of the data, and shows that the path still passes some.
+            // An MP_PRIO gives no information on the data, but shows that the path passes some options.
             sent.extend(remote.send(remote.flow, 11, next, |answer| {
                 answer.options.mptcp.push(MptcpOption::Prio(MpPrio { backup: false, address_id: None }));
             }));
@@ -88,7 +88,7 @@ fn probes_answered_without_a_data_ack_end() {
     assert!(took < Duration::from_secs(3600) && segments < 100, "{segments} segments in {took:?}");
 }
 
-/// Announcements of addresses to which nobody may connect use up nothing that others need.
+/// Announcements of unusable addresses do not use up limits that other addresses need.
 #[test]
 fn useless_announcements_do_not_block_useful_ones() {
     let (mut remote, _) = TestPeer::open(Config::default());
@@ -107,7 +107,8 @@ fn useless_announcements_do_not_block_useful_ones() {
     assert_eq!(info.usage.remote_addresses, 2, "the first one's, and the one that can be used");
 }
 
-/// S14: a window that opens by one byte a minute costs about one segment a minute, not a series of probes each time.
+/// S14: a window that opens by one byte per minute costs about one segment per minute, not a series of
+/// probes.
 #[test]
 fn window_that_opens_byte_by_byte_costs_few_segments() {
     let (mut remote, _) = TestPeer::open(Config::tcp());

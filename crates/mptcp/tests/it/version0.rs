@@ -26,7 +26,7 @@ fn data_crosses_two_paths() {
     let data = pattern(1_000_000);
     for turn in 1..=5 {
         pair.transfer(&data, Duration::from_secs(60));
-        // The other path alone, for a while.
+        // Only the other path, for a while.
         let (gone, back) = (InterfaceChange::Down, InterfaceChange::Up);
         pair.interface(0, if turn % 2 == 1 { gone } else { back });
     }
@@ -51,7 +51,7 @@ fn the_handshake_is_that_of_rfc_6824() {
             _ => None,
         })
         .collect();
-    // Key on the SYN, on the SYN/ACK, both on the third ACK; never with data.
+    // A key in the SYN, one in the SYN/ACK, both in the third ACK; never with data.
     assert_eq!(capable.len(), 3, "{capable:?}");
     assert!(capable.iter().all(|(_, capable)| capable.version == 0 && capable.data.is_none()));
     let (client, server) = (capable[0].1.sender_key, capable[1].1.sender_key);
@@ -118,7 +118,7 @@ fn path_is_removed_and_restored() {
     pair.interface(0, InterfaceChange::Up);
     pair.transfer(&data, Duration::from_secs(20));
     assert_eq!(pair.received[0].len(), 3 * data.len());
-    // What version 0 does not have.
+    // Options that version 0 does not have.
     let strange = |option: &MptcpOption| match option {
         MptcpOption::TcpRst(_) => true,
         MptcpOption::AddAddress(add) => add.echo || add.hmac.is_some(),
@@ -156,7 +156,7 @@ fn a_forged_join_is_reset_and_the_connection_lives() {
     assert!(info.subflows[1].closed_by.is_some(), "{:?}", info.subflows[1]);
 }
 
-/// RFC 6824 has no MP_TCPRST: a join that is refused gets a reset without it.
+/// RFC 6824 has no MP_TCPRST: a refused join gets a reset without it.
 #[test]
 fn a_refused_join_gets_a_plain_reset() {
     let config = Config { version: Version::V0, ..Config::default() };

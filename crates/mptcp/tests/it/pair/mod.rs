@@ -10,17 +10,17 @@ use mptcp::{Config, ConnectionId, Endpoint, EventKind, InterfaceChange, Interfac
 use mptcp_clock::{Duration, Instant, Rng};
 use mptcp_wire::{Flags, Segment};
 
-/// What a path does to a segment.
+/// The fate of a segment on a path.
 #[derive(Clone, Debug)]
 pub enum Fate {
     Deliver,
     Drop,
     Replace(Box<Segment>),
-    /// Others in its place, in this order.
+    /// Delivers these segments instead, in this order.
     Several(Vec<Segment>),
 }
 
-/// Sees each segment: direction (true towards the server), path, segment.
+/// Decides the fate of each segment: direction (`true` towards the server), path, segment.
 pub type Rule = Box<dyn FnMut(bool, usize, &Segment) -> Fate>;
 
 pub struct Pair {
@@ -38,12 +38,12 @@ pub struct Pair {
     pub segments: u64,
     pub log: Vec<(Instant, bool, usize, Segment)>,
     pub keep_log: bool,
-    /// Whether each segment is encoded and decoded on its way.
+    /// Whether each segment is encoded and decoded.
     pub check_encoding: bool,
     pub paused: [bool; 2],
 }
 
-/// What a test asks of a [`Pair`], said one thing after the other.
+/// Builder of a [`Pair`].
 #[must_use]
 pub struct Builder {
     seed: u64,
@@ -53,17 +53,17 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Of the keys, nonces and sequence numbers.
+    /// Sets the seed of keys, nonces and sequence numbers.
     pub fn seed(self, seed: u64) -> Self {
         Self { seed, ..self }
     }
 
-    /// Paths with these one-way latencies in milliseconds.
+    /// Sets the one-way latencies of the paths, milliseconds.
     pub fn links(self, latency: &[u64]) -> Self {
         Self { links: latency.to_vec(), ..self }
     }
 
-    /// Of both ends.
+    /// Sets the settings of both ends.
     pub fn config(self, config: Config) -> Self {
         Self { client: config.clone(), server: config, ..self }
     }
@@ -76,7 +76,7 @@ impl Builder {
         Self { server, ..self }
     }
 
-    /// The client has begun to connect; the first step sends its SYN.
+    /// Starts the connection; the first step sends the SYN.
     pub fn connect(self) -> Pair {
         Pair::new(self)
     }
@@ -93,7 +93,7 @@ pub fn client_address(path: usize) -> IpAddr {
 }
 
 impl Pair {
-    /// A client that connects to a server, over one path of 10 ms unless it is told otherwise.
+    /// Default: a client connects to a server over one path of 10 ms.
     pub fn builder() -> Builder {
         Builder { seed: 1, links: vec![10], client: Config::default(), server: Config::default() }
     }
@@ -136,7 +136,7 @@ impl Pair {
         }
     }
 
-    /// Hands a segment to an endpoint, as if it came from the network.
+    /// Delivers a segment to an endpoint, as if from the network.
     pub fn inject(&mut self, to_server: bool, path: usize, segment: Segment) {
         if to_server {
             self.server.handle_segment(self.now, InterfaceId(0), segment);
@@ -146,7 +146,7 @@ impl Pair {
         self.settle();
     }
 
-    /// A segment has a form on the wire, and comes back from it as it was.
+    /// Checks that a segment is unchanged after encoding and decoding.
     fn check_encoding(segment: &Segment) {
         let length = segment.options.length();
         assert!(length <= mptcp_wire::Options::SPACE, "{length} bytes of options: {segment:?}");
@@ -179,7 +179,7 @@ impl Pair {
         }
     }
 
-    /// Lets both sides send and read what they can at this moment.
+    /// Lets both sides send and read until nothing more happens at this time.
     pub fn settle(&mut self) {
         loop {
             let mut quiet = true;
@@ -226,7 +226,7 @@ impl Pair {
         any
     }
 
-    /// Goes on to the next moment at which something happens; false when nothing ever will.
+    /// Advances to the next arrival or timer; returns `false` if there is none.
     pub fn step(&mut self) -> bool {
         self.settle();
         let wire = self.wires.keys().next().map(|(at, _)| *at);
@@ -251,7 +251,7 @@ impl Pair {
         true
     }
 
-    /// Runs for a while.
+    /// Runs for `span`.
     pub fn run(&mut self, span: Duration) {
         let end = self.now + span;
         self.settle();
@@ -265,7 +265,7 @@ impl Pair {
         [wire, self.client.poll_timeout(), self.server.poll_timeout()].into_iter().flatten().min()
     }
 
-    /// Sends `data` from the client and runs until the server has it or `limit` has passed.
+    /// Sends `data` from the client, and runs until it has arrived or `limit` has passed. Returns the duration.
     pub fn transfer(&mut self, data: &[u8], limit: Duration) -> Duration {
         let begin = self.now;
         let mut left = Bytes::copy_from_slice(data);
@@ -292,7 +292,7 @@ impl Pair {
     }
 }
 
-/// What a device makes of a segment: frames of `size` bytes of payload, each with the options of the whole.
+/// Splits a segment like a device with segmentation offload, into frames of `size` payload bytes with its options.
 pub fn frames(segment: &Segment, size: usize) -> Vec<Segment> {
     let last = segment.payload.len().saturating_sub(1) / size;
     let frame = |at: usize| {
@@ -307,7 +307,7 @@ pub fn frames(segment: &Segment, size: usize) -> Vec<Segment> {
     (0..=last).map(frame).collect()
 }
 
-/// Bytes that differ everywhere.
+/// A test pattern whose bytes depend on their offset.
 pub fn pattern(length: usize) -> Vec<u8> {
     (0..length as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 ^ i as u8).collect()
 }

@@ -13,7 +13,7 @@ use mptcp::{
 use mptcp_clock::Duration;
 use proptest::prelude::*;
 
-/// Who: also the index of its end.
+/// A side of the connection; also the index of its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     Client = 0,
@@ -29,7 +29,7 @@ impl Side {
     }
 }
 
-/// What a path does to all segments, both ways.
+/// Properties of a path, in both directions.
 #[derive(Clone, Debug)]
 pub struct Path {
     pub delay_ms: u16,
@@ -46,16 +46,21 @@ impl Path {
     }
 }
 
+/// An operation. `at` selects a segment in flight: the index in order of arrival, modulo their number.
 #[derive(Clone, Debug)]
 pub enum Operation {
+    /// Advances the time.
     Advance {
         ms: u32,
     },
+    /// Advances to the next arrival or timer.
     Step,
+    /// The application writes.
     Write {
         side: Side,
         bytes: u32,
     },
+    /// The application stops or resumes reading.
     Pause {
         side: Side,
         paused: bool,
@@ -76,6 +81,7 @@ pub enum Operation {
         at: u16,
         ms: u16,
     },
+    /// A bit of the segment is flipped.
     Corrupt {
         at: u16,
         position: u16,
@@ -95,23 +101,23 @@ pub enum Operation {
         path: u8,
         to: Path,
     },
-    /// A middlebox cuts a segment in two, each with the options of the whole.
+    /// A middlebox splits a segment after `position` payload bytes; both parts keep the options.
     Split {
         at: u16,
         position: u16,
     },
-    /// A middlebox joins a segment with the one that follows it; the options of the second are lost.
+    /// A middlebox joins a segment with the next one, and drops the options of the second.
     Join {
         at: u16,
     },
-    /// A middlebox eats MPTCP options from now on.
+    /// A middlebox strips MPTCP options from now on.
     Strip {
         path: u8,
         what: Strip,
     },
 }
 
-/// From which segments of a path, by the side that sent them.
+/// Segments from which options are stripped, indexed by the sending side.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Strip {
     pub syn: [bool; 2],
@@ -124,16 +130,16 @@ pub struct Settings {
     pub client: Config,
     pub server: Config,
     pub paths: Vec<Path>,
-    /// What the devices of both sides cut into frames; 0 for nothing.
+    /// Segmentation offload of both sides.
     pub gso: Gso,
 }
 
-/// Segments larger than a frame.
+/// Segmentation offload settings.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gso {
-    /// Most payload of one, bytes.
+    /// Maximum payload of a segment, bytes; 0 to disable.
     pub most: u16,
-    /// They arrive as one, as between two programs of a host.
+    /// Whether a segment arrives without being split, as between two programs of one host.
     pub whole: bool,
 }
 
@@ -280,7 +286,7 @@ fn config() -> impl Strategy<Value = Config> {
                 mss: sizes.2,
                 sack,
                 rack,
-                // Drawn from what is drawn, so that cases that were found stay what they are.
+                // Derived from other random values, so that older regressions stay reproducible.
                 spurious_loss: Some(SpuriousLoss { undo: minshall != nagle, frto: quick_data_fin != sack }),
                 ecn: Some(if rack != sack { Ecn::Passive } else { Ecn::On }).filter(|_| minshall != rack),
                 abe: quick_data_fin,
@@ -320,7 +326,7 @@ fn config() -> impl Strategy<Value = Config> {
         })
 }
 
-/// Settings and operations.
+/// Strategy for settings and operations.
 pub fn random_case() -> impl Strategy<Value = (Settings, Vec<Operation>)> {
     let paths = prop::collection::vec(path(), 1..4);
     let most = prop_oneof![2 => Just(0_u16), 1 => 1_000..=u16::MAX];

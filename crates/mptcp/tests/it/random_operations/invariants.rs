@@ -11,31 +11,31 @@ use super::Side;
 
 type Tuple = (SocketAddr, SocketAddr);
 
-/// What one side has offered the other, as the other has seen it.
+/// The receive window that one side has offered, as seen by the other.
 #[derive(Debug, Default)]
 struct Offers {
-    /// Window scale of each subflow that was opened with one, by the offering side's tuple.
+    /// Window scale per subflow, by the addresses of the offering side.
     scales: HashMap<Tuple, u8>,
-    /// Plain TCP: right edge of each subflow, as a distance from its first sequence number.
+    /// TCP: right edge of the window per subflow, relative to its initial sequence number.
     plain: HashMap<Tuple, u32>,
-    /// Right edge at the data level.
+    /// Right edge of the window at the data level.
     data: Option<u64>,
-    /// The largest data sequence number acknowledged.
+    /// Maximum acknowledged data sequence number.
     acknowledged: Option<u64>,
-    /// The number of the first byte.
+    /// Data sequence number of the first byte.
     first: Option<u64>,
 }
 
-/// Sees every segment when it is sent and when it arrives.
+/// Checks every segment when it is sent and when it arrives.
 #[derive(Debug, Default)]
 pub struct Invariants {
-    /// What each side has been offered.
+    /// The window offered to each side.
     offered: [Offers; 2],
-    /// Initial sequence numbers by the sender's tuple.
+    /// Initial sequence numbers by the addresses of the sender.
     initial: HashMap<Tuple, u32>,
     scaled: HashMap<Tuple, bool>,
-    /// Who takes windows for larger than they are, as Linux does: nothing is held against them.
-    forgives: [bool; 2],
+    /// Sides that may exceed the window, as Linux does; their windows are not checked.
+    unchecked: [bool; 2],
 }
 
 fn later(number: u32, than: u32) -> bool {
@@ -43,9 +43,9 @@ fn later(number: u32, than: u32) -> bool {
 }
 
 impl Invariants {
-    /// Of sides that take windows for larger than they are, or do not.
-    pub fn new(forgives: [bool; 2]) -> Self {
-        Self { forgives, ..Self::default() }
+    /// `unchecked`: sides whose windows are not checked.
+    pub fn new(unchecked: [bool; 2]) -> Self {
+        Self { unchecked, ..Self::default() }
     }
 
     pub fn on_sent(&mut self, side: Side, segment: &Segment) {
@@ -68,7 +68,7 @@ impl Invariants {
                 let edge = offered.data.unwrap_or(u64::MAX);
                 let end = start.wrapping_add(u64::from(mapping.length));
                 assert!(
-                    edge == u64::MAX || self.forgives[side as usize] || end.wrapping_sub(edge) as i64 <= 0,
+                    edge == u64::MAX || self.unchecked[side as usize] || end.wrapping_sub(edge) as i64 <= 0,
                     "{side:?} sends {} bytes beyond the data-level window",
                     end.wrapping_sub(edge)
                 );
@@ -86,14 +86,14 @@ impl Invariants {
         }
     }
 
-    /// `to` learns what the sender of the segment offers.
+    /// Updates the window offered to `to` by the sender of the segment.
     pub fn on_arrival(&mut self, to: Side, segment: &Segment) {
         let theirs = (segment.source, segment.destination);
         let ours = (segment.destination, segment.source);
         if segment.flags.rst() {
             return;
         }
-        // The keys of the handshake give the first number of each stream, and the SYN/ACK's window.
+        // The keys of the handshake determine the initial data sequence numbers; the SYN/ACK has a window.
         for option in &segment.options.mptcp {
             let MptcpOption::Capable(capable) = option else { continue };
             let version = if capable.version == 0 { Version::V0 } else { Version::V1 };
@@ -108,7 +108,7 @@ impl Invariants {
         if let Some(scale) = segment.options.window_scale {
             offered.scales.insert(ours, scale.min(14));
         }
-        // Scaling counts only when both sides asked for it.
+        // Window scaling applies only if both SYNs had the option.
         let both = self.scaled.get(&ours).copied().unwrap_or(false)
             && self.scaled.get(&theirs).copied().unwrap_or(false);
         let scale = match (segment.flags.syn(), both) {
@@ -123,7 +123,7 @@ impl Invariants {
                 *known = edge;
             }
         }
-        // With keys in place of a data acknowledgement the window counts from the start.
+        // With keys and no data acknowledgement, the window starts at the first byte.
         if let Some(near) = offered.acknowledged {
             let whole = match segment.options.dss.and_then(|dss| dss.ack) {
                 Some(ack) => ack.expand(near),
@@ -146,7 +146,7 @@ impl Offers {
         let first = version.digest(key).initial_sequence.wrapping_add(1);
         self.first.get_or_insert(first);
         self.acknowledged.get_or_insert(first);
-        // A window without a data acknowledgement counts from the start; none exceeds this.
+        // A window without a data acknowledgement starts at the first byte; no window exceeds this.
         self.data.get_or_insert(first.wrapping_add(65_535));
     }
 }
@@ -155,7 +155,7 @@ fn keys(segment: &Segment) -> bool {
     segment.options.mptcp.iter().any(|option| matches!(option, MptcpOption::Capable(_)))
 }
 
-/// A segment has a form on the wire, and comes back from it as it was.
+/// Checks that a segment is unchanged after encoding and decoding.
 fn check_encoding(segment: &Segment) {
     let length = segment.options.length();
     assert!(length <= Options::SPACE, "{length} bytes of options: {segment:?}");

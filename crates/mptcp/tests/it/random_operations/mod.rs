@@ -17,12 +17,12 @@ use super::pair::{PORT, client_address, frames, server_address};
 pub use case::{Gso, Operation, Path, Settings, Side, Strip, random_case};
 use invariants::Invariants;
 
-/// Payload of a joined segment, at most: an IPv4 packet has 65 535 bytes, of which headers take up to 120.
+/// Maximum payload of a joined segment: an IPv4 packet of 65,535 bytes less headers of up to 120 bytes.
 const MAX_JOINED: usize = 65_415;
 
-/// A wakeup that sends nothing, delivers nothing and reports nothing may happen this often in a row.
+/// Maximum number of consecutive wakeups that neither send, deliver nor report anything.
 const IDLE_WAKEUPS: u32 = 200;
-/// How long a healed connection may take: more than any backed-off timer, and many of them.
+/// Maximum time to finish on an error-free network: longer than several timers at maximum backoff.
 const PATIENCE: Duration = Duration::from_secs(4000);
 
 /// One side of the connection.
@@ -36,7 +36,7 @@ struct End {
     finished: bool,
     closed: Option<CloseReason>,
     up: Vec<bool>,
-    /// Bytes offered that the send buffer had no room for.
+    /// Bytes that the send buffer has not yet accepted.
     pending: u64,
 }
 
@@ -57,10 +57,10 @@ impl End {
     }
 }
 
-/// What is on the wires.
+/// Segments in flight.
 type Wires = BTreeMap<(Instant, u64), (Side, usize, Segment)>;
 
-/// A segment on the wire: when it arrives, in which order, whose, on which path.
+/// A segment in flight: (arrival time, order), (receiver, path, segment).
 type InFlight = ((Instant, u64), (Side, usize, Segment));
 
 pub struct OperationRunner {
@@ -70,19 +70,19 @@ pub struct OperationRunner {
     sequence: u64,
     segments: u64,
     paths: Vec<Path>,
-    /// When each path's line is free again, by side and path.
+    /// Time at which each link is free again, by path and side.
     busy: Vec<[Instant; 2]>,
     strips: Vec<Strip>,
-    chance: Rng,
+    random: Rng,
     watch: Invariants,
     idle_wakeups: u32,
-    healed: bool,
+    error_free: bool,
     checksum: bool,
     tampered: bool,
     gso: Gso,
 }
 
-/// Byte `at` of the stream that `side` sends.
+/// Byte at offset `at` of the stream sent by `side`.
 fn byte(side: Side, at: u64) -> u8 {
     let mixed = (at ^ (side as u64) << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed >> 56) as u8 ^ at as u8
@@ -115,12 +115,12 @@ impl OperationRunner {
             busy: vec![[Instant::ZERO; 2]; settings.paths.len()],
             strips: vec![Strip::default(); settings.paths.len()],
             paths: settings.paths.clone(),
-            chance: Rng::new(settings.seed, "network"),
+            random: Rng::new(settings.seed, "network"),
             watch: Invariants::new(
                 [&settings.client, &settings.server].map(|side| side.linux_stack.windows_by_subflow),
             ),
             idle_wakeups: 0,
-            healed: false,
+            error_free: false,
             checksum: settings.client.checksum || settings.server.checksum,
             tampered: false,
             gso: settings.gso,
@@ -155,7 +155,7 @@ impl OperationRunner {
                 let end = &mut self.ends[side as usize];
                 if let Some(connection) = end.connection {
                     end.endpoint.abort(now, connection);
-                    // Whoever aborts reads no more, also where the streams had ended.
+                    // An application that aborts reads no more, even if both streams had ended.
                     if end.closed == Some(CloseReason::Finished) {
                         end.closed = Some(CloseReason::Aborted);
                     }
@@ -208,7 +208,7 @@ impl OperationRunner {
         let end = &mut self.ends[side as usize];
         let Some(connection) = end.connection else { return };
         if end.pending > 0 {
-            // One byte more than there is room for, so that the connection tells when there is more.
+            // One byte more than fits, so that a writable event follows.
             let offered = end.pending.min(end.endpoint.writable(connection) + 1);
             let data: Vec<u8> = (end.written..end.written + offered).map(|at| byte(side, at)).collect();
             let taken = end.endpoint.write(now, connection, Bytes::from(data)) as u64;
@@ -258,22 +258,22 @@ impl OperationRunner {
         self.wires.insert((self.now + delay, self.sequence), item);
     }
 
-    /// Flips a bit on the way. TCP's checksum sees it, and the segment is gone; a middlebox that
-    /// changes payload mends that checksum, and only the DSS checksum is left to see it.
+    /// Flips a bit in flight. The TCP checksum detects it, and the segment is dropped. A middlebox that changes
+    /// payload also corrects that checksum, so only the DSS checksum detects it.
     fn corrupt(&mut self, at: u16, position: u16, bit: u8) {
         let Some((key, (side, path, mut segment))) = self.take_wire(at) else { return };
         let mut bytes = Vec::new();
         Packet::new(segment.clone()).emit(&mut bytes).unwrap();
         let spot = usize::from(position) % bytes.len();
         bytes[spot] ^= 1 << (bit % 8);
-        assert!(Packet::parse(&Bytes::from(bytes)).is_err(), "a flipped bit was not seen");
+        assert!(Packet::parse(&Bytes::from(bytes)).is_err(), "the flipped bit was not detected");
         let mapped = segment.options.dss.is_some_and(|dss| dss.mapping.is_some_and(|m| m.checksum.is_some()));
         if self.checksum && mapped && !segment.payload.is_empty() && position.is_multiple_of(2) {
             let mut payload = segment.payload.to_vec();
             let spot = usize::from(position) % payload.len();
             payload[spot] ^= 1 << (bit % 8);
             segment.payload = Bytes::from(payload);
-            // On the only subflow the damaged data is delivered (RFC 8684 section 3.7).
+            // On the only subflow, the changed data is delivered (RFC 8684 section 3.7).
             self.tampered = true;
             self.wires.insert(key, (side, path, segment));
         }
@@ -332,7 +332,7 @@ impl OperationRunner {
         let address = if side == Side::Client { segment.source.ip() } else { segment.destination.ip() };
         let path = (0..self.paths.len()).find(|&path| client_address(path) == address).unwrap();
         let properties = self.paths[path].clone();
-        if !self.healed && self.chance.chance(properties.loss()) {
+        if !self.error_free && self.random.chance(properties.loss()) {
             return;
         }
         let strip = self.strips[path];
@@ -347,7 +347,7 @@ impl OperationRunner {
             return;
         }
         self.busy[path][side as usize] = done;
-        let jitter = self.chance.below(u64::from(properties.jitter_us) + 1);
+        let jitter = self.random.below(u64::from(properties.jitter_us) + 1);
         let delay = done.since(self.now) + Duration::from_millis(u64::from(properties.delay_ms));
         self.put(delay + Duration::from_micros(jitter), (side.other(), path, segment));
     }
@@ -391,7 +391,7 @@ impl OperationRunner {
             end.closed = None;
         }
         if let (EventKind::Closed(how), None) = (kind, end.connection) {
-            // It ended before it was accepted; another one may come.
+            // Closed before it was accepted; another connection may follow.
             end.closed = Some(how);
             return;
         }
@@ -417,12 +417,12 @@ impl OperationRunner {
         timeouts.chain(wire).min().filter(|&at| at < Instant::FAR_FUTURE)
     }
 
-    /// Goes on to the next moment at which something happens; false when nothing ever will.
+    /// Advances to the next arrival or timer; returns `false` if there is none.
     fn step(&mut self) -> bool {
         let Some(next) = self.next_time() else { return false };
         self.now = self.now.max(next);
         self.idle_wakeups += 1;
-        assert!(self.idle_wakeups < IDLE_WAKEUPS, "wakes up for nothing at {}", self.now);
+        assert!(self.idle_wakeups < IDLE_WAKEUPS, "woke up without reason at {}", self.now);
         for end in &mut self.ends {
             if end.endpoint.poll_timeout().is_some_and(|at| at <= self.now) {
                 end.endpoint.handle_timeout(self.now);
@@ -433,7 +433,7 @@ impl OperationRunner {
             self.watch.on_arrival(to, &segment);
             let interface = InterfaceId(if to == Side::Client { path as u32 } else { 0 });
             let end = &mut self.ends[to as usize];
-            // An interface that is down hears nothing.
+            // An interface that is down receives nothing.
             if end.up[interface.0 as usize] {
                 end.endpoint.handle_segment(self.now, interface, segment);
             }
@@ -451,7 +451,7 @@ impl OperationRunner {
         self.settle();
     }
 
-    /// Whether a side has all that the other one wrote, or both know that it ended early.
+    /// Whether all data has arrived, or the connection has ended early.
     fn is_done(&self) -> bool {
         let [client, server] = &self.ends;
         let ended = |end: &End| end.closed.is_some_and(|how| how != CloseReason::Finished);
@@ -466,9 +466,9 @@ impl OperationRunner {
         end.endpoint.info(self.now, end.connection?).map(|info| info.mode)
     }
 
-    /// Heals the network and waits for the streams; then ends the connection and waits for that.
+    /// Makes the network error-free, waits for the streams, then closes the connection and waits for its end.
     pub fn finish(&mut self) {
-        self.healed = true;
+        self.error_free = true;
         for side in [Side::Client, Side::Server] {
             for at in 0..self.ends[side as usize].up.len() {
                 if !self.ends[side as usize].up[at] {
@@ -485,7 +485,7 @@ impl OperationRunner {
         };
         assert!(
             self.is_done(),
-            "a stall at {}: client {}, server {}, {:?} {:?}",
+            "stalled at {}: client {}, server {}, {:?} {:?}",
             self.now,
             words(&self.ends[0]),
             words(&self.ends[1]),
@@ -503,7 +503,7 @@ impl OperationRunner {
         self.end();
     }
 
-    /// After the end nothing is left: no connection, no timer, no segment.
+    /// Closes the connection and checks that no connection, timer or segment is left.
     fn end(&mut self) {
         for end in &mut self.ends {
             end.closing = true;
@@ -511,7 +511,7 @@ impl OperationRunner {
         self.settle();
         let deadline = self.now + PATIENCE;
         while self.now < deadline && self.step() {}
-        // One side may not know that the other gave up: it has nothing to ask. The application ends it.
+        // One side may not know that the other gave up, because it sends nothing. Its application aborts.
         let one_sided =
             self.ends.iter().any(|end| end.closed.is_some_and(|how| how != CloseReason::Finished))
                 || self.ends.iter().any(|end| end.connection.is_none());
@@ -528,6 +528,6 @@ impl OperationRunner {
             let left = end.endpoint.connections().next().and_then(|id| end.endpoint.info(self.now, id));
             assert!(left.is_none(), "the {side} keeps a connection at {}: {left:#?}", self.now);
         }
-        assert!(self.wires.is_empty(), "something is under way");
+        assert!(self.wires.is_empty(), "segments are still in flight");
     }
 }

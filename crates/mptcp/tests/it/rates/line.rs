@@ -18,11 +18,11 @@ struct Segment {
     lost: u64,
     in_flight: u64,
     limited: bool,
-    /// None when it is lost.
+    /// Arrival time; `None` if it is lost.
     arrives: Option<Instant>,
 }
 
-/// What an acknowledgement left behind.
+/// State after an acknowledgement.
 pub struct Entry {
     pub now: Instant,
     pub pace: f64,
@@ -39,13 +39,13 @@ pub struct Line {
     rtt: Duration,
     queue: u64,
     now: Instant,
-    /// When the line is free, the pace allows more, and the application has more.
+    /// Times at which the link is free, pacing allows a segment, and the application has one.
     free: Instant,
     next_send: Instant,
     next_data: Instant,
-    /// Bytes a second that the application has; None for as many as go.
+    /// Rate of the application, bytes per second; `None` for unlimited.
     pub offered: Option<f64>,
-    /// Acknowledgements are selective, as is said with them.
+    /// Whether acknowledgements are selective.
     pub selective: bool,
     flight: VecDeque<Segment>,
     delivered: u64,
@@ -54,7 +54,7 @@ pub struct Line {
     pub lost: u64,
     limited_to: u64,
     to_lose: u32,
-    /// What is repaired, until something arrives that was sent after this.
+    /// Type of recovery, and the segment whose arrival ends it.
     repair: Option<Instant>,
     pub log: Vec<Entry>,
 }
@@ -106,17 +106,17 @@ impl Line {
         self.flight.len() as u64 * MSS
     }
 
-    /// The next segments are lost.
+    /// Drops the next segments.
     pub fn lose_next(&mut self, count: u32) {
         self.to_lose = count;
     }
 
-    /// What was lost last was not.
+    /// Declares the last losses spurious.
     pub fn undo(&mut self) {
         self.controller.on_undo(&mut self.paths, 0, self.delivered);
     }
 
-    /// Nothing more comes of what is under way.
+    /// Drops all segments in flight.
     pub fn time_out(&mut self) {
         self.controller.on_loss(&mut self.paths, 0, self.now);
         self.controller.on_timeout(&mut self.paths, 0);
@@ -127,7 +127,7 @@ impl Line {
         self.paths[0].cwnd = MSS;
     }
 
-    /// Nothing is sent for so long.
+    /// Sends nothing for this time.
     pub fn pause(&mut self, span: Duration) {
         let until = self.now + span;
         self.next_data = until;
@@ -164,7 +164,7 @@ impl Line {
 
     fn send(&mut self) {
         if self.next_data > self.next_send {
-            // It could have left before, had it been there.
+            // It could have been sent earlier if the application had provided it.
             self.limited_to = (self.delivered + self.in_flight()).max(1);
         }
         if self.flight.is_empty() {

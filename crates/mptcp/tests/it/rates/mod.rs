@@ -7,7 +7,7 @@ use line::{Line, MSS};
 use mptcp::congestion::{Bbr, Bbr3, CongestionControl};
 use mptcp_clock::Duration;
 
-/// 20 Mb/s, 40 ms: 100 kB of rate times round trip.
+/// 20 Mb/s and 40 ms: a bandwidth-delay product of 100 kB.
 const RATE: f64 = 2.5e6;
 const PRODUCT: u64 = 100_000;
 
@@ -15,7 +15,7 @@ fn line(controller: impl CongestionControl + 'static, queue: u64) -> Line {
     Line::new(Box::new(controller), RATE, Duration::from_millis(40), queue)
 }
 
-/// Paces of each acknowledgement, as multiples of the line's rate.
+/// Pacing rate after each acknowledgement, relative to the link rate.
 fn gains(line: &Line) -> Vec<f64> {
     line.log.iter().map(|entry| entry.pace / RATE).collect()
 }
@@ -28,21 +28,21 @@ fn startup_doubles_until_the_bandwidth_is_found_and_then_drains() {
         line.run(Duration::from_secs(2));
         let gains = gains(&line);
         let highest = gains.iter().copied().fold(0.0, f64::max);
-        // Within 2 % of the line's rate, and a margin of one.
+        // Within 2% of the link rate, and a margin of 1%.
         assert!((highest / (gain * 0.99) - 1.0).abs() < 0.02, "{highest}");
         let top = gains.iter().position(|gain| *gain > 0.98 * highest).expect("it is there");
         let fell = gains.iter().skip(top).position(|gain| *gain < 1.0).expect("it drains") + top;
         assert!((gains[fell] / (drain * 0.99) - 1.0).abs() < 0.04, "{}", gains[fell]);
-        // Three round trips without growth: those of a full pipe, longer than 40 ms each.
+        // Three rounds without growth, each longer than 40 ms because the pipe is full.
         let plateau = line.log[fell].now.since(line.log[top].now);
         assert!((Duration::from_millis(100)..Duration::from_millis(500)).contains(&plateau), "{plateau:?}");
-        // In the end there is as much under way as the line takes, and a little.
+        // In the end, slightly more than the bandwidth-delay product is in flight.
         let last = line.log.last().expect("there are some");
         assert!(last.in_flight < 3 * PRODUCT / 2, "{}", last.in_flight);
     }
 }
 
-/// Twice the product, three quanta, and two segments while it probes (Linux's `bbr_quantization_budget`).
+/// Twice the bandwidth-delay product, three quanta, and two segments while probing (Linux's `bbr_quantization_budget`).
 #[test]
 fn window_allows_for_aggregated_acknowledgements() {
     let mut line = line(Bbr::default(), 10 * PRODUCT);
@@ -54,7 +54,7 @@ fn window_allows_for_aggregated_acknowledgements() {
         let windows =
             cycle.iter().filter(|entry| (entry.pace > 1.1 * RATE) == probes).map(|entry| entry.cwnd);
         let most = windows.max().expect("there are some");
-        // The rate is known to one in a hundred.
+        // The bandwidth estimate is accurate to 1%.
         assert!(most.abs_diff(2 * PRODUCT + room) < 2 * PRODUCT / 100, "{probes} {most}");
     }
 }
@@ -62,7 +62,7 @@ fn window_allows_for_aggregated_acknowledgements() {
 #[test]
 fn application_limited_flow_stays_in_startup() {
     for mut line in [line(Bbr::default(), 10 * PRODUCT), line(Bbr3::default(), 10 * PRODUCT)] {
-        // A quarter of the line.
+        // A quarter of the link rate.
         line.offered = Some(RATE / 4.0);
         line.run(Duration::from_secs(4));
         let pace = line.log.last().expect("there are some").pace;
@@ -80,14 +80,14 @@ fn bbr3_startup_ends_after_losses() {
     for line in [&mut shallow, &mut deep] {
         line.run(Duration::from_secs(2));
     }
-    // Version 1 goes on for three rounds that lose more than half.
+    // BBR version 1 continues for three rounds with more than half of the data lost.
     assert!(shallow.lost < deep.lost, "{} {}", shallow.lost, deep.lost);
     assert!(shallow.lost > 0);
 }
 
 #[test]
 fn bbr3_startup_without_sack_ends_after_any_loss() {
-    // One segment of a hundred and more is lost while the rate still grows.
+    // At least 1% is lost while the rate still grows.
     let pace = |selective| {
         let mut line = line(Bbr3::default(), 10 * PRODUCT);
         line.selective = selective;
@@ -117,7 +117,7 @@ fn probe_rtt_starts_in_time() {
         assert!((Duration::from_millis(200)..Duration::from_millis(320)).contains(&length), "{length:?}");
         let lowest = this.iter().map(|entry| entry.cwnd).min().expect("there are some");
         assert!(lowest.abs_diff(least) <= least / 20, "{lowest}");
-        // And comes back to what it was.
+        // The window is restored.
         let before = line.log.iter().rev().find(|entry| entry.now < this[0].now).expect("one").cwnd;
         let after = line.log.iter().find(|entry| entry.now > this[this.len() - 1].now).expect("one").cwnd;
         assert!(after * 10 > before * 8, "{before} {after}");
@@ -134,7 +134,7 @@ fn idle_time_replaces_probe_rtt() {
         line.run(Duration::from_secs(1));
         let resumed = &line.log[from..];
         assert!(resumed.iter().all(|entry| !entry.held_back));
-        // At once, and no faster than the line.
+        // At once, but not faster than the link.
         assert!(resumed[0].cwnd * 10 > window * 8, "{} {window}", resumed[0].cwnd);
         assert!(resumed[0].pace < 1.02 * RATE, "{}", resumed[0].pace);
     }
@@ -153,8 +153,8 @@ fn spurious_losses_are_undone() {
     assert!(line.state().cwnd >= window, "{} {window}", line.state().cwnd);
 }
 
-/// Segments that seem lost while it probes, several of them found by one acknowledgement, end the probe; when they were not
-/// lost it begins again, and what may be under way is what it was.
+/// Several losses detected by one acknowledgement end a probe. If they are spurious, the probe restarts with the previous
+/// in-flight limit.
 #[test]
 fn probe_ended_by_spurious_losses_restarts() {
     let mut line = line(Bbr3::default(), 10 * PRODUCT);
@@ -193,7 +193,7 @@ fn recovery_starts_with_packet_conservation_and_restores_the_window() {
     assert!(first.cwnd < window && first.cwnd >= first.in_flight, "{} {window}", first.cwnd);
     let over = line.log[from..].iter().rev().take_while(|entry| !entry.repairs).last().expect("it ends");
     assert!(over.cwnd * 10 > window * 9, "{} {window}", over.cwnd);
-    // The model is what it was.
+    // The model is unchanged.
     assert!((0.7..1.3).contains(&(line.log.last().expect("one").pace / RATE)));
 }
 
@@ -225,12 +225,12 @@ fn both_versions_follow_their_probing_cycles() {
     };
     let mut first = line(Bbr::default(), 10 * PRODUCT);
     first.run(Duration::from_secs(9));
-    // Eight shortest round trips, one of them longer.
+    // Eight minimum RTTs, one of them longer.
     let cycle = period(&first, 1.0);
     assert!((0.32..0.42).contains(&cycle), "{cycle}");
     let mut third = line(Bbr3::default(), 10 * PRODUCT);
     third.run(Duration::from_secs(30));
-    // Two to three seconds, or 63 rounds, what refilling and probing take, and now and then a look at the round trip.
+    // Two to three seconds or 63 rounds, plus the time of Refill and Up, and ProbeRTT from time to time.
     let cycle = period(&third, 1.0);
     assert!((2.0..4.2).contains(&cycle), "{cycle}");
 }

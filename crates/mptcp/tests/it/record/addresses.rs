@@ -131,7 +131,7 @@ fn addresses_match_the_record() {
             w.notice(0, sequence, IcmpError::HostUnreachable);
         }));
         if name == "v1" {
-            // More subflows than are remembered.
+            // More subflows than the history keeps.
             let mut flaps = new("ninety times an interface comes and goes").up(240_000).blocks(2_000, 50);
             for number in 0..90 {
                 flaps = flaps

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::pair::pattern;
 
-/// Bytes after which what is written comes again.
+/// Period of the written pattern, bytes.
 const PERIOD: usize = 1 << 20;
 
 fn text() -> &'static Bytes {
@@ -15,29 +15,29 @@ fn text() -> &'static Bytes {
     TEXT.get_or_init(|| Bytes::from(pattern(PERIOD)))
 }
 
-/// What is written at an offset of the stream, `most` bytes of it or less.
+/// The pattern at an offset of the stream, at most `most` bytes.
 pub fn from(offset: u64, most: u64) -> Bytes {
     let begin = offset as usize % PERIOD;
     text().slice(begin..(begin + most as usize).min(PERIOD))
 }
 
-/// One end.
+/// An application at one end.
 #[derive(Clone, Debug)]
 pub struct App {
-    /// Bytes to write in all.
+    /// Total bytes to write.
     pub goal: u64,
-    /// Bytes of one write; 0 is all.
+    /// Bytes per write; 0 for all.
     pub block: u64,
-    /// From one write to the next; zero is as soon as there is room.
+    /// Interval of writes; zero to write as soon as there is space.
     pub every: Duration,
     pub flags: WriteFlags,
-    /// Ends its stream behind the last byte.
+    /// Whether it closes after the last byte.
     pub close: bool,
-    /// Reads so many bytes each time, and when next; none reads all at once.
+    /// Bytes per read and the read interval; `None` to read everything at once.
     pub slow: Option<(u64, Duration)>,
-    /// Reads nothing before it.
+    /// Time of the first read.
     pub reads_from: Instant,
-    /// Does not look at what it reads: a box may have changed it.
+    /// Whether it ignores changed data.
     pub careless: bool,
     pub written: u64,
     pub received: u64,
@@ -81,7 +81,7 @@ impl App {
         self.readable = true;
     }
 
-    /// When it wants to do something by itself.
+    /// Time of its next action.
     pub fn wakes(&self) -> Option<Instant> {
         let write =
             (self.written < self.goal && !self.full && !self.every.is_zero()).then_some(self.next_write);
@@ -89,7 +89,7 @@ impl App {
         write.into_iter().chain(read).min()
     }
 
-    /// Does what it can now; returns whether that was anything. `expected` is all that the other end writes.
+    /// Reads and writes; returns whether anything was done. `expected` is the total that the other end writes.
     pub fn work(&mut self, now: Instant, end: &mut Endpoint, id: ConnectionId, expected: u64) -> bool {
         let read = self.read(now, end, id, expected);
         let wrote = self.write(now, end, id);

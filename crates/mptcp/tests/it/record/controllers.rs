@@ -8,7 +8,7 @@ use super::scenario::Scenario;
 use super::world::CLIENT;
 use super::{check, check_with_details};
 
-/// All that the registry has, and CUBIC as Linux computes it.
+/// All registered controllers, and Linux's CUBIC.
 pub fn each() -> Vec<(String, Config)> {
     let policies = Policies::default();
     let of = |name: &str| {

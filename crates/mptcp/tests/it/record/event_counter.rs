@@ -55,7 +55,7 @@ impl Observer for EventCounter {
 }
 
 impl EventCounter {
-    /// How often what was heard, and a hash of all of it.
+    /// Number of events by type, and a hash of all events.
     pub fn text(&self) -> Option<String> {
         let heard = self.0.lock().ok()?;
         let mut text = String::new();

@@ -20,7 +20,7 @@ fn kinds() -> Vec<(&'static str, Config)> {
     ]
 }
 
-/// Lets all through but those of one direction of the first path whose numbers are these.
+/// Drops the segments with these numbers in one direction of the first path.
 fn without(to_server: bool, numbers: &'static [u64]) -> Box<dyn FnMut(&mut Passing<'_>) -> bool> {
     Box::new(move |p| p.path != 0 || p.to_server != to_server || !numbers.contains(&p.number))
 }

@@ -18,7 +18,7 @@ pub fn server_address(number: usize, v6: bool) -> IpAddr {
     }
 }
 
-/// The path of a client's address.
+/// The path of a client address.
 pub fn path_of(address: IpAddr) -> usize {
     match address {
         IpAddr::V4(address) => usize::from(address.octets()[1]),
@@ -26,7 +26,7 @@ pub fn path_of(address: IpAddr) -> usize {
     }
 }
 
-/// The interface of an address of the server's.
+/// The interface of a server address.
 pub fn server_interface(address: IpAddr) -> usize {
     let last = match address {
         IpAddr::V4(address) => usize::from(address.octets()[3]),

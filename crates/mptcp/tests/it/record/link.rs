@@ -3,47 +3,47 @@
 use mptcp::IcmpError;
 use mptcp_clock::{Duration, Instant, Rng};
 
-/// How a path is; both directions are alike.
+/// Properties of a path; both directions are equal.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// One way.
+    /// One-way delay.
     pub delay: Duration,
-    /// Bytes a second; 0 is no limit.
+    /// Bytes per second; 0 for no limit.
     pub rate: u64,
-    /// Bytes that may wait.
+    /// Queue limit, bytes.
     pub queue: u64,
-    /// Packets that find more than this many bytes waiting are marked, if they may be, and lost if not.
+    /// Queue length above which packets are marked, or dropped if they are not ECN-capable, bytes.
     pub mark_above: Option<u64>,
-    /// Whether those that may not be marked are let through.
+    /// Whether packets without ECN are forwarded instead of dropped.
     pub lenient: bool,
-    /// Of each packet.
+    /// Loss probability of each packet.
     pub loss: f64,
-    /// Packets that have payload and are lost by their numbers, from 0, in each direction.
+    /// Numbers of the packets with payload that are lost, from 0, in each direction.
     pub lost: Vec<u64>,
-    /// Packets that are held up, and for how long.
+    /// Probability that a packet is delayed by `late_by`.
     pub reorder: f64,
     pub late_by: Duration,
-    /// The most that is added to the delay; it changes no order.
+    /// Maximum jitter; it does not reorder packets.
     pub jitter: Duration,
     pub duplicate: f64,
-    /// The longest packet; whether a router says so.
+    /// MTU, and whether a router reports it.
     pub mtu: Option<(u32, bool)>,
-    /// Nothing comes through.
+    /// Whether all packets are lost.
     pub dead: bool,
-    /// Nothing does, and a router says why.
+    /// All packets are lost, and a router reports this error.
     pub refuses: Option<IcmpError>,
-    /// Between addresses of version 6.
+    /// Whether the path uses IPv6.
     pub v6: bool,
-    /// The client's interface is a backup.
+    /// Whether the client's interface is a backup.
     pub backup: bool,
-    /// The client's interface tells what leaves its queue.
+    /// Whether the client's interface reports departures.
     pub departures: bool,
-    /// The longest segment that both devices cut, bytes; 0 is none.
+    /// Maximum segment size for segmentation offload, bytes; 0 to disable.
     pub gso: u16,
 }
 
 impl Link {
-    /// So many milliseconds one way, so many kilobytes a second, and a queue of so many kilobytes.
+    /// Creates a path with a one-way delay in ms, a rate in kB/s and a queue in kB.
     pub fn new(delay: u64, rate: u64, queue: u64) -> Self {
         Self {
             delay: Duration::from_millis(delay),
@@ -96,17 +96,17 @@ impl Link {
     }
 }
 
-/// What becomes of a packet.
+/// The result for one packet.
 #[derive(Debug)]
 pub struct Fate {
-    /// When it leaves the queue.
+    /// Time at which it leaves the queue.
     pub leaves: Instant,
-    /// When it and its copies arrive; none where it is lost.
+    /// Arrival times of the packet and its duplicates; empty if it is lost.
     pub arrives: Vec<Instant>,
     pub marked: bool,
 }
 
-/// One way of a path.
+/// One direction of a path.
 #[derive(Debug, Default)]
 pub struct Way {
     free: Instant,
@@ -119,12 +119,12 @@ pub struct Way {
 }
 
 impl Way {
-    /// How long a packet takes on the line.
+    /// Serialisation time of a packet.
     pub fn time_of(link: &Link, length: u64) -> Duration {
         Duration::from_nanos((length * 1_000_000_000).checked_div(link.rate).unwrap_or(0))
     }
 
-    /// A packet of `length` bytes, `payload` of them data, comes to the queue.
+    /// Handles a packet of `length` bytes with `payload` bytes of data.
     pub fn take(
         &mut self,
         link: &Link,

@@ -9,7 +9,7 @@ use super::scenario::Scenario;
 
 type Way = (&'static str, Config);
 
-/// Recoveries from the oldest to those of today, over TCP.
+/// Loss recovery methods from NewReno to RACK, over TCP.
 fn each() -> Vec<Way> {
     let tcp = Config::tcp();
     let old = Config { rack: false, ..tcp.clone() };

@@ -39,7 +39,7 @@ fn shift(p: &mut Passing<'_>) {
     }
 }
 
-/// Another byte in the payload.
+/// Changes one byte of the payload.
 fn spoil(segment: &mut Segment) {
     let mut payload = BytesMut::from(&segment.payload[..]);
     if let Some(byte) = payload.last_mut() {
@@ -48,7 +48,7 @@ fn spoil(segment: &mut Segment) {
     segment.payload = payload.freeze();
 }
 
-/// The payload in two segments, the options on both.
+/// Splits a segment in two; both parts keep the options.
 fn cut(p: &mut Passing<'_>) {
     let half = p.segment.payload.len() / 2;
     if half > 0 && !p.segment.flags.syn() {
@@ -62,7 +62,7 @@ fn cut(p: &mut Passing<'_>) {
 
 type Box_ = (&'static str, fn() -> Middlebox);
 
-/// Those that leave what is written as it is.
+/// Middleboxes that do not change the payload.
 const HARMLESS: &[Box_] = &[
     ("none on SYNs", || {
         Box::new(|p| {
@@ -281,7 +281,7 @@ fn middleboxes_match_the_record() {
             for number in [1, 2, 6, 40] {
                 for up in [true, false] {
                     let spoiled = one(&format!("number {number} is changed, up {up}"));
-                    // The only path goes on as TCP, with what TCP would have taken.
+                    // The only path continues as TCP and accepts the changed data.
                     let spoiled = spoiled.app(CLIENT, |app| app.careless = true);
                     let spoiled = spoiled.app(SERVER, |app| app.careless = true);
                     all.push(spoiled.ends_otherwise().middlebox(Box::new(move |p| {

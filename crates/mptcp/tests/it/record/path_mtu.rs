@@ -49,7 +49,7 @@ fn path_mtus_match_the_record() {
                 (600, true),
                 (0, true),
             ] {
-                // For a while a router says so, whatever comes.
+                // A router reports the error for all packets for a while.
                 let path = Link { v6, ..near.clone() };
                 let name = format!("{kind}, {probing:?}, a router says {mtu}, version 6 {v6}");
                 let said = Scenario::new(name, config.clone(), std::slice::from_ref(&path)).up(300_000);

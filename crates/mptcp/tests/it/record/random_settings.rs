@@ -14,7 +14,7 @@ use super::link::Link;
 use super::scenario::Scenario;
 use super::world::{CLIENT, SERVER};
 
-/// How many.
+/// Number of scenarios.
 const COUNT: u64 = 320;
 
 fn one<T: Clone>(draws: &mut Rng, of: &[T]) -> T {
@@ -35,7 +35,7 @@ fn flags(draws: &mut Rng) -> LinuxCompat {
         fin_with_data: draws.chance(0.5),
         steady_join_ack: draws.chance(0.5),
         cwnd_limited_per_round: draws.chance(0.5),
-        // A further draw would make other scenarios of all that follow.
+        // Another random value would change all later scenarios.
         pingpong: false,
     }
 }
@@ -66,7 +66,7 @@ fn mechanisms(draws: &mut Rng) -> Mechanisms {
 
 fn config(draws: &mut Rng) -> Config {
     let policies = Policies::default();
-    // What is drawn stays what it was: the scheduler for experiments is not among it.
+    // Without the experimental scheduler, which would change all scenarios.
     let names: Vec<_> = policies.schedulers.names().filter(|&name| name != "maxrtt").collect();
     let scheduler = policies.schedulers.find(one(draws, &names)).unwrap();
     let congestion = one(draws, &controllers::each()).1.congestion;
@@ -157,7 +157,7 @@ fn scenario(number: u64) -> Scenario {
     let mut draws = Rng::new(number, "scenario");
     let draws = &mut draws;
     let (near, far) = (config(draws), config(draws));
-    // A TCP ends with its interface; and ndiffports, refused from one address, does not go on to another one that comes later.
+    // TCP ends with its interface, and ndiffports does not retry from an address added later.
     let spreads = format!("{:?}", near.path_manager).starts_with("Ndiff");
     let joins = |config: &Config| config.multipath && config.join_initial_address;
     let moves = joins(&near) && joins(&far) && near.version == far.version && !spreads;
@@ -193,7 +193,7 @@ fn scenario(number: u64) -> Scenario {
                 down.at(back, move |w| w.links[path].dead = false)
             }
             1 if paths > 1 && moves => {
-                // Not before it is open.
+                // Not before the connection is open.
                 let (at, back) = (at + 300, back + 300);
                 let down = scenario.at(at, move |w| w.interface(CLIENT, path, InterfaceChange::Down));
                 down.at(back, move |w| w.interface(CLIENT, path, InterfaceChange::Up))
@@ -230,7 +230,7 @@ fn observer_does_not_change_behaviour() {
     for number in 0..COUNT / 4 {
         let run = |scenario: Scenario| scenario.brief().run().lines.pop();
         let (seen, unseen) = (run(scenario(number)), run(scenario(number).unobserved()));
-        // All but what was heard, and why each path waited.
+        // Without the hashes of observer events and of limiting factors.
         let said =
             |line: Option<String>| line.and_then(|line| Some(line.rsplitn(3, ' ').last()?.to_string()));
         assert_eq!(said(seen), said(unseen), "{number}");

@@ -8,21 +8,21 @@ use mptcp::observe::PathLimit;
 use mptcp::{ConnectionId, ConnectionInfo, Endpoint, SubflowInfo};
 use mptcp_clock::{Duration, Instant};
 
-/// How much of it.
+/// Level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// All there is.
+    /// All fields.
     All,
-    /// Not what is alike nearly everywhere.
+    /// Without fields that rarely differ.
     Most,
 }
 
-/// Fields with their names; those that are nothing are left out.
+/// Fields with their names, without zero and empty values.
 #[derive(Default)]
 struct Line(String);
 
 impl Line {
-    /// A field that is there in [`Part::All`], and where it is not what it is nearly everywhere.
+    /// A field that is omitted in [`Part::Most`] if it has a usual value.
     fn usual(self, part: Part, name: &str, value: impl Debug, usual: &[&str]) -> Self {
         if part == Part::Most && usual.contains(&&*format!("{value:?}")) {
             self
@@ -31,7 +31,7 @@ impl Line {
         }
     }
 
-    /// A field that is there in [`Part::All`].
+    /// A field only in [`Part::All`].
     fn hidden(self, part: Part, name: &str, value: impl Debug) -> Self {
         if part == Part::Most { self } else { self.add(name, value) }
     }
@@ -52,7 +52,7 @@ impl Line {
     }
 }
 
-/// A connection as a whole.
+/// The state of a connection.
 fn connection(part: Part, info: &ConnectionInfo) -> String {
     let limits = info.limits.iter().filter(|(_, time)| !time.is_zero());
     let limits: Vec<String> = limits.map(|(limit, time)| format!("{} {time}", limit.name())).collect();
@@ -100,7 +100,7 @@ fn connection(part: Part, info: &ConnectionInfo) -> String {
         .0
 }
 
-/// A subflow.
+/// The state of a subflow.
 fn subflow(part: Part, info: &SubflowInfo) -> String {
     let tally = &info.stats;
     Line::default()
@@ -151,7 +151,7 @@ fn subflow(part: Part, info: &SubflowInfo) -> String {
         .0
 }
 
-/// What changes soonest, of each subflow.
+/// The most variable fields of each subflow.
 pub fn short(info: &ConnectionInfo) -> String {
     let one = |s: &SubflowInfo| {
         format!(
@@ -166,7 +166,7 @@ pub fn short(info: &ConnectionInfo) -> String {
     format!("{} written {} acked, {}", info.bytes_written, info.bytes_acked, subflows.join(" | "))
 }
 
-/// All of a connection: its own line, one for each subflow, and what held each back, where somebody observes.
+/// A connection: one line for it, one per subflow, and the limiting factors of each if it is observed.
 pub fn of(part: Part, end: &Endpoint, now: Instant, id: ConnectionId) -> Vec<String> {
     let (Some(info), Some(found)) = (end.info(now, id), end.connection(id)) else {
         return vec![" gone".into()];
@@ -194,7 +194,7 @@ pub fn of(part: Part, end: &Endpoint, now: Instant, id: ConnectionId) -> Vec<Str
     lines
 }
 
-/// The senders of a connection in few words: windows, thresholds, what went again.
+/// The senders of a connection: windows, ssthresh and retransmissions.
 pub fn windows(info: &ConnectionInfo) -> String {
     let one = |s: &SubflowInfo| {
         let ssthresh = s.ssthresh.map_or_else(|| "-".into(), |ssthresh| ssthresh.to_string());

@@ -9,9 +9,9 @@ use super::link::Link;
 use super::report::{self, Part};
 use super::world::{Act, CLIENT, Middlebox, PORT, SERVER, World};
 
-/// Every so many segments all that the ends say of themselves goes into a hash.
+/// Number of segments between two hashes of the state of both ends.
 const LOOKS: u64 = 20;
-/// When a line is written of how far it is, milliseconds.
+/// Times at which the progress is recorded, milliseconds.
 const SAMPLES: [u64; 3] = [150, 600, 2000];
 
 /// Results of a run.
@@ -46,7 +46,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// The client sends 150 kB to the server.
+    /// Creates a scenario in which the client sends 150 kB to the server.
     pub fn new(name: impl Into<String>, config: Config, links: &[Link]) -> Self {
         Self {
             name: name.into(),
@@ -66,25 +66,25 @@ impl Scenario {
         }
     }
 
-    /// Bytes that the client writes.
+    /// Sets the bytes that the client writes.
     pub fn up(mut self, bytes: u64) -> Self {
         self.apps[CLIENT].goal = bytes;
         self
     }
 
-    /// Bytes that the server writes.
+    /// Sets the bytes that the server writes.
     pub fn down(mut self, bytes: u64) -> Self {
         self.apps[SERVER].goal = bytes;
         self
     }
 
-    /// The client writes blocks of so many bytes, one in so many milliseconds.
+    /// The client writes a block of `bytes` every `ms` milliseconds.
     pub fn blocks(mut self, bytes: u64, ms: u64) -> Self {
         (self.apps[CLIENT].block, self.apps[CLIENT].every) = (bytes, Duration::from_millis(ms));
         self
     }
 
-    /// The server reads so many bytes in so many milliseconds.
+    /// The server reads `bytes` every `ms` milliseconds.
     pub fn slow(mut self, bytes: u64, ms: u64) -> Self {
         self.apps[SERVER].slow = Some((bytes, Duration::from_millis(ms)));
         self
@@ -100,13 +100,13 @@ impl Scenario {
         self
     }
 
-    /// The families of the server's addresses: true is version 6.
+    /// Sets the addresses of the server: `true` for IPv6.
     pub fn servers(mut self, servers: &[bool]) -> Self {
         self.servers = servers.to_vec();
         self
     }
 
-    /// Something is done after so many milliseconds.
+    /// Executes `act` after `ms` milliseconds.
     pub fn at(mut self, ms: u64, act: impl FnOnce(&mut World) + 'static) -> Self {
         self.acts.push((ms, Box::new(act)));
         self
@@ -121,32 +121,32 @@ impl Scenario {
         Self { seed, ..self }
     }
 
-    /// It ends after so many milliseconds at the latest.
+    /// Sets the maximum duration, milliseconds.
     pub fn until(self, until: u64) -> Self {
         Self { until, ..self }
     }
 
-    /// Nobody observes.
+    /// Runs without an observer.
     pub fn unobserved(self) -> Self {
         Self { observed: false, ..self }
     }
 
-    /// Not all that is written arrives, and that is right.
+    /// Not all written data arrives, as expected.
     pub fn ends_otherwise(self) -> Self {
         Self { arrives: false, ..self }
     }
 
-    /// Few lines and the hashes are enough.
+    /// Records fewer details.
     pub fn brief(self) -> Self {
         Self { brief: true, ..self }
     }
 
-    /// Nobody listens; what does is an act's affair.
+    /// The server does not listen; an act may start a listener.
     pub fn deaf(self) -> Self {
         Self { listens: false, ..self }
     }
 
-    /// The client does not connect; an act does.
+    /// The client does not connect; an act may connect.
     pub fn mute(self) -> Self {
         Self { connects: false, ..self }
     }
@@ -244,7 +244,7 @@ fn said_of_rest(world: &World) -> String {
     )
 }
 
-/// How far it is, in a line for each end that has something to send.
+/// The progress: a line for each end that sends data.
 fn progress(world: &World, at: Instant) -> Vec<String> {
     let mut lines = vec![format!("at {at} {} segments {:016x}", world.segments, world.hash.0)];
     for (side, name) in [(CLIENT, "client"), (SERVER, "server")] {
@@ -268,7 +268,7 @@ fn look(world: &World, hash: &mut Hash) {
     }
 }
 
-/// All that both ends say of the first two connections.
+/// The state of the first two connections at both ends.
 fn state(world: &World) -> Vec<String> {
     let mut lines = Vec::new();
     for (side, name) in [(CLIENT, "client"), (SERVER, "server")] {
@@ -281,7 +281,7 @@ fn state(world: &World) -> Vec<String> {
     lines
 }
 
-/// What both ends have of their windows.
+/// The windows at both ends.
 fn windows(world: &World) -> Vec<String> {
     let mut lines = Vec::new();
     for (side, name) in [(CLIENT, "client"), (SERVER, "server")] {
@@ -293,7 +293,7 @@ fn windows(world: &World) -> Vec<String> {
     lines
 }
 
-/// The numbers of a run in a line.
+/// The numbers of a run in one line.
 fn numbers(world: &World, looks: Hash, whole: Option<Instant>) -> Vec<String> {
     let mut hash = Hash::default();
     told(world).iter().for_each(|line| hash.bytes(line.as_bytes()));
@@ -310,7 +310,7 @@ fn numbers(world: &World, looks: Hash, whole: Option<Instant>) -> Vec<String> {
     )]
 }
 
-/// What there is to say when nothing happens any more.
+/// The final numbers and events.
 fn ending(world: &World, looks: Hash) -> Vec<String> {
     let mut lines = vec![format!(
         "over at {} after {} segments {:016x}, looks {:016x}",
@@ -327,7 +327,7 @@ fn ending(world: &World, looks: Hash) -> Vec<String> {
     lines
 }
 
-/// What both ends told their applications and their observers.
+/// The events of both ends for applications and observers.
 fn told(world: &World) -> Vec<String> {
     let mut lines = Vec::new();
     for (side, name) in [(CLIENT, "client"), (SERVER, "server")] {

@@ -14,7 +14,7 @@ use super::hosts::server_address;
 use super::link::Link;
 use super::scenario::Scenario;
 
-/// Does not compile when a setting is new: then it belongs into the list below.
+/// Fails to compile if a setting is new; add it to the list below.
 fn named(config: Config) {
     let Config {
         multipath: _,

@@ -10,10 +10,10 @@ use super::link::Link;
 use super::scenario::Scenario;
 use super::world::{CLIENT, Passing, SERVER, World};
 
-/// How many of each kind.
+/// Number of scenarios of each type.
 const COUNT: u64 = 24;
 
-/// A number near another one, mostly.
+/// A difference, mostly a small one.
 fn near(draws: &mut Rng) -> u32 {
     match draws.below(6) {
         0 => 0,
@@ -25,7 +25,7 @@ fn near(draws: &mut Rng) -> u32 {
     }
 }
 
-/// Without payload, and otherwise somehow.
+/// A copy without payload and with random changes.
 fn changed(segment: &Segment, draws: &mut Rng) -> Segment {
     let mut other = Segment { payload: Bytes::new(), ..segment.clone() };
     other.sequence = other.sequence + near(draws);
@@ -95,7 +95,7 @@ fn config(number: u64) -> Config {
     }
 }
 
-/// Segments of nobody, to both ends.
+/// Sends segments of unknown hosts to both ends.
 fn strangers(w: &mut World, seed: u64, count: u64) {
     let mut draws = Rng::new(seed, "strangers");
     for number in 0..count {

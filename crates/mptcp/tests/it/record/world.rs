@@ -22,21 +22,21 @@ pub const CLIENT: usize = 0;
 pub const SERVER: usize = 1;
 pub const PORT: u16 = 5001;
 
-/// Changes a segment on its way, may put others beside it, and says whether it goes on.
+/// Changes a segment in flight and may add others. Returns whether the segment is forwarded.
 pub type Middlebox = Box<dyn FnMut(&mut Passing<'_>) -> bool>;
 
 /// A segment in a middlebox.
 pub struct Passing<'a> {
     pub to_server: bool,
     pub path: usize,
-    /// How many went this way on this path before it.
+    /// Number of earlier segments in this direction on this path.
     pub number: u64,
     pub segment: &'a mut Segment,
-    /// Others, which go behind it.
+    /// Additional segments, sent after it.
     pub others: Vec<Segment>,
 }
 
-/// What is done to the world at a moment.
+/// A change of the simulated world at a given time.
 pub type Act = Box<dyn FnOnce(&mut World)>;
 
 enum Thing {
@@ -61,7 +61,7 @@ pub struct World {
     pub ways: Vec<[Way; 2]>,
     pub middlebox: Option<Middlebox>,
     pub flows: Vec<Flow>,
-    /// Of connections whose application the server does not have yet.
+    /// Events with their time and flow; `usize::MAX` for an unknown flow.
     pub events: [Vec<(Instant, usize, EventKind)>; 2],
     pub accepts: bool,
     pub segments: u64,
@@ -74,7 +74,7 @@ pub struct World {
 }
 
 impl World {
-    /// `servers` are the families of the server's addresses.
+    /// `servers` are the addresses of the server: `true` for IPv6.
     pub fn new(seed: u64, links: Vec<Link>, servers: &[bool], observed: bool) -> Self {
         let mut ends = [Endpoint::new(Rng::new(seed, "client")), Endpoint::new(Rng::new(seed, "server"))];
         let counters = [Arc::new(EventCounter::default()), Arc::new(EventCounter::default())];
@@ -123,14 +123,14 @@ impl World {
         self.things.insert((when, self.sequence), thing);
     }
 
-    /// The client opens a connection over a path to an address and a port of the server's.
+    /// The client opens a connection over a path to a port of the server.
     pub fn connect(&mut self, path: usize, config: Config, port: u16, apps: [App; 2]) {
         let to = server_address(0, self.links[path].v6);
         let id = self.ends[CLIENT].connect(self.now, InterfaceId(path as u32), (to, port).into(), config);
         self.flows.push(Flow { ids: [id.ok(), None], apps });
     }
 
-    /// The number of an end of the first connection.
+    /// Id of the first connection at one end.
     pub fn id(&self, side: usize) -> ConnectionId {
         self.flows[0].ids[side].expect("the connection is there at this time")
     }
@@ -139,7 +139,7 @@ impl World {
         self.ends[side].handle_interface(self.now, InterfaceId(number as u32), change);
     }
 
-    /// The network says something of what the client has in flight first on a subflow.
+    /// Delivers an ICMP error about a segment of the client.
     pub fn notice(&mut self, subflow: usize, sequence: mptcp_wire::Seq, error: IcmpError) {
         let Some(info) = self.ends[CLIENT].info(self.now, self.id(CLIENT)) else { return };
         let found = &info.subflows[subflow];
@@ -151,7 +151,7 @@ impl World {
         let bare = Segment { payload: bytes::Bytes::new(), ..segment.clone() };
         self.scratch.clear();
         let packet = Packet::new(bare);
-        packet.emit(&mut self.scratch).expect("it has a form on the wire");
+        packet.emit(&mut self.scratch).expect("the segment can be encoded");
         self.hash.number(self.now.as_nanos());
         self.hash.number((side << 8 | path) as u64);
         self.hash.bytes(&self.scratch);
@@ -197,7 +197,7 @@ impl World {
         }
     }
 
-    /// Puts a segment on a path; returns when it leaves the queue.
+    /// Sends a segment on a path; returns the time at which it leaves the queue.
     fn carry(&mut self, side: usize, path: usize, mut segment: Segment) -> Instant {
         let length = segment.packet_length() as u64;
         let link = &self.links[path];
@@ -233,7 +233,7 @@ impl World {
         self.put(at, Thing::Departure(id, subflow, departure));
     }
 
-    /// Lets everybody do what can be done at this moment.
+    /// Lets both ends and all applications act until nothing more happens at this time.
     pub fn settle(&mut self) {
         loop {
             let mut quiet = true;
@@ -241,7 +241,7 @@ impl World {
                 let (sends, tells) = (self.ends[side].wants_transmit(), self.ends[side].has_events());
                 assert_eq!(self.ends[side].has_application_events(), sends || tells);
                 while let Some(sent) = self.ends[side].poll_transmit(self.now) {
-                    assert!(sends, "a driver would not have asked for segments");
+                    assert!(sends, "a driver would not have polled for segments");
                     quiet = false;
                     self.post(side, sent);
                 }
@@ -250,8 +250,8 @@ impl World {
                     quiet = false;
                     self.hear(side, event.connection, event.kind);
                 }
-                assert!(!self.ends[side].wants_transmit(), "asked for segments in vain");
-                assert!(self.ends[side].poll_event().is_none(), "a driver would not have asked for events");
+                assert!(!self.ends[side].wants_transmit(), "woken without a segment to send");
+                assert!(self.ends[side].poll_event().is_none(), "a driver would not have polled for events");
             }
             for flow in &mut self.flows {
                 for side in [CLIENT, SERVER] {
@@ -285,7 +285,7 @@ impl World {
         self.events[side].push((self.now, place.unwrap_or(usize::MAX), kind));
     }
 
-    /// Finds whose other end a connection of the server's is.
+    /// Assigns a new connection of the server to its flow.
     fn introduce(&mut self, id: ConnectionId) {
         let Some(info) = self.ends[SERVER].info(self.now, id) else { return };
         let Some(port) = info.subflows.first().map(|subflow| subflow.remote.port()) else { return };
@@ -299,7 +299,7 @@ impl World {
         }
     }
 
-    /// When something happens next.
+    /// Time of the next event; `None` if there is none.
     pub fn next(&self) -> Option<Instant> {
         let thing = self.things.keys().next().map(|(at, _)| *at);
         let apps = self.flows.iter().flat_map(|flow| {
@@ -310,7 +310,7 @@ impl World {
         all.filter(|&at| at < Instant::FAR_FUTURE).map(|at| at.max(self.now))
     }
 
-    /// Goes on to a moment, at which something happens.
+    /// Advances to `to` and handles what is due.
     pub fn go(&mut self, to: Instant) {
         self.now = self.now.max(to);
         for end in &mut self.ends {

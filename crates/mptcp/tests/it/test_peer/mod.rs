@@ -11,7 +11,7 @@ use mptcp_wire::{DataSequence, Dss, Flags, Mapping, MpCapable, MpJoin, MptcpOpti
 
 pub const KEY: u64 = 2;
 
-/// One subflow as the peer sees it; its own sequence numbers begin at 0.
+/// A subflow from the view of the peer, whose sequence numbers start at 0.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
     pub peer: SocketAddr,
@@ -20,7 +20,7 @@ pub struct Flow {
     pub iss: Seq,
 }
 
-/// The peer, and the endpoint that it talks to.
+/// The scripted peer and the endpoint under test.
 pub struct TestPeer {
     pub now: Instant,
     pub host: Endpoint,
@@ -35,7 +35,7 @@ pub fn host_address() -> IpAddr {
     [10, 0, 0, 1].into()
 }
 
-/// A segment from one address to another, without a payload.
+/// A segment without payload.
 pub fn segment(from: SocketAddr, to: SocketAddr, flags: Flags, options: Vec<MptcpOption>) -> Segment {
     let mut segment = Segment::new(from, to);
     segment.flags = flags;
@@ -50,7 +50,7 @@ pub fn capable(flags: u8, keys: Option<(u64, u64)>) -> MptcpOption {
 }
 
 impl TestPeer {
-    /// A listening host, and the first two steps of the peer's handshake.
+    /// A listening host after the SYN and the SYN/ACK.
     pub fn begun(config: Config) -> Self {
         let mut host = Endpoint::new(Rng::new(7, "host"));
         let interface = host.add_interface(host_address(), false);
@@ -75,7 +75,7 @@ impl TestPeer {
         remote
     }
 
-    /// A connection that is open; also what the host said to the third ACK.
+    /// An established connection, and the segments that the host sent after the third ACK.
     pub fn open(config: Config) -> (Self, Vec<Segment>) {
         let mut remote = Self::begun(config);
         let keys = (KEY, remote.host_key);
@@ -84,7 +84,7 @@ impl TestPeer {
         (remote, answers)
     }
 
-    /// Hands a segment to the host; returns what it sends.
+    /// Delivers a segment to the host; returns the segments that it sends.
     pub fn inject(&mut self, segment: Segment) -> Vec<Segment> {
         self.host.handle_segment(self.now, self.interface, segment);
         self.collect()
@@ -104,7 +104,7 @@ impl TestPeer {
         sent
     }
 
-    /// Sends an acknowledgement on a subflow, in sequence numbers from 0 on both sides, as `edit` changes it.
+    /// Sends an acknowledgement on a subflow, changed by `edit`. Sequence numbers are relative on both sides.
     pub fn send(
         &mut self,
         flow: Flow,
@@ -119,7 +119,7 @@ impl TestPeer {
         self.inject(segment)
     }
 
-    /// Lets time pass; returns what the host sends meanwhile, and when.
+    /// Advances the time; returns the segments of the host with the time since the start.
     pub fn sleep(&mut self, span: Duration) -> Vec<(Duration, Segment)> {
         let (start, end) = (self.now, self.now + span);
         let mut sent = Vec::new();
@@ -133,7 +133,7 @@ impl TestPeer {
         sent
     }
 
-    /// Joins from another port of the peer; returns the subflow and the answer to its third ACK.
+    /// Joins from another port of the peer; returns the subflow, and the segments sent after its third ACK.
     pub fn join(&mut self, port: u16) -> (Flow, Vec<Segment>) {
         let mut flow = Flow { peer: SocketAddr::new(self.flow.peer.ip(), port), ..self.flow };
         let token = Version::V1.digest(self.host_key).token;
@@ -149,17 +149,17 @@ impl TestPeer {
         (flow, answers)
     }
 
-    /// A data sequence number of the peer's: 1 is the first byte.
+    /// A data sequence number of the peer; `offset` 1 is the first byte.
     pub fn number(offset: u64) -> u64 {
         Version::V1.digest(KEY).initial_sequence.wrapping_add(offset)
     }
 
-    /// One of the host's.
+    /// A data sequence number of the host.
     pub fn host_number(&self, offset: u64) -> u64 {
         Version::V1.digest(self.host_key).initial_sequence.wrapping_add(offset)
     }
 
-    /// A DSS that acknowledges the host's data up to `ack`, with a mapping of (data, subflow, length).
+    /// A DSS option that acknowledges data of the host up to `ack`, with a mapping of (data offset, subflow sequence number, length).
     pub fn dss(&self, ack: u64, mapping: Option<(u64, u32, u16)>) -> Dss {
         Dss {
             ack: Some(DataSequence::Wide(self.host_number(ack))),
@@ -173,7 +173,7 @@ impl TestPeer {
         }
     }
 
-    /// Sends `length` bytes of the stream from `data` on, on a subflow.
+    /// Sends `length` bytes at offset `data` of the stream on a subflow.
     pub fn send_data(&mut self, flow: Flow, sequence: u32, data: u64, length: u16) -> Vec<Segment> {
         let dss = self.dss(1, Some((data, sequence, length)));
         self.send(flow, sequence, 1, |segment| {
