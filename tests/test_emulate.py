@@ -177,7 +177,7 @@ def test_a_run_that_stood_still_is_doubtful(machine: Machine) -> None:
     # No packet was in flight, and none was due.
     report = json.loads(machine.report.read_text())
     assert report["lateness"]["count"] == 0
-    assert "the emulator stood still" in report["doubts"]
+    assert "the emulator stalled" in report["doubts"]
     assert "DOUBTFUL" in err
 
 

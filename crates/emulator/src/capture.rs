@@ -58,7 +58,7 @@ impl Recording {
     pub(crate) fn finish(self) -> io::Result<u64> {
         drop(self.packets);
         let ended = self.writer.join();
-        ended.unwrap_or_else(|_| Err(io::Error::other("the thread of the capture ended by itself")))?;
+        ended.unwrap_or_else(|_| Err(io::Error::other("the thread of the capture panicked")))?;
         Ok(self.left_out.load(Ordering::Relaxed))
     }
 }

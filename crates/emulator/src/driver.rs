@@ -3,7 +3,6 @@
 //! Owns the thread. It reads up to [`BATCH`] packets per device before it handles due departures, sleeps until
 //! the next departure, and measures the delay of each packet. Allocates nothing per packet. Never creates
 //! devices.
-//! instant of the next departure, and counts how late each packet was written. Allocates nothing for a packet. Never makes a device.
 
 use std::io::{self, ErrorKind, PipeWriter};
 use std::os::fd::AsFd;
@@ -136,7 +135,7 @@ impl Driver {
     pub fn stop(mut self) -> io::Result<Snapshot> {
         self.stop = None;
         let Some(thread) = self.thread.take() else { return Ok(self.snapshot()) };
-        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread of the links ended by itself")))
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread of the links panicked")))
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Emulation {
     slots: Slots,
     /// Buffer of the next packet.
     next: Option<u32>,
-    /// Read buffer without free memory, because packets must be removed from their device.
+    /// Read buffer when no memory is free, because packets must be removed from their device.
     spare: Box<[u8]>,
     /// Outgoing direction, by device index.
     outward: Vec<DirectionId>,

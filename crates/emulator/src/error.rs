@@ -1,9 +1,11 @@
 //! Errors for scenarios that the emulator cannot run on real packets.
+//!
+//! Owns the messages; each states the fix. Never checks a scenario: `emulation`, `plan` and the back ends do.
 
 use mptcp_clock::Duration;
 use netsim::TopologyError;
 
-/// Why a scenario cannot be emulated.
+/// The reason why a scenario cannot be emulated.
 #[derive(Debug, thiserror::Error)]
 pub enum EmulatorError {
     /// Middleboxes need simulated segments.

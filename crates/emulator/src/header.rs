@@ -28,7 +28,6 @@ pub(crate) fn codepoint(packet: &[u8]) -> Codepoint {
 
 /// Hash of addresses, protocol and ports (FNV-1a), the same for all packets of a connection in one direction.
 /// Later fragments have no ports.
-/// no ports.
 pub(crate) fn flow(packet: &[u8]) -> u32 {
     let Some(header) = packet.first_chunk::<FIXED>() else { return 0 };
     let length = usize::from(header[0] & 0x0f) * 4;

@@ -1,6 +1,6 @@
 //! The plan of an emulation: hosts, their devices and addresses, and routes.
 //!
-//! Only values, which the creator of namespaces reads. Hosts are the nodes that flows name, as in the
+//! Owns only values, which the creator of namespaces reads. Hosts are the nodes that flows name, as in the
 //! simulator. All other nodes are inside the emulator.
 
 use std::net::Ipv4Addr;

@@ -26,23 +26,20 @@ impl Snapshot {
         for (what, number, late, bound) in [
             ("packet", 100, packets.p99, bound),
             ("packet", 1000, packets.p999, seldom),
-            ("look at the devices", 100, turns.p99, bound),
-            ("look at the devices", 1000, turns.p999, seldom),
+            ("device read", 100, turns.p99, bound),
+            ("device read", 1000, turns.p999, seldom),
         ] {
             if late > bound && longest <= STALL {
                 let (late, bound) = (ms(late), ms(bound));
                 return Some(format!(
-                    "1 {what} of {number} was {late} late or more, and {bound} is what changes nothing"
+                    "1 {what} of {number} was {late} late or more; at most {bound} leaves results unchanged"
                 ));
             }
         }
         if longest > STALL {
-            return Some(format!(
-                "the emulator stood still for {}, which looks like loss to a stack",
-                ms(longest)
-            ));
+            return Some(format!("the emulator stalled for {}, which a stack takes for loss", ms(longest)));
         }
-        (self.refused > 0).then(|| format!("{} packets found no room in the emulator", self.refused))
+        (self.refused > 0).then(|| format!("the emulator dropped {} packets for lack of space", self.refused))
     }
 }
 
@@ -70,13 +67,13 @@ mod tests {
         assert_eq!(late(400, 2000).doubts(millis(0)), None);
         assert_eq!(late(1400, 2000).doubts(millis(40)), None);
         let said = late(1400, 2000).doubts(millis(10)).unwrap_or_default();
-        assert!(said.contains("1.40 ms late or more, and 0.50 ms"), "{said}");
+        assert!(said.contains("1.40 ms late or more; at most 0.50 ms"), "{said}");
         let said = late(100, 60_000).doubts(millis(10)).unwrap_or_default();
-        assert!(said.contains("stood still for 60.00 ms"), "{said}");
+        assert!(said.contains("stalled for 60.00 ms"), "{said}");
         let said = Snapshot { refused: 3, ..late(1, 1) }.doubts(millis(1)).unwrap_or_default();
         assert!(said.contains("3 packets"), "{said}");
         let down = Snapshot { down: 3, ..late(1, 1) };
-        assert_eq!(down.doubts(millis(1)), None, "a device that is down gets nothing, as its host was told");
+        assert_eq!(down.doubts(millis(1)), None, "a device that is down receives no packets");
     }
 
     #[test]
@@ -85,10 +82,10 @@ mod tests {
         let millis = Duration::from_millis;
         assert_eq!(looked(400, 4000, 40_000).doubts(millis(2)), None);
         let said = looked(600, 600, 600).doubts(millis(2)).unwrap_or_default();
-        assert!(said.contains("1 look at the devices of 100 was 0.60 ms late"), "{said}");
+        assert!(said.contains("1 device read of 100 was 0.60 ms late"), "{said}");
         let said = looked(100, 6000, 6000).doubts(millis(2)).unwrap_or_default();
-        assert!(said.contains("of 1000 was 6.00 ms late or more, and 5.00 ms"), "{said}");
+        assert!(said.contains("of 1000 was 6.00 ms late or more; at most 5.00 ms"), "{said}");
         let said = looked(100, 100, 395_000).doubts(millis(2)).unwrap_or_default();
-        assert!(said.contains("stood still for 395.00 ms"), "{said}");
+        assert!(said.contains("stalled for 395.00 ms"), "{said}");
     }
 }

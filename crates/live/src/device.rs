@@ -1,4 +1,6 @@
 //! A device of the driver: its link, its interfaces, and its state.
+//!
+//! Owns the values only; the driver reads and writes packets.
 
 use std::net::IpAddr;
 use std::sync::Arc;

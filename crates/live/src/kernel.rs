@@ -112,7 +112,7 @@ pub fn connect(
             Some(libc::EISCONN) => break,
             Some(libc::EINPROGRESS | libc::EALREADY | libc::EINTR) if waits() => {}
             Some(libc::EINPROGRESS | libc::EALREADY | libc::EINTR) => {
-                return Err(io::Error::new(io::ErrorKind::TimedOut, format!("nobody answers at {to}")));
+                return Err(io::Error::new(io::ErrorKind::TimedOut, format!("no answer from {to}")));
             }
             _ => return Err(error),
         }
@@ -168,7 +168,7 @@ pub fn given(socket: &impl AsFd) -> io::Result<(String, u32, u32)> {
 pub fn ends(stream: &TcpStream) -> io::Result<(SocketAddrV4, SocketAddrV4)> {
     match (stream.local_addr()?, stream.peer_addr()?) {
         (SocketAddr::V4(local), SocketAddr::V4(remote)) => Ok((local, remote)),
-        _ => Err(io::Error::new(io::ErrorKind::Unsupported, "a socket over IPv6, where IPv4 is meant")),
+        _ => Err(io::Error::new(io::ErrorKind::Unsupported, "an IPv6 socket; must be IPv4")),
     }
 }
 

@@ -36,7 +36,6 @@ impl MptcpListener {
     ///
     /// # Errors
     /// `AddrInUse` if the port has a listener.
-    /// `AddrInUse` when the port has a listener.
     pub fn bind(driver: &Driver, port: u16, config: Config) -> io::Result<Self> {
         let six = driver.shared.addresses.iter().all(|known| known.address.is_ipv6());
         let any: IpAddr = if six { Ipv6Addr::UNSPECIFIED.into() } else { Ipv4Addr::UNSPECIFIED.into() };
@@ -49,7 +48,6 @@ impl MptcpListener {
     ///
     /// # Errors
     /// `AddrInUse` if the port has a listener, `AddrNotAvailable` if the driver lacks the address.
-    /// `AddrInUse` when the port has a listener, `AddrNotAvailable` when the driver has not this address.
     pub fn bind_to(
         driver: &Driver,
         mut address: SocketAddr,

@@ -34,7 +34,7 @@ pub fn enter(name: &str) -> io::Result<()> {
 pub fn within<T: Send>(name: &str, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     std::thread::scope(|scope| {
         let thread = scope.spawn(|| enter(name).and_then(|()| work()));
-        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread in the namespace ended by itself")))
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread in the namespace panicked")))
     })
 }
 

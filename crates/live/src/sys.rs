@@ -54,10 +54,10 @@ fn check(result: libc::c_int) -> io::Result<()> {
 pub(crate) fn read_behind(fd: BorrowedFd<'_>, header: &mut [u8], buffer: &mut BytesMut) -> io::Result<usize> {
     let room = buffer.spare_capacity_mut();
     if header.is_empty() {
-        // SAFETY: the descriptor is open, and the memory is ours and of the length that is said.
+        // SAFETY: the descriptor is open, and `room` has `room.len()` writable bytes.
         let count = unsafe { libc::read(fd.as_raw_fd(), room.as_mut_ptr().cast(), room.len()) };
         let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
-        // SAFETY: the kernel wrote so many bytes from the end of what `buffer` held on, within its capacity.
+        // SAFETY: the kernel wrote `count` bytes at the end of `buffer`, within its capacity.
         unsafe { buffer.set_len(buffer.len() + count) };
         return Ok(count);
     }
@@ -65,11 +65,11 @@ pub(crate) fn read_behind(fd: BorrowedFd<'_>, header: &mut [u8], buffer: &mut By
         libc::iovec { iov_base: header.as_mut_ptr().cast(), iov_len: header.len() },
         libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() },
     ];
-    // SAFETY: the descriptor is open, and both parts are memory of ours of the lengths that are said.
+    // SAFETY: the descriptor is open, and both parts have as many writable bytes as their lengths state.
     let count = unsafe { libc::readv(fd.as_raw_fd(), parts.as_ptr(), parts.len() as libc::c_int) };
     let count = usize::try_from(count).map_err(|_| io::Error::last_os_error())?;
     let more = count.saturating_sub(header.len());
-    // SAFETY: the kernel wrote `more` bytes from the end of what `buffer` held on, within its capacity.
+    // SAFETY: the kernel wrote `more` bytes at the end of `buffer`, within its capacity.
     unsafe { buffer.set_len(buffer.len() + more) };
     Ok(count)
 }
@@ -110,8 +110,8 @@ pub(crate) fn wait_readable(fds: &[BorrowedFd<'_>], timeout: Option<Duration>) -
         tv_nsec: span.subsec_nanos() as libc::c_long,
     });
     let timeout = timeout.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
-    // SAFETY: the array has as many entries as is said, the timespec (or null) outlives the call, a
-    // null signal mask means to leave it as it is.
+    // SAFETY: the array has `fds.len()` entries, the timespec (or null) outlives the call,
+    // and a null signal mask keeps the current one.
     let result =
         unsafe { libc::ppoll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, timeout, std::ptr::null()) };
     if result < 0 {

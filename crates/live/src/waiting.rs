@@ -1,7 +1,7 @@
 //! Waiters of a socket: sleeping threads and tasks.
 //!
-//! Owns the wake-ups. A change of a socket collects its waiters under the lock and wakes them after it, so
-//! that no waiter blocks on the lock and no task runs inside it.
+//! Owns the wake-ups. A change of a socket collects its waiters under the lock and wakes them after its
+//! release. So no waiter blocks on the lock, and no task runs under it.
 
 use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::task::{Context, Waker};

@@ -1,4 +1,6 @@
 //! Errors of system calls as errno values.
+//!
+//! Owns the type only; `memory` sets C's errno.
 
 /// An errno value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

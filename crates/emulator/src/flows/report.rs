@@ -1,4 +1,6 @@
 //! Results of a run on sockets.
+//!
+//! Owns the values only; the back ends fill them.
 
 use mptcp_lab::measurements::Measurements;
 

@@ -1,4 +1,6 @@
 //! Counters of a flow at both ends, and their common clock.
+//!
+//! Owns the counters; moves no bytes.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -7,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use mptcp_clock::{Duration, Instant};
 use mptcp_live::monotonic;
 
-/// Not yet.
+/// Value of a time that has not occurred.
 const NEVER: u64 = u64::MAX;
 
 /// Time zero, and whether the run is over.

@@ -180,7 +180,7 @@ fn refuse(scenario: &Scenario, flow: &Flow) -> Result<(), EmulatorError> {
     let traffic = match &flow.traffic {
         Traffic::Bulk | Traffic::File { .. } => None,
         Traffic::Blocks { .. } => Some("blocks"),
-        Traffic::Custom(_) => Some("an application of another kind"),
+        Traffic::Custom(_) => Some("a custom application"),
         Traffic::Datagrams { .. } => Some("datagrams"),
     };
     if let Some(what) = traffic {

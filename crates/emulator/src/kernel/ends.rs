@@ -1,7 +1,7 @@
 //! The two ends of a flow on kernel sockets, each a thread on its host: they connect or accept, then send or
 //! receive until the end.
 //!
-//! Owns sockets. Except in connect, blocks at most [`ROOM`] before it checks for the end of the run. The end
+//! Owns the sockets. Except in connect, blocks at most [`ROOM`] before it checks for the end of the run. The end
 //! of a run also closes the sockets.
 
 use std::io::{self, ErrorKind};
@@ -59,7 +59,7 @@ pub(crate) fn accept(task: &Task, listener: &TcpListener, clock: &Clock, tally: 
         Ok(())
     };
     if let Err(error) = run() {
-        tally.fail("the end that accepts", &error);
+        tally.fail("accepting end", &error);
     }
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn open(task: &Task, clock: &Clock, tally: &Tally<Sender>) {
         Ok(())
     };
     if let Err(error) = run() {
-        tally.fail("the end that opens", &error);
+        tally.fail("opening end", &error);
     }
 }
 

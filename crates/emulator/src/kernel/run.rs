@@ -72,7 +72,7 @@ fn report(flow: &Flow, wanted: &Options, tally: &Tally<Sender>) -> FlowReport {
 fn mismatch(wanted: &Options, sender: Option<&(String, u32)>, receiver: Option<u32>) -> Option<String> {
     if let Some((given, _)) = sender.filter(|(given, _)| *given != wanted.congestion) {
         return Some(format!(
-            "congestion {} was asked for, and the kernel gave {given:?}",
+            "congestion {} was requested, but the kernel uses {given:?}",
             wanted.congestion
         ));
     }
@@ -84,7 +84,7 @@ fn mismatch(wanted: &Options, sender: Option<&(String, u32)>, receiver: Option<u
         // socket(7): the kernel doubles the value.
         if u64::from(given) != 2 * u64::from(asked) {
             return Some(format!(
-                "{name} {asked} was asked for, and the kernel gave {given} in place of its double"
+                "{name} {asked} was requested, but the kernel uses {given} instead of twice that"
             ));
         }
     }
@@ -106,7 +106,7 @@ fn task(order: &Order, flow: usize) -> io::Result<Task> {
         .or_else(|| there.and_then(|host| host.devices.first()).map(|device| device.address));
     let hosts = (namespace(&spec.from), namespace(&spec.to));
     let (Some(from), Some(to), (Some(opens), Some(accepts))) = (near, far, hosts) else {
-        let said = format!("flow {:?}: path {first:?} has no address at its ends", spec.name);
+        let said = format!("flow {:?}: path {first:?} has no address at a host", spec.name);
         return Err(io::Error::new(io::ErrorKind::AddrNotAvailable, said));
     };
     Ok(Task {
@@ -137,10 +137,10 @@ mod tests {
             (
                 sender("reno", 100_000),
                 200_000,
-                "congestion cubic was asked for, and the kernel gave \"reno\"",
+                "congestion cubic was requested, but the kernel uses \"reno\"",
             ),
-            (sender("cubic", 100_000), 131_072, "SO_RCVBUF 100000 was asked for, and the kernel gave 131072"),
-            (sender("cubic", 16_384), 200_000, "SO_SNDBUF 50000 was asked for, and the kernel gave 16384"),
+            (sender("cubic", 100_000), 131_072, "SO_RCVBUF 100000 was requested, but the kernel uses 131072"),
+            (sender("cubic", 16_384), 200_000, "SO_SNDBUF 50000 was requested, but the kernel uses 16384"),
         ] {
             let said = mismatch(&wanted, sender.as_ref(), Some(receiver)).unwrap_or_default();
             assert!(said.contains(says), "{said}");

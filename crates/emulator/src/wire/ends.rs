@@ -1,7 +1,7 @@
 //! The two ends of a flow on mptcplab's stack, each a thread: they connect or accept, then send or receive
 //! until the end.
 //!
-//! Owns sockets.
+//! Owns the sockets. Blocks at most [`ROOM`] before it checks for the end of the run.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;
@@ -46,7 +46,7 @@ pub(super) fn accept(task: &Task<'_>, listener: &MptcpListener, clock: &Clock, t
         Ok(())
     };
     if let Err(error) = run() {
-        tally.fail("the end that accepts", &error);
+        tally.fail("accepting end", &error);
     }
 }
 
@@ -71,7 +71,7 @@ pub(super) fn open(task: &Task<'_>, clock: &Clock, tally: &Tally<Sender>) {
         Ok(())
     };
     if let Err(error) = run() {
-        tally.fail("the end that opens", &error);
+        tally.fail("opening end", &error);
     }
 }
 

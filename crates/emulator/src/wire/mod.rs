@@ -26,7 +26,7 @@ pub fn refuse(scenario: &Scenario) -> Result<(), EmulatorError> {
         let what = match &flow.traffic {
             Traffic::Bulk | Traffic::File { .. } => None,
             Traffic::Blocks { .. } => Some("blocks"),
-            Traffic::Custom(_) => Some("an application of another kind"),
+            Traffic::Custom(_) => Some("a custom application"),
             Traffic::Datagrams { .. } => Some("datagrams"),
         };
         let name = || flow.name.clone();

@@ -119,7 +119,7 @@ fn task(order: &Order, flow: usize) -> io::Result<Task<'_>> {
 }
 
 fn lost(flow: &str, path: &str) -> io::Error {
-    let said = format!("flow {flow:?}: path {path:?} has no address at its ends");
+    let said = format!("flow {flow:?}: path {path:?} has no address at a host");
     io::Error::new(io::ErrorKind::AddrNotAvailable, said)
 }
 

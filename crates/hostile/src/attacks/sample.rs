@@ -1,4 +1,6 @@
 //! The cost of an attack, and helpers that attacks share.
+//!
+//! Owns the measurement of memory, time and answers. Never chooses an attack.
 
 use crate::meter;
 use crate::scene::Scene;

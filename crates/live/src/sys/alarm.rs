@@ -1,4 +1,6 @@
 //! Sleeping until an instant of the monotonic clock, or until a descriptor is readable.
+//!
+//! Owns the system calls of timers, poll(2), namespaces and thread priority.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -33,14 +35,14 @@ pub(crate) fn set(timer: &OwnedFd, at: Option<u64>) -> io::Result<()> {
     let never = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     let setting = libc::itimerspec { it_interval: never, it_value: value };
     let (fd, flag) = (timer.as_raw_fd(), libc::TFD_TIMER_ABSTIME);
-    // SAFETY: the descriptor is a timer, the setting outlives the call, and null asks for no old one.
+    // SAFETY: the descriptor is a timer, the setting outlives the call, and null requests no old setting.
     check(unsafe { libc::timerfd_settime(fd, flag, &raw const setting, std::ptr::null_mut()) })
 }
 
 /// Polls `polled`, without a timeout or without waiting. A signal also ends it.
 pub(crate) fn poll(polled: &mut [libc::pollfd], wait: bool) -> io::Result<()> {
     let timeout = if wait { -1 } else { 0 };
-    // SAFETY: the array has as many entries as is said.
+    // SAFETY: the array has `polled.len()` entries.
     let result = unsafe { libc::poll(polled.as_mut_ptr(), polled.len() as libc::nfds_t, timeout) };
     match check(result) {
         Err(error) if error.kind() == io::ErrorKind::Interrupted => {

@@ -1,4 +1,6 @@
 //! Kernel stream sockets for TCP and MPTCP, and their information.
+//!
+//! Owns the system calls and the sizes of the kernel's structures.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -54,7 +56,7 @@ const ADDRESS: libc::socklen_t = size_of::<libc::sockaddr_in>() as libc::socklen
 
 pub(crate) fn bind(socket: &OwnedFd, address: SocketAddrV4) -> io::Result<()> {
     let address = raw(address);
-    // SAFETY: the descriptor is open, and the address is as long as is said.
+    // SAFETY: the descriptor is open, and the address has ADDRESS bytes.
     check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), ADDRESS) })
 }
 
@@ -65,14 +67,14 @@ pub(crate) fn listen(socket: &OwnedFd) -> io::Result<()> {
 
 pub(crate) fn connect(socket: BorrowedFd<'_>, address: SocketAddrV4) -> io::Result<()> {
     let address = raw(address);
-    // SAFETY: the descriptor is open, and the address is as long as is said.
+    // SAFETY: the descriptor is open, and the address has ADDRESS bytes.
     check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), ADDRESS) })
 }
 
 /// Sets an option to bytes.
 pub(crate) fn set(socket: BorrowedFd<'_>, level: i32, option: i32, value: &[u8]) -> io::Result<()> {
     let length = value.len() as libc::socklen_t;
-    // SAFETY: the descriptor is open, and the value is as long as is said.
+    // SAFETY: the descriptor is open, and the value has `length` bytes.
     check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, value.as_ptr().cast(), length) })
 }
 
@@ -114,8 +116,8 @@ pub(crate) fn full_info(socket: BorrowedFd<'_>, subflows: &mut [u8], tcp: &mut [
     };
     let mut length = size_of::<FullInfo>() as libc::socklen_t;
     let place = (&raw mut info).cast();
-    // SAFETY: the descriptor is open; the kernel writes at most `length` bytes of `info`, and into each array at most `room` entries, none
-    // longer than is said.
+    // SAFETY: the descriptor is open. The kernel writes at most `length` bytes of `info`. It writes at most `room`
+    // entries into each array, of at most TCP or SUBFLOW bytes.
     check(unsafe {
         libc::getsockopt(socket.as_raw_fd(), SOL_MPTCP, MPTCP_FULL_INFO, place, &raw mut length)
     })?;

@@ -1,4 +1,4 @@
-//! Controllers that set windows and pace themselves, with a clock and threads under them.
+//! Tests controllers that set windows and pace, with a real clock and threads.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -9,7 +9,7 @@ use mptcp_live::{Config, Edge, Impairment, MptcpStream};
 
 use crate::laboratory::{Fixture, Protocol, at, ferry, linux};
 
-/// Ten megabytes over two paths, one of which loses a hundredth.
+/// Sends ten megabytes over two paths, one with 1% loss.
 fn send(congestion: Factory<dyn CongestionControl>) {
     let outgoing = Impairment { loss: 0.01, ..Impairment::default() };
     let edge = move |path: u8| (path == 2).then_some(Edge { seed: 1, outgoing, ..Edge::default() });

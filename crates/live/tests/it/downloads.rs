@@ -1,6 +1,7 @@
-//! Downloads from Linux over four subflows: none stands still because of what Linux sends beyond the window.
+//! Downloads from Linux over four subflows: none stalls because Linux sends beyond the window.
 //!
-//! DOWNLOADS says how many (1), DOWNLOADS_BYTES how long each is (20,000,000). The times are printed with `--nocapture`.
+//! DOWNLOADS sets the number of downloads (default 1), DOWNLOADS_BYTES their size (20,000,000). `--nocapture` prints
+//! the times.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 use crate::laboratory::{End, Namespace, Protocol, alone, at, linux, ours, wait_until};
 use mptcp_live::{Config, Driver, Interface, MptcpStream, Offload, SubflowInfo, SubflowState};
 
-/// The longest that one may take: 50 times as long as usual.
+/// Time limit of a download: 50 times the usual time.
 const PATIENCE: Duration = Duration::from_secs(45);
 
 fn variable(name: &str, default: usize) -> usize {
@@ -53,7 +54,7 @@ fn download(count: usize, bytes: usize) {
                 let piece = vec![7; 1 << 18];
                 let mut left = bytes;
                 while left > 0 {
-                    // Who reads no more ends the other.
+                    // A reader that stops ends the writer.
                     let Ok(sent) = them.write(&piece[..left.min(piece.len())]) else { return };
                     left -= sent;
                 }

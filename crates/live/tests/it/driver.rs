@@ -1,4 +1,4 @@
-//! The thread, the devices and the sockets themselves, with Linux as a peer that is well. Needs what `linux.rs` does.
+//! Tests the thread, the devices and the sockets with a regular Linux peer. Has the requirements of `linux.rs`.
 
 #![cfg(target_os = "linux")]
 
@@ -10,7 +10,7 @@ use crate::laboratory::{
 };
 use mptcp_live::{Config, MptcpListener, MptcpStream, Tun};
 
-/// A connection that both ends closed in order leaves nothing behind; a port is free again after its listener.
+/// A regularly closed connection leaves no state, and a closed listener frees its port.
 #[test]
 fn tidy_endings() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -22,7 +22,7 @@ fn tidy_endings() {
             let (us, _) = listener.accept().unwrap();
             exchange(&them, &us, b"ping", b"pong");
         }
-        assert!(driver.drain(Duration::from_secs(5)), "sockets that are gone still linger");
+        assert!(driver.drain(Duration::from_secs(5)), "connections without sockets still exist");
         drop(listener);
         MptcpListener::bind(&driver, PORT, Config::default()).unwrap();
         let counters = driver.counters();
@@ -31,7 +31,7 @@ fn tidy_endings() {
     });
 }
 
-/// What is wrong with a device is said together with what would be right.
+/// Errors of devices include the fix.
 #[test]
 fn devices_that_cannot_be() {
     Fixture::paths(1).run(|namespace, _driver| {
@@ -44,7 +44,7 @@ fn devices_that_cannot_be() {
     });
 }
 
-/// A misspelt name is an error and leaves no device behind.
+/// A misspelt name is an error and creates no device.
 #[test]
 fn a_device_that_is_not_there_is_not_made() {
     Fixture::paths(1).run(|namespace, _driver| {
@@ -58,7 +58,7 @@ fn a_device_that_is_not_there_is_not_made() {
     });
 }
 
-/// Many connections share the thread and its lock, and each gets its own bytes.
+/// Many connections share the thread and its lock, and each receives its own bytes.
 #[test]
 fn many_at_once() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -71,11 +71,11 @@ fn many_at_once() {
                 scope.spawn(move || exchange(&us, &them, &forth, &forth[1..]));
             }
         });
-        assert!(driver.drain(Duration::from_secs(5)), "sockets that are gone still linger");
+        assert!(driver.drain(Duration::from_secs(5)), "connections without sockets still exist");
     });
 }
 
-/// An open connection that carries nothing costs nothing: the thread sleeps, and a write wakes it.
+/// An idle connection costs nothing: the thread sleeps, and a write wakes it.
 #[test]
 fn idle_means_asleep() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -89,7 +89,7 @@ fn idle_means_asleep() {
         std::thread::sleep(Duration::from_secs(1));
         let turns = driver.counters().turns - before.turns;
         assert!(turns < 20, "{turns} turns while nothing happened");
-        // A write wakes it: nothing else would before the patience of this reader ends.
+        // Only the write can wake the thread before this reader's timeout.
         greet(&us, &them);
     });
 }

@@ -1,4 +1,4 @@
-//! A driver that is observed: rows in a log, and events for subscribers of `tracing`.
+//! Observes a driver: rows in a log, and events for subscribers of `tracing`.
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,7 +10,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
 
-/// Sends 200 kB over two pipes; `watch` sees the sender's driver before it connects.
+/// Sends 200 kB over two pipes. `watch` gets the sender's driver before it connects.
 fn transfer(watch: impl FnOnce(&Driver)) {
     let (first, its_end) = Pipe::pair("first", 1_500).expect("a pipe");
     let (second, its_other_end) = Pipe::pair("second", 1_500).expect("a pipe");
@@ -71,7 +71,7 @@ fn what_finds_no_room_is_counted() {
     assert!(columns.dropped > 100, "{}", columns.dropped);
 }
 
-/// Counts events, and keeps the messages.
+/// Counts events and stores the messages.
 #[derive(Default)]
 struct Listener {
     count: AtomicUsize,
@@ -83,7 +83,7 @@ struct Said<'a>(&'a Listener);
 impl Visit for Said<'_> {
     fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
         if ["message", "numbers"].contains(&field.name()) {
-            self.0.said.lock().expect("nobody panicked").push(format!("{value:?}"));
+            self.0.said.lock().expect("the lock is not poisoned").push(format!("{value:?}"));
         }
     }
 }
@@ -108,11 +108,11 @@ impl Subscriber for Listener {
 #[test]
 fn subscribers_of_tracing_hear_of_events() {
     let listener = Arc::new(Listener::default());
-    // The driver has a thread of its own, so the subscriber is that of the process.
+    // The driver has its own thread, so the subscriber must be global.
     tracing::subscriber::set_global_default(Arc::clone(&listener)).expect("there is no other");
     transfer(|driver| driver.observe(Arc::new(Tracing), Wanted::always(Kinds::ALL)));
     assert!(listener.count.load(Ordering::Relaxed) > 100);
-    let said = listener.said.lock().expect("nobody panicked");
+    let said = listener.said.lock().expect("the lock is not poisoned");
     for kind in ["window", "schedule", "subflow", "option_out", "connection"] {
         assert!(said.iter().any(|word| word == kind), "{kind}");
     }

@@ -1,4 +1,4 @@
-//! The examples do what they say.
+//! Runs the examples.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]

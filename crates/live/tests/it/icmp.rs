@@ -1,4 +1,4 @@
-//! What Linux's routes say by ICMP: a connection that cannot be is over at once.
+//! Tests ICMP errors from Linux's routes: an impossible connection fails at once.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -10,22 +10,22 @@ use std::time::Duration;
 use crate::laboratory::{Fixture, PORT, Protocol, established, ferry, greet, wait_until};
 use mptcp_live::{Config, IcmpError, MptcpStream, SubflowCloseReason};
 
-/// Far below the first retransmission of a SYN, which is where nobody would look without ICMP.
+/// Far below the retransmission timeouts of a SYN, which end the attempt without ICMP.
 const AT_ONCE: Duration = Duration::from_secs(20);
 
-/// Without ICMP it would last for two minutes.
+/// Without ICMP, the attempt lasts two minutes.
 #[test]
 fn routes_without_a_way_end_a_handshake_at_once() {
     Fixture::paths(1).run(|namespace, driver| {
         namespace.sysctl("net.ipv4.ip_forward", "1");
-        // Otherwise it says so once a second.
+        // The default limit is one ICMP error per second.
         namespace.sysctl("net.ipv4.icmp_ratelimit", "0");
         namespace.ip("route add unreachable 10.99.0.0/16").unwrap();
         namespace.ip("route add prohibit 10.98.0.0/16").unwrap();
         let mut cases = vec![
             ("10.99.0.1:80", IcmpError::HostUnreachable),
             ("10.98.0.1:80", IcmpError::Prohibited),
-            // No route at all.
+            // There is no route.
             ("10.97.0.1:80", IcmpError::NetworkUnreachable),
         ];
         let six = namespace.ip("-6 route add unreachable fd99::/16").is_ok()
@@ -51,12 +51,12 @@ fn routes_without_a_way_end_a_handshake_at_once() {
     });
 }
 
-/// A connection that is open goes on, whatever is said of it; the hint is there to be seen.
+/// An open connection survives ICMP errors and reports them.
 #[test]
 fn an_open_connection_survives_what_is_said_of_it() {
     Fixture::paths(1).run(|namespace, driver| {
         namespace.sysctl("net.ipv4.ip_forward", "1");
-        // Otherwise it says so once a second.
+        // The default limit is one ICMP error per second.
         namespace.sysctl("net.ipv4.icmp_ratelimit", "0");
         namespace.ip("link set lo up").unwrap();
         namespace.ip("addr add 10.99.0.1/32 dev lo").unwrap();
@@ -65,7 +65,7 @@ fn an_open_connection_survives_what_is_said_of_it() {
         let us = MptcpStream::connect(&driver, far, Config::default()).unwrap();
         let (them, _) = listener.accept().unwrap();
         greet(&us, &them);
-        // Linux keeps the address from being its own, and says that there is no way to it.
+        // Linux no longer owns the address and has no route to it.
         namespace.ip("addr del 10.99.0.1/32 dev lo").unwrap();
         namespace.ip("route add prohibit 10.99.0.0/24").unwrap();
         us.set_nodelay(true).unwrap();

@@ -1,4 +1,5 @@
-//! A bad network between Linux and us: loss, reordering and duplication at our edge, both ways, on one path and on two.
+//! Tests an impaired network between Linux and mptcplab: loss, reordering and duplication in both directions, on one
+//! path and on two.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -10,15 +11,15 @@ use crate::laboratory::{
 };
 use mptcp_live::{Config, Edge, Impairment, MptcpListener, MptcpStream, Offload};
 
-/// How long one of these tests may take.
+/// Time limit of a test.
 const LIMIT: Duration = Duration::from_secs(150);
 
-/// The same both ways.
+/// The same impairment in both directions.
 fn both_ways(seed: u64, what: Impairment) -> Edge {
     Edge { seed, incoming: what, outgoing: what, ..Edge::default() }
 }
 
-/// A transfer each way of so many bytes, over so many paths that are all so bad; we are the client and then the server.
+/// Transfers `bytes` in both directions over impaired paths, once with mptcplab as the client and once as the server.
 fn across(paths: u8, offload: Offload, checksum: bool, what: Impairment, bytes: u64) {
     let edge = move |path: u8| Some(both_ways(path.into(), what));
     let Some((namespace, driver)) = Fixture::paths(paths).offload(offload).edge(edge).build() else { return };
@@ -41,7 +42,7 @@ fn across(paths: u8, offload: Offload, checksum: bool, what: Impairment, bytes: 
         let all = || established(&us) == usize::from(paths) && linux_subflows(&them) == Some(paths - 1);
         wait_until("all subflows are there", all);
         ferry(&us, &them, bytes, bytes, &format!("{paths} paths, {offload:?}, {what:?}, client {client}"));
-        // With offload so few packets carry it all that none may be hit.
+        // With offload there are so few packets that none may be hit.
         if what.loss > 0.0 && offload == Offload::None {
             let info = us.info().unwrap();
             assert!(info.subflows.iter().any(|subflow| subflow.retransmissions > 0), "nothing was lost");

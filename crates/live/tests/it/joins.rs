@@ -1,4 +1,4 @@
-//! Further subflows between Linux and us, however they come about: who opens them, and what was announced before.
+//! Tests all ways to open subflows between Linux and mptcplab, by either end, with and without announcements.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -11,7 +11,7 @@ use crate::laboratory::{
 };
 use mptcp_live::{Config, Driver, MptcpListener, MptcpStream, Offload, SubflowState};
 
-/// We use the first device only, and announce nothing.
+/// Uses the first device only, without announcements.
 fn quiet(driver: &Driver) -> Config {
     let first = driver.addresses().iter().filter(|known| known.device == "path1");
     Config {
@@ -21,7 +21,7 @@ fn quiet(driver: &Driver) -> Config {
     }
 }
 
-/// Linux opens a connection to us; its end, ours.
+/// Linux opens a connection. Returns Linux's end and mptcplab's.
 fn linux_opens(namespace: &Namespace, driver: &Driver, config: Config) -> (TcpStream, MptcpStream) {
     let listener = MptcpListener::bind(driver, PORT, config).unwrap();
     let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
@@ -36,7 +36,7 @@ fn remotes(us: &MptcpStream) -> Vec<SocketAddr> {
     open.map(|subflow| subflow.remote).collect()
 }
 
-/// `ip mptcp endpoint add ... subflow`: Linux joins our first address from a second one of its own.
+/// `ip mptcp endpoint add ... subflow`: Linux joins mptcplab's first address from its second one.
 #[test]
 fn linux_joins_from_a_second_address() {
     within(LIMIT, || {
@@ -55,7 +55,7 @@ fn linux_joins_from_a_second_address() {
     });
 }
 
-/// Linux's `fullmesh` endpoints join each address that we announce, from each of its own.
+/// Linux's `fullmesh` endpoints join each announced address from each of their own.
 #[test]
 fn linux_joins_in_full_mesh() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -71,13 +71,13 @@ fn linux_joins_in_full_mesh() {
     });
 }
 
-/// Linux as server announces its second address (ADD_ADDR with a right HMAC); we join it.
+/// Linux as the server announces its second address (ADD_ADDR with a valid HMAC), and mptcplab joins it.
 fn announced(port: Option<u16>, six: bool, timestamps: bool) {
     let Some((namespace, driver)) = Fixture::paths(2).build() else { return };
     let second: IpAddr = if six { linux6(2) } else { linux(2) };
     let with_port = port.map_or(String::new(), |port| format!("port {port}"));
     namespace.ip(&format!("mptcp endpoint add {second} id 7 {with_port} signal")).unwrap();
-    // On all addresses: a join is a SYN that a listener of its address has to hear.
+    // The listener needs all addresses, because it must accept joins to both.
     let listener = namespace.listen(at("::".parse().unwrap()), Protocol::Mptcp);
     let first = at(if six { linux6(1) } else { linux(1) });
     let us = MptcpStream::connect(&driver, first, Config { timestamps, ..quiet(&driver) }).unwrap();
@@ -103,12 +103,12 @@ fn we_join_a_port_that_linux_announces() {
 fn we_join_what_linux_announces_over_ipv6() {
     within(LIMIT, || {
         announced(None, true, true);
-        // ADD_ADDR with an address of IPv6 and a port takes 32 bytes of the 40: Linux never sends it beside timestamps.
+        // ADD_ADDR with an IPv6 address and a port takes 32 of 40 bytes, so Linux never sends it with timestamps.
         announced(Some(5_002), true, false);
     });
 }
 
-/// An announcement of IPv6 on a connection of IPv4: the subflows are of both families.
+/// An IPv6 announcement on an IPv4 connection: the subflows have both families.
 #[test]
 fn both_families_in_one_connection() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -122,7 +122,7 @@ fn both_families_in_one_connection() {
     });
 }
 
-/// At its limit of subflows Linux refuses by RST, and the connection goes on over those that it has.
+/// Beyond its limit of subflows, Linux resets a join, and the connection continues on the existing ones.
 #[test]
 fn linux_takes_no_more_than_its_limit() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -141,7 +141,7 @@ fn linux_takes_no_more_than_its_limit() {
     });
 }
 
-/// Both ends open subflows at the same time; each is used.
+/// Both ends open subflows at the same time, and all of them carry data.
 #[test]
 fn both_ends_join() {
     Fixture::paths(2).run(|namespace, driver| {

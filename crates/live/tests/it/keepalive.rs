@@ -1,4 +1,4 @@
-//! Keepalive and what a connection holds, on sockets.
+//! Tests keepalive, the user timeout and resource usage on sockets.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -20,7 +20,7 @@ fn two() -> (Driver, Driver, MptcpListener) {
     (mine, theirs, listener)
 }
 
-/// Set while nothing else would wake the thread: a peer that answers is kept, one that falls silent is given up.
+/// Keepalive closes a connection only if the peer is silent. It must wake the thread, because no other timer runs.
 #[test]
 fn keepalive_gives_up_who_is_silent_and_nobody_else() {
     within(LIMIT, || {
@@ -44,7 +44,7 @@ fn keepalive_gives_up_who_is_silent_and_nobody_else() {
     });
 }
 
-/// What arrives and nobody reads is counted, and is gone once it is read.
+/// Unread data is counted until it is read.
 #[test]
 fn what_a_connection_holds_can_be_seen() {
     within(LIMIT, || {
@@ -61,7 +61,7 @@ fn what_a_connection_holds_can_be_seen() {
     });
 }
 
-/// The peer falls silent while data is under way: what was set ends the wait, long before retransmissions do.
+/// The peer falls silent with data in flight: the user timeout ends the connection long before retransmissions do.
 #[test]
 fn a_user_timeout_gives_up_who_acknowledges_nothing() {
     within(LIMIT, || {
@@ -77,7 +77,7 @@ fn a_user_timeout_gives_up_who_acknowledges_nothing() {
     });
 }
 
-/// Of what nobody reads no more waits unsent than was allowed.
+/// The application cannot write more unsent data than allowed.
 #[test]
 fn a_limit_for_what_waits_unsent_stops_the_writer() {
     within(LIMIT, || {

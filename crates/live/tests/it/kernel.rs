@@ -1,4 +1,4 @@
-//! Linux's own sockets over loopback: what they are given is what they say, and what they say of their paths.
+//! Tests Linux sockets over loopback: effective options and information about subflows.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::io::{Read, Write};
@@ -18,7 +18,7 @@ fn options(multipath: bool) -> Options {
     }
 }
 
-/// A megabyte to a socket of the same kind; what the sender says at the end.
+/// Sends a megabyte to a socket with the same options. Returns the sender's final information.
 fn send(options: &Options) -> Option<mptcp_live::kernel::SocketInfo> {
     let listener = match listen(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0), options) {
         Ok(listener) => listener,
@@ -77,7 +77,7 @@ fn a_controller_that_is_not_there_is_named() {
 
 #[test]
 fn who_gives_up_gets_an_answer_at_once() {
-    // A queue of listeners that is full does not answer: 0 waiting, and one that nobody accepts.
+    // A listener with a full queue does not answer: its backlog is 0, and one connection waits.
     let full = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let SocketAddr::V4(at) = full.local_addr().unwrap() else { panic!("not IPv4") };
     let mut others = Vec::new();

@@ -1,4 +1,4 @@
-//! Nothing is left of sockets that are gone, and strangers cannot fill the memory.
+//! Closed sockets leave no state, and unknown hosts cannot fill the memory.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -13,20 +13,20 @@ use crate::laboratory::{
 use mptcp_live::{Config, Driver, MptcpListener, MptcpStream, SubflowInfo, SubflowState};
 use mptcp_wire::{Flags, Packet, Segment, Seq};
 
-/// Connections of each kind.
+/// Connections of each type.
 const MANY: usize = 300;
 
-/// Resident memory of this process, bytes.
+/// Resident memory of this process, in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
 }
 
-/// Nothing is left, neither at the driver nor in its endpoint, but what waits a minute in TIME-WAIT.
+/// Checks that the driver and its endpoint hold nothing, except for connections in TIME-WAIT.
 fn nothing_left(driver: &Driver, what: &str) {
     let drained = driver.drain(Duration::from_secs(20));
-    assert!(drained, "{what}: sockets that are gone still linger: {:#?}", driver.connections());
+    assert!(drained, "{what}: connections without sockets still exist: {:#?}", driver.connections());
     let over = |subflow: &SubflowInfo| matches!(subflow.state, SubflowState::Closed | SubflowState::TimeWait);
     wait_until(what, || {
         let usage = driver.usage();
@@ -36,7 +36,7 @@ fn nothing_left(driver: &Driver, what: &str) {
     });
 }
 
-/// With MPTCP_TEST_PATIENT set, waits until TIME-WAIT is over too.
+/// With MPTCP_TEST_PATIENT, waits until TIME-WAIT is over too.
 fn not_even_in_time_wait(driver: &Driver) {
     let begin = Instant::now();
     while std::env::var_os("MPTCP_TEST_PATIENT").is_some() && driver.usage().connections > 0 {
@@ -46,7 +46,7 @@ fn not_even_in_time_wait(driver: &Driver) {
     println!("{} connections left after {:?}", driver.usage().connections, begin.elapsed());
 }
 
-/// A client of Linux's and our end of its connection.
+/// A Linux client and mptcplab's end of its connection.
 fn pair(namespace: &Namespace, listener: &MptcpListener) -> (TcpStream, MptcpStream) {
     let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
     let us = listener.accept().unwrap().0;
@@ -55,7 +55,7 @@ fn pair(namespace: &Namespace, listener: &MptcpListener) -> (TcpStream, MptcpStr
     (them, us)
 }
 
-/// Clients send, and the socket is dropped with what they sent unread: more than one piece of it.
+/// Clients send, and the socket is dropped with unread data in several pieces.
 #[test]
 fn sockets_dropped_with_data_unread_leave_nothing() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -69,7 +69,7 @@ fn sockets_dropped_with_data_unread_leave_nothing() {
             }
             wait_until("it has arrived", || us.info().unwrap().bytes_received == 20_000);
             if number % 3 == 0 {
-                // Some of it was read.
+                // A part of the data is read.
                 us.read_some(&mut [0; 100]).unwrap();
             }
         }
@@ -78,7 +78,7 @@ fn sockets_dropped_with_data_unread_leave_nothing() {
     });
 }
 
-/// The socket is dropped in order, and its client sends afterwards.
+/// The socket is closed regularly, and the client sends afterwards.
 #[test]
 fn clients_that_send_after_our_close_leave_nothing() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -88,7 +88,7 @@ fn clients_that_send_after_our_close_leave_nothing() {
             let (them, us) = pair(&namespace, &listener);
             greet(&us, &them);
             drop(us);
-            // It is reset sooner or later, perhaps before all of this is written.
+            // The connection is reset at some point, perhaps before all data is written.
             for piece in data.chunks(5_000) {
                 if them.send_all(piece).is_err() {
                     break;
@@ -103,7 +103,7 @@ fn clients_that_send_after_our_close_leave_nothing() {
     });
 }
 
-/// A connection of ours to Linux.
+/// A connection from mptcplab to Linux.
 fn opened(driver: &Driver, theirs: &TcpListener) -> (MptcpStream, TcpStream) {
     let us = MptcpStream::connect(driver, at(linux(1)), Config::default()).unwrap();
     let (them, _) = theirs.accept().unwrap();
@@ -111,11 +111,11 @@ fn opened(driver: &Driver, theirs: &TcpListener) -> (MptcpStream, TcpStream) {
     (us, them)
 }
 
-/// One socket after the other, each dropped somewhere else on its way.
+/// Drops a socket in each state.
 #[test]
 fn sockets_dropped_in_any_state_leave_nothing() {
     Fixture::paths(2).run(|namespace, driver| {
-        // Linux's last word of a connection whose first subflow ended.
+        // Linux's final message of a connection whose first subflow ended.
         namespace.sysctl("net.mptcp.close_timeout", "1");
         let theirs = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let nobody = std::net::SocketAddr::new(linux(1), 9);
@@ -127,7 +127,7 @@ fn sockets_dropped_in_any_state_leave_nothing() {
         nothing_left(&driver, "opening, and refused");
         assert!(open(nobody).wait_connected(None).is_err());
         drop(open(at(linux(1))));
-        // It may have come so far that Linux has to accept and close it.
+        // Linux may have to accept and close it.
         theirs.set_nonblocking(true).unwrap();
         wait_until("opening", || {
             while theirs.accept().is_ok() {}
@@ -147,7 +147,7 @@ fn sockets_dropped_in_any_state_leave_nothing() {
             }),
             ("aborted", |us, _| us.abort().unwrap()),
             ("reset by Linux", |_, them| reset_on_close(them)),
-            // Linux that closes before anything came would take the rest with a closed window, for a minute.
+            // If Linux closed before any data arrived, it would accept the rest with a closed window, for a minute.
             ("with data on the way", |us, _| {
                 us.send_all(&pattern(300_000)).unwrap();
                 wait_until("some has arrived", || us.info().unwrap().bytes_acked > 1);
@@ -183,7 +183,7 @@ fn sockets_dropped_in_any_state_leave_nothing() {
     });
 }
 
-/// Connections that nobody accepts go with their listener, whatever they have sent.
+/// Connections that were not accepted end with their listener, with or without data.
 #[test]
 fn what_waits_at_a_listener_goes_with_it() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -198,7 +198,7 @@ fn what_waits_at_a_listener_goes_with_it() {
             })
             .collect();
         wait_until("they wait", || driver.usage().to_accept == 20);
-        // Some have gone before.
+        // Some clients have reset before.
         clients.iter().step_by(3).for_each(reset_on_close);
         drop(clients.into_iter().step_by(3).collect::<Vec<_>>());
         drop(listener);
@@ -207,10 +207,10 @@ fn what_waits_at_a_listener_goes_with_it() {
     });
 }
 
-/// Forged ACKs of the flood.
+/// Number of forged ACKs.
 const FORGED: u32 = 300_000;
 
-/// An ACK from an address that nobody has, to a port where nobody listens.
+/// An ACK from an unused address to a closed port.
 fn forged(number: u32) -> Vec<u8> {
     let source = SocketAddrV4::new(Ipv4Addr::from(0xc612_0000 + number % 100_000), 4_000);
     let mut ack = Segment::new(source.into(), at(ours(1)));
@@ -220,7 +220,7 @@ fn forged(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// A flood of them at full speed is answered by at most a thousand resets a second, and holds no memory.
+/// A flood at full speed gets at most 1,000 resets per second, and takes no memory.
 #[test]
 fn a_flood_of_forged_acks_is_answered_a_thousand_times_a_second() {
     Fixture::paths(1).alone().run(|namespace, driver| {
@@ -229,7 +229,7 @@ fn a_flood_of_forged_acks_is_answered_a_thousand_times_a_second() {
         let (before, begin) = (resident(), Instant::now());
         let mut most = before;
         for number in 0..FORGED as usize {
-            // A full queue drops packets, as any flooded host's does.
+            // As on any flooded host, a full queue drops packets.
             let _ = raw.send(&packets[number % packets.len()], Ipv4Addr::new(10, 88, 1, 2));
             if number % 10_000 == 0 {
                 most = most.max(resident());
@@ -239,10 +239,10 @@ fn a_flood_of_forged_acks_is_answered_a_thousand_times_a_second() {
         let (counters, lasted) = (driver.counters(), begin.elapsed());
         println!("{counters:?} in {lasted:?}, {} MB more resident", (most - before) >> 20);
         assert!(counters.received > u64::from(FORGED) / 20, "{counters:?}");
-        // As many as a second allows may go at once.
+        // The limit allows a burst of one second.
         let allowed = 1_000.0 * (lasted.as_secs_f64() + 1.5);
         assert!((counters.sent as f64) < allowed, "{} answers in {lasted:?}", counters.sent);
-        // Nobody else runs in this process: 210 MB is what it took before.
+        // The test runs alone, so memory growth belongs to it.
         assert!(most - before < 64 << 20, "{} bytes more", most - before);
         wait_until("all is answered or dropped", || driver.usage().stray_answers == 0);
     });

@@ -1,5 +1,7 @@
-//! Our endpoint on TUN devices with Linux's MPTCP as the peer. Needs root, `/dev/net/tun`, network namespaces and
-//! IPPROTO_MPTCP; skips without, except in CI.
+//! Tests the endpoint on TUN devices with Linux's MPTCP as the peer.
+//!
+//! Requires root, `/dev/net/tun`, network namespaces and IPPROTO_MPTCP. Without them the tests are skipped, except in
+//! CI.
 
 #![cfg(target_os = "linux")]
 
@@ -12,10 +14,10 @@ use crate::laboratory::{
 };
 use mptcp_live::{Config, Mode, MptcpListener, MptcpStream};
 
-/// From one byte over a segment and its edges to many windows.
+/// From one byte over the edges of a segment to many windows.
 const SIZES: [usize; 6] = [1, 1_000, 1_448, 1_449, 300_000, 10_000_000];
 
-/// Linux answers our MP_CAPABLE, and takes keys, mappings, DATA_FINs and half closes as we send them.
+/// Linux accepts mptcplab's MP_CAPABLE, keys, mappings, DATA_FINs and half closes.
 #[test]
 fn our_client_and_linux_as_server() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -31,7 +33,7 @@ fn our_client_and_linux_as_server() {
     });
 }
 
-/// Our answer to Linux's MP_CAPABLE and our whole receiving side are what Linux wants of a server.
+/// mptcplab's server accepts Linux as the client and receives its data.
 #[test]
 fn linux_as_client_and_our_server() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -47,7 +49,7 @@ fn linux_as_client_and_our_server() {
     });
 }
 
-/// A Linux peer that speaks TCP only leaves MP_CAPABLE unanswered: both ways it is TCP, and all arrives.
+/// A TCP-only Linux peer ignores MP_CAPABLE: the connection is TCP, and all data arrives.
 #[test]
 fn plain_tcp_peers() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -67,7 +69,7 @@ fn plain_tcp_peers() {
     });
 }
 
-/// Linux's MPTCP sockets fall back as well when we speak TCP only.
+/// Linux's MPTCP sockets fall back when mptcplab uses TCP only.
 #[test]
 fn linux_falls_back() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -85,7 +87,7 @@ fn linux_falls_back() {
     });
 }
 
-/// Linux takes our MP_JOIN from a second address at once, and puts the data of both subflows in order.
+/// Linux accepts an MP_JOIN from a second address at once, and reassembles the data of both subflows.
 #[test]
 fn we_join_from_a_second_device() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -100,7 +102,7 @@ fn we_join_from_a_second_device() {
     });
 }
 
-/// Linux believes our ADD_ADDR (it checks the HMAC), and joins the address that it names.
+/// Linux accepts an ADD_ADDR (it checks the HMAC), and joins the announced address.
 #[test]
 fn linux_joins_what_we_announce() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -114,8 +116,8 @@ fn linux_joins_what_we_announce() {
     });
 }
 
-/// Two slow paths share the load: Linux spreads its data, loses some of it in short queues and learns so from our
-/// SACK blocks, and we put it together.
+/// Two slow paths share the load. Linux loses data in short queues, learns so from SACK blocks, and mptcplab
+/// reassembles the stream.
 #[test]
 fn two_slow_paths_add_up() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -136,8 +138,8 @@ fn two_slow_paths_add_up() {
     });
 }
 
-/// Losing a device in the middle of a transfer loses nothing, whether it goes silent or goes altogether: Linux takes
-/// data that we carry again on the other subflow, and so do we from it.
+/// The loss of a device during a transfer loses no data, whether it goes silent or is deleted. Both ends reinject data
+/// on the other subflow.
 #[test]
 fn a_device_is_lost() {
     within(LIMIT, || {
@@ -167,7 +169,7 @@ fn a_device_is_lost() {
     });
 }
 
-/// With `net.mptcp.checksum_enabled` Linux asks for the DSS checksum; ours are right, and so are its.
+/// With `net.mptcp.checksum_enabled`, Linux requires DSS checksums; both ends send valid ones.
 #[test]
 fn linux_asks_for_checksums_and_ours_are_right() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -207,7 +209,7 @@ fn over_ipv6() {
     });
 }
 
-/// After our DATA_FIN Linux still sends: half a connection stays open as long as it likes.
+/// Linux can still send after mptcplab's DATA_FIN: a half-closed connection stays open.
 #[test]
 fn half_close() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -228,7 +230,7 @@ fn half_close() {
     });
 }
 
-/// Linux refuses by RST, and says MP_FASTCLOSE when its application goes with data unread.
+/// Linux refuses with RST, and sends MP_FASTCLOSE if its application closes with unread data.
 #[test]
 fn refusals_and_resets() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -246,7 +248,7 @@ fn refusals_and_resets() {
         drop(them);
         assert_eq!(us.read_some(&mut [0; 10]).unwrap_err().kind(), ErrorKind::ConnectionReset);
 
-        // And ours is believed.
+        // Linux accepts mptcplab's MP_FASTCLOSE too.
         let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
         let (them, _) = theirs.accept().unwrap();
         them.be_patient();
@@ -255,7 +257,7 @@ fn refusals_and_resets() {
         drop(us);
         assert_eq!(them.read_some(&mut [0; 10]).unwrap_err().kind(), ErrorKind::ConnectionReset);
 
-        // An endpoint that ends says so to all its peers, and to its own sockets.
+        // An endpoint that ends notifies all its peers and its own sockets.
         let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
         let (them, _) = theirs.accept().unwrap();
         greet(&us, &them);

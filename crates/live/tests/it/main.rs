@@ -1,6 +1,6 @@
-//! The endpoint on real packets, with Linux as the peer; `../README.md` has the table of what is shown.
+//! Tests the endpoint on real packets with Linux as the peer; `../README.md` lists the tested behaviour.
 //!
-//! How many run beside each other, and which run alone: `laboratory/turns.rs`.
+//! `laboratory/turns.rs` schedules the tests.
 
 mod controllers;
 mod downloads;

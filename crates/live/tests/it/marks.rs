@@ -1,4 +1,4 @@
-//! ECN with Linux (RFC 3168): who asks, who answers, and what marks on the way do.
+//! Tests ECN with Linux (RFC 3168): negotiation by either end, and the effect of marks.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -11,13 +11,13 @@ use mptcp_live::{Config, Ecn, Edge, MptcpListener, MptcpStream, Offload};
 
 const BYTES: usize = 3_000_000;
 
-/// How many of our subflows speak it, of those that there are.
+/// Number of subflows with ECN, and number of all subflows.
 fn agreed(us: &MptcpStream) -> (usize, usize) {
     let subflows = us.info().unwrap().subflows;
     (subflows.iter().filter(|subflow| subflow.ecn).count(), subflows.len())
 }
 
-/// Packets with ECT(0) that have come to Linux.
+/// Number of ECT(0) packets that Linux received.
 fn capable(namespace: &Namespace) -> u64 {
     let said = namespace.run(|| std::fs::read_to_string("/proc/thread-self/net/netstat")).unwrap();
     let mut rows = said.lines().filter(|line| line.starts_with("IpExt:"));
@@ -37,7 +37,7 @@ fn linux_asks_and_we_answer() {
             let before = capable(&namespace);
             exchange(&them, &us, &pattern(BYTES), &pattern(BYTES));
             assert_eq!(agreed(&us), (1, 1), "{protocol:?}");
-            assert!(capable(&namespace) > before, "ours may be marked");
+            assert!(capable(&namespace) > before, "mptcplab's packets are ECN-capable");
         }
     });
 }
@@ -53,7 +53,7 @@ fn we_ask_and_linux_answers() {
             greet(&us, &them);
             wait_until("both subflows are there", || established(&us) == 2);
             exchange(&us, &them, &pattern(BYTES), &pattern(BYTES));
-            // Joins ask for themselves.
+            // Joins negotiate separately.
             assert_eq!(agreed(&us), (2, 2));
             assert!(capable(&namespace) > 0);
         });
@@ -72,10 +72,10 @@ fn nobody_asks_by_default() {
     });
 }
 
-/// Linux takes what we echo and says CWR, and so do we: each side reduces its window, and nobody has to send anything again.
+/// Both ends echo marks, send CWR and reduce their windows; nothing is retransmitted.
 #[test]
 fn marks_slow_both_sides_down_without_a_loss() {
-    // Large segments are few: of 160 none is marked once in 10^7 runs.
+    // There are few large segments: the chance that none of 160 is marked is 1 in 10^7.
     for (offload, marks) in [(Offload::Full, 0.1), (Offload::None, 0.02)] {
         let edge = move |_: u8| Some(Edge { seed: 1, marks, ..Edge::default() });
         Fixture::paths(1).offload(offload).edge(edge).run(|namespace, driver| {
@@ -88,7 +88,7 @@ fn marks_slow_both_sides_down_without_a_loss() {
                 let info = us.info().unwrap();
                 let first = info.subflows.first().or(info.past.first()).unwrap();
                 assert!(first.ecn && first.received_ce > 0 && first.mark_reductions > 0, "{first:?}");
-                // A mark is told once, by acknowledgements of a round trip.
+                // Only the acknowledgements of one RTT report a mark.
                 assert!(first.delivered_ce < 9_000_000, "{}", first.delivered_ce);
             }
         });

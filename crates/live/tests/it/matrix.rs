@@ -1,5 +1,5 @@
-//! Every ordinary combination with Linux as the peer: who opens, MPTCP or TCP, which way the data goes, IPv4 or IPv6,
-//! with the DSS checksum and without, with offload and without; and sizes from a byte to a gigabyte.
+//! Tests all regular combinations with Linux: opener, MPTCP or TCP, direction, IPv4 or IPv6, DSS checksum, offload, and
+//! sizes from a byte to a gigabyte.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -16,7 +16,7 @@ use mptcp_live::{Config, Driver, Mode, MptcpListener, MptcpStream, Offload};
 /// Bytes up and down.
 const WAYS: [(u64, u64); 3] = [(200_003, 0), (0, 200_003), (200_003, 150_001)];
 
-/// A connection of one cell of the matrix: ours, and Linux's end of it.
+/// Opens the connection of one combination. Returns mptcplab's end and Linux's.
 fn meet(
     (namespace, driver): (&Namespace, &Driver),
     six: bool,
@@ -31,7 +31,7 @@ fn meet(
     (us, theirs.accept().unwrap().0)
 }
 
-/// All cells that share a namespace.
+/// Tests all combinations that share a namespace.
 fn cells(offload: Offload, checksum: bool) {
     let Some((namespace, driver)) = Fixture::paths(1).offload(offload).build() else { return };
     namespace.sysctl("net.mptcp.checksum_enabled", if checksum { "1" } else { "0" });
@@ -86,7 +86,7 @@ fn cells_without_offload_and_with_checksums() {
     within(LIMIT, || cells(Offload::None, true));
 }
 
-/// Every length around those of a full segment, with its options or without, in one piece each way.
+/// Every length around the size of a full segment, with and without options, as one piece in each direction.
 #[test]
 fn edges_of_segments() {
     within(LIMIT, || {
@@ -102,7 +102,7 @@ fn edges_of_segments() {
     });
 }
 
-/// Two paths, both opened by us, and a transfer of so many bytes each way.
+/// Opens two paths from mptcplab and transfers data in both directions.
 fn two_paths(offload: Offload, checksum: bool, up: u64, down: u64) {
     let Some((namespace, driver)) = Fixture::paths(2).offload(offload).build() else { return };
     let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
@@ -138,7 +138,7 @@ fn a_hundred_megabytes() {
     });
 }
 
-/// Once each way, with offload.
+/// A gigabyte in each direction, with offload.
 #[test]
 fn a_gigabyte() {
     within(Duration::from_secs(200), || {

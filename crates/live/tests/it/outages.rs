@@ -1,8 +1,8 @@
-//! Transfers to and from Linux while links go down and up at random: none stalls for longer than the outage, the next
-//! retransmission timeout and half a second, and every byte arrives.
+//! Transfers to and from Linux while links go down and up at random.
 //!
-//! OUTAGES says how many transfers (100), OUTAGES_SEED what is drawn (1), OUTAGES_PCAP a directory that gets the packets of
-//! rounds with a stall.
+//! No transfer stalls for longer than the outage, the next retransmission timeout and half a second, and every byte
+//! arrives. OUTAGES sets the number of transfers (100), OUTAGES_SEED the seed (1), and OUTAGES_PCAP a directory for
+//! captures of rounds with a stall.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -25,19 +25,19 @@ use mptcp_clock::Rng;
 use mptcp_live::{Config, Driver, Interface, MptcpListener, MptcpStream, Offload, SubflowInfo, SubflowState};
 use watch::{Outcome, Summary, Transfer};
 
-/// Transfers that go on at the same time over the same links.
+/// Simultaneous transfers over the same links.
 const SIDE_BY_SIDE: u64 = 5;
-/// Namespaces at the same time.
+/// Simultaneous namespaces.
 const SITES: u64 = 4;
 
-/// What is drawn for a site; it holds for all rounds there.
+/// Random parameters of a site, for all its rounds.
 #[derive(Clone, Copy, Debug)]
 struct Shape {
-    /// Linux connects to us.
+    /// Linux opens the connections.
     linux_opens: bool,
-    /// Both addresses of either end are known to the other: four subflows.
+    /// Each end knows both addresses of the other: four subflows.
     four: bool,
-    /// Linux's frames take their time.
+    /// Linux's sending rate is limited.
     limited: bool,
 }
 
@@ -54,7 +54,7 @@ struct Site {
     namespace: Namespace,
 }
 
-/// None where that cannot be.
+/// None if the machine lacks a feature.
 fn site(shape: Shape, pcap: Option<&Path>) -> Option<Site> {
     let namespace = Namespace::bare()?;
     let tuns = [1, 2].map(|path| namespace.device(path, Offload::Full).unwrap());
@@ -74,7 +74,7 @@ fn site(shape: Shape, pcap: Option<&Path>) -> Option<Site> {
     Some(Site { shape, mine, theirs, driver, namespace })
 }
 
-/// One connection of a round.
+/// Opens one connection of a round.
 fn connect(site: &Site) -> (MptcpStream, TcpStream) {
     if site.shape.linux_opens {
         let them = site.namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
@@ -95,7 +95,7 @@ fn joined(us: &MptcpStream, them: &TcpStream) {
     });
 }
 
-/// Several transfers while the links of a site go down and up.
+/// Runs several transfers while the links of a site go down and up.
 fn round(site: &Site, seed: u64) -> Vec<Outcome> {
     let mut random = Rng::new(seed, "round");
     let how = [How::Silence, How::Linux, How::Interface][random.below(3) as usize];
@@ -117,7 +117,7 @@ fn round(site: &Site, seed: u64) -> Vec<Outcome> {
     })
 }
 
-/// Rounds at one site after the other until enough transfers were made.
+/// Runs rounds on one site after another, until enough transfers are done.
 fn work(seed: u64, left: &AtomicU64, total: &Mutex<Summary>, pcap: Option<&PathBuf>) {
     let take = || left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(SIDE_BY_SIDE));
     let rounds = if pcap.is_some() { 1 } else { 10 };
@@ -141,7 +141,7 @@ fn work(seed: u64, left: &AtomicU64, total: &Mutex<Summary>, pcap: Option<&PathB
     }
 }
 
-/// 10 000 of them are what was asked for: OUTAGES=10000 cargo test -p mptcp-live --test it outages:: -- --nocapture
+/// 10,000 transfers: OUTAGES=10000 cargo test -p mptcp-live --test it outages:: -- --nocapture
 #[test]
 fn links_go_down_and_up() {
     let (count, seed) = (variable("OUTAGES", 100_u64), variable("OUTAGES_SEED", 1_u64));

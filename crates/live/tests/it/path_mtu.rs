@@ -1,4 +1,4 @@
-//! A router of Linux's between two of our interfaces, to one of which no long packets go (RFC 1191).
+//! Tests path MTU discovery through a Linux router with a small MTU on one side (RFC 1191).
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -12,7 +12,7 @@ fn a_router_of_linux_says_what_fits() {
         for multipath in [false, true] {
             Fixture::paths(2).offload(offload).run(move |namespace, driver| {
                 namespace.sysctl("net.ipv4.ip_forward", "1");
-                // Otherwise it says so once a second.
+                // The default limit is one ICMP error per second.
                 namespace.sysctl("net.ipv4.icmp_ratelimit", "0");
                 namespace.ip("link set path2 mtu 1300").unwrap();
                 let config = Config { multipath, max_subflows: 0, ..Config::default() };

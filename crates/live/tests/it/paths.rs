@@ -1,4 +1,4 @@
-//! Subflows that change while Linux and we use them: backups, removed addresses, resets, silence.
+//! Tests changes of subflows with Linux: backups, removed addresses, resets, and silent paths.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -12,12 +12,12 @@ use crate::laboratory::{
 };
 use mptcp_live::{Config, Driver, InterfaceId, MptcpListener, MptcpStream, SubflowState};
 
-/// Linux's listener, which has to live as long as subflows may come.
+/// A Linux listener, which must live as long as joins may arrive.
 fn theirs(namespace: &Namespace) -> TcpListener {
     namespace.listen(at(linux(1)), Protocol::Mptcp)
 }
 
-/// A connection of ours to Linux over two paths.
+/// A connection from mptcplab to Linux over two paths.
 fn two(driver: &Driver, listener: &TcpListener) -> (MptcpStream, TcpStream) {
     let us = MptcpStream::connect(driver, at(linux(1)), Config::default()).unwrap();
     let (them, _) = listener.accept().unwrap();
@@ -27,7 +27,7 @@ fn two(driver: &Driver, listener: &TcpListener) -> (MptcpStream, TcpStream) {
     (us, them)
 }
 
-/// Linux opens a connection and a second subflow from an endpoint of its own, called 9.
+/// Linux opens a connection and a second subflow from its endpoint 9.
 fn two_of_linux(namespace: &Namespace, driver: &Driver) -> (MptcpStream, TcpStream) {
     namespace.ip(&format!("mptcp endpoint add {} id 9 subflow", linux(2))).unwrap();
     let config = Config { announce: Some(Vec::new()), ..Config::default() };
@@ -39,13 +39,13 @@ fn two_of_linux(namespace: &Namespace, driver: &Driver) -> (MptcpStream, TcpStre
     (us, them)
 }
 
-/// Bytes sent and received by subflow.
+/// Bytes sent and received, by subflow.
 fn carried(us: &MptcpStream) -> Vec<(u64, u64)> {
     let info = us.info().unwrap();
     info.subflows.iter().map(|subflow| (subflow.stats.bytes_sent, subflow.stats.bytes_received)).collect()
 }
 
-/// A transfer in both directions that leaves the connection open.
+/// Transfers data in both directions and keeps the connection open.
 fn pass(us: &MptcpStream, them: &TcpStream) {
     let data = pattern(2_000_000);
     for (from, to, which) in [(us as &dyn End, them as &dyn End, "forth"), (them, us, "back")] {
@@ -74,14 +74,14 @@ fn second(us: &MptcpStream) -> InterfaceId {
     us.info().unwrap().subflows[1].interface
 }
 
-/// After our MP_PRIO Linux sends no new data on the subflow, until another one takes it back; nor do we.
+/// After mptcplab's MP_PRIO, neither end sends new data on the subflow, until another MP_PRIO reverts it.
 #[test]
 fn our_backups() {
     Fixture::paths(2).run(|namespace, driver| {
         let listener = theirs(&namespace);
         let (us, them) = two(&driver, &listener);
         driver.set_backup(second(&us), true).unwrap();
-        // What comes back on that subflow shows that the option has arrived before it.
+        // Data that returns on that subflow shows that the option has arrived.
         greet(&us, &them);
         pass(&us, &them);
         let before = carried(&us);
@@ -99,7 +99,7 @@ fn our_backups() {
     });
 }
 
-/// Linux's MP_PRIO (`ip mptcp endpoint change ... backup`): we and it leave the subflow unused, until it says otherwise.
+/// After Linux's MP_PRIO (`ip mptcp endpoint change ... backup`), neither end uses the subflow, until Linux reverts it.
 #[test]
 fn backups_of_linux() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -123,7 +123,7 @@ fn backups_of_linux() {
     });
 }
 
-/// A join that says backup from the start, from Linux and from us: nothing goes there.
+/// A join with the backup flag, from Linux and from mptcplab, carries no data.
 #[test]
 fn backups_from_the_start() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -152,7 +152,7 @@ fn backups_from_the_start() {
     });
 }
 
-/// The only regular path is taken away: the backup carries everything.
+/// The only regular path is removed, and the backup carries everything.
 #[test]
 fn a_backup_is_used_when_nothing_else_works() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -168,7 +168,7 @@ fn a_backup_is_used_when_nothing_else_works() {
     });
 }
 
-/// Our REMOVE_ADDR ends the subflow at Linux, which goes on with the other.
+/// mptcplab's REMOVE_ADDR closes the subflow at Linux, which continues on the other one.
 #[test]
 fn we_remove_an_address() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -209,7 +209,7 @@ fn linux_removes_an_address() {
     });
 }
 
-/// The RST of one subflow ends that subflow at Linux, and nothing else: whichever of the two it is.
+/// A RST closes only its own subflow at Linux, whichever of the two it is.
 #[test]
 fn we_reset_one_subflow() {
     within(LIMIT, || {
@@ -227,7 +227,8 @@ fn we_reset_one_subflow() {
     });
 }
 
-/// A path goes silent in the middle, each of the two; the other one carries on, and the path is used when it is back.
+/// Each of two paths goes silent during a transfer. The other one continues, and the path is used again after its
+/// return.
 #[test]
 fn a_path_goes_silent_and_comes_back() {
     within(LIMIT, || {
@@ -241,7 +242,7 @@ fn a_path_goes_silent_and_comes_back() {
             let index = usize::from(silent) - 1;
             let before = carried(&us)[index];
             namespace.ip(&format!("link set path{silent} up")).unwrap();
-            // A path that was silent is asked again after its retransmission timeout.
+            // A silent path is probed after its retransmission timeout.
             wait_until("it carries data again", || {
                 pass(&us, &them);
                 let now = carried(&us)[index];
@@ -253,7 +254,7 @@ fn a_path_goes_silent_and_comes_back() {
     });
 }
 
-/// Either end gives up with two subflows open: MP_FASTCLOSE ends all of it at the other end.
+/// Either end aborts with two subflows open: MP_FASTCLOSE closes both at the other end.
 #[test]
 fn fast_close_over_two_paths() {
     Fixture::paths(2).run(|namespace, driver| {

@@ -1,4 +1,5 @@
-//! Drivers over links inside the process: no root, no kernel. A transfer, and a third party that changes and forges.
+//! Tests drivers over links inside the process, without root or kernel: transfers, and a third party that changes and
+//! forges packets.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -20,7 +21,7 @@ use mptcp_live::{
     Config, Driver, Edge, Impairment, Interface, MptcpListener, MptcpStream, Pipe, SubflowState,
 };
 
-/// Two endpoints whose pipes are joined: theirs has the addresses that Linux has elsewhere.
+/// Two endpoints connected by pipes; the second one has the addresses that Linux has in other tests.
 fn two_drivers() -> (Driver, Driver) {
     let (mut ends, mut others) = (Vec::new(), Vec::new());
     for path in [1, 2] {
@@ -41,7 +42,7 @@ fn connect_within(
     listener: &MptcpListener,
     config: Config,
 ) -> Option<(MptcpStream, MptcpStream)> {
-    // Left over from another time that did not become a pair.
+    // Connections of an earlier failed attempt.
     while listener.accept_timeout(Duration::ZERO).is_ok_and(|(old, _)| old.abort().is_ok()) {}
     let to = SocketAddr::new(linux(1), listener.local_addr().port());
     let us = MptcpStream::connect_timeout(driver, to, config, patience).ok()?;
@@ -52,7 +53,7 @@ fn connect_within(
     Some((us, accepted.ok()?))
 }
 
-/// Neither end keeps anything, once what is left is aborted: nothing waits in TIME-WAIT either.
+/// Checks that neither end holds any state after all connections are aborted, not even in TIME-WAIT.
 fn nothing_left(drivers: [&Driver; 2]) {
     for driver in drivers {
         assert!(
@@ -86,8 +87,7 @@ fn ten_megabytes_both_ways_over_two_links() {
     });
 }
 
-/// Data that arrived before a reset can be read from a connection that was accepted before. A connection that is reset before leaves
-/// nothing.
+/// An accepted connection can read data that arrived before a reset. A connection that was reset before leaves nothing.
 #[test]
 fn data_before_a_reset_is_read_from_accepted_connections() {
     within(LIMIT, || {
@@ -120,8 +120,7 @@ fn data_before_a_reset_is_read_from_accepted_connections() {
     });
 }
 
-/// A link that ends is an interface that is gone.
-/// Where nothing follows what is to be overtaken, it goes on when the endpoint is quiet.
+/// A removed link is a removed interface. Held packets that nothing overtakes are released when the endpoint is quiet.
 #[test]
 fn what_nothing_overtakes_comes_late() {
     within(LIMIT, || {
@@ -149,13 +148,13 @@ fn a_link_that_ends_takes_its_subflows_along() {
     });
 }
 
-/// Who stands between two endpoints, on both links.
+/// A third party between two endpoints, on both links.
 struct Middle {
     links: Vec<(Pipe, Pipe)>,
     random: Rng,
-    /// Makes of a packet one that is put beside it.
+    /// Forges a packet from a real one.
     forge: fn(&mut Rng, &Bytes) -> Option<Bytes>,
-    /// Packets put beside each.
+    /// Number of forged packets for each real one.
     each: u32,
     forging: AtomicBool,
     forged: AtomicU64,
@@ -178,14 +177,14 @@ impl Middle {
         (middle, Driver::start(ends).unwrap(), Driver::start(others).unwrap())
     }
 
-    /// Passes everything on, and something beside it, until it is over.
+    /// Forwards all packets and adds forged ones, until it is stopped.
     fn run(&self) {
         let mut random = self.random.child("packets");
         while !self.done.load(Ordering::Relaxed) {
             let mut idle = true;
             for (here, there) in &self.links {
                 for (from, to) in [(here, there), (there, here)] {
-                    // Small batches: the queues of the ends should not overflow by what is forged alone.
+                    // Small batches, so that forged packets alone do not overflow the queues.
                     for _ in 0..16 {
                         let Ok(packet) = from.take() else { break };
                         idle = false;
@@ -193,7 +192,7 @@ impl Middle {
                         for _ in 0..random.below(most + 1) {
                             let Some(other) = (self.forge)(&mut random, &packet) else { continue };
                             self.forged.fetch_add(1, Ordering::Relaxed);
-                            // To whom the real one goes, or back to whom it came from.
+                            // To the destination of the real packet, or to its source.
                             let _ = if random.chance(0.9) { to.put(other) } else { from.put(other) };
                         }
                         let _ = to.put(packet);
@@ -207,12 +206,12 @@ impl Middle {
     }
 }
 
-/// Whoever knows nothing but addresses and ports changes nothing: 100 000 forged packets, and every byte arrives.
+/// An attacker who knows only addresses and ports changes nothing: 100,000 forged packets, and every byte arrives.
 #[test]
 fn forged_packets_of_somebody_who_cannot_see_change_nothing() {
     within(2 * LIMIT, || {
         let (middle, mine, theirs) = Middle::new(1, 3, blind);
-        // Both handshakes first: what a stranger can do to them is the next test's.
+        // Handshakes come first; the next test covers attacks on them.
         middle.forging.store(false, Ordering::Relaxed);
         let listener = MptcpListener::bind(&theirs, PORT, Config::default()).unwrap();
         std::thread::scope(|scope| {
@@ -242,8 +241,8 @@ fn forged_packets_of_somebody_who_cannot_see_change_nothing() {
     });
 }
 
-/// The same from the first SYN on: a SYN that is believed for a while costs retransmissions and may cost Multipath TCP, whose
-/// options the fourth SYN leaves out, but not the connection.
+/// The same attack from the first SYN on. A forged SYN costs retransmissions, and may cost MPTCP, whose options the
+/// fourth SYN omits, but not the connection.
 #[test]
 fn forged_packets_from_the_first_one_on_end_no_opening() {
     within(2 * LIMIT, || {
@@ -261,7 +260,7 @@ fn forged_packets_from_the_first_one_on_end_no_opening() {
     });
 }
 
-/// Ends the middle also when a test fails.
+/// Stops the third party even if a test fails.
 struct Done<'a>(&'a AtomicBool);
 
 impl Drop for Done<'_> {
@@ -270,14 +269,14 @@ impl Drop for Done<'_> {
     }
 }
 
-/// Connections at the same time that somebody disturbs, and how often each of them is made.
+/// Number of simultaneous disturbed connections.
 const SIDE_BY_SIDE: u16 = 16;
-/// Without FORGED_ROUNDS in the environment.
+/// Default of FORGED_ROUNDS.
 const ROUNDS: u64 = 20;
-/// What takes longer is broken: it need not be told.
+/// Maximum time of a transfer: longer ones count as broken.
 const SHORT: Duration = Duration::from_millis(400);
 
-/// Writes and reads until something is wrong or all is there; errors are what is to be expected.
+/// Exchanges data until an error or the end of both streams; errors are expected.
 fn try_exchange(us: &MptcpStream, them: &MptcpStream) -> bool {
     let data = pattern(1_000_000);
     let patience = Some(SHORT);
@@ -301,7 +300,8 @@ fn try_exchange(us: &MptcpStream, them: &MptcpStream) -> bool {
     })
 }
 
-/// Somebody on the path who changes anything may end a connection; nothing panics, nothing is left, and others work.
+/// An attacker on the path who changes anything may end a connection. But nothing panics, no state is left, and other
+/// connections work.
 #[test]
 fn changed_packets_end_a_connection_at_worst() {
     let rounds = std::env::var("FORGED_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
@@ -338,13 +338,13 @@ fn changed_packets_end_a_connection_at_worst() {
                     "checksum {checksum}: {forged} forged, {whole} whole, {broken} broken, {unopened} not opened"
                 );
             });
-            // The same drivers, over links that are gone: all of it is over, and what they held is given back.
+            // The same drivers after their links are gone: all connections end, and all memory is freed.
             drop(middle);
             drop(listeners);
             nothing_left([&mine, &theirs]);
             assert!(mine.stop().is_ok() && theirs.stop().is_ok(), "a thread panicked");
         }
-        // Beside them, two others are well.
+        // Two other endpoints are not affected.
         let (mine, theirs) = two_drivers();
         let listener = MptcpListener::bind(&theirs, PORT, Config::default()).unwrap();
         let (us, them) = connect(&mine, &listener, Config::default()).unwrap();

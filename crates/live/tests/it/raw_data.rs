@@ -1,4 +1,4 @@
-//! What Linux makes of each mapping and window, segment by segment.
+//! Tests Linux's reaction to mappings and windows, segment by segment.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -7,7 +7,7 @@ use crate::laboratory::raw::{C, Flow, H, KEY, Wire, capable, capable_of, has, nu
 use crate::laboratory::{End, Protocol, at, linux, linux_info};
 use mptcp_wire::{Checksum, DataSequence, Flags, MpPrio, MptcpOption, Segment, Seq, Timestamps};
 
-/// Its DATA_ACKs are as wide as the data sequence number that came last; its own numbers always have 8 bytes.
+/// Linux's DATA_ACKs are as wide as the latest received data sequence number; its own numbers always have 8 bytes.
 #[test]
 fn widths_of_numbers() {
     Wire::run(|namespace, wire| {
@@ -30,7 +30,7 @@ fn widths_of_numbers() {
     });
 }
 
-/// A mapping may span segments, of which the later ones need no option or repeat it as it was.
+/// A mapping may span several segments. The later ones may repeat it or omit it.
 #[test]
 fn mappings_over_several_segments() {
     Wire::run(|namespace, wire| {
@@ -44,7 +44,7 @@ fn mappings_over_several_segments() {
     });
 }
 
-/// Data that overtakes a gap at the data level waits for it; what was there before counts once.
+/// Data behind a gap at the data level waits for it; duplicates count once.
 #[test]
 fn gaps_and_repetitions_of_data() {
     Wire::run(|namespace, wire| {
@@ -59,8 +59,8 @@ fn gaps_and_repetitions_of_data() {
     });
 }
 
-/// A mapping whose subflow sequence lies ahead of its segment maps nothing: with one subflow it is fallback or reset,
-/// and never data in a wrong place.
+/// A mapping whose subflow sequence is ahead of its segment maps nothing. With one subflow, Linux falls back or resets,
+/// and never misplaces data.
 #[test]
 fn a_mapping_for_later_data() {
     Wire::run(|namespace, wire| {
@@ -75,7 +75,7 @@ fn a_mapping_for_later_data() {
     });
 }
 
-/// Linux's MP_PRIO has 3 bytes; ours on a subflow turns its data to the other one.
+/// Linux's MP_PRIO has 3 bytes. After an MP_PRIO from the peer, Linux uses the other subflow.
 #[test]
 fn a_priority_turns_data_to_the_other_subflow() {
     Wire::run(|namespace, wire| {
@@ -98,7 +98,7 @@ fn a_priority_turns_data_to_the_other_subflow() {
     });
 }
 
-/// A DATA_ACK for what was never sent is ignored.
+/// A DATA_ACK of unsent data is ignored.
 #[test]
 fn a_data_ack_beyond_what_was_sent() {
     Wire::run(|namespace, wire| {
@@ -113,7 +113,7 @@ fn a_data_ack_beyond_what_was_sent() {
     });
 }
 
-/// The right edge of the window is DATA_ACK plus window, over all subflows; a closed one is asked for with at most a
+/// The right edge of the window is DATA_ACK plus window, over all subflows. A closed window is probed with at most one
 /// byte.
 #[test]
 fn the_edge_of_the_window() {
@@ -143,8 +143,8 @@ fn the_edge_of_the_window() {
     });
 }
 
-/// Timestamps, a wide DATA_ACK and a mapping with checksum fill all 40 bytes: data has no room for SACK, and an
-/// acknowledgement with a wide DATA_ACK has room for one block.
+/// Timestamps, a 64-bit DATA_ACK and a mapping with checksum fill all 40 bytes. So data has no space for SACK, and an
+/// acknowledgement with a 64-bit DATA_ACK has space for one block.
 #[test]
 fn option_space() {
     Wire::run(|namespace, wire| {
@@ -169,7 +169,7 @@ fn option_space() {
             stamp(ack);
         });
         let (them, _) = listener.accept().unwrap();
-        // Two gaps: what comes is out of order at the subflow's level.
+        // Two gaps, so that segments arrive out of order at the subflow level.
         for gap in 0..2 {
             flow.sent += 100;
             let mut dss = flow.dss(Some((101 + 200 * gap, 100)));
@@ -194,7 +194,7 @@ fn option_space() {
     });
 }
 
-/// A DSS whose length is not what was agreed on, here without its checksum, is none: with one subflow the data is TCP's.
+/// A DSS without the negotiated checksum is invalid: with one subflow, Linux falls back to TCP.
 #[test]
 fn a_dss_of_another_length() {
     Wire::run(|namespace, wire| {

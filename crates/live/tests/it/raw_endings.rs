@@ -1,4 +1,4 @@
-//! How streams, subflows and MPTCP itself end with Linux, segment by segment.
+//! Tests the end of streams, subflows and MPTCP itself with Linux, segment by segment.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -14,7 +14,7 @@ fn failed(segment: &Segment) -> bool {
     has(segment, |option| matches!(option, MptcpOption::Fail(_)))
 }
 
-/// DATA_FIN alone and with data; the application sees the end after the data, and the last number is acknowledged.
+/// DATA_FIN alone and with data: the application reads the data and then the end, and Linux acknowledges the DATA_FIN.
 #[test]
 fn data_fins() {
     within(LIMIT, || {
@@ -44,8 +44,8 @@ fn data_fins() {
     });
 }
 
-/// Linux's DATA_FIN has subflow sequence 0 and length 1, comes again until it is acknowledged, and the FINs follow when
-/// both streams have ended.
+/// Linux's DATA_FIN has subflow sequence 0 and length 1. Linux retransmits it until it is acknowledged, and sends FINs
+/// after both streams have ended.
 #[test]
 fn data_fins_of_linux() {
     Wire::run(|namespace, wire| {
@@ -69,7 +69,7 @@ fn data_fins_of_linux() {
     });
 }
 
-/// A FIN without a DATA_FIN ends that subflow and no stream.
+/// A FIN without a DATA_FIN closes its subflow and no stream.
 #[test]
 fn a_fin_without_a_data_fin() {
     Wire::run(|namespace, wire| {
@@ -88,7 +88,7 @@ fn a_fin_without_a_data_fin() {
     });
 }
 
-/// Data without a mapping, and a mapping of length 0, make a connection with one subflow TCP; nothing is lost.
+/// Data without a mapping, and a mapping of length 0, cause a fallback with one subflow; no data is lost.
 #[test]
 fn fallback_in_mid_stream() {
     within(LIMIT, || {
@@ -108,7 +108,8 @@ fn fallback_in_mid_stream() {
     });
 }
 
-/// Beside another subflow there is no fallback: data without a mapping gets a RST with a reason, and the other goes on.
+/// With another subflow there is no fallback: data without a mapping gets a RST with a reason, and the other subflow
+/// continues.
 #[test]
 fn no_fallback_beside_another_subflow() {
     Wire::run(|namespace, wire| {
@@ -117,14 +118,14 @@ fn no_fallback_beside_another_subflow() {
         read(&them, b"mapped");
         second.say(|data| data.payload = "unmapped".into());
         let reset = second.hear("a RST", |segment| segment.flags.rst());
-        // "MPTCP-specific error" until some kernel, "middlebox interference" in 6.18.
+        // Older kernels send "MPTCP-specific error", Linux 6.18 sends "middlebox interference".
         assert!(matches!(reason_of(&reset), Some(1 | 6)), "{reset:?}");
         first.send(12, b"goes on");
         read(&them, b"goes on");
     });
 }
 
-/// A wrong checksum on the only subflow: MP_FAIL on an acknowledgement, and the data is delivered as TCP's.
+/// A wrong checksum on the only subflow: Linux sends MP_FAIL on an acknowledgement and delivers the data as TCP.
 #[test]
 fn a_wrong_checksum_on_the_only_subflow() {
     Wire::run(|namespace, wire| {
@@ -137,7 +138,7 @@ fn a_wrong_checksum_on_the_only_subflow() {
     });
 }
 
-/// A wrong checksum on one of two: that one is reset with reason 6, and the other goes on.
+/// A wrong checksum on one of two subflows: Linux resets it with reason 6, and the other continues.
 #[test]
 fn a_wrong_checksum_on_one_of_two() {
     Wire::run(|namespace, wire| {
@@ -150,7 +151,7 @@ fn a_wrong_checksum_on_one_of_two() {
     });
 }
 
-/// Our MP_FAIL is answered by one, and from then on Linux maps with length 0.
+/// Linux answers MP_FAIL with MP_FAIL, and then sends mappings of length 0.
 #[test]
 fn we_fail() {
     Wire::run(|namespace, wire| {
@@ -168,8 +169,8 @@ fn we_fail() {
     });
 }
 
-/// MP_FASTCLOSE on an acknowledgement is answered by a RST with MP_TCPRST, on a RST by nothing; both end the connection.
-/// With a wrong key it is none.
+/// Linux answers MP_FASTCLOSE on an acknowledgement with RST and MP_TCPRST, and on a RST with nothing. Both end the
+/// connection. A wrong key has no effect.
 #[test]
 fn fast_closes() {
     within(LIMIT, || {
@@ -195,7 +196,7 @@ fn fast_closes() {
     });
 }
 
-/// Linux says MP_FASTCLOSE with our key on a RST when it closes with data unread.
+/// Linux sends MP_FASTCLOSE with the peer's key on a RST when it closes with unread data.
 #[test]
 fn fast_closes_of_linux() {
     Wire::run(|namespace, wire| {
@@ -208,7 +209,7 @@ fn fast_closes_of_linux() {
     });
 }
 
-/// A RST of one of two subflows, with or without a reason, ends that one only.
+/// A RST, with or without a reason, closes only its own subflow.
 #[test]
 fn a_reset_of_one_subflow() {
     within(LIMIT, || {

@@ -1,5 +1,5 @@
-//! What Linux answers to each step of a handshake, segment by segment: keys, versions, flags, lost and missing steps,
-//! joins, announcements.
+//! Tests Linux's reaction to each step of a handshake, segment by segment: keys, versions, flags, lost and missing
+//! steps, joins, and announcements.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -11,8 +11,8 @@ use crate::laboratory::{
 use mptcp_wire::crypto::{Version, add_address_hmac};
 use mptcp_wire::{AddAddress, DataSequence, Flags, MpCapable, MpJoin, MptcpOption};
 
-/// Token: the first 32 bits of SHA-256 of the key; IDSN: its last 64; the first byte of data is IDSN + 1, and the
-/// subflow sequence of a mapping begins at 1.
+/// The token is the first 32 bits of the key's SHA-256, the IDSN its last 64. The first byte of data is IDSN + 1, and
+/// subflow sequences of mappings start at 1.
 #[test]
 fn keys_tokens_and_first_numbers() {
     Wire::run(|namespace, wire| {
@@ -33,7 +33,7 @@ fn keys_tokens_and_first_numbers() {
     });
 }
 
-/// What a SYN has to say for Linux to speak MPTCP, and which version it answers with.
+/// Options in the SYN that make Linux use MPTCP, and the version of its answer.
 #[test]
 fn replies_to_syns() {
     Wire::run(|namespace, wire| {
@@ -64,13 +64,13 @@ fn replies_to_syns() {
     });
 }
 
-/// The third step in its forms: with and without the option, lost, with a wrong echo of the key, data with MP_CAPABLE
-/// and with a DSS.
+/// The third step in all forms: with and without the option, lost, with a wrong echo of the key, and data with
+/// MP_CAPABLE or with a DSS.
 #[test]
 fn third_steps() {
     Wire::run(|namespace, wire| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
-        // (what, third ACK: none, without option, or with an echo that is so wrong; first data in MP_CAPABLE; MPTCP)
+        // Name; third ACK (none, without option, or with an error in the echoed key), first data in MP_CAPABLE, MPTCP.
         let cases = [
             ("third ACK and data with MP_CAPABLE", Some(Some(0)), true, true),
             ("third ACK and data with a DSS", Some(Some(0)), false, true),
@@ -106,8 +106,8 @@ fn third_steps() {
     });
 }
 
-/// C in the SYN alone is forgotten; in SYN and third ACK it turns checksums on, whatever the SYN/ACK said. A peer
-/// whose SYN/ACK has C and that gets data without a checksum falls back.
+/// Linux ignores C in the SYN alone. C in SYN and third ACK enables checksums, regardless of the SYN/ACK. A peer with C
+/// in the SYN/ACK that gets data without a checksum falls back.
 #[test]
 fn checksum_flags() {
     Wire::run(|namespace, wire| {
@@ -145,7 +145,7 @@ fn checksum_flags() {
     });
 }
 
-/// A SYN of ours that crosses Linux's: what comes of it is TCP.
+/// A SYN that crosses Linux's SYN leads to a TCP connection.
 #[test]
 fn a_simultaneous_open_falls_back() {
     Wire::run(|namespace, wire| {
@@ -170,8 +170,8 @@ fn a_simultaneous_open_falls_back() {
     });
 }
 
-/// The third ACK of a Linux client has both keys, in 20 bytes; its first data repeats them with a length, in 22 bytes, or
-/// 24 with the checksum.
+/// The third ACK of a Linux client has both keys, in 20 bytes. Its first data repeats them with a length, in 22 bytes,
+/// or 24 with the checksum.
 #[test]
 fn linux_opens() {
     within(LIMIT, || {
@@ -206,15 +206,15 @@ fn linux_opens() {
     });
 }
 
-/// Linux's HMAC in the SYN/ACK of a join is right and its address id 0 for the first address; ours is checked, and a
-/// wrong one, a missing option and an unknown token get a RST with reason 1. The connection lives on.
+/// Linux's SYN/ACK of a join has a valid HMAC, and address ID 0 for the first address. Linux verifies the peer's HMAC:
+/// a wrong one, a missing option and an unknown token get a RST with reason 1. The connection survives.
 #[test]
 fn joins_right_and_wrong() {
     Wire::run(|namespace, wire| {
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         let mut first = Flow::connect(&wire, 2_000, H);
         let (them, _) = listener.accept().unwrap();
-        // A join straight after the third ACK, before any data.
+        // A join directly after the third ACK, before any data.
         let mut joined = Flow::new(&wire, 2_001);
         let answer = joined.join_syn(&first, None, true);
         let Some(&MptcpOption::Join(MpJoin::SynAck { backup, address_id, hmac, nonce })) =
@@ -248,7 +248,7 @@ fn joins_right_and_wrong() {
     });
 }
 
-/// Beyond its limit of subflows Linux resets a join, and says that it may not.
+/// Beyond its limit of subflows, Linux resets a join with the reason that it is prohibited.
 #[test]
 fn a_join_beyond_the_limit() {
     Wire::run(|namespace, wire| {
@@ -262,12 +262,12 @@ fn a_join_beyond_the_limit() {
     });
 }
 
-/// An ADD_ADDR with the right HMAC is echoed with all its fields and no HMAC, and then comes the join; a wrong HMAC
-/// changes nothing at all.
+/// Linux echoes an ADD_ADDR with a valid HMAC, with all fields and without HMAC, and then joins. A wrong HMAC has no
+/// effect.
 #[test]
 fn an_announcement_with_the_right_hmac_is_echoed_and_joined() {
     Wire::run(|namespace, wire| {
-        // One for all: Linux gives a port back some time after its listener is closed.
+        // One listener for all cases: Linux frees a port some time after its listener is closed.
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         for (port, right) in [(None, false), (Some(7_000), false), (None, true), (Some(7_000), true)] {
             let mut flow = Flow::connect(&wire, 2_000 + port.unwrap_or(0) / 10 + u16::from(right), H);
@@ -279,7 +279,7 @@ fn an_announcement_with_the_right_hmac_is_echoed_and_joined() {
             let add = AddAddress { echo: false, id: 8, address, port, hmac: Some(hmac) };
             flow.say(|ack| ack.options.mptcp.push(MptcpOption::AddAddress(add)));
             if !right {
-                // Data behind it is answered, and the announcement was not.
+                // Linux answered the data behind the announcement, but not the announcement.
                 flow.send(6, b"more");
                 flow.acked();
                 let echoes = flow.log.iter().flat_map(|segment| &segment.options.mptcp);
@@ -301,8 +301,8 @@ fn an_announcement_with_the_right_hmac_is_echoed_and_joined() {
     });
 }
 
-/// Linux's ADD_ADDR: the rightmost 64 bits of the HMAC, with a port or none, alone on an acknowledgement, and again
-/// until it is echoed.
+/// Linux's ADD_ADDR has the rightmost 64 bits of the HMAC, and a port or none. Linux sends it alone on an
+/// acknowledgement, and retransmits it until it is echoed.
 #[test]
 fn announcements_of_linux() {
     within(LIMIT, || {

@@ -1,5 +1,5 @@
-//! What must not bring an endpoint down: peers that are killed, peers that stop reading, very many connections, a flood
-//! of forged SYNs. Prints the memory before and after (`--nocapture` shows it).
+//! Tests the robustness of an endpoint: killed peers, peers that stop reading, very many connections, and a flood of
+//! forged SYNs. `--nocapture` shows the memory before and after.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -17,10 +17,10 @@ use crate::laboratory::{
 use mptcp_live::{CloseReason, Config, Driver, Interface, MptcpListener, MptcpStream, Tun};
 use mptcp_wire::{Flags, MpCapable, MptcpOption, Packet, Segment, Seq};
 
-/// What the child does: one of the processes below.
+/// The role of the child process.
 const ROLE: &str = "MPTCP_TEST_ROLE";
 
-/// Resident memory of this process, bytes.
+/// Resident memory of this process, in bytes.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
@@ -28,8 +28,7 @@ fn resident() -> u64 {
     kilobytes << 10
 }
 
-/// Runs `test` and prints what it did to the memory; it may grow by `most` megabytes. The test runs
-/// alone.
+/// Runs `test` alone and prints the growth of memory, which must be at most `most` megabytes.
 fn bounded(what: &str, most: u64, test: impl FnOnce()) {
     let before = resident();
     test();
@@ -38,7 +37,7 @@ fn bounded(what: &str, most: u64, test: impl FnOnce()) {
     assert!(after.saturating_sub(before) < most << 20, "{what}: {before} bytes became {after}");
 }
 
-/// This test binary again, in the namespace, as one of the processes that are to be killed.
+/// Starts this test binary in the namespace, as a process to be killed.
 fn spawn(namespace: &Namespace, role: &str) -> (Child, BufReader<std::process::ChildStdout>) {
     let me = std::env::current_exe().unwrap();
     let mut child = Command::new("ip")
@@ -58,13 +57,13 @@ fn spawn(namespace: &Namespace, role: &str) -> (Child, BufReader<std::process::C
     (child, lines)
 }
 
-/// kill -9, by its number.
+/// Kills a process with SIGKILL.
 fn kill(mut child: Child) {
     child.kill().unwrap();
     child.wait().unwrap();
 }
 
-/// Not a test of its own: other tests start it as a process and kill it.
+/// Not a test: other tests start it as a process and kill it.
 #[test]
 #[ignore = "a process that other tests start and kill"]
 fn a_process_to_be_killed() {
@@ -80,7 +79,7 @@ fn a_process_to_be_killed() {
             }
             held.push(Box::new(stream));
         }
-        // An endpoint of ours on the device that the test has made.
+        // An mptcplab endpoint on the device that the test has created.
         "endpoint" => {
             let tun = Tun::open("path1").unwrap();
             let driver = Driver::start(vec![Interface::new(tun, [ours(1)])]).unwrap();
@@ -98,8 +97,8 @@ fn a_process_to_be_killed() {
     }
 }
 
-/// A Linux process that is killed with data unread resets us; one that had read everything ends its stream in order, and
-/// the kernel ends the connection with us. Others go on.
+/// A Linux process that is killed with unread data resets the connection. After it has read everything, its stream ends
+/// regularly, and the kernel closes the connection. Other connections continue.
 #[test]
 fn a_killed_linux_peer() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -129,16 +128,16 @@ fn a_killed_linux_peer() {
     });
 }
 
-/// Our process is killed; the one that is started in its place knows nothing of the connection, and says so to Linux.
+/// The mptcplab process is killed. Its successor does not know the connection, and resets it at Linux.
 #[test]
 fn our_process_is_killed_and_comes_back() {
     within(LIMIT, || {
-        // The device is made to outlive a process.
+        // A persistent device, which survives the process.
         let Some(namespace) = Namespace::bare() else { return };
         namespace.ip("tuntap add path1 mode tun").unwrap();
         namespace.ip(&format!("addr add {}/24 dev path1", linux(1))).unwrap();
         namespace.ip("link set path1 up").unwrap();
-        // How long Linux keeps a connection that has lost its last subflow.
+        // Time that Linux keeps a connection without subflows.
         namespace.sysctl("net.mptcp.close_timeout", "1");
         let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
         std::thread::scope(|scope| {
@@ -152,9 +151,9 @@ fn our_process_is_killed_and_comes_back() {
             them.send_all(b"lost").unwrap();
             let tun = namespace.run(|| Tun::open("path1")).unwrap();
             let driver = Driver::start(vec![Interface::new(tun, [ours(1)])]).unwrap();
-            // Linux tells no reset of a subflow without MP_FASTCLOSE, but the end of its patience.
+            // Linux does not report a subflow's reset without MP_FASTCLOSE, but only the later timeout.
             assert_eq!(them.read_some(&mut [0; 9]).unwrap_err().kind(), ErrorKind::NotConnected);
-            // And the new one works.
+            // The new process works.
             let us = MptcpStream::connect(&driver, at(linux(1)), Config::default()).unwrap();
             let (them, _) = listener.accept().unwrap();
             exchange(&us, &them, &pattern(100_000), &pattern(100_000));
@@ -162,13 +161,13 @@ fn our_process_is_killed_and_comes_back() {
     });
 }
 
-/// How long a reader pauses: MPTCP_TEST_PAUSE seconds, 3 without.
+/// Pause of a reader: MPTCP_TEST_PAUSE seconds, default 3.
 fn pause() -> Duration {
     let seconds = std::env::var("MPTCP_TEST_PAUSE").ok().and_then(|text| text.parse().ok());
     Duration::from_secs(seconds.unwrap_or(3))
 }
 
-/// A reader that pauses, Linux's and ours: the window closes, nobody gives up, nobody works meanwhile, nothing is lost.
+/// A reader pauses, at Linux and at mptcplab: the window closes, no end gives up or is busy, and no data is lost.
 #[test]
 fn a_peer_that_stops_reading() {
     within(LIMIT + 3 * pause(), || {
@@ -220,7 +219,7 @@ fn a_peer_that_stops_reading() {
     });
 }
 
-/// A thousand connections, one after the other, opened by us and by Linux: nothing is left of them.
+/// A thousand sequential connections, opened by either end, leave no state.
 #[test]
 fn a_thousand_one_after_the_other() {
     Fixture::paths(1).alone().run(|namespace, driver| {
@@ -237,12 +236,12 @@ fn a_thousand_one_after_the_other() {
                 };
                 greet(&us, &them);
             }
-            assert!(driver.drain(Duration::from_secs(20)), "sockets that are gone still linger");
+            assert!(driver.drain(Duration::from_secs(20)), "connections without sockets still exist");
         });
     });
 }
 
-/// A thousand connections at the same time, each with its own data both ways.
+/// A thousand simultaneous connections, each with its own data in both directions.
 #[test]
 fn a_thousand_at_once() {
     Fixture::paths(1).alone().run(|namespace, driver| {
@@ -266,15 +265,15 @@ fn a_thousand_at_once() {
                 same(&receive(us), &pattern(3_000 + number), "back");
             }
             drop(pairs);
-            assert!(driver.drain(Duration::from_secs(20)), "sockets that are gone still linger");
+            assert!(driver.drain(Duration::from_secs(20)), "connections without sockets still exist");
         });
     });
 }
 
-/// How many SYNs are forged.
+/// Number of forged SYNs.
 const FORGED: u32 = 100_000;
 
-/// A SYN with MP_CAPABLE from an address of 198.18.0.0/15 that nobody has.
+/// A SYN with MP_CAPABLE from an unused address in 198.18.0.0/15.
 fn forged(number: u32) -> Vec<u8> {
     let source = SocketAddrV4::new(Ipv4Addr::from(0xc612_0000 + number), 1_024 + (number % 50_000) as u16);
     let mut syn = Segment::new(source.into(), at(ours(1)));
@@ -288,8 +287,8 @@ fn forged(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// 100 000 SYNs from forged addresses fill the backlog and nothing else: a connection that is open goes on, one that we
-/// open meanwhile works, and soon after it Linux opens one to the port that was flooded.
+/// 100,000 forged SYNs only fill the backlog. An open connection continues, and a new one from mptcplab works. Soon
+/// afterwards, Linux can connect to the flooded port.
 #[test]
 fn a_flood_of_forged_syns() {
     Fixture::paths(1).alone().run(|namespace, driver| {
@@ -315,7 +314,7 @@ fn a_flood_of_forged_syns() {
                 let begin = driver.counters();
                 for number in 0..FORGED {
                     raw.send(&forged(number), Ipv4Addr::from(0x0a58_0102)).unwrap();
-                    // The queue of the device holds 2000: what it drops would be no flood.
+                    // The device's queue holds 2,000 packets; dropped packets would not reach the endpoint.
                     if number % 500 == 499 {
                         let arrived = || driver.counters().received - begin.received > u64::from(number);
                         wait_until("they have arrived", arrived);

@@ -1,4 +1,4 @@
-//! Sleep ends at its instant and not before, or when something is there.
+//! A sleep ends exactly at its time, or when a descriptor is ready.
 #![allow(clippy::unwrap_used, reason = "a test")]
 
 use std::io::{Read, Write};
@@ -22,7 +22,7 @@ fn it_wakes_at_an_instant_or_by_a_source() {
         assert!(sleeper.is_ready(0));
     }
     reader.read_exact(&mut [0]).unwrap();
-    // What it was set to before is forgotten.
+    // A new time replaces the previous one.
     let at = monotonic() + 2_000_000;
     sleeper.sleep(Some(at)).unwrap();
     assert!(monotonic() >= at && !sleeper.is_ready(0) && !sleeper.is_ready(7));

@@ -1,4 +1,4 @@
-//! The sockets that block: opening, waiting, ending, options, and what they tell. Needs what `linux.rs` does.
+//! Tests blocking sockets: opening, waiting, closing, options, and information. Has the requirements of `linux.rs`.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
@@ -15,7 +15,7 @@ use mptcp_live::{Config, Driver, MptcpListener, MptcpStream, SubflowCloseReason,
 
 const SHORT: Duration = Duration::from_millis(50);
 
-/// Our client and Linux's end of its connection, over as many paths as there are.
+/// mptcplab's client and Linux's end of its connection, over all paths.
 fn connected(listener: &TcpListener, driver: &Driver) -> (MptcpStream, TcpStream) {
     let us = MptcpStream::connect(driver, at(linux(1)), Config::default()).unwrap();
     let (them, _) = listener.accept().unwrap();
@@ -24,7 +24,7 @@ fn connected(listener: &TcpListener, driver: &Driver) -> (MptcpStream, TcpStream
     (us, them)
 }
 
-/// Nobody answers: waiting for that ends when it should, and the attempt leaves nothing behind.
+/// Without an answer, connecting ends at its timeout and leaves no state.
 #[test]
 fn connecting_to_nobody() {
     Fixture::paths(1).run(|_namespace, driver| {
@@ -44,7 +44,7 @@ fn connecting_to_nobody() {
     });
 }
 
-/// Interfaces that are down are passed over; when none is up, that is the error.
+/// Connecting skips interfaces that are down, and fails if none is up.
 #[test]
 fn connecting_from_what_is_up() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -64,7 +64,7 @@ fn connecting_from_what_is_up() {
     });
 }
 
-/// Ways to wait for a connection, and where a listener hears.
+/// Ways to wait for a connection, and addresses of a listener.
 #[test]
 fn a_listener_waits_as_it_is_told_and_hears_where_it_is_bound() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -96,7 +96,7 @@ fn a_listener_waits_as_it_is_told_and_hears_where_it_is_bound() {
     });
 }
 
-/// More callers than the backlog holds get in as others are accepted: Linux's SYN comes again.
+/// Connections beyond the backlog succeed as others are accepted: Linux retransmits its SYN.
 #[test]
 fn a_backlog_that_is_full() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -113,7 +113,7 @@ fn a_backlog_that_is_full() {
     });
 }
 
-/// A caller that resets before it is accepted is never seen, leaves its place to others, and takes its data along.
+/// A connection that resets before it is accepted never appears, frees its place, and drops its data.
 #[test]
 fn callers_that_give_up() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -123,7 +123,8 @@ fn callers_that_give_up() {
             them.send_all(b"never read").unwrap();
             reset_on_close(&them);
         }
-        // A program that another test starts at that moment holds a copy of every socket until it runs: Linux resets then.
+        // A child process of another test may hold copies of the sockets until it runs exec; Linux resets only
+        // afterwards.
         wait_until("the last of them has reset", || driver.usage().to_accept == 0);
         let them = namespace.connect(at(ours(1)), Protocol::Mptcp).unwrap();
         let (us, from) = listener.accept_timeout(LIMIT).unwrap();
@@ -133,7 +134,7 @@ fn callers_that_give_up() {
     });
 }
 
-/// Timeouts and non-blocking mode, both ways.
+/// Timeouts and non-blocking mode, for reads and writes.
 #[test]
 fn waiting_has_an_end() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -162,7 +163,7 @@ fn waiting_has_an_end() {
     });
 }
 
-/// A thread that waits is woken by what another one does to the socket, and by the end of the driver.
+/// Changes by another thread, and the end of the driver, wake a waiting thread.
 #[test]
 fn sleepers_are_woken() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -192,7 +193,7 @@ fn sleepers_are_woken() {
     });
 }
 
-/// Policies change under a running transfer, which stays whole; `info` says what holds.
+/// Policies change during a transfer without data loss, and `info` reports the current ones.
 #[test]
 fn policies_change_while_it_runs() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -221,7 +222,7 @@ fn policies_change_while_it_runs() {
     });
 }
 
-/// An interface goes, comes back and becomes a backup; what is over stays known, with why and when.
+/// An interface goes down, returns and becomes a backup. Closed subflows remain known, with reason and time.
 #[test]
 fn interfaces_change_while_it_runs() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -245,7 +246,7 @@ fn interfaces_change_while_it_runs() {
     });
 }
 
-/// A subflow more between the same two addresses, and one less.
+/// Opens and closes an additional subflow between the same addresses.
 #[test]
 fn single_subflows() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -267,7 +268,7 @@ fn single_subflows() {
     });
 }
 
-/// What we say of a connection is what Linux says at the other end.
+/// Both ends report the same state of a connection.
 #[test]
 fn both_ends_tell_the_same() {
     Fixture::paths(1).run(|namespace, driver| {

@@ -1,4 +1,4 @@
-//! Every test that README.md names exists, so that its table cannot rot.
+//! Every test in the table of README.md exists.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The sockets for tokio, on a runtime of one thread. Needs what `linux.rs` does.
+//! Tests the tokio sockets on a runtime with one thread. Has the requirements of `linux.rs`.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a test may fail anywhere")]
@@ -18,13 +18,13 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// Runs a test's tasks on this thread alone.
+/// Runs a test's tasks on this thread only.
 fn run<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
     runtime.block_on(async { timeout(LIMIT, future).await.unwrap() })
 }
 
-/// A Linux peer that sends back what it gets, for `count` connections.
+/// A Linux peer that echoes the data of `count` connections.
 fn echo(namespace: &Namespace, count: usize) {
     let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
     std::thread::spawn(move || {
@@ -32,7 +32,7 @@ fn echo(namespace: &Namespace, count: usize) {
         for mut stream in streams {
             std::thread::spawn(move || {
                 let mut back = stream.try_clone().unwrap();
-                // A peer that resets is what some tests are about.
+                // Some tests reset the connection.
                 let _ = std::io::copy(&mut stream, &mut back);
                 let _ = back.half_close();
             });
@@ -44,7 +44,7 @@ async fn connect(driver: &Driver) -> MptcpStream {
     MptcpStream::connect(driver, at(linux(1)), Config::default()).await.unwrap()
 }
 
-/// A hundred connections at once, each way at the same time, on one thread: each gets its own bytes.
+/// A hundred simultaneous connections in both directions on one thread: each receives its own bytes.
 #[test]
 fn a_hundred_at_once() {
     Fixture::paths(2).run(|namespace, driver| {
@@ -71,11 +71,11 @@ fn a_hundred_at_once() {
                 done.unwrap();
             }
         });
-        assert!(driver.drain(Duration::from_secs(5)), "sockets that are gone still linger");
+        assert!(driver.drain(Duration::from_secs(5)), "connections without sockets still exist");
     });
 }
 
-/// A read that is given up takes nothing with it, however often: the next one gets every byte.
+/// A cancelled read loses no data: the next one gets every byte.
 #[test]
 fn reading_may_be_given_up() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -114,7 +114,7 @@ fn reading_may_be_given_up() {
     });
 }
 
-/// Each half ends by itself: after our end of stream Linux's bytes still come, and the other way round.
+/// Each half closes separately: after mptcplab's end of stream, Linux's bytes still arrive, and vice versa.
 #[test]
 fn half_close() {
     Fixture::paths(1).run(|namespace, driver| {
@@ -135,7 +135,7 @@ fn half_close() {
     });
 }
 
-/// tokio's timers end waiting; what was waited for can be waited for again.
+/// tokio's timers end a wait, and the wait can be repeated.
 #[test]
 fn timeouts_end_waiting_and_it_can_begin_again() {
     const SHORT: Duration = Duration::from_millis(30);
@@ -156,7 +156,7 @@ fn timeouts_end_waiting_and_it_can_begin_again() {
             assert!(timeout(SHORT, stream.read_u8()).await.is_err());
             them.send_all(b"!").unwrap();
             assert_eq!(stream.read_u8().await.unwrap(), b'!');
-            // Nobody reads: the buffers fill.
+            // No one reads, so the buffers fill.
             let full = async { while stream.write(&[0; 65_536]).await.is_ok() {} };
             assert!(timeout(Duration::from_millis(300), full).await.is_err());
             drop(them);
@@ -172,7 +172,7 @@ fn timeouts_end_waiting_and_it_can_begin_again() {
     });
 }
 
-/// Refusals, a driver that stops under its tasks, and the way to sockets that block and back.
+/// Refused connections, a driver that stops under its tasks, and conversion to blocking sockets and back.
 #[test]
 fn errors_and_conversions() {
     Fixture::paths(1).run(|namespace, driver| {

@@ -1,8 +1,9 @@
-//! Throughput under random loss beside Linux's: CUBIC and Reno of the kernel, and ours over the same line, where the data packets of
-//! the same numbers are lost. Linux receives from both.
+//! Compares throughput under random loss with Linux's CUBIC and Reno. Both stacks send to Linux over the same link,
+//! which drops the data packets with the same numbers.
 //!
-//! It takes a quarter of an hour, so it runs only when it is asked for (`make check-long`). THROUGHPUT_SEEDS says how many seeds (20),
-//! THROUGHPUT_SECONDS about how long each transfer takes (12), THROUGHPUT_HERTZ the kernel's CONFIG_HZ (250).
+//! Takes a quarter of an hour, so it runs only on request (`make check-long`). THROUGHPUT_SEEDS sets the number of
+//! seeds (20), THROUGHPUT_SECONDS the approximate time of each transfer (12), and THROUGHPUT_HERTZ the kernel's
+//! CONFIG_HZ (250).
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "tests")]
@@ -21,12 +22,12 @@ use mptcp_live::{Config, Driver, Interface, MptcpStream, Pipe};
 use crate::laboratory::{End, Namespace, Port, Protocol, alone, at, connect_by, linux, ours};
 use relay::Line;
 
-/// Lines beside each other.
+/// Number of parallel links.
 const SITES: usize = 4;
 const RTT: Duration = Duration::from_millis(40);
-/// Bytes a second: more than windows under these losses ask for.
+/// Link rate in bytes per second, more than windows use under these losses.
 const RATE: f64 = 100e6 / 8.0;
-/// The longest that all of it may take.
+/// Time limit for all transfers.
 const PATIENCE: Duration = Duration::from_secs(4 * 3600);
 
 fn variable(name: &str, default: u64) -> u64 {
@@ -43,7 +44,7 @@ enum Sender {
 struct Case {
     congestion: &'static str,
     loss: f64,
-    /// Mb/s that are expected, so that transfers are long enough.
+    /// Expected rate in Mb/s, which determines the size of transfers.
     expected: f64,
 }
 
@@ -60,7 +61,7 @@ impl Case {
     }
 }
 
-/// Reads all; returns how long it took from the first byte on.
+/// Reads all data. Returns the time since the first byte.
 fn read_all(stream: &mut TcpStream) -> (u64, Duration) {
     let (mut buffer, mut count, mut began) = (vec![0; 1 << 18], 0, None);
     loop {
@@ -73,7 +74,7 @@ fn read_all(stream: &mut TcpStream) -> (u64, Duration) {
     }
 }
 
-/// Sends `bytes` to the listener while its line runs; returns Mb/s.
+/// Sends `bytes` to the listener over a running link. Returns the rate in Mb/s.
 fn transfer(end: &impl End, listener: &TcpListener, bytes: u64) -> f64 {
     end.be_patient();
     std::thread::scope(|scope| {
@@ -92,7 +93,7 @@ fn transfer(end: &impl End, listener: &TcpListener, bytes: u64) -> f64 {
     })
 }
 
-/// One transfer over a line of its own.
+/// Runs one transfer over its own link.
 fn run(case: Case, sender: Sender, seed: u64, seconds: u64, hertz: u32) -> f64 {
     let there = Namespace::bare().unwrap();
     let receiver = Port::device(&there, "line", linux(1));
@@ -130,7 +131,7 @@ fn run(case: Case, sender: Sender, seed: u64, seconds: u64, hertz: u32) -> f64 {
     }
 }
 
-/// Mean Mb/s of Linux and of us over all seeds.
+/// Mean rates of Linux and mptcplab over all seeds, in Mb/s.
 fn compare(case: Case, seeds: u64, seconds: u64, hertz: u32) -> (f64, f64) {
     let (next, sums) = (AtomicU64::new(1), Mutex::new((0.0, 0.0)));
     std::thread::scope(|scope| {

@@ -1,3 +1,5 @@
+//! Tests the measured time of flows that stop before the end of a run.
+
 use mptcp_lab::scenario::Scenario;
 
 use super::*;

@@ -1,4 +1,6 @@
-//! Streams of any length, made as they are sent and compared by SHA-256.
+//! Streams of any length, generated while they are sent and compared by SHA-256.
+//!
+//! Owns the pattern and the hashes; owns no socket.
 
 use std::fmt::Write;
 
@@ -6,11 +8,11 @@ use sha2::{Digest, Sha256};
 
 use super::{End, pattern};
 
-/// Bytes between two stamps: each block of the stream names its place, so that none can stand for another.
+/// Interval of position stamps in the stream, in bytes, so that misplaced blocks change the hash.
 const BLOCK: usize = 4_096;
 const BLOCKS: usize = 64;
 
-/// Calls `take` with the stream of `length` bytes, piece by piece. `seed` makes the two directions differ.
+/// Calls `take` with the stream of `length` bytes in pieces. `seed` differs between directions.
 fn pieces(seed: u64, length: u64, mut take: impl FnMut(&[u8])) {
     let mut piece = pattern(BLOCK * BLOCKS);
     let (mut left, mut block) = (length, 0_u64);
@@ -32,7 +34,7 @@ fn hex(digest: impl AsRef<[u8]>) -> String {
     })
 }
 
-/// Sends `length` bytes and ends that direction; returns their SHA-256.
+/// Sends `length` bytes and closes that direction. Returns their SHA-256.
 pub fn pour(end: &impl End, seed: u64, length: u64) -> String {
     let mut hash = Sha256::new();
     pieces(seed, length, |piece| {
@@ -43,7 +45,7 @@ pub fn pour(end: &impl End, seed: u64, length: u64) -> String {
     hex(hash.finalize())
 }
 
-/// Reads to the end; returns how many bytes that were, and their SHA-256.
+/// Reads to the end. Returns the number of bytes and their SHA-256.
 pub fn drain(end: &impl End) -> (u64, String) {
     let (mut hash, mut count, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 18]);
     loop {
@@ -58,7 +60,7 @@ pub fn drain(end: &impl End) -> (u64, String) {
     }
 }
 
-/// Sends so many bytes from `a` and from `b` at the same time, and compares lengths and hashes at the other end.
+/// Sends from `a` and `b` at the same time, and compares lengths and hashes at the other end.
 pub fn ferry(a: &impl End, b: &impl End, forth: u64, back: u64, case: &str) {
     a.be_patient();
     b.be_patient();

@@ -1,4 +1,6 @@
-//! Both ends of a connection, and what is asked of them.
+//! A common interface of both ends of a connection, mptcplab's and Linux's.
+//!
+//! Owns the trait and helpers for transfers.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -6,10 +8,10 @@ use std::time::{Duration, Instant};
 
 use mptcp_live::{MptcpStream, SubflowState};
 
-/// How long a blocked call may last before its test fails.
+/// Maximum time of a blocking call before the test fails.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// An end of a connection, ours or Linux's.
+/// An end of a connection, mptcplab's or Linux's.
 pub trait End: Sync {
     fn read_some(&self, buffer: &mut [u8]) -> io::Result<usize>;
     fn send_all(&self, data: &[u8]) -> io::Result<()>;
@@ -70,13 +72,13 @@ pub fn receive(end: &impl End) -> Vec<u8> {
     }
 }
 
-/// Sends all of `data` and ends that direction.
+/// Sends all of `data` and closes that direction.
 pub fn send(end: &impl End, data: &[u8]) {
     end.send_all(data).unwrap_or_else(|error| panic!("writing {} bytes: {error}", data.len()));
     end.half_close().unwrap();
 }
 
-/// Sends `forth` from `a` and `back` from `b` at the same time, and compares what arrives byte for byte.
+/// Sends `forth` from `a` and `back` from `b` at the same time, and compares the received bytes.
 pub fn exchange(a: &impl End, b: &impl End, forth: &[u8], back: &[u8]) {
     a.be_patient();
     b.be_patient();
@@ -95,12 +97,12 @@ pub fn same(received: &[u8], sent: &[u8], which: &str) {
     assert_eq!(wrong, None, "first wrong byte of what went {which}");
 }
 
-/// Bytes that differ everywhere.
+/// Bytes without repetition at short distances.
 pub fn pattern(length: usize) -> Vec<u8> {
     (0..length as u64).map(|i| (i.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8 ^ i as u8).collect()
 }
 
-/// A byte each way. The side that opened a connection joins once the peer has shown by a DSS that it took part.
+/// Exchanges a byte in each direction. The opener joins once the peer's DSS has confirmed MPTCP.
 pub fn greet(a: &impl End, b: &impl End) {
     a.be_patient();
     b.be_patient();
@@ -115,8 +117,8 @@ pub fn established(stream: &MptcpStream) -> usize {
     subflows.iter().filter(|subflow| subflow.state == SubflowState::Established).count()
 }
 
-/// Waits until `us` has so many subflows that carry data, which takes a word now and then: a new one is on probation until
-/// data was acknowledged.
+/// Waits until `us` has `count` subflows that carry data. Sends a message from time to time, because a new subflow is
+/// on probation until data is acknowledged.
 pub fn joined(us: &MptcpStream, them: &impl End, count: usize) {
     wait_until("the subflows carry data", || {
         greet(us, them);
@@ -136,7 +138,7 @@ pub fn both_carried(stream: &MptcpStream) {
     }
 }
 
-/// A box that reorders may hold a SYN of a join until others pass, which come after 1, 3, 7, 15 and 31 s.
+/// A reordering middlebox may hold a join's SYN until retransmissions pass it, after 1, 3, 7, 15 and 31 s.
 const HELD: Duration = Duration::from_secs(60);
 
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {

@@ -1,12 +1,13 @@
-//! Owns what a test asks of the machine: a namespace with Linux in it and an endpoint of ours, joined by devices;
-//! and whether it runs alone. Where the machine lacks something the test skips with the reason;
-//! in CI (the variable is set) it fails.
+//! The requirements of a test: a namespace with Linux, an endpoint of mptcplab, and devices between them.
+//!
+//! Owns their setup, and whether the test runs alone. If the machine lacks a feature, the test is skipped with the
+//! reason; in CI (an environment variable) it fails.
 
 use mptcp_live::{Driver, Edge, Interface, Offload};
 
 use super::{LIMIT, Namespace, alone, or_skip, ours, ours6, within};
 
-/// What a test needs, said one thing after the other.
+/// The requirements of a test, as a builder.
 #[must_use]
 pub struct Fixture {
     paths: u8,
@@ -16,7 +17,7 @@ pub struct Fixture {
 }
 
 impl Fixture {
-    /// So many devices, which offload what they can.
+    /// Uses this number of devices, with all offloads.
     pub fn paths(paths: u8) -> Self {
         Self { paths, offload: Offload::Full, edge: Box::new(|_| None), alone: false }
     }
@@ -25,17 +26,17 @@ impl Fixture {
         Self { offload, ..self }
     }
 
-    /// A bad network at the devices, which are numbered from 1.
+    /// Sets the impairments of the devices, which are numbered from 1.
     pub fn edge(self, edge: impl Fn(u8) -> Option<Edge> + Send + 'static) -> Self {
         Self { edge: Box::new(edge), ..self }
     }
 
-    /// No other test runs meanwhile.
+    /// Runs the test while no other test runs.
     pub fn alone(self) -> Self {
         Self { alone: true, ..self }
     }
 
-    /// Runs a test with it, for at most [`LIMIT`].
+    /// Runs a test for at most [`LIMIT`].
     pub fn run(self, test: impl FnOnce(Namespace, Driver) + Send + 'static) {
         let is_alone = self.alone;
         let test = move || {
@@ -46,7 +47,7 @@ impl Fixture {
         if is_alone { alone(LIMIT, test) } else { within(LIMIT, test) }
     }
 
-    /// Without a test around it, for one that needs several.
+    /// Sets up without running a test, for tests that need several setups.
     pub fn build(self) -> Option<(Namespace, Driver)> {
         or_skip(self.try_build())
     }

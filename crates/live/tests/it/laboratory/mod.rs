@@ -1,7 +1,7 @@
-//! A network namespace with Linux in it, joined by TUN devices to an endpoint of ours.
+//! A network namespace with Linux, connected to an endpoint of mptcplab by TUN devices.
 //!
-//! Path `n` (from 1) is the subnet 10.88.n.0/24 (fd88:n::/64): Linux is .1, we are .2. The namespace and
-//! its devices go with the value.
+//! Path `n` (from 1) has the subnet 10.88.n.0/24 (fd88:n::/64). Linux is .1, and mptcplab is .2. Dropping the value
+//! removes the namespace and its devices.
 
 #![allow(clippy::unwrap_used, reason = "a harness")]
 
@@ -29,16 +29,16 @@ pub use port::Port;
 pub use subflows::*;
 pub use turns::{alone, within};
 
-/// Protocol of a socket of Linux's: IPPROTO_TCP or IPPROTO_MPTCP.
+/// Protocol of a Linux socket: IPPROTO_TCP or IPPROTO_MPTCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     Tcp,
     Mptcp,
 }
 
-/// Where servers listen.
+/// The servers' port.
 pub const PORT: u16 = 5001;
-/// How long a test may take.
+/// Time limit of a test.
 pub const LIMIT: Duration = Duration::from_secs(120);
 
 /// A server's address.
@@ -66,25 +66,25 @@ pub fn ours6(path: u16) -> IpAddr {
     Ipv6Addr::new(0xfd88, path, 0, 0, 0, 0, 0, 2).into()
 }
 
-/// Removes what tests left whose process was killed: their names have its number, and no such process lives.
+/// Removes namespaces of killed tests. Their names contain the number of a process that no longer runs.
 fn remove_leftovers() {
     for entry in std::fs::read_dir("/run/netns").into_iter().flatten().flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
         let process = name.strip_prefix("mptcplive-").and_then(|rest| rest.split('-').next());
         if process.is_some_and(|process| !std::path::Path::new("/proc").join(process).exists()) {
-            // Another test may have been quicker.
+            // Another test may have removed it.
             let _ = ip(&format!("netns delete {name}"));
         }
     }
 }
 
 impl Namespace {
-    /// A namespace without devices, and without an endpoint.
+    /// A namespace without devices and without an endpoint.
     pub fn bare() -> Option<Self> {
         or_skip(Self::try_bare())
     }
 
-    /// As [`Self::bare`], with the reason when the machine lacks something.
+    /// [`Self::bare`] with the reason if the machine lacks a feature.
     fn try_bare() -> Result<Self, String> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -93,7 +93,7 @@ impl Namespace {
         }
         let name = format!("mptcplive-{}-{number}", std::process::id());
         ip(&format!("netns add {name}"))?;
-        // From here on it is removed on the way out.
+        // From here on, dropping removes the namespace.
         let namespace = Self { name };
         namespace
             .run(|| socket(linux(1), Protocol::Mptcp))
@@ -102,12 +102,12 @@ impl Namespace {
         Ok(namespace)
     }
 
-    /// A device of this namespace's, with Linux's addresses.
+    /// Creates a device of this namespace with Linux's addresses.
     pub fn device(&self, path: u8, offload: Offload) -> Result<Tun, String> {
         let device = format!("path{path}");
         let tun = self.run(|| Tun::open_with(&device, offload)).map_err(|error| error.to_string())?;
         self.ip(&format!("addr add {}/24 dev {device}", linux(path)))?;
-        // Without IPv6 in the kernel, only the test of IPv6 misses it.
+        // Without IPv6 in the kernel, only the IPv6 test fails.
         let _ = self.ip(&format!("addr add {}/64 dev {device} nodad", linux6(path.into())));
         self.ip(&format!("link set {device} up txqueuelen 2000"))?;
         Ok(tun)
@@ -118,8 +118,8 @@ impl Namespace {
         ip(&format!("-n {} {arguments}", self.name))
     }
 
-    /// Gives what Linux sends on a path a rate and a queue, in the units of tc-tbf(8). None, with a word about it,
-    /// when tc or the kernel cannot: no other test needs that.
+    /// Limits Linux's sending rate and queue on a path, in the units of tc-tbf(8). Prints a message and returns None if
+    /// tc or the kernel cannot.
     pub fn limit(&self, path: u8, rate: &str, queue: &str) -> Option<()> {
         let shape = format!("qdisc add dev path{path} root tbf rate {rate} burst 20k limit {queue}");
         run("tc", &format!("-n {} {shape}", self.name))
@@ -128,7 +128,7 @@ impl Namespace {
             .map(drop)
     }
 
-    /// Packets that a queue of [`Self::limit`] dropped.
+    /// Packets that the queue of [`Self::limit`] dropped.
     pub fn dropped(&self, path: u8) -> u64 {
         let said = run("tc", &format!("-s -n {} qdisc show dev path{path}", self.name)).unwrap();
         let mut words = said.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -142,7 +142,7 @@ impl Namespace {
         self.run(|| std::fs::write(path, value)).unwrap();
     }
 
-    /// Runs `work` on a thread in the namespace. Sockets and devices made there stay there.
+    /// Runs `work` on a thread in the namespace. Its sockets and devices remain there.
     pub fn run<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         let namespace = File::open(format!("/run/netns/{}", self.name))?;
         std::thread::scope(|scope| {
@@ -157,12 +157,12 @@ impl Namespace {
         })
     }
 
-    /// A listening socket of Linux's.
+    /// A listening Linux socket.
     pub fn listen(&self, address: SocketAddr, protocol: Protocol) -> TcpListener {
         let listen = || {
             let socket = socket(address.ip(), protocol)?;
             let (raw, length) = sockaddr(address);
-            // SAFETY: the descriptor is open, and the address is as long as is said.
+            // SAFETY: the descriptor is open, and the address has the given length.
             check(unsafe { libc::bind(socket.as_raw_fd(), (&raw const raw).cast(), length) })?;
             // SAFETY: takes no pointers.
             check(unsafe { libc::listen(socket.as_raw_fd(), 4096) })?;
@@ -171,7 +171,7 @@ impl Namespace {
         self.run(listen).unwrap()
     }
 
-    /// A connected socket of Linux's.
+    /// A connected Linux socket.
     pub fn connect(&self, address: SocketAddr, protocol: Protocol) -> io::Result<TcpStream> {
         self.run(|| connect(address, protocol))
     }
@@ -185,38 +185,38 @@ impl Drop for Namespace {
     }
 }
 
-/// A connected socket of Linux's, in the namespace of this thread.
+/// A connected Linux socket in the namespace of this thread.
 pub fn connect(address: SocketAddr, protocol: Protocol) -> io::Result<TcpStream> {
     let socket = socket(address.ip(), protocol)?;
     let (raw, length) = sockaddr(address);
-    // SAFETY: the descriptor is open, and the address is as long as is said.
+    // SAFETY: the descriptor is open, and the address has the given length.
     check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const raw).cast(), length) })?;
     Ok(TcpStream::from(socket))
 }
 
-/// The same with a congestion controller of the kernel's. It has to be there before the connection is: the default one may have
-/// the socket pace, which stays.
+/// A connected Linux socket with a congestion controller. The controller must be set before the connection, because the
+/// default one may enable pacing, which remains.
 pub fn connect_by(address: SocketAddr, protocol: Protocol, congestion: &str) -> io::Result<TcpStream> {
     let socket = socket(address.ip(), protocol)?;
     use_congestion(&socket, congestion)?;
     let (raw, length) = sockaddr(address);
-    // SAFETY: the descriptor is open, and the address is as long as is said.
+    // SAFETY: the descriptor is open, and the address has the given length.
     check(unsafe { libc::connect(socket.as_raw_fd(), (&raw const raw).cast(), length) })?;
     Ok(TcpStream::from(socket))
 }
 
-/// Gives a socket of Linux's that controller; what a listener accepts has it too.
+/// Sets the congestion controller of a Linux socket; accepted sockets inherit it.
 pub fn use_congestion(socket: &impl AsRawFd, congestion: &str) -> io::Result<()> {
     let (level, option) = (libc::IPPROTO_TCP, libc::TCP_CONGESTION);
     let (name, length) = (congestion.as_ptr().cast(), congestion.len() as libc::socklen_t);
-    // SAFETY: the descriptor is open, and the name is as long as is said.
+    // SAFETY: the descriptor is open, and the name has the given length.
     check(unsafe { libc::setsockopt(socket.as_raw_fd(), level, option, name, length) })
 }
 
-/// A socket that sends IPv4 packets as they are.
+/// A raw socket that sends complete IPv4 packets.
 pub struct RawSocket(OwnedFd);
 
-/// In the namespace of this thread.
+/// Opens a raw socket in the namespace of this thread.
 pub fn raw_socket() -> io::Result<RawSocket> {
     // SAFETY: takes no pointers.
     let fd = unsafe { libc::socket(libc::AF_INET, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::IPPROTO_RAW) };
@@ -226,11 +226,11 @@ pub fn raw_socket() -> io::Result<RawSocket> {
 }
 
 impl RawSocket {
-    /// Sends a packet, header and all, on the route to `next`.
+    /// Sends a packet with its header on the route to `next`.
     pub fn send(&self, packet: &[u8], next: Ipv4Addr) -> io::Result<()> {
         let (to, length) = sockaddr(SocketAddr::new(next.into(), 0));
         let (place, count) = (packet.as_ptr().cast(), packet.len());
-        // SAFETY: the descriptor is open; packet and address are as long as is said.
+        // SAFETY: the descriptor is open; packet and address have the given lengths.
         let sent =
             unsafe { libc::sendto(self.0.as_raw_fd(), place, count, 0, (&raw const to).cast(), length) };
         if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
@@ -300,18 +300,18 @@ fn sockaddr(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t) {
     (storage, length as libc::socklen_t)
 }
 
-/// Has a socket of Linux's reset its connection when it is closed (SO_LINGER of 0).
+/// Makes a Linux socket reset its connection on close (SO_LINGER of 0).
 pub fn reset_on_close(stream: &TcpStream) {
     let linger = libc::linger { l_onoff: 1, l_linger: 0 };
     let length = size_of_val(&linger) as libc::socklen_t;
     let (level, option) = (libc::SOL_SOCKET, libc::SO_LINGER);
-    // SAFETY: the descriptor is open, and the value is as long as is said.
+    // SAFETY: the descriptor is open, and the value has the given length.
     let set =
         unsafe { libc::setsockopt(stream.as_raw_fd(), level, option, (&raw const linger).cast(), length) };
     check(set).unwrap();
 }
 
-/// What Linux says of a connection in `struct mptcp_info`.
+/// Linux's information about a connection, from `struct mptcp_info`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxInfo {
     pub subflows: u8,
@@ -322,7 +322,7 @@ pub struct LinuxInfo {
     pub checksum: bool,
 }
 
-/// None when it speaks TCP.
+/// None for a TCP connection.
 pub fn linux_info(stream: &TcpStream) -> Option<LinuxInfo> {
     const SOL_MPTCP: libc::c_int = 284;
     const MPTCP_INFO: libc::c_int = 1;
@@ -335,7 +335,7 @@ pub fn linux_info(stream: &TcpStream) -> Option<LinuxInfo> {
     };
     let u32_at = |at: usize| u32::from_ne_bytes(info[at..at + 4].try_into().unwrap());
     let u64_at = |at: usize| u64::from_ne_bytes(info[at..at + 8].try_into().unwrap());
-    // The offsets of linux/mptcp.h.
+    // Offsets in linux/mptcp.h.
     (result == 0 && u32_at(8) & FALLBACK == 0).then(|| LinuxInfo {
         subflows: info[0],
         token: u32_at(12),
@@ -346,7 +346,7 @@ pub fn linux_info(stream: &TcpStream) -> Option<LinuxInfo> {
     })
 }
 
-/// How many subflows Linux has beside the first. None when it speaks TCP.
+/// Number of Linux's subflows after the first. None for a TCP connection.
 pub fn linux_subflows(stream: &TcpStream) -> Option<u8> {
     linux_info(stream).map(|info| info.subflows)
 }

@@ -1,4 +1,6 @@
-//! An end of a line in user space: a device of a namespace's, or a pipe to a driver of ours.
+//! One end of a link in user space: a device of a namespace, or a pipe to a driver.
+//!
+//! Owns the choice between them.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -10,14 +12,14 @@ use mptcp_live::{Offload, Pipe, Tun};
 
 use super::Namespace;
 
-/// Where packets come from and go to.
+/// The source and destination of packets.
 pub enum Port {
     Device(File),
     Pipe(Pipe),
 }
 
 impl Port {
-    /// A device of a namespace with this address.
+    /// Creates a device in a namespace with this address.
     pub fn device(namespace: &Namespace, name: &str, address: IpAddr) -> Self {
         let tun = namespace.run(|| Tun::open_with(name, Offload::None)).unwrap();
         namespace.ip(&format!("addr add {address}/24 dev {name}")).unwrap();
@@ -26,7 +28,7 @@ impl Port {
         Self::Device(File::from(tun.as_fd().try_clone_to_owned().unwrap()))
     }
 
-    /// The next packet that waits there; never blocks.
+    /// The next packet; never blocks.
     pub fn take(&self, buffer: &mut [u8]) -> Option<Bytes> {
         match self {
             Self::Device(file) => {
@@ -36,9 +38,9 @@ impl Port {
         }
     }
 
-    /// Hands a packet over.
+    /// Sends a packet.
     pub fn put(&self, packet: Bytes) {
-        // A device or pipe that takes no more loses it, as any does.
+        // As on a real link, a full device or pipe drops the packet.
         let _ = match self {
             Self::Device(file) => (&*file).write_all(&packet),
             Self::Pipe(pipe) => pipe.put(packet),

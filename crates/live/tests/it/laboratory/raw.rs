@@ -1,5 +1,6 @@
-//! A peer made by hand: it owns the device, sends the segments that a test writes, and reads what Linux answers. For
-//! what no well-behaved stack sends, and to see what Linux says segment by segment.
+//! A scripted peer that sends segments of a test and reads Linux's answers, for segments that no regular stack sends.
+//!
+//! Owns the device and the state of its flows.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -20,17 +21,17 @@ use super::{
     End, LIMIT, Namespace, PORT, Protocol, at, linux, linux_subflows, or_skip, ours, wait_until, within,
 };
 
-/// How long an answer may take.
+/// Maximum time of an answer.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Our key.
+/// The peer's key.
 pub const KEY: u64 = 0x0123_4567_89ab_cdef;
 /// Flags of MP_CAPABLE: HMAC-SHA256, checksum required.
 pub const H: u8 = MpCapable::HMAC;
 pub const C: u8 = MpCapable::CHECKSUM_REQUIRED;
-/// Our first sequence number.
+/// The peer's initial sequence number.
 const ISS: u32 = 1_000;
 
-/// The device, and what came in that nobody has asked for yet.
+/// The device and its unprocessed segments.
 pub struct Wire {
     file: File,
     _tun: Tun,
@@ -38,7 +39,7 @@ pub struct Wire {
 }
 
 impl Wire {
-    /// Runs a test with a namespace and the wire to it.
+    /// Runs a test with a namespace and its wire.
     pub fn run(test: impl FnOnce(Namespace, Self) + Send + 'static) {
         within(LIMIT, || {
             if let Some((namespace, wire)) = Self::new() {
@@ -47,7 +48,7 @@ impl Wire {
         });
     }
 
-    /// A namespace with one device, and the wire that it is.
+    /// A namespace with one device, and its wire.
     pub fn new() -> Option<(Namespace, Self)> {
         let namespace = Namespace::bare()?;
         let tun = or_skip(namespace.device(1, Offload::None))?;
@@ -61,7 +62,7 @@ impl Wire {
         (&self.file).write_all(&bytes).unwrap();
     }
 
-    /// The next segment that is `wanted`; others wait for those who want them.
+    /// The next segment that is `wanted`. Other segments stay for later calls.
     pub fn receive(&self, what: &str, wanted: impl Fn(&Segment) -> bool) -> Segment {
         let deadline = Instant::now() + PATIENCE;
         let mut waiting = self.waiting.borrow_mut();
@@ -70,9 +71,9 @@ impl Wire {
                 return waiting.remove(at).unwrap();
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "{what}: not heard; what was: {waiting:?}");
+            assert!(!left.is_zero(), "{what}: not received; received: {waiting:?}");
             let mut poll = libc::pollfd { fd: self.file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-            // SAFETY: one entry, as is said, and the descriptor is open.
+            // SAFETY: there is one entry, and the descriptor is open.
             unsafe { libc::poll(&raw mut poll, 1, left.as_millis().min(1_000) as libc::c_int) };
             let mut bytes = vec![0; 65_535];
             if let Ok(count) = (&self.file).read(&mut bytes) {
@@ -83,39 +84,39 @@ impl Wire {
     }
 }
 
-/// One subflow as we see it.
+/// A subflow in the peer's view.
 pub struct Flow<'a> {
     pub wire: &'a Wire,
     pub us: SocketAddr,
     pub them: SocketAddr,
-    /// Bytes of sequence space that we have sent, the SYN too.
+    /// Sent sequence space including the SYN, in bytes.
     pub sent: u32,
     pub their_iss: Seq,
-    /// What we expect next.
+    /// Next expected sequence number.
     pub expected: Seq,
     pub their_key: u64,
-    /// Data-level bytes of Linux's that we acknowledge.
+    /// Acknowledged data-level bytes from Linux.
     pub data_acked: u64,
-    /// The window that we say, without a scale.
+    /// The window field, without scaling.
     pub window: u16,
-    /// Joins are heard as long as there is one.
+    /// Kept open to accept joins.
     pub listener: Option<TcpListener>,
-    /// All that was heard.
+    /// All received segments.
     pub log: Vec<Segment>,
 }
 
-/// MP_CAPABLE of version 1.
+/// An MP_CAPABLE of version 1.
 pub fn capable(flags: u8, keys: Option<(u64, u64)>, data: Option<(u16, Option<u16>)>) -> MptcpOption {
     let (sender_key, receiver_key) = (keys.map(|keys| keys.0), keys.map(|keys| keys.1));
     MptcpOption::Capable(MpCapable { version: 1, flags, sender_key, receiver_key, data })
 }
 
-/// Data sequence number of the peer with this key; 1 is the first byte.
+/// Data sequence number of the peer with this key; offset 1 is the first byte.
 pub fn number(key: u64, offset: u64) -> u64 {
     Version::V1.digest(key).initial_sequence.wrapping_add(offset)
 }
 
-/// The MP_CAPABLE of a segment.
+/// The MP_CAPABLE option of a segment.
 pub fn capable_of(segment: &Segment) -> Option<MpCapable> {
     segment.options.mptcp.iter().find_map(|option| match option {
         MptcpOption::Capable(capable) => Some(*capable),
@@ -123,7 +124,7 @@ pub fn capable_of(segment: &Segment) -> Option<MpCapable> {
     })
 }
 
-/// The reason of its MP_TCPRST.
+/// The reason of a segment's MP_TCPRST.
 pub fn reason_of(segment: &Segment) -> Option<u8> {
     segment.options.mptcp.iter().find_map(|option| match option {
         MptcpOption::TcpRst(reset) => Some(reset.reason.0),
@@ -132,7 +133,7 @@ pub fn reason_of(segment: &Segment) -> Option<u8> {
 }
 
 impl<'a> Flow<'a> {
-    /// A flow from a port of ours to Linux's server; nothing is sent yet.
+    /// A flow from a local port to Linux's server, before its SYN.
     pub fn new(wire: &'a Wire, port: u16) -> Self {
         Self {
             wire,
@@ -149,7 +150,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Takes the SYN of a connection that Linux opens to us.
+    /// Accepts the SYN of a connection that Linux opens.
     pub fn called(wire: &'a Wire) -> (Self, Segment) {
         let syn = wire.receive("a SYN", |segment| segment.flags == Flags::SYN);
         let mut flow = Self { us: syn.destination, them: syn.source, ..Self::new(wire, PORT) };
@@ -157,7 +158,7 @@ impl<'a> Flow<'a> {
         (flow, syn)
     }
 
-    /// Sends an acknowledgement as `edit` changes it.
+    /// Sends an acknowledgement that `edit` changes.
     pub fn say(&mut self, edit: impl FnOnce(&mut Segment)) {
         let mut segment = Segment::new(self.us, self.them);
         (segment.flags, segment.window) = (Flags::ACK, self.window);
@@ -167,7 +168,7 @@ impl<'a> Flow<'a> {
         self.wire.send(segment);
     }
 
-    /// Waits for a segment of this flow that is `wanted`. Data in order counts as received.
+    /// Waits for a segment of this flow that is `wanted`. Acknowledges data in order.
     pub fn hear(&mut self, what: &str, wanted: impl Fn(&Segment) -> bool) -> Segment {
         loop {
             let (us, them) = (self.us, self.them);
@@ -184,7 +185,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Sends a SYN with this option; returns Linux's answer.
+    /// Sends a SYN with this option. Returns Linux's answer.
     pub fn open(&mut self, option: Option<MptcpOption>) -> Segment {
         self.say(|syn| {
             (syn.flags, syn.acknowledgment) = (Flags::SYN, Seq::default());
@@ -199,14 +200,14 @@ impl<'a> Flow<'a> {
         answer
     }
 
-    /// The whole handshake, with these flags in SYN and third ACK.
+    /// Performs a handshake with these flags in SYN and third ACK.
     pub fn connect(wire: &'a Wire, port: u16, flags: u8) -> Self {
         let mut flow = Self::new(wire, port);
         flow.handshake(flags);
         flow
     }
 
-    /// As [`Self::connect`], for a flow that is there.
+    /// [`Self::connect`] for an existing flow.
     pub fn handshake(&mut self, flags: u8) {
         self.open(Some(capable(flags, None, None)));
         assert_ne!(self.their_key, 0, "Linux speaks MPTCP");
@@ -214,7 +215,7 @@ impl<'a> Flow<'a> {
         self.say(|ack| ack.options.mptcp.push(capable(flags, Some(keys), None)));
     }
 
-    /// A DSS with a wide DATA_ACK and a mapping of (data, length) to what is sent next.
+    /// A DSS with a 64-bit DATA_ACK, and a mapping of (data, length) to the next bytes.
     pub fn dss(&self, mapping: Option<(u64, u16)>) -> Dss {
         Dss {
             ack: Some(DataSequence::Wide(number(self.their_key, 1 + self.data_acked))),
@@ -237,7 +238,7 @@ impl<'a> Flow<'a> {
         });
     }
 
-    /// As [`Self::send`], with the checksum plus `wrong`.
+    /// [`Self::send`] with a checksum that is off by `wrong`.
     pub fn send_summed(&mut self, data: u64, bytes: &[u8], wrong: u16) {
         let mut dss = self.dss(Some((data, bytes.len() as u16)));
         if let Some(mapping) = &mut dss.mapping {
@@ -251,20 +252,20 @@ impl<'a> Flow<'a> {
         });
     }
 
-    /// Waits until Linux has acknowledged all that was sent on this subflow.
+    /// Waits until Linux has acknowledged all sent data of this subflow.
     pub fn acked(&mut self) -> Segment {
         let all = Seq::new(ISS) + self.sent;
         self.hear("an acknowledgement of all", |segment| segment.acknowledgment == all || segment.flags.rst())
     }
 
-    /// Sends the SYN of a join to Linux's token; returns its answer.
+    /// Sends the SYN of a join with Linux's token. Returns the answer.
     pub fn join_syn(&mut self, first: &Flow<'_>, token: Option<u32>, backup: bool) -> Segment {
         self.their_key = first.their_key;
         let token = token.unwrap_or_else(|| Version::V1.digest(first.their_key).token);
         self.open(Some(MptcpOption::Join(MpJoin::Syn { backup, address_id: 3, token, nonce: 5 })))
     }
 
-    /// A whole join; `right` says whether the HMAC of the third ACK is.
+    /// Performs a join. `right` is whether the HMAC of the third ACK is valid.
     pub fn join(wire: &'a Wire, first: &Flow<'_>, port: u16, right: bool) -> Self {
         let mut flow = Self::new(wire, port);
         let answer = flow.join_syn(first, None, false);
@@ -278,7 +279,7 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// A connection over which five bytes have gone.
+/// A connection after the transfer of five bytes.
 pub fn open<'a>(namespace: &Namespace, wire: &'a Wire, flags: u8) -> (Flow<'a>, TcpStream) {
     let listener = namespace.listen(at(linux(1)), Protocol::Mptcp);
     let mut flow = Flow::connect(wire, 2_000, flags);
@@ -295,7 +296,7 @@ pub fn open<'a>(namespace: &Namespace, wire: &'a Wire, flags: u8) -> (Flow<'a>, 
     (flow, them)
 }
 
-/// As [`open`], with a second subflow that works.
+/// [`open`] with a second working subflow.
 pub fn open_two<'a>(namespace: &Namespace, wire: &'a Wire, flags: u8) -> (Flow<'a>, Flow<'a>, TcpStream) {
     let (first, them) = open(namespace, wire, flags);
     let mut second = Flow::join(wire, &first, 2_001, true);
@@ -304,7 +305,7 @@ pub fn open_two<'a>(namespace: &Namespace, wire: &'a Wire, flags: u8) -> (Flow<'
     (first, second, them)
 }
 
-/// Linux's application gets these bytes next.
+/// Checks the next bytes that Linux's application reads.
 pub fn read(them: &TcpStream, expected: &[u8]) {
     let mut received = vec![0; expected.len()];
     let mut count = 0;
@@ -316,7 +317,7 @@ pub fn read(them: &TcpStream, expected: &[u8]) {
     assert_eq!(received, expected);
 }
 
-/// Whether a segment has such an option.
+/// Whether a segment has a matching option.
 pub fn has(segment: &Segment, wanted: impl Fn(&MptcpOption) -> bool) -> bool {
     segment.options.mptcp.iter().any(wanted)
 }

@@ -1,19 +1,21 @@
-//! What Linux says of each subflow of a connection, as `ss -i` shows it.
+//! Linux's information about each subflow of a connection, as `ss -i` shows it.
+//!
+//! Owns the parsing of the kernel's structures.
 
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
 use std::time::Duration;
 
-/// Of `struct tcp_info`.
+/// Fields of `struct tcp_info`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxSubflow {
-    /// Linux's number: 1 is established, 2 and 3 are handshakes.
+    /// Linux's state number: 1 is established, 2 and 3 are handshakes.
     pub state: u8,
-    /// Timeouts since the last acknowledgement.
+    /// Timeouts since the latest acknowledgement.
     pub retransmits: u8,
     pub probes: u8,
     pub backoff: u8,
-    /// With backoff.
+    /// The RTO with backoff.
     pub rto: Duration,
     pub unacked: u32,
     pub lost: u32,
@@ -23,14 +25,14 @@ pub struct LinuxSubflow {
     pub total_retrans: u32,
 }
 
-/// Bytes of `struct tcp_info` that are asked for.
+/// Requested size of `struct tcp_info`, in bytes.
 const LENGTH: usize = 104;
-/// Bytes of `struct mptcp_subflow_data`.
+/// Size of `struct mptcp_subflow_data`, in bytes.
 const HEAD: usize = 16;
-/// Subflows that there is room for.
+/// Maximum number of subflows.
 const MOST: usize = 16;
 
-/// MPTCP_TCPINFO: the subflows of a connection; none when it speaks TCP or is over.
+/// The subflows of a connection (MPTCP_TCPINFO); empty for TCP and for closed connections.
 pub fn linux_subflow_infos(stream: &TcpStream) -> Vec<LinuxSubflow> {
     const SOL_MPTCP: libc::c_int = 284;
     const MPTCP_TCPINFO: libc::c_int = 2;
@@ -48,7 +50,7 @@ pub fn linux_subflow_infos(stream: &TcpStream) -> Vec<LinuxSubflow> {
     buffer[HEAD..].chunks_exact(LENGTH).take(count).map(parse).collect()
 }
 
-/// The offsets of linux/tcp.h.
+/// Offsets in linux/tcp.h.
 fn parse(info: &[u8]) -> LinuxSubflow {
     let word = |at: usize| u32::from_ne_bytes(info[at..at + 4].try_into().unwrap());
     LinuxSubflow {

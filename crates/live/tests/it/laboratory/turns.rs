@@ -1,16 +1,16 @@
-//! Owns whose turn it is: a few tests run beside each other, and those that measure this process, or stalls of
-//! milliseconds, run alone. Never looks at what a test does.
+//! Schedules tests: a few run in parallel; tests that measure this process or stalls of milliseconds run alone.
+//!
+//! Owns the schedule. Never looks at the content of a test.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::Duration;
 
-/// Tests beside each other at most, however many cores there are: each has threads of its own, and the deadlines of a
-/// protocol.
+/// Maximum number of parallel tests on any machine: each has several threads and the deadlines of a protocol.
 const BESIDE: usize = 4;
 
 struct Turns {
     running: usize,
-    /// Tests that wait to be alone: who comes later waits behind them.
+    /// Tests that wait to run alone; later tests wait behind them.
     waiting_alone: usize,
 }
 
@@ -21,7 +21,7 @@ fn turns() -> MutexGuard<'static, Turns> {
     TURNS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A place among those that run, or all of them; free again when this goes.
+/// The permission to run, alone or in parallel; dropping it frees the place.
 struct Turn(usize);
 
 impl Turn {
@@ -50,13 +50,13 @@ impl Drop for Turn {
     }
 }
 
-/// Runs a test on a thread, and fails when it takes too long: blocked calls would hang for ever. The time counts from
-/// its turn on.
+/// Runs a test on a thread and fails if it exceeds `limit`, because blocked calls would hang forever. The time counts
+/// from its turn.
 pub fn within(limit: Duration, test: impl FnOnce() + Send + 'static) {
     in_turn(Turn::beside_others(), limit, test);
 }
 
-/// As [`within`], while no other test of this process runs.
+/// [`within`] while no other test of this process runs.
 pub fn alone(limit: Duration, test: impl FnOnce() + Send + 'static) {
     in_turn(Turn::alone(), limit, test);
 }

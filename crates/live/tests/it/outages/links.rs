@@ -1,4 +1,6 @@
-//! Links that go down for a while: when, how, and which.
+//! Links that go down temporarily.
+//!
+//! Owns the random plan of outages, and the record of past ones.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -8,19 +10,19 @@ use mptcp_live::Driver;
 
 use crate::laboratory::Namespace;
 
-/// How a link goes down.
+/// The way in which a link goes down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// It loses everything, and nobody is told.
+    /// It drops all packets without a notification.
     Silence,
     /// Linux takes its device down.
     Linux,
-    /// We take an interface down, which the peer is told of. The connection keeps another one: without, its subflows are
-    /// gone, and Linux takes no join once it has written its last byte (MP_TCPRST with reason 3).
+    /// mptcplab takes an interface down and notifies the peer. The connection must keep another interface: otherwise
+    /// its subflows are gone, and Linux refuses a join after its last byte (MP_TCPRST with reason 3).
     Interface,
 }
 
-/// A link that goes down some time after the transfers begin.
+/// A link that goes down some time after the start of the transfers.
 #[derive(Clone, Copy, Debug)]
 struct Outage {
     path: u8,
@@ -33,7 +35,7 @@ pub struct Links<'a> {
     plan: Vec<Outage>,
     namespace: &'a Namespace,
     driver: &'a Driver,
-    /// What has happened, and is happening: the end is what is planned until it has come.
+    /// Past and current outages; the end of a current one is its planned end.
     log: Mutex<Vec<(Instant, Instant)>>,
 }
 
@@ -42,7 +44,7 @@ fn millis(random: &mut Rng, most: u64) -> Duration {
 }
 
 impl<'a> Links<'a> {
-    /// One link, or both in turn, once to three times.
+    /// One link, or both in turn, one to three times.
     pub fn draw(random: &mut Rng, how: How, namespace: &'a Namespace, driver: &'a Driver) -> Self {
         let first = 1 + random.below(2) as u8;
         let turns = random.chance(0.3);
@@ -51,7 +53,7 @@ impl<'a> Links<'a> {
             Outage {
                 path: if turns && how != How::Interface && number % 2 == 1 { 3 - first } else { first },
                 after: millis(random, most),
-                // Forty is where a stall was seen once.
+                // Outages of 40 ms are frequent, because they can cause a stall.
                 length: if random.chance(0.2) { Duration::from_millis(40) } else { millis(random, 200) },
             }
         });
@@ -84,13 +86,13 @@ impl<'a> Links<'a> {
         }
     }
 
-    /// When the last outage ends that falls into this time.
+    /// The end of the last outage that overlaps this interval.
     pub fn down_until(&self, from: Instant, to: Instant) -> Option<Instant> {
         let log = self.log.lock().unwrap();
         log.iter().filter(|(begin, end)| *begin <= to && *end >= from).map(|(_, end)| *end).max()
     }
 
-    /// Beginnings and ends, in seconds from `origin`.
+    /// Starts and ends of the outages, in seconds from `origin`.
     pub fn told(&self, origin: Instant) -> String {
         let seconds = |at: Instant| {
             let after = at.saturating_duration_since(origin).as_secs_f64();

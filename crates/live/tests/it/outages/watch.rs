@@ -1,4 +1,6 @@
-//! One transfer under observation, and what many of them come to.
+//! Runs a transfer, measures its stalls, and summarises many transfers.
+//!
+//! Owns the rule for the allowed length of a stall.
 
 use std::fmt;
 use std::net::TcpStream;
@@ -13,9 +15,9 @@ use sha2::{Digest, Sha256};
 use super::links::Links;
 use crate::laboratory::{End, linux_info, linux_subflow_infos, pattern};
 
-/// Beyond the outage and the next timeout.
+/// Allowed time beyond the outage and the next timeout.
 const GRACE: Duration = Duration::from_millis(500);
-/// How long a transfer may hang before it is given up.
+/// Maximum time without progress before a transfer is aborted.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Transfer {
@@ -23,37 +25,37 @@ pub struct Transfer {
     them: TcpStream,
     ours_sends: bool,
     data: Vec<u8>,
-    /// Pieces that are written at a time, and the pause between them.
+    /// Size of each write, and the pause between writes.
     piece: usize,
     pause: Duration,
     progress: Mutex<Progress>,
 }
 
-/// How the receiver gets on.
+/// The receiver's progress.
 #[derive(Debug)]
 struct Progress {
     begin: Instant,
     last: Instant,
     bytes: usize,
-    /// The largest timeout that either end had since then.
+    /// Maximum RTO of both ends since then.
     timeout: Duration,
-    /// The longest stall: its beginning and end, and the largest timeout in it.
+    /// The longest stall: start, end, and maximum RTO during it.
     longest: (Instant, Instant, Duration),
-    /// The stall that exceeded its bound by the most, or came nearest to it.
+    /// The stall that exceeded its limit the most, or came closest to it.
     worst: (Duration, Duration),
     said: String,
 }
 
-/// What became of a transfer.
+/// Result of a transfer.
 #[derive(Debug)]
 pub struct Outcome {
     case: String,
     pub intact: bool,
-    /// A link went down while it ran.
+    /// A link went down during the transfer.
     hit: bool,
     duration: Duration,
     longest: Duration,
-    /// The stall that was longest against what was allowed, and what that was.
+    /// The worst stall relative to its limit, and the limit.
     worst: (Duration, Duration),
     said: String,
 }
@@ -71,7 +73,7 @@ impl Outcome {
 
 impl Transfer {
     pub fn draw(random: &mut Rng, us: MptcpStream, them: TcpStream) -> Self {
-        // 10 KB to 2 MB, each order of magnitude as likely.
+        // 10 KB to 2 MB, log-uniform.
         let length = (10_000.0 * 200_f64.powf(random.unit())) as usize;
         let slow = random.chance(0.5);
         let pieces = 1 + random.below(40) as usize;
@@ -95,7 +97,7 @@ impl Transfer {
         }
     }
 
-    /// Sends all of it one way, and looks at both ends while nothing arrives.
+    /// Sends all data in one direction, and monitors both ends during stalls.
     pub fn run(&self, links: &Links<'_>) -> Outcome {
         for stream in [&self.us as &dyn End, &self.them] {
             stream.wait_for_ever();
@@ -170,7 +172,7 @@ impl Transfer {
         }
     }
 
-    /// Something arrived: a stall, however short, is over.
+    /// Records received data, which ends a stall.
     fn note(&self, links: &Links<'_>, count: usize) {
         let now = Instant::now();
         let mut progress = self.progress.lock().unwrap();
@@ -188,7 +190,7 @@ impl Transfer {
         (progress.last, progress.timeout) = (now, Duration::ZERO);
     }
 
-    /// While nothing arrives: the largest timeout of either end, and all there is to know once it takes too long.
+    /// Samples a stall: the maximum RTO of both ends, and all state if the stall is too long.
     fn sample(&self, links: &Links<'_>) {
         let now = Instant::now();
         let last = self.progress.lock().unwrap().last;
@@ -225,13 +227,13 @@ impl Transfer {
     }
 }
 
-/// How long nothing may arrive: the rest of the outage, the next timeout, and a grace.
+/// The limit of a stall: the rest of the outage, the next timeout, and a grace period.
 fn allowed(links: &Links<'_>, from: Instant, to: Instant, timeout: Duration) -> Duration {
     let outage = links.down_until(from, to).map_or(Duration::ZERO, |end| end.saturating_duration_since(from));
     outage + timeout + GRACE
 }
 
-/// What many transfers come to.
+/// Summary of many transfers.
 #[derive(Debug, Default)]
 pub struct Summary {
     count: u64,

@@ -1,4 +1,6 @@
-//! Packets that nobody sent: what a third party makes of those that it sees, or does not see.
+//! Forged packets of a third party, who sees the real ones or does not.
+//!
+//! Owns the changes; sends nothing.
 
 use bytes::Bytes;
 use mptcp_clock::Rng;
@@ -12,14 +14,14 @@ fn emitted(packet: &Packet) -> Option<Bytes> {
     Some(bytes.into())
 }
 
-/// Anything may differ from the real packet: what somebody on the path can do who knows no bounds.
+/// Changes any part of a real packet, as an unrestricted attacker on the path can.
 pub fn changed(random: &mut Rng, real: &Bytes) -> Option<Bytes> {
-    // So few that connections live for a while.
+    // A small share, so that connections live for a while.
     if random.chance(0.97) {
         return None;
     }
     if random.chance(0.1) {
-        // Not even a checksum that fits.
+        // Any bytes change, and the checksum does not match.
         let mut bytes = real.to_vec();
         let at = random.below(bytes.len() as u64) as usize;
         bytes[at] = random.next_u32() as u8;
@@ -28,7 +30,7 @@ pub fn changed(random: &mut Rng, real: &Bytes) -> Option<Bytes> {
     }
     let mut packet = Packet::parse(real).ok()?;
     if random.chance(0.4) {
-        // Bytes of the header, options and payload, under a checksum that fits.
+        // Bytes of header, options and payload change, with a matching checksum.
         let mut bytes = real.to_vec();
         for _ in 0..=random.below(3) {
             let most = (bytes.len() - 20).min(64) as u64;
@@ -69,8 +71,8 @@ pub fn changed(random: &mut Rng, real: &Bytes) -> Option<Bytes> {
     emitted(&packet)
 }
 
-/// Right addresses, ports and options, and any flags; the numbers are those of somebody who cannot see them: each at least
-/// 2^28 from the right one, where the largest window is far smaller.
+/// Valid addresses, ports and options, and any flags. The attacker does not see the sequence numbers: they are at least
+/// 2^28 off, far beyond the largest window.
 pub fn blind(random: &mut Rng, real: &Bytes) -> Option<Bytes> {
     let mut packet = Packet::parse(real).ok()?;
     let segment = &mut packet.segment;
@@ -79,7 +81,7 @@ pub fn blind(random: &mut Rng, real: &Bytes) -> Option<Bytes> {
         Seq::new(value.value().wrapping_add(away))
     };
     (segment.sequence, segment.acknowledgment) = (far(segment.sequence), far(segment.acknowledgment));
-    // A SYN of its own begins a connection, not this one's end; RFC 5961 section 4 has it challenged.
+    // A SYN starts a new connection, or gets a challenge ACK (RFC 5961 section 4); it does not end this one.
     segment.flags = Flags::from_bits(random.next_u32() as u16 & 0x1ff);
     if random.chance(0.3) {
         segment.payload = pattern(random.below(1_400) as usize).into();

@@ -1,7 +1,7 @@
-//! A line between two devices, in user space: it loses, takes its time, and has a queue.
+//! A link between two devices in user space, with loss, delay and a queue.
 //!
-//! Owns which packets are lost: by the number of a data packet and a seed, not by the time, so that two senders that send as much
-//! lose as much.
+//! Owns the choice of lost packets. It depends on the number of a data packet and a seed, not on the time, so that two
+//! senders lose the same packets.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,29 +11,29 @@ use mptcp_clock::Rng;
 
 use crate::laboratory::Port;
 
-/// Packets of more bytes carry data.
+/// Larger packets carry data, in bytes.
 const BARE: usize = 200;
-/// The data packet that is always lost: slow start ends there, for everybody, and not where threads that wait for a busy machine
-/// make round trips look long (HyStart).
+/// A data packet that is always lost, so that slow start ends there for every sender. Otherwise HyStart could end it
+/// earlier, because a busy machine makes RTTs look long.
 const FIRST_LOST: u64 = 25;
-/// Between two looks at the devices: little beside the round trip.
+/// Interval of polling the devices, small compared with the RTT.
 const PAUSE: Duration = Duration::from_micros(250);
 
-/// What the line does to data packets on the way to the receiver.
+/// A link's treatment of data packets towards the receiver.
 #[derive(Clone, Copy)]
 pub struct Line {
     pub loss: f64,
     pub seed: u64,
-    /// Bytes a second.
+    /// Link rate, in bytes per second.
     pub rate: f64,
-    /// There and back, half each way.
+    /// RTT, half in each direction.
     pub rtt: Duration,
-    /// Bytes that may wait.
+    /// Queue size, in bytes.
     pub queue: usize,
 }
 
 impl Line {
-    /// Carries packets until `stop`.
+    /// Forwards packets until `stop`.
     pub fn carry(self, sender: &Port, receiver: &Port, stop: &AtomicBool) {
         let mut random = Rng::new(self.seed, "line");
         let mut count = 0_u64;
