@@ -12,7 +12,7 @@ use mptcp_lab::scenario::{Link, Scenario};
 use crate::error::EmulatorError;
 
 /// Maximum number of links: subnets 10.87.1.0/24 to 10.87.250.0/24.
-const MOST_LINKS: usize = 250;
+const MAX_LINKS: usize = 250;
 /// Minimum MTU of a device with an IPv4 address.
 const LEAST_MTU: u32 = 68;
 /// Maximum length of a device name (IFNAMSIZ minus the final zero).
@@ -85,7 +85,7 @@ pub struct Route {
 impl Plan {
     /// Hosts and devices; the emulation adds the routes.
     pub(crate) fn of(scenario: &Scenario) -> Result<Self, EmulatorError> {
-        if scenario.links.len() > MOST_LINKS {
+        if scenario.links.len() > MAX_LINKS {
             return Err(EmulatorError::Links(scenario.links.len()));
         }
         refuse_both(scenario)?;

@@ -3,7 +3,7 @@
 //! Owns their memory, which is reused, so that a steady load needs no allocations. The total size is limited.
 
 /// Maximum total size of all buffers, bytes.
-const MOST_BYTES: usize = 512 << 20;
+const MAX_BYTES: usize = 512 << 20;
 
 #[derive(Debug)]
 pub(crate) struct Slots {
@@ -25,7 +25,7 @@ impl Slots {
         if let Some(place) = self.free.pop() {
             return Some(place);
         }
-        if self.places.len() * self.size >= MOST_BYTES {
+        if self.places.len() * self.size >= MAX_BYTES {
             return None;
         }
         self.places.push(vec![0; self.size].into_boxed_slice());

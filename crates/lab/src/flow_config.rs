@@ -6,7 +6,7 @@ use crate::scenario::names::{
     CouplingScope, Ecn, MtuProbing, OpportunisticRule, PenaltyRule, Reinjection, SendQueueRule, SlowStart,
     Transport, Version,
 };
-use crate::scenario::{Flow, MOST_SUBFLOWS, Scenario};
+use crate::scenario::{Flow, MAX_SUBFLOWS, Scenario};
 
 /// TCP and IPv4 headers without options, bytes: the difference between MTU and MSS.
 const HEADERS: u32 = 40;
@@ -111,7 +111,7 @@ pub fn flow_config(
         initial_window: flow.tcp.initial_window,
         initial_ssthresh: flow.tcp.ssthresh,
         small_queues: flow.tcp.small_queues,
-        max_subflows: MOST_SUBFLOWS as u8,
+        max_subflows: MAX_SUBFLOWS as u8,
         ..Config::default()
     }
 }

@@ -10,7 +10,7 @@ use netsim::{
 };
 
 use crate::scenario::names::{DownMode, Routing, Side};
-use crate::scenario::{Event, Line, Link, Scenario, Way, way_out};
+use crate::scenario::{Event, Link, LinkDirection, Scenario, Way, way_out};
 
 /// Length of the Ethernet header, which is part of a frame, bytes.
 pub const ETHERNET: usize = 14;
@@ -208,7 +208,7 @@ fn changes<P>(
 
 /// The directions of a link with their recordings as in this run. Both start at the same position, from a
 /// random stream of the link.
-fn played(scenario: &Scenario, link: &Link, root: &Rng) -> [Line; 2] {
+fn played(scenario: &Scenario, link: &Link, root: &Rng) -> [LinkDirection; 2] {
     let draw = root.child("recording").child(&link.name).unit();
     [&link.forward, &link.backward].map(|line| line.played(draw, scenario.duration))
 }

@@ -17,7 +17,7 @@ use crate::scenario::Scenario;
 use crate::slices::UnderWay;
 
 /// Maximum number of threads.
-const MOST_WORKERS: usize = 1024;
+const MAX_WORKERS: usize = 1024;
 
 type Outcome = (usize, Result<Results, String>);
 
@@ -43,7 +43,7 @@ impl Batch {
         let (send, outcomes) = mpsc::channel();
         let next = Arc::new(AtomicUsize::new(0));
         let cancelled = Arc::new(AtomicBool::new(false));
-        let workers = workers.max(1).min(jobs.len().max(1)).min(MOST_WORKERS);
+        let workers = workers.max(1).min(jobs.len().max(1)).min(MAX_WORKERS);
         let under_way: Arc<[UnderWay]> = (0..workers).map(|_| UnderWay::default()).collect();
         let threads = (0..workers).map(|worker| {
             let (jobs, next, send, cancelled) = (jobs.clone(), next.clone(), send.clone(), cancelled.clone());

@@ -18,7 +18,7 @@ const SCHEDULER: [&str; 2] = ["default", "linux"];
 const PATH_MANAGER: &str = "fullmesh";
 
 /// Maximum number of endpoints (MPTCP_PM_ADDR_MAX in net/mptcp/protocol.h).
-const MOST_ENDPOINTS: usize = 8;
+const MAX_ENDPOINTS: usize = 8;
 /// Minimum buffer of autotuning, bytes (tcp_rmem in Documentation/networking/ip-sysctl.rst).
 const LEAST_BUFFER: u64 = 4096;
 /// Minimum sampling interval: the interval at which link counters are read.
@@ -189,9 +189,9 @@ fn refuse(scenario: &Scenario, flow: &Flow) -> Result<(), EmulatorError> {
     if flow.ports().is_some() {
         return Err(EmulatorError::Ports(flow.name.clone()));
     }
-    if flow.transport == Transport::Mptcp && flow.paths.len() > MOST_ENDPOINTS {
+    if flow.transport == Transport::Mptcp && flow.paths.len() > MAX_ENDPOINTS {
         let (flow, paths) = (flow.name.clone(), flow.paths.len());
-        return Err(EmulatorError::Endpoints { flow, paths, most: MOST_ENDPOINTS });
+        return Err(EmulatorError::Endpoints { flow, paths, most: MAX_ENDPOINTS });
     }
     let multipath = |other: &&Flow| other.transport == Transport::Mptcp && other.from == flow.from;
     let sorted = |paths: &[String]| {

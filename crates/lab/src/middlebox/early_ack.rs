@@ -31,7 +31,7 @@ pub(crate) fn kind() -> Kind<Maker> {
 /// Initial retransmission timeout.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Maximum number of backoffs.
-const MOST_DOUBLINGS: u32 = 6;
+const MAX_DOUBLINGS: u32 = 6;
 /// RFC 5681 section 3.2.
 const DUPLICATES: u32 = 3;
 
@@ -188,7 +188,7 @@ impl Middlebox for EarlyAck {
                 let Some(half) = half.as_mut().filter(|half| half.due.is_some_and(|due| due <= now)) else {
                     continue;
                 };
-                half.doublings = (half.doublings + 1).min(MOST_DOUBLINGS);
+                half.doublings = (half.doublings + 1).min(MAX_DOUBLINGS);
                 half.due = Some(now + PATIENCE * (1 << half.doublings));
                 out.extend(half.held.front().map(|first| (side, first.clone())));
             }

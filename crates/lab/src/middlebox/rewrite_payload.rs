@@ -27,15 +27,15 @@ pub(crate) fn kind() -> Kind<Maker> {
     Kind::built_in("rewrite-payload", about, KEYS, |keys| {
         let every = keys.positive_size("every", 64 << 10)?;
         let grow = keys.size("grow", 0)?;
-        if grow > MOST_GROWTH {
-            return Err(keys.error("grow", must_be_between(grow, &(0..=MOST_GROWTH), "B")));
+        if grow > MAX_GROWTH {
+            return Err(keys.error("grow", must_be_between(grow, &(0..=MAX_GROWTH), "B")));
         }
         Ok(maker(move |site| RewritePayload::new(site.way, every, grow)))
     })
 }
 
 /// Maximum number of inserted bytes.
-const MOST_GROWTH: u64 = 64;
+const MAX_GROWTH: u64 = 64;
 
 #[derive(Debug)]
 struct RewritePayload {

@@ -25,7 +25,7 @@ const OVERRIDE: &str = "--set";
 /// Keys of a flow that take a policy.
 const POLICIES: [&str; 3] = ["congestion", "scheduler", "path_manager"];
 /// Maximum number of values that `defaults` adds to all flows together.
-const MOST_FILLED: usize = 10_000_000;
+const MAX_FILLED: usize = 10_000_000;
 
 /// The written values, with the place of each. Clone it to vary it.
 #[derive(Clone, Debug)]
@@ -237,9 +237,9 @@ fn fill_flows(tree: &mut Node) -> Result<(), ScenarioError> {
     if count == 0 {
         return Ok(());
     }
-    if count.saturating_mul(defaults.size()) > MOST_FILLED {
+    if count.saturating_mul(defaults.size()) > MAX_FILLED {
         let problem =
-            format!("{} values for each of {count} flows exceed the limit of {MOST_FILLED}", defaults.size());
+            format!("{} values for each of {count} flows exceed the limit of {MAX_FILLED}", defaults.size());
         return Err(tree.error(&["defaults"], problem));
     }
     let Some(Content::Table(flows)) = tree.entry(&["flows"]).map(|flows| &mut flows.content) else {

@@ -10,7 +10,7 @@ use mptcp_clock::Duration;
 use netsim::{QueueLimit, Rate};
 
 use super::impaired;
-use super::model::{Estimate, Flow, Line, Link, Scenario, Traffic};
+use super::model::{Estimate, Flow, Link, LinkDirection, Scenario, Traffic};
 use super::names::{DataDirection, Transport};
 use super::reach::{Reach, Spans};
 use super::units::QueueSize;
@@ -47,7 +47,7 @@ impl Scenario {
     /// An upper bound on the size of a run.
     #[must_use]
     pub fn estimate(&self) -> Estimate {
-        let reckoner = Reckoner::new(self);
+        let reckoner = Estimator::new(self);
         let ticks = (self.duration.as_secs_f64() / self.sample.as_secs_f64()).floor();
         let flows = self.flows.len() as f64;
         let paths = self.links.len() as f64 + SUBFLOWS;
@@ -96,7 +96,7 @@ impl Scenario {
 }
 
 /// A scenario, with lookup tables for flows.
-struct Reckoner<'a> {
+struct Estimator<'a> {
     scenario: &'a Scenario,
     /// Link index by name.
     places: HashMap<&'a str, usize>,
@@ -112,7 +112,7 @@ struct Reckoner<'a> {
     copies: f64,
 }
 
-impl<'a> Reckoner<'a> {
+impl<'a> Estimator<'a> {
     fn new(scenario: &'a Scenario) -> Self {
         let rates: Vec<[f64; 2]> = scenario.links.iter().map(|link| rates(scenario, link)).collect();
         let relays: BTreeSet<&str> = scenario.relays.iter().map(String::as_str).collect();
@@ -253,8 +253,9 @@ impl<'a> Reckoner<'a> {
 
 /// RTT in nanoseconds: propagation and batching. Jitter around zero adds a quarter of its width on average.
 fn trip(link: &Link) -> u64 {
-    let one =
-        |line: &Line| impaired::wait(line) + if line.delay.is_zero() { line.jitter / 4 } else { line.delay };
+    let one = |line: &LinkDirection| {
+        impaired::wait(line) + if line.delay.is_zero() { line.jitter / 4 } else { line.delay }
+    };
     (one(&link.forward) + one(&link.backward)).as_nanos()
 }
 
@@ -327,7 +328,7 @@ fn pauses(activity: Option<(Duration, Duration)>, duration: Duration) -> f64 {
 
 /// Limit of a queue, number of sub-queues with this limit, and memory of its tables in frames. A discipline
 /// without a limit counts with the largest default of tc.
-fn limit_of(line: &Line, flows: f64) -> (QueueLimit, f64, f64) {
+fn limit_of(line: &LinkDirection, flows: f64) -> (QueueLimit, f64, f64) {
     let Some(table) = line.discipline_table() else { return (line.queue, 1.0, 0.0) };
     let limit = table.get("limit").and_then(toml::Value::as_str);
     let limit = limit.and_then(|limit| limit.parse::<QueueSize>().ok());
@@ -341,7 +342,7 @@ fn limit_of(line: &Line, flows: f64) -> (QueueLimit, f64, f64) {
 }
 
 /// Maximum number of frames of a direction: queued and in flight.
-fn holds(line: &Line, payload: f64, flows: f64) -> f64 {
+fn holds(line: &LinkDirection, payload: f64, flows: f64) -> f64 {
     let frame = payload + HEADERS;
     let carries = |span: Duration| {
         line.rate.and_then(Rate::new).map_or(f64::INFINITY, |rate| rate.bytes_in(span) as f64 / frame)

@@ -6,7 +6,7 @@
 use mptcp_clock::Duration;
 use netsim::Rate;
 
-use super::model::{Line, Link, Scenario};
+use super::model::{Link, LinkDirection, Scenario};
 use super::reach::Reach;
 
 /// Maximum number of copies of a frame on a link.
@@ -34,7 +34,7 @@ pub(super) fn copies(scenario: &Scenario, reach: &Reach<'_>) -> f64 {
 }
 
 /// Minimum mean delay of a frame in a batch.
-pub(super) fn wait(line: &Line) -> Duration {
+pub(super) fn wait(line: &LinkDirection) -> Duration {
     match line.batch {
         Some(batch) if batch.frames.is_none() => batch.time / 2,
         _ => Duration::ZERO,
@@ -42,7 +42,7 @@ pub(super) fn wait(line: &Line) -> Duration {
 }
 
 /// Number of frames of `bytes` that a direction delivers together, at an offered rate in frames per second.
-pub(super) fn together(line: &Line, bytes: f64, offered: f64) -> f64 {
+pub(super) fn together(line: &LinkDirection, bytes: f64, offered: f64) -> f64 {
     let Some(batch) = line.batch else { return 0.0 };
     let carried =
         line.rate.and_then(Rate::new).map_or(f64::INFINITY, |rate| rate.bytes_in(batch.time) as f64 / bytes);

@@ -3,10 +3,10 @@
 use mptcp_clock::Duration;
 use netsim::{Change, Jitter, Loss, Parameters, Rate, Spread};
 
-use super::model::Line;
+use super::model::LinkDirection;
 use super::recording::{Recorded, Recording};
 
-impl Line {
+impl LinkDirection {
     /// The parameters of the simulated direction.
     #[must_use]
     pub fn parameters(&self) -> Parameters {

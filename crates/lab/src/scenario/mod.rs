@@ -47,12 +47,12 @@ pub use draft::Draft;
 pub use error::{Place, ScenarioError, nearest_word};
 pub use kinds::Chosen;
 pub use model::{
-    Adjustment, Background, Cell, Coupling, Estimate, Event, Filter, Flow, HostJitter, Limits, Line, Link,
-    LinkKind, Mechanisms, Middlebox, Route, Scenario, Station, Switch, Tcp, Traffic, Way,
+    Adjustment, Background, Cell, Coupling, Estimate, Event, Filter, Flow, HostJitter, Limits, Link,
+    LinkDirection, LinkKind, Mechanisms, Middlebox, Route, Scenario, Station, Switch, Tcp, Traffic, Way,
 };
 pub(crate) use names::is_called;
 pub use parameters::Parameters;
-pub(crate) use policies::MOST_SUBFLOWS;
+pub(crate) use policies::MAX_SUBFLOWS;
 pub use policies::Policy;
 pub(crate) use reach::way_out;
 pub use recording::{Recorded, Recording, Start, Step};

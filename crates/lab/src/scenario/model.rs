@@ -24,7 +24,7 @@ mod wifi;
 
 pub use jitter::HostJitter;
 pub use limits::{Estimate, Limits};
-pub use link::{Line, Link, LinkKind};
+pub use link::{Link, LinkDirection, LinkKind};
 pub use middlebox::{Middlebox, Switch};
 pub use route::Route;
 pub use way::Way;

@@ -9,7 +9,7 @@ use super::file::PolicyValue;
 use super::kinds::Chosen;
 
 /// Maximum number of subflows of a connection.
-pub(crate) const MOST_SUBFLOWS: u32 = 8;
+pub(crate) const MAX_SUBFLOWS: u32 = 8;
 /// The path manager to which the key `subflows` applies.
 pub(super) const PORTS: &str = "ndiffports";
 /// The parameter with the number of subflows per path.
@@ -33,7 +33,7 @@ impl Policy<dyn PathManager> {
         }
         let said = self.values().get(SUBFLOWS).and_then(toml::Value::as_integer);
         let said = said.and_then(|count| u32::try_from(count).ok());
-        Some(said.map_or(MOST_SUBFLOWS, |count| count.min(MOST_SUBFLOWS)))
+        Some(said.map_or(MAX_SUBFLOWS, |count| count.min(MAX_SUBFLOWS)))
     }
 }
 

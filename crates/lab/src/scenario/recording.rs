@@ -20,9 +20,9 @@ pub use self::step::Step;
 /// Maximum file size, bytes.
 const LONGEST: u64 = 64 << 20;
 /// Maximum number of delivery times: two and a half hours at 12 Mb/s.
-const MOST_OPPORTUNITIES: usize = 10_000_000;
+const MAX_OPPORTUNITIES: usize = 10_000_000;
 /// Maximum number of changes by a repeated table.
-const MOST_CHANGES: u64 = 2_000_000;
+const MAX_CHANGES: u64 = 2_000_000;
 
 /// A recording: its file name in the scenario, contents and replay.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,8 +88,8 @@ impl Recording {
     pub(super) fn changes_too_often(&self, duration: Duration) -> Option<String> {
         let Recorded::Steps(steps) = &self.what else { return None };
         let rounds = if self.repeats { duration.as_nanos() / self.period().as_nanos().max(1) + 1 } else { 1 };
-        (rounds.saturating_mul(steps.len() as u64) > MOST_CHANGES)
-            .then(|| format!("would change the link more than {MOST_CHANGES} times in this run"))
+        (rounds.saturating_mul(steps.len() as u64) > MAX_CHANGES)
+            .then(|| format!("would change the link more than {MAX_CHANGES} times in this run"))
     }
 
     /// Mean rate, or the rate of the first step, bit/s; `None` if the recording has no rates.
@@ -193,8 +193,8 @@ fn opportunities(text: &str, kept: bool) -> Result<Recorded, String> {
         if time < last {
             return Err(format!("line {number}: {time} ms follows {last} ms; times must not decrease"));
         }
-        if times.len() == MOST_OPPORTUNITIES {
-            return Err(format!("has more than the limit of {MOST_OPPORTUNITIES} lines"));
+        if times.len() == MAX_OPPORTUNITIES {
+            return Err(format!("has more than the limit of {MAX_OPPORTUNITIES} lines"));
         }
         last = time;
         times.push(Duration::from_millis(time));

@@ -2,7 +2,7 @@
 
 use netsim::Loss;
 
-use super::model::{Line, Scenario, Traffic};
+use super::model::{LinkDirection, Scenario, Traffic};
 use super::names::Routing;
 use super::recording::{Recorded, Start};
 
@@ -34,7 +34,7 @@ impl Scenario {
     }
 }
 
-fn draws(line: &Line) -> bool {
+fn draws(line: &LinkDirection) -> bool {
     let recorded = line.recording.as_ref().is_some_and(|recording| {
         let loses = match &recording.what {
             Recorded::Steps(steps) => steps.iter().any(|step| step.loss.is_some_and(|loss| loss > 0.0)),

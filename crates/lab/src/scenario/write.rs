@@ -7,7 +7,8 @@ use super::file::{
     LinkTable, PathTable, QueueValue, RouteTable, ScenarioFile, SetTable,
 };
 use super::model::{
-    Adjustment, Event, Filter, Flow, HostJitter, Limits, Line, Link, LinkKind, Route, Scenario, Traffic,
+    Adjustment, Event, Filter, Flow, HostJitter, Limits, Link, LinkDirection, LinkKind, Route, Scenario,
+    Traffic,
 };
 use super::names::{Ecn, Interference, MtuProbing, Reinjection, Routing};
 use super::recording::{Recorded, Start};
@@ -152,7 +153,7 @@ fn some<K: std::hash::Hash + Eq, V>(map: indexmap::IndexMap<K, V>) -> Option<ind
     Some(map).filter(|map| !map.is_empty())
 }
 
-fn line(line: &Line) -> DirectionTable {
+fn line(line: &LinkDirection) -> DirectionTable {
     let (loss, bursts) = match &line.loss {
         Loss::None => (Some(Percent(0.0)), None),
         Loss::Bernoulli(p) => (Some(percent(*p)), None),

@@ -13,7 +13,7 @@ use crate::scenario::Scenario;
 /// Events at one instant in addition to the frames in flight.
 const AT_ONCE: f64 = 1e6;
 /// Maximum number of dropped frames that wait for the pool.
-pub const MOST_LOST: usize = 4096;
+pub const MAX_LOST: usize = 4096;
 
 /// The event budget of a scenario.
 pub(super) fn budget(scenario: &Scenario) -> Budget {
@@ -53,7 +53,7 @@ impl World {
     /// Returns dropped frames to the pool.
     #[inline]
     pub(super) fn tidy(&mut self) {
-        if self.network.lost_count() > if self.narrow.exists() { 0 } else { MOST_LOST } {
+        if self.network.lost_count() > if self.narrow.exists() { 0 } else { MAX_LOST } {
             self.take_back();
         }
     }

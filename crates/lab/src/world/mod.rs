@@ -45,7 +45,7 @@ use attribution::Attribution;
 pub use capture::CaptureError;
 use capture::Captures;
 use datagrams::is_datagram;
-pub use end::MOST_LOST;
+pub use end::MAX_LOST;
 pub use error::RunError;
 use host::Host;
 use middleboxes::Middleboxes;
@@ -194,7 +194,7 @@ impl World {
         self.data_packets
     }
 
-    /// Number of dropped frames that wait for the pool; after [`World::advance`] at most [`MOST_LOST`].
+    /// Number of dropped frames that wait for the pool; after [`World::advance`] at most [`MAX_LOST`].
     #[must_use]
     pub fn lost_frames(&self) -> usize {
         self.network.lost_count()

@@ -87,9 +87,9 @@ pub(super) struct Recorder {
 type Sender = (usize, ConnectionId, Option<SubflowId>);
 
 /// Maximum number of comments per packet; the event table has all.
-const MOST_COMMENTS: usize = 16;
+const MAX_COMMENTS: usize = 16;
 /// Maximum number of subflows and connections with pending comments.
-const MOST_SENDERS: usize = 4096;
+const MAX_SENDERS: usize = 4096;
 
 impl Recorder {
     pub(super) fn new(atlas: Atlas, filter: Filter, limit: u64) -> Self {
@@ -133,12 +133,12 @@ impl Recorder {
         }
         let mut comments = self.comments.lock().unwrap_or_else(PoisonError::into_inner);
         let place = Some(record.place.subflow).filter(|_| !record.whole);
-        if comments.len() >= MOST_SENDERS {
+        if comments.len() >= MAX_SENDERS {
             // Most of these connections no longer send.
             comments.clear();
         }
         let own = comments.entry((usize::from(host), record.connection, place)).or_default();
-        if own.len() < MOST_COMMENTS {
+        if own.len() < MAX_COMMENTS {
             let (flow, path) = self.atlas.find(&record.place);
             let path = if record.whole { Row::NOWHERE } else { path };
             let names = [(&self.atlas.flow_names, flow), (&self.atlas.path_names, path)];

@@ -4,7 +4,7 @@
 
 use mptcp_lab::Instant;
 use mptcp_lab::scenario::Scenario;
-use mptcp_lab::world::{MOST_LOST, World};
+use mptcp_lab::world::{MAX_LOST, World};
 
 /// A scenario of one path and one flow, with other lines.
 fn text(top: &str, path: &str, flow: &str) -> String {
@@ -291,5 +291,5 @@ fn lost_frames_do_not_wait_for_the_next_sample() {
     let scenario = Scenario::parse(text, "flood").unwrap_or_else(|error| panic!("{error}"));
     let mut world = World::new(&scenario, 1).unwrap_or_else(|error| panic!("{error}"));
     world.advance(Instant::from_nanos(1_000_000_000)).unwrap_or_else(|error| panic!("{error}"));
-    assert!(world.lost_frames() <= MOST_LOST, "{}", world.lost_frames());
+    assert!(world.lost_frames() <= MAX_LOST, "{}", world.lost_frames());
 }

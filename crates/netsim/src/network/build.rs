@@ -2,7 +2,7 @@
 
 use mptcp_clock::{Duration, Instant, Rng};
 
-use super::{Line, Meter, Network, Source, Timer};
+use super::{DirectionEntry, Meter, Network, Source, Timer};
 use crate::direction::{Direction, DropLog};
 use crate::event_queue::EventQueue;
 use crate::filter::{Labels, Pipe};
@@ -66,7 +66,7 @@ impl<P> Network<P> {
             let source = self.add_source(Source::Arrivals(id));
             let direction = Direction::new(id, parameters, &self.stream_of(id));
             let stops = direction.impairs();
-            self.lines.push(Line {
+            self.lines.push(DirectionEntry {
                 direction,
                 pipes: Vec::new(),
                 source,

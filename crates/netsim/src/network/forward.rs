@@ -2,13 +2,13 @@
 
 use mptcp_clock::Instant;
 
-use super::{Event, Line, Network, SendOutcome, TapSide};
+use super::{DirectionEntry, Event, Network, SendOutcome, TapSide};
 use crate::direction::DropLog;
 use crate::event_queue::EventQueue;
 use crate::filter::Passage;
 use crate::frame::{Cause, DirectionId, Frame};
 
-impl<P> Line<P> {
+impl<P> DirectionEntry<P> {
     /// Queues a frame on a wire.
     #[inline(always)]
     fn enqueue(

@@ -40,7 +40,7 @@ pub struct Network<P> {
     sources: Vec<Source>,
     topology: Topology,
     /// By direction.
-    lines: Vec<Line<P>>,
+    lines: Vec<DirectionEntry<P>>,
     timers: Vec<Timer>,
     /// By time and order of scheduling.
     changes: BTreeMap<(Instant, u64), (DirectionId, Change)>,
@@ -94,7 +94,7 @@ pub enum Arrival<P> {
 
 /// A direction with its filters and taps.
 #[derive(Debug)]
-struct Line<P> {
+struct DirectionEntry<P> {
     direction: Direction<P>,
     pipes: Vec<Pipe<P>>,
     /// Source number of its arrivals.

@@ -3,14 +3,14 @@
 use mptcp_clock::Rng;
 
 use super::budget::{Budget, Exhausted};
-use super::{Line, Network, Source};
+use super::{DirectionEntry, Network, Source};
 use crate::event_queue::EventQueue;
 use crate::frame::DirectionId;
 
 /// Number of stations of a medium that count as one event.
 const STATIONS: usize = 32;
 
-impl<P> Line<P> {
+impl<P> DirectionEntry<P> {
     /// Updates the event queue.
     #[inline]
     pub(super) fn reschedule(&self, event_queue: &mut EventQueue) {

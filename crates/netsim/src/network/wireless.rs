@@ -2,7 +2,7 @@
 
 use mptcp_clock::{Duration, Instant};
 
-use super::{Event, Line, Network, SendOutcome, Source};
+use super::{DirectionEntry, Event, Network, SendOutcome, Source};
 use crate::direction::{Direction, Service};
 use crate::frame::{Cause, DirectionId, Frame, LinkId, NodeId};
 use crate::parameters::{Change, Parameters};
@@ -66,7 +66,7 @@ impl<P> Network<P> {
             };
             let source = self.add_source(Source::Arrivals(id));
             let direction = Direction::wireless(id, wire, &self.stream_of(id));
-            self.lines.push(Line {
+            self.lines.push(DirectionEntry {
                 direction,
                 pipes: Vec::new(),
                 source,

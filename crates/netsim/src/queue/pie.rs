@@ -11,7 +11,7 @@ use super::{Next, Packet, QueueDiscipline, Wire};
 use crate::queue_limit::QueueLimit;
 
 /// RFC 8033 section 4.4: maximum burst without drops.
-const MOST_BURST: Duration = Duration::from_millis(150);
+const MAX_BURST: Duration = Duration::from_millis(150);
 /// RFC 8033 section 5.5: a delay at which the probability always increases.
 const FAR_TOO_LONG: Duration = Duration::from_millis(250);
 /// RFC 8033 section 5.4: accumulated probability, below which no packet and above which every packet is
@@ -83,7 +83,7 @@ impl PieQueue {
             chance: 0.0,
             delay: Duration::ZERO,
             delay_before: Duration::ZERO,
-            burst_left: MOST_BURST,
+            burst_left: MAX_BURST,
             sum: 0.0,
             update_at: Instant::ZERO,
         }
@@ -138,7 +138,7 @@ impl PieQueue {
         self.burst_left =
             Duration::from_nanos(self.burst_left.as_nanos().saturating_sub(self.settings.tupdate.as_nanos()));
         if self.chance == 0.0 && calm {
-            self.burst_left = MOST_BURST;
+            self.burst_left = MAX_BURST;
         }
     }
 

@@ -9,20 +9,20 @@ use super::super::model::Limits;
 use super::plan::{Fabric, host};
 
 /// A BCube_0 with more ports would have too many hosts.
-pub(super) const MOST_PORTS: i64 = 128;
+pub(super) const MAX_PORTS: i64 = 128;
 /// With two ports per switch.
-pub(super) const MOST_LEVEL: i64 = 6;
+pub(super) const MAX_LEVEL: i64 = 6;
 
 pub(super) fn build(n: u32, k: u32) -> Result<Fabric, (&'static str, String)> {
     if n < 2 {
         return Err(("n", "must be at least 2 (try 4)".to_owned()));
     }
     let base = n as usize;
-    let count = base.checked_pow(k + 1).filter(|&count| count <= Limits::MOST_HOSTS);
+    let count = base.checked_pow(k + 1).filter(|&count| count <= Limits::MAX_HOSTS);
     let Some(count) = count else {
-        let most = (0..k).rev().find(|&k| base.pow(k + 1) <= Limits::MOST_HOSTS).unwrap_or(0);
+        let most = (0..k).rev().find(|&k| base.pow(k + 1) <= Limits::MAX_HOSTS).unwrap_or(0);
         let many = (f64::from(n)).powi(k as i32 + 1);
-        let most_hosts = Limits::MOST_HOSTS;
+        let most_hosts = Limits::MAX_HOSTS;
         return Err((
             "k",
             format!("must give n^(k+1) of at most {most_hosts} hosts, but gives {many} (try k = {most})"),

@@ -83,7 +83,7 @@ fn fabric(tree: &Node, table: &Node) -> Result<Fabric, ScenarioError> {
             None => Err(tree.error(&["topology"], format!("needs {key} (try {example})"))),
             Some(value) if value > most => {
                 let problem =
-                    format!("must be at most {most}: more would exceed {} hosts", Limits::MOST_HOSTS);
+                    format!("must be at most {most}: more would exceed {} hosts", Limits::MAX_HOSTS);
                 Err(tree.error(&["topology", key], problem))
             }
             Some(value) => Ok(value as u32),
@@ -98,7 +98,7 @@ fn fabric(tree: &Node, table: &Node) -> Result<Fabric, ScenarioError> {
             fat_tree::build(k).map_err(|problem| tree.error(&["topology", "k"], problem))
         }
         Some(TopologyKind::Bcube) => {
-            let (n, k) = (number("n", bcube::MOST_PORTS, "n = 4")?, number("k", bcube::MOST_LEVEL, "k = 1")?);
+            let (n, k) = (number("n", bcube::MAX_PORTS, "n = 4")?, number("k", bcube::MAX_LEVEL, "k = 1")?);
             bcube::build(n, k).map_err(|(key, problem)| tree.error(&["topology", key], problem))
         }
         None => Err(tree.error(&["topology"], "needs a kind (try kind = \"fat_tree\", k = 4)")),

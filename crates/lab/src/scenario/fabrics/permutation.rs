@@ -17,7 +17,7 @@ use crate::scenario::tree::{Content, Node};
 const DRAWS: usize = 60;
 
 /// Maximum length of all generated flows together, bytes.
-const MOST_WRITTEN: usize = 32_000_000;
+const MAX_WRITTEN: usize = 32_000_000;
 
 pub(super) fn expand(
     tree: &mut Node,
@@ -71,7 +71,7 @@ pub(super) fn expand(
 /// Refuses permutations that would generate too many flows.
 fn check_count(tree: &Node, flows: &IndexMap<String, Node>, hosts: usize) -> Result<(), ScenarioError> {
     let raised = tree.get(&["limits", "flows"]).map(Node::value).and_then(|value| value.as_integer());
-    let most = raised.map_or(Limits::default().flows, |most| (most.max(0) as u64).min(Limits::MOST_FLOWS));
+    let most = raised.map_or(Limits::default().flows, |most| (most.max(0) as u64).min(Limits::MAX_FLOWS));
     let makes = |flow: &Node| if flow.get(&["permutation"]).is_some() { hosts } else { 1 };
     let all: usize = flows.values().map(makes).sum();
     let (mut count, mut written) = (0, 0);
@@ -82,11 +82,11 @@ fn check_count(tree: &Node, flows: &IndexMap<String, Node>, hosts: usize) -> Res
             format!("there would be {}", above("flows", all as f64, most))
         } else {
             written += flow.value().to_string().len().saturating_mul(makes);
-            if makes < 2 || written <= MOST_WRITTEN {
+            if makes < 2 || written <= MAX_WRITTEN {
                 continue;
             }
             format!(
-                "the settings of all generated flows would take {written} bytes; the limit is {MOST_WRITTEN}"
+                "the settings of all generated flows would take {written} bytes; the limit is {MAX_WRITTEN}"
             )
         };
         return Err(tree.error(&["flows", name, "permutation"], problem));

@@ -5,7 +5,7 @@
 pub struct Limits {
     /// Paths, links and stations.
     pub links: u64,
-    /// Flows including copies; at most [`Limits::MOST_FLOWS`].
+    /// Flows including copies; at most [`Limits::MAX_FLOWS`].
     pub flows: u64,
     /// Background stations.
     pub stations: u64,
@@ -25,9 +25,9 @@ pub struct Limits {
 
 impl Limits {
     /// Each flow has its own port above 5000, and a label of 16 bits.
-    pub const MOST_FLOWS: u64 = 60_000;
+    pub const MAX_FLOWS: u64 = 60_000;
     /// Addresses have one byte for the host, and one for the interface.
-    pub const MOST_HOSTS: usize = 255;
+    pub const MAX_HOSTS: usize = 255;
 }
 
 impl Default for Limits {

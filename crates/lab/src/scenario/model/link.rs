@@ -18,9 +18,9 @@ pub struct Link {
     /// The largest IP packet in bytes.
     pub mtu: u32,
     /// From the first end to the second.
-    pub forward: Line,
+    pub forward: LinkDirection,
     /// From the second end to the first.
-    pub backward: Line,
+    pub backward: LinkDirection,
     /// Its WiFi parameters; the directions then have no rate.
     pub station: Option<Station>,
 }
@@ -54,7 +54,7 @@ impl Link {
 
 /// One direction of a link.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct LinkDirection {
     /// Rate of frame bytes (IP + 14), bit/s; `None` is unlimited.
     pub rate: Option<u64>,
     /// A recording that replaces the rate.

@@ -10,7 +10,7 @@ use super::step::{STANDSTILL, Step, lines};
 use crate::scenario::error::shown;
 
 /// Maximum number of lines; each is an event per direction.
-const MOST_STEPS: usize = 100_000;
+const MAX_STEPS: usize = 100_000;
 /// Cells without a value.
 const NOTHING: [&str; 8] = ["", "-", "nan", "na", "n/a", "null", "none", "?"];
 /// Example of column names for messages.
@@ -145,7 +145,7 @@ impl Reader {
         if self.steps.is_empty() && wanted && step.rate.is_none() {
             return Err("the first line must have a rate".to_owned());
         }
-        let is_full = self.steps.len() == MOST_STEPS;
+        let is_full = self.steps.len() == MAX_STEPS;
         match self.steps.last_mut() {
             Some(last) if last.at > step.at => {
                 return Err("its time must not be before that of the line above".to_owned());
@@ -157,7 +157,7 @@ impl Reader {
                 last.loss = step.loss.or(last.loss);
             }
             _ if is_full => {
-                return Err(format!("has more than the limit of {MOST_STEPS} lines"));
+                return Err(format!("has more than the limit of {MAX_STEPS} lines"));
             }
             _ => self.steps.push(step),
         }

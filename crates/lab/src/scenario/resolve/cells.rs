@@ -6,7 +6,7 @@ use netsim::{Loss, QueueLimit};
 use super::context::{Context, ENDS};
 use crate::scenario::error::{ScenarioError, listed};
 use crate::scenario::file::{BackgroundTable, CellTable, ScenarioFile, StationTable};
-use crate::scenario::model::{Background, Cell, Coupling, Line, Link, LinkKind, Station};
+use crate::scenario::model::{Background, Cell, Coupling, Link, LinkDirection, LinkKind, Station};
 use crate::scenario::names::{Discipline, Slot, Standard};
 use crate::scenario::units::{LineRate, Percent};
 
@@ -112,7 +112,7 @@ fn station(
     let distance = table.distance.map_or(NEAR, |distance| distance.0);
     let loss = table.loss.map_or(0.0, Percent::fraction);
     let default_ring = if cell.aggregation { AGGREGATE_RING } else { RING };
-    let line = Line {
+    let line = LinkDirection {
         discipline: None,
         recording: None,
         rate: None,
@@ -136,7 +136,7 @@ fn station(
         // IEEE 802.11-2016 section 9.2.4.7: the largest MSDU has 2304 bytes, 8 of them LLC and SNAP.
         mtu: context.number(&at("mtu"), table.mtu, 68..=2290, 1500)?,
         forward: line.clone(),
-        backward: Line { queue: cell.queue, ..line },
+        backward: LinkDirection { queue: cell.queue, ..line },
         station: Some(Station {
             cell: cell.name.clone(),
             rate,

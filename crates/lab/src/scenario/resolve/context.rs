@@ -70,7 +70,7 @@ impl Context<'_> {
     }
 
     /// The file that the value at `path` names, relative to the file of that value.
-    pub(super) fn beside(&self, path: &[&str], file: &str) -> PathBuf {
+    pub(super) fn relative_file(&self, path: &[&str], file: &str) -> PathBuf {
         let place = self.tree.get(path).map(|node| Path::new(&*node.place.file));
         place.and_then(Path::parent).unwrap_or(Path::new("")).join(file)
     }

@@ -39,18 +39,18 @@ pub(super) fn resolve(
     if links.iter().any(|link| link.kind == LinkKind::Path) {
         hosts.extend(ENDS);
     }
-    if hosts.len() > Limits::MOST_HOSTS {
-        let problem = format!("must join at most {1} hosts, but join {0}", hosts.len(), Limits::MOST_HOSTS);
+    if hosts.len() > Limits::MAX_HOSTS {
+        let problem = format!("must join at most {1} hosts, but join {0}", hosts.len(), Limits::MAX_HOSTS);
         return Err(context.error(&["flows"], problem));
     }
     let nodes = links.iter().flat_map(|link| link.ends.iter().map(String::as_str)).collect();
     let ends: BTreeSet<&str> =
         hosts.iter().copied().filter(|host| !relays.iter().any(|relay| relay == host)).collect();
     let world = World { links, nodes, reach: RefCell::new(Reach::new(links, &ends)), duration };
-    if let Some(host) = hosts.iter().find(|host| world.own(host).count() > Limits::MOST_HOSTS) {
+    if let Some(host) = hosts.iter().find(|host| world.own(host).count() > Limits::MAX_HOSTS) {
         let count = world.own(host).count();
         let problem =
-            format!("{host:?} has {count} interfaces, but a host must have at most {}", Limits::MOST_HOSTS);
+            format!("{host:?} has {count} interfaces, but a host must have at most {}", Limits::MAX_HOSTS);
         return Err(context.error(&["flows"], problem));
     }
     let mut flows: Vec<Flow> = Vec::new();

@@ -9,7 +9,7 @@ use netsim::Rate;
 
 use super::context::Context;
 use crate::scenario::error::ScenarioError;
-use crate::scenario::model::{Flow, Line, Link, Traffic};
+use crate::scenario::model::{Flow, Link, LinkDirection, Traffic};
 use crate::scenario::names::DataDirection;
 use crate::scenario::reach::Reach;
 
@@ -61,14 +61,14 @@ pub(super) fn check(context: &Context<'_>, links: &[Link], flows: &[Flow]) -> Re
 }
 
 /// Whether a frame departs at the instant of its arrival.
-fn no_serialisation(link: &Link, line: &Line) -> bool {
+fn no_serialisation(link: &Link, line: &LinkDirection) -> bool {
     let service = |rate| Rate::new(rate).map_or(0, |rate| rate.serialisation(LEAST).as_nanos());
     link.station.is_none() && line.rate.is_none_or(|rate| service(rate) == 0)
 }
 
 /// Whether a frame and its acknowledgement take no time.
 fn takes_no_time(link: &Link) -> bool {
-    let at_once = |line: &Line| {
+    let at_once = |line: &LinkDirection| {
         let data = 1_000;
         let service = |rate| Rate::new(rate).map_or(0, |rate| rate.serialisation(data).as_nanos());
         line.delay.is_zero() && line.jitter.is_zero() && line.rate.is_none_or(|rate| service(rate) == 0)

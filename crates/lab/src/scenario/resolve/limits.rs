@@ -29,7 +29,7 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Limi
     for (key, value, most) in [
         // Samples have 16 bits for path and flow.
         ("links", limits.links, 60_000),
-        ("flows", limits.flows, Limits::MOST_FLOWS),
+        ("flows", limits.flows, Limits::MAX_FLOWS),
     ] {
         if value > most {
             return Err(context.error(&["limits", key], format!("must be at most {most}")));

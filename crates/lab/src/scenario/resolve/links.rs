@@ -10,7 +10,7 @@ use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{
     DirectionTable, GilbertElliottTable, LinkTable, PathTable, QueueValue, ScenarioFile,
 };
-use crate::scenario::model::{Flow, Line, Link, LinkKind};
+use crate::scenario::model::{Flow, Link, LinkDirection, LinkKind};
 use crate::scenario::recording::{Recording, Start};
 use crate::scenario::units::{LineRate, Percent, Span, TraceStart};
 
@@ -113,7 +113,7 @@ fn line(
     written: &Written<'_>,
     own: Option<&DirectionTable>,
     side: &str,
-) -> Result<Line, ScenarioError> {
+) -> Result<LinkDirection, ScenarioError> {
     let [table, name] = written.at;
     let none = DirectionTable::default();
     let (own, both) = (own.unwrap_or(&none), written.both);
@@ -140,7 +140,7 @@ fn line(
         Some(QueueValue::Discipline(_)) => QueueLimit::Unlimited,
         None => QueueLimit::Packets(1000),
     };
-    Ok(Line {
+    Ok(LinkDirection {
         rate: rate.0,
         delay: delay.unwrap_or(Duration::ZERO),
         loss: loss(context, source, &at)?,
@@ -187,7 +187,7 @@ fn recording(
         Some(TraceStart::Random) => Start::Random,
     };
     let repeats = own.trace_repeat.or(written.both.trace_repeat);
-    let path = context.beside(&at, file);
+    let path = context.relative_file(&at, file);
     let read = Recording::read(&path, file, start, repeats).map_err(|problem| context.error(&at, problem))?;
     match written.duration.and_then(|duration| read.changes_too_often(duration.0)) {
         Some(problem) => Err(context.error(&at, problem)),

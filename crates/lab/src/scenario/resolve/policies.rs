@@ -13,14 +13,14 @@ use crate::registry::Registry;
 use crate::scenario::error::ScenarioError;
 use crate::scenario::file::{FlowTable, PolicyValue};
 use crate::scenario::kinds::Chosen;
-use crate::scenario::policies::{MOST_SUBFLOWS, PORTS, Policy, SUBFLOWS};
+use crate::scenario::policies::{MAX_SUBFLOWS, PORTS, Policy, SUBFLOWS};
 
 pub(super) fn congestion(
     context: &Context<'_>,
     flow: &str,
     wanted: &PolicyValue,
 ) -> Result<Policy<dyn CongestionControl>, ScenarioError> {
-    let said = Said::new(context, ["flows", flow, "congestion"], Some(wanted), "reno")?;
+    let said = PolicyKey::new(context, ["flows", flow, "congestion"], Some(wanted), "reno")?;
     said.choose(context, |policies| &policies.congestion)
 }
 
@@ -30,7 +30,7 @@ pub(super) fn scheduler(
     table: &FlowTable,
     default: &str,
 ) -> Result<Policy<dyn Scheduler>, ScenarioError> {
-    let said = Said::new(context, ["flows", flow, "scheduler"], table.scheduler.as_ref(), default)?;
+    let said = PolicyKey::new(context, ["flows", flow, "scheduler"], table.scheduler.as_ref(), default)?;
     said.choose(context, |policies| &policies.schedulers)
 }
 
@@ -42,7 +42,7 @@ pub(super) fn path_manager(
 ) -> Result<Policy<dyn PathManager>, ScenarioError> {
     let beside = ["flows", flow, SUBFLOWS];
     let mut said =
-        Said::new(context, ["flows", flow, "path_manager"], table.path_manager.as_ref(), "fullmesh")?;
+        PolicyKey::new(context, ["flows", flow, "path_manager"], table.path_manager.as_ref(), "fullmesh")?;
     match (table.subflows, said.values.contains_key(SUBFLOWS)) {
         (Some(_), _) if said.name != PORTS => {
             let problem = "needs path_manager = \"ndiffports\"; fullmesh opens one over each path";
@@ -52,7 +52,7 @@ pub(super) fn path_manager(
             return Err(context.error(&beside, "is also given in path_manager; give only one of them"));
         }
         (count, false) if said.name == PORTS => {
-            let count = context.number(&beside, count, 1..=MOST_SUBFLOWS, 2)?;
+            let count = context.number(&beside, count, 1..=MAX_SUBFLOWS, 2)?;
             said.values.insert(SUBFLOWS.to_owned(), toml::Value::Integer(i64::from(count)));
         }
         _ => {}
@@ -61,14 +61,14 @@ pub(super) fn path_manager(
 }
 
 /// The policy of a flow as written.
-struct Said<'a> {
+struct PolicyKey<'a> {
     /// Its key.
     path: [&'a str; 3],
     name: String,
     values: toml::Table,
 }
 
-impl<'a> Said<'a> {
+impl<'a> PolicyKey<'a> {
     fn new(
         context: &Context<'_>,
         path: [&'a str; 3],

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use netsim::DirectionId;
 
 /// Maximum number of steps of the search. The best cut so far is then an upper bound.
-const MOST_STEPS: u32 = 100_000;
+const MAX_STEPS: u32 = 100_000;
 
 /// The links of a path with a rate, and the rate, bit/s.
 pub(in crate::world) type Links = Vec<(DirectionId, f64)>;
@@ -61,7 +61,7 @@ impl Search {
     fn choose(&mut self, at: usize, sum: f64, chosen: &mut Vec<DirectionId>) {
         self.steps += 1;
         // The first complete set is found without a step back.
-        let is_over = self.steps > MOST_STEPS && self.best.is_finite();
+        let is_over = self.steps > MAX_STEPS && self.best.is_finite();
         if sum >= self.best || is_over {
             return;
         }

@@ -10,10 +10,10 @@ use netsim::{AddressId, DirectionId, Network, NodeId, Parameters, RateLimit};
 use super::cut::Links;
 use super::notes::Hop;
 use crate::scenario::names::Side;
-use crate::scenario::{Line, Scenario, Way};
+use crate::scenario::{LinkDirection, Scenario, Way};
 
 /// Maximum number of hops; more are a loop.
-const MOST_HOPS: usize = 64;
+const MAX_HOPS: usize = 64;
 
 /// The route from the sender of a flow to its receiver, and back.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ impl Route {
             let hop = first.filter(|_| hops.is_empty()).or_else(|| network.route(here, to.1))?;
             here = network.head(hop);
             hops.push(hop);
-            if hops.len() > MOST_HOPS {
+            if hops.len() > MAX_HOPS {
                 return None;
             }
         }
@@ -241,7 +241,7 @@ fn bounded(rate: Option<u64>, bucket: Option<RateLimit>) -> Option<u64> {
     rate.map(|rate| bucket.map_or(rate, |bucket| rate.min(bucket))).or(bucket)
 }
 
-fn line_of(scenario: &Scenario, direction: DirectionId) -> &Line {
+fn line_of(scenario: &Scenario, direction: DirectionId) -> &LinkDirection {
     let link = &scenario.links[direction.link().index()];
     if direction == direction.link().forward() { &link.forward } else { &link.backward }
 }

@@ -109,7 +109,7 @@ fn another_burst_passes_when_there_was_no_congestion_for_two_updates() {
         let mut queue = at(chance, Duration::from_micros(delay_us), Duration::from_micros(before_us));
         queue.burst_left = Duration::ZERO;
         queue.update();
-        assert!(queue.burst_left.is_zero() || queue.burst_left == MOST_BURST);
+        assert!(queue.burst_left.is_zero() || queue.burst_left == MAX_BURST);
         !queue.burst_left.is_zero()
     };
     assert!(again(0.0, 7_000, 7_000));
