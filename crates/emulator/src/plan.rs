@@ -174,7 +174,7 @@ fn device(
         // The name is already a replacement name of another link.
         name: if taken { format!("link{}", number + 1) } else { name },
         link: link.name.clone(),
-        // At most MOST_LINKS, with two ends each.
+        // At most MAX_LINKS, with two ends each.
         address: Ipv4Addr::new(10, 87, number as u8 + 1, end as u8 + 1),
         mtu: link.mtu,
         joins: multipath.peek().is_none() || multipath.any(|flow| flow.paths.contains(&link.name)),
