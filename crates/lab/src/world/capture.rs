@@ -2,7 +2,6 @@
 //!
 //! Owns the files. Each has a temporary name until it is complete, so incomplete files are never visible under
 //! the final name. A symbolic link in place of a file is replaced, never followed.
-//! stands where a file shall be is replaced, never followed.
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};

@@ -1,11 +1,19 @@
 //! The events of a stack, and the rule that compares two lists of events.
 //!
-//! An event has a content and a cause. The cause is an answer (a packet arrived within a third of the RTT before) or a timer,
-//! whose idle time has classes that double. Compared are handshakes with their options, retransmissions, reinjections, probes,
-//! acknowledgements with SACK, DSACK or ECE, CWR, MPTCP options, FIN, RST, and bursts at the start and after a pause. The
-//! progress of new data at each event is the pace; a difference of more than [`PACE`] segments counts. Of several growing
-//! SACKs the last one counts. Paths are compared separately. The cause of the FIN of an MPTCP subflow is not compared, nor are
-//! plain acknowledgements, PSH, random numbers and times within a class.
+//! An event has a content and a cause. The cause is an answer or a timer: an answer follows a packet that arrived
+//! within a third of the RTT, and a timer has an idle time in classes that double.
+//!
+//! The comparison covers:
+//!
+//! - handshakes with their options, and other MPTCP options,
+//! - retransmissions, reinjections and probes,
+//! - acknowledgements with SACK, DSACK or ECE, and CWR,
+//! - FIN and RST,
+//! - bursts at the start and after a pause.
+//!
+//! The pace is the progress of new data at each event; a difference of more than [`PACE`] segments counts. Of several
+//! growing SACKs, the last one counts. Paths are compared separately. The comparison ignores the cause of the FIN of an
+//! MPTCP subflow, plain acknowledgements, PSH, random numbers, and times within a class.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
