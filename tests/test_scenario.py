@@ -60,7 +60,7 @@ def test_every_policy_can_be_named_alone_or_in_a_table() -> None:
             assert alone.to_toml() == table.to_toml()
             assert f'{key} = "{name}"' in alone.to_toml()
     values = {"kind": "balia", "beta": 0.5}
-    with pytest.raises(ScenarioError, match="there are no parameters here"):
+    with pytest.raises(ScenarioError, match="unknown parameter; this policy has none"):
         Scenario(duration="5s", paths=paths, flows={"bulk": Flow(congestion=values)})
 
 

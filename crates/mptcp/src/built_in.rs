@@ -65,7 +65,7 @@ fn cubic(values: &mut Parameters) -> Result<Factory<dyn CongestionControl>, Para
         None | Some("rfc9438") => Ok(Cubic::default().into()),
         Some("linux") => Ok(LinuxCubic::new(values.count("hertz", 1000, 1..=1000)? as u32).into()),
         Some(_) => {
-            Err(ParameterError { key: "as".into(), problem: "\"rfc9438\" or \"linux\" is wanted".into() })
+            Err(ParameterError { key: "as".into(), problem: "expected \"rfc9438\" or \"linux\"".into() })
         }
     }
 }

@@ -134,11 +134,11 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             "scheduler = { kind = \"last\", wait = 2 }",
-            "test.toml:7: flows.f.scheduler.wait = 2: there is no such parameter; there is weight, often, word",
+            "test.toml:7: flows.f.scheduler.wait = 2: unknown parameter; expected one of weight, often, word",
         ),
         (
             "congestion = { kind = \"balia\", beta = 0.5 }",
-            "test.toml:7: flows.f.congestion.beta = 0.5: there are no parameters here",
+            "test.toml:7: flows.f.congestion.beta = 0.5: unknown parameter; this policy has none",
         ),
         (
             "path_manager = { kind = \"ndiffports\", subflows = 9 }",

@@ -144,11 +144,11 @@ impl Bottlenecks {
     /// An acknowledgement of `bytes` on `path`.
     pub(crate) fn on_sample(&mut self, paths: &[Path], path: usize, now: Instant, bytes: u64) {
         let state = &paths[path];
-        let (Some(latest), Some(least), Some(srtt)) = (state.latest_rtt, state.min_rtt, state.srtt) else {
+        let (Some(latest), Some(min_rtt), Some(srtt)) = (state.latest_rtt, state.min_rtt, state.srtt) else {
             return;
         };
         let Some(queue) = self.queue(path) else { return };
-        queue.delays.sum += latest.abs_diff(least);
+        queue.delays.sum += latest.abs_diff(min_rtt);
         queue.delays.count += 1;
         queue.segments += bytes as f64 / state.mss.max(1) as f64;
         if queue.segments > FADE {
@@ -165,8 +165,8 @@ impl Bottlenecks {
         let seen = |at: usize| after[at].mean_since(before[at]);
         let Some(delay) = seen(path) else { return };
         for other in (0..self.queues.len()).filter(|&other| other != path && paths[other].active) {
-            let Some(theirs) = seen(other) else { continue };
-            let (short, long) = (delay.min(theirs), delay.max(theirs));
+            let Some(other_delay) = seen(other) else { continue };
+            let (short, long) = (delay.min(other_delay), delay.max(other_delay));
             let separate = long.abs_diff(short) > NOISE && short.as_secs_f64() < ALIKE * long.as_secs_f64();
             let evidence = &mut self.queues[path].separate[other];
             *evidence = (*evidence + if separate { 1 } else { -1 }).clamp(0, MOST);

@@ -112,7 +112,7 @@ impl Arrived {
 
     /// Whether the RTT shows a queue.
     fn is_queued(&self) -> bool {
-        self.rtt.zip(self.min_rtt).is_some_and(|(rtt, least)| rtt > least + least / 8)
+        self.rtt.zip(self.min_rtt).is_some_and(|(rtt, min_rtt)| rtt > min_rtt + min_rtt / 8)
     }
 }
 
@@ -213,12 +213,12 @@ impl DeliveryRate {
         (self.best > 0.0).then_some(self.best)
     }
 
-    /// Drain rate of the queue, bytes per second; `None` if fewer than `least` bytes were delivered since the
+    /// Drain rate of the queue, bytes per second; `None` if fewer than `min_bytes` bytes were delivered since the
     /// queue exists.
     #[must_use]
-    pub fn drained(&self, least: u64) -> Option<f64> {
+    pub fn drained(&self, min_bytes: u64) -> Option<f64> {
         let Drain { bytes, time, .. } = self.drain;
-        (bytes >= least && !time.is_zero()).then(|| bytes as f64 / time.as_secs_f64())
+        (bytes >= min_bytes && !time.is_zero()).then(|| bytes as f64 / time.as_secs_f64())
     }
 
     /// Whether the rate still grows: the measured rate then belongs to a smaller window.

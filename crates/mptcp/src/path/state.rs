@@ -93,8 +93,8 @@ impl Path {
 
     /// Whether the window doubles every RTT, and the latest RTT shows no queue.
     fn is_ramping(&self) -> bool {
-        let least = self.min_rtt.unwrap_or_default();
-        self.in_slow_start() && self.latest_rtt.is_some_and(|latest| latest <= least + least / 8)
+        let min_rtt = self.min_rtt.unwrap_or_default();
+        self.in_slow_start() && self.latest_rtt.is_some_and(|latest| latest <= min_rtt + min_rtt / 8)
     }
 
     /// Queueing delay of a packet sent now behind packets of this path: the virtual queue, limited by the data in flight.
@@ -156,13 +156,13 @@ impl Path {
         let expected = self.ack_time_bound(in_flight);
         let overdue = oldest.map_or(Duration::ZERO, |oldest| now.since(oldest) - expected);
         let found = self.model.delivery.burst_rate().is_some() || !self.in_slow_start();
-        let most = if found { rate } else { f64::INFINITY };
+        let max_rate = if found { rate } else { f64::INFINITY };
         let lead = self.model.lead;
         PathEstimate {
             rttvar: self.rttvar,
             base_rtt,
             rate,
-            most,
+            max_rate,
             own_queue,
             cross_queue,
             overdue,
@@ -223,7 +223,7 @@ pub struct PathEstimate {
     /// Bottleneck rate, payload bytes per second; [`PRIOR_RATE`](crate::path::PRIOR_RATE) before the first measurement.
     pub rate: f64,
     /// Upper bound of the bottleneck rate, payload bytes per second; infinite until slow start has found it.
-    pub most: f64,
+    pub max_rate: f64,
     /// Queueing delay behind packets of this path.
     pub own_queue: Duration,
     /// Queueing delay behind packets of other flows.
@@ -289,7 +289,12 @@ mod estimate_tests {
 
     /// A path with 40 ms RTT and 1 MB/s.
     fn path() -> PathEstimate {
-        PathEstimate { base_rtt: Duration::from_millis(40), rate: 1e6, most: 1e6, ..PathEstimate::default() }
+        PathEstimate {
+            base_rtt: Duration::from_millis(40),
+            rate: 1e6,
+            max_rate: 1e6,
+            ..PathEstimate::default()
+        }
     }
 
     fn is(found: f64, expected_ms: f64) -> bool {

@@ -93,7 +93,7 @@ impl Parameters {
             Some(Value::Integer(value)) => Some(value as f64),
             Some(_) => None,
         };
-        let wanted = || format!("a number from {} to {} is wanted", range.start(), range.end());
+        let wanted = || format!("expected a number from {} to {}", range.start(), range.end());
         self.within(key, value.filter(|value| range.contains(value)), wanted)
     }
 
@@ -113,7 +113,7 @@ impl Parameters {
             Some(Value::Integer(value)) => u64::try_from(value).ok(),
             Some(_) => None,
         };
-        let wanted = || format!("a whole number from {} to {} is wanted", range.start(), range.end());
+        let wanted = || format!("expected a whole number from {} to {}", range.start(), range.end());
         self.within(key, value.filter(|value| range.contains(value)), wanted)
     }
 
@@ -128,7 +128,7 @@ impl Parameters {
             Some(Value::Boolean(value)) => Some(value),
             Some(_) => None,
         };
-        self.within(key, value, || "true or false is wanted".into())
+        self.within(key, value, || "expected true or false".into())
     }
 
     /// Reads text; `None` if it is not given.
@@ -140,7 +140,7 @@ impl Parameters {
         match self.get(key) {
             None => Ok(None),
             Some(Value::Text(value)) => Ok(Some(value)),
-            Some(_) => self.within(key, None, || "text is wanted".into()),
+            Some(_) => self.within(key, None, || "expected text".into()),
         }
     }
 
@@ -164,8 +164,8 @@ impl Parameters {
     pub fn finish(self) -> Result<(), ParameterError> {
         let Some(key) = self.values.keys().find(|key| !self.known.contains(key)) else { return Ok(()) };
         let problem = match self.known.as_slice() {
-            [] => "there are no parameters here".into(),
-            known => format!("there is no such parameter; there is {}", known.join(", ")),
+            [] => "unknown parameter; this policy has none".into(),
+            known => format!("unknown parameter; expected one of {}", known.join(", ")),
         };
         Err(ParameterError { key: key.clone(), problem })
     }

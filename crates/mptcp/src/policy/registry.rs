@@ -40,7 +40,7 @@ impl<T: ?Sized> Clone for Entry<T> {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum UnknownPolicy {
     /// The name is not registered.
-    #[error("there is no {kind} \"{name}\"; there is {known}", known = known.join(", "))]
+    #[error("unknown {kind} \"{name}\"; expected one of {known}", known = known.join(", "))]
     Name {
         /// Type of the policy, such as "scheduler".
         kind: &'static str,

@@ -97,7 +97,7 @@ impl OnTime {
             return true;
         }
         let window = view.window().min(view.send_buffer);
-        if path.path.most.is_infinite() && path.in_flight < UNKNOWN_RATE_SEGMENTS * path.mss {
+        if path.path.max_rate.is_infinite() && path.in_flight < UNKNOWN_RATE_SEGMENTS * path.mss {
             return path.in_flight + path.mss <= window;
         }
         let acked = path.path.acknowledgement(0, path.mss) + path.path.near_repair();

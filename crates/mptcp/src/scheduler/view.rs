@@ -51,7 +51,7 @@ impl Candidate {
         Self {
             subflow,
             id: SubflowId::new(subflow as u64, subflow % SubflowId::SLOTS),
-            path: PathEstimate { base_rtt: srtt, rate, most: rate, ..PathEstimate::default() },
+            path: PathEstimate { base_rtt: srtt, rate, max_rate: rate, ..PathEstimate::default() },
             srtt,
             cwnd,
             ssthresh: cwnd,
@@ -81,7 +81,7 @@ impl Candidate {
         } else {
             rounds * (window + self.mss as f64 * rounds / 2.0)
         };
-        sent.min(self.path.most * time)
+        sent.min(self.path.max_rate * time)
     }
 }
 

@@ -108,12 +108,7 @@ impl<'a> PolicyKey<'a> {
         }
         let known = of(context.registry.policies());
         let make = known.find_with(&self.name, parameters).map_err(|unknown| match unknown {
-            UnknownPolicy::Parameter { error: wrong, .. } => {
-                // The policy names the expected type; the place is added here.
-                let expected = wrong.problem.split_once(" is wanted");
-                let problem = expected.map(|(what, rest)| format!("expected {what}{rest}"));
-                error(&wrong.key, problem.unwrap_or(wrong.problem))
-            }
+            UnknownPolicy::Parameter { error: wrong, .. } => error(&wrong.key, wrong.problem),
             UnknownPolicy::Name { kind, name, known } => {
                 context.unknown(&self.path, kind, &name, known.into_iter())
             }

@@ -121,7 +121,7 @@ fn single_ack_of_several_segments_counts_until_a_train_is_seen() {
     let mut delivery = DeliveryRate::default();
     assert!(delivery.wants_single_ack());
     delivery.on_single_ack(3_000, Duration::ZERO);
-    assert_eq!(delivery.burst_rate(), None, "the least round trip that there was");
+    assert_eq!(delivery.burst_rate(), None, "the min_rtt round trip that there was");
     delivery.on_single_ack(3_000, Duration::from_millis(20));
     assert_eq!(delivery.burst_rate(), Some(150_000.0));
     delivery.on_single_ack(3_000, Duration::from_millis(30));
@@ -178,13 +178,13 @@ fn drain_rate_covers_only_time_with_a_queue() {
 fn drain_rate_limits_the_train_rate() {
     let of = |empty: bool| {
         let mut delivery = DeliveryRate::default();
-        let (least, rtt) = (Duration::from_millis(100), Duration::from_millis(150));
+        let (min_rtt, rtt) = (Duration::from_millis(100), Duration::from_millis(150));
         for at in 0..40_u64 {
             // 4 kB every 8 ms, in acknowledgements 0.2 ms apart.
             for part in 0..4 {
                 let time = Instant::ZERO + Duration::from_micros(1_000_000 + 8_000 * at + 200 * part);
                 let arrived =
-                    Arrived { bytes: 1_000, rtt: Some(rtt), min_rtt: Some(least), srtt: Some(rtt), empty };
+                    Arrived { bytes: 1_000, rtt: Some(rtt), min_rtt: Some(min_rtt), srtt: Some(rtt), empty };
                 delivery.on_delivered(time, &arrived);
             }
         }

@@ -117,7 +117,7 @@ fn application_limited_data_avoids_a_path_with_one_percent_loss() {
 #[test]
 fn path_of_unknown_rate_gets_two_segments() {
     let mut paths = [path(0, 1, 100, false), path(1, 1, 10, true)];
-    (paths[1].path.rate, paths[1].path.most, paths[1].in_flight) = (125e3, f64::INFINITY, MSS);
+    (paths[1].path.rate, paths[1].path.max_rate, paths[1].in_flight) = (125e3, f64::INFINITY, MSS);
     assert_eq!(bulk(&paths, 101, 200), Some(1));
     paths[1].in_flight = 2 * MSS;
     assert_eq!(bulk(&paths, 102, 200), None, "800 segments come on the other path before its next answer");
