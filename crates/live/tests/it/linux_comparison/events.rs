@@ -1,7 +1,7 @@
 //! The events of a stack, and the rule that compares two lists of events.
 //!
-//! An event has a content and a cause. The cause is an answer or a timer: an answer follows a packet that arrived
-//! within a third of the RTT, and a timer has an idle time in classes that double.
+//! An event has a content and a cause. The cause is an answer or a timer. An answer follows a packet that arrived
+//! within a third of the RTT. A timer has an idle time in classes that double.
 //!
 //! The comparison covers:
 //!
