@@ -344,7 +344,7 @@ fn wvegas_drains_a_doubled_queue() {
     assert_eq!(vegas.epoch(4, 149), 98.0, "49 ms are less than twice 25");
     // 97 * 100 / (2 * 150).
     assert!((vegas.epoch(4, 150) - 32.333).abs() < 0.001);
-    // Then the minimum is measured again.
+    // Then the minimum restarts.
     assert_eq!(vegas.epoch(4, 200), 31.333);
     // The window keeps at least two segments.
     let mut slow = Vegas::new(20, 1);

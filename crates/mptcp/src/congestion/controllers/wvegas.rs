@@ -80,7 +80,7 @@ impl WVegas {
         let delay = rtt.abs_diff(base);
         let min_delay = own.delay.map_or(delay, |min_delay| min_delay.min(delay));
         own.delay = Some(min_delay);
-        // Other flows have filled the queue: it is drained once, so that the base RTT is measured again.
+        // Other flows have filled the queue: it is drained once, so that the base RTT gets new samples.
         //
         // The kernel code of the authors does this for any queue length. A delay variation of 1 ms then
         // halves the window repeatedly, and a path with 10 Mb/s and 40 ms reaches a quarter of its rate.
