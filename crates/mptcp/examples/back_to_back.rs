@@ -1,5 +1,5 @@
-//! Two endpoints back to back: a file over two paths of 10 and 25 ms, in virtual time, with no network but a list.
-//! Each path has a line of 10 Mb/s each way, and a queue that never ends.
+//! Two endpoints exchange a file over two paths of 10 and 25 ms in virtual time. The network is a list.
+//! Each path has 10 Mb/s in both directions and an unlimited queue.
 //!
 //!     cargo run -p mptcp --example back_to_back
 
@@ -11,12 +11,12 @@ use mptcp::clock::{Duration, Instant, Rng};
 use mptcp::{Config, Endpoint, EventKind, InterfaceId};
 use mptcp_wire::Segment;
 
-/// What a byte takes on a line of 10 Mb/s.
+/// Serialisation time of one byte at 10 Mb/s.
 const BYTE: Duration = Duration::from_nanos(800);
 /// Headers of a segment, roughly.
 const HEADERS: usize = 80;
 
-/// What came of a transfer.
+/// The result of a transfer.
 pub struct Outcome {
     /// Virtual time from the SYN to the last byte.
     pub took: Duration,
@@ -38,15 +38,15 @@ pub fn transfer(size: usize, delays: &[u64]) -> Result<Outcome, Box<dyn Error>> 
     let mut now = Instant::ZERO;
     let connection = client.connect(now, InterfaceId(0), ([10, 9, 0, 1], 80).into(), Config::default())?;
 
-    // What is on its way: when it arrives and in which order, whether to the server, on which path.
+    // Segments in flight by arrival time and number: the direction, the path and the segment.
     let mut wires: BTreeMap<(Instant, u64), (bool, usize, Segment)> = BTreeMap::new();
     let (mut segments, mut received, mut accepted) = (0, 0, None);
     let mut carried = vec![0; delays.len()];
-    // When each line is free again, there and back.
+    // The time at which each link is idle again, in both directions.
     let mut free = vec![[Instant::ZERO; 2]; delays.len()];
     let mut left = Bytes::from(vec![0x5a; size]);
     while received < size {
-        // What the applications do.
+        // The applications write and read.
         let taken = client.write(now, connection, left.clone());
         left = left.slice(taken..);
         while let Some(event) = server.poll_event() {
@@ -58,7 +58,7 @@ pub fn transfer(size: usize, delays: &[u64]) -> Result<Outcome, Box<dyn Error>> 
             received += data.len();
         }
         while client.poll_event().is_some() {}
-        // What the endpoints have to say.
+        // The endpoints send.
         for to_server in [true, false] {
             let from = if to_server { &mut client } else { &mut server };
             while let Some(sent) = from.poll_transmit(now) {

@@ -1,4 +1,4 @@
-//! What an event of the network costs: frames that hosts send back and forth.
+//! The cost of network events: hosts send frames back and forth.
 //!
 //!     cargo bench -p netsim --bench hot
 
@@ -50,7 +50,7 @@ fn volley(loss: Loss, timers: bool) -> u64 {
             network.set_timer(timer, Some(now + Duration::from_millis(200)));
         }
         network.send(now, link.forward(), data(frame.payload));
-        // What was lost comes back.
+        // A new frame replaces one that the link lost.
         if lossy && arrived % 50 == 0 {
             network.send(now, link.forward(), data(0));
         }

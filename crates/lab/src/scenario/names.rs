@@ -319,7 +319,7 @@ names! {
     }
 }
 
-/// Whether a flow is what `word` names: itself, or one of the copies that `count` made.
+/// Whether `word` names a flow: the flow itself, or the flow that `count` copied it from.
 pub(crate) fn is_called(flow: &str, word: &str) -> bool {
     let copy = flow.strip_prefix(word).and_then(|rest| rest.strip_prefix('-'));
     flow == word || copy.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))

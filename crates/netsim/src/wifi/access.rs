@@ -1,6 +1,6 @@
 //! Medium access of one contender: the distributed coordination function (IEEE 802.11-2016, section 10.3).
 //!
-//! Owns the backoff of one contender. Knows no frames and no other contenders: it is told when the medium
+//! Owns the backoff of one contender. Knows no frames and no other contenders. Its caller reports when the medium
 //! becomes busy and idle.
 
 use mptcp_clock::{Duration, Instant, Rng};

@@ -81,8 +81,8 @@ impl Interface {
         self.entries.iter_mut().take(self.ringed).filter(mine)
     }
 
-    /// Number of frames and bytes of the next aggregate for `radio`, limited to `max_bytes`. `overhead` is
-    /// what the MAC adds to an IP packet.
+    /// Number of frames and bytes of the next aggregate for `radio`, limited to `max_bytes`. `overhead` is the
+    /// number of bytes that the MAC adds to an IP packet.
     pub(crate) fn aggregate(
         &self,
         radio: u32,

@@ -268,8 +268,8 @@ impl Notes {
                     hop,
                 );
             }
-            // A lost or late acknowledgement reduces no window, unless so many are lost that the sender
-            // declares its data lost.
+            // A lost or late acknowledgement reduces no window, unless the losses make the sender
+            // declare its data lost.
             None => {
                 one.count_acknowledgement(event.what);
                 if let Some((flow, interface)) = flow_and_interface(event.label) {

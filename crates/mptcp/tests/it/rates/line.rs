@@ -1,6 +1,6 @@
 //! A simulated link with a queue and constant segment size. Losses occur at a full queue or as a test
 //! requests. The delivery rate samples follow draft-ietf-ccwg-bbr section 4.1, computed independently. Lost
-//! data is sent again as new data.
+//! data is retransmitted as new data.
 
 use std::collections::VecDeque;
 
