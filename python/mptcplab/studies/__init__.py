@@ -1,4 +1,8 @@
-"""The published studies, one package each. Plugins add studies by entry points."""
+"""The published studies, one package each. Plugins add studies by entry points.
+
+A study re-examines one publication: it simulates the published experiments and tests each claim of the publication. The
+result of a test is a verdict, for example *holds* or *fails*.
+"""
 
 from mptcplab import plugins
 from mptcplab.studies.abdrabou_heterogeneous import STUDY as ABDRABOU_HETEROGENEOUS

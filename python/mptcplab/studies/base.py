@@ -1,6 +1,7 @@
 """The parts of a study: experiments, runs by key, claims and figures.
 
-A study lists its runs and judges the results. `reproduce.runner` runs them, `reproduce.report` writes the report.
+A study re-examines one publication. It lists its runs and judges the results: each claim of the publication gets a
+verdict. `reproduce.runner` runs them, `reproduce.report` writes the report.
 """
 
 from __future__ import annotations

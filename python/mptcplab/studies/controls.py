@@ -1,8 +1,8 @@
-"""Controls: mptcplab's own claims on the network of a study, which theory or a configured value decides.
+"""Controls: claims on the network of a study that do not come from its publication.
 
-Owns the runs, judgement and figures of such claims, and measurements that several studies share. Many published claims
-depend little on the protocol. Each control checks one part of the stack or of the network. Its bound follows from a
-formula, an RFC or the scenario, and was not calibrated on results.
+A control checks the simulator against an RFC, a formula or a scenario value. Its bound was not calibrated on results.
+Controls are needed because many published claims depend little on the protocol. Owns their runs, judgement and figures,
+and measurements that several studies share, for example of M1 (opportunistic retransmission) and M2 (penalisation).
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Verdicts: rules from intervals and bounds to one of five verdicts, also over several interpretations of a network.
+"""Verdicts: the results of testing the claims of a study, by rules on intervals and bounds.
 
-Owns the rules. Knows no study and runs nothing. A verdict always follows from intervals and bounds, or from two quoted
-statements that exclude each other.
+Owns the rules, also over several *readings*: interpretations of a setting that a publication does not specify. Knows no
+study and runs nothing. A verdict always follows from intervals and bounds, or from two quoted statements that exclude
+each other.
 """
 
 from __future__ import annotations

@@ -1,4 +1,9 @@
-"""Study B: Multipath TCP over heterogeneous wireless networks (Abdrabou and Prakash)."""
+"""Study B: re-examines Abdrabou and Prakash, *Experimental Performance Study of Multipath TCP over Heterogeneous
+Wireless Networks*.
+
+The package simulates the paper's four pairs of hosts, tests its claims and redraws its figures 3 to 6. `STUDY` lists
+the experiments and the assumptions.
+"""
 
 from mptcplab.studies.abdrabou_heterogeneous.assumptions import ASSUMPTIONS
 from mptcplab.studies.abdrabou_heterogeneous.buffer import Buffer

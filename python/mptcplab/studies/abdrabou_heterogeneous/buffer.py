@@ -1,4 +1,9 @@
-"""Experiment B3: the receive buffer (figure 5), and the effect of the sender's stack."""
+"""Experiment B3 of study B (Abdrabou and Prakash, UAE University): the receive buffer (figure 5), and the effect of the
+sender's stack.
+
+Owns the runs, the verdicts on the paper's claims, and the figure. A *reading* is an interpretation of a setting that
+the study does not specify. The stacks differ in the host's queue and in M2 (penalisation).
+"""
 
 from __future__ import annotations
 
@@ -72,7 +77,7 @@ class Buffer(Experiment):
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Standards × readings × buffers × seeds, then the other stacks: these decide nothing and get no more seeds."""
+        """Standards × interpretations × buffers × seeds; then the other stacks, which decide nothing."""
         yield from parts.points(effort, _buffers(effort), _setup)
         for stack in STACKS:
             for standard in SOME:

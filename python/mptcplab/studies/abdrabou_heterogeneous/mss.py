@@ -1,4 +1,8 @@
-"""Experiment B4: the maximum segment size (figure 6)."""
+"""Experiment B4 of study B (Abdrabou and Prakash, UAE University): the maximum segment size (figure 6).
+
+Owns the runs, the verdicts on the paper's claims, and the figure. A *reading* is an interpretation of a setting that
+the study does not specify.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +53,7 @@ class SegmentSize(Experiment):
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Standards × readings × sizes × seeds."""
+        """Standards × interpretations × sizes × seeds."""
         yield from parts.points(effort, _sizes(effort), _setup)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:

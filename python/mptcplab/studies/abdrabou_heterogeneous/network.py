@@ -1,11 +1,12 @@
-"""The network of study B: four pairs at once, each with a path over two WiFi cells and a dedicated link.
+"""The network of study B (Abdrabou and Prakash, UAE University): four pairs at once, each with a path over two WiFi
+cells and a dedicated link.
 
 Owns the topology, the interference, the stacks, and the measurement of a transfer. Judges nothing.
 
-The cells of senders and receivers use non-overlapping channels, and their routers are joined by a wire. The dedicated
-link is interpreted in two ways. One is an 802.11a cell of two stations at that PHY rate, with the sender as the access
-point, as in the study. The other is a plain link with a token bucket of that rate. `assumptions` lists unspecified
-settings.
+The cells of senders and receivers use non-overlapping channels, and their routers are joined by a wire. The study does
+not specify the meaning of the dedicated link's rate, so it has two interpretations (`READINGS`). One is an 802.11a cell
+of two stations at that PHY rate, with the sender as the access point, as in the study. The other is a plain link with a
+token bucket of that rate. `assumptions` lists unspecified settings.
 """
 
 from __future__ import annotations

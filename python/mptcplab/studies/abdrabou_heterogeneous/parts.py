@@ -1,6 +1,8 @@
-"""Throughput of a pair over each network, by standard, interpretation and one varied value.
+"""Throughput of a pair over each network of study B (Abdrabou and Prakash, UAE University), by standard, interpretation
+and one varied value.
 
-Owns the tables of figures 5 and 6, their drawing and their text. Judges nothing.
+Owns the tables of figures 5 and 6 for experiments B3 and B4, their drawing and their text. Judges nothing. A *reading*
+is an interpretation of a setting that the study does not specify.
 """
 
 from __future__ import annotations
@@ -73,7 +75,7 @@ Words = Callable[[Mapping[Standard, Parts]], str]
 
 
 def points(effort: Effort, values: Sequence[int], setup: Callable[[Standard, Reading, int], Setup]) -> Iterator[Point]:
-    """Standards × readings × values × seeds."""
+    """Standards × interpretations × values × seeds."""
     for standard in STANDARDS:
         for reading in READINGS:
             for value in values:

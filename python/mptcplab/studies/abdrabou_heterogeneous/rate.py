@@ -1,4 +1,9 @@
-"""Experiments B2 and B5: the rate of the dedicated link (figure 4), and the conditions for a larger share of WiFi."""
+"""Experiments B2 and B5 of study B (Abdrabou and Prakash, UAE University): the rate of the dedicated link (figure 4),
+and conditions for a larger WiFi share.
+
+Owns the runs, the verdicts on the paper's claims, and the figures. A *reading* is an interpretation of a setting that
+the study does not specify.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +58,7 @@ class Rate(Experiment):
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Readings × rates × seeds."""
+        """Interpretations × rates × seeds."""
         for reading in READINGS:
             for rate in _rates(effort):
                 scenario = shorter(Setup("802.11g", dedicated=reading, rate=rate), effort).scenario()

@@ -1,6 +1,7 @@
-"""Experiment B1: one interface and two (figure 3).
+"""Experiment B1 of study B (Abdrabou and Prakash, UAE University): one interface and two (figure 3).
 
-Owns the transfer times. Two numbers of the study disagree here: 15 s in figure 3, and 10.5 Mb/s (11.4 s) in figure 5.
+Owns the transfer times and the verdicts on the paper's claims. Two numbers of the study disagree: 15 s in figure 3, and
+10.5 Mb/s (11.4 s) in figure 5. A *reading* is an interpretation of a setting that the study does not specify.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Study C: the impact of receive buffer size on MPTCP (CS244 2014)."""
+"""Study C: re-examines a CS244 student report (Stanford, 2014) on the impact of receive buffer size on MPTCP.
+
+The report reproduces figure 4 of Raiciu et al., *How Hard Can It Be?* (NSDI 2012) in Mininet. The package simulates its
+WiFi and 3G paths, tests its claims and redraws the figure. `STUDY` lists the experiments and the assumptions.
+"""
 
 from mptcplab.studies.base import Study
 from mptcplab.studies.cs244_rcvbuf.assumptions import ASSUMPTIONS

@@ -1,4 +1,6 @@
-"""Settings that study C does not specify, and the values used. Owns only text; the values are in `network`."""
+"""Settings that study C (the CS244 report of 2014 on receive buffers) does not specify, and the values used. Owns only
+text; the values are in `network`.
+"""
 
 from mptcplab.studies.base import Assumption
 

@@ -1,4 +1,9 @@
-"""Controls of study C: theory of a stack on its two paths."""
+"""Controls of study C (the CS244 report of 2014 on receive buffers): one stack on its WiFi and 3G paths.
+
+A control is not a claim of the study: it checks the simulator against an RFC, a formula or a scenario value. Here these
+are TCP's rate at random loss, RFC 6356's goals, and full queues. M1 (opportunistic retransmission) and M2
+(penalisation) must act at a window of 100 KB.
+"""
 
 from __future__ import annotations
 

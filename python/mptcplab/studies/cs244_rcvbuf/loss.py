@@ -1,4 +1,8 @@
-"""Experiment C2: random loss on WiFi moves the traffic to 3G."""
+"""Experiment C2 of study C (the CS244 report of 2014 on receive buffers): random loss on WiFi moves the traffic to 3G.
+
+Owns the runs, the verdicts on the report's claims, and the figure. MPTCP uses M1 (opportunistic retransmission) and M2
+(penalisation). A *reading* is an interpretation of a setting that the study does not specify.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +29,14 @@ class Loss(Experiment):
     name = "C2"
     title = "Loss rate sensitivity"
     setup = (
-        "As C1 with buffers of 500 KB, M1 and M2 on, and random loss of 0 to 20% on WiFi only, in both directions. "
+        "WiFi of 8 Mb/s and 3G of 2 Mb/s as in experiment C1, with buffers of 500 KB, opportunistic retransmission "
+        "(M1) and penalisation (M2). WiFi alone has random loss of 0 to 20%, in both directions. "
         "The study specifies neither the loss rates nor the buffer. C-2.2 is also measured without RACK-TLP, as if "
         "the kernels of 2014 had detected lost retransmissions only by timeouts."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Readings × losses × curves × seeds."""
+        """Interpretations × losses × curves × seeds."""
         for reading in READINGS:
             for loss in _losses(effort):
                 both = paths(reading, loss=f"{loss:g}%")

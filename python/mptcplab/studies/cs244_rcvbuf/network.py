@@ -1,7 +1,9 @@
-"""The network of study C, with both interpretations of its queues.
+"""The network of study C (the CS244 report of 2014 on receive buffers), with both interpretations of its queues.
 
-The text specifies the queues twice: as in the original, with 80 ms of WiFi and 2 s of 3G, which are 53 and 333 packets
-of 1500 bytes; and as the bandwidth-delay product, which is 13 and 25 packets.
+Owns the WiFi and 3G paths, the flows, and the sets of mechanisms: M1 (opportunistic retransmission) alone, with M2
+(penalisation), or none. The text specifies the queues twice, and `READINGS` has both. As in the original, they hold 80
+ms of WiFi and 2 s of 3G, which are 53 and 333 packets of 1500 bytes. As the bandwidth-delay product, they hold 13 and
+25 packets.
 """
 
 from __future__ import annotations

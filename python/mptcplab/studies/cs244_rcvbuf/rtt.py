@@ -1,4 +1,8 @@
-"""Experiment C3: long RTTs on WiFi, the faster path."""
+"""Experiment C3 of study C (the CS244 report of 2014 on receive buffers): long RTTs on WiFi, the faster path.
+
+Owns the runs, the verdicts on the report's claims, and the figure. MPTCP uses M1 (opportunistic retransmission), with
+and without M2 (penalisation). A *reading* is an interpretation of a setting that the study does not specify.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +34,15 @@ class RoundTrip(Experiment):
     name = "C3"
     title = "RTT sensitivity"
     setup = (
-        "As C1 with buffers of 500 KB and the RTT of WiFi from 20 to 600 ms; queues and 3G stay the same. MPTCP with "
-        "M1 and M2, and with M1 alone, compared with the total of TCP over each path (aggregate TCP). The study "
+        "WiFi of 8 Mb/s and 3G of 2 Mb/s as in experiment C1, with buffers of 500 KB. The RTT of WiFi is 20 to 600 ms; "
+        "queues and 3G stay the same. MPTCP with opportunistic retransmission (M1) and penalisation (M2), and with M1 "
+        "alone, compared with the total of TCP over each path (aggregate TCP). The study "
         "specifies neither the RTTs nor the buffer. C-3.3 is also tested with 100 KB, because M2 acts only if the "
         "window is full."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Readings × RTTs × curves × seeds."""
+        """Interpretations × RTTs × curves × seeds."""
         for reading in READINGS:
             for rtt in _rtts(effort):
                 both = paths(reading, rtt=f"{rtt}ms")

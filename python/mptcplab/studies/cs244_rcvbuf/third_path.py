@@ -1,4 +1,8 @@
-"""Experiment C4: a third, very slow path."""
+"""Experiment C4 of study C (the CS244 report of 2014 on receive buffers): a third, very slow path.
+
+Tests the report's argument, which it did not measure, that M1 (opportunistic retransmission) and M2 (penalisation)
+reduce the cost of such a path. A *reading* is an interpretation of a setting that the study does not specify.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +30,13 @@ class ThirdPath(Experiment):
     name = "C4"
     title = "A third path of 50 kb/s"
     setup = (
-        "As C1, and a third path of 50 kb/s with an RTT of 150 ms and a queue of 2 s. With and without it, and each "
-        "without mechanisms and with M1 and M2. The study discusses this case without measurements."
+        "WiFi of 8 Mb/s and 3G of 2 Mb/s as in experiment C1, and a third path of 50 kb/s with an RTT of 150 ms and a "
+        "queue of 2 s. MPTCP runs with and without the third path, and with and without opportunistic retransmission "
+        "(M1) and penalisation (M2). The study discusses this case without measurements."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Readings × mechanisms × windows × with and without the third path × seeds."""
+        """Interpretations × mechanisms × windows × with and without the third path × seeds."""
         for reading in READINGS:
             two = paths(reading)
             for count, over in ((2, two), (3, two | {"slow": THIRD})):

@@ -1,4 +1,10 @@
-"""Experiment C1: throughput against the receive window (figure 4, panels a, b and c)."""
+"""Experiment C1 of study C (the CS244 report of 2014 on receive buffers): throughput against the receive window (figure
+4, panels a, b and c).
+
+Owns the runs and the verdicts on the report's claims: MPTCP without mechanisms (a), with M1 (opportunistic
+retransmission) (b), and also with M2 (penalisation) (c). A *reading* is an interpretation of a setting that the study
+does not specify.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +42,7 @@ class Window(Experiment):
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Readings × windows × curves × seeds."""
+        """Interpretations × windows × curves × seeds."""
         for reading in READINGS:
             both = paths(reading)
             for size in _windows(effort):

@@ -1,4 +1,9 @@
-"""Figure 4 of study C: its three panels, for one interpretation of the queues. Owns their style; judges nothing."""
+"""Figure 4 of study C (the CS244 report of 2014 on receive buffers): its three panels, for one interpretation of the
+queues.
+
+The panels show MPTCP without mechanisms, with M1 (opportunistic retransmission), and also with M2 (penalisation). Owns
+their style; judges nothing.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Study A: Multipath TCP over wireless networks in Mininet (Lim and Valdez, CS244 2013)."""
+"""Study A: re-examines Lim and Valdez, *MPTCP Wireless Performance* (CS244 student report, Stanford, 2013).
+
+The report reproduces figure 9 of Raiciu et al., *How Hard Can It Be?* (NSDI 2012) in Mininet. The package simulates its
+Ethernet, WiFi and 3G paths, tests its claims and redraws its figures 2 to 4. `STUDY` lists the experiments and the
+assumptions.
+"""
 
 from mptcplab.studies.base import Study
 from mptcplab.studies.cs244_wireless.assumptions import ASSUMPTIONS

@@ -1,4 +1,6 @@
-"""Settings that study A does not specify, and the values used. Owns only text; the values are in `network`."""
+"""Settings that study A (Lim and Valdez, CS244 at Stanford, 2013) does not specify, and the values used. Owns only
+text; the values are in `network`.
+"""
 
 from mptcplab.studies.base import Assumption
 

@@ -1,4 +1,8 @@
-"""Experiment A2: throughput against buffer size (figure 3 of the study, figure 9 of NSDI 2012)."""
+"""Experiment A2 of study A (Lim and Valdez, CS244 at Stanford, 2013): throughput against buffer size (its figure 3,
+which reproduces figure 9 of NSDI 2012).
+
+Owns the runs, the verdicts on the report's claims, and the figure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Experiment A2-clean: the original's figure 9 as quoted by the study, on links without random loss."""
+"""Experiment A2-clean of study A (Lim and Valdez, CS244 at Stanford, 2013): the original's figure 9 (NSDI 2012) as the
+report quotes it, on links without random loss.
+
+Owns the runs, the verdicts on the quoted statements, and the figure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Controls of study A: theory of a stack on WiFi and 3G."""
+"""Controls of study A (Lim and Valdez, CS244 at Stanford, 2013): one stack on WiFi and 3G.
+
+A control is not a claim of the study: it checks the simulator against an RFC, a formula or a scenario value. Here these
+are TCP's rate at random loss, RFC 6356's goals, and a full queue. M1 (opportunistic retransmission) and M2
+(penalisation) must act if buffers are small.
+"""
 
 from __future__ import annotations
 

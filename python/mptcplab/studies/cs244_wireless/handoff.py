@@ -1,4 +1,8 @@
-"""Experiment A1: paths go down and recover, the connection continues (figure 2 of the study)."""
+"""Experiment A1 of study A (Lim and Valdez, CS244 at Stanford, 2013): paths go down and recover, the connection
+continues (figure 2).
+
+Owns the runs, the verdicts on the report's claims, and the figure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Experiment A3: TCP at 2% loss against the model of Padhye et al. (figure 4 of the study)."""
+"""Experiment A3 of study A (Lim and Valdez, CS244 at Stanford, 2013): TCP at 2% loss against the model of Padhye et al.
+(figure 4).
+
+Owns the runs, the verdicts on the report's claims, and the figure.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network of study A.
+"""The network of study A (Lim and Valdez, CS244 at Stanford, 2013).
 
 Each path is an Ethernet link of 1 ms to a switch and a radio link behind it, here one link with the total delay. Random
 loss applies to both directions, as Mininet configures both ends. The queue is Mininet's default, because the study does

@@ -1,4 +1,8 @@
-"""Study D: MPTCP and TCP on a shared bottleneck (Ro and Nguyen Van, IJCCE 2016)."""
+"""Study D: re-examines Ro and Nguyen Van, *Performance Evaluation of MPTCP over a Shared Bottleneck Link* (IJCCE 2016).
+
+The package simulates two MPTCP subflows and a TCP flow on one link, tests the paper's claims and redraws its figures 5
+to 12. `STUDY` lists the experiments and the assumptions.
+"""
 
 from mptcplab.studies.base import Study
 from mptcplab.studies.ro_bottleneck.assumptions import ASSUMPTIONS

@@ -1,4 +1,8 @@
-"""Settings that study D does not specify, and the values used. Owns only text; the values are in `network`."""
+"""Settings that study D (Ro and Nguyen Van, IJCCE 2016) does not specify, and the values used.
+
+Owns only text; the values are in `network`. M2 (penalisation) halves the window of a subflow that blocks the receive
+window.
+"""
 
 from mptcplab.studies.base import Assumption
 

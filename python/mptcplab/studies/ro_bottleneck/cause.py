@@ -1,4 +1,5 @@
-"""Experiment D5: the study's conclusion, and possible reasons for two shares.
+"""Experiment D5 of study D (Ro and Nguyen Van, IJCCE 2016): its conclusion, and possible reasons for MPTCP's two shares
+of the bottleneck.
 
 The study does not specify the queue of the bottleneck, and in theory LIA takes one share of it. So controllers and
 queues are swept.

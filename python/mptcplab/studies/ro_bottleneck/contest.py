@@ -1,6 +1,7 @@
-"""The shares of MPTCP and TCP on the link: curves of throughput, ratio and fairness, and their verdicts.
+"""The shares of MPTCP and TCP on the shared link of study D (Ro and Nguyen Van, IJCCE 2016): throughput, ratio and
+fairness, and their verdicts.
 
-Owns the text of this study's claims. Knows neither delays nor losses.
+Owns the text of the paper's claims for experiments D1 to D4. Knows neither delays nor losses.
 """
 
 from __future__ import annotations

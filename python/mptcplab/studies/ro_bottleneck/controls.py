@@ -1,4 +1,7 @@
-"""Controls of study D: theory of LIA and TCP on a shared link."""
+"""Controls of study D (Ro and Nguyen Van, IJCCE 2016): LIA and TCP on a shared link.
+
+A control is not a claim of the study: it checks the simulator against an RFC, a formula or a scenario value.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Experiments D1 and D3: RTT of all flows (figures 5, 6) or of the first subflow only (figures 9, 10)."""
+"""Experiments D1 and D3 of study D (Ro and Nguyen Van, IJCCE 2016): RTT of all flows (figures 5, 6) or one subflow (9,
+10).
+
+Owns the runs, the verdicts on the paper's claims, and the figures.
+"""
 
 from __future__ import annotations
 
@@ -127,8 +131,8 @@ class OneDelay(Experiment):
     name = "D3"
     title = "A longer RTT for the first subflow"
     setup = (
-        "As D1, but the bridge delays only the first subflow of MPTCP; the RTT of the second and of TCP stays under 1 "
-        "ms."
+        "The network of experiment D1: two MPTCP subflows and a TCP flow share a link of 100 Mb/s. The bridge delays "
+        "only the first subflow; the RTT of the second and of TCP stays under 1 ms."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:

@@ -1,6 +1,7 @@
-"""Figures 5 to 12 of the study: throughput above, Jain's index below, one column per variant.
+"""Figures 5 to 12 of study D (Ro and Nguyen Van, IJCCE 2016): throughput above, Jain's index below, one column per
+variant.
 
-Owns their style. Judges nothing.
+A variant is MPTCP's controller and the queueing at the bottleneck. Owns their style. Judges nothing.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Experiments D2 and D4: random loss of all flows (figures 7, 8) or of the first subflow only (figures 11, 12)."""
+"""Experiments D2 and D4 of study D (Ro and Nguyen Van, IJCCE 2016): random loss of all flows (figures 7, 8) or one
+subflow (11, 12).
+
+Owns the runs, the verdicts on the paper's claims, and the figures.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +42,8 @@ class Loss(Experiment):
     name = "D2"
     title = "The same random loss for all"
     setup = (
-        "As D1 with the short RTT; the bridge loses 0 to 30% of the data packets of all flows. The study plots rates "
+        "The network of experiment D1, with RTTs under 1 ms: two MPTCP subflows and a TCP flow share a link of 100 "
+        "Mb/s. The bridge loses 0 to 30% of the data packets of all flows. The study plots rates "
         "over four orders of magnitude from 0.0003 to 0.3; here one each. LIA on one queue is also run with the same "
         "loss of acknowledgements."
     )
@@ -110,7 +115,10 @@ class OneLoss(Experiment):
     study = NAME
     name = "D4"
     title = "Random loss for the first subflow"
-    setup = "As D2, but the bridge loses only packets of the first subflow of MPTCP."
+    setup = (
+        "The network of experiment D2, with RTTs under 1 ms and random loss. The bridge loses only data packets of the "
+        "first subflow of MPTCP."
+    )
 
     def points(self, effort: Effort) -> Iterator[Point]:
         """Variants × losses × seeds."""

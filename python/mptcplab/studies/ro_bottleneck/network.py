@@ -1,4 +1,5 @@
-"""The network of study D: two clients, a bridge with dummynet pipes, a server, and links of 100 Mb/s.
+"""The network of study D (Ro and Nguyen Van, IJCCE 2016): two clients, a bridge with dummynet pipes, a server, and
+links of 100 Mb/s.
 
 Owns the topology and the variants. `assumptions` lists unspecified settings. The pipes are on the clients' links,
 before the bottleneck, so that its queue knows the input port of a packet.

@@ -1,4 +1,8 @@
-"""Study E: Wireless Interference and Multipath TCP (UCL, 2013)."""
+"""Study E: re-examines Barlow-Bignell et al., *Wireless Interference and Multipath TCP* (MSc report, UCL, 2013).
+
+The package simulates its client with two WiFi interfaces, tests its claims and redraws its figures 1 to 13. It also
+tests the rule that the authors proposed. `STUDY` lists the experiments and the assumptions.
+"""
 
 from mptcplab.studies.base import Study
 from mptcplab.studies.ucl_wifi import coupled, sharing

@@ -1,4 +1,6 @@
-"""Settings that study E does not specify, and the values used. Owns only text; the values are in `network`."""
+"""Settings that study E (Barlow-Bignell et al., UCL, 2013) does not specify, and the values used. Owns only text; the
+values are in `network`.
+"""
 
 from mptcplab.studies.base import Assumption
 

@@ -1,4 +1,8 @@
-"""Controls of study E: theory of saturated cells, and of a client with two interfaces."""
+"""Controls of study E (Barlow-Bignell et al., UCL, 2013): saturated cells, and a client with two interfaces.
+
+A control is not a claim of the study: it checks the simulator against an RFC, a formula or a scenario value. Here these
+are Bianchi's model of 802.11, RFC 6356's goals (`GOAL_1`, `GOAL_2`), the rate of acknowledgements, and a full queue.
+"""
 
 from __future__ import annotations
 

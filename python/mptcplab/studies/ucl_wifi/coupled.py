@@ -1,5 +1,9 @@
-"""Experiments E6 and E7: coupled congestion control with single flows is fair downlink and unfair uplink (figures 6, 7
-and 8).
+"""Experiments E6 and E7 of study E (Barlow-Bignell et al., UCL, 2013): MPTCP with LIA next to single flows, downlink
+(figures 6, 7) and uplink (figure 8).
+
+Tests the report's claims that coupled congestion control is fair downlink and unfair uplink. The *residual loss* of a
+card is its loss of frames after all retransmissions of the MAC. One *share* is the throughput of a single flow on that
+network.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ from mptcplab.studies.verdicts import Bound, Check
 
 @dataclass(frozen=True)
 class Cards:
-    """Unspecified properties of cards and neighbours."""
+    """A case of unspecified properties: the residual loss of the cards, and traffic of neighbours."""
 
     words: str
     loss: str
@@ -60,10 +64,11 @@ class Downlink(Experiment):
     title = "Coupled downlink"
     published = (HALF,)
     setup = (
-        "As E4, with LIA. The study does not specify the residual loss of cards, nor the traffic of neighbours. Cards "
-        f"that all lose {RESIDUAL} are judged; cards without losses and unequal networks are shown for comparison. "
-        "Without such losses, a drop-tail queue penalises the flow with the fastest growth: losses depend on growth "
-        "instead of packets, and the slowly growing subflows of LIA get more than their share."
+        "A client with two interfaces and one client with one interface on each network, all at once, downlink, as in "
+        "experiment E4. MPTCP uses LIA. The study does not specify the residual loss of cards, nor the traffic of "
+        f"neighbours. Cards that all lose {RESIDUAL} are judged; cards without losses and unequal networks are shown for "
+        "comparison. Without such losses, a drop-tail queue penalises the flow with the fastest growth, because losses "
+        "depend on growth instead of packets. The slowly growing subflows of LIA then get more than their share."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -169,8 +174,9 @@ class Uplink(Experiment):
     name = "E7"
     title = "Coupled uplink"
     setup = (
-        "As E5, with LIA. The queue of each station hides congestion. As long as it is not empty, the station uses "
-        "each of its turns, so the growth of windows makes no difference."
+        "A client with two interfaces and one client with one interface on each network, all at once, uplink, as in "
+        "experiment E5. MPTCP uses LIA. The queue of each station hides congestion. As long as it is not empty, the "
+        "station uses each of its turns, so the growth of windows makes no difference."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:

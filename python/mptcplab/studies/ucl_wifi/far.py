@@ -1,4 +1,9 @@
-"""Experiment E9: windows that never reach the bandwidth-delay product of a longer path (figure 10)."""
+"""Experiment E9 of study E (Barlow-Bignell et al., UCL, 2013): windows that never reach the bandwidth-delay product of
+a longer path (figure 10).
+
+Owns the runs, the verdicts on the report's claims, and the figure. The residual loss of a card is its loss of frames
+after all retransmissions of the MAC.
+"""
 
 from __future__ import annotations
 

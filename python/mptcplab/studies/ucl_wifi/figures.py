@@ -1,4 +1,5 @@
-"""Figures that several experiments share: distributions, traffic over time, ratios.
+"""Figures that several experiments of study E (Barlow-Bignell et al., UCL, 2013) share: distributions, traffic over
+time, ratios.
 
 Owns their style and samples. Judges nothing.
 """

@@ -1,5 +1,7 @@
-"""Experiments E3 and E10: networks without competing traffic, separately, in parallel, and with MPTCP (figures 3 and
-12).
+"""Experiments E3 and E10 of study E (Barlow-Bignell et al., UCL, 2013): networks without competing traffic, separately,
+in parallel, and with MPTCP (figures 3 and 12).
+
+Owns the runs, the verdicts on the report's claims, and the figures.
 """
 
 from __future__ import annotations

@@ -1,5 +1,8 @@
-"""Experiments E1 and E2: one interface of a client sends UDP all the time, another in every other period (figures 1 and
-2).
+"""Experiments E1 and E2 of study E (Barlow-Bignell et al., UCL, 2013): one interface sends UDP all the time, another in
+every other period (figures 1 and 2).
+
+Tests the report's claims about interference with three models of the medium. The preset `ucl` has two factors, for
+carrier sense and for collisions between channels, which were calibrated on these figures.
 """
 
 from __future__ import annotations
@@ -154,8 +157,9 @@ class Same(_Interrupt):
     title = "UDP interference test on one channel"
     channels = "same"
     setup = (
-        "As E1, with both networks on channel 1. In the preset, they sense 1 of 20 transmissions of each other, so "
-        "that carrier sensing fails to prevent collisions. In the ideal model, they sense all."
+        "As in experiment E1, one client sends UDP over its first interface always, and over its second every second "
+        "period of 30 s. Both networks use channel 1. In the preset, they sense 1 of 20 transmissions of each other, "
+        "so that carrier sensing fails to prevent collisions. In the ideal model, they sense all."
     )
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:

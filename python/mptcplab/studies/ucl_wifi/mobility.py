@@ -1,4 +1,8 @@
-"""Experiment E11: a client moves from one access point to the other and back to the middle (figure 13)."""
+"""Experiment E11 of study E (Barlow-Bignell et al., UCL, 2013): a client moves from one access point to the other and
+back to the middle (figure 13).
+
+Owns the runs, the verdicts on the report's claims, and the figure.
+"""
 
 from __future__ import annotations
 

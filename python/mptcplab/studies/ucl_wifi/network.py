@@ -1,8 +1,10 @@
-"""The network of study E: two access points, and clients with one or two wireless interfaces.
+"""The network of study E (Barlow-Bignell et al., UCL, 2013): two access points, and clients with one or two wireless
+interfaces.
 
 One network for all experiments: short slots and protection at 2.4 GHz, the interference preset `ucl`, the same residual
-loss of every card, and the kernel stack of that time (`LINUX_2013`) without small queues. `assumptions` lists
-unspecified settings. Experiments name any other networks.
+loss of every card, and the kernel stack of that time (`LINUX_2013`) without small queues. The residual loss is the loss
+of frames after all retransmissions of the MAC. `assumptions` lists unspecified settings. Experiments name any other
+networks.
 """
 
 from __future__ import annotations

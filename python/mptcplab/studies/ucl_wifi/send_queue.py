@@ -1,4 +1,5 @@
-"""Experiment E12: the rule that the authors proposed and could not test (section 4.4), and alternatives.
+"""Experiment E12 of study E (Barlow-Bignell et al., UCL, 2013): the rule that the authors proposed and could not test
+(section 4.4), and alternatives.
 
 The article with these figures is docs/research/send-queue-rule.md.
 """

@@ -1,4 +1,8 @@
-"""Experiments E4 and E5: New Reno on each subflow, with a single flow on each network (figures 4 and 5)."""
+"""Experiments E4 and E5 of study E (Barlow-Bignell et al., UCL, 2013): New Reno on each subflow, with a single flow on
+each network (figures 4 and 5).
+
+Owns the runs, downlink and uplink, the verdicts on the report's claims, and the figures.
+"""
 
 from __future__ import annotations
 
@@ -129,7 +133,10 @@ class Uplink(_Contest):
     name = "E5"
     title = "Uplink with New Reno on each subflow"
     direction = "upload"
-    setup = "As E4, uplink: the medium gives each station an equal turn."
+    setup = (
+        "The network and flows of experiment E4, uplink: a client with two interfaces and one client on each network, "
+        "New Reno on each subflow. The medium gives each station an equal turn."
+    )
 
 
 def _both(checks: Mapping[str, list[Check]]) -> dict[str, list[Check]]:

@@ -1,4 +1,9 @@
-"""Experiment E8: windows that grow far beyond the bandwidth-delay product (figures 9 and 11)."""
+"""Experiment E8 of study E (Barlow-Bignell et al., UCL, 2013): windows that grow far beyond the bandwidth-delay product
+(figures 9 and 11).
+
+Owns the runs, the verdicts on the report's claims, and the figures. `readings` are interpretations of the unspecified
+residual loss, the loss of frames after all retransmissions of the MAC.
+"""
 
 from __future__ import annotations
 
