@@ -25,7 +25,7 @@ from mptcplab.results.model.varied_values import typed
 from mptcplab.results.read.result_files import read_table
 from mptcplab.run import sweep_plan, sweep_store
 from mptcplab.run.batch import Interrupted
-from mptcplab.run.sweep_tables import Found
+from mptcplab.run.sweep_tables import SweepResults
 from mptcplab.run.sweeps import Sweep
 from mptcplab.stats.statistics import paired
 from mptcplab.util.json_files import write_json, write_long
@@ -270,7 +270,7 @@ def test_pictures_of_names_and_of_numbers() -> None:
     scenario = Scenario.load(TWO).vary({"duration": "1s", "warmup": "0s"})
     for vary in ({"flows.*.scheduler": ["minrtt", "roundrobin"]}, {"paths.lte.delay": ["10ms", "80ms"]}):
         sweep = Sweep(scenario, vary, range(1, 3))
-        found = Found(sweep, ["goodput", "throughput"])
+        found = SweepResults(sweep, ["goodput", "throughput"])
         sweep.run(None, found.take, quiet=True)
         axes = picture(found, "two").axes
         assert [one.get_ylabel() for one in axes] == ["goodput [Mb/s]", "throughput [Mb/s]"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from mptcplab.run.sweep_tables import Found
+    from mptcplab.run.sweep_tables import SweepResults
 
 MOST_LINES = 12
 """Lines in a panel; more are omitted."""
@@ -60,7 +60,9 @@ def scale(values: Sequence[str]) -> tuple[list[float], str] | None:
     return (numbers, units.pop()) if len(units) == 1 and len(set(numbers)) == len(numbers) else None
 
 
-def picture(found: Found, title: str, *, x: str | None = None, facet: str | None = None, draw: str = "lines") -> Figure:
+def picture(
+    found: SweepResults, title: str, *, x: str | None = None, facet: str | None = None, draw: str = "lines"
+) -> Figure:
     """One panel per metric and per value of `facet`.
 
     `x` is the key on the axis (default: the first key other than `facet`); the other keys are lines. `draw` is `lines`
@@ -93,7 +95,7 @@ Lines = dict[str, list[tuple[int, str]]]
 """By label: the point and the flow at each value of the axis."""
 
 
-def _means(axes: Axes, found: Found, first: str, metric: str, lines: Lines) -> None:
+def _means(axes: Axes, found: SweepResults, first: str, metric: str, lines: Lines) -> None:
     axis = scale(found.vary[first])
     places = axis[0] if axis else [float(at) for at in range(len(found.vary[first]))]
     order = sorted(range(len(places)), key=places.__getitem__)
@@ -112,7 +114,7 @@ def _means(axes: Axes, found: Found, first: str, metric: str, lines: Lines) -> N
     _ticks(axes, found.vary[first], axis)
 
 
-def _boxes(axes: Axes, found: Found, first: str, metric: str, lines: Lines) -> None:
+def _boxes(axes: Axes, found: SweepResults, first: str, metric: str, lines: Lines) -> None:
     looks = figure_style.looks(list(lines))
     width = 0.7 / len(lines)
     for at, (label, its) in enumerate(lines.items()):
@@ -132,7 +134,7 @@ def _boxes(axes: Axes, found: Found, first: str, metric: str, lines: Lines) -> N
     _ticks(axes, found.vary[first], None)
 
 
-def _distributions(axes: Axes, found: Found, first: str, metric: str, lines: Lines) -> None:
+def _distributions(axes: Axes, found: SweepResults, first: str, metric: str, lines: Lines) -> None:
     curves = {
         ", ".join(filter(None, [f"{_short(first)} {value}", label if len(lines) > 1 else ""])): its[at]
         for label, its in lines.items()
@@ -161,7 +163,7 @@ def _ticks(axes: Axes, values: Sequence[str], axis: tuple[list[float], str] | No
         axes.set_xscale("log")
 
 
-def _names(found: Found, first: str, metric: str, draw: str) -> tuple[str, str]:
+def _names(found: SweepResults, first: str, metric: str, draw: str) -> tuple[str, str]:
     units = unit(metric)[0]
     short = (metric.removesuffix("_s") if units else metric).replace("_", " ")
     name = f"{short} [{units}]" if units else short
@@ -175,7 +177,7 @@ def _short(key: str) -> str:
     return key.rsplit(".", 1)[-1].strip("{}").replace(",", " and ")
 
 
-def _lines(found: Found, first: str, only: tuple[str, str] | None) -> Lines:
+def _lines(found: SweepResults, first: str, only: tuple[str, str] | None) -> Lines:
     lines: Lines = {}
     for at, point in enumerate(found.points):
         if only is not None and point[only[0]] != only[1]:

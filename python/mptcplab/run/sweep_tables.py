@@ -32,7 +32,7 @@ _MOMENTS = ("completion_s", "handshake_s", "fell_back_at_s")
 """Times of events that happen once or never."""
 
 
-class Found:
+class SweepResults:
     """The values of a sweep by point, flow and metric, one per seed."""
 
     def __init__(self, sweep: SweepPlan, wanted: Sequence[str]) -> None:

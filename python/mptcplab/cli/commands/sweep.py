@@ -26,7 +26,7 @@ from mptcplab.cli.settings import add_set, over, variations
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mptcplab.run.sweep_tables import Found
+    from mptcplab.run.sweep_tables import SweepResults
     from mptcplab.scenario.definition import Scenario
 
 NAME = "sweep"
@@ -87,7 +87,7 @@ def execute(given: argparse.Namespace) -> int:
     from mptcplab import ScenarioError
     from mptcplab.results.text.flow_metrics import metrics
     from mptcplab.run.batch import Interrupted
-    from mptcplab.run.sweep_tables import OBSERVED, Found
+    from mptcplab.run.sweep_tables import OBSERVED, SweepResults
     from mptcplab.run.sweeps import Sweep
     from mptcplab.scenario.definition import Scenario
 
@@ -104,8 +104,8 @@ def execute(given: argparse.Namespace) -> int:
     axes = _axes(given, vary)
     replaced = _ready(given)
     if given.compare:
-        Found.check_reference(vary, given.compare)
-    found = Found(sweep, wanted)
+        SweepResults.check_reference(vary, given.compare)
+    found = SweepResults(sweep, wanted)
     try:
         sweep.run(given.output, found.take, resume=given.resume, workers=given.workers, quiet=given.quiet)
     except Interrupted as interrupt:
@@ -187,7 +187,7 @@ def _axes(given: argparse.Namespace, vary: Mapping[str, object]) -> dict[str, st
     return axes
 
 
-def _print_results(found: Found, compare: str | None) -> None:
+def _print_results(found: SweepResults, compare: str | None) -> None:
     print(table(found.table()))
     if len(found.seeds) > 1:
         print(
@@ -207,7 +207,7 @@ def _print_results(found: Found, compare: str | None) -> None:
         )
 
 
-def _draw(found: Found, output: Path, title: str, how: dict[str, str]) -> None:
+def _draw(found: SweepResults, output: Path, title: str, how: dict[str, str]) -> None:
     from mptcplab.plots import figure_style
     from mptcplab.plots.sweep_plot import picture
     from mptcplab.util.files import write_bytes
