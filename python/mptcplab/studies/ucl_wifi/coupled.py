@@ -66,9 +66,9 @@ class Downlink(Experiment):
     setup = (
         "A client with two interfaces and one client with one interface on each network, all at once, downlink, as in "
         "experiment E4. MPTCP uses LIA. The study does not specify the residual loss of cards, nor the traffic of "
-        f"neighbours. Cards that all lose {RESIDUAL} are judged; cards without losses and unequal networks are shown for "
-        "comparison. Without such losses, a drop-tail queue penalises the flow with the fastest growth, because losses "
-        "depend on growth instead of packets. The slowly growing subflows of LIA then get more than their share."
+        f"neighbours. Cards that all lose {RESIDUAL} are judged; cards without losses and unequal networks are shown "
+        "for comparison. Without such losses, a drop-tail queue penalises the flow with the fastest growth, because "
+        "losses depend on growth instead of packets. The slowly growing subflows of LIA then get more than their share."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
