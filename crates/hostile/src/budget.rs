@@ -1,5 +1,8 @@
 //! Limits of memory and time for the host in a random case.
 //!
+//! A case is one simulated attack, which random bytes control ([`crate::arena`]). The host is the attacked endpoint with
+//! its connections.
+//!
 //! Owns the numbers and the choice of checks. Never measures.
 
 use mptcp::Config;

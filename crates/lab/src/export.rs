@@ -2,6 +2,9 @@
 //!
 //! Owns file formats. Each file is written under a temporary name and then renamed, so it is complete or
 //! absent. The same run gives the same bytes.
+//!
+//! The column `variant` is empty here: other tools write the name of a baseline or of a point of a sweep. `blamed` is
+//! the share of time for which the other paths waited for older data on this path.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};

@@ -1,6 +1,6 @@
-//! A device of the driver: its link, its interfaces, and its state.
+//! A network device, TUN or in-process pipe, that an endpoint sends and receives on.
 //!
-//! Owns the values only; the driver reads and writes packets.
+//! Owns the values only. The [`Driver`](crate::Driver), the thread that runs the endpoint, reads and writes packets.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -13,11 +13,14 @@ use crate::link::Link;
 
 #[derive(Debug)]
 pub(crate) struct Device {
+    /// The descriptor that packets are read from and written to.
     pub link: Link,
+    /// The endpoint's interface for each address of the device.
     pub ids: Vec<(IpAddr, InterfaceId)>,
     pub up: bool,
     /// Drops all packets in both directions.
     pub silent: Arc<AtomicBool>,
+    /// Impairments of packets between the device and the endpoint, in both directions; `None` for none.
     pub edge: Option<Box<Lanes>>,
 }
 

@@ -9,14 +9,14 @@ use bytes::Bytes;
 use mptcp::{InterfaceChange, InterfaceId};
 use mptcp_clock::Duration;
 
-use super::application::Held;
+use super::application::OpenConnection;
 use super::choices::peer_address;
 use super::{Arena, settings};
 use crate::scene::PORT;
 
 impl Arena<'_> {
     fn any_connection(&mut self) -> Option<usize> {
-        let count = self.application.held.len();
+        let count = self.application.connections.len();
         (count > 0).then(|| self.draw.below(count))
     }
 
@@ -24,14 +24,14 @@ impl Arena<'_> {
     pub(super) fn act(&mut self) {
         let now = self.now;
         let what = self.draw.byte() % 20;
-        if what == 0 || self.application.held.is_empty() && what < 14 {
+        if what == 0 || self.application.connections.is_empty() && what < 14 {
             return self.connect();
         }
         if what >= 14 {
             return self.act_on_host(what);
         }
         let Some(at) = self.any_connection() else { return };
-        let id = self.application.held[at].id;
+        let id = self.application.connections[at].id;
         self.tell(|| format!("application {what} on {id:?}"));
         match what {
             1..=4 => {
@@ -41,7 +41,7 @@ impl Arena<'_> {
             }
             5 => drop(self.victim.read(now, id)),
             6 => while self.victim.read(now, id).is_some() {},
-            7 => self.application.held[at].reads = self.draw.flag(),
+            7 => self.application.connections[at].reads = self.draw.flag(),
             8 => self.victim.close(now, id),
             9 => self.victim.abort(now, id),
             10 => {
@@ -73,7 +73,7 @@ impl Arena<'_> {
         match what {
             14 => {
                 let Some(at) = self.any_connection() else { return };
-                let id = self.application.held[at].id;
+                let id = self.application.connections[at].id;
                 let (congestion, scheduler) =
                     (settings::congestion(&mut self.draw), settings::scheduler(&mut self.draw));
                 self.victim.set_policies(id, Some(congestion.build()), Some(scheduler.build()));
@@ -130,7 +130,7 @@ impl Arena<'_> {
             self.victim.connect(now, interface, remote, config)
         };
         if let Ok(id) = opened {
-            self.application.held.push(Held { id, reads: self.application.reads });
+            self.application.connections.push(OpenConnection { id, reads: self.application.reads });
         }
     }
 

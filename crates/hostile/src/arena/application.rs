@@ -1,24 +1,28 @@
-//! The state of the victim's application: its connections, and for each whether it reads.
+//! The state of the application on the attacked host in a random case.
 //!
-//! Owns values only; decides nothing.
+//! The arena runs a case: an attacker sends packets to an endpoint, the victim, while this application uses it. Random
+//! behaviour of the application lets a case reach more states of the endpoint. Owns values only; `acts` chooses the
+//! application's calls.
 
 use mptcp::{Config, ConnectionId};
 
-/// A connection of the application.
+/// An open connection of the application.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
+pub(super) struct OpenConnection {
     pub id: ConnectionId,
+    /// The application reads its data.
     pub reads: bool,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Application {
-    pub held: Vec<Held>,
+    pub connections: Vec<OpenConnection>,
     /// The application accepts connections at once.
     pub accepts: bool,
     /// The application reads data on new connections.
     pub reads: bool,
     /// The application closes a stream after the peer has closed its direction.
     pub closes: bool,
+    /// Configurations of the case; each new connection takes one at random.
     pub configs: Vec<Config>,
 }

@@ -45,10 +45,10 @@ impl Arena<'_> {
             self.settle();
         }
         let now = self.now;
-        self.application.held.iter_mut().for_each(|held| held.reads = true);
+        self.application.connections.iter_mut().for_each(|one| one.reads = true);
         self.application.reads = true;
-        for at in 0..self.application.held.len() {
-            let id = self.application.held[at].id;
+        for at in 0..self.application.connections.len() {
+            let id = self.application.connections[at].id;
             self.victim.close(now, id);
         }
         self.settle();
@@ -62,8 +62,8 @@ impl Arena<'_> {
     }
 
     fn read_all(&mut self) {
-        for at in 0..self.application.held.len() {
-            let id = self.application.held[at].id;
+        for at in 0..self.application.connections.len() {
+            let id = self.application.connections[at].id;
             while self.victim.read(self.now, id).is_some() {}
         }
         self.settle();

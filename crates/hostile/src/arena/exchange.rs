@@ -5,7 +5,7 @@
 use mptcp::{Event, EventKind, InterfaceId, Transmit};
 use mptcp_wire::{ChecksumMode, Packet, Segment};
 
-use super::application::Held;
+use super::application::OpenConnection;
 use super::{Arena, friend};
 use crate::meter;
 
@@ -95,13 +95,19 @@ impl Arena<'_> {
                 if self.application.accepts {
                     self.victim.accept(event.connection);
                 }
-                if !self.application.held.iter().any(|held| held.id == event.connection) {
-                    self.application.held.push(Held { id: event.connection, reads: self.application.reads });
+                if !self.application.connections.iter().any(|one| one.id == event.connection) {
+                    self.application
+                        .connections
+                        .push(OpenConnection { id: event.connection, reads: self.application.reads });
                 }
             }
             EventKind::Readable
                 if !friendly
-                    && self.application.held.iter().any(|held| held.id == event.connection && held.reads) =>
+                    && self
+                        .application
+                        .connections
+                        .iter()
+                        .any(|one| one.id == event.connection && one.reads) =>
             {
                 while self.victim.read(now, event.connection).is_some() {}
             }

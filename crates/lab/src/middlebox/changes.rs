@@ -1,6 +1,6 @@
-//! Insertions into a stream, and the mapping between original and modified offsets.
+//! Insertions into a stream and modifications of its bytes, and the mapping between original and modified offsets.
 //!
-//! Changes are at fixed offsets, so retransmissions give the same bytes.
+//! All changes are at fixed offsets, so retransmissions give the same bytes.
 
 use bytes::{BufMut, Bytes, BytesMut};
 

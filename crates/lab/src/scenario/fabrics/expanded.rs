@@ -14,9 +14,10 @@ use crate::scenario::tree::{Content, Node};
 #[derive(Default)]
 pub(in crate::scenario) struct Expanded {
     links: HashSet<String>,
-    /// Links of hosts with `hosts` keys, and these keys.
-    of_hosts: HashSet<String>,
-    different: HashSet<String>,
+    /// Links of hosts.
+    links_of_hosts: HashSet<String>,
+    /// Keys of `topology.hosts`, which replace keys of `topology` on the links of hosts.
+    keys_of_hosts: HashSet<String>,
     /// The flow that generated each flow.
     pub(super) flows: HashMap<String, String>,
 }
@@ -26,8 +27,8 @@ impl Expanded {
     pub(super) fn add_link(&mut self, name: &str, own: Option<&IndexMap<String, Node>>) {
         self.links.insert(name.to_owned());
         if let Some(own) = own {
-            self.of_hosts.insert(name.to_owned());
-            self.different.extend(own.keys().cloned());
+            self.links_of_hosts.insert(name.to_owned());
+            self.keys_of_hosts.extend(own.keys().cloned());
         }
     }
 
@@ -39,7 +40,7 @@ impl Expanded {
             let rest = parts.next().map_or_else(String::new, |rest| format!(".{rest}"));
             if kind == "links" && self.links.contains(name) {
                 let first = rest.split('.').nth(1).unwrap_or_default();
-                let hosts = self.of_hosts.contains(name) && self.different.contains(first);
+                let hosts = self.links_of_hosts.contains(name) && self.keys_of_hosts.contains(first);
                 *key = format!("topology{}{rest}", if hosts { ".hosts" } else { "" });
             } else if kind == "flows"
                 && let Some(written) = self.flows.get(name)
@@ -62,7 +63,9 @@ pub(super) fn check_size(tree: &Node, path: &[&str]) -> Result<(), ScenarioError
     if bytes <= LONGEST {
         return Ok(());
     }
-    let problem = format!("says {bytes} bytes, and all that is made of it would; {LONGEST} are the most");
+    let problem = format!(
+        "must have at most {LONGEST} bytes, not {bytes}, because each generated link or flow repeats it"
+    );
     Err(tree.key_error(path, problem))
 }
 

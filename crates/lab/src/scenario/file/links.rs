@@ -1,4 +1,7 @@
 //! The tables of paths, links and their directions.
+//!
+//! In `table!`, `with NAME: TABLE` adds the keys of another table, and `kind NAME` a key for the table of a policy
+//! that a registry defines.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

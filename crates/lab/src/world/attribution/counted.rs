@@ -1,7 +1,9 @@
-//! Reports of senders during the measured time of their flows: after the warm-up, and until all data had
+//! Limits of senders during the measured time of their flows: after the warm-up, and until all data had
 //! arrived.
 //!
-//! Owns the differences, because senders count over their whole lifetime.
+//! A sender reports for each subflow how long each limit, such as the congestion window, kept it from sending
+//! ([`PathReasons`]). Senders count over their whole lifetime, so this module subtracts the times before the measured
+//! time. It also passes on which buffers are full, because a full buffer is such a limit.
 
 use std::ops::Range;
 use std::sync::PoisonError;
@@ -13,7 +15,7 @@ use super::Attribution;
 use super::notes::Full;
 
 impl Attribution {
-    /// Keeps the reports of the sender of a flow at the end of the warm-up.
+    /// Stores the reports of a flow's sender at the end of the warm-up.
     pub(in crate::world) fn count_reasons_anew(&mut self, flow: u16, reasons: Vec<PathReasons>) {
         self.reasons_before.insert(flow, reasons);
     }
@@ -46,6 +48,7 @@ impl Attribution {
         let until = ended.unwrap_or(until);
         let before = self.reasons_before.get(&flow).map_or(&[][..], Vec::as_slice);
         let since = |mut one: PathReasons| {
+            // Slots are reused: a subflow is identified by its slot and its start.
             let is_same = |then: &&PathReasons| (then.place, then.began) == (one.place, one.began);
             if let Some(then) = before.iter().find(is_same) {
                 for (total, then) in one.total.iter_mut().zip(then.total) {

@@ -1,5 +1,6 @@
 //! Subflow queues: data is assigned to subflows ahead of their windows, as in Linux (net/mptcp/protocol.c,
-//! `__mptcp_push_pending`).
+//! `__mptcp_push_pending`). Only used with [`crate::LinuxStack::subflow_queues`]; otherwise, the scheduler chooses a
+//! subflow for each segment when it is sent.
 //!
 //! Owns the path of data from the send buffer into a subflow's queue, and from there into a segment. Never chooses a
 //! subflow (the scheduler does), and never decides what to reinject (`reinject`).

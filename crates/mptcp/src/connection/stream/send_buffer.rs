@@ -44,7 +44,7 @@ pub(crate) struct SendBuffer {
     edge: u64,
     /// The largest window that the peer has offered, bytes.
     largest_window: u64,
-    /// The size from autotuning (M3), bytes.
+    /// The size that buffer autotuning (M3 of NSDI 2012) has set, bytes.
     tuned: u64,
 }
 
@@ -460,6 +460,7 @@ pub(crate) fn carrier(slot: usize) -> u64 {
 #[derive(Clone, Copy, Debug)]
 struct End {
     at: u64,
+    /// The write is a record, as with MSG_EOR: its last byte ends a segment.
     record: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Arming of the connection's timers, and the options that set timeouts.
+//! Arming of the connection's timers, and the setters of options for timeouts, SYN retries and unsent data.
 //!
 //! Owns the durations: which timers a state needs, and for how long. Never handles an expired timer (`timeouts`).
 
@@ -9,7 +9,7 @@ use crate::config_ends::user_timeout_within_limits;
 use crate::connection::Connection;
 use crate::subflow::State;
 
-/// The time that the peer may keep its half of a closed connection open: Linux's `tcp_fin_timeout`.
+/// The maximum wait before a DATA_FIN is retransmitted: Linux's `tcp_fin_timeout`.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(60);
 /// The minimum time that corked data waits: Linux's `TCP_RTO_MIN`. A longer RTO counts instead.
 const CORK_TIMEOUT: Duration = Duration::from_millis(200);
