@@ -1,4 +1,10 @@
-"""`mptcplab run --backend kernel` and `wire`: runs in real time, one after the other."""
+"""`mptcplab run --backend kernel` and `wire`: runs in real time, one after the other.
+
+A backend is the implementation that runs the flows. `sim` is the simulator. `kernel` uses Linux's sockets, and `wire`
+(`live_backend`) mptcplab's stack; both send over emulated links. A `Report` describes the conditions of a run: the
+kernel, the sockets, and unsupported settings, which `--closest` replaces by the closest supported ones. Its `doubts`
+are reasons why the timing of the emulation may have affected the results.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Hosts, routers and links of a scenario, with labelled links.
 
-Owns the layout: nodes in columns by their distance from the first host, parallel links side by side. For a fabric:
-nodes in rows by their distance from the hosts, one row per type.
+Owns the layout: nodes in columns by their distance from the first host, parallel links side by side. A fabric, any
+network with more than `MOST_LABELS` links, has its nodes in rows by their distance from the hosts, one row per type.
 """
 
 from __future__ import annotations

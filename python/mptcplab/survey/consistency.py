@@ -32,6 +32,7 @@ _IDLE = (
     "both_buffers", "head_of_line", "penalty", "pacing", "local_queue", "ack_queue", "policer", "path_mtu", "ack_loss",
     "middlebox", "reordering", "spurious",
 )  # fmt: skip
+"""Causes, in the columns `limit_*`, for which a path does not use capacity that its link has."""
 
 
 def draw(seed: int, number: int) -> Scenario:

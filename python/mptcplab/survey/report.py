@@ -1,7 +1,11 @@
-"""A survey as text, tables and files.
+"""The results of a survey as text, tables and files.
+
+A survey runs MPTCP on generated networks and compares it with plain TCP, to find networks on which MPTCP is slower. A
+policy is a set of flow keys, for example a controller and a scheduler; `historical` sets the rules of the kernels of
+2012 and 2013. A load is a file, or blocks that are written at a rate. The oracle is the upper bound for any sender.
 
 Owns the counts, the sentence about a network, and the files: a table of all networks, and scenario files of the worst
-ones. Never runs anything.
+ones. Never runs anything; `measure`, `short_flows` and `shared_bottleneck` have the measured values.
 """
 
 from __future__ import annotations
@@ -73,6 +77,7 @@ def sentence(one: Measured) -> str:
         words += f"Nothing arrived for {one.silence:.1f} s. " if one.silence > SILENCE_S else ""
         words += f"A recovered path was unused for {one.back:.1f} s. " if one.back > BACK_S else ""
     words += limits_in_words(row["limits"]).capitalize()
+    # M2 is penalisation: a subflow that blocks the receive window halves its congestion window.
     if row["penalties"]:
         words += f"; M2 halved windows {row['penalties']} times"
     return words + "."

@@ -34,7 +34,10 @@ class MeasuredRun:
         *,
         values: Mapping[str, Value] | None = None,
     ) -> None:
-        """Stores the results of the core; `values` are those of a sweep, by key."""
+        """Stores the results of the core; `values` are those of a sweep, by key.
+
+        `variant` is empty for the scenario itself, and otherwise names a baseline or a point of a sweep.
+        """
         self.backend = backend
         self.values: dict[str, Value] = dict(values or {})
         self.scenario = scenario
