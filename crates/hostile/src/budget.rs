@@ -18,11 +18,12 @@ pub struct Budget {
     pub buffers: i64,
     /// Whether memory is checked during the attack.
     pub memory: bool,
-    /// Maximum heap at the end, for the endpoint and for each simultaneous connection.
+    /// Maximum heap after all connections are closed: for the endpoint, and for each connection of the largest
+    /// number open simultaneously.
     pub left: (i64, i64),
     /// Whether the heap at the end is checked.
     pub leak: bool,
-    /// Whether a connection may not live for a day after its abort.
+    /// Whether a connection that still exists a day after its abort fails the case.
     pub immortal: bool,
     /// Whether repeated useless wakeups fail the case.
     pub wakeups: bool,

@@ -8,9 +8,9 @@ use crate::scenario::{Flow, Policy, Scenario};
 /// A scenario in which one flow is plain TCP over one path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Baseline {
-    /// The flow.
+    /// Name of the flow that is plain TCP.
     pub flow: String,
-    /// Its only path.
+    /// Name of the only path of that flow.
     pub path: String,
     /// The scenario to run.
     pub scenario: Scenario,

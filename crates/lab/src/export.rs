@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::measurements::{FlowSummary, LinkSummary, Measurements, Metric};
 use crate::scenario::Scenario;
 
-/// Value of the columns `flow` and `path` of samples over all of them.
+/// Value of the columns `flow` and `path` in a sample that covers all flows or all paths.
 const ALL: &str = "*";
 
 /// Writes `scenario.toml samples.csv flows.csv paths.csv links.csv run.json`, and `blocks.csv` if a flow has
@@ -148,7 +148,7 @@ fn paths(out: &mut impl Write, who: &str, measured: &Measurements) -> io::Result
          mean_srtt_s,capacity,best_capacity,base_rtt_s,ack_wait_s,ack_queue,dropped_random,dropped_queue,\
          dropped_down,dropped_filter"
     )?;
-    // Only of observed runs, in the order of the first path.
+    // Only a run with an observer has columns of limits. They have the order of the first path with limits.
     let all = || measured.flows.iter().flat_map(|flow| &flow.paths);
     let limits: Vec<&str> = all()
         .find(|path| !path.limits.is_empty())

@@ -29,7 +29,7 @@ impl Device {
         self.silent.load(Ordering::Relaxed)
     }
 
-    /// The interface with an address.
+    /// The interface with the address `address`.
     pub(crate) fn interface(&self, address: IpAddr) -> Option<InterfaceId> {
         self.ids.iter().find(|(other, _)| *other == address).map(|(_, id)| *id)
     }

@@ -37,8 +37,8 @@ pub struct Tun {
 
 impl Tun {
     /// Opens or creates the TUN device `name` in the network namespace of the calling thread, where it stays.
-    /// `%d` in the name selects the first free number. The MTU is read once. With full offload: see
-    /// [`Self::open_with`].
+    /// `%d` in the name selects the first free number. The MTU is read once. The device uses full
+    /// offload; [`Self::open_with`] selects another.
     ///
     /// # Errors
     /// If the name is longer than 15 bytes or taken, if `/dev/net/tun` is missing, or without CAP_NET_ADMIN.
@@ -128,7 +128,7 @@ impl Tun {
         Ok(vnet::incoming(&header))
     }
 
-    /// Writes one packet, after [`vnet::outgoing`] with offload.
+    /// Writes one packet. With offload, `headers` must begin with the header from [`vnet::outgoing`].
     pub(crate) fn send(&self, headers: &[u8], payload: &[u8]) -> io::Result<()> {
         (&self.file).write_vectored(&[IoSlice::new(headers), IoSlice::new(payload)]).map(drop)
     }

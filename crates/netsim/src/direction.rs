@@ -1,10 +1,10 @@
 //! One direction of a link: queue, serialisation, loss, propagation.
 //!
 //! Owns the frames on the direction and their times. The departure of a frame is computed when it is queued.
-//! Its loss and arrival are settled later, in order, with the parameters at its departure: every call first
-//! settles all frames that have departed. Never knows routes. Frames of a cell have no departure until their
-//! MAC reports it (`wireless`). Frames under a discipline have none until they are selected (`managed`).
-//! `settling` settles departures, and `far_end` handles delivery.
+//! After the departure, the frame is settled: its loss and arrival are decided, with the parameters at the
+//! departure. Frames are settled in order, and before any call that needs the result. Never knows routes.
+//! Frames of a cell have no departure until their MAC reports it (`wireless`). Frames under a discipline have
+//! no departure until they are selected (`managed`). `far_end` duplicates, corrupts and batches arrivals.
 
 mod changes;
 mod departure;
@@ -75,7 +75,8 @@ pub(crate) struct Direction<P> {
     parameters: Parameters,
     /// The minimum time from departure to arrival under the current parameters.
     earliest: Duration,
-    /// Whether the direction has no random loss, no jitter and no watcher.
+    /// Whether settling can be postponed. That is so without random loss, jitter, processing time, batching, a
+    /// queue discipline and reported departures.
     plain: bool,
     /// Frames in flight by arrival time, then frames queued or in service by departure time. One container, so
     /// that a departure moves no frame.
@@ -101,7 +102,8 @@ pub(crate) struct Direction<P> {
     managed: Option<Box<Held<P>>>,
     /// Duplication, corruption and batching at the far end, if any.
     impairing: Option<Box<ImpairmentState>>,
-    /// Whether a departing frame can arrive before frames that departed earlier, or trigger their arrival.
+    /// Whether a departing frame can overtake earlier frames (jitter with reordering), or complete their batch
+    /// and so deliver them.
     may_reorder: bool,
     /// Departures to report, if they are watched.
     departures: Option<VecDeque<Departure>>,
@@ -166,8 +168,8 @@ impl<P> Direction<P> {
         self.counters.filtered_frames += 1;
     }
 
-    /// Queues a frame of a plain queue at `now`, or returns the cause of its drop. `Ok(true)` if the time of
-    /// the next event may have changed.
+    /// Queues a frame at `now` on a direction without a queue discipline, or returns the cause of its drop.
+    /// `Ok(true)` if the time of the next event may have changed.
     #[inline(always)]
     pub(crate) fn queue(
         &mut self,
@@ -221,8 +223,8 @@ impl<P> Direction<P> {
         Ok(idle)
     }
 
-    /// Whether the maximum backlog already exceeds the unsettled backlog plus this frame. If so, settling can
-    /// be postponed, and many departures are settled at once.
+    /// Whether the recorded maximum backlog already exceeds the unsettled backlog plus this frame. If so, the
+    /// frame cannot raise the maximum. The exact backlog is not needed yet, so settling is postponed.
     #[inline(always)]
     fn has_held_more(&self, backlog: usize, bytes: u32) -> bool {
         let counters = &self.counters;
@@ -251,8 +253,8 @@ impl<P> Direction<P> {
     /// The next frame that arrives at or before `now`.
     #[inline]
     pub(crate) fn arrival(&mut self, now: Instant, drops: &mut DropLog<P>) -> Option<Frame<P>> {
-        // With a constant delay, no departing frame overtakes one in flight. Many departures are settled at
-        // once.
+        // With a constant delay, no departing frame overtakes one in flight. Settling can therefore wait until
+        // one frame is left in flight.
         if !self.plain || self.in_flight < 2 {
             self.settle(now, drops);
         }

@@ -26,7 +26,7 @@ pub struct Parameters {
     pub queue: QueueLimit,
     /// A queue discipline, which replaces `queue` and `mark`. Wires only.
     pub discipline: Option<QueueKind>,
-    /// A recording of delivery times. `rate` then only converts limits in time. Wires only.
+    /// A recording of delivery times. `rate` then only converts a queue limit given as a time to bytes. Wires only.
     pub trace: Option<Trace>,
     /// Queue length above which an arriving ECN-capable frame is marked (K of DCTCP; RFC 3168 section 5).
     /// `None` marks no frames. Wires only.
@@ -93,7 +93,7 @@ pub enum Change {
     Longest(Option<u32>),
     /// Up, or down (see [`Parameters::up`]).
     Up(bool),
-    /// Up, or down as with [`Self::Up`], except that frames on the link are still delivered.
+    /// As [`Self::Up`], except that a link that goes down still delivers its frames.
     Open(bool),
     /// Distance between a station and its access point in metres, for both directions. Wires ignore it.
     Distance(f64),

@@ -27,18 +27,18 @@ use crate::plan::Plan;
 /// Interval between checks for due notifications.
 const SLICE: StdDuration = StdDuration::from_millis(1);
 
-/// A run.
+/// The scenario of a run, its planned network and its hosts.
 #[derive(Debug)]
 pub struct Order {
-    /// The scenario.
+    /// The scenario with the flows to run.
     pub scenario: Arc<Scenario>,
-    /// The plan of its network.
+    /// The plan of the scenario's network.
     pub plan: Plan,
-    /// Its hosts.
+    /// The hosts of the plan.
     pub hosts: Arc<Hosts>,
 }
 
-/// Runs it over a driver that has just started, until the end of the scenario or until `off` is set.
+/// Runs `order` over a driver that has just started, until the end of the scenario or until `off` is set.
 ///
 /// # Errors
 /// If an endpoint cannot listen, or the system provides no thread.
@@ -93,8 +93,8 @@ fn tell(order: &Order, clock: &Clock) {
     }
 }
 
-/// A flow in terms of mptcplab's sockets. It connects to the peer's address on its first path, if the peer has
-/// several.
+/// A flow in terms of mptcplab's sockets. The flow connects to the address that the peer has on the flow's first
+/// path, if the peer opens flows too. Otherwise it connects to the peer's first address.
 fn task(order: &Order, flow: usize) -> io::Result<Task<'_>> {
     let (scenario, hosts) = (&*order.scenario, &order.plan.hosts);
     let spec = &scenario.flows[flow];

@@ -17,7 +17,7 @@ pub(super) struct OpenConnection {
 #[derive(Debug, Default)]
 pub(super) struct Application {
     pub connections: Vec<OpenConnection>,
-    /// The application accepts connections at once.
+    /// Whether the application accepts a new connection. It never accepts one later.
     pub accepts: bool,
     /// The application reads data on new connections.
     pub reads: bool,

@@ -17,20 +17,20 @@ pub struct Changes {
 }
 
 impl Changes {
-    /// Both in bytes; `every` is above 0.
+    /// `every` and `grow` are in bytes; `every` is above 0.
     #[must_use]
     pub fn new(every: u64, grow: u64) -> Self {
         Self { every, grow }
     }
 
-    /// Offset in the modified stream of the byte at offset `place`. Insertions precede the byte at their
-    /// offset, and start there.
+    /// Converts the offset `place` to the modified stream. An insertion at offset n precedes byte n. If `place`
+    /// is n, the result is the start of the insertion.
     #[must_use]
     pub fn outside(&self, place: u64) -> u64 {
         place + self.grow * (place.saturating_sub(1) / self.every)
     }
 
-    /// Length of the original stream that is complete when `place` bytes of the modified one are.
+    /// Number of bytes of the original stream in the first `place` bytes of the modified stream.
     #[must_use]
     pub fn inside(&self, place: u64) -> u64 {
         let Some(last) = place.checked_sub(1) else { return 0 };

@@ -150,12 +150,13 @@ impl<'a> Builder<'a> {
         for (index, flow) in self.scenario.flows.iter().enumerate() {
             let (from, to) = (self.host(&flow.from), self.host(&flow.to));
             let config = Config {
-                // Payload is slices of one static pattern.
+                // All payload is slices of one static pattern, so a slice keeps no additional memory.
                 receive_block: 0,
                 ..flow_config(self.scenario, flow, |path| self.interface_named(from, path))
             };
             let port = FIRST_PORT.wrapping_add(index as u16);
-            // Flows have different ports.
+            // Each flow has its own port, so the listener needs only this flow's configuration. Interfaces and
+            // backups are those of the client.
             let accepting = Config { interfaces: None, backups: Vec::new(), ..config.clone() };
             let _ = self.hosts[to].endpoint.listen(port, accepting);
             let first = flow.paths.first().and_then(|path| self.interface_named(from, path));

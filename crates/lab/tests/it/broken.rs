@@ -258,7 +258,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "rate_in_bps",
-        r#"rate_in_bps.toml:4: paths.wifi.rate = "8Mbps": a rate in "bps" is bytes to tc and bits to most people; rates are in bits (try "8Mbit")"#,
+        r#"rate_in_bps.toml:4: paths.wifi.rate = "8Mbps": a rate in "bps" is bytes to tc but bits to most people; write the rate in bits (try "8Mbit")"#,
     ),
     (
         "rate_missing",
@@ -452,7 +452,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "bcube_too_large",
-        r#"bcube_too_large.toml:5: topology.k = 3: must give n^(k+1) of at most 255 hosts, but gives 4096 (try k = 1)"#,
+        r#"bcube_too_large.toml:5: topology.k = 3: n^(k+1) = 4096 hosts, but must be at most 255 (try k = 1)"#,
     ),
     ("bcube_without_ports", r#"bcube_without_ports.toml:2: topology: needs n (try n = 4)"#),
     (

@@ -153,7 +153,7 @@ impl Subflow {
         near.checked_add_signed(i64::from(distance))
     }
 
-    /// The stream offset of a subflow offset of this host, in TCP.
+    /// Without MPTCP: the stream offset of a subflow offset of sent data.
     pub(crate) fn stream_offset(&self, offset: u64) -> u64 {
         offset.saturating_sub(self.handshake.first_sent)
     }
@@ -216,8 +216,8 @@ impl Subflow {
     /// `ack` are offsets of its segment.
     pub(crate) fn is_window_update(&mut self, start: u64, ack: u64) -> bool {
         let (last_start, last_ack) = self.window.from;
-        // As in Linux, a higher acknowledgement counts even with an old sequence number, because a peer may only repeat
-        // old data.
+        // As in Linux, a higher acknowledgement is enough, even with an old sequence number: a peer that only repeats
+        // old data can still open its window.
         let is_newer = start > last_start || ack > last_ack || (start, ack) == (last_start, last_ack);
         if is_newer {
             self.window.from = (last_start.max(start), last_ack.max(ack));
@@ -463,7 +463,7 @@ impl Subflow {
         self.pending_control.fin = true;
     }
 
-    /// The receiver and the mapper, which received data passes.
+    /// The receiver and the mapper: received data passes through both.
     pub(crate) fn receiving(&mut self) -> (&mut Receiver, &mut Mapper) {
         (&mut self.receiver, &mut self.mapper)
     }

@@ -1,4 +1,5 @@
-//! Replaces libc's getsockopt(2) for calls that bypass packetdrill's table.
+//! Replaces libc's getsockopt(2) for the calls that packetdrill makes directly, not through the function table of
+//! `--so_filename`.
 //!
 //! packetdrill calls libc's getsockopt(2) for `struct tcp_info`. If this library is preloaded, the call arrives here.
 //! Owns the reference to the one stack of the process. Descriptors of other sockets go to the kernel.

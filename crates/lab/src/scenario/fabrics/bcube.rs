@@ -10,7 +10,7 @@ use super::plan::{Fabric, host};
 
 /// A BCube_0 with more ports would have too many hosts.
 pub(super) const MAX_PORTS: i64 = 128;
-/// With two ports per switch.
+/// The highest level. With two ports per switch, a higher one would have too many hosts.
 pub(super) const MAX_LEVEL: i64 = 6;
 
 pub(super) fn build(n: u32, k: u32) -> Result<Fabric, (&'static str, String)> {
@@ -25,7 +25,7 @@ pub(super) fn build(n: u32, k: u32) -> Result<Fabric, (&'static str, String)> {
         let most_hosts = Limits::MAX_HOSTS;
         return Err((
             "k",
-            format!("must give n^(k+1) of at most {most_hosts} hosts, but gives {many} (try k = {most})"),
+            format!("n^(k+1) = {many} hosts, but must be at most {most_hosts} (try k = {most})"),
         ));
     };
     let mut links = Vec::new();

@@ -26,7 +26,8 @@ table! {
         trace_repeat: bool,
         /// One-way propagation delay. Default: 0s.
         delay: Span,
-        /// Random loss of each frame in each direction. Default: 0%.
+        /// Probability that a frame is lost. On a whole path or link, this applies to both directions.
+        /// Default: 0%.
         loss: Percent,
         /// Burst loss, instead of `loss`.
         gilbert_elliott: GilbertElliottTable,
@@ -87,9 +88,9 @@ table! {
         rtt: Span,
         /// The largest IP packet, 68 to 65535 bytes. Default: 1500.
         mtu: u32,
-        /// Keys that differ from client to server.
+        /// Keys for the direction from client to server, where they differ from the path's.
         forward: DirectionTable,
-        /// Keys that differ from server to client.
+        /// Keys for the direction from server to client, where they differ from the path's.
         backward: DirectionTable,
     } with both: DirectionTable;
 }
@@ -103,9 +104,9 @@ table! {
         rtt: Span,
         /// The largest IP packet, 68 to 65535 bytes. Default: 1500.
         mtu: u32,
-        /// Keys that differ from the first end to the second.
+        /// Keys for the direction from the first end to the second, where they differ from the link's.
         forward: DirectionTable,
-        /// Keys that differ from the second end to the first.
+        /// Keys for the direction from the second end to the first, where they differ from the link's.
         backward: DirectionTable,
     } with both: DirectionTable;
 }

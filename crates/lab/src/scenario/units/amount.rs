@@ -93,7 +93,7 @@ impl FromStr for LineRate {
             let meant = number(text).and_then(|(value, unit)| written(value * scale(unit)?));
             let hint = meant.map_or_else(String::new, |meant| format!(" (try {meant:?})"));
             return Err(UnitError(format!(
-                "in \"bps\" is bytes to tc and bits to most people; rates are in bits{hint}"
+                "in \"bps\" is bytes to tc but bits to most people; write the rate in bits{hint}"
             )));
         }
         if let Some(meant) = text.parse::<f64>().ok().filter(|bits| *bits >= 100_000.0).and_then(written) {
@@ -157,7 +157,7 @@ const PERCENT: Quantity = Quantity {
 };
 
 impl Percent {
-    /// The fraction, 0 to 1: the double nearest to the decimal, to twelve places.
+    /// The fraction, 0 to 1, rounded to twelve decimal places, so that 0.1% is exactly 0.001.
     #[must_use]
     pub fn fraction(self) -> f64 {
         (self.0 * 1e10).round() / 1e12

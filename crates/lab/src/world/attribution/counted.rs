@@ -25,18 +25,18 @@ impl Attribution {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).waiting()
     }
 
-    /// Updates the full buffers of a flow.
+    /// Notes which buffers of a flow are full now.
     pub(in crate::world) fn note_full(&mut self, now: Instant, flow: u16, full: Full) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).note_full(now, flow, full);
     }
 
-    /// Whether a flow still counts.
+    /// Whether the measured time of a flow continues.
     pub(in crate::world) fn counts(&self, flow: u16) -> bool {
         !self.ended.contains_key(&flow)
     }
 
-    /// Reports of a sender about its subflows in the measured time of its flow, from all its `reasons` until
-    /// `until`, and that time. `None` without measured time.
+    /// Reduces the `reasons` that a sender has counted over its lifetime, as of `until`, to the measured time
+    /// of its flow. Returns them and that time. `None` without measured time.
     pub(in crate::world) fn counted_reasons(
         &self,
         flow: u16,

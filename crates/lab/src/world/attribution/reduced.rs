@@ -1,7 +1,7 @@
 //! Causes of window reductions.
 //!
-//! Owns the priority of causes. The simulator knows the cause of each drop. Without a drop, the cause is lost
-//! or late acknowledgements, reordering, or a change of the delay.
+//! Owns the priority of causes. The simulator knows the cause of each drop. Without a drop, the cause is one
+//! of these: acknowledgements were lost or late, segments were reordered, or the delay changed.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -9,7 +9,8 @@ use super::cause::Cause;
 use super::notes::Drops;
 use super::route::State;
 
-/// Maximum time from a lost or late retransmission to its timeout. Later backoffs are separate reductions.
+/// Time, in addition to a few RTTs, for which the cause of a reduction also explains the next one: its
+/// retransmissions were lost or late.
 const FOLLOWS: Duration = Duration::from_secs(2);
 /// Time, in addition to a few RTTs, for which a change of the delay explains spurious losses.
 const CHANGED: Duration = Duration::from_secs(1);
@@ -27,7 +28,7 @@ impl Reduced {
         Self { cause: Cause::Reordering, ..self }
     }
 
-    /// Whether drops explain it.
+    /// Whether drops explain the reduction.
     pub(super) fn has_drops(&self) -> bool {
         !matches!(self.cause, Cause::Reordering | Cause::DelayChange | Cause::Spurious)
     }
@@ -37,7 +38,7 @@ impl Reduced {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Circumstances {
     pub(super) now: Instant,
-    /// Whether a retransmission timeout caused it.
+    /// Whether a retransmission timeout caused the reduction.
     pub(super) by_timeout: bool,
     /// Drops since the previous reduction.
     pub(super) since: Drops,
@@ -54,7 +55,7 @@ impl Circumstances {
     /// The cause of the reduction.
     pub(super) fn cause(&self) -> Cause {
         let order: [Option<Cause>; 7] = if self.by_timeout {
-            // Lost acknowledgements lead to timeouts, reordering to losses.
+            // Lost acknowledgements cause timeouts, so they come before reordering here.
             [
                 self.of_data(),
                 self.of_acknowledgements(),
@@ -65,6 +66,7 @@ impl Circumstances {
                 None,
             ]
         } else {
+            // Reordering causes spurious fast retransmissions, so it comes before lost acknowledgements here.
             [
                 self.of_data(),
                 self.of_middleboxes(),
@@ -90,7 +92,7 @@ impl Circumstances {
             (since.policed, Cause::Policer),
             (since.queue, Cause::QueueOverflow),
         ];
-        // For equal counts the last cause wins: a queue drops repeatedly.
+        // For equal counts, `max_by_key` returns the last cause: a full queue usually drops several frames.
         counts
             .into_iter()
             .filter(|(count, _)| *count > 0)
@@ -125,7 +127,8 @@ impl Circumstances {
         (self.state.jitters || has_changed).then_some(Cause::DelayChange)
     }
 
-    /// A drop before the latest reduction that the sender noticed only now.
+    /// The cause of the latest reduction, if the reduction is recent. The sender may only now have noticed a
+    /// drop from before it.
     fn of_before(&self) -> Option<Cause> {
         let lately = FOLLOWS + self.state.delay.mul_f64(4.0);
         self.before.filter(|before| self.now.since(before.at) <= lately).map(|before| before.cause)

@@ -1,4 +1,4 @@
-//! Indices of the names of a scenario in the network.
+//! Finds nodes, hosts and interfaces by their names in the scenario.
 
 use mptcp::InterfaceId;
 

@@ -79,8 +79,8 @@ impl CongestionControl for Cubic {
             epoch.w_est = cwnd;
             acked.now
         });
-        // RFC 9438 section 4.3: the Reno-friendly window. alpha becomes 1 above the window before the
-        // reduction.
+        // RFC 9438 section 4.3: the Reno-friendly window. alpha becomes 1 when W_est reaches cwnd_prior,
+        // the window before the last reduction.
         let alpha = if epoch.w_est < epoch.prior { 3.0 * (1.0 - BETA) / (1.0 + BETA) } else { 1.0 };
         epoch.w_est += alpha * segments / cwnd;
         // RFC 9438 section 4.2, equation 1: for the present time and for one RTT later.

@@ -1,8 +1,8 @@
 //! CUBIC with the integer arithmetic of Linux (net/ipv4/tcp_cubic.c, 6.18), uncoupled.
 //!
-//! Owns windows in whole segments, time in kernel ticks, and an update of the curve a few times per RTT. Its
-//! effects compared with RFC 9438, which [`super::Cubic`] implements, can thus be measured. Never implements
-//! HyStart: see [`super::SlowStart`].
+//! Like the kernel, this controller counts windows in whole segments and time in ticks. It updates the curve
+//! only a few times per RTT. [`super::Cubic`] implements RFC 9438, so a comparison measures the effect of Linux's
+//! arithmetic. Never implements HyStart: see [`super::SlowStart`].
 
 use mptcp_clock::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::path::PerPath;
 /// `beta` in units of `BICTCP_BETA_SCALE`: the fraction of the window that remains after a loss.
 const BETA: u64 = 717;
 const BETA_SCALE: u64 = 1024;
-/// `bic_scale`, C: 41 / 1024 for an RTT of 100 ms, of which there are ten per second.
+/// `cube_rtt_scale`: C in units of 1/1024, so C = 410/1024 = 0.4. Linux's `bic_scale` is 41.
 const CUBE_SCALE: u64 = 41 * 10;
 /// Times on the curve are in units of 1/1024 s.
 const SHIFT: u32 = 10;

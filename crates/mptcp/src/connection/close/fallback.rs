@@ -57,8 +57,8 @@ impl Connection {
         self.is_initial(id) && only && !retransmitted && self.recv.early().is_empty()
     }
 
-    /// Whether the peer has sent the same data twice on a subflow. The next data on it may then not be the next data of
-    /// the stream.
+    /// Whether the peer has sent the same data under two subflow sequence numbers (a data-level retransmission). The
+    /// next data on the subflow may then not be the next data of the stream.
     fn peer_has_retransmitted(&self, id: usize, unmapped: &[Bytes]) -> bool {
         let subflow = &self.subflows[id];
         let receiver = subflow.receiver();
@@ -116,7 +116,7 @@ impl Connection {
             }
             return;
         }
-        // A peer that has fallen back would append further data to its stream.
+        // A peer that has fallen back appends all data on such a subflow to its stream, so the subflow is reset.
         if self.negotiation.is_multipath() {
             for id in 0..self.subflows.len() {
                 if self.subflows[id].scheduling().options_stripped && self.subflows[id].is_synchronised() {
@@ -155,15 +155,15 @@ impl Connection {
         }
         self.send.leave_to_subflow();
         self.take_plain_window(id);
-        // Data that the subflow has had acknowledged is delivered.
+        // Data acknowledged on the subflow is delivered.
         self.acknowledge_plainly(now, id);
         Ok(())
     }
 
     /// Queries the peer before data is retransmitted at the data level on the only subflow, and returns `true` while
-    /// the answer is open. A retransmission has new subflow numbers. A peer behind a middlebox that hides the mapping
-    /// would append it to its stream (RFC 8684 section 3.7). A DATA_ACK in the answer shows that the data is missing
-    /// and that options pass.
+    /// the answer is open. A data-level retransmission has new subflow sequence numbers. A peer behind a middlebox that
+    /// hides the mapping would therefore append it to the stream (RFC 8684 section 3.7). An answer with a DATA_ACK that
+    /// does not cover the data shows that the data is missing and that options pass.
     pub(crate) fn queries_before_reinjecting(&mut self) -> bool {
         if self.negotiation.receipt_query() == ReceiptQuery::Answered || !self.may_fall_back(0, &[]) {
             return false;

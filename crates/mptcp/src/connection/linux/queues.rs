@@ -105,7 +105,8 @@ impl Connection {
     }
 
     /// Assigns data to subflows while the scheduler returns one. Returns whether the peer's window blocks data. The
-    /// kernel detects that after it has put a buffer into a subflow's queue, which `tries` requests.
+    /// kernel puts a buffer into a subflow's queue before it checks the window, and then removes the buffer. `tries`
+    /// requests the side effects of this (`note_queued_data`).
     fn fill_queues(&mut self, now: Instant, mut tries: bool) -> bool {
         let mut candidates = self.scheduler.take_candidates();
         let mut closed = false;
@@ -192,7 +193,7 @@ impl Connection {
     }
 
     /// Lists the subflows that may get data (`mptcp_subflow_get_send`): no stale ones, and backups only if there is no
-    /// other. Timeouts do not count.
+    /// other. A subflow after a timeout is listed too.
     fn find_active(&self, now: Instant, found: &mut Vec<Candidate>) {
         found.clear();
         let is_backup =

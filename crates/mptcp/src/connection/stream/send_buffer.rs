@@ -38,7 +38,7 @@ pub(crate) struct SendBuffer {
     reinjections: BTreeSet<u64>,
     /// The offset after the last small segment.
     small_segment_end: u64,
-    /// The offset after data that a SYN carried without being acknowledged.
+    /// The offset after data that a SYN carried and the SYN/ACK did not acknowledge.
     syn_end: u64,
     /// The largest offset that the peer's window permits.
     edge: u64,
@@ -146,8 +146,8 @@ impl SendBuffer {
         self.small_segment_end > self.una
     }
 
-    /// Notes that the segment cut last, from offset `start`, is small. Returns whether it counts: retransmitted SYN
-    /// data does not, as in Linux (net/ipv4/tcp_output.c, `tcp_minshall_update`).
+    /// Notes that the segment cut last, from offset `start`, is small. Returns whether it is noted: retransmitted SYN
+    /// data is not, as in Linux (net/ipv4/tcp_output.c, `tcp_minshall_update`).
     pub(crate) fn note_small(&mut self, start: u64) -> bool {
         let counts = start >= self.syn_end;
         if counts {
@@ -156,8 +156,8 @@ impl SendBuffer {
         counts
     }
 
-    /// Whether too many small chunks are in flight to cut more. Otherwise a peer that opens its window byte by byte
-    /// would cost a chunk for each byte.
+    /// Whether too many small chunks are in flight to cut more. Without this limit, a peer that opens its window byte
+    /// by byte would cause one chunk per byte.
     pub(crate) fn has_many_small_chunks(&self, mss: u64) -> bool {
         self.flight.len() as u64 > MAX_SMALL_CHUNKS + 2 * (self.next - self.una) / mss.max(1)
     }
@@ -368,7 +368,7 @@ pub(crate) struct Chunk {
     carriers: u64,
     /// The chunk waits for reinjection.
     queued: bool,
-    /// The first mapping.
+    /// The position in the stream of the subflow that sent the chunk first.
     first_mapping: SubflowMapping,
     /// The mappings of reinjections.
     later_mappings: Vec<SubflowMapping>,
@@ -456,7 +456,7 @@ pub(crate) fn carrier(slot: usize) -> u64 {
     1 << (slot % SubflowId::SLOTS)
 }
 
-/// The end of a write that affects segments.
+/// The end of a write: a segment that ends there gets PSH.
 #[derive(Clone, Copy, Debug)]
 struct End {
     at: u64,
@@ -497,7 +497,7 @@ impl WriteEnds {
         !self.ends.is_empty() && self.ends.binary_search_by_key(&at, |end| end.at).is_ok()
     }
 
-    /// The first end of a record after an offset.
+    /// The first offset after `offset` at which a write with MSG_EOR ended.
     #[inline(always)]
     pub(crate) fn next_record_end(&self, offset: u64) -> Option<u64> {
         if self.ends.is_empty() {

@@ -42,7 +42,7 @@ impl Connection {
         }
         if self.timers.take_data_timeout(now) {
             self.fall_back_if_stripped(now);
-            // Without a subflow there can be no answer; the orphan timer applies.
+            // Without a subflow no answer can arrive. The no-subflow timer below then ends the connection.
             let has_subflow = self.subflows.iter().any(|subflow| subflow.is_synchronised());
             if self.config.linux_stack.has_data_level_timer() && self.negotiation.is_multipath() {
                 // Linux would retry forever. This stack limits how long it holds the data.
@@ -57,8 +57,8 @@ impl Connection {
                 || self.timers.count_queries(self.negotiation.receipt_query() == ReceiptQuery::Asked)
                     > MAX_TIMEOUTS
             {
-                // Every subflow has its data acknowledged or cannot send. The peer is silent, or its DATA_ACK does not
-                // cover the data despite a query: R2 of RFC 9293 section 3.8.3 at the data level.
+                // On every subflow, all data is acknowledged, or the subflow cannot send. The peer is silent, or its
+                // DATA_ACK does not cover the data despite a query: R2 of RFC 9293 section 3.8.3 at the data level.
                 self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
             } else if self.negotiation.is_multipath() {
                 if !self.queries_before_reinjecting() {
@@ -68,7 +68,7 @@ impl Connection {
             }
         }
         if self.timers.process_data_fin(now) {
-            // While data is acknowledged, the DATA_FIN has to wait for it only.
+            // While DATA_ACKs advance, options pass, and the DATA_FIN only waits for earlier data.
             if self.send.una() == self.timers.data_fin_una() {
                 self.fall_back_if_stripped(now);
             }
@@ -135,7 +135,7 @@ impl Connection {
         // Reordering and loss cannot be distinguished here, so other subflows carry the data at once.
         self.reinject_outstanding(id);
         self.start_path_probes(now, id);
-        // The oldest data in flight has a DATA_ACK, and no more data follows. Such a subflow is closed after fewer
+        // If the oldest data in flight has a DATA_ACK and no more data follows, the subflow is closed after fewer
         // timeouts.
         let first = self.subflows[id].sender().board.queue.front();
         let arrived = first.is_some_and(|sent| sent.data + sent.payload.len() as u64 <= self.send.una());
