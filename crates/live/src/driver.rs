@@ -1,4 +1,4 @@
-//! The thread that drives an endpoint: packets and timers.
+//! The driver: a thread that runs an MPTCP endpoint on real packets and the system's clock.
 //!
 //! Owns the devices and the time. Sleeps in ppoll(2) until a packet, a deadline or a socket needs it. Never
 //! waits busily, and holds no lock while it sleeps, reads or writes. A packet that a device rejects is lost,

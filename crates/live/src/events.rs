@@ -1,4 +1,4 @@
-//! Event log of the connections of a driver.
+//! Event log of the connections of a driver, the thread that runs an endpoint.
 //!
 //! Owns the rows, up to a limit, so that memory stays bounded. Times are relative to the start of the driver.
 

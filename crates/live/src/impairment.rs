@@ -1,4 +1,4 @@
-//! Impairments at a device: loss, duplication and reordering of packets.
+//! Emulated loss, duplication, reordering and ECN marks of packets at a device of the endpoint.
 //!
 //! Owns the decisions, which depend only on a seed and on the order of packets. The only time is [`QUIET`]: a
 //! held packet without successors is released after it. With offload, one segment can be many frames.

@@ -1,4 +1,7 @@
-"""The output of `mptcplab run`: saved files, JSON and the summary, of every backend."""
+"""The output of `mptcplab run`: saved files, JSON and the summary, of every backend.
+
+A backend runs the flows: the simulator, Linux's sockets, or mptcplab's stack in real time.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Planted errors for every scenario of the studies. A verdict that survives all of them says little.
+"""Mutants: planted errors in the scenarios of the studies, such as another scheduler.
 
-Owns the mutants and the comparison of verdicts. Runs nothing; `runner` takes the change.
+A claim whose verdict no mutant changes says little about the protocol. Owns the mutants and the comparison of verdicts.
+Runs nothing; `runner` applies a mutant's change to each scenario.
 """
 
 from __future__ import annotations

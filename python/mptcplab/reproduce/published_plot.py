@@ -1,7 +1,7 @@
 """Your results together with the published values of the same experiment.
 
 Owns the grouping into curves: runs whose scenarios differ only in the value on the x axis. `published_values` turns a
-run into one point; the studies own the published values.
+run into one point; the studies (`mptcplab.studies`, one package per publication) own the published values.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A saved run as one point of published values.
+"""A saved run as a point next to the values of a publication.
 
 Owns the values by flow or over all flows, and the errors for missing columns. A transfer that did not end has no time
 and is counted separately. Draws nothing.

@@ -1,6 +1,7 @@
 """The report of a reproduction: one self-contained page with figures, claims and data.
 
-Owns files and HTML. Judges and computes nothing.
+A reproduction runs the experiments of published studies and gives a verdict, such as *holds*, on each claim. Owns files
+and HTML. Judges and computes nothing.
 """
 
 from __future__ import annotations

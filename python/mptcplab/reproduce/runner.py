@@ -1,6 +1,7 @@
 """Runs studies: all runs in one batch over all cores, then the judgement of each experiment.
 
-Owns the way from studies to outcomes. Writes nothing; see `report`.
+A study lists the experiments of one publication, and each experiment turns its runs into an outcome: figures, and
+claims with verdicts. Owns the steps from studies to outcomes. Writes nothing; see `report`.
 """
 
 from __future__ import annotations

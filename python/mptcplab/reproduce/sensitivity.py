@@ -1,6 +1,7 @@
-"""The planted errors that make claims fail: the record of `reproduce --mutate NAME --record FILE`.
+"""The planted errors that make claims of publications fail: the record of `reproduce --mutate NAME --record FILE`.
 
-Owns the file (studies/sensitivity.json) and its checks. Runs nothing; `mutants` has the errors.
+A claim that no error makes fail says little about the protocol. Owns the file (studies/sensitivity.json) and its
+checks. Runs nothing; `mutants` has the errors.
 """
 
 from __future__ import annotations

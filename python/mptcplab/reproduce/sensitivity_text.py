@@ -1,6 +1,6 @@
-"""The report on planted errors and other seeds: a table of errors and studies, and a line for each claim.
+"""How sensitive the verdicts on claims are to planted errors and other seeds, as text.
 
-Owns the text. `sensitivity` owns the record.
+Owns a table of errors and studies, and a line for each claim of a publication. `sensitivity` owns the record.
 """
 
 from __future__ import annotations

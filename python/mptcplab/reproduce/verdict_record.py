@@ -1,6 +1,7 @@
-"""The record of verdicts: recorded verdicts, differences, and checks of the agreed bounds.
+"""The record of verdicts: the results of testing the claims of the studies, and differences from earlier results.
 
-Owns the files of docs/verdicts and the comparison with studies/agreed.json. Runs and judges nothing.
+Owns the files of docs/verdicts, and the comparison of each claim's bounds with the agreed ones (studies/agreed.json),
+so that no bound is widened to fit a result. Runs and judges nothing.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Panels below a figure that show the limiting factors of its multipath flows on the same axis.
+"""Panels below a study's figure that show the limiting factors of its multipath flows on the same axis.
 
-Stacked shares of time over settings, a lane per path over time, and a bar per curve below a distribution. Owns the
-position and style of the panels. The contents are those of `limiting_factors` and of events.
+A limiting factor is the reason why a flow does not send faster. The panels show stacked shares of time over settings, a
+lane per path over time, or a bar per curve below a distribution. Owns the position and style of the panels. The
+contents are those of `limiting_factors` and of events.
 """
 
 from __future__ import annotations

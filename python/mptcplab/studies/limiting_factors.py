@@ -1,7 +1,8 @@
-"""Limiting factors of the multipath flows of a figure: shares of time along its x axis, and sentences.
+"""Limiting factors of the multipath flows of a study's figure: shares of time along its x axis, and sentences.
 
-Owns the means over flows and seeds, and the sentences. The shares are the core's (`limit_*` of docs/results.md), so
-nothing is run for them. Without shares there are no sentences. `limiting_factor_panels` draws them.
+A limiting factor is the reason why a flow does not send faster, such as the receive window or random loss. Owns the
+means over flows and seeds, and the sentences. The shares are the core's (`limit_*` of docs/results.md), so nothing is
+run for them. Without shares there are no sentences. `limiting_factor_panels` draws them.
 """
 
 from __future__ import annotations

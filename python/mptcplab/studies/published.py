@@ -1,7 +1,8 @@
 """Published values that can be drawn: points, levels, ranges and positions.
 
-Owns their form, their drawing, and the mark by which a scenario names its experiment. The figures of the studies and
-`mptcplab plot --published` draw the same values. Statements without numbers are not included.
+A study re-examines one publication; these are the numbers of its figures and text. Owns their form, their drawing, and
+the mark by which a scenario names its experiment. The figures of the studies and `mptcplab plot --published` draw the
+same values. Statements without numbers are not included.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Checks summaries against samples, over generated scenarios of all types with events.
+"""Checks the text of run summaries against samples, over generated scenarios of all types with events.
 
-Owns the generation and the checks. Each check compares a statement with a measurement that it was not derived from.
+Owns the generation and the checks. Each check compares a statement of the text with a measurement that it was not
+derived from.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Measures policies and plain TCP over each path of generated networks.
+"""Measures policies, and plain TCP over each path, on generated networks.
 
-Owns the jobs, the definition of the best path, and the ratios. Never generates a network, never prints.
+A policy is a set of flow keys, such as a controller and a scheduler. The best path is the one with the highest goodput
+of plain TCP. Owns the jobs, the definition of the best path, and the ratios. Never generates a network, never prints.
 """
 
 from __future__ import annotations

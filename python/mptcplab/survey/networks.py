@@ -1,7 +1,7 @@
-"""Generated networks of a described distribution.
+"""Generated networks for surveys, which compare MPTCP with plain TCP over its best path.
 
-Owns the network and the distribution. A network is a function of (seed, number, type), the same on every machine. Never
-runs anything.
+Owns the network and its distribution, by type (`KINDS`). A network is a function of (seed, number, type), the same on
+every machine. Never runs anything.
 """
 
 from __future__ import annotations

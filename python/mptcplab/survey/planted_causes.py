@@ -1,6 +1,7 @@
-"""Scenarios with one planted cause, and whether `why` names it first: the test of `reasons` and `why`.
+"""Scenarios with one planted cause of low goodput, such as a small queue: the test of `reasons` and `mptcplab why`.
 
-Owns the generation, and the rule for a planted cause: the scenario without it must be faster.
+`why` names the limiting factors of a flow; here it must name the planted one first. Owns the generation, and the rule
+for a planted cause: the scenario without it must be faster.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Bottlenecks shared with other flows: MPTCP's share, and RFC 6356's three goals.
+"""Bottlenecks shared with other flows: MPTCP's share, and RFC 6356's three goals, by policy.
 
-Owns the generated bottlenecks, the jobs, and the ratios. Never prints.
+A policy is a set of flow keys, such as a controller and a scheduler. The share is MPTCP's goodput relative to the mean
+of the competing flows. Owns the generated bottlenecks, the jobs, and the ratios. Never prints.
 """
 
 from __future__ import annotations

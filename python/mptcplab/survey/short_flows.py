@@ -1,7 +1,8 @@
 """Short flows over generated networks: completion times of files and latencies of blocks, compared with plain TCP.
 
-Owns the jobs, the times and their ratios. Files are compared with TCP over the path that their connection starts on,
-long files with the best path too, blocks with the best path. Never generates a network, never prints.
+A load is a file, or blocks that are written at a rate; a policy is a set of flow keys. Files are compared with TCP over
+the path that their connection starts on, long files with the best path too, blocks with the best path. Owns the jobs,
+the times and their ratios. Never generates a network, never prints.
 """
 
 from __future__ import annotations

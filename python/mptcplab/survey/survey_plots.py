@@ -1,4 +1,4 @@
-"""Figures of a survey: the distribution of the distance from plain TCP, including the rarest networks.
+"""Figures of a survey: the distribution over networks of MPTCP's goodput relative to plain TCP.
 
 Owns the curves. The axis shows one network in ten thousand as well as the median. The style is that of `figure_style`.
 Never runs anything.

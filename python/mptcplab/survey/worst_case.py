@@ -1,4 +1,4 @@
-"""A search for the network where a policy is worst.
+"""A search for the network on which a policy, a set of flow keys, is slowest relative to plain TCP over the best path.
 
 The search starts with generated networks and changes the worst one, in steps that shrink without success. A network
 counts only if its upper bound is above 0.85 of the best path. The minimum of many noisy means is biased, so each

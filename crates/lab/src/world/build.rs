@@ -1,4 +1,5 @@
-//! Construction of a world from a scenario: nodes, links, addresses, endpoints, flows, events.
+//! Construction of a world, the running simulation, from a scenario: nodes, links, addresses, endpoints, flows,
+//! events.
 
 mod lookup;
 mod queues;

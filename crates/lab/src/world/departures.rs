@@ -1,4 +1,4 @@
-//! Departures from the local queues of hosts, and the datagrams that they release.
+//! Departures of frames from the local queues of hosts, and the datagrams that hosts then send.
 
 use mptcp::congestion::Departure;
 use mptcp_clock::{Duration, Instant};

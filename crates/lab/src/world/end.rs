@@ -1,4 +1,4 @@
-//! Early ends of a run.
+//! Early ends of a run that exceeds the limits of its scenario.
 //!
 //! Owns the limits during a run. The estimate was checked against the same limits before. These checks cover
 //! wrong estimates and changes of paths.

@@ -1,4 +1,4 @@
-//! A host of the scenario: an endpoint, and the links of its interfaces.
+//! A host of the scenario: an MPTCP endpoint, and the links of its interfaces.
 
 use std::net::{IpAddr, Ipv4Addr};
 

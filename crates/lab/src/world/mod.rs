@@ -1,4 +1,4 @@
-//! A running scenario: hosts on links, flows on hosts, one virtual clock.
+//! The world: a running scenario with hosts on links, flows on hosts, and one virtual clock.
 //!
 //! Owns the run. The only module in which `mptcp` meets `netsim`: it moves segments between endpoints and
 //! links, and advances the time of both. Implements neither.

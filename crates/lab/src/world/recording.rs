@@ -1,4 +1,4 @@
-//! Writes the packets of a run to captures.
+//! Writes the packets of a run to capture files.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! A step of a host: applications, segments, timer.
+//! One step of a host: applications write and read, the endpoint sends segments, and its timer is set.
 //!
 //! Owns the transfer of segments from an endpoint to a link.
 

@@ -1,4 +1,4 @@
-//! Updates the path accounts after a step of a host.
+//! Updates the accounts of the subflows' time, by limiting cause, after a step of a host.
 //!
 //! Owns the order: full buffers first, then the events of links since then.
 

@@ -1,6 +1,7 @@
-//! Observation of a run.
+//! Observation of a run: recorded events, and shares of limits.
 //!
-//! Owns the setup of observers, and the shares of limits. A run without observers has none.
+//! Owns the setup of observers, which endpoints and links call. A run without observers has no shares of
+//! limits.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,4 +1,4 @@
-"""`mptcplab analyse`: tables by interface and in total (mp-analyze)."""
+"""`mptcplab analyse`: tables by interface and in total, as mp-analyze of the UCL report (2013)."""
 
 from __future__ import annotations
 

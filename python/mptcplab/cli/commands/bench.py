@@ -1,4 +1,4 @@
-"""`mptcplab bench`: the standard benchmarks, in the simulator and on real packets."""
+"""`mptcplab bench`: measures the speed of the simulator, and of stacks on real packets."""
 
 from __future__ import annotations
 

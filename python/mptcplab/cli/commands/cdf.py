@@ -1,4 +1,4 @@
-"""`mptcplab cdf`: draws distributions of a metric by interface (mp-cdf)."""
+"""`mptcplab cdf`: draws distributions of a metric by interface, as mp-cdf of the UCL report (2013)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mptcplab group`: groups results by shared values and merges each group (mp-gather)."""
+"""`mptcplab group`: groups results by shared values and merges each group, as mp-gather of the UCL report (2013)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mptcplab list`: the published studies."""
+"""`mptcplab list`: the published studies, each a publication whose experiments mptcplab can repeat."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mptcplab merge`: merges several results into one (mp-merge)."""
+"""`mptcplab merge`: merges several results into one, as mp-merge of the UCL report (2013)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mptcplab new`: creates a crate with a policy of your own."""
+"""`mptcplab new`: creates a Rust crate with your own policy, a scheduler or congestion controller."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mptcplab plot`: draws metrics of a result over time (mp-plot)."""
+"""`mptcplab plot`: draws metrics of a result over time, as mp-plot of the UCL report (2013)."""
 
 from __future__ import annotations
 

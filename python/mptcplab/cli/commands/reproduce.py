@@ -1,4 +1,7 @@
-"""`mptcplab reproduce`: runs the published studies and checks their claims."""
+"""`mptcplab reproduce`: runs the published studies and checks their claims.
+
+A study repeats the experiments of one publication. Each claim of the publication gets a verdict, such as *holds*.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mptcplab select`: distributions of all interfaces on a channel or of a name (mp-set)."""
+"""`mptcplab select`: distributions of all interfaces on a channel or of a name, as mp-set of the UCL report (2013)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`mptcplab study`: shows an experiment of a published study, or writes its scenario files."""
+"""`mptcplab study`: shows an experiment of a published study, or writes its scenario files.
+
+A study repeats the experiments of one publication.
+"""
 
 from __future__ import annotations
 

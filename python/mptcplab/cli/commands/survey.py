@@ -1,4 +1,4 @@
-"""`mptcplab survey`: compares MPTCP with its best path on generated networks."""
+"""`mptcplab survey`: compares MPTCP with plain TCP over its best path on generated networks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`mptcplab udp-interference`: UDP over one interface, and over a second one in every other period (mp-int)."""
+"""`mptcplab udp-interference`: UDP over one interface, and over a second one in every other period.
+
+The test is mp-int of the UCL report (2013).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`mptcplab validate`: compares the simulator with the kernel."""
+"""`mptcplab validate`: compares the simulator with the kernel's MPTCP on the same scenarios."""
 
 from __future__ import annotations
 

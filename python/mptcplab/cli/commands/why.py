@@ -1,4 +1,4 @@
-"""`mptcplab why`: compares a flow with its best path, and tests changes."""
+"""`mptcplab why`: compares a flow with plain TCP on its best path, names limiting factors, and tests changes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-//! The account of one subflow: the use of the time of its path.
+//! The account of one subflow: the time of its path by cause, from use of the link to reasons for not using it.
 //!
-//! Owns the totals. Between two reports of the sender, only the network changes, so each interval is settled
-//! at its end.
+//! Owns the totals. Between two reports of the sender on its limits, only the network changes, so each interval
+//! is settled at its end.
 
 use mptcp::observe::PathLimit;
 use mptcp_clock::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Airtime of the frames of a flow in WiFi cells.
+//! Airtime of the frames of a flow in WiFi cells: the time for which they occupy the channel.
 //!
 //! Owns one sum. Airtime of other flows is cross traffic.
 

@@ -1,4 +1,4 @@
-//! Causes to which the capacity of a path is attributed.
+//! Causes for which a path's capacity was used by a flow or not used.
 //!
 //! Owns the names. A cause combines the state of the simulated network and of the sender.
 //! [`mptcp::observe::PathLimit`] is the view of the sender alone.

@@ -1,7 +1,8 @@
-//! Attribution of the capacity of each path of each flow, by the state of the simulated links.
+//! Attribution: shares of each path's capacity, by cause: used by the flow, or the reason why not.
 //!
-//! Owns the accounts, the routes, and the shares in summaries. A sender can only estimate queues and causes of
-//! loss; here they are known. Only observed runs have an attribution, which never affects the run.
+//! Causes come from the state of the simulated links, because a sender can only estimate queues and causes of
+//! loss. Owns the accounts (totals of a subflow by cause), the routes, and the shares in summaries. Only
+//! observed runs, which record events, have an attribution. It never affects the run.
 
 mod account;
 mod acks;

@@ -1,6 +1,7 @@
-//! Pending events of the observers.
+//! Events of an instant that the attribution of capacity has not handled yet.
 //!
-//! Owns the queue. Observers are called in the middle of a network call, and cannot access the network.
+//! Owns the queue. Endpoints and links call their observers in the middle of a network call, when the observers
+//! cannot access the network. So the events wait here until the call ends.
 
 use std::collections::BTreeMap;
 

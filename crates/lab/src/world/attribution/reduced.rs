@@ -1,4 +1,4 @@
-//! Causes of window reductions.
+//! Causes of reductions of the congestion window.
 //!
 //! Owns the priority of causes. The simulator knows the cause of each drop. Without a drop, the cause is one
 //! of these: acknowledgements were lost or late, segments were reordered, or the delay changed.

@@ -1,4 +1,4 @@
-//! The directions that the data of a path takes, and their current state.
+//! The route of a path's data: the link directions that it takes, and their current state.
 //!
 //! Owns a list of directions. Never changes the network.
 

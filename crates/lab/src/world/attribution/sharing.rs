@@ -1,6 +1,6 @@
-//! The flows that share a direction, and their use of it.
+//! The flows that share a direction of a link, and their use of it.
 //!
-//! Stateless: routes and accounts belong to the attribution.
+//! Stateless: routes, and accounts of the subflows' time, belong to the attribution.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
-//! Updates intervals without data.
+//! Updates the intervals in which no data arrives at a waiting application.
 //!
-//! Stateless: [`Attribution`] has the accounts, and [`super::silence`] the intervals.
+//! Stateless: [`Attribution`] has the accounts of the subflows' time, and [`super::silence`] the intervals.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Notification of hosts about their local queues.
+//! Selects the hosts that are notified of departures from their local queues, the queues of their interfaces.
 
 use mptcp::InterfaceId;
 use netsim::LinkId;
