@@ -1,4 +1,4 @@
-//! A histogram of durations.
+//! A histogram of durations, for the lateness of packets.
 //!
 //! Owns the counts. Values are accurate to 3%, the maximum is exact.
 

@@ -1,9 +1,9 @@
 //! Scenarios on real packets: simulated links between network devices, in real time.
 //!
-//! Owns the transfer of packets between devices and the network. `netsim` implements links, and `mptcp-lab`
-//! the meaning of scenarios. [`Emulation`] has neither clock nor devices, so tests run it in virtual time;
-//! [`Driver`] adds both. Two modules run flows: [`kernel`] on Linux's sockets, [`wire`] on mptcplab's stack inside this
-//! process. Never creates namespaces, addresses or routes: [`Plan`] lists those that are needed.
+//! Owns the transfer of packets between devices and the network. `netsim` implements links, and `mptcp-lab` the
+//! meaning of scenarios. [`Emulation`] has neither clock nor devices, so tests run it in virtual time;
+//! [`Driver`] adds both. Two modules run flows: [`kernel`] on Linux's sockets, [`wire`] on mptcplab's stack
+//! inside this process. Never creates namespaces, addresses or routes: [`Plan`] lists those that are needed.
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 

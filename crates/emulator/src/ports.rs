@@ -1,4 +1,4 @@
-//! Mapping between attachments and the devices of the plan.
+//! Mapping between attachments, the links to a host, and the devices of the plan.
 //!
 //! Owns the tables. A host that is attached as a whole selects the device by the destination of the packet, as
 //! a routing kernel does.

@@ -1,4 +1,4 @@
-//! The accuracy check of a run.
+//! The verdict on a run: whether the emulation was on time, so that its results are accurate.
 //!
 //! Owns the limits. Lateness adds to delays, and a long stall looks like loss to a stack.
 

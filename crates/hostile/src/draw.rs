@@ -1,4 +1,4 @@
-//! Reads choices from bytes of a fuzzer or a seed.
+//! Reads the choices of a case, a random attack, from bytes of a fuzzer or a seed.
 //!
 //! Owns the conversion of bytes to numbers. After the last byte, every choice is the first one, so each prefix of a
 //! case is a case.

@@ -1,9 +1,9 @@
 //! A malicious peer that knows the keys, for tests of the endpoint.
 //!
 //! Owns a scripted peer that sends valid MPTCP in every state and deviates on demand ([`peer`]), named attacks
-//! ([`attacks`]) and random cases ([`arena`]). Also owns the metering of memory and work ([`meter`]) and the host's
-//! budgets ([`budget`]). Tests, the fuzz target `endpoint` and the programs in `examples/` share it. Never part of a
-//! release, and never accesses the host's internals.
+//! ([`attacks`]) and random cases ([`arena`]). The host is the endpoint under attack. Also owns the metering of memory
+//! and work ([`meter`]) and the host's budgets ([`budget`]). Tests, the fuzz target `endpoint` and the programs in
+//! `examples/` share it. Never part of a release, and never accesses the host's internals.
 //!
 //! ```text
 //! cargo test -p mptcp-hostile                              the corpus, and 2,000 random cases

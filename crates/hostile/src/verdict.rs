@@ -1,4 +1,4 @@
-//! The result of a case, and the smallest case with the same failure.
+//! The result of a case, a random attack, and the smallest case with the same failure.
 //!
 //! Owns the catching of panics and the classes of failures. Two failures of a class differ only in numbers.
 

@@ -298,7 +298,7 @@ pub struct FlowSummary {
     /// subflow. Linux counts bytes when it queues them, and skips those that are acknowledged before their
     /// turn.
     pub reinjected: u64,
-    /// The part of `reinjected` due to M1.
+    /// The part of `reinjected` due to opportunistic retransmission (M1).
     pub opportunistic: u64,
     /// Window reductions by M2 over the whole run, since a reduction during the warm-up affects the time
     /// after it.

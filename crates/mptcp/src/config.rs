@@ -132,7 +132,7 @@ pub struct Config {
     pub scheduler: Factory<dyn Scheduler>,
     /// Path manager.
     pub path_manager: Factory<dyn PathManager>,
-    /// Mechanisms M1 to M4.
+    /// Opportunistic retransmission, penalisation, buffer autotuning and cwnd capping (M1 to M4).
     pub mechanisms: Mechanisms,
     /// Receive buffer of the connection, bytes; also the maximum receive window.
     pub receive_buffer: u64,

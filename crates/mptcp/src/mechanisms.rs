@@ -1,4 +1,5 @@
-//! The mechanisms M1 to M4 and their variants.
+//! The mechanisms M1 to M4 of Raiciu et al. (NSDI 2012) and their variants: opportunistic retransmission, penalisation,
+//! buffer autotuning and cwnd capping.
 //!
 //! Owns the switches. Never acts on them.
 

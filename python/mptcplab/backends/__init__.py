@@ -1,1 +1,1 @@
-"""Scenarios in real time: on the Linux kernel, and on this stack."""
+"""Backends, which run the flows of a scenario in real time: on the Linux kernel, and on mptcplab's stack."""

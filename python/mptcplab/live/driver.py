@@ -59,7 +59,7 @@ class Config:
     scheduler: str = "ontime"
     """One of `policy_names()["scheduler"]`."""
     opportunistic_retransmission: bool = True
-    """M1: when the window is full, resend its oldest data on a faster subflow."""
+    """Opportunistic retransmission (M1): when the window is full, resend its oldest data on a faster subflow."""
     penalisation: bool = False
     """M2: halve the window of the subflow that blocks the connection."""
     autotuning: bool = False

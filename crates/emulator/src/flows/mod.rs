@@ -1,8 +1,8 @@
 //! The flows of a scenario on sockets: sending, receiving, counting and sampling.
 //!
-//! Owns the common part of both back ends. `transfer` moves bytes, `tally` counts them, `watch` samples a
-//! connection, `course` runs all samples, `summary` creates the tables of the simulator. Knows no sockets:
-//! `kernel` and `wire` open, read, write and query them.
+//! Owns the common part of both back ends, Linux's sockets (`kernel`) and mptcplab's stack (`wire`). `transfer`
+//! moves bytes, `tally` counts them, `watch` samples a connection, `course` runs all samples, `summary` creates
+//! the tables of the simulator. Knows no sockets: `kernel` and `wire` open, read, write and query them.
 
 pub(crate) mod course;
 pub(crate) mod report;

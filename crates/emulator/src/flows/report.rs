@@ -1,6 +1,6 @@
 //! Results of a run on sockets.
 //!
-//! Owns the values only; the back ends fill them.
+//! Owns the values only; the back ends (`kernel`, `wire`) fill them.
 
 use mptcp_lab::measurements::Measurements;
 

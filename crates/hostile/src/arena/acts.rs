@@ -1,4 +1,4 @@
-//! Random actions of the victim's application, all of them correct.
+//! Random actions of the application on the attacked host (the victim), all of them correct.
 //!
 //! Owns the choice of calls on the endpoint: data, options, closes, subflows and interfaces. Never sends packets
 //! itself.

@@ -1,4 +1,4 @@
-//! Random addresses, subflows and stray segments for the peer.
+//! Random addresses, subflows and stray segments for the attacking peer.
 //!
 //! Owns the choices; sends nothing.
 

@@ -1,4 +1,4 @@
-//! Ends a case and checks that nothing is left.
+//! Ends a case, a random attack on a host, and checks that nothing is left.
 //!
 //! The application closes everything, waits for 80 minutes, aborts the rest, and waits for two days. Then no connection
 //! and no memory may be left.

@@ -1,4 +1,4 @@
-//! Passes segments between the peer and the host, and events to the application.
+//! Passes segments between the attacking peer and the attacked host, and events to the host's application.
 //!
 //! Owns two checks after each packet: the host sends a bounded number of segments, and memory is within the budget.
 

@@ -1,4 +1,4 @@
-//! An honest neighbour that exchanges data with the victim over its own interface.
+//! An honest neighbour that exchanges data with the attacked host (the victim) over its own interface.
 //!
 //! Owns its connection, its two streams and the check of every byte. No attack targets it, and no attack may disturb
 //! it.

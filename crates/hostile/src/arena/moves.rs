@@ -1,4 +1,4 @@
-//! Regular actions of the peer: connects, joins, answers, data, closes, and changes of its own settings.
+//! Regular actions of the attacking peer: connects, joins, answers, data, closes, and changes of its own settings.
 //!
 //! Owns the choice of actions. Each segment is valid for the peer's state, but may arrive at an unexpected time.
 

@@ -1,4 +1,4 @@
-//! Random settings of a case: the host's configuration, its addresses, and the start time.
+//! Random settings of a case, one simulated attack: the host's configuration, its addresses, and the start time.
 //!
 //! Owns the choices; runs nothing.
 

@@ -1,4 +1,4 @@
-//! The peer's state of a subflow and of its connection.
+//! The attacking peer's state of a subflow and of its connection.
 //!
 //! Owns sequence numbers, keys and windows from the host's segments. Never creates segments.
 

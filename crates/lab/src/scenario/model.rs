@@ -106,7 +106,7 @@ pub struct Flow {
     pub scheduler: Policy<dyn Scheduler>,
     /// The path manager.
     pub path_manager: Policy<dyn PathManager>,
-    /// Mechanisms M1 to M4.
+    /// Opportunistic retransmission, penalisation, buffer autotuning and cwnd capping (M1 to M4).
     pub mechanisms: Mechanisms,
     /// Queueing and reinjection.
     pub waiting: Waiting,

@@ -75,9 +75,9 @@ pub struct ConnectionInfo {
     pub peer_window: u64,
     /// Bytes reinjected on another subflow.
     pub reinjected_bytes: u64,
-    /// Bytes of them that M1 reinjected.
+    /// Bytes of them that opportunistic retransmission (M1) reinjected.
     pub opportunistic_bytes: u64,
-    /// The number of window reductions by M2.
+    /// The number of window reductions by penalisation (M2).
     pub penalties: u64,
     /// The time under each limit.
     pub limits: [(Limit, Duration); 8],

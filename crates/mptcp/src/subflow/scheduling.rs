@@ -6,7 +6,7 @@ use mptcp_clock::Instant;
 
 use crate::subflow::state::Probation;
 
-/// The progress of M1's search for chunks that arrive sooner on a subflow.
+/// The progress of the search by opportunistic retransmission (M1) for chunks that arrive sooner on a subflow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScanPosition {
     /// The data offset up to which the search has come, and the time of its start.

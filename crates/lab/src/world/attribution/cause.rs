@@ -41,7 +41,7 @@ pub(in crate::world) enum Cause {
     Window,
     /// The window would have filled the link without queueing delay and drops of its acknowledgements.
     AckQueue,
-    /// M2 had halved the window.
+    /// Penalisation (M2) had halved the window.
     Penalty,
     /// The receive window was full, with the oldest data on this path.
     ReceiveWindow,

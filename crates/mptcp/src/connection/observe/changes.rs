@@ -87,7 +87,7 @@ impl Connection {
         self.tell(now, slot, event, None);
     }
 
-    /// Reports that M2 has halved the window of `slow` from `before`, because `fast` was blocked.
+    /// Reports that penalisation (M2) has halved the window of `slow` from `before`, because `fast` was blocked.
     #[cold]
     pub(crate) fn observe_penalty(&mut self, now: Instant, slow: usize, fast: usize, before: u64) {
         let path = &self.congestion.paths[slow];

@@ -35,7 +35,7 @@ pub(crate) struct SubflowSnapshot {
     undone: u64,
     reductions: u64,
     reinjected: u64,
-    /// The window reduction by M2, and losses since then.
+    /// The window reduction by penalisation (M2), and losses since then.
     penalised: Option<PenaltyRecord>,
     clock: PathClock,
     blamed: Duration,

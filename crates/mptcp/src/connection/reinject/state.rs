@@ -21,7 +21,7 @@ impl ReinjectionState {
         self.reinjected += bytes;
     }
 
-    /// Counts `bytes` that M1 reinjects because they are late or block a window.
+    /// Counts `bytes` that opportunistic retransmission (M1) reinjects because they are late or block a window.
     pub(crate) fn on_opportunistic(&mut self, bytes: u64) {
         self.opportunistic += bytes;
     }

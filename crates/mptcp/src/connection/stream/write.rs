@@ -1,7 +1,7 @@
 //! Writes of the application, the size of the send buffer, and the PSH flag.
 //!
-//! Owns the size of the send buffer: configured, tuned (M3) or as in Linux. It also decides which segments are pushed
-//! (RFC 9293 section 3.9.1.2). Never stores the bytes (`send_buffer`).
+//! Owns the size of the send buffer: configured, autotuned (mechanism M3) or as in Linux. It also decides which
+//! segments are pushed (RFC 9293 section 3.9.1.2). Never stores the bytes (`send_buffer`).
 
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};

@@ -34,7 +34,7 @@ pub(crate) struct Timers {
     rejoin: Instant,
     /// The first of these three and of `data_fin`, which change rarely.
     slow_timers: Instant,
-    /// The time at which pacing ends, or at which M1 or the scheduler runs again.
+    /// The time at which pacing ends, or at which opportunistic retransmission (M1) or the scheduler runs again.
     wake: Instant,
     /// The time at which corked data is sent.
     cork: Instant,
