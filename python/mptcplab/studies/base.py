@@ -60,7 +60,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Fact:
-    """A statement of a source, compared with measurements."""
+    """A claim of a publication or of mptcplab, with the verdict on it and the measurements that decide it."""
 
     study: str
     experiment: str
@@ -131,7 +131,7 @@ class Point:
 
 @dataclass
 class Outcome:
-    """The outcome of an experiment."""
+    """The outcome of an experiment: claims with verdicts, and figures."""
 
     facts: list[Fact] = field(default_factory=list)
     pictures: list[Picture] = field(default_factory=list)
@@ -196,7 +196,7 @@ class Measured:
 
 
 class Experiment(ABC):
-    """One experiment of a study."""
+    """One experiment of a study: its runs, and the verdicts on its claims."""
 
     study: str
     name: str
@@ -266,7 +266,7 @@ def listed(checks: Sequence[Check]) -> str:
 
 @dataclass(frozen=True)
 class Assumption:
-    """A setting that the source does not specify, and the chosen value."""
+    """A setting that the publication does not specify, and the chosen value."""
 
     what: str
     taken: str
@@ -277,7 +277,7 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Study:
-    """A published study."""
+    """A study: the experiments that re-examine one publication."""
 
     name: str
     letter: str
@@ -291,9 +291,8 @@ class Study:
     reproduces: str = ""
     """The paper that the authors reproduced, if any."""
     short_blocks: bool = False
-    """Whether the three blocks of seeds of `full` use the grids and lengths of `default`, and longer runs decide.
-
-    For fast links whose ten minutes take seconds, thousands of times.
+    """Whether `full` judges long runs, as long as the publication's. Its three blocks of seeds then use the shorter
+    runs of `default`, because ten minutes on a fast link take long to simulate.
     """
 
     @property

@@ -60,7 +60,7 @@ Claims = Iterator["Claim"]
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim that theory decides."""
+    """A claim that an RFC, a formula or a scenario value decides."""
 
     fact: str
     statement: str
@@ -204,7 +204,7 @@ def _goodput(run: Run) -> float:
 
 
 def flow(name: str, paths: Mapping[str, Path], keys: Mapping[str, Any], *, seconds: int = 60) -> Scenario:
-    """One flow of the stack of that time over paths; excludes 10 s."""
+    """One flow over paths, with the stack of the publication's time; excludes 10 s."""
     more: dict[str, Any] = {**LINUX_2013, "rcvbuf": "4MB", "sndbuf": "4MB", **keys}
     return Scenario(
         defaults=AS_STUDIED,
@@ -252,7 +252,7 @@ def longest_queue(
 
 
 def repeated(measured: Measured, bound: Bound, *key: str | float) -> Check:
-    """Data that M1 retransmitted for all flows, in every run, kB."""
+    """Data that opportunistic retransmission (M1) sent, for all flows in every run, kB."""
 
     def value(run: Run) -> float:
         return sum(row["opportunistic"] for row in run.flow_rows) / 1e3
@@ -261,7 +261,7 @@ def repeated(measured: Measured, bound: Bound, *key: str | float) -> Check:
 
 
 def penalised(measured: Measured, bound: Bound, *key: str | float) -> Check:
-    """How often M2 halved a window, in every run."""
+    """How often penalisation (M2) halved a window, in every run."""
 
     def value(run: Run) -> float:
         return float(sum(row["penalties"] for row in run.flow_rows))

@@ -20,7 +20,7 @@ from mptcplab.studies.verdicts import Bound, Check
 STATIONS = (1, 5, 20)
 MEGABYTES = 5
 SMALL = 40
-"""KB: of the study's receive buffers the second."""
+"""The second smallest receive buffer of the study, KB."""
 
 
 class PairControls(controls.Controls):
@@ -47,7 +47,7 @@ class PairControls(controls.Controls):
         return found | {(name,): setup.scenario() for name, setup in setups.items()}
 
     def claims(self, measured: Measured) -> Claims:
-        """Theory for each."""
+        """The claims, each with the formula, rule or setting that decides it."""
         near = Bound("of Bianchi", controls.BIANCHI_LEAST, controls.BIANCHI_MOST)
         yield Claim(
             "B-0.1",

@@ -52,10 +52,12 @@ STACKS: Mapping[Stack, Mapping[str, Any]] = {
     "128 KB": LINUX_2013 | {"small_queues": "128KB", "penalty_rule": "kernel_0.89"},
     "original M2": LINUX_2013 | {"penalty_rule": "original"},
 }
-"""TCP small queues hold two packets of a subflow since Linux 3.19, and 128 KB before. Windows grow by bytes since Linux
-4.0, and M2 has its later rule since MPTCP 0.89. The last stack has none of that, like MPTCP 0.86 on Linux 3.5.
+"""The sender's stacks.
 
-The first was chosen after seeing results, because only it uses WiFi with small receive buffers (see B3).
+TCP small queues hold two packets of a subflow since Linux 3.19, and 128 KB before. Windows grow by bytes since Linux
+4.0. Penalisation (M2) has its later rule since MPTCP 0.89. The last stack has none of these changes, like MPTCP 0.86 on
+Linux 3.5. The first was chosen after seeing results, because only it uses WiFi with small receive buffers (see
+experiment B3).
 """
 
 
@@ -75,9 +77,9 @@ class Setup:
     one_channel: bool = False
     """Whether both routers are on the senders' channel, with its neighbours only."""
     seconds: float = 40
-    """Longer than the slowest transfer."""
+    """Maximum length of a run, longer than the slowest transfer, s."""
     megabytes: int = MEGABYTES
-    """The file of a pair."""
+    """Size of the file that a pair transfers."""
 
     def scenario(self) -> Scenario:
         """The scenario."""
@@ -132,7 +134,9 @@ def shorter(setup: Setup, effort: Effort) -> Setup:
 
 
 def seeds(effort: Effort, *, comparison: bool = False) -> range:
-    """Fifty repetitions in the study. `comparison` as in `Effort.seeds`, by default with three seeds."""
+    """The seeds of a point; the study repeated each test fifty times. `comparison` as in `Effort.seeds`, by default
+    with three seeds.
+    """
     return effort.seeds(3, 3 if comparison else 4, 10, comparison=comparison)
 
 

@@ -31,7 +31,7 @@ from mptcplab.studies.published import Published
 from mptcplab.studies.verdicts import Bound, Check
 
 SMALL = 20
-"""KB: the other end of the range of receive buffers in the study."""
+"""The smallest receive buffer of the study, KB."""
 BUFFERS = (LARGEST, SMALL)
 ALONE = "WiFi alone"
 ONE_CHANNEL = "WiFi alone, one channel"

@@ -18,7 +18,7 @@ from mptcplab.studies.base import LINUX_2013, Effort
 NAME = "cs244-rcvbuf"
 
 READINGS: dict[str, tuple[int, int]] = {"53/333 packets": (53, 333), "13/25 packets": (13, 25)}
-"""Queues of WiFi and 3G."""
+"""The interpretations of the study's queues: packets of WiFi and 3G."""
 
 MAIN = "53/333 packets"
 WHY = "the original's queues, of which this study is a reproduction"
@@ -69,5 +69,5 @@ def _bulk(name: str, over: Mapping[str, Path], kilobytes: int, flow: dict[str, A
 
 
 def seeds(effort: Effort) -> range:
-    """Links without loss differ only by their jitter."""
+    """The seeds of a point; without loss, runs differ only by their jitter."""
     return effort.seeds(2, 5, 5)

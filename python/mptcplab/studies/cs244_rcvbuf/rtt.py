@@ -20,7 +20,7 @@ from mptcplab.studies.verdicts import Bound, Check
 
 BUFFER = 500
 TIGHT = 100
-"""A buffer in KB that limits the flow, so that M2 acts."""
+"""A buffer that limits the flow, so that penalisation (M2) acts, KB."""
 RTTS = (20, 50, 100, 150, 200, 300, 400, 600)
 CELLULAR_RTT = 150
 

@@ -21,7 +21,7 @@ PUBLISHED = {
     "none": Published("published: maximum at 400 KB, no mechanism", "goodput", BUFFER_KEY, at="400KB"),
     "M1+M2": Published("published: maximum at 300 KB, M1 and M2", "goodput", BUFFER_KEY, at="300KB", line="dotted"),
 }
-"""By the mechanisms of the study."""
+"""The published value of each set of mechanisms."""
 
 PANELS = {"none": "a", "M1": "b", "M1+M2": "c"}
 

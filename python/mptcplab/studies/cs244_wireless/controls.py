@@ -50,7 +50,7 @@ class WirelessControls(controls.Controls):
         return found
 
     def claims(self, measured: Measured) -> Claims:
-        """Theory for each."""
+        """The claims, each with the formula, rule or setting that decides it."""
         yield Claim(
             "A-0.1",
             "LIA on both paths gets at least the rate of TCP on the best one",

@@ -44,7 +44,7 @@ CONDITIONS: dict[float, dict[str, Any]] = {
     ONE_LONG: {"rtt": 500, "one_sided": True},
     ONE_LOSSY: {"loss": 0.3, "one_sided": True},
 }
-"""The best network and the worst of D1, D2, D3 and D4."""
+"""The best and the worst network of each experiment D1 to D4."""
 
 DOUBLE = Published("published for the short network: double", "mptcp_over_tcp", level=2)
 

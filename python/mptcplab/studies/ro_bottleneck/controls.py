@@ -18,7 +18,7 @@ from mptcplab.studies.ro_bottleneck.network import BASE_RTT, FIRST, NAME, QUEUE,
 from mptcplab.studies.verdicts import Bound, Check
 
 RTT, LOSS = 50, 0.003
-"""RTT in ms and loss rate of data segments: values of D1 and D2."""
+"""RTT in ms and loss rate of data segments: values of experiments D1 and D2."""
 SECONDS = 60
 ALPHAS = (0.5, 1, 2)
 LONG = {f"links.{line}.delay": f"{(RTT - 0.2) / 2:g}ms" for line in (FIRST, SECOND, SINGLE)}
@@ -40,7 +40,7 @@ class SharedControls(controls.Controls):
     )
 
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:
-        """Random loss with three alphas, a full line, an application's rate, the study's queue."""
+        """Random loss with three alphas, a full link, an application's rate, the study's queue."""
         lia = VARIANTS["LIA"]
         found: dict[Key, Scenario] = {}
         for alpha in ALPHAS:
@@ -58,11 +58,11 @@ class SharedControls(controls.Controls):
         return found
 
     def seeds(self, effort: Effort) -> range:
-        """As in the study's other experiments for a given block of seeds; otherwise five."""
+        """The seeds of a point: as in the other experiments for a given block of seeds; otherwise five."""
         return effort.seeds(2, 5, 10)
 
     def claims(self, measured: Measured) -> Claims:
-        """Theory for each."""
+        """The claims, each with the formula, rule or setting that decides it."""
 
         def taken(where: str, alpha: float) -> Interval:
             return measured.ratio(_rate("mptcp"), (where, alpha), _rate("tcp"), (where, alpha))

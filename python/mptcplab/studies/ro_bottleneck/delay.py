@@ -180,7 +180,9 @@ class OneDelay(Experiment):
         return Outcome(facts, [_picture("d3-one-delay", caption, found, rtts, "RTT of the first subflow [ms]")])
 
     def _second_decides(self, found: Contests) -> Fact:
-        """Equation 4. Its consequence, that alpha is at most 1 / W2, is LIA's own bound (RFC 6356 section 3)."""
+        """Equation 4 of the paper. Its consequence, that alpha is at most 1 / W2, is LIA's own bound (RFC 6356 section
+        3).
+        """
         bound = Bound("of W2 / SRTT2", 0.9, 1.1)
         checks = {
             reading: [

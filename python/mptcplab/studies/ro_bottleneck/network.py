@@ -16,7 +16,7 @@ from mptcplab.studies.base import LINUX_2013, Effort
 NAME = "ro-bottleneck"
 
 LINE = 100.0
-"""Mb/s of each line."""
+"""Rate of each link, Mb/s."""
 BASE_RTT = 0.4
 """RTT in ms without the bridge's pipes; under 1 ms in the study."""
 QUEUE = 100
@@ -36,12 +36,12 @@ in every variant.
 
 @dataclass(frozen=True)
 class Variant:
-    """One interpretation of the experiment."""
+    """A variant of the experiment: MPTCP's controller, and the queueing at the bottleneck."""
 
     controller: str
     """Controller of the MPTCP flow; TCP uses Reno."""
     queue: int = QUEUE
-    """Packets of the bottleneck."""
+    """Length of the bottleneck's queue, packets."""
     ports: bool = False
     """Whether the bottleneck serves the three ports in turn, one packet each without idling, with 1000 packets for
     each.
@@ -55,7 +55,7 @@ VARIANTS: dict[str, Variant] = {
     "no coupling, ports in turn": Variant("reno", ports=True),
 }
 """The study names LIA. It does not specify whether the bottleneck had one queue or served its ports in turn. Reno on
-each subflow is the control: the result without coupling.
+each subflow is run for comparison: the result without coupling.
 """
 
 
@@ -69,11 +69,11 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
     both_ways: bool = False,
     seconds: int | None = None,
 ) -> Scenario:
-    """MPTCP against TCP.
+    """An MPTCP flow and a TCP flow on the bottleneck.
 
-    `rtt` is the RTT in ms, 1 and less means without a pipe; `loss` a fraction of the data packets.
-    `one_sided` lets only the first subflow have them, `both_ways` acknowledgements be lost too. `seconds` is how long,
-    if not as long as is usual.
+    `rtt` is the RTT in ms; up to 1, the bridge has no pipe. `loss` is a fraction of the data packets. With `one_sided`,
+    only the first subflow has the delay and losses. With `both_ways`, acknowledgements are lost too. `seconds` is the
+    length of the run; by default it depends on the effort.
     """
     length = seconds or _seconds(effort, rtt, loss, one_sided=one_sided)
     port = {"delay": "100us", "jitter": "50us", "queue": "1000p", "rate": f"{LINE:g}Mbit"}
@@ -112,10 +112,9 @@ def scenario(  # noqa: PLR0913, RUF100 - what the study varies
 
 
 def _seconds(effort: Effort, rtt: float, loss: float, *, one_sided: bool) -> int:
-    """Ten minutes, as the study, with full effort; otherwise as long as it takes to say nearly the same.
-
-    LIA grows by a quarter of a packet each RTT: on a long line that takes minutes. Where nearly everything is
-    lost, few packets arrive, and ten minutes of them cost nothing.
+    """The length of a run: ten minutes, as in the study, with full effort; otherwise the time that gives nearly the
+    same result. LIA grows by a quarter of a packet per RTT, so its windows need minutes on a long link. At high loss
+    rates few packets arrive, so ten minutes cost little time.
     """
     if not one_sided and loss >= 0.3:
         return effort.pick(20, 300, 600)
@@ -125,7 +124,9 @@ def _seconds(effort: Effort, rtt: float, loss: float, *, one_sided: bool) -> int
 
 
 def _pipes(rtt: float, loss: float, *, one_sided: bool, both_ways: bool) -> list[dict[str, Any]]:
-    """Half of the delay each way; the losses on the way of the data, and of the acknowledgements if both ways."""
+    """The pipes of the bridge: half of the delay in each direction. Data is lost, and acknowledgements too with
+    `both_ways`.
+    """
     pipes: list[dict[str, Any]] = []
     for line in (FIRST,) if one_sided else (FIRST, SECOND, SINGLE):
         if rtt > 1:
@@ -137,10 +138,11 @@ def _pipes(rtt: float, loss: float, *, one_sided: bool, both_ways: bool) -> list
 
 
 def seeds(effort: Effort, *, control: bool = False, chance: bool = True) -> range:
-    """Five repetitions in the study. Each costs minutes of a line of 100 Mb/s: only `full` has more of them.
+    """The seeds of a point; the study repeated each test five times. A run takes minutes, so only `full` has more
+    seeds.
 
-    A `control` stands beside a verdict and decides none, so that it needs no more where one is undecided, nor where
-    blocks of seeds are compared, and by default fewer without `chance`: where nothing is lost at random.
+    A `control` is a comparison that decides no verdict, so it gets no more seeds if a claim is undecided. By default it
+    gets fewer if `chance` is false: without random loss.
     """
     if control:
         effort = replace(effort, times=1, exactly=min(effort.exactly, CONTROL_SEEDS) if effort.exactly else None)

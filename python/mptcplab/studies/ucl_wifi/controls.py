@@ -58,7 +58,7 @@ class RadioControls(controls.Controls):
         return found
 
     def claims(self, measured: Measured) -> Claims:
-        """Theory for each."""
+        """The claims, each with the formula, rule or setting that decides it."""
         near = Bound("of Bianchi", controls.BIANCHI_LEAST, controls.BIANCHI_MOST)
         yield Claim(
             "E-0.1",

@@ -35,7 +35,7 @@ DIRECTIONS: tuple[Literal["upload", "download"], ...] = ("upload", "download")
 
 
 class _Interrupt(Experiment):
-    """The common part of both tests."""
+    """The common part of experiments E1 (different channels) and E2 (one channel)."""
 
     study = NAME
     channels: Channels

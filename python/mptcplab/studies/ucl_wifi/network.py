@@ -39,7 +39,7 @@ LAN_DELAY_MS = 2.5
 RESIDUAL = "0.1%"
 """The residual loss of each card."""
 SLOTS: Mapping[str, Any] = {"slot": "short", "protection": True}
-"""At 2.4 GHz."""
+"""Slots and protection of the cells at 2.4 GHz."""
 REMEMBERED = "40KB"
 """Slow start ends here, as remembered by Linux's tcp_metrics; the study's curves begin in congestion avoidance."""
 
@@ -72,7 +72,7 @@ class Setup:
     """Residual loss of the cards."""
     seconds: float = 60
     warmup: float = 10
-    """Seconds; a third for short runs."""
+    """Excluded seconds at the start; at most a third of the run."""
     interference: Literal["ideal", "ucl"] = "ucl"
     cell: Mapping[str, Any] = field(default_factory=dict)
     """Further keys of every cell."""

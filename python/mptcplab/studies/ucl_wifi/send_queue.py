@@ -68,7 +68,7 @@ COMPARED = ("none", "published", "linked")
 
 
 class SendQueueRule(Experiment):
-    """A study of mptcplab's own."""
+    """An experiment that mptcplab added: the authors had no time to measure it."""
 
     study = NAME
     name = "E12"

@@ -32,7 +32,7 @@ WHY = "the preset of figures 1 and 2, on all channels"
 
 
 def setup_of(case: str, direction: Literal["upload", "download"], congestion: str, effort: Effort) -> Setup:
-    """A simultaneous test."""
+    """A scenario in which all clients send or receive at the same time."""
     seconds = effort.pick(12, 40, 60)
     return replace(CASES[case][1], direction=direction, congestion=congestion, seconds=seconds)
 
@@ -48,7 +48,7 @@ def against(measured: Measured, *key: str) -> list[tuple[str, Interval]]:
 
 
 class _Contest(Experiment):
-    """The common part of both figures."""
+    """The common part of experiments E4 (downlink) and E5 (uplink)."""
 
     study = NAME
     direction: Literal["upload", "download"]
@@ -140,7 +140,7 @@ class Uplink(_Contest):
 
 
 def _both(checks: Mapping[str, list[Check]]) -> dict[str, list[Check]]:
-    """All three cases, with either model of one channel."""
+    """The checks on all three pairs of channels, with either model of interference on one channel."""
     others = checks["apart"] + checks["cross"]
     return {MAIN: checks["same"] + others, OTHER: checks["same, ideal"] + others}
 

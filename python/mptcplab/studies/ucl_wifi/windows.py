@@ -34,7 +34,7 @@ from mptcplab.studies.verdicts import Bound, Check, Origin
 
 GROWTH_S = 150.0
 START_S = 10.0
-"""The excluded start."""
+"""The excluded start, s."""
 
 PRODUCT = Published("published: bandwidth-delay product, 25 kB", "cwnd", TIME, level=BDP / 1e3)
 ROUND_TRIP = Published("published: around 600 ms", "srtt", TIME, level=600)
