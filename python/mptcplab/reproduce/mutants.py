@@ -28,7 +28,7 @@ KEPT = 0.8
 
 @dataclass(frozen=True)
 class Mutant:
-    """One planted error."""
+    """A planted error: its description, and its change of a scenario."""
 
     words: str
     apply: Callable[[Table], None]

@@ -32,7 +32,7 @@ HELD: Trace = (["subflow_blocked"], 0.0, 1e9)
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Studies with the outcomes of their experiments."""
+    """Studies, and the outcome of each experiment: claims with verdicts, and figures."""
 
     studies: Sequence[Study]
     effort: Effort

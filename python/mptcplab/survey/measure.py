@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mptcplab.results.run import Run
 
 SEEDS = 5
-"""Maximum runs of a random network."""
+"""Maximum runs of a network with random events."""
 FIRST, SETTLED = 2, 1.05
 """The number of first runs, and the ratio to the best path that each must reach for the network to be settled; only
 others get more runs.
@@ -36,7 +36,7 @@ AT_ONCE = 50
 
 @dataclass(frozen=True)
 class Policy:
-    """A name, and its flow keys."""
+    """A set of flow keys with a name, such as a controller and a scheduler."""
 
     name: str
     keys: Mapping[str, Any] = field(default_factory=dict)
@@ -110,7 +110,7 @@ def survey(
 
 
 def remeasure(network: Network, policy: Policy, seeds: range, *, workers: int | None = None) -> Measured:
-    """Measures one random network with all of these seeds."""
+    """Measures one network with random events, with all of these seeds."""
     runs = _Runs([network], [policy], seeds[0])
     runs.run([(0, seed) for seed in seeds], workers)
     return runs.measured(0, policy)

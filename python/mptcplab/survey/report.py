@@ -38,7 +38,7 @@ def is_unconstrained(one: Measured) -> bool:
 
 
 def distribution(measured: Sequence[Measured]) -> dict[str, Any]:
-    """The results of one policy."""
+    """The results of one policy: counts of networks below each share of the best path, and medians of the ratios."""
     ratios = np.array([one.of_best for one in measured])
     roomy = [one.of_sum for one in measured if is_unconstrained(one)]
     return {
@@ -87,9 +87,9 @@ def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
     """The results of each policy and load, by reference.
 
     Files are compared with the path that the connection starts on, long files with the best path too, blocks with the
-    best path only. `excused` files are late, but no sender could be faster. `join` files are no later than plain TCP
-    that starts after the join. `with_options` files are no later than MPTCP on that path alone, which has the same
-    options.
+    best path only. `late` files take more than `LATE` times as long as TCP. Of these, `excused` files have a lower
+    bound (`Timed.least`) that is also late, so no sender could be faster. `join` files are no later than plain TCP that
+    starts after the join. `with_options` files are no later than MPTCP on that path alone, which has the same options.
     """
     rows = []
     for (policy, load, what), known in compared(timed).items():
@@ -129,8 +129,8 @@ def _with_options(one: Timed, reference: str) -> float:
 
 
 def friendliness(shares: Sequence[Share]) -> list[dict[str, Any]]:
-    """The results of each policy behind shared bottlenecks: its share, the share relative to historical rules, and RFC
-    6356's three goals, as means over the bottlenecks.
+    """The results of each policy behind shared bottlenecks, as means over the bottlenecks: its share, the share
+    relative to the policy `historical`, and RFC 6356's three goals.
     """
     historical = {one.bottleneck: one.share for one in shares if one.policy.name == "historical"}
     rows = []

@@ -86,8 +86,9 @@ class Bottleneck:
 class Share:
     """A policy behind a bottleneck, as means over the seeds.
 
-    Its goodput, and that of each competing flow, in bit/s, and the same with TCP instead. With two bottlenecks, the
-    share of its bytes on the one with one competing flow.
+    `own` and `others` are the goodputs of the MPTCP flow and of each competing flow, bit/s; `in_place` and
+    `others_in_place` are the same with TCP instead of MPTCP. `on_free` is MPTCP's share of bytes on the less used of
+    two bottlenecks, the one with one competing flow.
     """
 
     bottleneck: Bottleneck

@@ -52,7 +52,7 @@ def contest(runs: Sequence[Run], *, total: bool = False) -> list[Curve]:
 
 
 def draw_distributions(axes: Axes, curves: Sequence[Curve], title: str, *, top: float | None = None) -> None:
-    """Distribution functions, with markers for readers in grey."""
+    """Distribution functions, with markers that distinguish the curves in greyscale."""
     for label, look, values in curves:
         rates, share = distribution(values)
         figure_style.curve(axes, rates, share, label, look, markers=7)
