@@ -38,12 +38,12 @@ impl<'a> Course<'a> {
         Self { scenario, plan, driver, clock }
     }
 
-    /// Samples until the end, or until `off` is set; `ask` queries the sending socket. Then the shared clock
+    /// Samples until the end, or until `stop` is set; `ask` queries the sending socket. Then the shared clock
     /// ends the run.
     pub(crate) fn look_on<S: Clone>(
         &self,
         tallies: &[Tally<S>],
-        off: &AtomicBool,
+        stop: &AtomicBool,
         ask: impl Fn(&S) -> Option<SocketInfo>,
     ) -> Measurements {
         let scenario = self.scenario;
@@ -54,12 +54,12 @@ impl<'a> Course<'a> {
         let mut before: (Instant, Vec<LinkCounters>) = (Instant::ZERO, Vec::new());
         let mut nominal = Instant::ZERO;
         while nominal < end
-            && !off.load(Ordering::Relaxed)
+            && !stop.load(Ordering::Relaxed)
             && self.driver.is_running()
             && !self.is_done(tallies)
         {
             nominal = (nominal + scenario.sample).min(end);
-            while self.clock.now() < nominal && !off.load(Ordering::Relaxed) {
+            while self.clock.now() < nominal && !stop.load(Ordering::Relaxed) {
                 let left = StdDuration::from_nanos(nominal.since(self.clock.now()).as_nanos());
                 thread::sleep(left.min(SLICE));
             }

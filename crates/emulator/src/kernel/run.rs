@@ -31,11 +31,11 @@ pub struct Order {
     pub options: Vec<Options>,
 }
 
-/// Runs it over a driver that has just started, until the end of the scenario or until `off` is set.
+/// Runs it over a driver that has just started, until the end of the scenario or until `stop` is set.
 ///
 /// # Errors
 /// If the system provides no socket or thread.
-pub fn run(order: &Order, driver: &Driver, off: &AtomicBool) -> io::Result<Ran> {
+pub fn run(order: &Order, driver: &Driver, stop: &AtomicBool) -> io::Result<Ran> {
     let scenario = &*order.scenario;
     let tasks: Vec<Task> =
         (0..scenario.flows.len()).map(|flow| task(order, flow)).collect::<io::Result<_>>()?;
@@ -48,7 +48,7 @@ pub fn run(order: &Order, driver: &Driver, off: &AtomicBool) -> io::Result<Ran> 
             scope.spawn(move || accept(task, listener, clock, tally));
             scope.spawn(move || open(task, clock, tally));
         }
-        let measured = course.look_on(&tallies, off, |(stream, ends)| info(stream, *ends).ok());
+        let measured = course.look_on(&tallies, stop, |(stream, ends)| info(stream, *ends).ok());
         let reports = scenario.flows.iter().zip(&tasks).zip(&tallies);
         let flows = reports.map(|((flow, task), tally)| report(flow, &task.options, tally)).collect();
         for (stream, _) in tallies.iter().filter_map(Tally::sender) {

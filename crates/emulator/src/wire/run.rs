@@ -1,6 +1,7 @@
 //! A run of all flows on mptcplab's stack.
 //!
 //! Owns the threads, the notification of hosts about their links, and the conversion of connection reports.
+//! The emulator's [`Driver`] runs the links; each host has a `mptcp_live::Driver`, which runs its endpoint.
 
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
@@ -38,11 +39,11 @@ pub struct Order {
     pub hosts: Arc<Hosts>,
 }
 
-/// Runs `order` over a driver that has just started, until the end of the scenario or until `off` is set.
+/// Runs `order` over a driver that has just started, until the end of the scenario or until `stop` is set.
 ///
 /// # Errors
 /// If an endpoint cannot listen, or the system provides no thread.
-pub fn run(order: &Order, driver: &Driver, off: &AtomicBool) -> io::Result<Ran> {
+pub fn run(order: &Order, driver: &Driver, stop: &AtomicBool) -> io::Result<Ran> {
     let scenario = &*order.scenario;
     let tasks: Vec<Task<'_>> =
         (0..scenario.flows.len()).map(|flow| task(order, flow)).collect::<io::Result<_>>()?;
@@ -56,7 +57,7 @@ pub fn run(order: &Order, driver: &Driver, off: &AtomicBool) -> io::Result<Ran> 
             scope.spawn(move || open(task, clock, tally));
         }
         scope.spawn(move || tell(order, clock));
-        let measured = course.look_on(&tallies, off, |stream| stream.info().ok().map(|info| said(&info)));
+        let measured = course.look_on(&tallies, stop, |stream| stream.info().ok().map(|info| said(&info)));
         let flows = scenario.flows.iter().zip(&tallies).map(|(flow, tally)| report(flow, tally));
         Ok(Ran { measured, flows: flows.collect() })
     })

@@ -1,4 +1,4 @@
-//! Random start times of flows for one run.
+//! Random start times of flows for one run of a scenario.
 
 use mptcp_clock::{Duration, Rng};
 

@@ -1,4 +1,4 @@
-//! Named kinds: the common part of built-in kinds and those of other crates.
+//! Kinds: named variants of an element, such as a queue discipline, built in or from other crates.
 //!
 //! Owns one list per registry, and the reading of parameters. Never knows the effect of a kind.
 

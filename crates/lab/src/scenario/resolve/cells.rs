@@ -1,4 +1,4 @@
-//! WiFi cells, stations, background stations and couplings.
+//! Resolution of WiFi cells, stations, background stations and couplings.
 
 use mptcp_clock::Duration;
 use netsim::{Loss, QueueLimit};

@@ -1,4 +1,4 @@
-//! Events and filters.
+//! Resolution of events and filters: defaults, names and checks.
 
 use mptcp_clock::Duration;
 

@@ -1,4 +1,4 @@
-//! Flows: hosts, paths, algorithms and traffic.
+//! Resolution of flows: hosts, paths, algorithms and traffic.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Paths and links.
+//! Resolution of paths and links: defaults, names and checks.
 
 use mptcp_clock::Duration;
 use netsim::{Batch, CustomLoss, GilbertElliott, Loss, QueueKind, QueueLimit};

@@ -1,4 +1,4 @@
-//! Middleboxes, and the events that switch them.
+//! Resolution of middleboxes, and the events that switch them.
 
 use mptcp_clock::Duration;
 

@@ -1,4 +1,4 @@
-//! Traffic of flows.
+//! Resolution of the traffic of flows: the application and its settings.
 //!
 //! Owns the valid combinations of keys. Never sends.
 

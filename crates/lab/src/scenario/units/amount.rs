@@ -1,4 +1,4 @@
-//! Rates and percentages.
+//! Rates and percentages in scenario files.
 
 use std::fmt;
 use std::str::FromStr;

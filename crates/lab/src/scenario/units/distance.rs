@@ -1,4 +1,4 @@
-//! Lengths.
+//! Lengths in scenario files.
 
 use std::fmt;
 use std::str::FromStr;

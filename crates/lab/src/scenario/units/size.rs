@@ -1,4 +1,4 @@
-//! Sizes, and queue limits.
+//! Sizes and queue limits in scenario files.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,4 @@
-//! Times.
+//! Times in scenario files.
 
 use std::fmt;
 use std::str::FromStr;
