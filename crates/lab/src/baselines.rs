@@ -22,7 +22,7 @@ const FLOW: f64 = 1_000.0;
 /// An excess over the limits on runs.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TooManyRuns {
-    /// Above `limits.runs`.
+    /// The number of runs exceeds `limits.runs`.
     #[error("{0} runs including baselines, but limits.runs is {1} (use fewer runs, or raise limits.runs)")]
     Runs(u64, u64),
     /// The results exceed `limits.memory`.

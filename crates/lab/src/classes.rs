@@ -1,6 +1,6 @@
 //! Frame classes, which identify the flow and the interface of a frame for filters and queues.
 //!
-//! Only arithmetic.
+//! Owns arithmetic only.
 
 use std::ops::Range;
 

@@ -177,14 +177,15 @@ pub struct PathSummary {
     /// Shares of the path capacity by use or cause of loss, as the links know them. They add up to 1. Empty
     /// in runs without an observer, and if nodes spread frames over several routes.
     pub limits: Vec<(&'static str, f64)>,
-    /// Share of time for which each reason blocked the path, as the sender sees it. Only in observed runs.
+    /// Share of time for which each reason blocked the path, as the sender sees it. Only in runs with an
+    /// observer.
     pub sender_limits: Vec<(&'static str, f64)>,
     /// Mean capacity of the bottleneck link, bit/s of frames. `None` if no link has a rate, and in runs
     /// without an observer.
     pub capacity: Option<f64>,
     /// As `capacity`, with each link up and at its highest rate of the run.
     pub best_capacity: Option<f64>,
-    /// Mean RTT without queues but with jitter, s. Only in observed runs.
+    /// Mean RTT without queues but with jitter, s. Only in runs with an observer.
     pub base_rtt: Option<f64>,
     /// Mean queueing delay of acknowledgements, s. `None` for wireless and recorded links, behind
     /// middleboxes, and in runs without an observer.
@@ -193,19 +194,19 @@ pub struct PathSummary {
     pub ack_queue: Option<String>,
     /// Mean queueing delay of data, s. Known if `ack_wait` is.
     pub queue_wait: Option<f64>,
-    /// Whether the flow uses the path only while its other paths do not work. Only in observed runs.
+    /// Whether the flow uses the path only while its other paths do not work. Only in runs with an observer.
     pub is_backup: bool,
     /// The link and direction with the longest queueing delay of data.
     pub queue_at: Option<String>,
-    /// The link or middlebox of each cause. Only in observed runs.
+    /// The link or middlebox of each cause. Only in runs with an observer.
     pub places: Vec<(&'static str, String)>,
     /// Share of time for which the other paths waited for older data on this path.
     pub blamed: f64,
     /// Shares by cause of the longest interval without data at the application, for this path. They add up to
     /// 1. Empty for short intervals and in runs without an observer.
     pub silence: Vec<(&'static str, f64)>,
-    /// Dropped frames of the flow on this path, in both directions and over the whole run. Only in observed
-    /// runs.
+    /// Dropped frames of the flow on this path, in both directions and over the whole run. Only in runs with
+    /// an observer.
     pub drops: Option<PathDrops>,
 }
 
@@ -300,8 +301,8 @@ pub struct FlowSummary {
     pub reinjected: u64,
     /// The part of `reinjected` due to opportunistic retransmission (M1).
     pub opportunistic: u64,
-    /// Window reductions by M2 over the whole run, since a reduction during the warm-up affects the time
-    /// after it.
+    /// Window reductions by penalisation (M2) over the whole run, since a reduction during the warm-up
+    /// affects the time after it.
     pub penalties: u64,
     /// Bytes that arrived more than once at the data level. `None` if they are not counted per flow, as in
     /// Linux.
@@ -316,11 +317,11 @@ pub struct FlowSummary {
     /// Send buffer, bytes.
     pub send_buffer: u64,
     /// Shares of time for which full buffers limited the connection: only the send buffer, only the receive
-    /// window, or both. Only in observed runs.
+    /// window, or both. Only in runs with an observer.
     pub full_buffers: Vec<(&'static str, f64)>,
     /// Shares of time after the handshake under each limit. They add up to 1.
     pub limits: Vec<(&'static str, f64)>,
-    /// The paths that it used.
+    /// The paths that the flow used.
     pub paths: Vec<PathSummary>,
     /// Its paths that no subflow joined, although one could have.
     pub never_joined: Vec<AbsentPath>,
@@ -445,6 +446,6 @@ pub struct Measurements {
     pub measured: f64,
     /// Number of data segments that reached a host.
     pub data_packets: u64,
-    /// The recorded events. Only in observed runs.
+    /// The recorded events. Only in runs with an observer.
     pub events: Option<Events>,
 }

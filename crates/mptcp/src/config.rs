@@ -56,7 +56,7 @@ pub struct SpuriousLoss {
 }
 
 impl SpuriousLoss {
-    /// Both, as in Linux.
+    /// Both switches are on, as in Linux.
     pub const LINUX: Self = Self { undo: true, frto: true };
 }
 
@@ -291,7 +291,8 @@ impl Config {
         self.interfaces.as_ref().is_none_or(|allowed| allowed.contains(&interface))
     }
 
-    /// The MPTCP of the early kernels: minimum RTT scheduler, original rules for M1 and M2, coupling of all
+    /// The MPTCP of the early kernels: minimum RTT scheduler, original rules for
+    /// opportunistic retransmission and penalisation, coupling of all
     /// paths, no pacing.
     #[must_use]
     pub fn historical() -> Self {

@@ -26,7 +26,7 @@ impl RateLimiter {
         if passed > 0 {
             self.tokens =
                 self.tokens.saturating_add(passed.min(u64::from(self.burst)) as u32).min(self.burst);
-            // A partial interval counts for the next token, unless the bucket is full.
+            // A partial interval is kept for the next token, unless the bucket is full.
             self.since = if self.tokens == self.burst { now } else { self.since + self.interval * passed };
         }
         let has_token = self.tokens > 0;

@@ -32,7 +32,7 @@ pub(crate) fn kind() -> Kind<Maker> {
 const PATIENCE: Duration = Duration::from_millis(500);
 /// Maximum number of backoffs.
 const MAX_DOUBLINGS: u32 = 6;
-/// RFC 5681 section 3.2.
+/// Duplicate acknowledgements that signal a loss (RFC 5681 section 3.2).
 const DUPLICATES: u32 = 3;
 
 /// One direction of data.
@@ -42,7 +42,7 @@ struct Half {
     next: Seq,
     /// Last acknowledgement of the receiver.
     acknowledged: Seq,
-    /// In order, without holes.
+    /// Held segments, in order and without holes.
     held: VecDeque<Segment>,
     bytes: u64,
     duplicates: u32,

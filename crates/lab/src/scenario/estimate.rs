@@ -326,8 +326,8 @@ fn pauses(activity: Option<(Duration, Duration)>, duration: Duration) -> f64 {
     activity.map_or(0.0, |(on, off)| duration.as_secs_f64() / (on + off).as_secs_f64().max(1e-9))
 }
 
-/// Limit of a queue, number of sub-queues with this limit, and memory of its tables in frames. A discipline
-/// without a limit counts with the largest default of tc.
+/// Limit of a queue, number of sub-queues with this limit, and memory of its tables in frames. For a
+/// discipline without a limit, the limit is the largest default of tc.
 fn limit_of(line: &LinkDirection, flows: f64) -> (QueueLimit, f64, f64) {
     let Some(table) = line.discipline_table() else { return (line.queue, 1.0, 0.0) };
     let limit = table.get("limit").and_then(toml::Value::as_str);

@@ -246,8 +246,8 @@ table! {
         restart_after_idle: bool,
         /// Determines per round whether the congestion window limits the flow, as in Linux (tcp_cwnd_validate
         /// in net/ipv4/tcp_output.c). The window is a limit if it was full during the round. In slow start,
-        /// more than half of it is enough. If false, only the current data in flight counts. Default: false;
-        /// true with stack linux.
+        /// more than half of it is enough. If false, only the current data in flight is considered. Default:
+        /// false; true with stack linux.
         cwnd_limited_per_round: bool,
         /// Packetization layer path MTU discovery (RFC 4821). Default: off.
         mtu_probing: MtuProbing,

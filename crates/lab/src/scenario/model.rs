@@ -159,21 +159,21 @@ impl Flow {
 /// The mechanisms of Raiciu et al., NSDI 2012, section 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mechanisms {
-    /// M1.
+    /// M1: blocking data is reinjected when a buffer is full.
     pub opportunistic_retransmission: bool,
     /// The rule of M1.
     pub opportunistic_rule: OpportunisticRule,
-    /// M2.
+    /// M2: the window of a blocking subflow is halved.
     pub penalisation: bool,
     /// The rule of M2.
     pub penalty_rule: PenaltyRule,
-    /// M3.
+    /// M3: the buffers grow on demand.
     pub autotuning: bool,
     /// With M3, whether the send buffer also shrinks.
     pub sndbuf_shrinks: bool,
     /// With M3, whether the initial receive buffer is per path.
     pub rcvbuf_by_path: bool,
-    /// M4.
+    /// M4: the congestion window is limited, so that queues stay short.
     pub cwnd_capping: bool,
 }
 

@@ -20,7 +20,7 @@ const DIGITS: u8 = 2;
 /// Delays and losses of one flow.
 #[derive(Debug)]
 pub(super) struct DatagramDelays {
-    /// Datagrams sent before this time do not count.
+    /// Datagrams sent before this time are excluded.
     counts_from: Instant,
     deadline: Option<Duration>,
     /// Send times of outstanding datagrams; `None` for those that arrived.
@@ -71,7 +71,7 @@ impl DatagramDelays {
         self.first = (self.first + 1) % NUMBERS;
     }
 
-    /// Records an arrival. Copies of datagrams that arrived earlier do not count.
+    /// Records an arrival. Copies of datagrams that arrived earlier are ignored.
     pub(super) fn arrive(&mut self, now: Instant, number: u32) {
         let at = (number + NUMBERS - self.first) % NUMBERS;
         let Some(sent) = self.sent.get_mut(at as usize).and_then(Option::take) else { return };
@@ -93,7 +93,7 @@ impl DatagramDelays {
         }
     }
 
-    /// The summary at the end; `None` without datagrams that count.
+    /// The summary at the end; `None` if all datagrams are excluded.
     pub(super) fn summary(&self, end: Instant) -> Option<DatagramSummary> {
         let arrived = self.delays.len();
         let missing = |younger_than: Duration| {

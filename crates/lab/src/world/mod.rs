@@ -81,7 +81,7 @@ enum ScheduledAction {
     Notice(usize),
     /// A middlebox is switched, by index.
     Switch(usize),
-    /// A link changes: accounts are settled up to now.
+    /// A link changes: the time up to now is attributed to causes first (`attribution`).
     Settle,
     /// The warm-up ends.
     WarmedUp,
@@ -109,7 +109,7 @@ pub struct World {
     sampler: Sampler,
     captures: Option<Captures>,
     recorder: Option<Arc<Recorder>>,
-    /// Use of each path by the links; only in observed runs.
+    /// Use of each path by the links; only in runs with an observer.
     attribution: Option<Box<Attribution>>,
     /// Whether frames have labels, which filters and departures need.
     has_labels: bool,

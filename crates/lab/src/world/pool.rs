@@ -12,7 +12,7 @@ pub(super) struct Pool {
     free: Vec<u32>,
     /// Index of the segment to fill next.
     next: u32,
-    /// Send times; only in observed runs.
+    /// Send times; only in runs with an observer.
     sent: Vec<Instant>,
     /// Indices of segments with a bit error.
     damaged: BTreeSet<u32>,

@@ -154,7 +154,7 @@ impl Recorder {
         self.atlas.find(place).1
     }
 
-    /// All rows by time: links report events when they are settled.
+    /// All rows by time. Links report events late, when they process departures, so the rows are sorted here.
     pub(super) fn take(&self) -> Columns {
         let mut columns = self.log.lock().unwrap_or_else(PoisonError::into_inner).take();
         columns.sort();

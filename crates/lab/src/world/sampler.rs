@@ -226,7 +226,7 @@ impl Sampler {
             }
             if let Some(srtt) = subflow.srtt {
                 let seen = &mut self.rtts[flow][path];
-                // After the last byte, the RTT estimate no longer changes. It counts only for flows that are
+                // After the last byte, the RTT estimate no longer changes. It is used only for flows that are
                 // too short for a sample.
                 if !app.has_all() || !seen.is_known {
                     self.samples.push(now, flow, path, Metric::Srtt, srtt.as_secs_f64());
@@ -348,7 +348,7 @@ impl Sampler {
         let again = Again::of(info.as_ref()).since(warm.again);
         let expected: &[String] = match spec.transport {
             Transport::Mptcp if spec.ports().is_none() => &spec.paths,
-            // Its only path; the subflow may not exist any more.
+            // The flow has only one path, even if its subflow no longer exists.
             Transport::Tcp if info.is_none() => spec.paths.get(..1).unwrap_or_default(),
             _ => &[],
         };

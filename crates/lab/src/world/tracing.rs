@@ -267,7 +267,7 @@ impl World {
 const ACCOUNTED: [Kind; 5] = [Kind::Limit, Kind::Block, Kind::Window, Kind::Timeout, Kind::Spurious];
 
 /// Shares of the time `counts` of a flow for which each reason blocked a path, and for which the others waited
-/// for it. Idle time does not count. Time before the first subflow counts as joining, later time without a
+/// for it. Idle time is excluded. Time before the first subflow counts as joining, later time without a
 /// subflow as closed. `full` divides the time with full buffers.
 fn shares<'a>(
     subflows: impl Iterator<Item = &'a PathReasons>,

@@ -7,8 +7,8 @@
 //!
 //! - A local queue above [`TARGET`] that stands for a complete RTT is excess window: the excess is removed,
 //!   and the window does not grow for one RTT. Bursts are allowed.
-//! - On a contended medium, a path is paced at its share of one station: its rate multiplied by the best rate
-//!   over the sum of the rates. An idle medium is fully used.
+//! - On a contended medium, a path is paced at its share of one station: its rate multiplied by the best
+//!   rate, divided by the sum of the rates. An idle medium is fully used.
 //!
 //! Owns the pacing rates of all paths. Never changes the decisions of the wrapped algorithm.
 
@@ -27,7 +27,7 @@ const FREE: f64 = 1.35;
 
 #[derive(Clone, Copy, Debug)]
 struct PathMemory {
-    /// End of the observed RTT.
+    /// End of the present RTT, in which the queue is measured.
     ends: Instant,
     /// Minimum of the local queue in that RTT, bytes.
     min_queue: u64,

@@ -66,7 +66,7 @@ pub(crate) struct SlowStartRound {
 }
 
 impl SlowStart {
-    /// Acknowledged bytes that count for slow start.
+    /// Acknowledged bytes by which slow start may increase the window.
     pub(crate) fn countable_bytes(self, state: &Path, bytes: u64) -> u64 {
         match self {
             // RFC 9406 section 4.2: min(N, L * SMSS). Acknowledgement-clocked data is not paced here.

@@ -15,7 +15,7 @@ use crate::path::Path;
 
 /// Duration in RTTs: one for the recovery, and one for the data sent in it.
 const DURATION_RTTS: u64 = 3;
-/// The rate counts only after this fraction (1/4) of the window has passed the queue.
+/// The rate is used only after this fraction (1/4) of the window has passed the queue.
 const MIN_FRACTION_DIVISOR: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]

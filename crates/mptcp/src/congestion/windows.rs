@@ -21,8 +21,8 @@ pub enum PenaltyRule {
     /// longer RTT and is not in disorder. Slow start continues.
     Later,
     /// Kernels of 2012 and 2013, used for the paper and its studies: at most once per RTT of the *slow*
-    /// subflow, if its rate (window over RTT) is lower. ssthresh is set to the new window, which ends slow
-    /// start.
+    /// subflow, if its rate (window divided by RTT) is lower. ssthresh is set to the new window, which ends
+    /// slow start.
     #[default]
     Original,
 }

@@ -22,7 +22,7 @@ impl Connection {
 
     /// The payload of a full frame of a subflow, bytes. `None` if the subflow has no slot.
     pub(crate) fn frame_payload(&self, id: SubflowId) -> Option<u64> {
-        // A path MTU probe is the last segment sent, and is not split.
+        // If the last segment sent is a path MTU probe, it is one frame, although it exceeds the MSS.
         let slot = self.subflows.slot(id)?;
         let sender = self.subflows[slot].sender();
         let probe = sender.mtu_probe_payload().filter(|_| sender.mtu_probe_is_last());

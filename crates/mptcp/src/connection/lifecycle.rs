@@ -33,7 +33,7 @@ pub(crate) enum EndpointEvent {
     Cookie(IpAddr, Option<Cookie>, u16),
     /// The handshake is complete: the listener's backlog entry is free.
     Answered,
-    /// Whether a SYN with MP_CAPABLE was answered. `false`: only one without it was.
+    /// Whether a SYN with MP_CAPABLE was answered. `false`: only a SYN without it was answered.
     Capable(bool),
     /// The third ACK showed that the peer uses TCP.
     FellBackOnThirdAck,
@@ -56,7 +56,7 @@ impl Lifecycle {
         self.closed
     }
 
-    /// Ends the connection. The first reason counts.
+    /// Ends the connection. Later calls do not change the reason.
     pub(crate) fn close(&mut self, how: CloseReason) {
         if self.closed.is_none() {
             self.closed = Some(how);

@@ -75,7 +75,7 @@ pub struct ConnectionInfo {
     pub peer_window: u64,
     /// Bytes reinjected on another subflow.
     pub reinjected_bytes: u64,
-    /// Bytes of them that opportunistic retransmission (M1) reinjected.
+    /// Bytes of `reinjected_bytes` that opportunistic retransmission (M1) reinjected.
     pub opportunistic_bytes: u64,
     /// The number of window reductions by penalisation (M2).
     pub penalties: u64,
@@ -136,7 +136,7 @@ pub struct SubflowInfo {
     pub receive_scale: u8,
     /// ECN was negotiated (RFC 3168).
     pub ecn: bool,
-    /// Bytes that were acknowledged with ECE: `tcpi_delivered_ce`, there in segments.
+    /// Bytes that were acknowledged with ECE. Linux's `tcpi_delivered_ce` counts segments.
     pub delivered_ce: u64,
     /// Data segments received with a CE mark.
     pub received_ce: u64,
@@ -162,11 +162,11 @@ pub struct SubflowInfo {
     pub ack_delay: Duration,
     /// Bytes that were sent and not acknowledged on the subflow.
     pub unacked: u64,
-    /// Bytes of them with a SACK: `tcpi_sacked`.
+    /// Bytes of `unacked` with a SACK: `tcpi_sacked`.
     pub sacked: u64,
-    /// Bytes of them that count as lost: `tcpi_lost`.
+    /// Bytes of `unacked` that are marked lost: `tcpi_lost`.
     pub lost: u64,
-    /// Bytes of them that were retransmitted: `tcpi_retrans`.
+    /// Bytes of `unacked` that were retransmitted: `tcpi_retrans`.
     pub retrans: u64,
     /// Reordering was detected.
     pub reordering_seen: bool,

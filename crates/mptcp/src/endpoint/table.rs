@@ -55,7 +55,7 @@ impl ConnectionTable {
         slot
     }
 
-    /// Frees a entry; its generation changes.
+    /// Frees an entry; its generation changes.
     pub(crate) fn remove(&mut self, slot: u32) {
         let entry = &mut self.list[slot as usize];
         if entry.connection.take().is_some() {
@@ -64,7 +64,7 @@ impl ConnectionTable {
         }
     }
 
-    /// The id of the connection in a entry.
+    /// The id of the connection in an entry.
     pub(crate) fn id(&self, slot: u32) -> ConnectionId {
         ConnectionId { slot, generation: self.list[slot as usize].generation }
     }
@@ -79,7 +79,7 @@ impl ConnectionTable {
         &mut self.list[slot as usize]
     }
 
-    /// The connection in a entry; marks it as changed.
+    /// The connection in an entry; marks it as changed.
     #[inline]
     pub(crate) fn connection_at(&mut self, slot: u32) -> Option<&mut Connection> {
         let entry = self.list.get_mut(slot as usize)?;

@@ -30,7 +30,8 @@ pub enum WindowChange {
     Undone,
     /// Penalisation (M2).
     Penalty,
-    /// Any other reduction: a restart after idle, M4, or the controller.
+    /// Any other reduction: a restart after idle time, the limit for a standing queue (M4), or the
+    /// controller.
     Reduced,
 }
 

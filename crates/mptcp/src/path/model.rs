@@ -59,7 +59,7 @@ pub struct DeliveryRate {
     grows: bool,
     /// Whether, in this round, data was always in flight and every RTT showed a queue.
     busy: bool,
-    /// Rate of the last round, if that held for it.
+    /// Rate of the last round, if that round was busy.
     measured: Option<f64>,
     train: Train,
     drain: Drain,
@@ -79,7 +79,7 @@ struct Train {
     /// Start of the counted bytes, and the last acknowledgement.
     since: Instant,
     last: Instant,
-    /// RTT of the latest data before them; zero if unknown.
+    /// RTT of the latest data before the counted bytes; zero if unknown.
     rtt: Duration,
     bytes: u64,
     acknowledgements: u32,

@@ -8,8 +8,8 @@ use crate::linux_stack::BURST;
 use crate::path::PerPath;
 use crate::scheduler::{Candidate, Scheduler, SendView};
 
-/// Chooses the subflow that would empty its queue first: outstanding bytes over pacing rate. If that
-/// subflow's buffer is full, nothing is sent.
+/// Chooses the subflow that would empty its queue first: outstanding bytes divided by the pacing rate. If
+/// that subflow's buffer is full, nothing is sent.
 #[derive(Clone, Debug, Default)]
 pub struct Linux {
     /// Average pacing rate per subflow, bytes per second: `avg_pacing_rate`.

@@ -4,8 +4,8 @@
 //! al., ToN 2019). The next data is sent on the available path with the earliest arrival. A path that is not
 //! the fastest carries data only if this delays no other data:
 //!
-//! - The send window cannot advance beyond its data until that is acknowledged. Until then, the data of the
-//!   faster paths must fit into the window and the send buffer.
+//! - The send window cannot advance beyond the path's data until that data is acknowledged. Until then, the
+//!   data of the faster paths must fit into the window and the send buffer.
 //! - If the application is not blocked, the faster paths must not deliver all unsent data before this path
 //!   delivers its part.
 //!
@@ -15,7 +15,7 @@
 
 use crate::scheduler::{Candidate, Scheduler, SendView};
 
-/// Quantile of the arrival time for application-limited data: one late block in a hundred counts as late.
+/// Quantile of the arrival time for application-limited data: the time by which 99 of 100 blocks arrive.
 pub(crate) const TAIL: f64 = 0.99;
 
 /// Minimum gain of splitting data between paths; smaller gains are below the accuracy of the estimates.

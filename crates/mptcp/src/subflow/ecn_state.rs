@@ -91,7 +91,7 @@ impl Echo {
             return marked != before;
         }
         if reduced {
-            // RFC 3168 section 6.1.3: the peer has reduced its window. Marks count from this segment on.
+            // RFC 3168 section 6.1.3: the peer has reduced its window. Only marks from this segment on are new.
             self.on = false;
         }
         self.on |= marked;
@@ -103,7 +103,7 @@ impl Echo {
 /// The feedback that the sender has received.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct EcnSender {
-    /// Data is sent ECN-capable, and ECE counts.
+    /// Data is sent ECN-capable, and ECE is processed.
     on: bool,
     /// The next new data has CWR.
     reduced: bool,

@@ -217,7 +217,7 @@ impl RetransmissionTimeout {
 
 /// The maximum of retransmitted segments whose duplicates are awaited. Above it, the undo by duplicates is disabled.
 const MAX_REPEATED: usize = 1024;
-/// RFC 5682 section 2.1 step 2b.
+/// Segments of new data that F-RTO sends (RFC 5682 section 2.1 step 2b).
 const TRIAL_SEGMENTS: u8 = 2;
 
 /// The state of F-RTO (RFC 5682 section 3.1).

@@ -302,7 +302,7 @@ impl Subflow {
         }
     }
 
-    /// Whether the stored timestamp is too old to count (RFC 7323 section 5.5).
+    /// Whether the stored timestamp is too old to be used (RFC 7323 section 5.5).
     pub(crate) fn timestamp_expired(&self, now: Instant) -> bool {
         now.since(self.negotiated.timestamps.ts_recent_at) > Duration::from_secs(24 * 24 * 3600)
     }

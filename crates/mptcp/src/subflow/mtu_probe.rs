@@ -8,7 +8,7 @@ pub(crate) enum MtuProbe {
     /// No probe is in flight.
     #[default]
     None,
-    /// The probe is in flight: its offsets, and its size as the MSS counts.
+    /// The probe is in flight: its offsets, and its size in the unit of the MSS option.
     Sent { start: u64, end: u64, size: u16 },
     /// The probe has arrived.
     Arrived { size: u16 },

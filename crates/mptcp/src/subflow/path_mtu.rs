@@ -1,7 +1,7 @@
 //! The path MTU of a subflow (RFC 1191, RFC 8201, RFC 4821).
 //!
-//! Owns the present limit, unconfirmed ICMP reports, and the search for a larger size. Sizes count as the MSS option
-//! does: payload with TCP options. Never sends a probe or splits a segment: the connection does.
+//! Owns the present limit, unconfirmed ICMP reports, and the search for a larger size. Sizes have the unit of the MSS
+//! option: payload with TCP options. Never sends a probe or splits a segment: the connection does.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -28,7 +28,7 @@ const AGAIN: Duration = Duration::from_secs(600);
 pub(crate) enum TooBig {
     /// The report is redundant or implausible.
     Ignored,
-    /// Larger segments have arrived: the report counts after a timeout (RFC 5927 section 7.2).
+    /// Larger segments have arrived, so the report applies only after a timeout (RFC 5927 section 7.2).
     Later,
     /// Segments become smaller.
     Now,

@@ -14,8 +14,8 @@ pub(crate) const DELAYED_ACK: Duration = Duration::from_millis(40);
 /// Segments that are acknowledged without delay at the start, so as not to slow down slow start.
 const QUICK_ACKS: u32 = 16;
 
-/// The maximum distance from received data at which a segment's options count, bytes. An off-path host hits this range
-/// with one of 65,536 segments.
+/// The maximum distance from received data at which a segment's options are processed, bytes. An off-path host hits
+/// this range with one of 65,536 segments.
 const NEAR: u64 = 65_535;
 /// The number and the duration of refusals after which a subflow is stuck. With Linux's minimum RTO of 200 ms, the
 /// sender has then retransmitted the payload three times (RFC 6298 section 5.5).
@@ -124,7 +124,8 @@ impl Receiver {
         self.next += length;
     }
 
-    /// Whether a segment at `start` is so close to received data that it is hardly forged, so that its options count.
+    /// Whether a segment at `start` is so close to received data that it is hardly forged, so that its options are
+    /// processed.
     #[inline]
     pub(crate) fn is_near(&self, start: u64) -> bool {
         start <= self.next.max(self.reach) + NEAR
@@ -228,7 +229,7 @@ impl Receiver {
     /// Processes a FIN at `offset`.
     pub(crate) fn on_fin(&mut self, offset: u64) {
         self.ack_now = true;
-        // A FIN before received data is invalid. Of several FINs the last one counts.
+        // A FIN before received data is invalid. Of several FINs the last one is valid.
         if self.finished() || offset < self.next {
             return;
         }

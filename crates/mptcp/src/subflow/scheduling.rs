@@ -9,7 +9,7 @@ use crate::subflow::state::Probation;
 /// The progress of the search by opportunistic retransmission (M1) for chunks that arrive sooner on a subflow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ScanPosition {
-    /// The data offset up to which the search has come, and the time of its start.
+    /// The data offset up to which the search has come, and the time at which the search started.
     pub(crate) to: u64,
     pub(crate) at: Instant,
     /// The time at which the first chunk counts as lost.
@@ -42,11 +42,11 @@ pub(crate) struct SchedulingState {
     pub(crate) reinjection_scan: ScanPosition,
     /// The time at which the data sent so far would have been sent at the pacing rate.
     pub(crate) next_paced_send: Instant,
-    /// No new data before this time.
+    /// The time before which the subflow sends no new data.
     pub(crate) blocked_until: Instant,
-    /// The earliest time at which M4 applies again.
+    /// The earliest time at which the limit of the congestion window (M4) applies again.
     pub(crate) next_cwnd_cap: Instant,
-    /// The time of the last penalty by M2 of this subflow, or on its behalf: see `PenaltyRule`.
+    /// The time of the last penalty (M2) of this subflow, or of another subflow on its behalf: see `PenaltyRule`.
     pub(crate) last_penalty: Option<Instant>,
     /// The stale state, as in Linux.
     pub(crate) stale_state: StaleState,

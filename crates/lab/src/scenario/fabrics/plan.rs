@@ -2,7 +2,7 @@
 
 /// A topology without parameters.
 pub(super) struct Fabric {
-    /// By number.
+    /// Names of the hosts, by number.
     pub(super) hosts: Vec<String>,
     /// Pairs of nodes; a host comes first in its pair.
     pub(super) links: Vec<[String; 2]>,

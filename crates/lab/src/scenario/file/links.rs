@@ -50,8 +50,8 @@ table! {
         /// Limit of the drop-tail queue, including the frame in service; or a queue discipline as a table.
         /// Default: 1000p.
         queue: QueueValue,
-        /// Queue length above which an arriving ECN-capable packet is marked (K of DCTCP). The frame in
-        /// service counts. Default: none.
+        /// Queue length, including the frame in service, above which an arriving ECN-capable packet is marked
+        /// (K of DCTCP). Default: none.
         mark: QueueSize,
         /// The largest IP packet that passes, 68 to 65535 bytes. The end hosts know only `mtu`. Default:
         /// `mtu`.

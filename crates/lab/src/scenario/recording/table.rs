@@ -49,7 +49,7 @@ pub(super) fn steps(text: &str) -> Result<Vec<Step>, String> {
     Ok(reader.steps)
 }
 
-/// Without names: seconds and Mb/s.
+/// The columns of a table without names: seconds and Mb/s.
 fn unnamed(count: usize) -> Result<Vec<Option<Column>>, String> {
     let problem = format!("has {count} columns without names; name them in a first line (try {EXAMPLE})");
     let column = |quantity, scale| Some(Column { quantity, scale });

@@ -17,7 +17,6 @@ pub(in crate::scenario) const ANNOUNCE: Duration = Duration::from_secs(3);
 const ANNOUNCE_LINUX: Duration = Duration::from_secs(120);
 /// `net.mptcp.blackhole_timeout` of Linux, in the same file.
 const BLACKHOLE_LINUX: Option<Duration> = Some(Duration::from_secs(3600));
-/// The name of CUBIC.
 const CUBIC: &str = "cubic";
 
 /// The defaults of a flow.

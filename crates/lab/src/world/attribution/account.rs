@@ -134,8 +134,8 @@ impl Account {
         let span = now.since(self.since).as_secs_f64();
         let mut served = 0.0_f64;
         for (at, (now, then)) in busy.iter().zip(&self.busy).enumerate() {
-            // A policer passes a burst with earlier tokens. The burst counts until these tokens would be
-            // earned again.
+            // A policer passes a burst with tokens earned earlier. The burst uses it until these tokens would
+            // be earned again.
             let due = now.as_secs_f64() - then.as_secs_f64() + self.ahead[at];
             let more = due.min(span);
             self.ahead[at] = due - more;
@@ -187,8 +187,8 @@ impl Account {
         let mut add = |cause: Cause, time: f64| self.totals[cause as usize] += time;
         match self.hold {
             Hold::Sender(PathLimit::Joining) if self.state.up => add(Cause::Joining, span),
-            // Another subflow may have replaced it. Time without any subflow of the path is computed at the
-            // end.
+            // Another subflow may have replaced this one. Time without any subflow of the path is computed at
+            // the end.
             Hold::Sender(PathLimit::Idle | PathLimit::Closed) => {}
             Hold::Sender(PathLimit::Application) => {
                 // The sender has sent everything, and the rest is in the queue of the link.

@@ -11,8 +11,8 @@ use super::{Attribution, Mark};
 
 impl Attribution {
     /// Airtime of the frames and acknowledgements of a flow, as far as a direction senses them, s. `since` has
-    /// the counters of a direction when the flow started to count and at the last update, and the probability
-    /// of sensing it.
+    /// the counters of a direction when the measured time of the flow started and at the last update, and the
+    /// probability of sensing it.
     pub(super) fn own_airtime(
         &self,
         flow: u16,

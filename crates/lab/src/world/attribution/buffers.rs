@@ -1,8 +1,8 @@
 //! Full buffers of a connection.
 //!
 //! Owns one rule: the receive window is full if it has no space for a segment, and the send buffer is full if
-//! no data is unsent. Senders report [`PathLimit::ReceiveWindow`] for both if the peer buffers out-of-order
-//! data, and only one of them if both are full.
+//! no data is unsent. If the peer buffers out-of-order data, senders report [`PathLimit::ReceiveWindow`] even
+//! for a full send buffer. If both are full, senders report only one of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -43,7 +43,7 @@ struct Held {
     path: u16,
     limit: PathLimit,
     since: Instant,
-    /// Times for which full buffers with its own oldest data blocked it.
+    /// Times for which full buffers blocked the subflow while their oldest data was on it.
     times: FullTimes,
 }
 
@@ -62,7 +62,7 @@ struct Known {
 pub(super) struct Buffers {
     held: BTreeMap<Key, Held>,
     flows: BTreeMap<u16, Known>,
-    /// Flows whose data has all arrived; they no longer count.
+    /// Flows whose data has all arrived: their times have stopped.
     stopped: BTreeSet<u16>,
 }
 
@@ -154,7 +154,7 @@ impl Buffers {
             .collect()
     }
 
-    /// Times until `until` for which full buffers with its own oldest data blocked a path.
+    /// Times until `until` for which full buffers blocked a path while their oldest data was on it.
     pub(super) fn of_path(&self, flow: u16, path: u16, until: Instant) -> FullTimes {
         let own = self.held.range((flow, 0)..=(flow, u8::MAX)).map(|(_, held)| *held);
         own.filter(|held| held.path == path).fold(FullTimes::default(), |sum, mut held| {

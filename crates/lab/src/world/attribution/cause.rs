@@ -17,7 +17,7 @@ pub(in crate::world) enum Cause {
     CrossTraffic,
     /// An event made the link slower than its highest rate of the run.
     LowerRate,
-    /// The link was down, or the sender had not recovered from it.
+    /// The link was down, or the sender had not recovered from the outage.
     Down,
     /// Random loss had reduced the window.
     Loss,

@@ -64,7 +64,7 @@ pub(super) struct PathTruth {
     cross_share: f64,
 }
 
-/// Counters of a direction when a flow started to count.
+/// Counters of a direction when the measured time of a flow started.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mark {
     sent_bytes: u64,
@@ -299,7 +299,7 @@ impl Attribution {
         self.ended.insert(flow, (now, marks));
     }
 
-    /// The warm-up ended: started flows count from now on.
+    /// The warm-up ended: the measured time of started flows begins.
     pub(super) fn count_anew(&mut self, now: Instant, network: &mut Network<u32>) {
         let started: Vec<u16> = self.counts_from.keys().copied().collect();
         for flow in started {
@@ -320,7 +320,7 @@ impl Attribution {
         let ended = self.ended.get(&flow);
         let until = ended.map_or(until, |(at, _)| until.min(*at));
         if until <= from {
-            // It ended before the end of the warm-up, so it has no measured time.
+            // The connection ended before the end of the warm-up, so there is no measured time.
             return None;
         }
         let counted = ended.map_or(network.now(), |(at, _)| *at).since(from).as_secs_f64().max(1e-9);

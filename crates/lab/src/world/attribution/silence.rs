@@ -102,7 +102,8 @@ fn shares(before: Spent, after: Spent, span: f64) -> Vec<(&'static str, f64)> {
     let known: f64 = since.iter().sum();
     let absent = (span - known).max(0.0);
     let named = Cause::ALL.iter().zip(&since).map(|(cause, time)| match cause {
-        // Includes the time after it until the timer of the sender expires, and time without a subflow.
+        // Includes the time after the outage until the timer of the sender expires, and time without a
+        // subflow.
         Cause::Down => (cause.name(), down.min(time + absent)),
         Cause::Closed => {
             (cause.name(), time + (absent - (down - since[Cause::Down as usize]).max(0.0)).max(0.0))

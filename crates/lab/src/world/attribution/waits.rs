@@ -1,7 +1,7 @@
 //! Mean queueing delay of the data of a path over time.
 //!
-//! Owns the sums. Each arriving frame samples the queues, and counts for the time since the previous one: slow
-//! links have few frames, with long delays.
+//! Owns the sums. Each arriving frame samples the queues. Its sample has the weight of the time since the
+//! previous frame, because slow links have few frames, with long delays.
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{DirectionId, Network};

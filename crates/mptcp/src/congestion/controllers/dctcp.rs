@@ -23,7 +23,7 @@ struct PathMemory {
 
 impl Default for PathMemory {
     fn default() -> Self {
-        // RFC 8257 section 3.3: the first mark counts like a loss.
+        // RFC 8257 section 3.3: the first mark halves the window, as a loss does.
         Self { alpha: 1.0, acked: 0, marked: 0, end: 0 }
     }
 }

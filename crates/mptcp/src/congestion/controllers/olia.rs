@@ -29,7 +29,8 @@ impl Olia {
     }
 
     /// Square of the rate that TCP would reach on a path, up to a constant factor: the longer interval
-    /// between losses over the squared RTT (section IV of the paper). `None` before the first RTT sample.
+    /// between losses divided by the squared RTT (section IV of the paper). `None` before the first RTT
+    /// sample.
     fn quality(&self, paths: &[Path], path: usize) -> Option<f64> {
         let interval = self.intervals.get(path).copied().unwrap_or_default();
         let rtt = paths[path].srtt?.as_secs_f64().max(1e-6);

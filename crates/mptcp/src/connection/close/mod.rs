@@ -58,7 +58,7 @@ impl Connection {
             }
         };
         if let (true, IcmpError::TooBig { mtu }) = (is_plausible, error) {
-            // The report ends no subflow. SYNs are small.
+            // Such an error ends no subflow, not even one in SYN-SENT, because SYNs are small.
             let offset = self.subflows[id].send_offset(sequence);
             return offset.is_some_and(|offset| self.on_too_big(now, id, offset, mtu));
         }
@@ -308,11 +308,12 @@ impl Connection {
         let id = self.data_fin.next()?;
         let mut others = self.subflows.iter().enumerate().filter(|(other, _)| *other != id);
         if others.all(|(_, subflow)| subflow.sender().is_idle()) {
-            // The peer probably has all data, and acknowledges the DATA_FIN at once.
+            // Nothing is in flight on other subflows, so the peer probably has all data and acknowledges the DATA_FIN
+            // at once.
             self.subflows[id].sender_mut().expect_answer(now, &self.congestion.paths[id]);
         }
         self.bare_segment(now, id, out);
-        // RFC 8684 section 3.3.3: without data it has subflow sequence number 0 and length 1.
+        // RFC 8684 section 3.3.3: without data, the DATA_FIN has subflow sequence number 0 and length 1.
         let mapping = Mapping {
             sequence: DataSequence::Wide(self.negotiation.local().at(self.send.next())),
             subflow_sequence: 0,

@@ -365,8 +365,8 @@ impl Connection {
         subflow.keep_alive(now, keepalive);
         subflow.begin_marks(self.congestion.needs_marks());
         subflow.sender_mut().enable_rate_samples(self.congestion.needs_samples(), id, &mut self.congestion);
-        // RFC 5681 section 3.1: one segment after a lost SYN. As in Linux, not after the first loss, because RFC 6298's
-        // timeout may be too early.
+        // RFC 5681 section 3.1: one segment after a lost SYN. As in Linux, this does not apply after the first loss,
+        // because RFC 6298's timeout may be too early.
         let segments = if subflow.handshake().attempts > 2 { 1 } else { self.config.initial_window };
         let path = &mut self.congestion.paths[id];
         path.cwnd = mss * u64::from(segments);
@@ -441,7 +441,7 @@ impl Connection {
         if !self.negotiation.is_multipath() || self.lifecycle.closed().is_some() {
             return Err(JoinRefusal::Because(ResetReason::MPTCP));
         }
-        // A join proves the keys in its third ACK (RFC 8684 section 3.2), and counts from then on.
+        // A join proves the keys in its third ACK (RFC 8684 section 3.2), and is counted from then on.
         let joined = self.subflows.iter().filter(|s| !s.is_closed() && !s.is_half_open_join()).count();
         if joined > usize::from(self.max_join_subflows()) {
             return Err(JoinRefusal::Because(ResetReason::PROHIBITED));

@@ -57,7 +57,7 @@ impl Connection {
         };
         self.on_blocked(now, limit, closed && !waits || is_window_closed);
         if waits && self.only_small_segments_wait() {
-            // Less than a segment waits, and waits for more data: no window is full.
+            // Less than a segment is queued, and waits for more data, so no window is full.
             let limit = self.writer_limit(self.has_open_window());
             self.limits.note(now, limit);
         }

@@ -11,8 +11,8 @@ use crate::linux_stack::{FRAGMENT, MIN_DATA_RTO, STALE_LOSSES};
 use crate::subflow::StaleState;
 use crate::subflow::backlog::QueuedData;
 
-/// Consecutive data-level timeouts after which the interval grows. They count for silent subflows, and for a peer that
-/// acknowledges at the TCP level only.
+/// Consecutive data-level timeouts after which the interval grows. Both numbers have this limit: timeouts of a silent
+/// subflow, and timeouts without a DATA_ACK, as of a peer that acknowledges at the TCP level only.
 const LONG_SILENT: u32 = 16;
 
 impl Connection {

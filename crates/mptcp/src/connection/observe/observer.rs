@@ -67,7 +67,7 @@ impl SubflowSnapshot {
 pub(crate) struct SentCounters {
     /// Bytes of the stream that were sent for the first time.
     pub new: u64,
-    /// Bytes that M1 reinjected because they were late or blocked a window.
+    /// Bytes that opportunistic retransmission (M1) reinjected because they were late or blocked a window.
     pub opportunistic: u64,
     /// Bytes that M1 reinjected before they were late.
     pub speculative: u64,
@@ -80,7 +80,7 @@ pub(crate) struct SentCounters {
 pub(crate) struct PenaltyRecord {
     /// The window before the first reduction, bytes.
     window: u64,
-    /// The factor by which losses have reduced it since.
+    /// The factor by which losses have reduced the window since.
     by_loss: f64,
 }
 
@@ -197,7 +197,7 @@ impl ObserverState {
             snapshot.penalised =
                 snapshot.penalised.and_then(|cut| cut.after_loss(before.cwnd, path.ssthresh));
         }
-        // During recovery the window is no measure.
+        // During recovery, the window changes for other reasons, so it does not show the end of the penalty.
         snapshot.penalised =
             snapshot.penalised.filter(|cut| sender.state != Recovery::Open || !cut.has_recovered(path.cwnd));
         let place = before.place;

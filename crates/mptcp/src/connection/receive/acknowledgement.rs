@@ -54,8 +54,8 @@ impl Connection {
         }
     }
 
-    /// Processes the window of a segment whose position is not known. The right edge counts from the DATA_ACK, and is
-    /// the maximum over all subflows (RFC 8684 section 3.3.4).
+    /// Processes the window of a segment whose position is not known. The right edge is relative to the DATA_ACK, and
+    /// is the maximum over all subflows (RFC 8684 section 3.3.4).
     #[inline(never)]
     pub(crate) fn note_window(&mut self, now: Instant, id: usize, segment: &Segment) {
         let (start, ack) = self.subflows[id].place_of(segment);
@@ -80,7 +80,7 @@ impl Connection {
             _ if plain => ack.map(|ack| subflow.stream_offset(ack)),
             Mode::Multipath if has_ack() => acknowledged,
             // A peer that still sends keys has received nothing. A segment without keys or DATA_ACK may be old, and its
-            // window may count from less than is acknowledged now.
+            // window may be relative to an older acknowledgement.
             Mode::Multipath => crate::connection::handshake::options::capable(&segment.options).map(|_| 0),
             _ => Some(self.send.una()),
         };
@@ -105,7 +105,7 @@ impl Connection {
             }
         }
         // RFC 9293 section 3.8.6: a window may shrink, and no new data is sent beyond it. Across subflows the order of
-        // windows is unknown, so the maximum counts (RFC 8684 section 3.3.4).
+        // windows is unknown, so the maximum applies (RFC 8684 section 3.3.4).
         if self.send.offer(from, window, plain) {
             if self.timers.is_probing_window() {
                 self.on_window_opened(id);

@@ -36,8 +36,8 @@ impl Connection {
             // RFC 8684 section 3.7: an infinite mapping without data has no meaning.
             if end > start {
                 if start != self.subflows[id].receiver().next() {
-                    // An infinite mapping ends MPTCP, and an off-path host must not forge it. It counts at the next
-                    // sequence number only, at which the peer retransmits it.
+                    // An infinite mapping ends MPTCP, and an off-path host must not forge it. It is accepted only at
+                    // the next sequence number, at which the peer retransmits it.
                     return Ok(false);
                 }
                 self.on_infinite_mapping(now, id)?;
@@ -52,8 +52,8 @@ impl Connection {
         }
         let length = u64::from(mapping.length) - u64::from(data_fin);
         if data_fin && (near || matches!(mapping.sequence, DataSequence::Wide(_))) {
-            // An 8-byte number cannot be guessed. RFC 8684 section 3.3.3: the DATA_FIN occupies the last number of the
-            // mapping.
+            // An 8-byte number cannot be guessed, so the DATA_FIN is not forged. RFC 8684 section 3.3.3: the DATA_FIN
+            // occupies the last number of the mapping.
             self.process_data_fin(id, data + length);
         }
         let subflow = &mut self.subflows[id];

@@ -192,7 +192,7 @@ impl Connection {
             }
         }
         if self.process_ack(now, id, segment, ack) {
-            // The acknowledgement ends the subflow. Its data-level fields still count.
+            // The acknowledgement ends the subflow. The segment's data-level fields are still processed.
             self.end_subflow(now, id, SubflowError::Over(SubflowCloseReason::Finished));
         }
         if probed {
@@ -242,7 +242,7 @@ impl Connection {
                 self.end_subflow(now, id, error);
             }
         }
-        // A FIN without options may end the stream of a peer that has fallen back. It counts in order only.
+        // A FIN without options may end the stream of a peer that has fallen back. It is accepted in order only.
         let counts = in_order || segment.options.has_mptcp() || !self.negotiation.is_multipath();
         if segment.flags.fin() && !cut && !self.subflows[id].is_closed() {
             let receiver = self.subflows[id].receiver_mut();
@@ -297,7 +297,8 @@ impl Connection {
         if advanced == 0 {
             return false;
         }
-        // Only a new acknowledgement counts: old segments with options may arrive after the first one without.
+        // Only a new acknowledgement shows that options pass: an old segment with options may arrive after the first
+        // segment without.
         subflow.scheduling_mut().options_stripped &= !segment.options.has_mptcp();
         subflow.record_mut().stats.bytes_acked += advanced;
         if let Some(lead) = self.data_ack_leads.on_acknowledged(now, id, subflow.sender().board.una)

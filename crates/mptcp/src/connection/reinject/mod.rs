@@ -27,7 +27,7 @@ impl Connection {
             return;
         }
         self.subflows[id].scheduling_mut().reinjected = true;
-        // Another working subflow retransmits the data that it carries itself.
+        // If a working subflow carries the data too, that subflow retransmits it.
         self.send.request_reinjection_of(carrier(id), self.working() & !carrier(id));
     }
 
@@ -87,9 +87,9 @@ impl Connection {
         usable
     }
 
-    /// Requests reinjection of the oldest chunk after a data-level timeout. Subflows that have not yet acknowledged it
-    /// at the TCP level are excluded. A second copy in a subflow's stream would be a duplicate in the byte stream of a
-    /// peer that has fallen back (RFC 8684 section 3.7).
+    /// Requests reinjection of the oldest chunk after a data-level timeout. Subflows on which the
+    /// chunk is not yet acknowledged at the TCP level are excluded. A second copy in a subflow's stream would be a
+    /// duplicate in the byte stream of a peer that has fallen back (RFC 8684 section 3.7).
     pub(crate) fn reinject_oldest(&mut self) {
         let Some(chunk) = self.send.head() else { return };
         let start = chunk.start();
@@ -101,7 +101,8 @@ impl Connection {
         let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
         let usable = self.usable();
         if let Some(chunk) = self.send.head_mut() {
-            // Subflows that have not carried it come first, because the DATA_ACK may be lost on the reverse path.
+            // Only if every usable subflow has carried the chunk, one of them carries it again. Another subflow is
+            // better, because the DATA_ACK may be lost on the reverse path.
             if usable & !chunk.carriers() == 0 {
                 chunk.set_carriers(carriers);
             }

@@ -15,11 +15,12 @@ use crate::scheduler::{Candidate, TAIL};
 use crate::subflow::ScanPosition;
 use crate::subflow::sender::Recovery;
 
-/// Chunks per search and available subflow. The next search continues there.
+/// Maximum of chunks per search and available subflow. The next search continues after them.
 const CHUNKS_PER_SCAN: usize = 64;
 /// The minimum time between restarts of the search.
 const MIN_SCAN_INTERVAL: Duration = Duration::from_millis(1);
-/// A copy must arrive sooner by this part of an RTT, as for schedulers, because arrival estimates are not more exact.
+/// A copy must arrive sooner by at least an RTT divided by this number, because arrival estimates are not more exact.
+/// Schedulers use the same number.
 const MIN_GAIN_DIVISOR: u64 = 8;
 /// Segments acknowledged before a path counts as known: an initial window (RFC 6928).
 const FIRST: u64 = 10;
@@ -56,9 +57,9 @@ impl Connection {
             .find_map(|c| Some((c.subflow, self.find_opportunistic_on(now, c.subflow)?)))
     }
 
-    /// The start of the first chunk that arrives sooner on `fast`. While the writer is blocked, a chunk counts only if
-    /// it arrives later than all before it. Otherwise its earlier arrival frees no space. Without a chunk, a timer
-    /// restarts the search when the oldest is overdue.
+    /// The start of the first chunk that arrives sooner on `fast`. While the writer is blocked, a chunk qualifies
+    /// only if it arrives later than all chunks before it: otherwise a copy frees no space sooner. If no chunk is
+    /// found, a timer restarts the search when the oldest chunk is overdue.
     fn find_opportunistic_on(&mut self, now: Instant, fast: usize) -> Option<u64> {
         if self.subflows[fast].scheduling().options_stripped {
             return None;
@@ -133,8 +134,8 @@ impl Connection {
         if writer.is_closed() {
             return u64::MAX;
         }
-        // For a stream the slowest blocks count. Copies serve paths that lose more than these tolerate, and lengthen no
-        // queue.
+        // For a stream that goes on, the delay of the slowest blocks matters. Copies therefore serve only paths that
+        // lose more than this delay tolerates, and must not lengthen a queue.
         if self.congestion.paths[fast].is_cross_queue_standing() {
             return 0;
         }

@@ -8,7 +8,8 @@
 pub(crate) struct ReinjectionState {
     /// Linux: everything in flight from this stream offset is to be reinjected.
     linux_from: Option<u64>,
-    /// Consecutive data-level timeouts, at most 255, and the oldest unacknowledged offset at the first one.
+    /// The oldest unacknowledged offset at the first of the consecutive data-level timeouts, and their number, at
+    /// most 255.
     timeouts: (u64, u8),
     reinjected: u64,
     opportunistic: u64,

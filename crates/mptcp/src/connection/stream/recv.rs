@@ -1,9 +1,9 @@
 //! The receive stream: reassembly at the data level, and one receive window for all subflows (RFC 8684 section 3.3.1).
 //!
-//! Owns received data until the application reads it, the advertised window, the size of the receive buffer (M3), and
-//! the decision to keep payload. That decision is made before the subflow acknowledges, so that acknowledged data is
-//! not dropped for lack of space. Never maps subflow offsets: all offsets count from the first byte of the peer's
-//! stream.
+//! Owns received data until the application reads it, the advertised window, the size of the receive buffer
+//! (autotuning, M3), and the decision to keep payload. That decision is made before the subflow acknowledges, so that
+//! acknowledged data is not dropped for lack of space. Never maps subflow offsets: all offsets count from the first
+//! byte of the peer's stream.
 
 use bytes::{Buf, Bytes};
 use mptcp_clock::{Duration, Instant};
@@ -130,8 +130,8 @@ impl RecvStream {
         is_new
     }
 
-    /// Processes a DATA_FIN at `offset`. The last plausible one counts until it is reached. An offset beyond the window
-    /// is not plausible (RFC 8684 section 3.3.3).
+    /// Processes a DATA_FIN at `offset`. The last plausible one applies until the stream reaches it. An offset beyond
+    /// the window is not plausible (RFC 8684 section 3.3.3).
     pub(crate) fn end_at(&mut self, offset: u64) {
         if !self.finished() && offset >= self.next && offset <= self.right_edge() {
             self.fin = Some(offset);

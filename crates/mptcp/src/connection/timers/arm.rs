@@ -11,7 +11,7 @@ use crate::subflow::State;
 
 /// The maximum wait before a DATA_FIN is retransmitted: Linux's `tcp_fin_timeout`.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(60);
-/// The minimum time that corked data waits: Linux's `TCP_RTO_MIN`. A longer RTO counts instead.
+/// The minimum time that corked data waits: Linux's `TCP_RTO_MIN`. A longer RTO replaces it.
 const CORK_TIMEOUT: Duration = Duration::from_millis(200);
 
 impl Connection {

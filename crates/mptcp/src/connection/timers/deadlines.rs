@@ -27,12 +27,12 @@ pub(crate) struct Timers {
     /// The oldest unacknowledged offset when the DATA_FIN timer was set.
     data_fin_una: u64,
     data_fin_wanted: bool,
-    /// The timeout without any subflow.
+    /// The end of the connection if it stays without a subflow.
     no_subflow: Instant,
     announcements: Instant,
     /// The next attempt on a failed path.
     rejoin: Instant,
-    /// The first of these three and of `data_fin`, which change rarely.
+    /// The earliest of `data_fin`, `no_subflow`, `announcements` and `rejoin`, which change rarely.
     slow_timers: Instant,
     /// The time at which pacing ends, or at which opportunistic retransmission (M1) or the scheduler runs again.
     wake: Instant,

@@ -391,7 +391,7 @@ impl SendPermit {
     /// The time until which pacing blocks a path. `None` if it does not.
     #[inline]
     pub(crate) fn paced_until(&self, now: Instant, subflow: &Subflow, path: &Path) -> Option<Instant> {
-        // Without a pacing rate an old deadline no longer counts.
+        // Without a pacing rate an old deadline is ignored.
         let paces = self.pacing || path.pacing.is_some();
         paces.then(|| subflow.scheduling().blocked_until).filter(|&until| until > now)
     }

@@ -224,8 +224,8 @@ impl Connection {
         available.min_by_key(|(_, candidate)| candidate.srtt).map(|(position, _)| position)
     }
 
-    /// Handles a full send buffer: all written data is in flight. M1 and M2 (NSDI 2012) apply as for a full receive
-    /// window. There is no penalty if the application is not blocked.
+    /// Handles a full send buffer: all written data is in flight. Opportunistic retransmission (M1) and
+    /// penalisation (M2) apply as for a full receive window. There is no penalty if the application is not blocked.
     #[inline(never)]
     fn on_no_new_data(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         if let Some(chosen) = self.choose(now) {
@@ -462,7 +462,7 @@ impl Connection {
     #[inline(always)]
     pub(crate) fn segment_size(&self, id: usize, mss: u64) -> u64 {
         let (unsent, next) = (self.send.unsent(), self.send.next());
-        // No segment crosses the end of a record.
+        // No segment crosses the end of a record (a write with MSG_EOR).
         let unsent =
             self.send.write_ends().next_record_end(next).map_or(unsent, |end| unsent.min(end - next));
         let largest = self.subflows[id].negotiated().gso_max;
@@ -497,10 +497,10 @@ impl Connection {
         waits && !self.writer.is_closed() && !self.writer.is_pushing()
     }
 
-    /// Whether data in flight blocks a small segment. It counts on all subflows, or only on `id` if the scheduler
-    /// places the small segments of an application-limited stream. In Minshall's variant only small segments in flight
-    /// count. A subflow may then have two while another has none, so that a delayed acknowledgement blocks only one of
-    /// them.
+    /// Whether data in flight blocks a small segment: data on any subflow, or only on `id` if the scheduler places the
+    /// small segments of an application-limited stream. In Minshall's variant, only small segments in flight block
+    /// another one. A subflow may then have two while another has none, so that a delayed acknowledgement blocks only
+    /// one of them.
     fn nagle_blocks(&self, now: Instant, id: usize) -> bool {
         let minshall = self.config.linux_compat.minshall;
         if self.scheduler.places_small_segments() && self.writer.is_app_limited(now) {
@@ -520,8 +520,8 @@ impl Connection {
         usize::from(self.subflows.iter().any(|subflow| subflow.can_send() && subflow.small_in_flight() == 0))
     }
 
-    /// Whether the application holds a small segment back. Nagle's algorithm does not count: Linux passes the data to a
-    /// subflow, which may delay it itself (net/mptcp/protocol.c, `mptcp_sendmsg_frag`).
+    /// Whether the application holds a small segment back. Nagle's algorithm is not considered here: Linux passes the
+    /// data to a subflow, which may delay it itself (net/mptcp/protocol.c, `mptcp_sendmsg_frag`).
     pub(crate) fn is_corked(&self, size: u64, mss: u64) -> bool {
         let writer = &self.writer;
         size < mss

@@ -28,7 +28,7 @@ struct BurstLimit {
     wait: u32,
 }
 
-/// The initial window (RFC 6928).
+/// The usual limit: the initial window (RFC 6928).
 const LONG_BURST: BurstLimit = BurstLimit { most: 10, wait: 4 };
 /// The limit while the queue is empty, after slow start: four segments, the largest initial window of RFC 3390.
 const SHORT_BURST: BurstLimit = BurstLimit { most: 4, wait: 2 };
@@ -55,7 +55,7 @@ impl Connection {
     #[inline(always)]
     pub(crate) fn pace(&mut self, now: Instant, id: usize, bytes: u64) {
         if self.subflows.len() > 1 {
-            // With one path there is no other to compare it with.
+            // Only a connection with several paths compares their use.
             self.congestion.paths[id].on_sent(now, bytes);
         }
         let (path, subflow) = (&self.congestion.paths[id], &mut self.subflows[id]);
@@ -76,7 +76,7 @@ impl Connection {
 
     /// Delays the final, small segment of a closed stream behind a queue until the bottleneck has space for it. TCP,
     /// whose segments carry more payload, may not need this segment. The delay does not make the segment arrive later.
-    /// Nothing behind it would reveal its loss in a full queue.
+    /// Without the delay, a full queue could drop the segment, and no later segment would reveal the loss.
     #[inline(never)]
     pub(crate) fn delay_last_segment(&mut self, now: Instant, id: usize) {
         let (remaining, path) = (self.send.unsent(), &self.congestion.paths[id]);

@@ -155,7 +155,7 @@ impl Sender {
             rack.on_recovered();
         }
         let state = &mut congestion.paths[path];
-        // Without a threshold the window stays.
+        // Without a threshold, the window is unchanged.
         if fast && self.board.rates.is_none() && state.ssthresh < u64::MAX {
             state.cwnd = state.ssthresh;
         }
@@ -298,8 +298,8 @@ impl Sender {
             {
                 duplicate = true;
                 self.spurious.on_duplicate((left, right));
-                // Tail loss probes do not count, as in Linux (`tcp_dsack_seen`): they depend on a timer, and the last
-                // acknowledgement may be delayed for longer.
+                // Duplicates of tail loss probes are ignored, as in Linux (`tcp_dsack_seen`): they depend on a timer,
+                // and the last acknowledgement may be delayed for longer.
                 let probed = self.probe == Some((right, true));
                 if let Some(rack) = self.rack.as_mut().filter(|_| !probed) {
                     rack.on_duplicate_report(self.board.una, self.board.next);
@@ -452,8 +452,8 @@ impl Sender {
     }
 }
 
-/// Updates the bottleneck bandwidth from one acknowledgement of several segments. It counts if they were sent together:
-/// the RTT of the latest is `rtt`, that of the oldest `all`.
+/// Updates the bottleneck bandwidth from one acknowledgement of several segments. It is valid only if they were sent
+/// together: the RTT of the latest is `rtt`, that of the oldest `all`.
 #[cold]
 fn update_bottleneck_rate(state: &mut Path, bytes: u64, rtt: Duration, all: Duration) {
     let Some(min_rtt) = state.min_rtt else { return };

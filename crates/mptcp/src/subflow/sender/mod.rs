@@ -1,7 +1,7 @@
 //! The sender of a subflow: transmission, loss recovery, timers, rate samples and the response to ECN marks.
 //!
 //! Owns the scoreboard and the state of recovery: RFC 5681 with RACK-TLP (RFC 8985) or NewReno (RFC 6582), PRR (RFC
-//! 6937), RTO (RFC 6298). It decides when an ECN mark counts (RFC 3168 section 6.1.2), and whether the window was used
+//! 6937), RTO (RFC 6298). It decides which ECN marks are used (RFC 3168 section 6.1.2), and whether the window was used
 //! in a round, as Linux does (`tcp_cwnd_validate`, net/ipv4/tcp_output.c; `tcp_is_cwnd_limited`, include/net/tcp.h).
 //!
 //! Never owns the congestion window or the RTT, which belong to the connection's [`Congestion`], because controllers
@@ -26,7 +26,7 @@ use crate::subflow::state::TimestampEcho;
 
 /// The maximum delay of a peer's acknowledgement (RFC 8985 section 7.2): Linux's maximum.
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
-/// RFC 5681 section 3.2.
+/// Duplicate acknowledgements that signal a loss (RFC 5681 section 3.2).
 const DUPLICATE_THRESHOLD: u32 = 3;
 
 /// The state of loss recovery, with Linux's names.
@@ -220,7 +220,7 @@ impl Sender {
         self.probe.is_some_and(|(_, retransmission)| retransmission)
     }
 
-    /// Whether reports of duplicates count after all data is acknowledged.
+    /// Whether reports of duplicates are processed after all data is acknowledged.
     pub(crate) fn accepts_late_sack(&self) -> bool {
         self.spurious.is_undo_enabled()
     }

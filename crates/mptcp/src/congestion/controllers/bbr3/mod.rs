@@ -191,7 +191,7 @@ impl CongestionControl for Bbr3 {
     /// `HandleSpuriousLossDetection`, section 5.5.11.2.
     fn on_undo(&mut self, paths: &mut [Path], path: usize, delivered: u64) {
         let own = self.path(path);
-        // A round that starts now counts from here.
+        // A round that starts now is measured from this total.
         own.model.delivered = delivered;
         own.restore_window(&mut paths[path]);
         own.model.undo(&own.undo);

@@ -28,7 +28,7 @@ pub(crate) struct Model {
     max_bw: [f64; 2],
     /// Short-term limit of the bandwidth, set by losses.
     pub bw_short: f64,
-    /// The minimum of both.
+    /// The minimum of the maximum bandwidth and the short-term limit.
     pub bw: f64,
     bw_latest: f64,
     pub inflight_latest: u64,
