@@ -1,7 +1,7 @@
 //! Iterations of the driver loop: maximum delay of reading a packet, and wake-up times.
 //!
 //! Owns the measurement of delays. An iteration starts at its due time, not at the actual wake-up, so stalls
-//! of the process or machine count. Reads no clock.
+//! of the process or machine are included. Reads no clock.
 
 use mptcp_clock::{Duration, Instant};
 

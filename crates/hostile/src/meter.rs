@@ -59,7 +59,7 @@ unsafe impl GlobalAlloc for Meter {
 /// Counters of this thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Bytes allocated and not freed. Memory that another thread frees counts for that thread.
+    /// Bytes allocated and not freed. If another thread frees the memory, that thread's counter falls.
     pub live: i64,
     /// Number of allocations and reallocations.
     pub allocations: u64,

@@ -43,7 +43,7 @@ pub struct Edge {
 #[derive(Debug)]
 pub(crate) struct Lanes {
     pub incoming: Lane<(InterfaceId, Segment)>,
-    /// With the payload per frame, if the device splits the packet (GSO).
+    /// Sent packets, each with the payload per frame if the device splits the packet (GSO).
     pub outgoing: Lane<(Packet, Option<u16>)>,
     marks: f64,
     random: Rng,

@@ -81,7 +81,7 @@ impl Link {
         }
     }
 
-    /// Writes one packet, after [`crate::vnet::outgoing`] with offload.
+    /// Writes one packet. With offload, `headers` must begin with the header from [`crate::vnet::outgoing`].
     pub(crate) fn send(&self, headers: &[u8], payload: &[u8]) -> io::Result<()> {
         match self {
             Self::Tun(tun) => tun.send(headers, payload),

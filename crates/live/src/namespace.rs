@@ -15,7 +15,7 @@ const PLACE: &str = "/run/netns";
 /// Moves only the calling thread into the network namespace `name` of `ip netns`, permanently.
 ///
 /// # Errors
-/// Without such a namespace, or without CAP_SYS_ADMIN.
+/// If there is no such namespace, or without CAP_SYS_ADMIN.
 pub fn enter(name: &str) -> io::Result<()> {
     let path = place(name);
     let told = |error: io::Error| {

@@ -166,7 +166,7 @@ impl Shared {
         }
     }
 
-    /// Marks the start of an iteration, under the lock. It sees all earlier changes of sockets.
+    /// Marks the start of an iteration, under the lock. The iteration sees all earlier changes of sockets.
     pub(crate) fn wake_up(&self) {
         self.asleep.store(false, Ordering::SeqCst);
         self.wanted.store(false, Ordering::SeqCst);

@@ -50,7 +50,7 @@ impl LinkId {
 }
 
 impl DirectionId {
-    /// The link this is a direction of.
+    /// The link of this direction.
     #[must_use]
     pub const fn link(self) -> LinkId {
         LinkId(self.0 / 2)

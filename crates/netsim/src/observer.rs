@@ -9,8 +9,8 @@ use crate::frame::{Cause, DirectionId};
 /// A drop or mark of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameEvent {
-    /// Time of the event. Links are settled lazily, so it may precede the previous event, but never follows
-    /// the current time.
+    /// Time of the event. Links process departures only when the result is needed, so it may precede the
+    /// previous event. It never follows the current time.
     pub at: Instant,
     /// The direction.
     pub direction: DirectionId,

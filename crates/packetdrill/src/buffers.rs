@@ -14,7 +14,7 @@ use crate::stack::Core;
 /// SOCK_MIN_SNDBUF and SOCK_MIN_RCVBUF (include/net/sock.h).
 pub(crate) const SEND_LEAST: u32 = 4_608;
 pub(crate) const RECEIVE_LEAST: u32 = 2_304;
-/// The middle one of `tcp_rmem`.
+/// The initial size of a receive buffer: the middle value of `tcp_rmem`.
 pub(crate) const DEFAULT_RECEIVE: u32 = 131_072;
 
 /// Kernel overhead for a segment's data: headers and `struct skb_shared_info`. Linux rounds data and overhead up to a

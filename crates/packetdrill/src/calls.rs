@@ -43,7 +43,7 @@ impl Stack {
         self.lock().sockets.get(fd).is_ok()
     }
 
-    /// Implements bind(2). The host owns every address, so only the port counts.
+    /// Implements bind(2). The host owns every address, so only the port matters.
     pub(crate) fn bind(&self, fd: RawFd, local: SocketAddr) -> Result<()> {
         self.act(|core, _| {
             let socket = core.sockets.get_mut(fd)?;

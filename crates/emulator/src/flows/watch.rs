@@ -1,6 +1,6 @@
 //! Samples of a flow: queries its sender at each sample, and stores rows.
 //!
-//! Owns the last report. The last report of a closed subflow still counts.
+//! Owns the last report of each subflow, and keeps that of a closed one.
 
 use std::net::Ipv4Addr;
 

@@ -40,7 +40,7 @@ pub struct Lack {
 pub struct Setting {
     /// Name of the host.
     pub host: String,
-    /// Such as `net.ipv4.tcp_sack`.
+    /// The name, such as `net.ipv4.tcp_sack`.
     pub key: &'static str,
     /// Its value.
     pub value: String,
@@ -111,7 +111,7 @@ impl Ability {
         if flow.send_queue_rule != SendQueueRule::Off {
             lack(format!("send_queue_rule {}", flow.send_queue_rule), SendQueueRule::Off.name());
         }
-        // With M3, buffers grow up to the given size, as in the kernel up to the sysctls.
+        // With autotuning (M3), buffers grow up to the given size, as in the kernel up to the sysctls.
         let fixed =
             |bytes: u64| (!flow.mechanisms.autotuning).then(|| u32::try_from(bytes).unwrap_or(u32::MAX / 2));
         Options {

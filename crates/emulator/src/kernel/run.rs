@@ -18,12 +18,12 @@ use crate::flows::tally::Tally;
 use crate::flows::{FIRST_PORT, address_of};
 use crate::plan::Plan;
 
-/// A run.
+/// The scenario of a run, its planned network and the settings of its sockets.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// The scenario.
+    /// The scenario with the flows to run.
     pub scenario: Arc<Scenario>,
-    /// The plan of its network.
+    /// The plan of the scenario's network.
     pub plan: Plan,
     /// Namespace by host of the plan.
     pub namespaces: Vec<String>,
@@ -31,7 +31,7 @@ pub struct Order {
     pub options: Vec<Options>,
 }
 
-/// Runs it over a driver that has just started, until the end of the scenario or until `stop` is set.
+/// Runs `order` over a driver that has just started, until the end of the scenario or until `stop` is set.
 ///
 /// # Errors
 /// If the system provides no socket or thread.
@@ -91,7 +91,8 @@ fn mismatch(wanted: &Options, sender: Option<&(String, u32)>, receiver: Option<u
     None
 }
 
-/// A flow in terms of sockets. It connects to the peer's address on its first path, if that leads to the peer.
+/// A flow in terms of sockets. The flow connects to the address that the peer has on the flow's first path,
+/// if that path leads to the peer.
 fn task(order: &Order, flow: usize) -> io::Result<Task> {
     let scenario = &*order.scenario;
     let spec = &scenario.flows[flow];

@@ -28,7 +28,7 @@ pub(super) struct Friend {
     connection: ConnectionId,
     /// The victim's connection, once accepted.
     pub accepted: Option<ConnectionId>,
-    /// Towards the victim, and from it.
+    /// Bytes towards the victim, and from the victim.
     pub counts: [Count; 2],
     pub closed: Option<CloseReason>,
 }

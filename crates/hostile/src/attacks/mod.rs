@@ -15,7 +15,7 @@ pub use sample::Sample;
 /// An attack.
 #[derive(Clone, Copy, Debug)]
 pub struct Attack {
-    /// Number in the list of defects.
+    /// The number of the defect in docs/contributing/security-audit.md, and a variant.
     pub name: &'static str,
     /// Description.
     pub what: &'static str,
@@ -25,7 +25,7 @@ pub struct Attack {
     pub run: fn(u64) -> Sample,
 }
 
-/// All attacks, in the order of the list of defects.
+/// All attacks, in the order of these numbers.
 pub const ATTACKS: &[Attack] = &[
     Attack {
         name: "X1",

@@ -142,7 +142,7 @@ fn a_path_that_fades_stops_nothing_and_is_used_again() {
 }
 
 /// A bottleneck of 20 Mb/s shared by both paths and three TCP flows: MPTCP takes at most a tenth more than
-/// with the historical rules.
+/// with the historical rules. These are the rules of the first MPTCP kernels.
 #[test]
 fn behind_one_bottleneck_it_takes_about_what_the_historical_rules_take() {
     let share = |keys: &str| {

@@ -273,7 +273,7 @@ impl Drop for Done<'_> {
 const SIDE_BY_SIDE: u16 = 16;
 /// Default of FORGED_ROUNDS.
 const ROUNDS: u64 = 20;
-/// Maximum time of a transfer: longer ones count as broken.
+/// Maximum time of a transfer: a longer one is a failure.
 const SHORT: Duration = Duration::from_millis(400);
 
 /// Exchanges data until an error or the end of both streams; errors are expected.

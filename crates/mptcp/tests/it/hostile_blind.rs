@@ -70,7 +70,7 @@ fn options_of_an_old_acknowledgement_are_ignored() {
     assert!(info(&remote).subflows[0].backup, "within the window it is the peer's");
 }
 
-/// X8: options count only in segments near the next expected one, not in the whole of a large window.
+/// X8: options are processed only in segments near the next expected one, not in the whole of a large window.
 #[test]
 fn options_far_ahead_in_the_window_are_ignored() {
     let mut remote = confirmed(Config::default());
@@ -225,7 +225,8 @@ fn third_ack_with_a_wrong_key_is_not_mptcp() {
     assert_eq!(info(&remote).mode, Mode::Plain);
 }
 
-/// RFC 5927: an ICMP error counts only if it quotes data in flight, and never ends an established connection.
+/// RFC 5927: an ICMP error is accepted only if it quotes data in flight, and never ends an established
+/// connection.
 #[test]
 fn icmp_errors_are_validated_and_fatal_only_during_the_handshake() {
     let mut remote = confirmed(Config::default());

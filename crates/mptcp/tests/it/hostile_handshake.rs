@@ -178,7 +178,7 @@ fn half_open_joins_are_evicted() {
         let info = remote.host.info(remote.now, remote.connection).unwrap();
         assert!(info.usage.half_open_joins <= 8 && info.subflows.len() <= 64, "{:?}", info.usage);
     }
-    // Every join with a valid HMAC counts.
+    // Every join with a valid HMAC is included in the limit.
     for port in 0..7 {
         remote.sleep(Duration::from_secs(2));
         remote.join(2100 + port);

@@ -262,7 +262,7 @@ fn data_fin_far_ahead_is_ignored() {
         dss.data_fin = true;
         remote.send(remote.flow, 11, 1, |ack| ack.options.dss = Some(dss));
     }
-    // Within the window it counts, until the real one arrives.
+    // Within the window it is accepted, until the real one arrives.
     for end in [5000, 11] {
         let mut dss = remote.dss(1, Some((end, 0, 1)));
         dss.data_fin = true;

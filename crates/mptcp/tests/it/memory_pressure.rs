@@ -249,7 +249,7 @@ fn window_follows_the_memory_pressure() {
     port.host.accept(hog_id);
     port.leave_one_byte_missing(1001, hog);
     assert_eq!(port.host.counters().memory_shortages, 1);
-    // Unread data counts, and data within the advertised window is kept.
+    // Unread data is part of the total, and data within the advertised window is kept.
     let mut offset = 1_000;
     let edge = loop {
         let mut answers = port.send_data(1000, iss, offset, 500);

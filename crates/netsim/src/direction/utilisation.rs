@@ -30,7 +30,7 @@ impl<P> Direction<P> {
         self.line_clock.advance(now, rate, up);
     }
 
-    /// The use until `now`, up to which the direction is settled.
+    /// The use until `now`. All departures until `now` must be settled (`settling`).
     pub(crate) fn link_use(&self, now: Instant) -> LinkUse {
         let mut clock = self.line_clock;
         let rate = rate_of(&self.parameters);

@@ -10,7 +10,7 @@ use super::departure::Departure;
 use super::{Direction, DropLog};
 
 impl<P> Direction<P> {
-    /// Whether to remember departures. Those before the watch began are not reported.
+    /// Enables or disables the reports. Departures before the watch began are not reported.
     pub(crate) fn watch(&mut self, now: Instant, watch: bool, drops: &mut DropLog<P>) {
         self.settle(now, drops);
         if !watch {
@@ -21,7 +21,7 @@ impl<P> Direction<P> {
         self.measure_delay();
     }
 
-    /// When the next departure is to be reported, if anybody watches.
+    /// Time at which the next departure is to be reported, if departures are watched.
     #[inline]
     pub(crate) fn next_departure(&self) -> Instant {
         let Some(departures) = &self.departures else { return Instant::FAR_FUTURE };

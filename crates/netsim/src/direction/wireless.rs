@@ -8,7 +8,7 @@ use crate::frame::{Cause, DirectionId, Frame};
 use crate::parameters::Parameters;
 
 impl<P> Direction<P> {
-    /// A direction whose frames leave when a MAC says so.
+    /// A direction whose frames depart when a MAC reports it.
     pub(crate) fn wireless(id: DirectionId, parameters: Parameters, stream: &Rng) -> Self {
         Self { wireless: true, ..Self::new(id, parameters, stream) }
     }
@@ -24,7 +24,7 @@ impl<P> Direction<P> {
 
     /// Queues a frame until the MAC is done with it.
     pub(crate) fn hold(&mut self, now: Instant, frame: Frame<P>) {
-        // The MAC has work until the last of them is gone.
+        // The MAC has work until the last queued frame is done.
         self.occupy(now);
         self.line_free = Instant::FAR_FUTURE;
         let backlog = (self.frames.len() - self.in_flight) as u64 + 1;
@@ -35,7 +35,7 @@ impl<P> Direction<P> {
         self.frames.push_back((Instant::FAR_FUTURE, frame));
     }
 
-    /// The MAC has brought over the first frame that waits.
+    /// The MAC has delivered the first queued frame.
     pub(crate) fn release(&mut self, now: Instant, service: Service, drops: &mut DropLog<P>) {
         if let Some((departs, frame)) = self.frames.get_mut(self.in_flight) {
             *departs = now;
@@ -48,7 +48,7 @@ impl<P> Direction<P> {
         self.rest_if_empty(now);
     }
 
-    /// The MAC has done away with the frame at `position` among those that wait.
+    /// The MAC has dropped the queued frame at `position`.
     pub(crate) fn discard(
         &mut self,
         now: Instant,

@@ -172,7 +172,7 @@ impl<P> Network<P> {
     }
 
     /// The frames dropped since the last call, while [`Self::keep_lost`] is enabled. Random losses appear when
-    /// the link is settled, at the latest at its next arrival.
+    /// the link processes its departures, at the latest at its next arrival.
     pub fn lost(&mut self) -> impl Iterator<Item = Lost<P>> + '_ {
         self.drops.frames.drain(..)
     }

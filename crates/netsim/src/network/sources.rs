@@ -7,7 +7,7 @@ use super::{DirectionEntry, Network, Source};
 use crate::event_queue::EventQueue;
 use crate::frame::DirectionId;
 
-/// Number of stations of a medium that count as one event.
+/// Number of stations of a medium that one event stands for.
 const STATIONS: usize = 32;
 
 impl<P> DirectionEntry<P> {

@@ -99,8 +99,8 @@ impl Access {
         }
     }
 
-    /// Its transmission is over, before the medium is released. `settled` if the frame is done, `again` if
-    /// there is another frame.
+    /// Its transmission is over, before the medium is released. `settled` means that the frame was
+    /// acknowledged or given up, `again` that there is another frame.
     pub(crate) fn sent(&mut self, settled: bool, again: bool, stream: &mut Rng) {
         self.window = if settled {
             self.narrow

@@ -28,11 +28,11 @@ pub enum Interference {
     Ucl,
 }
 
-/// Channels as far apart as this count as separate, by number; numbers are 5 MHz apart.
+/// Difference of channel numbers from which channels do not interfere. Numbers are 5 MHz apart.
 const SEPARATE: f64 = 5.0;
 /// At 5 GHz: channels of 20 MHz lie side by side, as 36 and 40 (IEEE 802.11-2016 section 17.3.8.4).
 const SEPARATE_5_GHZ: f64 = 4.0;
-/// In the measured preset.
+/// The same distance in the measured preset, [`Interference::Ucl`].
 const SEPARATE_UCL: f64 = 4.0;
 const SAME_UCL: Coupling = Coupling { carrier_sense: 0.05, collision: 1.0 };
 const OTHER_UCL: Coupling = Coupling { carrier_sense: 0.5, collision: 0.05 };

@@ -288,7 +288,7 @@ pub enum Activity {
 /// MAC counters of a direction, and its current state.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct MacCounters {
-    /// Medium accesses: each transmission of a frame or aggregate counts.
+    /// Medium accesses: transmissions of frames or aggregates.
     pub transmissions: u64,
     /// Retransmissions of frames.
     pub retries: u64,

@@ -1,4 +1,4 @@
-//! Durations on the medium. Only arithmetic, without absolute time or stations.
+//! Durations on the medium. Owns arithmetic only, without absolute time or stations.
 //!
 //! Durations follow IEEE 802.11-2016, sections 16.3 (DSSS and CCK), 17.4 (OFDM) and 19.4 (HT).
 
@@ -35,7 +35,7 @@ enum Coding {
 /// 17-18 and 19-23; 16.3.8.2 for 11 Mb/s), minus a noise floor of -94 dBm and 9 dB by which receivers
 /// typically exceed it. 1 and 5.5 Mb/s are interpolated.
 const DSSS: [(u64, f64); 4] = [(10, 2.0), (20, 5.0), (55, 7.0), (110, 9.0)];
-/// With data bits per symbol.
+/// Rate in 100 kb/s, data bits per symbol, and threshold.
 const OFDM: [(u64, u32, f64); 8] = [
     (60, 24, 3.0),
     (90, 36, 4.0),

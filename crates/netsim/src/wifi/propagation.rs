@@ -9,7 +9,7 @@ use super::parameters::CellParameters;
 const NOISE_DBM: f64 = -94.0;
 /// Free-space loss over one metre at 2.44 and 5.25 GHz, dB.
 const FIRST_METRE_DB: [f64; 2] = [40.2, 46.8];
-/// Minimum distance in metres; smaller ones count as this.
+/// Minimum distance in metres; it replaces smaller ones.
 const NEAREST_METRES: f64 = 0.1;
 /// Decades of error rate per dB.
 const STEEPNESS: f64 = 0.5;

@@ -14,11 +14,11 @@ use super::phy::Phy;
 const INTERVAL: Duration = Duration::from_millis(50);
 /// Number of attempts in an interval that weigh as much as all earlier ones.
 const HALF: f64 = 12.0;
-/// The same for an untried rate.
+/// The same number for an untried rate.
 const HALF_UNKNOWN: f64 = 2.0;
 /// Ratio by which a slower rate must exceed the best one.
 const CLEARLY: f64 = 1.1;
-/// Shares above this fraction of the highest share count as equal to it.
+/// Shares above this fraction of the highest share are treated as equal to it.
 const SIMILAR: f64 = 0.75;
 /// Below this share, a rate is useless: retries would run out.
 const USELESS: f64 = 0.1;

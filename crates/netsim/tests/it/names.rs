@@ -155,7 +155,7 @@ fn a_crowded_medium_counts_for_more() {
         let _ = network.next_until(ms(1));
         network.events()
     };
-    // The access point counts, too. The second step exceeds the budget of one.
+    // The access point is one of the stations. The second step exceeds the budget of one.
     assert_eq!([1, 30].map(events), [2, 2]);
     assert_eq!([31, 62, 63, 127].map(events), [2, 2, 3, 5]);
 }

@@ -11,9 +11,10 @@
 //! - FIN and RST,
 //! - bursts at the start and after a pause.
 //!
-//! The pace is the progress of new data at each event; a difference of more than [`PACE`] segments counts. Of several
-//! growing SACKs, the last one counts. Paths are compared separately. The comparison ignores the cause of the FIN of an
-//! MPTCP subflow, plain acknowledgements, PSH, random numbers, and times within a class.
+//! The pace is the progress of new data at each event; a difference of more than [`PACE`] segments is a
+//! deviation. Of several growing SACKs, only the last one is compared. Paths are compared separately. The
+//! comparison ignores the cause of the FIN of an MPTCP subflow, plain acknowledgements, PSH, random numbers,
+//! and times within a class.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};

@@ -54,7 +54,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Compares the usual lists. They also count as equal if each was seen in a run of the other stack.
+    /// Compares the usual lists. They are also equal if each was seen in a run of the other stack.
     pub fn finding(&self) -> Finding {
         let (Some(linux), Some(mptcplab)) = (self.linux.usual(), self.mptcplab.usual()) else {
             return Finding::Varies;

@@ -177,7 +177,7 @@ fn window_not_full_for_four_rtts_is_unused() {
         // Until the window is full again.
         full(&mut bottlenecks, 1, 10_002 + until);
         assert_eq!(bottlenecks.separate_from(0), 0);
-        // An ended path does not count.
+        // An ended path is ignored.
         full(&mut bottlenecks, 0, 20_000);
         assert_eq!(bottlenecks.separate_from(0), 2);
         bottlenecks.forget(1);

@@ -162,7 +162,7 @@ fn drain_rate_covers_only_time_with_a_queue() {
         delivery
     };
     come(0, Some(100));
-    // 80 ms without a queue do not count, nor does data without an RTT.
+    // 80 ms without a queue are ignored, and so is data without an RTT.
     assert_eq!(come(80, Some(112)).drained(0), None);
     assert_eq!(come(81, Some(130)).drained(1_000), Some(1e6));
     come(82, Some(150));

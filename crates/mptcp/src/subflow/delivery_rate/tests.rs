@@ -35,7 +35,7 @@ fn the_rate_is_the_data_delivered_per_rtt() {
     }
     assert_eq!((last.delivered, last.delivered_before), (10_000, Some(0)));
     assert!((last.rate.expect("a rate") - 10_000.0 / 0.19).abs() < 1.0);
-    // Segments that were sent after ten deliveries: their rate counts from there.
+    // Segments that were sent after ten deliveries: their rate is measured from there.
     send(&mut rates, 190, 10_000, 10, 0);
     let next = acknowledge(&mut rates, 299, 20_000);
     assert_eq!((next.delivered_before, next.delivered, next.newly_delivered), (Some(10_000), 10_000, 10_000));

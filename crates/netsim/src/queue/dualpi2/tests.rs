@@ -31,7 +31,7 @@ fn the_controller_moves_by_the_longest_wait() {
         close(desk.queue.base, 0.16 * 0.001 + 3.2 * 0.016);
         desk.queue.catch_up(ms(33));
         close(desk.queue.base, 0.16 * (0.001 + 0.017) + 3.2 * 0.032);
-        // The larger of both delays counts.
+        // The larger of both delays determines the choice.
         desk.put(ms(40), 0, 1000, if ecn == Ect1 { NotEct } else { Ect1 });
         desk.queue.catch_up(ms(49));
         close(desk.queue.base, 0.16 * (0.001 + 0.017 + 0.033) + 3.2 * 0.048);

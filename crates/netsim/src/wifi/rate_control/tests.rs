@@ -124,7 +124,7 @@ fn repetitions_go_at_the_second_best_and_then_at_the_fastest_that_is_nearly_sure
     order.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)));
     let chosen = [0, 1, 2, 3, 4].map(|failed| control.choose(failed, &mut trials));
     assert_eq!(chosen[..4], [order[0], order[0], order[1], order[1]]);
-    // Shares of three quarters of the highest count as equal to it: 0.76 does, 0.74 does not.
+    // Shares of three quarters of the highest are treated as equal to it: 0.76 is, 0.74 is not.
     assert_eq!(chosen[4], 2);
     let tried = [(7, 100, 0), (6, 100, 0), (5, 100, 60), (4, 100, 70), (3, 100, 76), (2, 100, 100)];
     (20..60).for_each(|number| interval(&mut control, number, &tried));

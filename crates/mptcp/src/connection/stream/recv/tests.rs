@@ -213,7 +213,7 @@ fn the_buffer_follows_the_data_read_per_rtt() {
     assert_eq!(stream.buffer(), 131_072);
     stream.tune(at(100), rtt);
     assert_eq!(stream.buffer(), 216_000);
-    // Data counts from here on.
+    // Data is measured from here on.
     take(&mut stream, 50_000);
     stream.tune(at(199), rtt);
     assert_eq!(stream.buffer(), 216_000);
@@ -240,7 +240,7 @@ fn a_buffer_begins_with_its_first_size_for_each_path() {
     assert_eq!(tuned.buffer(), 131_072);
     tuned.begin_paths(2);
     assert_eq!(tuned.buffer(), 262_144);
-    // A path that replaces another one does not count.
+    // A path that replaces another one does not enlarge the buffer.
     tuned.begin_paths(1);
     tuned.begin_paths(2);
     assert_eq!(tuned.buffer(), 262_144);

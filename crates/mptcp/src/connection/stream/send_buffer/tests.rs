@@ -95,7 +95,7 @@ fn a_large_segment_ends_with_a_written_buffer() {
     assert_eq!(cut(50, 100), 100, "a segment is full");
 }
 
-/// RFC 8684 section 3.3.1: the receive window belongs to the connection and counts from the DATA_ACK.
+/// RFC 8684 section 3.3.1: the receive window belongs to the connection and starts at the DATA_ACK.
 #[test]
 fn a_window_opens_and_shrinks_only_if_permitted() {
     let mut buffer = under_way(&[0]);
@@ -219,7 +219,7 @@ fn a_chunk_is_split_for_a_narrower_path() {
         .collect();
     assert_eq!(parts, [(0, 60, Some(61), None), (60, 40, Some(101), None), (100, 100, None, Some(201))]);
     assert_eq!(to_reinject(&mut buffer), [0, 60], "both parts wait");
-    // On a second subflow it has another mapping, and the last one counts.
+    // On a second subflow it has another mapping, and the last one applies.
     let chunk = buffer.chunk_at(100).expect("under way");
     chunk.map_to(put(0, 500));
     chunk.map_to(put(2, 700));

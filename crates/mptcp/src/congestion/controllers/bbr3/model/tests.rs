@@ -35,7 +35,7 @@ fn maximum_bandwidth_covers_two_cycles() {
     assert_eq!(model.max_bw(), 300.0);
     model.advance_max_bw();
     assert_eq!(model.max_bw(), 300.0, "a cycle without a rate forgets nothing");
-    // Application-limited samples count only if they are larger.
+    // Application-limited samples are used only if they are larger.
     let limited = |rate| Sample { app_limited: true, ..sample(0, 10_000, rate) };
     model.update_max_bw(&limited(200.0));
     assert_eq!(model.max_bw[1], 0.0);
