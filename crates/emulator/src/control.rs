@@ -29,9 +29,9 @@ impl Control {
         let at = at.ok_or_else(|| format!("there is no link {link:?} (there are: {})", names()))?;
         let of = &scenario.links[at];
         let wired = |what: &str| match of.kind {
-            LinkKind::Station => {
-                Err(format!("a station has no {what} of its own; the cell and its distance say it"))
-            }
+            LinkKind::Station => Err(format!(
+                "a station has no {what} of its own; the cell and the station's distance determine it"
+            )),
             LinkKind::Path | LinkKind::Link => Ok(()),
         };
         let said = |problem: &dyn std::fmt::Display| format!("{key} = {value:?}: {problem}");

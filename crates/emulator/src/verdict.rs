@@ -37,7 +37,10 @@ impl Snapshot {
             }
         }
         if longest > STALL {
-            return Some(format!("the emulator stalled for {}, which a stack takes for loss", ms(longest)));
+            return Some(format!(
+                "the emulator stalled for {}, and a stack can mistake that for loss",
+                ms(longest)
+            ));
         }
         (self.refused > 0).then(|| format!("the emulator dropped {} packets for lack of space", self.refused))
     }

@@ -159,8 +159,9 @@ fn reinjections_and_penalties_are_those_of_the_summary() {
     assert!(lte.limits.iter().any(|(name, share)| *name == "penalty" && *share > 0.5), "{lte:?}");
 }
 
-/// Slow start overflows a queue of a third of a BDP, because delays report it one RTT late; there is no random
-/// loss. M2 halves the window once during the repair, which then takes the rest of the time to grow back.
+/// Slow start overflows a queue of a third of a BDP, because delays show the queue one RTT late; there is no
+/// random loss. Penalisation (M2) halves the window once during the repair, which then takes the rest of the
+/// time to grow back.
 #[test]
 fn a_window_that_m2_halved_among_losses_is_m2_s() {
     let share = |more: &str, wanted: &str| {

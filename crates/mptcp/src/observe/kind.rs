@@ -145,7 +145,7 @@ kinds! {
     Retransmission "retransmission" [Offset, Bytes, Seq] "A segment was retransmitted on its own subflow";
     Schedule "schedule" [Offset, Bytes, Seq] "New data was sent on a subflow; `what` is the reason for this subflow, `other` a subflow that was not chosen";
     Reinjection "reinjection" [Offset, Bytes, Seq] "Data was reinjected on another subflow; `other` sent it first";
-    Penalty "penalty" [Cwnd, Ssthresh] "M2 halved a window; `other` is the subflow that waited";
+    Penalty "penalty" [Cwnd, Ssthresh] "Penalisation (M2) halved a window; `other` is the subflow that waited";
     Block "connection_blocked" [InFlight, Unsent] "The connection stops sending; `what` is the reason, `other` the subflow that causes it";
     Limit "subflow_blocked" [Cwnd, InFlight] "The limit of a subflow changed; `what` is the limit, `other` the subflow that causes it";
     Subflow "subflow" [] "A subflow changed its state";

@@ -97,8 +97,8 @@ fn payload_far_ahead_does_not_validate_options() {
     assert_eq!(info(&remote).subflows[1].state, SubflowState::Closed);
 }
 
-/// S4: the same for a DSS. An infinite mapping, or one with an unexpected checksum, counts only in order. A
-/// DATA_ACK counts near the expected data.
+/// S4: the same for a DSS. An infinite mapping, or one with an unexpected checksum, is accepted only in
+/// order. A DATA_ACK is accepted near the expected data.
 #[test]
 fn dss_far_ahead_in_the_window_is_ignored() {
     for joined in [false, true] {
@@ -130,7 +130,7 @@ fn dss_far_ahead_in_the_window_is_ignored() {
     }
 }
 
-/// S4: an infinite mapping that arrived early counts once it is in order.
+/// S4: an infinite mapping that arrived early is accepted once it is in order.
 #[test]
 fn infinite_mapping_applies_in_order() {
     let mut remote = confirmed(Config::default());
@@ -145,7 +145,7 @@ fn infinite_mapping_applies_in_order() {
     assert_eq!(answers.last().unwrap().acknowledgment.value(), 11);
     remote.send_data(remote.flow, 11, 11, 10);
     assert_eq!((remote.mode(), remote.host.readable(remote.connection)), (Mode::Multipath, 20));
-    // A segment before the expected one is easier to guess, and counts no more.
+    // A segment before the expected one is easier to guess, and is not accepted any more.
     let dss = remote.dss(1, Some((11, 11, 0)));
     remote.send(remote.flow, 11, 1, |segment| {
         segment.options.dss = Some(dss);

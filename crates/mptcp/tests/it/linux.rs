@@ -36,7 +36,7 @@ fn data_acks_have_the_width_of_the_last_data_sequence_number() {
         segment.payload = Bytes::from(vec![1; 100]);
     });
     assert_eq!(ack_of(&second[0]), Some(DataSequence::Short(TestPeer::number(201) as u32)));
-    // Out of order: its mapping counts once its data does.
+    // Out of order: the mapping is used once its data is in order.
     let early = remote.send_data(remote.flow, 301, 301, 100);
     assert_eq!(ack_of(&early[0]), Some(DataSequence::Short(TestPeer::number(201) as u32)));
 }

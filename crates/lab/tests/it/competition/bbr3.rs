@@ -23,8 +23,8 @@ fn startup_leaves_one_product_waiting() {
     assert!(before > 1.6 * ours, "{before}");
 }
 
-/// Slides of IETF 117 and draft section 5.3.3.8: with one CUBIC flow it gets about half, from half a BDP of
-/// buffer to four; version 1 gets nine tenths up to one BDP.
+/// Slides of IETF 117 and draft section 5.3.3.8: with one CUBIC flow, BBRv3 gets about half, from half a BDP
+/// of buffer to four; version 1 gets nine tenths up to one BDP.
 #[test]
 fn one_cubic_keeps_about_half() {
     for buffer in [0.5, 1.0, 4.0] {
@@ -55,8 +55,8 @@ fn several_flows_lose_less_than_two_percent_in_a_shallow_buffer() {
     assert!(goodput(&ours, 'b') > 0.97 * goodput(&before, 'b'));
 }
 
-/// Draft sections 5.3.3.8 and 5.5.10: it tolerates 1% of loss per RTT, and at most 2%. At 1% it gets most of
-/// the link, at 5% almost nothing; version 1 gets both.
+/// Draft sections 5.3.3.8 and 5.5.10: BBRv3 tolerates 1% of loss per RTT, and at most 2%. At 1% it gets most
+/// of the link, at 5% almost nothing; version 1 gets both.
 #[test]
 fn it_bears_losses_of_one_percent_and_not_of_five() {
     let rates = |congestion: &str, loss| {

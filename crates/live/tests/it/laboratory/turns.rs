@@ -50,8 +50,8 @@ impl Drop for Turn {
     }
 }
 
-/// Runs a test on a thread and fails if it exceeds `limit`, because blocked calls would hang forever. The time counts
-/// from its turn.
+/// Runs a test on a thread and fails if it exceeds `limit`, because blocked calls would hang forever. The
+/// time starts from its turn.
 pub fn within(limit: Duration, test: impl FnOnce() + Send + 'static) {
     in_turn(Turn::beside_others(), limit, test);
 }
