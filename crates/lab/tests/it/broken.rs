@@ -452,7 +452,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "bcube_too_large",
-        r#"bcube_too_large.toml:5: topology.k = 3: n^(k+1) = 4096 hosts, but must be at most 255 (try k = 1)"#,
+        r#"bcube_too_large.toml:5: topology.k = 3: must give at most 255 hosts, but n^(k+1) is 4096 (try k = 1)"#,
     ),
     ("bcube_without_ports", r#"bcube_without_ports.toml:2: topology: needs n (try n = 4)"#),
     (

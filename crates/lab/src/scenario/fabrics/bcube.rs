@@ -25,7 +25,7 @@ pub(super) fn build(n: u32, k: u32) -> Result<Fabric, (&'static str, String)> {
         let most_hosts = Limits::MAX_HOSTS;
         return Err((
             "k",
-            format!("n^(k+1) = {many} hosts, but must be at most {most_hosts} (try k = {most})"),
+            format!("must give at most {most_hosts} hosts, but n^(k+1) is {many} (try k = {most})"),
         ));
     };
     let mut links = Vec::new();

@@ -55,7 +55,7 @@ fn several_flows_lose_less_than_two_percent_in_a_shallow_buffer() {
     assert!(goodput(&ours, 'b') > 0.97 * goodput(&before, 'b'));
 }
 
-/// Draft sections 5.3.3.8 and 5.5.10: BBRv3 tolerates 1% of loss per RTT, and at most 2%. At 1% it gets most
+/// Draft sections 5.3.3.8 and 5.5.10: BBRv3 tolerates 1% of loss per RTT, and at most 2%. At 1% BBRv3 gets most
 /// of the link, at 5% almost nothing; version 1 gets both.
 #[test]
 fn it_bears_losses_of_one_percent_and_not_of_five() {
