@@ -39,8 +39,8 @@ pub struct Snapshot {
     pub uses: Vec<[netsim::LinkUse; 2]>,
     /// Delay from the due time of packets until they are written.
     pub lateness: Spread,
-    /// Duration of loop iterations, from their due start. It bounds the delay of reading a packet, together
-    /// with a tick of 5 ms.
+    /// Duration of loop iterations, from their due start. A packet is read at most this time and a tick of 5
+    /// ms after its arrival.
     pub turns: Spread,
     /// Whether the thread has real-time priority.
     pub first: bool,

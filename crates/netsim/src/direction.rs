@@ -75,8 +75,8 @@ pub(crate) struct Direction<P> {
     parameters: Parameters,
     /// The minimum time from departure to arrival under the current parameters.
     earliest: Duration,
-    /// Whether settling can be postponed. That is so without random loss, jitter, processing time, batching, a
-    /// queue discipline and reported departures.
+    /// Whether settling only adds a constant delay, so that it can be postponed. The direction then has no
+    /// random loss, jitter, processing time, batching, queue discipline or reported departures.
     plain: bool,
     /// Frames in flight by arrival time, then frames queued or in service by departure time. One container, so
     /// that a departure moves no frame.

@@ -141,7 +141,7 @@ impl Mapper {
             self.mappings.insert(alone.start, alone);
         }
         if mapping.start <= next && self.current(next).is_some() {
-            // The first mapping holds (RFC 8684 section 3.3.1). Others for the same data are ignored.
+            // The first mapping stays valid (RFC 8684 section 3.3.1). Others for the same data are ignored.
             return true;
         }
         if mapping.start == next && self.mappings.is_empty() {

@@ -472,7 +472,7 @@ pub(crate) struct SentSegment {
     pub data: u64,
     pub payload: Bytes,
     /// The mapping under which the data was first sent, if the segment is part of it. Each part carries this mapping,
-    /// because a different one is invalid while the first holds (RFC 8684 section 3.3.1).
+    /// because a different one is invalid while the first is valid (RFC 8684 section 3.3.1).
     pub whole: Option<Box<OriginalMapping>>,
     pub sent_at: Instant,
     pub first_sent_at: Instant,
