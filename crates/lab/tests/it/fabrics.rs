@@ -205,7 +205,10 @@ fn what_would_be_written_hundreds_of_times_is_short() {
     let topology =
         fat_tree(10, TCP).replace("\"100p\"", &format!("{{ kind = \"codel\", target = \"{long}\" }}"));
     let flow = fat_tree(10, &format!("{TCP}congestion = {{ kind = \"cubic\", as = \"{long}\" }}\n"));
-    for (text, key) in [(topology, "topology: says 100"), (flow, "flows.bulk: says 100")] {
+    for (text, key) in [
+        (topology, "topology: must have at most 16384 bytes, not 100"),
+        (flow, "flows.bulk: must have at most 16384 bytes, not 100"),
+    ] {
         let error = Scenario::parse(&text, "test.toml").expect_err("too long").to_string();
         assert!(error.contains(key) && error.len() < 300, "{error}");
     }
