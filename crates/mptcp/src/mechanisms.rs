@@ -8,12 +8,13 @@ use crate::congestion::PenaltyRule;
 /// Variant of opportunistic retransmission (M1): which data it retransmits when the window is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum OpportunisticRule {
-    /// The oldest segment, once, if its subflow is much slower or almost closed: the mptcp.org kernels.
+    /// The oldest segment, once, if its subflow is much slower or has a window of at most four segments. This is the
+    /// rule of the mptcp.org kernels.
     Original,
     /// All data that would arrive sooner than on its present subflow, in stream order.
     AllBeneficial,
-    /// The same, and also data that may be lost, before it is late, if a path has nothing else to send. This
-    /// applies at the end of the data, and while much slower paths fill the window.
+    /// As `AllBeneficial`. In addition, a path with nothing else to send repeats data that may be lost, without
+    /// waiting until it is late. This applies at the end of the data, and while much slower paths fill the window.
     #[default]
     Speculative,
 }

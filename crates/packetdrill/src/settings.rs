@@ -1,8 +1,8 @@
 //! Reads a script's `ip` and `sysctl` commands and turns them into settings of the endpoint.
 //!
-//! Owns the parsing of the record that the runner's replacements for those commands keep: one command per line, words
-//! separated by tabs. Never runs a command. Ignores commands without a meaning for the stack (queueing disciplines,
-//! cached metrics) and unsupported settings.
+//! The runner replaces both commands by programs that only record their arguments. Owns the parsing of this record: one
+//! command per line, words separated by tabs. Never runs a command. Ignores commands without a meaning for the stack
+//! (queueing disciplines, cached metrics) and unsupported settings.
 
 use std::net::IpAddr;
 

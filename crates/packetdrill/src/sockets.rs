@@ -53,8 +53,9 @@ pub(crate) struct Status {
     pub(crate) traffic_class: u8,
     pub(crate) clocks: Clocks,
     pub(crate) zero_copies: ZeroCopies,
-    /// Size of a TCP socket's send buffer in bytes, and the stream offset of its last piece: see `buffers`.
+    /// Size of a TCP socket's send buffer, bytes.
     pub(crate) buffer: u64,
+    /// Stream offset at which the last `struct sk_buff` of this buffer begins (see `buffers`).
     pub(crate) piece: u64,
     /// A writer found no buffer space.
     pub(crate) no_space: bool,

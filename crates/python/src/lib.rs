@@ -1,7 +1,7 @@
 //! Python bindings of the laboratory, without logic.
 //!
 //! Owns the conversion of values. Long runs release the interpreter, and columns move to numpy without a copy. Another
-//! crate builds its own module with [`fill`]; its scenarios can use the policies of that crate.
+//! crate can build its own Python module with [`fill`]. Scenarios in that module can use the policies of the crate.
 #![forbid(unsafe_code)]
 
 mod batch;

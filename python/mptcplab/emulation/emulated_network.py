@@ -120,7 +120,7 @@ class Host:
 
         Args:
             number: the device
-            how: `admin` for the device; `endpoint`; `route`, which leaves no other route
+            how: `admin` (the device), `endpoint` (its MPTCP endpoint) or `route` (all routes from its address)
             up: whether it comes back
         """
         device = self.plan["devices"][number]
@@ -145,7 +145,7 @@ class Host:
             self.namespace.batch(lines)
 
     def count_drops(self) -> None:
-        """Reads the link state of the devices."""
+        """Reads how many packets the devices dropped."""
         shown = json.loads(self.namespace.ip("-j -s link show"))
         names = {device["name"] for device in self.plan["devices"]}
         self.drops = sum(one["stats64"]["tx"]["dropped"] for one in shown if one["ifname"] in names)

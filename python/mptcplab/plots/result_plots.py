@@ -188,7 +188,7 @@ def _values(found: Mapping[str, Any], metric: str, column: str) -> tuple[NDArray
 
 
 def _numbered(members: Mapping[str, object]) -> list[str]:
-    """Names without a reserved look, so that the curves differ."""
+    """Neutral names: `figure_style` gives some names a fixed style, and two curves could then look alike."""
     return [f"curve {at}" for at in range(len(members))]
 
 

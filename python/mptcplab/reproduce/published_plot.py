@@ -101,7 +101,7 @@ class _Curve:
     """Values by value of the axis and seed."""
 
     def add(self, run: SavedRun, where: str, value: float) -> None:
-        """The value of a run; the first of equal runs."""
+        """Adds the value of a run. Of runs with the same seed and position on the axis, only the first counts."""
         self.runs.append(run)
         self.at.setdefault(where, {}).setdefault(run.seed, value)
 
@@ -156,7 +156,7 @@ def _places(published: Sequence[Published]) -> list[str]:
 def _number_all(texts: Sequence[str], over: str, places: dict[str, float], published: Sequence[str]) -> str:
     """Places each value on the axis, in the unit of the source (such as KB)."""
     if published and all(text.endswith("KB") for text in published):
-        # A run writes 125KB as 128kB: the same position, in the unit of the source.
+        # A saved scenario writes 125KB (1024 bytes each) as 128kB (1000 bytes each). Both get the same position.
         places |= {text: size(text) / 1024 for text in texts}
         return AS_WRITTEN["KB"]
     units = set()
@@ -182,7 +182,7 @@ class _Axis:
         if over and not self._found:
             raise BadResult(f"{run.source}: the scenario has no {over}, the x axis of the published values")
         left_out = {"name", "description", *self._found}
-        # A send buffer as large as its receive buffer varies with it.
+        # A sndbuf that equals the rcvbuf on the axis varies with the axis, so it does not separate curves.
         buffers = (key for key in self._found if key.endswith(".rcvbuf"))
         left_out |= {f"{key[:-6]}sndbuf" for key in buffers if settings.get(f"{key[:-6]}sndbuf") == settings[key]}
         self.rest = repr(sorted((key, repr(value)) for key, value in settings.items() if key not in left_out))

@@ -1,6 +1,7 @@
 """How sensitive the verdicts on claims are to planted errors and other seeds, as text.
 
-Owns a table of errors and studies, and a line for each claim of a publication. `sensitivity` owns the record.
+Owns a table of errors and studies, and a line for each claim of a publication. `sensitivity` owns the record of the
+verdicts with and without each planted error.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ def how(record: Record) -> str:
 
 
 def _unnoticed(record: Record, silent: Sequence[str]) -> str:
-    """The planted errors that no claim of the report notices, and those that other claims notice."""
+    """The planted errors that no claim of this report notices, and those of them that another experiment notices."""
     if not silent:
         return "Each is noticed by some claim."
     nobody = sensitivity.unnoticed(record)

@@ -163,7 +163,7 @@ class Store:
                 for number in numbers
                 for row in json.loads(self._list(number).read_text(encoding="utf-8"))
             )
-            # Only a complete sweep stores its plan: a later one may then read its table instead of running it.
+            # Only a complete sweep stores its plan. The same sweep, started again, then reads the stored table.
             plan = {key: value for key, value in self._sweep.plan().items() if key != "runs_of_part"}
             whole = {SWEEP: plan} if done == self._sweep.runs else {}
             header = {"mptcplab": _core.__version__, "backend": "sim"} | whole

@@ -43,7 +43,7 @@ and their reasons, see docs/never-slower.md.
 
 AS_STUDIED: dict[str, str | bool] = {**HISTORICAL, "minshall": False}
 """Settings of the published studies. Minshall's variant of Nagle's algorithm is off, although kernels of these years
-had it; only the verdict of D-3.2 depends on it.
+had it. Of all claims of the studies, only D-3.2 (study `ro_bottleneck`) has another verdict with this variant.
 """
 
 NO_JITTER: dict[str, str] = {"start": "0s", "processing": "0s"}
@@ -291,8 +291,8 @@ class Scenario:
     ) -> Run:
         """Runs the scenario once. With `captures`, writes a pcapng per host and interface to that directory.
 
-        With `trace`, comma-separated event kinds or `all`, the run has `events`. The run is observed: it has link
-        capacities and limiting factors. The runs of `runs` and `sweep` are not observed.
+        With `trace`, comma-separated event kinds or `all`, the run has `events`. With or without `trace`, the run is
+        observed, so it has link capacities and limiting factors. The runs of `runs` and `sweep` are not observed.
         """
         arguments.none_of(others, "run", ("seed", "captures", "trace"), {"seeds": "runs(seeds=range(1, 4))"})
         seed = arguments.seed(seed)

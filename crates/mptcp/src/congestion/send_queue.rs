@@ -73,7 +73,7 @@ impl CongestionControl for Published {
             .map(|rtt| state.rttvar.as_secs_f64() * state.cwnd as f64 / rtt.as_secs_f64().max(1e-9));
         own.over = limit.is_some_and(|limit| queue as f64 > limit);
         if own.over {
-            // Equation 4. The step grows as the window shrinks: n acknowledgements leave
+            // Equation 4. The step grows as the window shrinks: after n acknowledgements, the window is
             // sqrt(cwnd_i^2 - cwnd_i n MSS). Without delayed acknowledgements, one RTT leaves almost nothing.
             let latched = own.latched.max(state.mss) as f64;
             let step = state.mss as f64 / 2.0 * latched / state.cwnd as f64;

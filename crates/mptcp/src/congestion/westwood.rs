@@ -2,9 +2,9 @@
 //! 2001).
 //!
 //! When slow start overflows a queue, half of the window (RFC 5681 equation 4) may be much less than the path
-//! carries. It depends on the burst that was lost, and on a long path the growth back takes minutes. While
-//! the queue drains, the path delivers at its full rate. That rate times the base RTT is the window without a
-//! queue. In the three RTTs after the first loss, ssthresh may rise to this value.
+//! carries. This half depends on the burst that was lost, and on a long path the window needs minutes to grow
+//! again. While the queue drains, the path delivers at its full rate. That rate times the base RTT is the window
+//! without a queue. In the three RTTs after the first loss, ssthresh may rise to this value.
 //!
 //! Owns the list of paths in this phase. Never reacts to a timeout, a mark or a penalty except by ending the
 //! phase.
@@ -13,7 +13,8 @@ use mptcp_clock::Instant;
 
 use crate::path::Path;
 
-/// Duration in RTTs: one for the recovery, and one for the data sent in it.
+/// Duration in RTTs. The recovery and the acknowledgement of data sent in it take about two; the value was chosen
+/// by measurement.
 const DURATION_RTTS: u64 = 3;
 /// The rate is used only after this fraction (1/4) of the window has passed the queue.
 const MIN_FRACTION_DIVISOR: u64 = 4;

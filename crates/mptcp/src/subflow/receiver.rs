@@ -71,7 +71,7 @@ pub(crate) struct Receiver {
     negotiated_mss: u64,
     /// The payload of a full frame. A device may merge several frames into one segment.
     mss: u64,
-    /// Unacknowledged data includes the end of a write, by PSH or by its size.
+    /// Unacknowledged data includes the end of a write: a segment with PSH, or one smaller than a full segment.
     pushed: bool,
     quick: u32,
     ack_now: bool,
@@ -80,7 +80,7 @@ pub(crate) struct Receiver {
     eager: bool,
     deadline: Instant,
     answers: Answers,
-    /// The end of the last payload that was near when it arrived.
+    /// The highest end of out-of-order payload that passed `is_near` when it arrived.
     reach: u64,
     refusals: Option<Refusals>,
 }
@@ -124,8 +124,8 @@ impl Receiver {
         self.next += length;
     }
 
-    /// Whether a segment at `start` is so close to received data that it is hardly forged, so that its options are
-    /// processed.
+    /// Whether a segment at `start` is close enough to received data for its options to be processed. It is then
+    /// unlikely to be forged.
     #[inline]
     pub(crate) fn is_near(&self, start: u64) -> bool {
         start <= self.next.max(self.reach) + NEAR

@@ -125,7 +125,7 @@ impl SubflowStats {
 pub(crate) enum Probation {
     /// A time.
     Until(Instant),
-    /// An acknowledgement beyond this data offset, which was sent after the time.
+    /// An acknowledgement beyond this data offset: of data that was first sent after the time of `Until`.
     Acknowledged(u64),
 }
 
@@ -179,7 +179,7 @@ pub(crate) struct HandshakeState {
     pub(crate) syn_data: Bytes,
     /// The Fast Open option of this host's SYN or SYN/ACK.
     pub(crate) cookie: Option<Cookie>,
-    /// The option has the experimental form from before RFC 7413, as the peer's.
+    /// The option has the experimental form from before RFC 7413, because the peer's option has it.
     pub(crate) cookie_experimental: bool,
     /// The offsets after the SYNs and their data, sent and received.
     pub(crate) first_sent: u64,

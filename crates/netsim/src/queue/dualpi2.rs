@@ -26,7 +26,8 @@ pub struct DualPi2 {
     pub beta: f64,
     /// Coupling factor k: ratio of scalable marks to the base probability.
     pub coupling_factor: f64,
-    /// Minimum delay at which scalable packets are always marked, and at least two full packets.
+    /// Delay above which scalable packets are always marked. The value used is never less than the serialisation time
+    /// of two full packets.
     pub step_thresh: Duration,
     /// Minimum share of the link for classic flows, 0..=1.
     pub classic_protection: f64,
@@ -94,7 +95,7 @@ impl DualPi2Queue {
         }
         while self.update_at <= now {
             if self.delay_before.is_zero() && self.classic.is_empty() && self.scalable.is_empty() {
-                // Later updates each have the same effect as the first.
+                // While both queues stay empty, each missed update has the same effect.
                 let missed = now.since(self.update_at).as_nanos() / every.as_nanos();
                 let each = self.settings.alpha * self.settings.target.as_secs_f64();
                 self.base = (self.base - each * missed as f64).max(0.0);
@@ -163,7 +164,7 @@ impl QueueDiscipline for DualPi2Queue {
 
     fn dequeue(&mut self, wire: &mut Wire<'_>) -> Next {
         self.catch_up(wire.now);
-        // RFC 9332 section 2.4: p_C = (p')^2, p_CL = k p'. Above 1, only drops control the queue.
+        // RFC 9332 section 2.4: p_C = (p')^2, p_CL = k p'. If p_CL reaches 1, only drops control the queue.
         let classic_chance = self.base * self.base;
         let coupled = self.settings.coupling_factor * self.base;
         let overloaded = coupled >= 1.0;

@@ -31,9 +31,9 @@ enum Coding {
     Ht { bits: u32, streams: u32 },
 }
 
-/// Rate in 100 kb/s, and threshold. Thresholds are the minimum receiver sensitivities of the standard (tables
-/// 17-18 and 19-23; 16.3.8.2 for 11 Mb/s), minus a noise floor of -94 dBm and 9 dB by which receivers
-/// typically exceed it. 1 and 5.5 Mb/s are interpolated.
+/// Rate in 100 kb/s, and threshold. The threshold is the minimum sensitivity of the standard (tables 17-18 and
+/// 19-23; 16.3.8.2 for 11 Mb/s), minus the noise floor (-94 dBm), minus 9 dB. Receivers are typically 9 dB better
+/// than the standard requires. 1 and 5.5 Mb/s are interpolated.
 const DSSS: [(u64, f64); 4] = [(10, 2.0), (20, 5.0), (55, 7.0), (110, 9.0)];
 /// Rate in 100 kb/s, data bits per symbol, and threshold.
 const OFDM: [(u64, u32, f64); 8] = [

@@ -63,8 +63,8 @@ impl Driver {
         Ok(rows.collect())
     }
 
-    /// Records the events of later connections, at most `limit` between two calls of `take_events`. Types and times are
-    /// as for `run`.
+    /// Records the events of later connections, at most `limit` between two calls of `take_events`. `wanted` has the
+    /// form of `trace` in `run` (results.rs).
     fn trace(&self, wanted: Trace, limit: u64) -> PyResult<()> {
         let Some(filter) = filter(Some(wanted))? else { return Ok(()) };
         let driver = self.get()?;
@@ -152,7 +152,7 @@ impl Driver {
     fn stop(&self, py: Python<'_>) -> PyResult<()> {
         let driver = self.inner.write().unwrap_or_else(PoisonError::into_inner).take();
         let Some(driver) = driver else { return Ok(()) };
-        // Another thread may be in a call, for one slice at most.
+        // Another thread may still be in a call that holds the driver; wait until it returns.
         py.detach(|| {
             let mut shared = driver;
             loop {

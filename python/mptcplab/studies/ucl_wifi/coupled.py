@@ -50,7 +50,10 @@ CARDS: Mapping[str, Cards] = {
 SHOWN: tuple[Channels, ...] = ("apart", "cross")
 NEIGHBOUR = {"neighbour": {"cell": "ap2", "stations": 1, "on": "200ms", "off": "200ms"}}
 STEPS = (0.5, 5.0)
-"""Seconds over which the split of the traffic is measured: the study's sampling, and longer window cycles."""
+"""Step lengths over which the split of the traffic is measured, in seconds.
+
+The first is the sampling interval of the study. The second is long enough for a cycle of the congestion window.
+"""
 WHY = "one residual loss for all cards and all experiments"
 
 HALF = Published("published with New Reno: half", "mptcp_part", level=0.5)

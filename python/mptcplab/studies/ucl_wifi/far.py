@@ -129,7 +129,7 @@ def _lost_share(run: Run) -> float:
 
 
 def _largest(run: Run, flow: str, path: str) -> float:
-    """Its largest window after the start, bytes; 0 without a subflow."""
+    """The largest window of a flow on a path after the start, bytes; 0 without a subflow."""
     times, windows = run.series("cwnd", flow=flow, path=path)
     return float(windows[times > START_S].max(initial=0))
 

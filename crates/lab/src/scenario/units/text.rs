@@ -1,7 +1,7 @@
 //! Common parts of all quantities: parsing and printing of a number with a unit.
 //!
-//! Owns the error messages. A suggestion has the same value as the input, or there is none. Knows no unit by
-//! name.
+//! Owns the error messages. A suggestion has the same value as the input, or there is none. `Quantity` knows no unit
+//! by name: each quantity passes its own list.
 
 use std::fmt;
 

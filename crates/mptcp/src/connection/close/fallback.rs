@@ -1,7 +1,7 @@
 //! Fallback from MPTCP to TCP when the network does not support MPTCP (RFC 8684 section 3.7).
 //!
-//! Owns the conditions of a fallback and the transition of both streams. Never falls back if another subflow was open:
-//! the affected subflow is reset instead.
+//! Owns the conditions of a fallback, and the transition of both directions of the data stream. Never falls back if
+//! another subflow was open: the affected subflow is reset instead.
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
@@ -116,7 +116,8 @@ impl Connection {
             }
             return;
         }
-        // A peer that has fallen back appends all data on such a subflow to its stream, so the subflow is reset.
+        // A peer that has fallen back would append all data on a subflow without options to its stream, so these
+        // subflows are reset.
         if self.negotiation.is_multipath() {
             for id in 0..self.subflows.len() {
                 if self.subflows[id].scheduling().options_stripped && self.subflows[id].is_synchronised() {
@@ -126,8 +127,8 @@ impl Connection {
         }
     }
 
-    /// Falls back within the stream: unmapped data follows the received data, and acknowledgements of the subflow count
-    /// as DATA_ACKs. Errors: acknowledged data would be lost, or the connection is closed.
+    /// Falls back in the middle of the stream. Unmapped data is appended to the received data, and acknowledgements of
+    /// the subflow count as DATA_ACKs. Errors: acknowledged data would be lost, or the connection is closed.
     fn fall_back_here(
         &mut self,
         now: Instant,
@@ -136,7 +137,7 @@ impl Connection {
         reason: FallbackReason,
     ) -> Outcome {
         if self.lifecycle.closed().is_some() {
-            // Both streams have ended.
+            // Both directions have ended.
             return Err(SubflowError::RESET);
         }
         let waiting = self.subflows[id].mapper_mut().take_held();

@@ -426,8 +426,8 @@ impl Connection {
         self.start_handshake(now, id, Control::Syn);
     }
 
-    /// Answers a SYN with this connection's token. `answered` is the nonce of a SYN/ACK that was sent without a slot,
-    /// whose third ACK has arrived. Errors: the reason for refusal.
+    /// Answers a SYN with this connection's token. If the endpoint already sent the SYN/ACK without storing a subflow,
+    /// and the third ACK has now arrived, `answered` is the nonce of that SYN/ACK. Errors: the reason for refusal.
     pub(crate) fn accept_join(
         &mut self,
         now: Instant,
@@ -496,8 +496,8 @@ impl Connection {
         self.window_scale()
     }
 
-    /// Whether another half-open join may have a slot. None is evicted, because a flood would occupy each free slot.
-    /// The endpoint answers further joins without a slot.
+    /// Whether another half-open join may have a slot. No half-open join is evicted for a new one, because a flood
+    /// would at once occupy the free slot. The endpoint answers further joins without a slot.
     fn has_slot_for_join(&self) -> bool {
         self.subflows.iter().filter(|subflow| subflow.is_half_open_join()).count() < HALF_OPEN_JOINS
     }

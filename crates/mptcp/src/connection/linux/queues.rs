@@ -105,8 +105,8 @@ impl Connection {
     }
 
     /// Assigns data to subflows while the scheduler returns one. Returns whether the peer's window blocks data. The
-    /// kernel puts a buffer into a subflow's queue before it checks the window, and then removes the buffer. `tries`
-    /// requests the side effects of this (`note_queued_data`).
+    /// kernel puts a buffer into a subflow's queue before it checks the window, and removes the buffer again if the
+    /// window is closed. `tries` requests the side effects of this (`note_queued_data`).
     fn fill_queues(&mut self, now: Instant, mut tries: bool) -> bool {
         let mut candidates = self.scheduler.take_candidates();
         let mut closed = false;
