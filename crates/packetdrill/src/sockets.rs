@@ -1,6 +1,8 @@
-//! The table of sockets, and the state of their connections.
+//! The table of sockets by descriptor, and the state of their connections.
 //!
-//! Owns the state of sockets. Never waits, and never creates or closes a descriptor.
+//! packetdrill addresses sockets by descriptor, and the endpoint addresses connections by [`ConnectionId`]. The system
+//! calls in `calls`, `streams` and `options` look up one by the other here. Owns the state of sockets, and the
+//! connections that await accept(2) by listening port. Never waits, and never creates or closes a descriptor.
 
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::RawFd;

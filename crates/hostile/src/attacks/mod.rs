@@ -1,5 +1,6 @@
 //! Named attacks with a size, and their cost for the host.
 //!
+//! An attack is a scripted sequence of packets from a malicious peer. Its cost per packet must not grow with its size.
 //! Owns the list of attacks. `examples/attacks.rs` prints their costs, and the tests compare them with bounds. Attacks
 //! target the memory of a connection (`buffers`), processor time (`work`), the endpoint's tables (`tables`) or timers
 //! (`timers`).

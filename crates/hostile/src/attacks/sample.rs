@@ -1,6 +1,7 @@
 //! The cost of an attack, and helpers that attacks share.
 //!
-//! Owns the measurement of memory, time and answers. Never chooses an attack.
+//! A sample is the cost of one attack at one size: heap, processor time and answers. Owns their measurement. Never
+//! chooses an attack, and never judges a cost.
 
 use crate::meter;
 use crate::scene::Scene;

@@ -1,5 +1,8 @@
 //! Attacks on state that all connections share: resets for unknown segments, addresses, tables and listeners.
 //!
+//! The host must bound this state, and still serve honest peers. `size` is the number of packets, addresses, joins or
+//! connections, except in `syn_flood`, where it is SYNs per second.
+//!
 //! Owns the attacks; `attacks` owns their list.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};

@@ -1,4 +1,9 @@
-//! Attacks that outlast a connection: state and timers for a peer that never answers again.
+//! Attacks that leave state or timers on the host: a peer that vanishes before the connection ends, or moves a deadline
+//! repeatedly.
+//!
+//! The host must free the memory, and must not wake up endlessly. Each attack returns its cost for the host as a
+//! [`Sample`]; `tests/it/attacks.rs` compares it with a bound. `size` is the number of repetitions, days or bytes, as
+//! each function states. `Scene::hit` delivers a segment; `Scene::strike` also measures the processor time.
 //!
 //! Owns the attacks; `attacks` owns their list.
 
@@ -13,8 +18,8 @@ use crate::scene::Scene;
 
 const DAY: Duration = Duration::from_secs(86_400);
 
-/// Sends MP_FAIL after both DATA_FINs and before the acknowledgement of the host's FIN. The connection must not live
-/// for a day.
+/// Opens `size` connections. Each sends MP_FAIL after both DATA_FINs and before the acknowledgement of the host's FIN.
+/// No connection may live for a day.
 pub(super) fn fin_wait(size: u64) -> Sample {
     let mut scene = Scene::new(Config::default(), Offer::default());
     measured(size, &mut scene, |scene| {
@@ -41,6 +46,7 @@ pub(super) fn fin_wait(size: u64) -> Sample {
         left.into_iter().for_each(|id| scene.victim.abort(scene.now, id));
         scene.collect();
         scene.wait(DAY);
+        // The peer's own memory must be the same as before the attack.
         scene.peer.clear();
         scene.peer.renew_block(65_536);
     })
@@ -64,7 +70,7 @@ pub(super) fn zero_window(size: u64) -> Sample {
     })
 }
 
-/// The peer acknowledges data at the data level only, and the host closes. Measures the heap after two minutes.
+/// The peer acknowledges `size` bytes at the data level only, and the host closes. Measures the heap after two minutes.
 pub(super) fn data_acknowledged(size: u64) -> Sample {
     let config = Config { initial_window: 100_000, send_buffer: size, ..Config::default() };
     let mut scene = Scene::new(config, Offer { scale: Some(14), ..Offer::default() });
@@ -85,12 +91,13 @@ pub(super) fn data_acknowledged(size: u64) -> Sample {
         for _ in 0..120 {
             scene.wait(Duration::from_secs(1));
         }
-        // Each kilobyte counts as a packet.
+        // Costs are printed per packet, and this attack has only one, so each kilobyte counts as a packet.
         scene.packets = size / 1_000;
     })
 }
 
-/// The next deadline moves back and forth, so stale entries in a timer queue would accumulate.
+/// `size` packets of a live peer move the next deadline back and forth, so stale entries in a timer queue would
+/// accumulate.
 pub(super) fn deadline_heap(size: u64) -> Sample {
     let mut scene = Scene::new(Config::default(), Offer { window: 0, scale: None, ..Offer::default() });
     let id = scene.open(1);

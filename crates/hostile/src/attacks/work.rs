@@ -1,5 +1,8 @@
 //! Attacks on processor time: packets that make the host search, move or answer more than they are worth.
 //!
+//! The time per packet must not grow with `size`. `size` is the number of segments, or the bytes in flight for `rack`
+//! and `redundant`. A hole is a gap in the data that the host has received.
+//!
 //! Owns the attacks; `attacks` owns their list.
 
 use bytes::Bytes;

@@ -177,7 +177,7 @@ pub struct Mechanisms {
     pub cwnd_capping: bool,
 }
 
-/// Queueing and reinjection of data.
+/// Settings of a flow for data that waits to be sent or reinjected, and the timers of MPTCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// One send queue per subflow.

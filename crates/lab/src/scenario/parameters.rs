@@ -1,4 +1,8 @@
-//! Parameters of a kind, read one by one, with the same errors as other keys.
+//! Reads the parameters of a kind, one key at a time, with the same errors as for other keys.
+//!
+//! A kind is a named type of an element, such as a queue discipline, middlebox or application. Other crates
+//! can register kinds, so the file format does not know their keys. Each kind reads its own keys through
+//! [`Parameters`].
 //!
 //! Owns the record of keys that were read. A key that nobody reads is an error, and every value that was read
 //! is written back. Never knows the meaning of a value.

@@ -1,4 +1,8 @@
-//! Conversion of plain values to their written form.
+//! Conversions between values of the resolved scenario and values of the scenario file.
+//!
+//! The resolved scenario (`model`) has plain values, such as a fraction from 0 to 1. The file has text with
+//! units, such as `"3%"`. `write` needs these conversions to write a resolved scenario as TOML, and `resolve`
+//! to read queue limits.
 
 use netsim::QueueLimit;
 

@@ -2,7 +2,8 @@
 //! timers.
 //!
 //! Owns the data, without the transitions, which are methods of `Subflow`. Slow timers are those that rarely change:
-//! handshake, keepalive, probes of a failed path. Never acts on an expired timer.
+//! handshake, keepalive, probes of a failed path. During probation, a newly joined subflow carries data only if no
+//! other can (see [`crate::JOIN_PROBATION`]). Never acts on an expired timer.
 
 use std::net::SocketAddr;
 
@@ -120,7 +121,7 @@ impl SubflowStats {
     }
 }
 
-/// The condition that ends the probation of a new subflow.
+/// The condition that ends the probation of a newly joined subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Probation {
     /// A time.

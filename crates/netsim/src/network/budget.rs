@@ -1,6 +1,8 @@
 //! A limit on the events of a network, in total and at one instant.
 //!
-//! Owns the count. The driver asks for the reason when time stops.
+//! It ends simulations that would never end by themselves, for example if events repeat without advancing
+//! time. Owns the count. The driver, which is the program that runs the network, asks for the reason when
+//! time stops.
 
 use mptcp_clock::Instant;
 

@@ -1,4 +1,8 @@
-//! Construction of a network. Also possible during a run.
+//! Construction of a network from nodes, links, addresses, routes, filters and timers. Also possible during a
+//! run.
+//!
+//! Random streams derive from the seed and the names of links and cells, so a new link does not change the
+//! random numbers of others. Owns the numbers of parts in the event queue. Never moves frames.
 
 use mptcp_clock::{Duration, Instant, Rng};
 

@@ -1,4 +1,7 @@
-//! Progress of time: sends frames, returns events.
+//! Progress of time: sends frames, applies scheduled changes, and returns events.
+//!
+//! The driver, which is the program that runs the network, calls these functions. Owns the two halves of an
+//! event: the advance of the clock, and its handling. `forward` moves the frames.
 
 use mptcp_clock::Instant;
 

@@ -1,4 +1,18 @@
-//! Forwarding: past tap and filters into a direction, and out at the far end.
+//! Forwarding: moves a frame into a link direction, and at the far end to its destination or to the next
+//! direction.
+//!
+//! A direction is one half of a duplex link, with a queue. `DirectionEntry`, called `line` in the code, adds
+//! its filters and tap. Before the queue, a frame passes these stages:
+//!
+//! 1. A tap at the entry holds the frame until the driver passes it on (see `tap`). This lets the driver run
+//!    a middlebox.
+//! 2. The first matching filter (`Pipe`) adds delay or loss.
+//! 3. The queue, or the MAC of a WiFi cell, accepts or drops the frame. A managed direction has a queue
+//!    discipline or a recorded rate. Other wires are drop-tail, with a faster code path.
+//!
+//! At the far end, `impaired` handles duplicated and corrupted frames, and taps at the exit.
+//!
+//! Owns no state: [`Network`] has the directions. Never computes a route; `topology` does.
 
 use mptcp_clock::Instant;
 
@@ -9,7 +23,7 @@ use crate::filter::Passage;
 use crate::frame::{Cause, DirectionId, Frame};
 
 impl<P> DirectionEntry<P> {
-    /// Queues a frame on a wire.
+    /// Queues a frame on a wire that is not managed.
     #[inline(always)]
     fn enqueue(
         &mut self,
@@ -41,7 +55,7 @@ impl<P> Network<P> {
     ) -> SendOutcome {
         let line = &mut self.lines[direction.index()];
         if line.open && !line.direction.is_managed() {
-            // The common case.
+            // The common case: a wire without tap, filters and discipline.
             line.direction.count_offered(frame.bytes);
             return line.enqueue(now, frame, &mut self.drops, &mut self.event_queue);
         }
@@ -132,6 +146,8 @@ impl<P> Network<P> {
     fn pass_on(&mut self, now: Instant, by: DirectionId, direction: DirectionId, frame: Frame<P>) {
         let line = &mut self.lines[direction.index()];
         if line.pipes.is_empty() && line.tap != Some(TapSide::Entry) {
+            // A discipline may have one sub-queue per incoming direction (port). If a tap or filter holds the
+            // frame, the port would be applied to another frame.
             line.direction.set_port(by);
         }
         self.offer_tapped(now, direction, frame);

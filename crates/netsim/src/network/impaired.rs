@@ -1,7 +1,8 @@
 //! Duplicated and corrupted frames.
 //!
-//! Owns their handover to the driver and their way on. The direction owns the random streams, and the driver
-//! the payloads.
+//! The network cannot read payloads, so the driver, which is the program that runs the network, copies or
+//! corrupts them. Owns the handover of frames to the driver, and their continuation afterwards. The direction
+//! owns the random streams, and the driver the payloads.
 
 use mptcp_clock::Instant;
 

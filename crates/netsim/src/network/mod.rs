@@ -1,8 +1,8 @@
-//! The interface of the network to its driver.
+//! The interface of the network to its driver, which is the program that runs it.
 //!
 //! Owns all parts, and the event queue that orders them. `build` constructs nodes and links, `drive` advances
 //! time, `forward` moves frames, `tap` and `impaired` hand frames to the driver, and `budget` limits the
-//! number of events. Does nothing between two calls.
+//! number of events. A direction is one half of a duplex link. Does nothing between two calls.
 
 mod budget;
 mod build;

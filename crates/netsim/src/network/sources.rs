@@ -1,4 +1,8 @@
 //! Sources of the event queue: type, next time and weight.
+//!
+//! A source is a part that causes events: the arrivals or departures of a direction, a filter, a timer, a
+//! WiFi medium, or the taps. Each has one number in the event queue. A weight is the number of events that
+//! one event counts for in the budget. Owns the updates of the event queue.
 
 use mptcp_clock::Rng;
 

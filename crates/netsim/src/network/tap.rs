@@ -1,7 +1,8 @@
-//! Taps, at which frames stop for the driver.
+//! Taps: points on a link at which frames stop for the driver, which is the program that runs the network.
 //!
-//! Owns the frames held before a queue, and those that the driver passed on to a node. A middlebox is the
-//! driver's; nothing here reads a payload.
+//! A tap lets the driver run a middlebox, which may change, delay or drop frames. Owns the frames held before
+//! a queue, and those that the driver passed on to a node. The middlebox belongs to the driver; this module
+//! never reads a payload.
 
 use mptcp_clock::Instant;
 

@@ -1,4 +1,7 @@
 //! WiFi cells: the interface of the driver, and the transfer of frames between MACs and directions.
+//!
+//! A cell is an access point with its channel. A station is a host's link to the access point. The MACs in
+//! `wifi` decide when a frame is transmitted; this module moves the frames. Never computes airtime.
 
 use mptcp_clock::{Duration, Instant};
 

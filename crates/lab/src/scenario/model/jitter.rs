@@ -1,4 +1,7 @@
-//! Random delays in hosts.
+//! Random delays in hosts, which vary runs with different seeds.
+//!
+//! Owns the resolved values and their defaults: without a key in the scenario file, these apply. `world`
+//! applies the delays.
 
 use mptcp_clock::Duration;
 

@@ -1,4 +1,7 @@
-//! Limits and estimates of the size of a run.
+//! Limits on the size of a run, and estimates of this size.
+//!
+//! Limits prevent runs that exhaust memory or take too long. Owns their defaults and fixed maxima. `estimate`
+//! computes estimates, and `resolve` compares them with the limits.
 
 /// Limits on the size of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

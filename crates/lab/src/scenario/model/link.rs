@@ -1,4 +1,8 @@
 //! Resolved paths and links.
+//!
+//! Resolved means: defaults are filled in, names are checked, and values have base units. Tables of the
+//! scenario file (`file`) have optional keys and values with units instead. `resolve` creates these types,
+//! and the simulator and the emulator read them. A path is a link between the hosts `client` and `server`.
 
 use mptcp_clock::Duration;
 use netsim::{Batch, Loss, QueueKind, QueueLimit};

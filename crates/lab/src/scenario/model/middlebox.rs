@@ -1,4 +1,7 @@
-//! Resolved middleboxes.
+//! Resolved middleboxes, and the events that switch them on and off.
+//!
+//! Resolved means: defaults are filled in, names are checked, and values have base units. A middlebox
+//! modifies, drops or delays the segments on a link. Its kind is its type, such as `nat`, with parameters.
 
 use mptcp_clock::Duration;
 

@@ -1,4 +1,6 @@
-//! Selection of the directions of a link.
+//! Selection of the directions of a link, for events, filters and middleboxes.
+//!
+//! In the scenario file, a missing key `direction` means both directions.
 
 use super::super::names::Side;
 

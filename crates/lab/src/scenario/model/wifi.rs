@@ -1,4 +1,12 @@
-//! Resolved cells, stations, background stations and couplings.
+//! Resolved WiFi parameters: cells, stations, background stations and couplings.
+//!
+//! Resolved means: defaults are filled in, names are checked, and values have base units. Tables of the
+//! scenario file (`file`) have optional keys and values with units instead. `resolve` creates these types
+//! from the tables, and the network builder reads them.
+//!
+//! A cell is an access point with its channel. A station is the WiFi interface of a host. Background stations
+//! only occupy the channel; they carry no flow of the scenario. A coupling is the interference between two
+//! cells.
 
 use mptcp_clock::Duration;
 use netsim::QueueLimit;

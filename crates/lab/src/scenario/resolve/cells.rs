@@ -1,4 +1,7 @@
-//! Resolution of WiFi cells, stations, background stations and couplings.
+//! Resolution of WiFi cells, stations, background stations and couplings: defaults, names and checks.
+//!
+//! A cell is an access point with its channel. Background stations only occupy the channel. A coupling is the
+//! interference between two cells.
 
 use mptcp_clock::Duration;
 use netsim::{Loss, QueueLimit};

@@ -1,6 +1,8 @@
 //! The common context of resolution: the tree of the scenario and the registry.
 //!
-//! Owns errors with places, and the validation of names. Makes no decisions about tables.
+//! The tree has the place of each value in the file, which errors name. The registry has the kinds: named
+//! types of elements such as middleboxes. Owns errors with places, and the validation of names. Makes no
+//! decisions about tables.
 
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,7 @@
 //! Resolution of events and filters: defaults, names and checks.
+//!
+//! An event changes a link during the run. A filter adds delay and loss to the frames of selected flows on a
+//! link. Never applies either; `world` does.
 
 use mptcp_clock::Duration;
 

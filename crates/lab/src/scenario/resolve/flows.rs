@@ -1,4 +1,7 @@
 //! Resolution of flows: hosts, paths, algorithms and traffic.
+//!
+//! A flow is one connection, or one stream of datagrams, between two hosts. Owns the checks that its paths
+//! exist and lead to the other host. `stack` has the defaults, and `policies` and `traffic` resolve parts.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

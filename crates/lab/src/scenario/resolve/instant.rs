@@ -1,7 +1,8 @@
 //! Refuses flows that would send endlessly at one instant.
 //!
-//! Owns one question: does a step between two transmissions take time? The run itself detects cases with
-//! changing links or zero timeouts.
+//! Virtual time advances only if a rate or delay takes time, so such a run would never end. Owns one
+//! question: does a step between two transmissions take time? The run itself detects cases with changing
+//! links or zero timeouts.
 
 use std::collections::BTreeSet;
 

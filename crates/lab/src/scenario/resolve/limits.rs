@@ -1,6 +1,7 @@
 //! Limits of a scenario. A scenario that exceeds them is refused before it runs.
 //!
-//! Owns the choice of the key to which an excess is attributed. `estimate` computes the size.
+//! They prevent runs that exhaust memory or take too long. Owns the choice of the key to which an excess is
+//! attributed. `estimate` computes the size.
 
 use mptcp::observe::Row;
 

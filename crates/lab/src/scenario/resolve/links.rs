@@ -1,4 +1,7 @@
 //! Resolution of paths and links: defaults, names and checks.
+//!
+//! A path is a link between the hosts `client` and `server`. Owns the order in which keys apply: those of one
+//! direction override those of both.
 
 use mptcp_clock::Duration;
 use netsim::{Batch, CustomLoss, GilbertElliott, Loss, QueueKind, QueueLimit};

@@ -1,4 +1,7 @@
-//! Resolution of middleboxes, and the events that switch them.
+//! Resolution of middleboxes, and the events that switch them on and off.
+//!
+//! Owns the check that a table has only keys of its kind, the type of middlebox. The kind reads its own
+//! parameters.
 
 use mptcp_clock::Duration;
 

@@ -1,6 +1,7 @@
 //! Resolution of a scenario: fills in defaults, looks up names, refuses inconsistent values.
 //!
-//! Converts the tree that the schema allows into a [`Scenario`]. Never reads a scenario file.
+//! Other modules then find every value set and valid. Converts the tables that the schema allows (`file`)
+//! into a [`Scenario`] (`model`). Never reads a scenario file.
 
 mod cells;
 mod context;

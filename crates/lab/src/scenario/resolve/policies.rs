@@ -1,4 +1,4 @@
-//! Congestion controllers, schedulers and path managers of flows.
+//! Resolution of the policies of flows: congestion controllers, schedulers and path managers.
 //!
 //! Owns the creation of a policy from its name and parameters, and the errors about them. Never knows the
 //! effects or the list of policies, which `mptcp::policy` has.

@@ -1,7 +1,7 @@
-//! Published parameters of the Gilbert-Elliott model, with their sources.
+//! Published parameters of the Gilbert-Elliott loss model, with their sources.
 //!
-//! Owns the values; `names` has the names. docs/fabrics.md states which sources were read, and which are
-//! quoted from others.
+//! A scenario selects them by the name of a preset, instead of four probabilities. Owns the values; `names`
+//! has the names. docs/fabrics.md states which sources were read, and which are quoted from others.
 
 use netsim::GilbertElliott;
 

@@ -1,6 +1,7 @@
-//! Explicit routes, and relays.
+//! Resolution of explicit routes, and of relays.
 //!
-//! Owns the validation of routes. The network routes all other frames.
+//! A relay is a host that also forwards frames of other hosts. Owns the validation of routes. The network
+//! routes all other frames.
 
 use super::context::{Context, ENDS, flow_names};
 use crate::scenario::error::{ScenarioError, listed};

@@ -1,6 +1,8 @@
-//! Defaults of flow keys, by the stack of the flow.
+//! Defaults of flow keys, by the stack of the flow: mptcplab or the Linux kernel.
 //!
-//! Owns the preset `stack = "linux"`: each of its settings is a key, which can be set.
+//! Owns the preset `stack = "linux"`, with which a flow follows the defaults of the kernel. Each of its
+//! settings is a key, which can be set. The type `Waiting` groups the settings for data that waits to be sent
+//! or reinjected, and the timers of MPTCP.
 
 use mptcp_clock::Duration;
 

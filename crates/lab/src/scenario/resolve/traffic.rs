@@ -1,6 +1,7 @@
 //! Resolution of the traffic of flows: the application and its settings.
 //!
-//! Owns the valid combinations of keys. Never sends.
+//! Owns the valid combinations of keys, because keys of one application have no meaning for another. Never
+//! sends.
 
 use mptcp_clock::Duration;
 

@@ -1,7 +1,11 @@
-//! The account of one subflow: the time of its path by cause, from use of the link to reasons for not using it.
+//! The account of one subflow: its time by cause, from use of the link to reasons for not using it.
 //!
-//! Owns the totals. Between two reports of the sender on its limits, only the network changes, so each interval
-//! is settled at its end.
+//! Attribution divides the capacity of a path among the causes that used it or left it unused. It adds up the
+//! accounts of the subflows of a path, and divides the time of each cause by their total.
+//!
+//! Owns the totals. A sender reports which limit, such as the congestion window, keeps a subflow from
+//! sending. Between two reports, only the network changes, so each interval is settled, which means assigned
+//! to causes, at its end. Data is offered when the sender passes its frame to the first link.
 
 use mptcp::observe::PathLimit;
 use mptcp_clock::{Duration, Instant};

@@ -1,6 +1,9 @@
-//! Queueing delays of the acknowledgements of a path.
+//! Queueing delays of the acknowledgements of a path, in total and by hop of the reverse path.
 //!
-//! Owns the sums. A sender sees only a larger RTT, which it attributes to the queue of its data.
+//! Attribution divides the capacity of a path among the causes that used it or left it unused. One cause is
+//! the queueing delay of acknowledgements: it lengthens the RTT, so that the same window fills less of the
+//! link. The sender cannot report this cause, because it attributes a larger RTT to the queue of its data.
+//! Owns the sums. A hop is one direction of a link.
 
 use mptcp_clock::Instant;
 use netsim::Network;

@@ -1,6 +1,8 @@
 //! Airtime of the frames of a flow in WiFi cells: the time for which they occupy the channel.
 //!
-//! Owns one sum. Airtime of other flows is cross traffic.
+//! The capacity of a WiFi path is airtime that several flows share. The attribution needs the flow's own
+//! airtime; that of other flows is cross traffic. Owns one sum. Flows that share a direction of a link share
+//! its airtime in proportion to their bytes.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,12 @@
-//! Full buffers of a connection.
+//! The times for which full buffers blocked a connection and its subflows.
+//!
+//! Full buffers are among the causes to which the attribution assigns unused capacity. The buffers are the
+//! send buffer of the sender, and the receive window of its peer.
 //!
 //! Owns one rule: the receive window is full if it has no space for a segment, and the send buffer is full if
 //! no data is unsent. If the peer buffers out-of-order data, senders report [`PathLimit::ReceiveWindow`] even
-//! for a full send buffer. If both are full, senders report only one of them.
+//! for a full send buffer. If both are full, senders report only one of them. A hold is the limit of a
+//! subflow after this correction.
 
 use std::collections::{BTreeMap, BTreeSet};
 

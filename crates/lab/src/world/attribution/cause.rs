@@ -1,7 +1,7 @@
 //! Causes for which a path's capacity was used by a flow or not used.
 //!
-//! Owns the names. A cause combines the state of the simulated network and of the sender.
-//! [`mptcp::observe::PathLimit`] is the view of the sender alone.
+//! Owns the names, under which results list the share of each cause. A cause combines the state of the
+//! simulated network and of the sender. [`mptcp::observe::PathLimit`] is the view of the sender alone.
 
 use mptcp::observe::PathLimit;
 

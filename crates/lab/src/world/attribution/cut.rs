@@ -1,7 +1,7 @@
 //! Joint capacity of several paths: the minimum cut, a set of links of which every path crosses one.
 //!
-//! Owns the search. Two paths over one slow link have the capacity of that link, however fast their other
-//! links are.
+//! Results list this capacity as the upper bound of a flow's rate. Two paths over one slow link have the
+//! capacity of that link, however fast their other links are. Owns the search.
 
 use std::collections::BTreeMap;
 

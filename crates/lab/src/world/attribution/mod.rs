@@ -1,8 +1,13 @@
-//! Attribution: shares of each path's capacity, by cause: used by the flow, or the reason why not.
+//! Attribution: divides the capacity of each path among the causes that used it or left it unused.
 //!
-//! Causes come from the state of the simulated links, because a sender can only estimate queues and causes of
-//! loss. Owns the accounts (totals of a subflow by cause), the routes, and the shares in summaries. Only
-//! observed runs, which record events, have an attribution. It never affects the run.
+//! Results use it to explain why a flow did not fill a path. A cause is, for example, the flow's own data,
+//! other flows, random loss or a full buffer. Causes come from the state of the simulated links, because a
+//! sender can only estimate queues and causes of loss.
+//!
+//! Owns the accounts, the routes, and the shares in summaries. An account holds the time of one subflow by
+//! cause. A route is the list of link directions that a path uses. To settle an account means to assign the
+//! time since its last update to causes. Only observed runs, which record events, have an attribution. It
+//! never affects the run.
 
 mod account;
 mod acks;

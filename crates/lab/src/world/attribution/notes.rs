@@ -1,7 +1,13 @@
-//! Events of an instant that the attribution of capacity has not handled yet.
+//! Reports of senders that the attribution has not handled yet, and counts of dropped and marked frames.
 //!
-//! Owns the queue. Endpoints and links call their observers in the middle of a network call, when the observers
-//! cannot access the network. So the events wait here until the call ends.
+//! Attribution divides the capacity of a path among the causes that used it or left it unused. It needs the
+//! limits that senders report, and the drops that links report. Endpoints and links report in the middle of a
+//! network call, when their observers cannot access the network. So the senders' reports wait here until the
+//! call ends. Drops need no network, so they are counted at once.
+//!
+//! Owns the queue of reports, the drop counts of the whole run, and the state of full buffers (`buffers`). A
+//! note is one report. A hold is the limit that keeps a subflow from sending. The place of a drop is the link
+//! direction that dropped the frame.
 
 use std::collections::BTreeMap;
 
@@ -133,7 +139,7 @@ pub(super) struct Hop {
     pub(super) tells: bool,
 }
 
-/// The event queue.
+/// Unhandled reports, and counts over the run.
 #[derive(Debug, Default)]
 pub(in crate::world) struct Notes {
     notes: Vec<(Key, u16, Note)>,

@@ -1,5 +1,6 @@
 //! Causes of reductions of the congestion window.
 //!
+//! If the window limits a path, the attribution assigns unused capacity to the cause of the last reduction.
 //! Owns the priority of causes. The simulator knows the cause of each drop. Without a drop, the cause is one
 //! of these: acknowledgements were lost or late, segments were reordered, or the delay changed.
 

@@ -1,6 +1,8 @@
-//! The route of a path's data: the link directions that it takes, and their current state.
+//! The route of a path: the link directions that its data (`forth`) and its acknowledgements (`back`) take,
+//! and their current state.
 //!
-//! Owns a list of directions. Never changes the network.
+//! The attribution needs the busy time, rate and delay of these links, to find the causes that limit the
+//! path. Owns a list of directions; each is a hop. Never changes the network.
 
 use std::ops::Range;
 

@@ -1,6 +1,13 @@
-//! The flows that share a direction of a link, and their use of it.
+//! Queries about the link directions of flows: who shares a direction, which links a path uses, how many
+//! bytes a flow sent.
 //!
-//! Stateless: routes, and accounts of the subflows' time, belong to the attribution.
+//! Attribution divides the capacity of a path among the causes that used it or left it unused. One cause is
+//! cross traffic, the bytes of other flows on a shared link. The attribution computes it as all bytes of the
+//! link minus the flow's own bytes, which it asks for here.
+//!
+//! Stateless: [`Attribution`] owns the routes and the accounts. The account of a subflow counts the bytes
+//! that the sender `offered` to the first link. Bytes dropped before transmission are `unsent` (see `notes`);
+//! `unsent_before` are those dropped before the measured time.
 
 use std::collections::BTreeSet;
 

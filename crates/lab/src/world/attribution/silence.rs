@@ -1,7 +1,8 @@
-//! The state of paths while no data arrives at a waiting application.
+//! The state of paths during silences: intervals in which no data arrives at an application that waits for
+//! data.
 //!
-//! Owns the longest such interval per flow. It is updated at each sample, so both ends are accurate to one
-//! sample.
+//! Results list the causes of the longest silence, to explain why an application stalled. Owns the longest
+//! silence per flow. It is updated at each sample, so both ends are accurate to one sample.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,7 @@
-//! Updates the intervals in which no data arrives at a waiting application.
+//! Updates silences: intervals in which no data arrives at an application that waits for data.
 //!
-//! Stateless: [`Attribution`] has the accounts of the subflows' time, and [`super::silence`] the intervals.
+//! The time of a path by cause, during a silence, is the difference of its accounts. Stateless:
+//! [`Attribution`] has the accounts of the subflows' time, and [`super::silence`] the intervals.
 
 use std::collections::BTreeMap;
 
