@@ -15,23 +15,23 @@ use crate::path::{Path, PerPath};
 /// Delay differences below this value are ignored.
 const NOISE: Duration = Duration::from_micros(500);
 /// Minimum ratio of the smaller to the larger delay if two paths share a queue.
-const ALIKE: f64 = 0.5;
+const SAME_QUEUE_RATIO: f64 = 0.5;
 /// Net number of rounds with different delays after which two paths are separate.
-const APART: i32 = 6;
+const SEPARATE_ROUNDS: i32 = 6;
 /// Maximum of that number.
-const MOST: i32 = 12;
+const MAX_ROUNDS: i32 = 12;
 /// Minimum duration of a round.
-const SHORTEST_ROUND: Duration = Duration::from_millis(50);
+const MIN_ROUND: Duration = Duration::from_millis(50);
 /// Minimum number of congestion events for a loss rate.
 const MIN_EVENTS: f64 = 4.0;
 /// Maximum ratio of the loss rates of two paths that share a queue.
-const UNLIKE: f64 = 8.0;
+const MAX_LOSS_RATIO: f64 = 8.0;
 /// Number of segments after which both counts are halved.
-const FADE: f64 = 50_000.0;
+const HALVING_SEGMENTS: f64 = 50_000.0;
 /// RTTs without a full window after which a path is unused.
-const UNUSED: u64 = 4;
+const UNUSED_RTTS: u64 = 4;
 /// Minimum time until a path is unused: a small window that recovers from a loss is in use.
-const MIN_UNUSED: Duration = Duration::from_secs(1);
+const MIN_UNUSED_TIME: Duration = Duration::from_secs(1);
 /// Maximum number of paths with this detection; further ones are coupled with all.
 const PATHS: usize = 16;
 
@@ -74,13 +74,13 @@ struct Queue {
 impl Queue {
     /// Time until which the window counts as used.
     fn in_use_until(&self, state: &Path) -> Instant {
-        self.full + (state.srtt.unwrap_or_default() * UNUSED).max(MIN_UNUSED)
+        self.full + (state.srtt.unwrap_or_default() * UNUSED_RTTS).max(MIN_UNUSED_TIME)
     }
 
     /// Whether the other path has far fewer losses than the loss rate of this path predicts.
     fn loses_more_than(&self, other: &Self) -> bool {
         let expected = self.events / self.segments.max(1.0) * other.segments;
-        self.events >= MIN_EVENTS && expected >= UNLIKE && other.events * UNLIKE <= expected
+        self.events >= MIN_EVENTS && expected >= MAX_LOSS_RATIO && other.events * MAX_LOSS_RATIO <= expected
     }
 }
 
@@ -151,10 +151,10 @@ impl Bottlenecks {
         queue.delays.sum += latest.abs_diff(min_rtt);
         queue.delays.count += 1;
         queue.segments += bytes as f64 / state.mss.max(1) as f64;
-        if queue.segments > FADE {
+        if queue.segments > HALVING_SEGMENTS {
             (queue.segments, queue.events) = (queue.segments / 2.0, queue.events / 2.0);
         }
-        if now.since(queue.round) < srtt.max(SHORTEST_ROUND) {
+        if now.since(queue.round) < srtt.max(MIN_ROUND) {
             return;
         }
         queue.round = now;
@@ -167,13 +167,18 @@ impl Bottlenecks {
         for other in (0..self.queues.len()).filter(|&other| other != path && paths[other].active) {
             let Some(other_delay) = seen(other) else { continue };
             let (short, long) = (delay.min(other_delay), delay.max(other_delay));
-            let separate = long.abs_diff(short) > NOISE && short.as_secs_f64() < ALIKE * long.as_secs_f64();
+            let separate =
+                long.abs_diff(short) > NOISE && short.as_secs_f64() < SAME_QUEUE_RATIO * long.as_secs_f64();
             let evidence = &mut self.queues[path].separate[other];
-            *evidence = (*evidence + if separate { 1 } else { -1 }).clamp(0, MOST);
+            *evidence = (*evidence + if separate { 1 } else { -1 }).clamp(0, MAX_ROUNDS);
             let both = self.queues[path].separate[other] + self.queues[other].separate[path];
             for (one, another) in [(path, other), (other, path)] {
                 let others = &mut self.queues[one].others;
-                *others = if both >= 2 * APART { *others | 1 << another } else { *others & !(1 << another) };
+                *others = if both >= 2 * SEPARATE_ROUNDS {
+                    *others | 1 << another
+                } else {
+                    *others & !(1 << another)
+                };
             }
         }
     }

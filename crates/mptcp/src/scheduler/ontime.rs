@@ -19,7 +19,7 @@ use crate::scheduler::{Candidate, Scheduler, SendView};
 pub(crate) const TAIL: f64 = 0.99;
 
 /// Minimum gain of splitting data between paths; smaller gains are below the accuracy of the estimates.
-const MIN_GAIN_DIVISOR: f64 = 1.0 / 8.0;
+const MIN_GAIN: f64 = 1.0 / 8.0;
 
 /// Segments that a path with an unknown rate may have in flight regardless of the window: two sent together
 /// measure the rate.
@@ -68,7 +68,7 @@ impl OnTime {
             split = split.min((unsent + not_yet_sent) / rates);
         }
         let fits = view.unsent + view.candidates[alone.1].in_flight <= view.candidates[alone.1].cwnd;
-        if fits && split > (1.0 - MIN_GAIN_DIVISOR) * alone.0 {
+        if fits && split > (1.0 - MIN_GAIN) * alone.0 {
             return view.candidates[alone.1].is_available.then_some(alone.1);
         }
         self.earliest(view, split)

@@ -23,7 +23,7 @@ const MIN_SCAN_INTERVAL: Duration = Duration::from_millis(1);
 /// Schedulers use the same number.
 const MIN_GAIN_DIVISOR: u64 = 8;
 /// Segments acknowledged before a path counts as known: an initial window (RFC 6928).
-const FIRST: u64 = 10;
+const KNOWN_PATH_SEGMENTS: u64 = 10;
 
 /// The expected delivery of a chunk by the subflows that carry it.
 #[derive(Clone, Copy, Debug)]
@@ -127,7 +127,7 @@ impl Connection {
             return 0;
         }
         let path = self.estimate(now, fast);
-        let is_new = sender.board.una < FIRST * self.congestion.paths[fast].mss;
+        let is_new = sender.board.una < KNOWN_PATH_SEGMENTS * self.congestion.paths[fast].mss;
         if sender.in_flight() as f64 >= path.rate * path.base_rtt.as_secs_f64() && !is_new {
             return 0;
         }

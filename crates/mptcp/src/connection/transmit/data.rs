@@ -20,7 +20,7 @@ use crate::scheduler::{Candidate, SendView};
 /// 6298 section 2.1).
 const NO_PROGRESS: Duration = Duration::from_secs(1);
 /// The minimum time before a waiting scheduler is asked again.
-const SHORTEST_WAIT: Duration = Duration::from_millis(1);
+const MIN_SCHEDULER_WAIT: Duration = Duration::from_millis(1);
 
 impl Connection {
     /// Sends new data or reinjects data. Returns the slot of the subflow.
@@ -208,7 +208,7 @@ impl Connection {
             };
             let due =
                 oldest.sent_at + self.congestion.paths[candidate.subflow].ack_time_bound(candidate.in_flight);
-            let retry_delay = candidate.path.overdue.max(SHORTEST_WAIT);
+            let retry_delay = candidate.path.overdue.max(MIN_SCHEDULER_WAIT);
             self.timers.wake_at(if due > now { due } else { now + retry_delay });
         }
     }

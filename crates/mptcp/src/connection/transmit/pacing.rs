@@ -18,7 +18,7 @@ const SLOW_START_RATIO: f64 = 2.0;
 const AVOIDANCE_RATIO: f64 = 1.2;
 /// The pacing rate as a multiple of the measured bottleneck bandwidth. Above 1, so that a higher bandwidth can be
 /// measured. At the end of the stream no more measurements are needed.
-const PROBE: f64 = 1.25;
+const PROBE_GAIN: f64 = 1.25;
 /// Limits for back-to-back segments.
 #[derive(Clone, Copy)]
 struct BurstLimit {
@@ -117,7 +117,7 @@ impl Connection {
                 return;
             }
             let ratio = if path.in_slow_start() { SLOW_START_RATIO } else { AVOIDANCE_RATIO };
-            let probe = if self.writer.is_closed() { 1.0 } else { PROBE };
+            let probe = if self.writer.is_closed() { 1.0 } else { PROBE_GAIN };
             // With a minimum RTT of zero the bandwidth is unbounded.
             let takes_time = path.min_rtt.is_some_and(|min_rtt| !min_rtt.is_zero());
             let line =
