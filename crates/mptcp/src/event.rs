@@ -1,6 +1,6 @@
 //! Events that an endpoint reports to the application.
 //!
-//! Owns the event types and the set of pending events. Never causes an event.
+//! Owns the event types. Never causes an event.
 
 use mptcp_wire::ResetReason;
 

@@ -1,6 +1,6 @@
-//! Errors of system calls as errno values.
+//! Errno values that the socket calls of this crate return to packetdrill, as Linux's calls would.
 //!
-//! Owns the type only; `memory` sets C's errno.
+//! Owns the type only. The module `memory` stores the value in C's `errno` before a call returns.
 
 /// An errno value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

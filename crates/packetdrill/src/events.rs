@@ -1,6 +1,8 @@
 //! Applies the endpoint's events to the table of sockets.
 //!
-//! Owns the mapping from close reasons to errno values. Never waits.
+//! This crate imitates Linux's socket calls for packetdrill. Each event becomes a socket state that a later call returns:
+//! readable, writable, an error, an end of file. Owns the mapping from close reasons to errno values. Closes
+//! the connections of sockets without a descriptor. Never waits.
 
 use mptcp::{CloseReason, ConnectionId, EventKind};
 use mptcp_clock::Instant;

@@ -50,7 +50,7 @@ class Source:
     """Maximum number of bytes; a small compressed file may be large."""
 
     def take(self, length: int) -> bytes:
-        """The next `count` bytes."""
+        """The next `length` bytes."""
         if length > LARGEST:
             raise self.bad(f"the block at byte {self.at} has an invalid length of {length} bytes")
         if self.most is not None and self.at + length > self.most:

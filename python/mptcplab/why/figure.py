@@ -1,4 +1,8 @@
-"""The figure of `why`: goodput compared with plain TCP, and the limiting factors of each path."""
+"""The figure of the command `mptcplab why`, which explains a slow flow and tests settings that would help.
+
+Shows the goodput of the flow compared with plain TCP, and the limiting factors of each path. A limiting factor is the
+reason why a path sends no more. A remedy is a setting that raised the goodput in a test run.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-//! Insertions into a stream and modifications of its bytes, and the mapping between original and modified offsets.
+//! Insertions into a TCP stream and modifications of its bytes, for middleboxes that rewrite payload (for example an
+//! application-level gateway).
 //!
-//! All changes are at fixed offsets, so retransmissions give the same bytes.
+//! Owns the mapping between original (inside) and modified (outside) stream offsets, by which such a box adapts sequence numbers. All
+//! changes are at fixed offsets, so retransmissions give the same bytes.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
@@ -9,7 +11,7 @@ const FILLING: u8 = b'x';
 /// XOR mask of a modified byte.
 const CHANGE: u8 = 0x20;
 
-/// A modification of one byte in `every`, after `grow` inserted bytes.
+/// Before each byte whose offset is a multiple of `every`, except the first, inserts `grow` bytes and modifies that byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Changes {
     every: u64,

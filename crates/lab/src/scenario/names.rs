@@ -1,4 +1,5 @@
-//! The names of choices. One list: the format, the messages and the reference take them from here.
+//! The words that scenario keys accept in place of numbers, such as `scheduler = "minrtt"` or `queue = "codel"`. The format, the error
+//! messages and the reference page take them from this list.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,7 @@
-//! The value of the key `queue`.
+//! The value of the key `queue` of links, paths and WiFi cells in a scenario file.
+//!
+//! Owns its two forms: the limit of a drop-tail queue, or a table that names a queue discipline. The registry
+//! (`crate::registry`) knows the disciplines and their keys, so the JSON schema of the table is made there.
 
 use std::borrow::Cow;
 

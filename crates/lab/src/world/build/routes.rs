@@ -1,4 +1,8 @@
-//! Path selection of nodes, and explicit routes.
+//! Routes of the simulated network: how a node chooses among equal-cost links (`wiring::spread`), and the routes that a
+//! scenario lists link by link (`[[routes]]`).
+//!
+//! Owns nothing: it configures the network that the builder makes. A class (`classes`) identifies
+//! the flow and the interface of a frame. Filters and routes match classes.
 
 use netsim::{AddressId, DirectionId, TopologyError};
 
@@ -14,7 +18,8 @@ impl<'a> Builder<'a> {
         self.scenario.routes.iter().try_for_each(|route| self.pin(route))
     }
 
-    /// Pins a route for the subflows that start with it or, for their opener, end with it.
+    /// Fixes the links of one listed route, in both directions. The route applies to the subflows whose first link is the first link of
+    /// the route, or, seen from the host that opened them, whose last link is its last.
     fn pin(&mut self, route: &Route) -> Result<(), TopologyError> {
         let (Some(first), Some(last)) = (route.links.first(), route.links.last()) else { return Ok(()) };
         let (from, to) = (self.host(&route.from), self.host(&route.to));
