@@ -18,8 +18,8 @@ impl<'a> Builder<'a> {
         self.scenario.routes.iter().try_for_each(|route| self.pin(route))
     }
 
-    /// Fixes the links of one listed route, in both directions. The route applies to the subflows whose first link is the first link of
-    /// the route, or, seen from the host that opened them, whose last link is its last.
+    /// Fixes the links of one listed route, in both directions. Where the start of the route opens a flow, the route applies to
+    /// the subflow over its first link. Where the end of the route opens the flow, it applies to the subflow over its last link.
     fn pin(&mut self, route: &Route) -> Result<(), TopologyError> {
         let (Some(first), Some(last)) = (route.links.first(), route.links.last()) else { return Ok(()) };
         let (from, to) = (self.host(&route.from), self.host(&route.to));
