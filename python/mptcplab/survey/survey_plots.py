@@ -133,7 +133,7 @@ def _down_to_one(axes: Axes, networks: int) -> None:
 
 
 def _corners(values: NDArray[np.float64], *, at_most: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Thins a step curve to about a hundred points and all of the rarest networks, as `steps-post`. Infinite values are
+    """Thins a step curve to at most `_STEPS` points and the rarest networks, as `steps-post`. Infinite values are
     beyond the axis.
     """
     x = np.sort(values)

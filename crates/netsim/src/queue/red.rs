@@ -32,7 +32,7 @@ pub struct Red {
 }
 
 impl Red {
-    /// Weight of the newest length, as tc computes it: the smallest power of two for which `burst` packets may
+    /// Weight of the newest length, as tc computes it: the largest negative power of two (1/2, 1/4, ...) for which `burst` packets may
     /// arrive at an empty queue before the average reaches `min`. `None` if there is none.
     #[must_use]
     pub fn weight(&self) -> Option<f64> {

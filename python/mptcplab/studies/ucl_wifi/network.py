@@ -33,7 +33,7 @@ DUAL = "mptcp"
 IDLE_RTT = 0.007
 """The idle RTT that ping showed in the study, seconds."""
 BDP = 25_000
-"""Bytes: twice the study's idle RTT (10 ms) at 10 Mb/s."""
+"""The bandwidth-delay product of the study, bytes: 20 ms at 10 Mb/s."""
 LAN_DELAY_MS = 2.5
 """One-way delay between an access point and the server, so that ping shows about 7 ms."""
 RESIDUAL = "0.1%"

@@ -54,9 +54,9 @@ impl Default for Limits {
 pub struct Estimate {
     /// Rows of samples.
     pub samples: f64,
-    /// Simulator events.
+    /// Blocks of messages.
     pub blocks: f64,
-    /// Events.
+    /// Simulator events.
     pub events: f64,
     /// Events at one instant, if all frames in flight arrive together.
     pub at_once: f64,
