@@ -136,7 +136,7 @@ impl Arena<'_> {
                 arena.peer.skip(id, length as u32);
                 Some(segment)
             }),
-            // The same segment repeatedly.
+            // One segment is sent repeatedly.
             15 => {
                 let segment = self.peer.data(now, id, length);
                 self.each(count, |_, _| Some(segment.clone()));

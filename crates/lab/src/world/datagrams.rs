@@ -26,7 +26,7 @@ pub(super) fn is_damaged(payload: u32) -> bool {
     is_datagram(payload) && payload & DAMAGED != 0
 }
 
-/// The same datagram with a bit error.
+/// Marks a datagram as one with a bit error.
 pub(super) fn damaged(payload: u32) -> u32 {
     payload | DAMAGED
 }

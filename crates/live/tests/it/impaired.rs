@@ -14,7 +14,7 @@ use mptcp_live::{Config, Edge, Impairment, MptcpListener, MptcpStream, Offload};
 /// Time limit of a test.
 const LIMIT: Duration = Duration::from_secs(150);
 
-/// The same impairment in both directions.
+/// Applies one impairment in both directions.
 fn both_ways(seed: u64, what: Impairment) -> Edge {
     Edge { seed, incoming: what, outgoing: what, ..Edge::default() }
 }

@@ -189,7 +189,7 @@ fn linux_asks_for_checksums_and_ours_are_right() {
     });
 }
 
-/// The same over IPv6, where Linux's MSS is 20 bytes smaller.
+/// Repeats the transfers over IPv6, where Linux's MSS is 20 bytes smaller.
 #[test]
 fn over_ipv6() {
     Fixture::paths(2).run(|namespace, driver| {

@@ -241,7 +241,7 @@ fn forged_packets_of_somebody_who_cannot_see_change_nothing() {
     });
 }
 
-/// The same attack from the first SYN on. A forged SYN costs retransmissions, and may cost MPTCP, whose options the
+/// The attack begins with the first SYN. A forged SYN costs retransmissions, and may cost MPTCP, whose options the
 /// fourth SYN omits, but not the connection.
 #[test]
 fn forged_packets_from_the_first_one_on_end_no_opening() {
@@ -338,7 +338,7 @@ fn changed_packets_end_a_connection_at_worst() {
                     "checksum {checksum}: {forged} forged, {whole} whole, {broken} broken, {unopened} not opened"
                 );
             });
-            // The same drivers after their links are gone: all connections end, and all memory is freed.
+            // Both drivers lose their links: all connections end, and all memory is freed.
             drop(middle);
             drop(listeners);
             nothing_left([&mine, &theirs]);

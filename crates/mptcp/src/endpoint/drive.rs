@@ -17,7 +17,7 @@ impl Endpoint {
         self.handle_segment_rarely(now, interface, &mut segment);
     }
 
-    /// The same as [`Endpoint::handle_segment`], for drivers that reuse their segments. The payload is moved out of
+    /// Works as [`Endpoint::handle_segment`], for drivers that reuse their segments. The payload is moved out of
     /// `segment`; its other fields stay.
     #[inline(always)]
     pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
@@ -72,7 +72,7 @@ impl Endpoint {
         }
     }
 
-    /// The same as [`Endpoint::handle_segment_in_place`], and reports the segment to the observer.
+    /// Works as [`Endpoint::handle_segment_in_place`], and reports the segment to the observer.
     #[cold]
     #[inline(never)]
     fn handle_segment_observed(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
@@ -87,7 +87,7 @@ impl Endpoint {
         }
     }
 
-    /// The same as [`Endpoint::poll_transmit_into`], and reports each polled connection to the observer.
+    /// Works as [`Endpoint::poll_transmit_into`], and reports each polled connection to the observer.
     fn poll_transmit_observed(
         &mut self,
         now: Instant,
@@ -128,7 +128,7 @@ impl Endpoint {
         Some(Transmit { interface, subflow, segment })
     }
 
-    /// The same as [`Endpoint::poll_transmit`], but writes into a segment of the driver. Returns its
+    /// Works as [`Endpoint::poll_transmit`], but writes into a segment of the driver. Returns its
     /// interface and its subflow. The content of `out` is unspecified if the result is `None`.
     #[inline(always)]
     pub fn poll_transmit_into(

@@ -37,7 +37,7 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// The same as [`Endpoint::connect`].
+    /// Fails as [`Endpoint::connect`] does.
     pub fn connect_fast_open(
         &mut self,
         now: Instant,

@@ -31,13 +31,13 @@ impl Endpoint {
         self.write_with(now, id, data, WriteFlags::default())
     }
 
-    /// The same as [`Self::write`]; `None` if the connection does not exist, `Some(0)` if its send buffer is
+    /// Writes as [`Self::write`] does. Returns `None` if the connection does not exist, `Some(0)` if its send buffer is
     /// full.
     pub fn try_write(&mut self, now: Instant, id: ConnectionId, data: Bytes) -> Option<usize> {
         self.with(now, id, |connection| connection.write(&data, WriteFlags::default()))
     }
 
-    /// The same as [`Self::write`], with the flags of Linux's `send(2)`.
+    /// Writes as [`Self::write`] does, with the flags of Linux's `send(2)`.
     pub fn write_with(&mut self, now: Instant, id: ConnectionId, data: Bytes, flags: WriteFlags) -> usize {
         self.with(now, id, |connection| connection.write(&data, flags)).unwrap_or(0)
     }

@@ -87,7 +87,7 @@ impl<T: ?Sized> Registry<T> {
         }
     }
 
-    /// The same as [`Registry::register`], for chained calls.
+    /// Registers a policy as [`Registry::register`] does, for chained calls.
     #[must_use]
     pub fn with(
         mut self,

@@ -32,7 +32,7 @@ pub enum Interference {
 const SEPARATE: f64 = 5.0;
 /// At 5 GHz: channels of 20 MHz lie side by side, as 36 and 40 (IEEE 802.11-2016 section 17.3.8.4).
 const SEPARATE_5_GHZ: f64 = 4.0;
-/// The same distance in the measured preset, [`Interference::Ucl`].
+/// The difference without interference in the measured preset, [`Interference::Ucl`].
 const SEPARATE_UCL: f64 = 4.0;
 const SAME_UCL: Coupling = Coupling { carrier_sense: 0.05, collision: 1.0 };
 const OTHER_UCL: Coupling = Coupling { carrier_sense: 0.5, collision: 0.05 };

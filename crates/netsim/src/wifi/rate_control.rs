@@ -14,7 +14,7 @@ use super::phy::Phy;
 const INTERVAL: Duration = Duration::from_millis(50);
 /// Number of attempts in an interval that weigh as much as all earlier ones.
 const HALF: f64 = 12.0;
-/// The same number for an untried rate.
+/// Number of attempts for the same weight at a rate that was not tried before.
 const HALF_UNKNOWN: f64 = 2.0;
 /// Ratio by which a slower rate must exceed the best one.
 const CLEARLY: f64 = 1.1;

@@ -38,7 +38,7 @@ pub(in crate::world) struct Route {
     pub(super) kinds: Vec<Hop>,
     /// Whether only queues delay frames on the reverse path: no wireless MAC, no middlebox, no batching.
     has_plain_back: bool,
-    /// The same for the forward path.
+    /// Whether only queues delay frames on the forward path.
     has_plain_forth: bool,
     /// The interface of the opening host.
     pub(super) interface: u16,

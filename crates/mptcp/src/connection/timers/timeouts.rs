@@ -13,7 +13,7 @@ use crate::subflow::{Control, SubflowCloseReason};
 
 /// Consecutive retransmission timeouts after which a subflow is closed: Linux's `tcp_retries2`.
 const MAX_TIMEOUTS: u32 = 15;
-/// The same number if all data on the subflow has a DATA_ACK and no more data follows.
+/// Maximum of consecutive timeouts if all data on the subflow has a DATA_ACK and no more data follows.
 const MAX_TIMEOUTS_AFTER_DATA_ACK: u32 = 6;
 /// Consecutive timeouts after which a path counts as unresponsive.
 const UNRESPONSIVE_TIMEOUTS: u32 = 2;
