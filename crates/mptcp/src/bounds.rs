@@ -1,6 +1,6 @@
 //! Limits on the memory and work that peers and unknown hosts can cause.
 //!
-//! Owns the limits that are settings, and the values in use. docs/security.md lists all limits.
+//! Owns the limits that can be set, and reports of the current use. docs/security.md lists all limits.
 
 use mptcp_clock::Duration;
 
@@ -12,7 +12,7 @@ pub struct EndpointBounds {
     /// Maximum number of queued stateless replies: resets, and SYN/ACKs with SYN cookies. Further segments
     /// get no reply.
     pub stray_answers: usize,
-    /// Maximum rate of resets to unknown hosts, per second; also their maximum burst.
+    /// Maximum rate of resets to unknown hosts, per second; also the maximum burst of resets.
     pub resets_per_second: u32,
     /// Maximum received payload in all buffers of all connections, bytes, as Linux's `tcp_mem`. Default: 256
     /// MiB, which is 40 full buffers of the default size.
@@ -41,7 +41,7 @@ impl EndpointBounds {
 pub struct EndpointUse {
     /// Connections, including those that are opening or closing.
     pub connections: usize,
-    /// Received payload in all buffers, bytes: unread, or out of order at either level.
+    /// Received payload in all buffers, bytes: unread, or out of order in a subflow or in the data stream.
     pub receive_bytes: u64,
     /// Half-open handshakes at listeners.
     pub half_open: usize,
@@ -60,15 +60,15 @@ pub struct EndpointUse {
 /// Use of the resources of a connection that a peer can influence.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ConnectionUse {
-    /// Memory kept by received payload, bytes: unread, or out of order at either level.
+    /// Memory kept by received payload, bytes: unread, or out of order in a subflow or in the data stream.
     pub receive_bytes: u64,
-    /// Out-of-order pieces of payload, at both levels.
+    /// Out-of-order pieces of payload, in the subflows and in the data stream.
     pub pieces: usize,
-    /// Mappings without their payload.
+    /// Mappings that wait for payload.
     pub mappings: usize,
     /// Unacknowledged segments on all subflows.
     pub segments_in_flight: usize,
-    /// Options waiting to be sent.
+    /// MPTCP options waiting to be sent.
     pub signals: usize,
     /// Joins whose handshake is unfinished.
     pub half_open_joins: usize,

@@ -1,4 +1,4 @@
-//! The built-in policies by name.
+//! The built-in policies by name: congestion controllers, schedulers and path managers.
 //!
 //! Owns the list: a new policy needs its own file and one line here. Scenario files, commands, reference
 //! pages and Python read names and descriptions from this list. Never implements a policy.

@@ -1,4 +1,4 @@
-//! Settings of a connection, which are fixed before it starts.
+//! Settings that a driver or application gives to a connection before it starts.
 //!
 //! Owns the defaults. Never checks ranges: see `config_ends.rs`.
 
@@ -91,7 +91,7 @@ pub enum MtuProbing {
 pub struct ServerFastOpen {
     /// SipHash key of the cookies.
     pub key: [u64; 2],
-    /// Previous key, whose cookies are still accepted.
+    /// Previous key, whose cookies are still accepted; `None` if there is none.
     pub old_key: Option<[u64; 2]>,
     /// Whether data in a SYN needs a valid cookie. Off: data is accepted from every SYN.
     pub cookies: bool,
@@ -101,9 +101,9 @@ pub struct ServerFastOpen {
 ///
 /// When a join arrives while an application call holds the connection, Linux (including 6.18) adopts the
 /// subflow only after that call. It then takes the first data on the subflow as the next data of the stream,
-/// whatever its mapping. Without DSS checksums, nobody detects the corruption. During probation, a new
-/// subflow carries data only if no other can. Probation also continues until the peer has acknowledged data
-/// that was sent after this time.
+/// regardless of its mapping. Without DSS checksums, nobody detects the corruption. During probation, a new
+/// subflow carries data only if no other subflow can. After the 20 ms, probation continues until the peer
+/// has acknowledged data that was sent later.
 pub const JOIN_PROBATION: Duration = Duration::from_millis(20);
 
 /// Settings of one connection. [`Config::within_limits`] corrects values outside of their ranges.
@@ -126,7 +126,7 @@ pub struct Config {
     pub congestion: Factory<dyn CongestionControl>,
     /// Which paths a coupled controller couples.
     pub coupling: CouplingScope,
-    /// Limit on the queue of the local interface, in addition to congestion control; `None` for none.
+    /// Limit on the queue of the local interface, in addition to congestion control; `None` for no limit.
     pub send_queue_rule: Option<SendQueueRule>,
     /// Scheduler.
     pub scheduler: Factory<dyn Scheduler>,
@@ -136,9 +136,9 @@ pub struct Config {
     pub mechanisms: Mechanisms,
     /// Receive buffer of the connection, bytes; also the maximum receive window.
     pub receive_buffer: u64,
-    /// Size of the blocks of which payload passed to the endpoint is a slice, bytes. A driver that reads many
-    /// packets into one block sets this. Payload that stays long is copied before it keeps much more memory
-    /// than its size. 0: each payload has its own memory, and nothing is copied.
+    /// Size of the memory blocks into which the driver reads packets, bytes. Payload is a slice of a block,
+    /// and keeps the whole block in memory. A small payload that stays long is therefore copied. 0: each
+    /// payload has its own memory, and nothing is copied.
     pub receive_block: u64,
     /// Send buffer: the maximum of bytes written but not acknowledged at the data level.
     pub send_buffer: u64,
@@ -182,8 +182,8 @@ pub struct Config {
     /// Exit condition of slow start.
     pub slow_start: SlowStart,
     /// Paces data that a full receive window or send buffer had delayed. If the congestion window has space
-    /// for more than ten segments, these are sent at Linux's internal pacing rate: twice the window per RTT
-    /// in slow start, 1.2 times later. Data clocked by acknowledgements is not paced.
+    /// for more than ten segments, they are sent at Linux's internal pacing rate. This rate is two windows
+    /// per RTT in slow start, later 1.2 windows. Data clocked by acknowledgements is not paced.
     pub pacing: bool,
     /// TCP small queues: Linux's `tcp_limit_output_bytes`. A subflow sends no new data while this many bytes
     /// of its packets are queued in the interface, except that two packets are always allowed. `None` for no
@@ -198,10 +198,10 @@ pub struct Config {
     /// Allows the peer to join to the address and port of the initial subflow. Off: flag C of MP_CAPABLE
     /// forbids it (RFC 8684 section 3.1), as Linux's `net.mptcp.allow_join_initial_addr_port` = 0.
     pub join_initial_address: bool,
-    /// Time during which a joined subflow carries data only if no other can; see [`JOIN_PROBATION`]. `None`
-    /// for no probation; crate `live` then uses that constant.
+    /// Time during which a joined subflow carries data only if no other subflow can. `None` for no probation;
+    /// crate `live` then uses [`JOIN_PROBATION`].
     pub join_probation: Option<Duration>,
-    /// Addresses to announce; `None` for those of the other allowed interfaces.
+    /// Addresses to announce; `None` announces the addresses of the other allowed interfaces.
     pub announce: Option<Vec<Announced>>,
     /// Retransmission interval of an announcement without echo: Linux's `net.mptcp.add_addr_timeout` (120 s
     /// there). The default is shorter, for lossy paths.
@@ -213,8 +213,8 @@ pub struct Config {
     /// Maximum time that data stays unacknowledged, or unsent with a closed window, before the subflow ends:
     /// Linux's `TCP_USER_TIMEOUT` (RFC 9293 section 3.9.1.8). `None`: until the retransmissions are used up.
     pub user_timeout: Option<Duration>,
-    /// Maximum of unsent bytes: Linux's `TCP_NOTSENT_LOWAT`. At this limit, writes are refused, and the
-    /// application is notified at half of it. `None`: limited by the send buffer.
+    /// Maximum of unsent bytes: Linux's `TCP_NOTSENT_LOWAT`. At this limit, writes are refused. At half of
+    /// the limit, the application is notified. `None`: only the send buffer limits unsent bytes.
     pub notsent_lowat: Option<u64>,
     /// Maximum number of retransmissions of a SYN: Linux's `tcp_syn_retries`. Also applies to SYN/ACKs and to
     /// the third ACK of a join. The default of 6, as in Linux, lasts 127 s; the 180 s of RFC 9293 section
@@ -291,9 +291,8 @@ impl Config {
         self.interfaces.as_ref().is_none_or(|allowed| allowed.contains(&interface))
     }
 
-    /// The MPTCP of the early kernels: minimum RTT scheduler, original rules for
-    /// opportunistic retransmission and penalisation, coupling of all
-    /// paths, no pacing.
+    /// The MPTCP of the early kernels: minimum RTT scheduler, original rules for opportunistic retransmission
+    /// and penalisation, coupling of all paths, no pacing.
     #[must_use]
     pub fn historical() -> Self {
         let mechanisms = Mechanisms {

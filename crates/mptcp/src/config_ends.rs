@@ -1,6 +1,7 @@
 //! Ranges of settings: a value outside of its range is replaced by the nearest valid one.
 //!
-//! Owns the limits. Every function that takes a [`Config`] applies them once. Never reports an error.
+//! Owns the limits, so that no setting can cause a panic or overflow. Every function that takes a [`Config`]
+//! applies them once. Never reports an error.
 
 use mptcp_clock::Duration;
 
@@ -35,9 +36,9 @@ impl Keepalive {
 }
 
 impl Config {
-    /// Replaces each value outside of its range by the nearest valid one. Buffers are 1 byte to 1 TiB, the
-    /// initial window is at least one segment (RFC 5681 section 3.1), timers are at least 1 ms, and the MSS
-    /// is 48 to 65,495 bytes. A `notsent_lowat` or `user_timeout` of 0 becomes `None`, as in Linux.
+    /// Replaces each value outside of its range by the nearest valid one. Buffers are 1 byte to 1 TiB, and
+    /// the MSS is 48 to 65,495 bytes. Timers are at least 1 ms, and the initial window at least one segment
+    /// (RFC 5681 section 3.1). A `notsent_lowat` or `user_timeout` of 0 becomes `None`, as in Linux.
     #[must_use]
     pub fn within_limits(mut self) -> Self {
         self.receive_buffer = self.receive_buffer.clamp(1, MAX_BUFFER);

@@ -1,6 +1,6 @@
 //! Events that an endpoint reports to the application.
 //!
-//! Owns the event types. Never causes an event.
+//! Drivers poll the events to wake applications. Owns the event types. Never causes an event.
 
 use mptcp_wire::ResetReason;
 
@@ -15,7 +15,7 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// Types of events. Each is reported once until it is polled, however often it occurred.
+/// Types of events. An event that occurs several times before it is polled is reported once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// A listener accepted the connection, which can now carry data.
@@ -81,15 +81,15 @@ pub enum CloseReason {
 pub enum SubflowCloseReason {
     /// Both sides sent a FIN.
     Finished,
-    /// The peer reset it.
+    /// The peer reset the subflow, with the reason if given.
     ResetByPeer(Option<ResetReason>),
-    /// The local side reset it.
+    /// The local side reset the subflow, with the reason if one was sent.
     ResetByUs(Option<ResetReason>),
     /// The peer did not respond in time.
     TimedOut,
     /// An ICMP error arrived during the handshake.
     Unreachable,
-    /// Its interface or address was removed.
+    /// The interface or the address of the subflow was removed.
     InterfaceGone,
     /// The connection was closed.
     ConnectionEnded,

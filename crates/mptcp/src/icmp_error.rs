@@ -1,4 +1,4 @@
-//! The ICMP errors that a TCP connection handles.
+//! The ICMP errors that a TCP connection handles. Drivers translate ICMP types and codes to them.
 
 /// Reason why a segment was not delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,10 +1,11 @@
-//! Ids of interfaces, connections and subflows.
+//! Ids of interfaces, connections and subflows, by which drivers and applications name them. No id is reused,
+//! so an old id never reaches another connection.
 
 /// An interface of an endpoint; a number in the order of creation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct InterfaceId(pub u32);
 
-/// A connection of an endpoint. An id is never reused.
+/// A connection of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ConnectionId {
     pub(crate) slot: u32,
@@ -19,12 +20,12 @@ impl ConnectionId {
     }
 }
 
-/// A subflow of a connection. An id is never reused.
+/// A subflow of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SubflowId(u64);
 
 impl SubflowId {
-    /// Number of bits for the slot.
+    /// Number of bits of an id that hold the slot.
     const SLOT: u32 = 6;
     /// Number of subflow slots of a connection.
     pub(crate) const SLOTS: usize = 1 << Self::SLOT;

@@ -1,8 +1,8 @@
 //! Behaviour of Linux where the RFCs leave a choice.
 //!
-//! Owns the switches. Never acts on them: the connection does.
+//! Test scripts written for Linux expect these choices. Owns the switches: the connection acts on them.
 
-/// Independent switches. By default all are off, as the simulator uses; [`LinuxCompat::LINUX`] suits peers
+/// Independent switches. By default all are off, also in the simulator. [`LinuxCompat::LINUX`] suits peers
 /// that expect a Linux kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinuxCompat {
@@ -17,7 +17,7 @@ pub struct LinuxCompat {
     pub acknowledge_before_fin: bool,
     /// Responds in TIME-WAIT like a TCP without the connection's state, that is without MPTCP options.
     pub plain_time_wait: bool,
-    /// Sends a DATA_FIN on all subflows. Off: on the subflow with the earliest response.
+    /// Sends a DATA_FIN on all subflows. Off: on the subflow whose response is expected first.
     pub data_fin_everywhere: bool,
     /// Retransmits a DATA_FIN after the shortest RTO, once more after the same time, and then with doubled
     /// intervals. Off: after the longest RTO of the subflows.
@@ -32,9 +32,9 @@ pub struct LinuxCompat {
     pub fin_with_data: bool,
     /// Retransmits the third ACK of a join every two RTTs. Off: with the backoff of RFC 6298.
     pub steady_join_ack: bool,
-    /// The window grows if it was full at any time of the round; in slow start, if twice the round's maximum
-    /// in flight exceeds the window. Off: if this holds for the data in flight before the acknowledgement.
-    /// RFC 7661 section 4.4 leaves the measurement open.
+    /// The congestion window grows if it was full at any time of the round; in slow start, if twice the
+    /// round's maximum in flight exceeds the window. Off: both conditions use only the data in flight before
+    /// the acknowledgement. RFC 7661 section 4.4 leaves the measurement open.
     pub cwnd_limited_per_round: bool,
     /// Delays the acknowledgement of a request, so that the application's response carries it, once the host
     /// has sent data within 40 ms of receiving some: pingpong mode (net/ipv4/tcp_output.c,

@@ -1,6 +1,6 @@
-//! Queues, memory accounting and reinjection of Linux's MPTCP, for simulations of Linux.
+//! Queues, memory accounting and reinjection of Linux's MPTCP, for simulations that are compared with Linux.
 //!
-//! Owns the switches and the constants of the kernel (6.12 to 6.18). Never acts on them: the connection does.
+//! Owns the switches and the constants of the kernel (6.12 to 6.18). The connection acts on them.
 
 use mptcp_clock::Duration;
 
@@ -8,9 +8,9 @@ use mptcp_clock::Duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinuxStack {
     /// Assigns data to subflows ahead of their congestion windows, in bursts of the scheduler, up to their
-    /// send buffers and the peer's window (net/mptcp/protocol.c, `__mptcp_push_pending`). The data stays
-    /// there whatever happens to the path. The congestion window is filled to its last byte; after an idle
-    /// time, each buffer of a burst halves the congestion window again.
+    /// send buffers and the peer's window (net/mptcp/protocol.c, `__mptcp_push_pending`). The data stays on
+    /// its subflow even if the path fails. The congestion window is filled to its last byte. After an idle
+    /// time, each socket buffer of a burst halves the congestion window again.
     pub subflow_queues: bool,
     /// Treats buffer sizes as `SO_RCVBUF` and `SO_SNDBUF`: memory of twice the requested size, for the
     /// connection and for each subflow. Out-of-order data reduces the receive window (net/mptcp/protocol.h,
@@ -19,16 +19,17 @@ pub struct LinuxStack {
     pub buffer_memory: bool,
     /// Reinjects only after no DATA_ACK has arrived for the longest RTO of the subflows, one fragment at a
     /// time, on a subflow with an empty queue (`__mptcp_retrans`). All data of a subflow is reinjected when
-    /// it ends, or after `stale_loss_cnt` such times without a response. Off: reinjects when a subflow times
-    /// out. Needs `subflow_queues`.
+    /// it ends, or after `stale_loss_cnt` such timeouts without a response. Off: reinjects when a subflow
+    /// times out. Needs `subflow_queues`.
     pub data_level_timer: bool,
     /// Keeps the peer's window per subflow, as Linux's TCP does. A duplicate acknowledgement may only widen
-    /// it (net/ipv4/tcp_input.c, `tcp_may_update_window`), counted from the data acknowledgement
+    /// that window (net/ipv4/tcp_input.c, `tcp_may_update_window`). The window is counted from the DATA_ACK
     /// (net/mptcp/options.c, `ack_update_msk`).
     ///
-    /// If the window shrinks during duplicate acknowledgements, more is sent than offered. The receiver
-    /// acknowledges that data on the subflow and drops it (net/mptcp/protocol.c, `mptcp_data_queue_ofo`,
-    /// MPTcpExtNoDSSInWindow). Needs `data_level_timer`, which alone retransmits such data.
+    /// If the peer reduces the window by duplicate acknowledgements, this host sends more than the peer
+    /// offers. The peer acknowledges the excess on the subflow and drops it (net/mptcp/protocol.c,
+    /// `mptcp_data_queue_ofo`, MPTcpExtNoDSSInWindow). Needs `data_level_timer`, which alone retransmits such
+    /// data.
     pub windows_by_subflow: bool,
     /// Interval of probes on an unresponsive path; `None` disables them, as in Linux.
     pub failed_path_probe: Option<Duration>,
@@ -62,7 +63,7 @@ impl LinuxStack {
         blackhole_timeout: Some(Duration::from_secs(3600)),
     };
 
-    /// Window scale for a receive buffer of `requested` bytes; `tunes` if autotuning may enlarge it.
+    /// Window scale for a receive buffer of `requested` bytes; `tunes` if autotuning may enlarge the buffer.
     pub(crate) fn window_scale(&self, requested: u64, tunes: bool) -> u8 {
         if self.buffer_memory { linux_window_scale(requested, tunes) } else { window_scale_for(requested) }
     }
@@ -78,9 +79,9 @@ fn window_scale_for(buffer: u64) -> u8 {
     (0..14).find(|shift| buffer >> shift <= 65_535).unwrap_or(14)
 }
 
-/// Linux's window scale (net/ipv4/tcp_output.c, `tcp_select_initial_window`): for the window of the buffer
-/// before the first packet, or for its maximum with autotuning. Later windows may exceed the maximum that can
-/// be announced.
+/// Linux's window scale (net/ipv4/tcp_output.c, `tcp_select_initial_window`): for the window before the first
+/// packet, or with autotuning for the maximum of the buffer. Later windows may exceed the largest window that
+/// this scale can announce.
 pub(crate) fn linux_window_scale(requested: u64, tunes: bool) -> u8 {
     let space = if tunes { memory_of(requested).max(RMEM_MAX) } else { window_of(memory_of(requested), 0) };
     space.max(1).ilog2().saturating_sub(15).min(14) as u8
@@ -124,7 +125,7 @@ pub(crate) const fn send_memory(waiting: u64, in_flight: u64, mss: u64) -> u64 {
     waiting + in_flight + buffers * SEND_OVERHEAD
 }
 
-/// Autotuned send buffer of a subflow with this window (`tcp_sndbuf_expand`).
+/// Memory of the autotuned send buffer of a subflow with this congestion window (`tcp_sndbuf_expand`).
 pub(crate) fn tuned_send_memory(window: u64, mss: u64) -> u64 {
     let segment = (mss + SEGMENT_HEADERS).next_power_of_two() + SEGMENT_HEAD;
     2 * (window / mss).max(MIN_SEGMENTS) * segment
@@ -138,7 +139,7 @@ pub(crate) fn window_of(memory: u64, payload: u64) -> u64 {
     memory * ratio / 256
 }
 
-/// Memory for which [`window_of`] gives this window.
+/// Memory for which [`window_of`] returns `window`.
 pub(crate) fn memory_for_window(window: u64, payload: u64) -> u64 {
     window.saturating_mul(1 << 16) / window_of(1 << 16, payload).max(1)
 }

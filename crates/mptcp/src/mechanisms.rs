@@ -1,7 +1,8 @@
 //! The mechanisms M1 to M4 of Raiciu et al. (NSDI 2012) and their variants: opportunistic retransmission, penalisation,
 //! buffer autotuning and cwnd capping.
 //!
-//! Owns the switches. Never acts on them.
+//! Their aim: with small buffers, MPTCP is at least as fast as TCP on the best path. Owns the switches: the
+//! connection acts on them.
 
 use crate::congestion::PenaltyRule;
 
@@ -13,8 +14,9 @@ pub enum OpportunisticRule {
     Original,
     /// All data that would arrive sooner than on its present subflow, in stream order.
     AllBeneficial,
-    /// As `AllBeneficial`. In addition, a path with nothing else to send repeats data that may be lost, without
-    /// waiting until it is late. This applies at the end of the data, and while much slower paths fill the window.
+    /// As `AllBeneficial`. In addition, a path with nothing else to send repeats data that may be lost,
+    /// before that data is late. This applies at the end of the data, and while much slower paths fill the
+    /// window.
     #[default]
     Speculative,
 }
@@ -31,7 +33,8 @@ pub struct Mechanisms {
     pub penalisation: bool,
     /// M3: buffers grow to the size that the paths need, up to the configured size.
     pub autotuning: bool,
-    /// With M3, the send buffer also shrinks with the windows. Linux's never does (`tcp_sndbuf_expand`).
+    /// With M3, the send buffer also shrinks with the windows. Linux's send buffer never shrinks
+    /// (`tcp_sndbuf_expand`).
     pub shrink_send_buffer: bool,
     /// With M3, the receive buffer starts with Linux's initial size per path, as separate TCP connections
     /// would. Off: with one initial size, as Linux.

@@ -1,6 +1,6 @@
-//! A token bucket, which limits responses that cost their sender nothing to trigger.
+//! A token bucket, which limits resets and challenge ACKs: forged segments trigger them at no cost.
 //!
-//! Owns one bucket. Never decides what is sent.
+//! Owns one bucket. Never chooses a response.
 
 use mptcp_clock::{Duration, Instant};
 

@@ -1,12 +1,12 @@
-//! Detection of paths that share a bottleneck.
+//! Detection of paths that share a bottleneck, so that congestion control couples only those.
 //!
-//! Owns the queueing delays of the paths and the evidence per pair. Paths behind one queue have the same
-//! delay. If the delays of two paths differ for long, their bottlenecks are separate, and coupling would
-//! waste capacity. RFC 8382 groups flows by such signals; here the sender alone does. Without evidence, all
-//! paths form one group, as in RFC 6356.
+//! Owns the queueing delays of the paths and the evidence per pair of paths. Paths behind one queue have the
+//! same delay. If the delays of two paths differ for long, their bottlenecks are separate, and coupling would
+//! waste capacity. RFC 8382 groups flows by such signals; here the sender alone groups its paths. Without
+//! evidence, all paths form one group, as in RFC 6356.
 //!
-//! A path whose window is not full is not limited by its bottleneck, and its window says nothing about its
-//! capacity (RFC 7661). Such a path is excluded. Never changes a window.
+//! A path whose window is not full is not limited by its bottleneck, and its window shows nothing about its
+//! capacity (RFC 7661). Such a path is not coupled. Never changes a window.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -18,7 +18,7 @@ const NOISE: Duration = Duration::from_micros(500);
 const SAME_QUEUE_RATIO: f64 = 0.5;
 /// Net number of rounds with different delays after which two paths are separate.
 const SEPARATE_ROUNDS: i32 = 6;
-/// Maximum of that number.
+/// Maximum of that net number, so that old evidence is soon outweighed.
 const MAX_ROUNDS: i32 = 12;
 /// Minimum duration of a round.
 const MIN_ROUND: Duration = Duration::from_millis(50);
@@ -32,7 +32,7 @@ const HALVING_SEGMENTS: f64 = 50_000.0;
 const UNUSED_RTTS: u64 = 4;
 /// Minimum time until a path is unused: a small window that recovers from a loss is in use.
 const MIN_UNUSED_TIME: Duration = Duration::from_secs(1);
-/// Maximum number of paths with this detection; further ones are coupled with all.
+/// Maximum number of paths with this detection; further paths are coupled with all others.
 const PATHS: usize = 16;
 
 /// Sum and number of delay samples.

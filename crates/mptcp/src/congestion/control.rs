@@ -65,14 +65,15 @@ pub trait CongestionControl: std::fmt::Debug + Send {
     }
 
     /// Whether the algorithm needs delivery rate samples, as BBR does. [`Self::on_sample`] and
-    /// [`Self::on_lost`] are then called, and only the algorithm sets the window: `on_ack` is not called, and
-    /// recovery does not change the window. A timeout alone reduces it to one segment. Retransmissions are
-    /// paced like new data. The result of `on_loss` is stored in `ssthresh` and not used.
+    /// [`Self::on_lost`] are then called, and `on_ack` is not. Only the algorithm sets the window, except
+    /// that a timeout reduces the window to one segment. Retransmissions are paced like new data. The result
+    /// of `on_loss` is stored in `ssthresh` and not used.
     fn needs_samples(&self) -> bool {
         false
     }
 
-    /// An acknowledgement on `path`; the last call for it. Only with [`Self::needs_samples`].
+    /// An acknowledgement on `path`; the last call for this acknowledgement. Only with
+    /// [`Self::needs_samples`].
     fn on_sample(&mut self, paths: &mut [Path], path: usize, sample: &Sample) {
         let _ = (paths, path, sample);
     }
@@ -88,8 +89,8 @@ pub trait CongestionControl: std::fmt::Debug + Send {
         let _ = (paths, path, now, idle);
     }
 
-    /// The last `on_loss` was spurious; window and `ssthresh` are restored. `delivered` is the total
-    /// delivered with [`Self::needs_samples`], otherwise 0.
+    /// The last `on_loss` was spurious; window and `ssthresh` are restored. `delivered` is the total of
+    /// delivered bytes if [`Self::needs_samples`] is true, otherwise 0.
     fn on_undo(&mut self, paths: &mut [Path], path: usize, delivered: u64) {
         let _ = (paths, path, delivered);
     }
@@ -99,8 +100,8 @@ pub trait CongestionControl: std::fmt::Debug + Send {
         let _ = (paths, path);
     }
 
-    /// A path was opened or closed; see `paths[path].active`. A later path may reuse the index, so its state
-    /// must be dropped.
+    /// A path was opened or closed; see `paths[path].active`. A later path may reuse the index, so the
+    /// algorithm must drop its state of a closed path.
     fn on_path_change(&mut self, paths: &mut [Path], path: usize) {
         let _ = (paths, path);
     }

@@ -1,14 +1,15 @@
-//! Linked pacing, this project's alternative to the send-queue rule, as a wrapper of any algorithm.
+//! Linked pacing: a wrapper of any congestion control algorithm. It limits all paths together to one share of
+//! their wireless media, as this project's alternative to the send-queue rule (`send_queue`).
 //!
-//! A wireless station gets its turns on the medium whether its queue is long or short. No window and no queue
-//! limit therefore takes less than a full share of each network. Coupled congestion control aims at one share
-//! over all paths (RFC 6356 section 2, goal 2), which needs a rate limit. Two times reported by the driver
-//! determine it: the time of a frame at the head of the queue, and that time on an idle medium.
+//! A wireless station gets its turns on the medium whether its queue is long or short. A window or queue
+//! limit therefore does not reduce its share of a network. Coupled congestion control aims at one share over
+//! all paths (RFC 6356 section 2, goal 2), which needs a rate limit. The driver reports two times that
+//! determine this limit: the time of a frame at the head of the queue, and the same time on an idle medium.
 //!
-//! - A local queue above [`TARGET`] that stands for a complete RTT is excess window: the excess is removed,
-//!   and the window does not grow for one RTT. Bursts are allowed.
-//! - On a contended medium, a path is paced at its share of one station: its rate multiplied by the best
-//!   rate, divided by the sum of the rates. An idle medium is fully used.
+//! - A local queue above [`TARGET`] during a complete RTT is excess window: the excess is removed, and the
+//!   window does not grow for one RTT. Bursts are allowed.
+//! - On a contended medium, a path is paced at its part of one station's share. The pacing rate is the path's
+//!   rate multiplied by the best rate, divided by the sum of the rates. An idle medium is fully used.
 //!
 //! Owns the pacing rates of all paths. Never changes the decisions of the wrapped algorithm.
 
@@ -19,10 +20,10 @@ use crate::path::PerPath;
 
 /// Allowed standing delay of the local queue; RFC 8289 section 4.2 justifies the value.
 const TARGET: Duration = Duration::from_millis(5);
-/// Contention above which a medium counts as contended. The flow's own acknowledgements cost less; one other
-/// busy station doubles the service time.
+/// Ratio of the service time to that on an idle medium above which the medium counts as contended. The flow's
+/// own acknowledgements cause a smaller ratio, one other busy station a ratio of 2.
 const CONTENDED: f64 = 1.6;
-/// Contention below which the medium counts as free again.
+/// Ratio below which the medium counts as free again.
 const FREE: f64 = 1.35;
 
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +35,8 @@ struct PathMemory {
     /// Whether the queue was standing in the previous RTT.
     over: bool,
     contended: bool,
-    /// Pacing rate of the algorithm, and the share of the medium; the smaller applies.
+    /// Pacing rate of the algorithm, and the share of the medium, bytes per second. The smaller applies;
+    /// `None` is no limit.
     requested: Option<f64>,
     share: Option<f64>,
 }
@@ -60,7 +62,7 @@ pub struct Linked {
 }
 
 impl Linked {
-    /// Wraps `inner` with the rule.
+    /// Wraps `inner` with linked pacing.
     #[must_use]
     pub fn new(inner: Box<dyn CongestionControl>) -> Self {
         Self { inner, paths: PerPath::default() }

@@ -9,8 +9,8 @@ use mptcp_clock::Instant;
 pub struct Mark {
     /// Time of the report.
     pub now: Instant,
-    /// Whether a controller that halves its window after a loss may reduce it less: Alternative Backoff with
-    /// ECN (RFC 8511). Queues with marking are short.
+    /// Whether a controller may reduce its window less than after a loss, because queues with marking are
+    /// short: Alternative Backoff with ECN (RFC 8511).
     pub abe: bool,
 }
 

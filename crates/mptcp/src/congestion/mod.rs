@@ -1,8 +1,8 @@
 //! Congestion control for all paths of a connection.
 //!
-//! Owns the congestion windows in [`Path`], and the algorithms. An algorithm sees all paths of the
-//! connection, so coupled and uncoupled algorithms have the same interface. Never detects losses: the subflow
-//! does.
+//! Owns the congestion windows in [`Path`], and the algorithms that set them. An algorithm sees all paths of
+//! the connection, so coupled and uncoupled algorithms have the same interface. Never detects losses: the
+//! subflow does.
 
 mod bottleneck;
 mod control;

@@ -1,16 +1,16 @@
 //! The send-queue rule (Barlow-Bignell, da Silva, Gjengset, Oliha, UCL 2013, section 4.4): a local queue
-//! longer than QL = rttvar * cwnd / RTT indicates congestion.
+//! longer than QL = rttvar * cwnd / RTT indicates congestion, and reduces the window.
 //!
-//! Owns the published rule as a wrapper of any algorithm, for evaluation. Never includes improvements:
-//! `linked_pacing` has the alternative of this project.
+//! Owns the published rule as a wrapper of any algorithm, so that studies can evaluate it. Never includes
+//! improvements: `linked_pacing` has the alternative of this project.
 
 use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::{Acked, CongestionControl, Echoed, Lost, Mark, Path, Sample};
 use crate::path::PerPath;
 
-/// Definition of "the send queue". The report means packets waiting in this host. Its measurements use `ss`,
-/// which also counts packets in flight (section 4.7.3).
+/// Definition of "the send queue". The report's text means packets waiting in this host. The report's
+/// measurements use `ss`, which also counts packets in flight (section 4.7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum QueueDefinition {
     Local,

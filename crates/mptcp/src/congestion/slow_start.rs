@@ -1,7 +1,7 @@
-//! The exit from slow start before a loss.
+//! HyStart and HyStart++: the exit from slow start before a loss, so that the queue does not overflow.
 //!
-//! Owns the rounds of each path and their delay samples. Sets the growth or ssthresh of a path, but never its
-//! window. Applies to every congestion control algorithm.
+//! Owns the rounds of each path and their delay samples. Sets the growth or ssthresh of a path, but never the
+//! window. Works with every congestion control algorithm.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -59,7 +59,7 @@ pub(crate) struct SlowStartRound {
     /// Minimum RTT of this round, and of the previous one.
     min_rtt: Option<Duration>,
     before: Option<Duration>,
-    /// Minimum RTT of the round in which the increase was detected.
+    /// Minimum RTT of the round in which HyStart++ detected a delay increase.
     baseline: Duration,
     /// Number of rounds in conservative slow start.
     rounds: u32,
@@ -131,7 +131,7 @@ impl SlowStartRound {
     }
 
     fn linux(&mut self, state: &mut Path, round: Round) {
-        // Linux ends a round when data after its end is acknowledged (`hystart_update`,
+        // Linux ends a round when data beyond the round's end is acknowledged (`hystart_update`,
         // net/ipv4/tcp_cubic.c).
         if round.una > self.end {
             self.begin(round);
@@ -165,7 +165,8 @@ mod tests {
         Duration::from_millis(time)
     }
 
-    /// A path of 100 ms with Linux's HyStart after `count` acknowledgements, `gap` apart, with this RTT.
+    /// A path with a minimum RTT of 100 ms and Linux's HyStart, after `count` acknowledgements that are `gap`
+    /// apart and show `rtt`.
     fn round(segments: u32, count: u64, gap: Duration, rtt: Duration) -> Path {
         let mut state = Path::new(MSS, segments);
         state.min_rtt = Some(ms(100));
@@ -181,7 +182,7 @@ mod tests {
     #[test]
     fn linux_hystart_ends_slow_start_after_a_delay_increase_of_an_eighth() {
         assert_eq!(round(16, 9, ms(3), ms(112)).ssthresh, u64::MAX);
-        assert_eq!(round(16, 8, ms(3), ms(113)).ssthresh, u64::MAX, "too few say so");
+        assert_eq!(round(16, 8, ms(3), ms(113)).ssthresh, u64::MAX, "too few samples");
         assert_eq!(round(16, 9, ms(3), ms(113)).ssthresh, 16 * MSS);
     }
 
@@ -203,7 +204,7 @@ mod tests {
             on_ack.end
         };
         assert_eq!(ends(1001, 11_001), 11_001);
-        assert_eq!(ends(11_001, 21_001), 11_001, "all of it is acknowledged, and nothing behind it");
+        assert_eq!(ends(11_001, 21_001), 11_001, "the round's data is acknowledged, and none beyond it");
         assert_eq!(ends(12_001, 23_001), 23_001);
     }
 
@@ -212,8 +213,8 @@ mod tests {
         assert_eq!(round(15, 60, ms(1), ms(150)).ssthresh, u64::MAX);
     }
 
-    /// HyStart++ over rounds of (acknowledgements, RTT in ms): whether slow start is conservative, and not
-    /// over, after each round.
+    /// HyStart++ over rounds of (acknowledgements, RTT in ms). For each round: whether slow start is
+    /// conservative after it, and whether slow start continues.
     fn plus_plus(rounds: &[(u64, u64)]) -> Vec<(bool, bool)> {
         let mut state = Path::new(MSS, 10);
         let (mut on_ack, mut una, mut now) = (SlowStartRound::default(), 0, Instant::ZERO);
@@ -272,6 +273,6 @@ mod tests {
         assert_eq!(countable_bytes(SlowStart::HyStartPlusPlus, &state, 9 * MSS), 9 * MSS);
         let round = Round { now: Instant::ZERO, una: 0, next: 1, rtt: None };
         SlowStart::HyStartPlusPlus.on_ack(&mut SlowStartRound::default(), &mut state, round);
-        assert!(!state.conservative, "after a loss it is as ever");
+        assert!(!state.conservative, "after a loss, slow start is standard");
     }
 }

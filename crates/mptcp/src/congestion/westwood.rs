@@ -2,9 +2,9 @@
 //! 2001).
 //!
 //! When slow start overflows a queue, half of the window (RFC 5681 equation 4) may be much less than the path
-//! carries. This half depends on the burst that was lost, and on a long path the window needs minutes to grow
-//! again. While the queue drains, the path delivers at its full rate. That rate times the base RTT is the window
-//! without a queue. In the three RTTs after the first loss, ssthresh may rise to this value.
+//! carries. This half depends on the burst that was lost, and on a path with a long RTT the window needs
+//! minutes to grow again. While the queue drains, the path delivers at its full rate. That rate times the
+//! minimum RTT is the window without a queue: the limit to which ssthresh may rise in the next three RTTs.
 //!
 //! Owns the list of paths in this phase. Never reacts to a timeout, a mark or a penalty except by ending the
 //! phase.
@@ -13,10 +13,10 @@ use mptcp_clock::Instant;
 
 use crate::path::Path;
 
-/// Duration in RTTs. The recovery and the acknowledgement of data sent in it take about two; the value was chosen
-/// by measurement.
+/// Duration in RTTs. Recovery, and the acknowledgement of data sent during recovery, take about two RTTs. The
+/// value was chosen by measurement.
 const DURATION_RTTS: u64 = 3;
-/// The rate is used only after this fraction (1/4) of the window has passed the queue.
+/// The drain rate is used only after this fraction (1/4) of the window has passed the queue.
 const MIN_FRACTION_DIVISOR: u64 = 4;
 
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +139,7 @@ mod tests {
             state.unacked = window;
             westwood.begin(0, &state, at(1_000));
             westwood.raise(0, &mut state, at(1_001));
-            assert_eq!(state.ssthresh, threshold, "24 kB have come, of a window of {window}");
+            assert_eq!(state.ssthresh, threshold, "24 kB delivered, of a window of {window}");
         }
     }
 }

@@ -1,7 +1,8 @@
-//! The congestion state of a connection: the windows of its paths, the algorithm, and penalisation (M2).
+//! The congestion state of a connection: the windows of its paths, the algorithm, and penalisation (M2). M2
+//! halves the window of a subflow that delays the others.
 //!
-//! Owns the calls of the algorithm for acknowledgements, losses, ECN marks and samples. Never detects a loss
-//! or a mark: the subflow does.
+//! Owns the calls of the algorithm for acknowledgements, losses, ECN marks and samples, which the subflows
+//! report. Never detects a loss or a mark: the subflow does.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -14,13 +15,13 @@ use crate::congestion::slow_start::{Round, SlowStart, SlowStartRound};
 use crate::congestion::westwood::Westwood;
 use crate::path::{Arrived, Departure, Path, PerPath};
 
-/// Variant of penalisation (M2). The rule changed in later mptcp.org kernels.
+/// Variant of penalisation (M2): the rule of the mptcp.org kernels before or after its change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum PenaltyRule {
     /// mptcp.org kernels since 0.89: at most once per RTT of the *fast* subflow, if the slow subflow has the
     /// longer RTT and is not in disorder. Slow start continues.
     Later,
-    /// Kernels of 2012 and 2013, used for the paper and its studies: at most once per RTT of the *slow*
+    /// Kernels of 2012 and 2013, used for the paper and its studies. At most once per RTT of the *slow*
     /// subflow, if its rate (window divided by RTT) is lower. ssthresh is set to the new window, which ends
     /// slow start.
     #[default]
@@ -44,7 +45,7 @@ pub struct Congestion {
     /// One entry per subflow slot.
     pub paths: Vec<Path>,
     pub(crate) algorithm: Box<dyn CongestionControl>,
-    /// Number of times that the windows could have been filled.
+    /// Number of times that the connection sent until nothing more could be sent.
     send_opportunities: u64,
     /// Whether the algorithm needs delivery rate samples.
     pub(crate) sampled: bool,
@@ -98,7 +99,7 @@ impl Congestion {
         self.needs_progress = self.algorithm.needs_progress();
     }
 
-    /// Nothing more can be sent now: later acknowledgements find the windows as full as they get.
+    /// Notes that nothing more can be sent now. Later acknowledgements find the windows as full as possible.
     pub(crate) fn on_rest(&mut self) {
         self.send_opportunities += 1;
     }
@@ -219,8 +220,8 @@ impl Congestion {
         self.ask(path, |algorithm, paths| algorithm.on_timeout(paths, path));
     }
 
-    /// Penalisation (M2) of a slow subflow (Raiciu et al., NSDI 2012, section 4.2): halves the window.
-    /// ssthresh is set to the window, or halved after slow start, depending on `rule`.
+    /// Halves the window of a slow subflow: penalisation (M2; Raiciu et al., NSDI 2012, section 4.2). With
+    /// `Original`, ssthresh becomes the new window. With `Later`, ssthresh is halved, but not in slow start.
     pub(crate) fn penalise(&mut self, path: usize, rule: PenaltyRule) {
         self.westwood.end(path);
         let state = &mut self.paths[path];
@@ -262,7 +263,7 @@ fn with_rule(
 }
 
 impl Congestion {
-    /// Whether the algorithm sets the windows from samples.
+    /// Whether the algorithm sets the windows from delivery rate samples.
     #[inline]
     pub(crate) fn needs_samples(&self) -> bool {
         self.sampled
@@ -276,7 +277,7 @@ impl Congestion {
         self.ask(path, |algorithm, paths| algorithm.on_lost(paths, path, lost));
     }
 
-    /// New data is sent with nothing in flight.
+    /// New data is sent after a time of `idle` with nothing in flight.
     pub(crate) fn on_restart(&mut self, path: usize, now: Instant, idle: Duration) {
         self.ask(path, |algorithm, paths| algorithm.on_restart(paths, path, now, idle));
     }

@@ -29,7 +29,7 @@ impl Connection {
         probe.or_else(|| self.congestion.paths.get(slot).map(|path| path.mss))
     }
 
-    /// The local port: that of the first subflow.
+    /// The local port of the first subflow; `None` before this subflow exists.
     #[must_use]
     pub fn local_port(&self) -> Option<u16> {
         self.subflows.first().map(|subflow| subflow.addresses().local.port())

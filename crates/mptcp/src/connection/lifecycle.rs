@@ -1,7 +1,8 @@
 //! The end of a connection and its events for the endpoint and the application.
 //!
-//! Owns two sets of events: a queue that the endpoint empties after each call, and `PendingEvents` that the application
-//! polls. Never acts on an event.
+//! A connection calls neither of them: it records events until they are polled. Owns a queue for the
+//! endpoint, which empties it after each call, and `PendingEvents` for the application. Never acts on an
+//! event.
 
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -20,22 +21,23 @@ pub(crate) struct SubflowTuple {
     pub(crate) remote: SocketAddr,
 }
 
-/// An action that the endpoint performs for a connection.
+/// An event of a connection that the endpoint handles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EndpointEvent {
-    /// A four-tuple is in use.
+    /// A subflow was added: its four-tuple is in use.
     Opened(SubflowTuple),
-    /// A four-tuple is free.
+    /// A subflow has closed: its four-tuple is free.
     Closed(SubflowTuple),
-    /// A new subflow is requested.
+    /// The path manager requests a subflow between these addresses.
     Wanted(Pair),
-    /// The MSS of a server, and its cookie, if any (RFC 7413 section 4.1.3).
+    /// The address of a TCP Fast Open server, its cookie, if any, and its MSS (RFC 7413 section 4.1.3).
     Cookie(IpAddr, Option<Cookie>, u16),
     /// The handshake is complete: the listener's backlog entry is free.
     Answered,
-    /// Whether a SYN with MP_CAPABLE was answered. `false`: only a SYN without it was answered.
+    /// Whether the peer answered MP_CAPABLE. `false`: it answered only after the SYN was sent without
+    /// MP_CAPABLE.
     Capable(bool),
-    /// The third ACK showed that the peer uses TCP.
+    /// The third ACK had no MP_CAPABLE, so the connection fell back to TCP.
     FellBackOnThirdAck,
     /// The connection has ended: its token is free.
     Over,
@@ -95,7 +97,7 @@ impl Lifecycle {
         self.events.is_empty()
     }
 
-    /// The requested subflows that the endpoint has not taken.
+    /// The requested subflows that the endpoint has not yet opened.
     pub(crate) fn wanted(&self) -> impl Iterator<Item = &Pair> {
         self.events.iter().filter_map(|event| match event {
             EndpointEvent::Wanted(pair) => Some(pair),
@@ -124,7 +126,6 @@ impl PendingEvents {
         self.kinds == 0
     }
 
-    /// Adds an event.
     pub(crate) fn note(&mut self, kind: EventKind) {
         let place = match kind {
             EventKind::Accepted => 0,

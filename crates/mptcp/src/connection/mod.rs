@@ -300,8 +300,8 @@ impl Connection {
         self.subflows[slot].record().id
     }
 
-    /// Whether data passes through subflow queues, as in Linux. TCP does so only until a queue from before fallback is
-    /// empty.
+    /// Whether data passes through subflow queues, as in Linux. After fallback to TCP, this lasts only until
+    /// the queues are empty.
     #[inline]
     pub(crate) fn has_queues(&self) -> bool {
         self.config.linux_stack.subflow_queues && self.fills_queues()
@@ -366,7 +366,8 @@ impl Connection {
         if self.recv.admits((first, last), length, waiting, is_next) {
             return Admission::Kept;
         }
-        // In TCP the acknowledgement of the subflow is that of the stream, so acknowledged payload must be kept.
+        // In TCP, the subflow's acknowledgement also acknowledges the stream, so acknowledged payload must be
+        // kept.
         let behind = self.negotiation.is_multipath() && first.is_some_and(|first| first > self.recv.next());
         if is_next && behind && self.recv.may_be_stuck() {
             let subflow = &mut self.subflows[id];

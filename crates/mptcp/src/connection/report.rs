@@ -1,4 +1,5 @@
-//! The public state of a connection and its subflows; the names follow Linux's `mptcp_info` and `tcp_info`.
+//! Statistics of a connection and its subflows for applications and results. The names follow Linux's
+//! `mptcp_info` and `tcp_info`.
 //!
 //! Owns the data types only. Never computes a value (`info`).
 
@@ -79,11 +80,11 @@ pub struct ConnectionInfo {
     pub opportunistic_bytes: u64,
     /// The number of window reductions by penalisation (M2).
     pub penalties: u64,
-    /// The time under each limit.
+    /// The time for which each limit blocked the sender.
     pub limits: [(Limit, Duration); 8],
     /// The use of resources that a peer can influence. The bounds are in docs/security.md.
     pub usage: ConnectionUse,
-    /// Subflows, including closed ones with a slot.
+    /// Open subflows, and closed ones whose slots were not reused.
     pub subflows: Vec<SubflowInfo>,
     /// Closed subflows whose slots were reused, the oldest first: at most 119.
     pub past: Vec<SubflowInfo>,
@@ -142,11 +143,11 @@ pub struct SubflowInfo {
     pub received_ce: u64,
     /// Window reductions after CE marks.
     pub mark_reductions: u64,
-    /// The smoothed RTT.
+    /// The smoothed RTT. `None` before the first sample.
     pub srtt: Option<Duration>,
     /// The RTT variation.
     pub rttvar: Duration,
-    /// The minimum RTT.
+    /// The minimum RTT. `None` before the first sample.
     pub min_rtt: Option<Duration>,
     /// The retransmission timeout with backoff.
     pub rto: Duration,
@@ -186,6 +187,6 @@ pub struct SubflowInfo {
     pub undone: u64,
     /// Bytes that wait out of order at the subflow level.
     pub out_of_order: u64,
-    /// The counters.
+    /// Counters of segments and bytes.
     pub stats: SubflowStats,
 }

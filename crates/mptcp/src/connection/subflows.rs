@@ -1,7 +1,8 @@
 //! The subflows of a connection, open and closed.
 //!
-//! Owns their slots, which are reused, their unique numbers, and the number of remembered subflows. A connection whose
-//! paths change for weeks therefore does not grow. Never ends a subflow.
+//! Owns the slots (indices, reused after a subflow has closed), the unique numbers of subflows, and the
+//! statistics of closed ones. Slots and statistics are bounded, so a connection whose paths change for weeks
+//! does not grow. Never ends a subflow.
 
 use std::collections::VecDeque;
 use std::ops::{Deref, DerefMut};
@@ -11,12 +12,12 @@ use crate::connection::report::SubflowInfo;
 use crate::ids::SubflowId;
 use crate::subflow::Subflow;
 
-/// Slots for open and closed subflows: the number of carrier bits in a chunk.
+/// The maximum of slots for open and closed subflows: a chunk of the send buffer has one bit for each.
 const SLOTS_PER_CONNECTION: usize = SubflowId::SLOTS;
 /// Closed subflows that keep their slots. Above this number the oldest is replaced, because every packet visits all
 /// slots.
 const MAX_CLOSED: usize = 8;
-/// The maximum of remembered subflows without a slot.
+/// The maximum of subflows without a slot whose statistics are kept.
 const MAX_REMEMBERED: usize = 119;
 
 /// Subflows by slot. Dereferences to a slice.
@@ -25,7 +26,7 @@ pub(crate) struct SubflowSet {
     slots: Vec<Subflow>,
     /// Subflows that lost their slot, the oldest first.
     closed: VecDeque<SubflowInfo>,
-    /// The number of subflows that are not even remembered.
+    /// The number of closed subflows whose statistics were dropped.
     forgotten: u64,
 }
 

@@ -1,6 +1,7 @@
-//! Work after every change of a connection: its endpoint events, its slot in the queues, its memory and its
-//! end.
+//! Work after every change of a connection: its endpoint events, its entries in the endpoint's queues, its
+//! memory and its end.
 //!
+//! Every call that changes a connection ends here, which keeps the endpoint's tables and deadlines correct.
 //! Owns the dispatch of `EndpointEvent`s. Never inspects a connection beyond its public state.
 
 use mptcp_clock::Instant;
@@ -12,7 +13,6 @@ use crate::path_manager::Pair;
 use crate::subflow::Origin;
 
 impl Endpoint {
-    /// Adds a new connection.
     pub(crate) fn insert(&mut self, now: Instant, mut connection: Connection) -> ConnectionId {
         if self.pool.is_under_memory_pressure() {
             connection.set_memory_pressure(true);
@@ -168,8 +168,8 @@ impl Endpoint {
 }
 
 impl Endpoint {
-    /// Updates the received memory of a connection. Without a limit, the memory is counted only when it is
-    /// read.
+    /// Updates the received memory of a connection. Without a limit, [`Self::received_memory`] counts the
+    /// memory when it is called.
     #[inline(always)]
     pub(crate) fn account(&mut self, slot: u32) {
         if self.bounds.receive_memory != u64::MAX {

@@ -2,9 +2,9 @@
 //!
 //! Owns the encoding. The sequence number holds a time period, the MSS of the peer and a hash. As in Linux,
 //! the low bits of the timestamp hold the window scale, SACK and ECN. The third ACK of MP_CAPABLE returns
-//! both keys (RFC 8684 section 3.1); the local key is a hash of the addresses.
+//! both keys (RFC 8684 section 3.1); the local key is a keyed hash of the four-tuple.
 //!
-//! Never keeps state for a SYN. MPTCP version 0, and peers whose option does not fit, fall back to TCP.
+//! Never keeps state for a SYN. Peers with MPTCP version 0 or unsupported MP_CAPABLE flags fall back to TCP.
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_wire::{Flags, MpCapable, MptcpOption, Segment, Seq, Timestamps};
@@ -22,7 +22,7 @@ use crate::subflow::timestamp_clock;
 const PERIOD: Duration = Duration::from_secs(64);
 /// MSS values that a cookie can encode, bytes.
 const SIZES: [u16; 8] = [536, 1024, 1220, 1360, 1440, 1460, 4312, 8960];
-/// Window scale that means none.
+/// Value that encodes the absence of a window scale.
 const NO_SCALE: u32 = 15;
 /// Bits of a timestamp that encode the options: one for ECN, four for the window scale, one for SACK.
 const TIMESTAMP_BITS: u32 = 6;

@@ -1,6 +1,7 @@
 //! Counters over all connections of an endpoint.
 //!
-//! Owns no logic: the endpoint increments them.
+//! They include events that belong to no connection, such as dropped SYNs. Owns no logic: the endpoint
+//! increments them.
 
 /// Event counters, named after the MPTCP MIB of Linux.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -66,7 +66,7 @@ impl Demux {
         self.tuples.contains_key(&Tuple::new(local, remote))
     }
 
-    /// Lengths over all listeners: SYN queues, and SYN and accept queues together.
+    /// Lengths over all listeners: of the SYN queues, and of the SYN and accept queues together.
     pub(crate) fn queue_lengths(&self) -> (usize, usize) {
         self.listeners
             .values()

@@ -1,6 +1,8 @@
-//! Interface events from the driver: state changes, departures of packets, segmentation offload.
+//! Calls by which the driver (the simulator, or the code for real packets) describes its interfaces: state
+//! changes, departures of packets, segmentation offload.
 //!
-//! Owns the state changes of interfaces. Never sends a segment.
+//! After a state change, connections open, close or change subflows. Departures show how much data of each
+//! path is queued in this host. Never sends a segment.
 
 use mptcp_clock::Instant;
 
@@ -17,13 +19,13 @@ pub enum InterfaceChange {
     Up,
     /// The interface is down; its address cannot be used.
     Down,
-    /// The backup flag of its subflows (RFC 8684 section 3.3.8).
+    /// The new backup flag of the subflows on the interface (RFC 8684 section 3.3.8).
     Backup(bool),
 }
 
 impl Endpoint {
     /// Announces that the driver will call [`Endpoint::handle_departed`] for each packet of an interface. TCP
-    /// small queues and the send-queue rule need these calls.
+    /// small queues and [`crate::SendQueueRule`] learn the length of the local queue from these calls.
     pub fn expect_departures(&mut self, id: InterfaceId) {
         if let Some(interface) = self.interfaces.get_mut(id) {
             interface.departures = true;
@@ -32,8 +34,8 @@ impl Endpoint {
 
     /// Sets the maximum payload of one segment for new subflows of an interface, in bytes: generic
     /// segmentation offload. The device cuts such segments into frames of [`Endpoint::gso_size`] bytes.
-    /// Values above 65,535 bytes less the longest headers are reduced to that: an IP packet and a mapping
-    /// (RFC 8684 section 3.3.1) are limited to 65,535 bytes. Default: 0, which disables offload.
+    /// Larger values are reduced until headers and payload fit into 65,535 bytes, the maximum of an IP packet
+    /// and of a mapping (RFC 8684 section 3.3.1). Default: 0, which disables offload.
     pub fn set_gso_max(&mut self, id: InterfaceId, bytes: u16) {
         /// IPv4 and TCP headers with all options, bytes. IPv6 extension headers are never sent.
         const HEADERS: u16 = 60 + 60;
@@ -48,8 +50,8 @@ impl Endpoint {
         self.connection(connection).and_then(|connection| connection.frame_payload(subflow))
     }
 
-    /// Reports that a packet of a subflow has left the queue of its interface. Returns whether this allows
-    /// more to be sent.
+    /// Reports that a packet of a subflow has left the queue of its interface. Returns whether the connection
+    /// may send more because of that.
     pub fn handle_departed(
         &mut self,
         now: Instant,

@@ -1,6 +1,7 @@
-//! The interface of the driver: segments and time in, segments and events out.
+//! The interface of an endpoint to its driver: segments and time in, segments and events out.
 //!
-//! Owns the order in which connections are polled. Never reads a clock.
+//! The driver is the simulator or the code for real packets. Owns the order in which connections are polled.
+//! Never reads a clock, so the same code runs in virtual and in real time.
 
 use std::net::SocketAddr;
 
@@ -17,8 +18,8 @@ impl Endpoint {
         self.handle_segment_rarely(now, interface, &mut segment);
     }
 
-    /// Works as [`Endpoint::handle_segment`], for drivers that reuse their segments. The payload is moved out of
-    /// `segment`; its other fields stay.
+    /// Works as [`Endpoint::handle_segment`], for drivers that reuse their segments. The payload is moved out
+    /// of `segment`; the other fields stay.
     #[inline(always)]
     pub fn handle_segment_in_place(&mut self, now: Instant, interface: InterfaceId, segment: &mut Segment) {
         if self.observing {
@@ -115,6 +116,7 @@ impl Endpoint {
     }
 
     /// Time of the next call of [`Endpoint::handle_timeout`]; may be earlier than necessary, never later.
+    /// `None` if no timer is set.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.deadlines.earliest()
@@ -128,8 +130,9 @@ impl Endpoint {
         Some(Transmit { interface, subflow, segment })
     }
 
-    /// Works as [`Endpoint::poll_transmit`], but writes into a segment of the driver. Returns its
-    /// interface and its subflow. The content of `out` is unspecified if the result is `None`.
+    /// Works as [`Endpoint::poll_transmit`], but writes into a segment of the driver. Returns the interface
+    /// to send on, and the sending connection and subflow (`None` for a stateless reply). The content of
+    /// `out` is unspecified if the result is `None`.
     #[inline(always)]
     pub fn poll_transmit_into(
         &mut self,
@@ -236,7 +239,8 @@ impl Endpoint {
             if let Some(connection) = &mut entry.connection
                 && let Some(kind) = connection.pending().take()
             {
-                // No other connection waits, so the order stays the same if the next event queues it again.
+                // No other connection waits, so the order stays the same if the next event queues this
+                // connection again.
                 if connection.is_quiet() && self.eventful.is_one() {
                     entry.eventful = false;
                     self.eventful.pop();

@@ -1,6 +1,7 @@
 //! TCP Fast Open (RFC 7413): data in the SYN, and server cookies.
 //!
-//! Owns the computation of cookies, which matches Linux. Never handles the data of a SYN.
+//! Data in the SYN saves one RTT. A cookie proves that the client receives packets at its address, so forged
+//! SYNs cannot deliver data. Owns the computation of cookies, which matches Linux.
 
 use std::hash::Hasher;
 use std::net::{IpAddr, SocketAddr};
@@ -23,8 +24,8 @@ impl Endpoint {
         self.cookies.of(server).is_some_and(|(cookie, _)| !cookie.is_empty())
     }
 
-    /// Space for data in a SYN to a server after all options, bytes. `mss` is the MSS of the device; the MSS
-    /// of the server is known from its last SYN/ACK.
+    /// Space for data in a SYN to a server after all options, bytes. `mss` is the MSS of the device. If a
+    /// SYN/ACK of the server is cached, the smaller MSS of both hosts applies.
     #[must_use]
     pub fn room_in_syn(&self, server: IpAddr, mss: u16) -> usize {
         let known = self.cookies.of(server).map_or(mss, |(_, known)| mss.min(*known));
@@ -32,8 +33,8 @@ impl Endpoint {
     }
 
     /// Opens a connection as [`Endpoint::connect`] does, with data in the SYN. The SYN carries at most one
-    /// segment of the server's MSS; the remaining data follows the handshake. With `cookies`, data needs a
-    /// cookie of the server. If none is known, the SYN requests one and carries no data.
+    /// segment of the server's MSS; the remaining data follows the handshake. If `cookies` is set, data needs
+    /// a cookie of the server. Without a known cookie, the SYN requests one and carries no data.
     ///
     /// # Errors
     ///
@@ -50,7 +51,7 @@ impl Endpoint {
         let known = self.cookies.of(remote.ip()).cloned();
         let cookie = cookies.then(|| known.map(|(cookie, _)| cookie).unwrap_or_default());
         let may_send = cookie.as_ref().is_none_or(|cookie| !cookie.is_empty());
-        // As in Linux, space for all options is reserved.
+        // As in Linux, the SYN reserves space for all options.
         let room = self.room_in_syn(remote.ip(), config.mss);
         let mut unsent = data;
         let first = unsent.split_to(if may_send { room.min(unsent.len()) } else { 0 });
@@ -64,8 +65,8 @@ impl Endpoint {
     }
 }
 
-/// Accepts the data of a SYN with a valid cookie. A SYN that requests a cookie or has a wrong one gets a
-/// cookie.
+/// Accepts the data of a SYN with a valid cookie, or of any SYN if the server requires no cookies. A SYN that
+/// requests a cookie or has a wrong one gets a cookie in the SYN/ACK.
 pub(crate) fn read_syn(subflow: &mut Subflow, syn: &Segment, settings: ServerFastOpen) {
     let make = |key: [u64; 2]| cookie_for(key, syn.source.ip(), syn.destination.ip());
     let expected = make(settings.key);

@@ -1,4 +1,5 @@
-//! ICMP errors about sent segments (RFC 792, RFC 4443).
+//! ICMP errors about sent segments (RFC 792, RFC 4443): they end failed handshakes early, and report the path
+//! MTU.
 //!
 //! Owns the lookup of the subflow from the quoted segment. Any host can forge ICMP errors, so the quoted
 //! sequence number must be in flight (RFC 5927 section 4.1). Never ends an established subflow because of an
@@ -26,8 +27,9 @@ pub struct IcmpMessage {
 }
 
 impl Endpoint {
-    /// Handles an ICMP error. During the handshake it ends the subflow, as in Linux; later it is only stored
-    /// in [`crate::SubflowInfo::icmp`]. Returns whether the error was accepted.
+    /// Handles an ICMP error. [`IcmpError::TooBig`] reduces the path MTU. Any other error is stored in
+    /// [`crate::SubflowInfo::icmp`], and ends a subflow in SYN-SENT, as in Linux. Returns whether the error
+    /// was accepted.
     pub fn handle_icmp(&mut self, now: Instant, message: IcmpMessage) -> bool {
         let Some((slot, subflow)) = self.demux.owner(message.local, message.remote) else { return false };
         let found = self.slots.connection_at(slot);

@@ -1,6 +1,6 @@
-//! The interfaces of a host.
+//! The interfaces of a host, whose addresses are the local ends of subflows.
 //!
-//! Owns their addresses and states. Never decides which of them a connection uses.
+//! Owns the addresses and states. Never decides which interfaces a connection uses.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -14,7 +14,7 @@ pub(crate) struct Interface {
     pub(crate) address: IpAddr,
     pub(crate) up: bool,
     pub(crate) backup: bool,
-    /// Whether the driver reports when packets leave its queue.
+    /// Whether the driver reports when packets leave the queue of the interface.
     pub(crate) departures: bool,
     /// Payload of the largest segment that the device cuts into frames, bytes; 0 without segmentation
     /// offload.

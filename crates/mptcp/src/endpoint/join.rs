@@ -1,6 +1,8 @@
-//! MP_JOIN SYNs: accepted by their connection, or answered from the table of join requests.
+//! SYNs with MP_JOIN, which add a subflow to a connection (RFC 8684 section 3.2).
 //!
-//! Owns the stateless answers to joins. Never checks an HMAC itself.
+//! The connection accepts a join while it has space for half-open subflows. Beyond that limit, this module
+//! sends a stateless answer, so that a flood of forged joins does not keep out genuine ones. Never checks an
+//! HMAC itself.
 
 use mptcp_clock::Instant;
 use mptcp_wire::crypto::Version;
@@ -12,7 +14,7 @@ use crate::endpoint::{Endpoint, Transmit};
 use crate::ids::InterfaceId;
 use crate::subflow::{Origin, Subflow, timestamp_clock};
 
-/// Domain separators of the keyed hashes for an answer.
+/// Domain separators of the keyed hashes that give the values of a stateless answer.
 const NONCE: u32 = 3;
 const ISS: u32 = 4;
 const BUCKET: u32 = 5;
@@ -97,7 +99,8 @@ impl Endpoint {
         self.stateless_replies.push_back(Transmit { interface, subflow: None, segment: answer });
     }
 
-    /// Completes a join from the table if `segment` is its third ACK. Returns whether a subflow was created.
+    /// Completes a join from the table of requests if `segment` is the third ACK of that join. Returns
+    /// whether a subflow was created.
     pub(crate) fn accept_join_answer(
         &mut self,
         now: Instant,

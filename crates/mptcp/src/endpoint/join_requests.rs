@@ -1,11 +1,11 @@
 //! Join requests beyond the limit of half-open subflows, stored as in Linux (net/mptcp/syncookies.c).
 //!
 //! Owns a table of fixed size, in which a later SYN may replace an earlier one. The bucket is a keyed hash of
-//! the addresses, so a flood cannot choose it. An honest join is replaced within one RTT with probability
-//! (SYNs per RTT) / [`MAX_REQUESTS`].
+//! the addresses, so an attacker cannot aim at one bucket. An honest join is replaced within one RTT with
+//! probability (SYNs per RTT) / [`MAX_REQUESTS`].
 //!
-//! Never creates a subflow. A host that has seen a token can send such SYNs from any address, and only the
-//! third ACK proves the keys (RFC 8684 section 3.2).
+//! Never creates a subflow: a host that has seen a token can send such SYNs from any address, and only the
+//! third ACK proves that the sender knows the keys (RFC 8684 section 3.2).
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -17,7 +17,7 @@ use crate::connection::join_option;
 
 /// Maximum number of stored requests, about 0.5 MB.
 pub(crate) const MAX_REQUESTS: u64 = 4096;
-/// All requests are dropped when no new one arrives for this time. A SYN/ACK is not waited for longer (RFC
+/// If no request arrives for this time, all stored requests expire. No client waits longer for a SYN/ACK (RFC
 /// 6298 section 5.7).
 const LIFETIME: Duration = Duration::from_secs(64);
 

@@ -1,6 +1,6 @@
 //! One listening port: its settings, its backlog and its pending handshakes.
 //!
-//! Owns the counts of one port. Never looks up a connection.
+//! Owns the counts that bound half-open and unaccepted connections of the port. Never looks up a connection.
 
 use std::collections::VecDeque;
 

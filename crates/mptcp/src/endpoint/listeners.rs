@@ -1,4 +1,4 @@
-//! Listening ports and their accept queues.
+//! Listening ports and their accept queues: the operations behind `listen(2)` and `accept(2)`.
 //!
 //! Owns the limits of the SYN queue and the accept queue. Never handles a segment.
 
@@ -13,7 +13,7 @@ use crate::ids::{ConnectionId, InterfaceId};
 /// section 2). A client that exists has usually answered by then.
 const MIN_HALF_OPEN_AGE: Duration = Duration::from_secs(1);
 
-/// Why a port could not be listened on.
+/// Error of [`Endpoint::listen`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ListenError {
     /// The port already has a listener.
@@ -32,8 +32,8 @@ impl Endpoint {
     }
 
     /// Accepts connections to `port` whose first subflow arrives on one of `interfaces`; `None` for all. At
-    /// most `backlog` connections may be half-open or wait for [`Endpoint::accept`]. Further SYNs are
-    /// dropped, as in Linux.
+    /// most `backlog` connections (`None` for no limit) may be half-open or wait for [`Endpoint::accept`].
+    /// Further SYNs are dropped, as in Linux.
     ///
     /// # Errors
     ///
@@ -85,7 +85,7 @@ impl Endpoint {
     }
 
     /// Evicts half-open handshakes older than one second from a full listener, oldest first (RFC 4987 section
-    /// 3.5). Sends nothing to the evicted clients. Returns whether there is space.
+    /// 3.5). Sends nothing to the evicted clients. Returns whether the listener then has space.
     pub(crate) fn evict_half_open(&mut self, now: Instant, port: u16) -> bool {
         loop {
             let Some(listener) = self.demux.listeners.get_mut(&port) else { return false };

@@ -1,4 +1,4 @@
-//! A host: its interfaces, its connections and its listening ports.
+//! A host with interfaces, connections and listening ports: the type that drivers and applications call.
 //!
 //! Owns demultiplexing, port numbers and the order in which connections send. The driver owns the clock and
 //! the devices: it calls `handle_*` with events, and `poll_*` for work. Never decides anything inside a
@@ -84,7 +84,7 @@ pub struct Endpoint {
     reset_limit: RateLimiter,
     secret: Secret,
     observer: Option<(Arc<dyn Observer>, Wanted)>,
-    /// Whether the observer is notified now.
+    /// Whether segments and polls are reported to the observer; `false` inside a reported call.
     observing: bool,
     /// Whether an observer is set or a stateless reply waits.
     rare_work: bool,

@@ -1,4 +1,4 @@
-//! Socket operations: write, read, close, abort and information.
+//! Socket operations of applications: write, read, close, abort and information.
 //!
 //! Owns the lookup of a connection by its id. Never changes the state of a connection itself.
 
@@ -24,9 +24,9 @@ impl Endpoint {
         result
     }
 
-    /// Writes to a connection without copying. Returns the bytes accepted by its send buffer. If these are
-    /// fewer than given, [`crate::EventKind::Writable`] follows. Returns 0 if the buffer is full or the
-    /// connection does not exist; [`Self::try_write`] distinguishes these.
+    /// Writes to a connection without copying. Returns the number of bytes that the send buffer accepts. If
+    /// it accepts only a part, [`crate::EventKind::Writable`] follows. Returns 0 if the buffer is full or the
+    /// connection does not exist; [`Self::try_write`] distinguishes these cases.
     pub fn write(&mut self, now: Instant, id: ConnectionId, data: Bytes) -> usize {
         self.write_with(now, id, data, WriteFlags::default())
     }
@@ -99,8 +99,8 @@ impl Endpoint {
         self.with(now, id, |connection| connection.abort(now));
     }
 
-    /// Discards the unread data of a closed connection, and removes it once its subflows have ended. Sends
-    /// nothing.
+    /// Discards the unread data of a closed connection, and removes the connection once its subflows have
+    /// ended. Sends nothing.
     pub fn discard(&mut self, now: Instant, id: ConnectionId) {
         self.with(now, id, Connection::discard);
     }

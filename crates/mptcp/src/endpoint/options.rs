@@ -1,6 +1,7 @@
 //! Socket options of a running connection, and the counters and limits of the endpoint.
 //!
-//! Owns nothing. Never interprets an option: the connection does.
+//! Drivers implement socket options such as `TCP_NODELAY` by these calls. Owns nothing: connections interpret
+//! the options.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -77,8 +78,8 @@ impl Endpoint {
         self.with(now, id, |connection| connection.set_user_timeout(timeout));
     }
 
-    /// Limits the unsent data in the send buffer, bytes: Linux's `TCP_NOTSENT_LOWAT`. See
-    /// [`crate::Config::notsent_lowat`].
+    /// Limits the unsent data in the send buffer, bytes; `None` for no limit: Linux's `TCP_NOTSENT_LOWAT`.
+    /// See [`crate::Config::notsent_lowat`].
     pub fn set_notsent_lowat(&mut self, now: Instant, id: ConnectionId, limit: Option<u64>) {
         self.with(now, id, |connection| connection.set_notsent_lowat(limit));
     }

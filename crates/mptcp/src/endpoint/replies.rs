@@ -1,6 +1,7 @@
-//! Server connections: creates the connection and the first subflow for a SYN.
+//! Creates the connection and the first subflow of a server, for a SYN or for the answer to a SYN cookie.
 //!
-//! Owns the choice of a key with a unique token. Never decides whether a SYN is accepted.
+//! Owns the choice of a key with a unique token, because the peer names the connection by that token. Never
+//! decides whether a SYN is accepted.
 
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;

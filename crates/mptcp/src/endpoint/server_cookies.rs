@@ -1,4 +1,5 @@
-//! TCP Fast Open cookies received from servers (RFC 7413 section 4.1.3).
+//! TCP Fast Open cookies that servers gave to this host (RFC 7413 section 4.1.3). The next SYN to such a
+//! server may carry data.
 //!
 //! Owns the cache of a client and its size limit. Never creates a cookie.
 
@@ -7,7 +8,7 @@ use std::net::IpAddr;
 use mptcp_wire::Cookie;
 use rustc_hash::FxHashMap;
 
-/// Maximum number of servers in the cache; at the limit, another entry is evicted.
+/// Maximum number of servers in the cache; at the limit, the lowest address is evicted.
 const MAX_COOKIES: usize = 1024;
 
 /// Cookie and MSS by server. The cookie is empty if the server gave none.
@@ -33,7 +34,7 @@ impl ServerCookies {
         self.0.len()
     }
 
-    /// The cookie, possibly empty, and the MSS of a server.
+    /// The cookie, possibly empty, and the MSS of a server; `None` if the server is unknown.
     pub(crate) fn of(&self, server: IpAddr) -> Option<&(Cookie, u16)> {
         self.0.get(&server)
     }

@@ -1,4 +1,4 @@
-//! The table of connections, the ready queue and the deadlines.
+//! The connections of an endpoint: their table, the queue of those with something to do, and their deadlines.
 //!
 //! Owns the ids of connections. A slot is reused after its connection is removed, and a generation number
 //! keeps old ids invalid.
@@ -21,11 +21,11 @@ pub(crate) struct Slot {
     pub eventful: bool,
     /// Whether the connection may have changed since it was last polled.
     pub may_have_changed: bool,
-    /// The port of the listener in whose queues it is.
+    /// The port of the listener in whose queues the connection is; `None` for no queue.
     pub listener_port: Option<u16>,
-    /// Whether its handshake is unfinished.
+    /// Whether the handshake of the connection is unfinished.
     pub opening: bool,
-    /// Its received payload, bytes, as last added to the endpoint's pool.
+    /// Received payload of the connection, bytes, as last added to the endpoint's pool.
     pub held: u64,
     generation: u32,
 }
@@ -116,7 +116,7 @@ impl ConnectionTable {
     }
 }
 
-/// No entry.
+/// Marks an empty queue.
 const NO_SLOT: u32 = u32::MAX;
 
 /// A FIFO of slots. The first is stored apart, because the queue seldom holds more than one.
@@ -149,7 +149,6 @@ impl ReadyQueue {
         (!self.is_empty()).then_some(self.first)
     }
 
-    /// Appends a slot.
     #[inline]
     pub(crate) fn push(&mut self, slot: u32) {
         if self.is_empty() {
@@ -159,7 +158,6 @@ impl ReadyQueue {
         }
     }
 
-    /// Removes the first slot.
     #[inline]
     pub(crate) fn pop(&mut self) {
         self.first = if self.others.is_empty() { NO_SLOT } else { self.next() };
@@ -170,7 +168,6 @@ impl ReadyQueue {
         self.others.pop_front().unwrap_or(NO_SLOT)
     }
 
-    /// All slots in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         self.first().into_iter().chain(self.others.iter().copied())
     }

@@ -1,6 +1,7 @@
 //! Segments with an unknown four-tuple: SYNs, joins, answers to cookies, and invalid segments.
 //!
-//! Owns the resets to unknown hosts. Never handles a segment of an existing subflow.
+//! Any host can send such segments, so each gets a check and at most one reply. Owns the resets to unknown
+//! hosts. Never handles a segment of an existing subflow.
 
 use mptcp_clock::Instant;
 use mptcp_wire::{Flags, MpJoin, MpTcpRst, MptcpOption, ResetReason, Segment};

@@ -1,6 +1,7 @@
 //! Buffers of received payload: out of order, or unread by the application.
 //!
-//! Owns the limits on bytes, pieces and retained memory. Never interprets sequence numbers.
+//! A peer can fill these buffers, so each has limits on bytes, pieces and retained memory. Never interprets
+//! sequence numbers.
 
 mod ordered;
 mod reassembly;
@@ -14,8 +15,8 @@ pub(crate) use crate::memory::unread::Unread;
 /// Maximum size of a piece made by copying, bytes.
 const CHUNK: usize = 65_536;
 
-/// Maximum number of segments in flight for a send buffer of `buffer` bytes. It bounds the bookkeeping for a
-/// peer that accepts only tiny segments to a few times the buffer.
+/// Maximum number of segments in flight for a send buffer of `buffer` bytes. If the peer accepts only tiny
+/// segments, this limit keeps the bookkeeping below a few times the buffer.
 pub(crate) fn most_segments(buffer: u64) -> usize {
     (buffer / 256).max(1024) as usize
 }

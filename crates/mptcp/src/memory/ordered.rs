@@ -1,4 +1,5 @@
-//! A sorted map from offsets to values, optimised for insertion at the end and removal at the front.
+//! A sorted map from offsets to values, optimised for insertion at the end and removal at the front: most
+//! received data and mappings arrive in order.
 //!
 //! Values are stored in chunks of at most [`MAX_CHUNK`]. A full chunk is split on insertion, so one insertion
 //! moves at most that many values, in any order of arrival.
@@ -40,7 +41,7 @@ impl<T> Ordered<T> {
         self.last.is_empty() && self.before.is_empty()
     }
 
-    /// The last value.
+    /// The last value and its offset; `None` if the map is empty.
     #[inline]
     pub(crate) fn last(&self) -> Option<(u64, &T)> {
         match self.last.back() {
@@ -49,7 +50,7 @@ impl<T> Ordered<T> {
         }
     }
 
-    /// The first value.
+    /// The first value and its offset; `None` if the map is empty.
     #[inline]
     pub(crate) fn first(&self) -> Option<(u64, &T)> {
         let chunk = self.before.front().unwrap_or(&self.last);

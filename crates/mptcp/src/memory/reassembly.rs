@@ -1,8 +1,9 @@
-//! The reassembly queue: out-of-order payload sorted by offset, without overlaps.
+//! The reassembly queue of a subflow or a connection: out-of-order payload sorted by offset, without
+//! overlaps.
 //!
-//! Owns the limit on the number of pieces: at the limit, adjacent pieces are joined, and other payload is
-//! refused. Never delivers data out of order. Insertion and removal cost the logarithm of the number of
-//! pieces.
+//! Owns the limit on the number of pieces, because a peer could fill memory with tiny ones. At the limit,
+//! adjacent pieces are joined, and other payload is refused. Never delivers data out of order. Insertion and
+//! removal cost the logarithm of the number of pieces.
 
 use bytes::{Bytes, BytesMut};
 
@@ -35,8 +36,8 @@ pub(crate) struct Reassembly {
 }
 
 impl Reassembly {
-    /// Creates a queue of at most `max_pieces` pieces. `block` is the size of the driver's blocks, bytes; 0 for
-    /// payload with its own memory.
+    /// Creates a queue of at most `max_pieces` pieces. `block` is the size of the blocks into which the
+    /// driver reads packets, bytes; 0 for payload with its own memory.
     pub(crate) fn new(max_pieces: usize, block: u64) -> Self {
         Self {
             pieces: Ordered::default(),
@@ -57,7 +58,6 @@ impl Reassembly {
         self.bytes
     }
 
-    /// Number of stored pieces.
     pub(crate) fn pieces(&self) -> usize {
         self.pieces.len()
     }
@@ -67,7 +67,7 @@ impl Reassembly {
         self.bytes.max(self.retained_blocks.retained())
     }
 
-    /// Offset after the last stored byte.
+    /// Offset after the last stored byte; `None` if the queue is empty.
     pub(crate) fn end(&self) -> Option<u64> {
         self.pieces.last().map(|(start, data)| start + data.len() as u64)
     }
@@ -195,7 +195,6 @@ impl Reassembly {
         Some((start, data))
     }
 
-    /// Removes all pieces.
     pub(crate) fn clear(&mut self) {
         self.pieces = Ordered::default();
         self.bytes = 0;
@@ -214,7 +213,8 @@ impl Reassembly {
         self.retained_blocks.reset();
     }
 
-    /// Joins small adjacent pieces. Large pieces stay, so that each byte is copied at most about twice.
+    /// Joins small adjacent pieces. Pieces of at least half a chunk stay, so that each byte is copied at most
+    /// about twice.
     #[cold]
     fn join(&mut self) {
         self.inserted_since_join = 0;

@@ -3,7 +3,8 @@
 //! A driver reads packets into blocks, and a payload is a slice of a block. One byte of such a slice keeps
 //! its whole block alive.
 //!
-//! Owns an upper bound of the retained blocks. Never stores a payload.
+//! Owns an upper bound of the retained blocks, which tells a receive buffer when copying saves memory. Never
+//! stores a payload.
 
 use bytes::Bytes;
 
@@ -25,8 +26,8 @@ impl RetainedBlocks {
         Self { block, run: None, retained: 0 }
     }
 
-    /// Prepares a payload for long storage: copies it if it is small compared with its block. Returns whether
-    /// it is still a slice.
+    /// Prepares a payload for long storage: copies it if it is small compared with its block. Returns the
+    /// payload, and whether it is still a slice of a block.
     pub(crate) fn copy_if_small(&self, payload: Bytes) -> (Bytes, bool) {
         let small = (payload.len() as u64) * SMALL_PART < self.block;
         if small { (Bytes::copy_from_slice(&payload), false) } else { (payload, self.block > 0) }
@@ -82,9 +83,9 @@ mod tests {
             assert_eq!(kept, block[..length]);
             (kept.as_ptr() == block.as_ptr(), retained_blocks)
         };
-        assert_eq!(store(1600, 99), (false, false), "it has memory of its own");
+        assert_eq!(store(1600, 99), (false, false), "a copy has its own memory");
         assert_eq!(store(1600, 100), (true, true));
         assert_eq!(store(1600, 1600), (true, true));
-        assert_eq!(store(0, 1), (true, false), "payloads have their own anyway");
+        assert_eq!(store(0, 1), (true, false), "without blocks, each payload has its own memory");
     }
 }

@@ -1,7 +1,8 @@
-//! A queue of in-order payload that waits to be read.
+//! A queue of in-order payload that waits for the application to read it, or for the rest of a checksummed
+//! mapping.
 //!
-//! Owns the limit on its memory overhead. Small payloads are copied together, and slices of blocks are copied
-//! if the blocks use much more memory than the payload. Never reorders data.
+//! Owns the limit on the memory overhead of the queue. Small payloads are copied together, and slices of
+//! blocks are copied if the blocks use much more memory than the payload. Never reorders data.
 
 use std::collections::VecDeque;
 
@@ -80,7 +81,7 @@ impl Unread {
     fn copy_small(&mut self, data: &[u8]) -> bool {
         let waits = !self.pieces.is_empty() || !self.tail.is_empty();
         if !waits && self.retained_blocks.shares_blocks() {
-            // A single payload may stay long and would retain a block.
+            // A single payload may stay in the queue for long, and would retain its whole block.
             self.pieces.push_back(Bytes::copy_from_slice(data));
             return true;
         }

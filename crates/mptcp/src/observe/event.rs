@@ -1,6 +1,7 @@
-//! The events of a connection, as values that need no allocation.
+//! The events that a connection reports to an observer, as values that need no allocation.
 //!
-//! Owns their types and reasons. Never decides when an event occurs.
+//! Each event carries its reason, so that a trace shows why a window changed or data took a path. Never
+//! decides when an event occurs.
 
 use mptcp_clock::Duration;
 

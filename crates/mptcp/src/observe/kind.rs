@@ -1,6 +1,6 @@
 //! The event types: their names, descriptions and numeric fields.
 //!
-//! Owns the table from which docs/events.md is generated.
+//! Event filters and result columns use this table, and docs/events.md is generated from it.
 
 /// Numeric field of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,7 +127,7 @@ macro_rules! kinds {
                 match self { $(Self::$kind => $says,)* }
             }
 
-            /// Fields of the numbers, in order.
+            /// Meaning of the numbers of an event, in order.
             #[must_use]
             pub const fn fields(self) -> &'static [Field] {
                 match self { $(Self::$kind => &[$(Field::$field),*],)* }
@@ -157,7 +157,7 @@ kinds! {
 }
 
 impl Kind {
-    /// Finds a type by its name.
+    /// Finds a type by its name; `None` if unknown.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)

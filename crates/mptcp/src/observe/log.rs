@@ -1,6 +1,7 @@
 //! A table of events with a limited number of rows.
 //!
-//! Owns the columns and the count of dropped rows. Never interprets a row: it holds names and numbers.
+//! Drivers collect events in it, and then write the columns to result files. Owns the columns and the count
+//! of dropped rows. Never interprets a row, which holds only names and numbers.
 
 use mptcp_clock::Instant;
 
@@ -47,7 +48,7 @@ impl Row {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[expect(missing_docs, reason = "the columns are the fields of Row")]
 pub struct Columns {
-    /// Nanoseconds.
+    /// Time of the event, nanoseconds.
     pub at: Vec<u64>,
     pub host: Vec<u16>,
     pub flow: Vec<u16>,

@@ -1,7 +1,7 @@
 //! Observation of an endpoint: events that show why a connection acts as it does.
 //!
 //! Owns the observer trait and the event types. Never writes a file and never influences a connection.
-//! Without an observer, the cost is one check of an empty field.
+//! Without an observer, each call costs one check of an empty field.
 
 mod event;
 mod kind;

@@ -1,4 +1,4 @@
-//! The limiting factor of each path over time.
+//! The limiting factor of each path over time: the data behind the command `why`.
 //!
 //! Owns the names of the factors, and a clock per path that assigns all time to exactly one factor. Never
 //! determines the factor: the connection does.
@@ -22,7 +22,7 @@ pub enum PathLimit {
     /// The receive window or the send buffer is full, and the oldest data is on another path: head-of-line
     /// blocking.
     HeadOfLine,
-    /// The subflow has space, but the scheduler or its backup flag keeps it unused.
+    /// The subflow has space, but the scheduler or the backup flag leaves the subflow unused.
     Scheduler,
     /// The congestion window is full although the path could carry more: the window still grows, or
     /// congestion reduced it.
@@ -115,7 +115,7 @@ impl PathClock {
         self.began
     }
 
-    /// Starts the time of `limit`. Returns whether it differs from the present one.
+    /// Assigns the time from `now` on to `limit`. Returns whether the limit changed.
     pub(crate) fn set(&mut self, now: Instant, limit: PathLimit) -> bool {
         let changed = limit != self.current;
         if changed {

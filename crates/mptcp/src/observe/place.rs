@@ -1,4 +1,5 @@
-//! The subflow that an event belongs to.
+//! The subflow that an event belongs to. The addresses tell an observer the path, even after the subflow has
+//! ended.
 
 use std::net::SocketAddr;
 

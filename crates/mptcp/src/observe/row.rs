@@ -1,4 +1,5 @@
-//! Conversion of an event to a name and up to three numbers, for tables and text output.
+//! Conversion of an event to a name and up to three numbers, so that all events fit into one table or one
+//! line of text.
 
 use mptcp_clock::Duration;
 

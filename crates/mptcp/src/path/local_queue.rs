@@ -1,7 +1,8 @@
 //! The queue of the local interface, for the packets of one path.
 //!
-//! Owns the count of queued bytes and the times reported by the driver. All values are zero if the driver
-//! reports no departures. Never limits a subflow.
+//! TCP small queues and controllers read it to limit or measure the data in this host. Owns the count of
+//! queued bytes and the times reported by the driver. All values are zero or `None` if the driver reports no
+//! departures. Never limits a subflow.
 
 use mptcp_clock::Duration;
 
@@ -12,7 +13,7 @@ pub struct Departure {
     pub bytes: u64,
     /// Time at the head of the queue: waiting for the medium, and transmission.
     pub service: Duration,
-    /// That time on an idle medium; zero if unknown.
+    /// Service time of the packet on an idle medium; zero if unknown.
     pub alone: Duration,
 }
 

@@ -14,6 +14,6 @@ pub use crate::path::model::{DeliveryRate, Losses, PathModel};
 pub(crate) use crate::path::per_path::PerPath;
 pub use crate::path::state::{Path, PathEstimate};
 
-/// Rate of a path before its first measurement, bytes per second: 1 Mb/s. Slow, because all other paths wait
-/// for data that is stuck on a slow path.
+/// Rate of a path before its first measurement, bytes per second: 1 Mb/s. The value is low, because all other
+/// paths wait for data that is stuck on a path slower than expected.
 pub const PRIOR_RATE: f64 = 125_000.0;

@@ -1,7 +1,7 @@
 //! Estimators of a path: delivery rate, loss intervals, and the queues at its bottleneck.
 //!
-//! Owns the estimators and their constants. Never uses segments, windows or subflows: callers pass times and
-//! bytes.
+//! Schedulers and reinjection predict from these estimates when data arrives. Never uses segments, windows or
+//! subflows: callers pass times and bytes.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -14,7 +14,7 @@ pub struct PathModel {
     pub(crate) losses: Losses,
     /// Virtual queue of the path's own packets at the bottleneck.
     pub(crate) queue: OwnQueue,
-    /// Detection of a standing queue, of any flows.
+    /// Detection of a standing queue, whichever flows cause it.
     pub(crate) standing: Standing,
     /// Time by which a DATA_ACK on another path precedes the acknowledgement on this path.
     pub(crate) lead: Duration,
@@ -27,24 +27,24 @@ impl PathModel {
         &self.delivery
     }
 
-    /// The congestion events.
+    /// The loss intervals.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.losses
     }
 }
 
-/// Number of rounds over which the maximum is taken.
+/// Number of rounds whose maximum is the delivery rate.
 const ROUNDS: usize = 8;
-/// Minimum duration of a round; a few close acknowledgements give no rate.
+/// Minimum duration of a round, so that a few close acknowledgements give no rate.
 const MIN_ROUND: Duration = Duration::from_millis(10);
 /// A rate that grows by this factor per round has not yet reached the link rate.
 const RAMP_FACTOR: f64 = 1.25;
 /// Maximum gap of acknowledgements in a train, as a fraction (1/4) of the RTT.
 const TRAIN_GAP_DIVISOR: u64 = 4;
-/// Minimum bytes through a queue for a rate: an initial window (RFC 6928).
+/// Minimum bytes delivered through a queue for a drain rate: an initial window (RFC 6928).
 const MIN_DRAIN_BYTES: u64 = 14_600;
-/// Factor of the maximum train rate per slower train.
+/// Factor by which each slower train reduces the maximum train rate.
 const TRAIN_DECAY: f64 = 0.98;
 
 /// Delivery rate of a path.
@@ -55,7 +55,7 @@ pub struct DeliveryRate {
     rates: [f64; ROUNDS],
     at: usize,
     best: f64,
-    /// Whether the last round was faster than all before by `RAMP_FACTOR`.
+    /// Whether the last round was faster than all earlier ones by `RAMP_FACTOR`.
     grows: bool,
     /// Whether, in this round, data was always in flight and every RTT showed a queue.
     busy: bool,
@@ -76,7 +76,7 @@ struct Drain {
 /// An acknowledgement train: data sent at once arrives at the rate of the slowest link.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Train {
-    /// Start of the counted bytes, and the last acknowledgement.
+    /// Times of the start of the counted bytes, and of the last acknowledgement.
     since: Instant,
     last: Instant,
     /// RTT of the latest data before the counted bytes; zero if unknown.
@@ -103,8 +103,8 @@ pub(crate) struct Arrived {
 }
 
 impl Arrived {
-    /// Whether the sending time exceeds half of the arrival time `took`; `first` is the RTT of the latest
-    /// data before.
+    /// Whether sending the counted data took more than half of the time `took` in which the data arrived.
+    /// `first` is the RTT of the latest data before the counted data.
     fn was_sent_slowly(&self, first: Duration, took: Duration) -> bool {
         let last = self.rtt.unwrap_or_default();
         !first.is_zero() && !last.is_zero() && took + first * 2 > last * 2
@@ -159,15 +159,15 @@ impl Drain {
 }
 
 impl DeliveryRate {
-    /// Whether a single acknowledgement is useful: no train of several has been seen.
+    /// Whether a rate from a single acknowledgement is useful: no train of several has been seen.
     #[inline]
     pub(crate) fn wants_single_ack(&self) -> bool {
         self.train.single_ack || self.train.rate == 0.0
     }
 
-    /// Records one acknowledgement of `bytes`, several segments sent at once, that arrived `longer` after the
-    /// minimum RTT. The peer did not delay it (RFC 9293 section 3.8.6.3), so `longer` is the serialisation
-    /// time.
+    /// Records one acknowledgement for several segments of `bytes` in all, sent at once. The acknowledgement
+    /// took `longer` in addition to the minimum RTT. The peer did not delay it (RFC 9293 section 3.8.6.3), so
+    /// `longer` is the serialisation time.
     #[cold]
     pub(crate) fn on_single_ack(&mut self, bytes: u64, longer: Duration) {
         let took = longer.as_secs_f64();
@@ -177,7 +177,6 @@ impl DeliveryRate {
         }
     }
 
-    /// Records delivered data.
     pub(crate) fn on_delivered(&mut self, now: Instant, arrived: &Arrived) {
         self.train.on_arrival(now, arrived);
         self.drain.on_arrival(now, arrived);
@@ -213,15 +212,15 @@ impl DeliveryRate {
         (self.best > 0.0).then_some(self.best)
     }
 
-    /// Drain rate of the queue, bytes per second; `None` if fewer than `min_bytes` bytes were delivered since the
-    /// queue exists.
+    /// Drain rate of the queue, bytes per second; `None` if fewer than `min_bytes` bytes were delivered since
+    /// the queue began.
     #[must_use]
     pub fn drained(&self, min_bytes: u64) -> Option<f64> {
         let Drain { bytes, time, .. } = self.drain;
         (bytes >= min_bytes && !time.is_zero()).then(|| bytes as f64 / time.as_secs_f64())
     }
 
-    /// Whether the rate still grows: the measured rate then belongs to a smaller window.
+    /// Whether the rate still grows: it was then measured with a smaller window than the present one.
     #[must_use]
     pub fn grows(&self) -> bool {
         self.grows || self.best == 0.0
@@ -231,8 +230,9 @@ impl DeliveryRate {
     ///
     /// The rate of complete rounds is a lower bound if less was sent than the bottleneck carries.
     /// Acknowledgement trains show more, because the bottleneck spaces them. Jitter compresses trains, so the
-    /// drain rate after `MIN_DRAIN_BYTES` bytes is an upper bound. A round with a queue and with data always in
-    /// flight measures the bottleneck itself: if it shows less than half, the path has become slower.
+    /// drain rate after `MIN_DRAIN_BYTES` bytes is an upper bound. A round with a queue and with data always
+    /// in flight measures the bottleneck itself: if its rate is less than half of the others, the path has
+    /// become slower.
     #[must_use]
     pub fn bottleneck(&self) -> Option<f64> {
         let burst =
@@ -285,7 +285,6 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// Counts delivered bytes.
     #[inline]
     pub(crate) fn on_delivered(&mut self, bytes: u64) {
         self.delivered += bytes;
@@ -326,8 +325,8 @@ impl Losses {
         self.events[..self.count].last().is_some_and(|last| last.random)
     }
 
-    /// Bytes delivered without a loss: the mean loss interval, or the bytes since the last event, or all
-    /// bytes.
+    /// Bytes delivered without a loss: the mean loss interval if known, otherwise the bytes since the last
+    /// event, or all bytes before the first event.
     #[must_use]
     pub fn loss_free_bytes(&self, now: Instant, mss: u64) -> f64 {
         let last = self.events[..self.count].last().map_or(0, |event| event.delivered);
@@ -343,7 +342,7 @@ fn mean(intervals: impl Iterator<Item = f64>) -> f64 {
     sum / weights
 }
 
-/// The virtual FIFO queue of one path.
+/// A virtual FIFO queue at the bottleneck, filled only by the path's own packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct OwnQueue {
     /// Time at which the bottleneck has sent all packets.
@@ -381,7 +380,7 @@ impl OwnQueue {
 /// Delay variation of a host; a smaller delay does not indicate a queue.
 const NOISE: Duration = Duration::from_millis(1);
 
-/// Minimum RTTs of a path.
+/// Minimum RTTs of a path per round. They rise while a queue stands, which means that the queue never drains.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Standing {
     /// Minimum RTT of data segments. The RTT of the handshake excludes the serialisation of a full segment.
@@ -449,7 +448,7 @@ mod queue_tests {
         assert_eq!((queue.wait(start), queue.wait(start + ms(20))), (ms(30), ms(10)));
         assert_eq!(queue.wait(start + ms(40)), Duration::ZERO);
         queue.on_sent(start + ms(40), ms(10), ms(50));
-        assert_eq!(queue.wait(start + ms(40)), ms(10), "an idle bottleneck starts_train at once");
+        assert_eq!(queue.wait(start + ms(40)), ms(10), "an idle bottleneck sends at once");
     }
 
     #[test]

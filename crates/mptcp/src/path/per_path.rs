@@ -1,4 +1,5 @@
-//! A value per path, indexed by the slot of the subflow.
+//! A value per path, indexed by the slot of the subflow in its connection. Controllers and schedulers keep
+//! their state per path in it.
 //!
 //! Owns the growth of the vector when a slot is first used. Never interprets a value.
 

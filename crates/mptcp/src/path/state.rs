@@ -1,8 +1,9 @@
 //! The state of one path: windows, RTT statistics and estimates.
 //!
-//! Owns the RTT estimator (RFC 6298), the growth of the window, and the arrival formula. Never decides when
-//! the window changes. Times in [`PathEstimate`] methods are floating-point seconds, because they are
-//! combined with rates.
+//! Controllers change the window, and schedulers predict from the estimates when data arrives. Owns the RTT
+//! estimator (RFC 6298), the growth of the window, and the arrival formula. Never decides when the window
+//! changes. Times in [`PathEstimate`] methods are floating-point seconds, because they are combined with
+//! rates.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -17,7 +18,7 @@ const DELAYED_ACK: Duration = Duration::from_millis(200);
 pub struct Path {
     /// Congestion window, bytes.
     pub cwnd: u64,
-    /// Slow start threshold, bytes.
+    /// Slow start threshold, bytes; `u64::MAX` before the first reduction.
     pub ssthresh: u64,
     /// Payload of a full-sized segment, bytes.
     pub mss: u64,
@@ -41,13 +42,14 @@ pub struct Path {
     pub local: LocalQueue,
     /// Pacing rate, bytes per second; `None` for no pacing.
     pub pacing: Option<f64>,
-    /// Burst size with pacing, bytes, which saves wakeups of the driver; at least one segment is sent.
+    /// Burst size with pacing, bytes; at least one segment is sent. Longer bursts save wakeups of the driver.
     pub quantum: u64,
-    /// Whether a rate-based controller keeps less in flight than the path could carry; its samples then count as application-limited.
+    /// Whether a rate-based controller keeps less in flight than the path could carry. Rate samples then
+    /// count as application-limited.
     pub held_back: bool,
     /// Whether the path carries data; coupled algorithms ignore inactive paths.
     pub active: bool,
-    /// Fraction of a byte of growth, carried over.
+    /// Growth of the window by a fraction of a byte, carried over.
     pub credit: f64,
     /// Conservative slow start, with a quarter of the growth (RFC 9406 section 4.2).
     pub conservative: bool,
@@ -111,7 +113,7 @@ impl Path {
         self.srtt.unwrap_or_default() + (self.rttvar * 4).max(self.min_rtt.unwrap_or_default() / 4) + delayed
     }
 
-    /// Whether there is a standing queue at the bottleneck, of any flows.
+    /// Whether there is a standing queue at the bottleneck, whichever flows cause it.
     pub(crate) fn is_queue_standing(&self) -> bool {
         self.model.standing.is_longer_than(Duration::ZERO)
     }
@@ -239,8 +241,8 @@ pub struct PathEstimate {
 }
 
 impl PathEstimate {
-    /// Seconds until `length` bytes arrive that are sent after `ahead` bytes, at the probability `quantile` (0 to 1).
-    /// A quantile below 0.5 means the mean without losses.
+    /// Seconds within which `length` bytes, sent after `ahead` other bytes, arrive with probability
+    /// `quantile` (0 to 1). A quantile of at most 0.5 means the mean without losses.
     #[must_use]
     pub fn arrival(&self, ahead: u64, length: u64, quantile: f64) -> f64 {
         let propagation = self.base_rtt.as_secs_f64() / 2.0;
@@ -248,14 +250,14 @@ impl PathEstimate {
         propagation + queue + (ahead + length) as f64 / self.rate + self.repair(quantile)
     }
 
-    /// Seconds until a DATA_ACK for that data arrives.
+    /// Mean seconds until a DATA_ACK arrives for `length` bytes that are sent after `ahead` other bytes.
     #[must_use]
     pub fn acknowledgement(&self, ahead: u64, length: u64) -> f64 {
         let reverse_delay = (self.base_rtt / 2).as_secs_f64();
         (self.arrival(ahead, length, 0.0) + reverse_delay - self.lead.as_secs_f64()).max(0.0)
     }
 
-    /// Seconds that a block waits for a lost segment, at that quantile.
+    /// Seconds that a block of data waits for a lost segment, at the quantile `quantile` of all blocks.
     ///
     /// A repair takes two RTTs on average: one to detect the loss, one for the retransmission. Its duration is assumed
     /// to be exponentially distributed. If a fraction `h` of the blocks has a loss, the quantile `q` is
@@ -328,7 +330,7 @@ mod estimate_tests {
         path.loss = 0.001;
         assert!(is(path.repair(0.99), 0.0), "one block in a hundred");
         path.loss = 0.001 * std::f64::consts::E;
-        assert!(is(path.repair(0.99), 80.0), "two round trips");
+        assert!(is(path.repair(0.99), 80.0), "two RTTs");
         assert!(is(path.repair(0.5), 0.0), "the mean is without losses");
     }
 

@@ -1,4 +1,5 @@
-//! The full-mesh path manager: a subflow for each pair of addresses, as Linux's `fullmesh` endpoint flag.
+//! The full-mesh path manager, the default: a subflow for each pair of addresses, as Linux's `fullmesh`
+//! endpoint flag. It uses every path between two hosts with several interfaces.
 
 use crate::path_manager::{Pair, PathManager, PathView};
 

@@ -1,9 +1,9 @@
 //! The ndiffports path manager: several subflows between one pair of addresses, with different ports.
+//! Networks that balance load by ports (ECMP) send these subflows over different routes.
 
 use crate::path_manager::{Pair, PathManager, PathView, RemoteAddress};
 
-/// Requests `subflows` subflows between the first pair of addresses, for networks with load balancing by
-/// ports.
+/// Requests `subflows` subflows between the first pair of addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct NdiffPorts {
     /// Total number of subflows.

@@ -1,4 +1,5 @@
-//! The [`PathManager`] trait and its input.
+//! The [`PathManager`] trait and its input. Built-in path managers and those of extensions implement the
+//! trait.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -12,11 +13,11 @@ use crate::ids::InterfaceId;
 pub struct LocalAddress {
     /// Address ID; 0 for the address of the initial subflow.
     pub id: u8,
-    /// Its interface.
+    /// Interface of the address.
     pub interface: InterfaceId,
     /// The address.
     pub address: IpAddr,
-    /// Whether subflows from it are backups.
+    /// Whether subflows from the address are backups.
     pub backup: bool,
 }
 
@@ -78,7 +79,7 @@ pub enum PathEvent {
     Closed(Pair, Option<SubflowCloseReason>),
 }
 
-/// Chooses which subflows to open; called after every change.
+/// Chooses which subflows to open; called after every change of addresses or subflows.
 pub trait PathManager: std::fmt::Debug + Send {
     /// Name in scenario files and results.
     fn name(&self) -> &'static str;

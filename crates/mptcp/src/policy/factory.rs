@@ -1,4 +1,5 @@
-//! Factories, which create a policy for each connection.
+//! Factories, which create a policy for each connection. A configuration holds factories, because many
+//! connections share it and policies have state.
 
 use std::fmt;
 use std::panic::{RefUnwindSafe, UnwindSafe};
@@ -8,8 +9,8 @@ use crate::congestion::CongestionControl;
 use crate::path_manager::PathManager;
 use crate::scheduler::Scheduler;
 
-/// Creates a new policy for each connection. Every policy that implements `Clone` converts to one:
-/// `config.scheduler = Ecf::default().into()` gives each connection its own copy.
+/// Creates a new policy for each connection. Every policy that implements `Clone` converts to a factory:
+/// `config.scheduler = OnTime::default().into()` gives each connection its own copy.
 pub struct Factory<T: ?Sized> {
     name: &'static str,
     make: Arc<dyn Fn() -> Box<T> + Send + Sync>,

@@ -14,7 +14,8 @@ pub use crate::policy::parameters::{ParameterError, Parameters, Value};
 pub use crate::policy::registry::{Entry, Registry, UnknownPolicy};
 use crate::scheduler::Scheduler;
 
-/// The registries. [`Policies::default`] contains the built-in policies; [`Registry::register`] adds others.
+/// One registry for each type of policy. [`Policies::default`] contains the built-in policies;
+/// [`Registry::register`] adds others.
 ///
 /// ```
 /// use mptcp::policy::Policies;

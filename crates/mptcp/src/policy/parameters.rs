@@ -1,7 +1,7 @@
-//! Parameters of a policy, such as β of ECF.
+//! Parameters of a policy in a scenario file, such as `beta` of Reno.
 //!
-//! Owns their checks: the reader of a parameter gives its default and its range, and unread parameters are
-//! errors. Never knows a policy.
+//! Owns their checks: the policy reads each parameter with a default and a range. Unread parameters are
+//! errors, which finds misspelt names.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -80,7 +80,7 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// If it is not a number, or outside of the range.
+    /// If the value is not a number, or is out of range.
     pub fn number(
         &mut self,
         key: &str,
@@ -101,7 +101,7 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// If it is not an integer, or outside of the range.
+    /// If the value is not an integer, or is out of range.
     pub fn count(
         &mut self,
         key: &str,
@@ -121,7 +121,7 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// If it is neither.
+    /// If the value is neither.
     pub fn flag(&mut self, key: &str, default: bool) -> Result<bool, ParameterError> {
         let value = match self.get(key) {
             None => return Ok(default),
@@ -135,7 +135,7 @@ impl Parameters {
     ///
     /// # Errors
     ///
-    /// If it is not text.
+    /// If the value is not text.
     pub fn text(&mut self, key: &str) -> Result<Option<String>, ParameterError> {
         match self.get(key) {
             None => Ok(None),

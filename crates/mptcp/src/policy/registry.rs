@@ -1,6 +1,7 @@
 //! A registry of policies of one type.
 //!
-//! Owns the names, descriptions and factories. Never keeps a policy.
+//! Scenario files, the reference page and error messages take the names from it. Owns the names, descriptions
+//! and factories. Never keeps a policy.
 
 use std::fmt;
 use std::sync::Arc;
@@ -23,7 +24,7 @@ impl<T: ?Sized> Entry<T> {
         self.name
     }
 
-    /// Short description with its source.
+    /// Short description of the policy, with the source.
     #[must_use]
     pub fn about(&self) -> &'static str {
         self.about

@@ -1,7 +1,7 @@
 //! The default scheduler of Linux (net/mptcp/protocol.c, `mptcp_subflow_get_send`, 5.16 to 6.18).
 //!
-//! Owns the average pacing rate per subflow. Written for [`crate::LinuxStack::subflow_queues`]; without these
-//! queues it decides by the bytes in flight.
+//! Simulations that are compared with Linux use it, with [`crate::LinuxStack::subflow_queues`]. Without these
+//! queues, the scheduler decides by the bytes in flight. Owns the average pacing rate per subflow.
 
 use crate::ids::SubflowId;
 use crate::linux_stack::BURST;
@@ -17,8 +17,9 @@ pub struct Linux {
     burst: u64,
 }
 
-/// Pacing rate, bytes per second: `tcp_update_pacing_rate` (net/ipv4/tcp_input.c). Twice the window per RTT
-/// below half of ssthresh, 1.2 times above. `None` before the first RTT sample.
+/// Pacing rate, bytes per second: `tcp_update_pacing_rate` (net/ipv4/tcp_input.c). The controller's rate if
+/// there is one. Otherwise twice the window per RTT if the window is below half of ssthresh, and 1.2 times
+/// above. `None` before the first RTT sample.
 pub(crate) fn pacing_rate(candidate: &Candidate) -> Option<u64> {
     if let Some(pacing_rate) = candidate.pacing {
         return Some(pacing_rate as u64);
@@ -31,7 +32,8 @@ pub(crate) fn pacing_rate(candidate: &Candidate) -> Option<u64> {
 }
 
 impl Linux {
-    /// The average pacing rate of a candidate. Starts with the present pacing rate.
+    /// The average pacing rate of a candidate, which starts with the present one. `None` before the first RTT
+    /// sample.
     fn pacing_rate(&mut self, candidate: &Candidate) -> Option<&mut u64> {
         let (slot, id) = (candidate.subflow, candidate.id);
         let known = self.average_rates.at(slot);

@@ -1,6 +1,7 @@
 //! Schedulers: the choice of the subflow for the next data.
 //!
-//! Owns the choice among subflows that could send. Never changes windows or data.
+//! A bad choice makes data on fast paths wait for a slow one (head-of-line blocking). Owns the choice among
+//! subflows that could send. Never changes windows or data.
 
 pub(crate) mod linux;
 mod minrtt;

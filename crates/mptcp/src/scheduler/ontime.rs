@@ -21,20 +21,21 @@ pub(crate) const TAIL: f64 = 0.99;
 /// Minimum gain of splitting data between paths; smaller gains are below the accuracy of the estimates.
 const MIN_GAIN: f64 = 1.0 / 8.0;
 
-/// Segments that a path with an unknown rate may have in flight regardless of the window: two sent together
-/// measure the rate.
+/// Segments that a path with an unknown rate may have in flight without leaving window for the faster paths:
+/// two sent together measure the rate.
 const UNKNOWN_RATE_SEGMENTS: u64 = 2;
 
 /// The default scheduler; see the module documentation.
 #[derive(Clone, Debug, Default)]
 pub struct OnTime {
-    /// Scratch buffer: time until the next segment arrives per candidate, seconds.
+    /// Scratch buffer: seconds until the next segment of each candidate arrives, or for bulk data is
+    /// acknowledged.
     arrivals: Vec<f64>,
 }
 
 impl OnTime {
-    /// Goodput matters: chooses the available path with the earliest acknowledgement, if the window has space
-    /// for the data of the faster paths until then.
+    /// For bulk data, whose goodput matters. Chooses the available path with the earliest acknowledgement, if
+    /// the window has space for the data that the faster paths send until then.
     fn choose_bulk(&mut self, view: &SendView<'_>) -> Option<usize> {
         self.arrivals.extend(
             view.candidates
@@ -44,8 +45,8 @@ impl OnTime {
         self.earliest(view, f64::INFINITY)
     }
 
-    /// The arrival of the unsent data matters: one path carries all of it, unless several paths deliver it
-    /// sooner.
+    /// For application-limited data, whose arrival matters. One path carries all unsent data, unless several
+    /// paths deliver that data sooner.
     fn choose_application_limited(&mut self, view: &SendView<'_>) -> Option<usize> {
         let unsent = view.unsent as f64;
         self.arrivals.extend(view.candidates.iter().map(|c| c.path.arrival(0, c.mss.min(view.unsent), TAIL)));
@@ -89,8 +90,8 @@ impl OnTime {
         best.map(|(_, at)| at)
     }
 
-    /// Whether the window has space for a segment on `slow`, and for the data of the faster paths until that
-    /// is acknowledged.
+    /// Whether the window has space for a segment on `slow`, and for the data that the faster paths send
+    /// until that segment is acknowledged.
     fn fits_window(&self, view: &SendView<'_>, slow: usize) -> bool {
         let (arrival, path) = (self.arrivals[slow], &view.candidates[slow]);
         if self.arrivals.iter().all(|&other| other >= arrival) {

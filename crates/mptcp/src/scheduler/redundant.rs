@@ -2,7 +2,7 @@
 
 use crate::scheduler::{Scheduler, SendView};
 
-/// Chooses any available subflow; it sends the first data that it has not carried yet.
+/// Chooses any available subflow, which sends the first data that it has not carried yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Redundant;
 

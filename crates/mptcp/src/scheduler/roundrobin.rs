@@ -1,8 +1,8 @@
-//! The round-robin scheduler: each subflow in turn, without those whose window is full.
+//! The round-robin scheduler, a baseline that ignores RTTs: each subflow with an open window in turn.
 
 use crate::scheduler::{Scheduler, SendView};
 
-/// Chooses the available subflow after the last one.
+/// Chooses the available subflow after the one chosen last.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RoundRobin {
     last: usize,

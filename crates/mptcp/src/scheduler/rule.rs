@@ -1,4 +1,4 @@
-//! The [`Scheduler`] trait.
+//! The [`Scheduler`] trait, which built-in schedulers and those of extensions implement.
 
 use crate::scheduler::view::SendView;
 
@@ -8,11 +8,11 @@ pub trait Scheduler: std::fmt::Debug + Send {
     fn name(&self) -> &'static str;
 
     /// Returns the index in `view.candidates` of the subflow to send on, or `None` to wait for a subflow that
-    /// is full now. The candidates are all of one class: regular subflows if any works, otherwise backups,
-    /// otherwise subflows in a timeout.
+    /// is full now. All candidates are equally usable: regular subflows if any works, otherwise backups,
+    /// otherwise new subflows on probation ([`crate::JOIN_PROBATION`]), otherwise subflows in a timeout.
     ///
     /// Called only with two or more candidates, of which at least one has space. It is called after every
-    /// event of the connection, and when a full subflow should have been acknowledged. With nothing in
+    /// event of the connection, and when the acknowledgement of a full subflow is due. With nothing in
     /// flight, `None` has no effect: the available candidate with the smallest RTT sends.
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize>;
 

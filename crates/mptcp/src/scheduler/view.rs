@@ -1,6 +1,6 @@
 //! The input of a scheduler: its candidates and the state of the connection.
 //!
-//! Owns the view types. Never decides.
+//! A scheduler sees only these values, so it cannot change the connection.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -15,7 +15,7 @@ pub struct Candidate {
     pub subflow: usize,
     /// Id of the subflow, never reused: for state that a scheduler keeps.
     pub id: SubflowId,
-    /// Estimates of its path.
+    /// Estimates of the path.
     pub path: PathEstimate,
     /// Smoothed RTT; zero before the first sample.
     pub srtt: Duration,
@@ -25,14 +25,15 @@ pub struct Candidate {
     pub ssthresh: u64,
     /// Bytes in flight.
     pub in_flight: u64,
-    /// Outstanding bytes: in flight, or lost and not yet retransmitted. With subflow queues, also the memory
-    /// of queued data.
+    /// Bytes sent but not cumulatively acknowledged, including SACKed and lost ones. With subflow queues, the
+    /// send buffer memory in use.
     pub held: u64,
-    /// Bytes of its packets in the queue of the local interface; 0 if the driver reports no departures.
+    /// Bytes of the subflow's packets in the queue of the local interface; 0 if the driver reports no
+    /// departures.
     pub local_queue: u64,
     /// Payload of a full-sized segment, bytes.
     pub mss: u64,
-    /// Pacing rate of the congestion controller, bytes per second.
+    /// Pacing rate of the congestion controller, bytes per second; `None` for no pacing.
     pub pacing: Option<f64>,
     /// Whether the congestion window has space for a segment and nothing else blocks the subflow.
     pub is_available: bool,
@@ -89,7 +90,7 @@ impl Candidate {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct SendView<'a> {
-    /// Now.
+    /// The present time.
     pub now: Instant,
     /// Subflows that could send, with or without space; never empty.
     pub candidates: &'a [Candidate],

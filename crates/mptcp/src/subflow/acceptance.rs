@@ -1,6 +1,7 @@
 //! The acceptance test for segments of a synchronised subflow (RFC 9293 section 3.10.7.4, RFC 5961, RFC 7323).
 //!
-//! Owns the decision. Never changes any state but the rate limits of answers.
+//! It keeps out old duplicates and forged segments. Owns the decision. Never changes any state but the rate
+//! limits of answers.
 
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
@@ -21,8 +22,8 @@ pub(crate) enum Verdict {
 }
 
 impl Subflow {
-    /// Tests a segment. `window` is the largest receive window that may have been advertised. `peer_window` is the
-    /// largest that the peer has advertised (MAX.SND.WND). Both are in bytes.
+    /// Tests a segment. `window` is the largest receive window that may have been advertised. `peer_window`
+    /// is the largest window that the peer has advertised (MAX.SND.WND). Both windows are in bytes.
     #[inline(always)]
     pub(crate) fn check(
         &mut self,
@@ -46,7 +47,7 @@ impl Subflow {
             return self.challenge_unless_idle(now, segment);
         }
         let end = || start + u64::from(segment.sequence_length());
-        // The next segment lies in any window.
+        // The segment at the next expected offset is acceptable even if the window is closed.
         let in_window = start == next || end() >= next && start <= next + window;
         if flags.rst() {
             // RFC 5961 section 3.2.
@@ -70,8 +71,8 @@ impl Subflow {
             return if is_repeated_syn_ack { self.repeat(now) } else { self.challenge(now) };
         }
         if !in_window {
-            // An empty segment just before the window is a probe (RFC 9293 sections 3.8.4 and 3.8.6.1). Others without
-            // data may be answers, and two hosts could answer each other forever.
+            // An empty segment just before the window is a probe (RFC 9293 sections 3.8.4 and 3.8.6.1). Other
+            // empty segments may be answers themselves, and two hosts could answer each other forever.
             let wants_answer = end() > start || start + 1 == next;
             return if wants_answer { self.repeat(now) } else { self.challenge(now) };
         }
@@ -107,7 +108,7 @@ impl Subflow {
         }
     }
 
-    /// Answers a repeated segment, because the acknowledgement may have been lost.
+    /// Answers a repeated segment within the rate limit, because the acknowledgement may have been lost.
     #[cold]
     fn repeat(&mut self, now: Instant) -> Verdict {
         if self.pending_control.reply_limits.repetitions.take(now) {

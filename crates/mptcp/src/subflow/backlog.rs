@@ -1,15 +1,16 @@
-//! The queue of a subflow: data assigned to it ahead of its window, as in Linux's write queue.
+//! The queue of a subflow: data assigned to it ahead of its congestion window, as in Linux's write queue.
+//! Used only with [`crate::LinuxStack::subflow_queues`], for comparisons with Linux.
 //!
-//! Owns the order. Queued data has its position in the subflow's stream, and leaves the queue only when it is sent or
-//! the subflow ends. Never chooses data: the connection does.
+//! Owns the order. Queued data has a fixed position in the subflow's stream, and leaves the queue only when
+//! it is sent or the subflow ends. Never chooses data: the connection does.
 
 use std::collections::VecDeque;
 
 use bytes::{Bytes, BytesMut};
 
-/// The data in one buffer of the kernel, bytes.
+/// The maximum data in one socket buffer of the kernel, bytes.
 const BUFFER: u64 = 65_215;
-/// The capacity that an empty queue keeps.
+/// The capacity that an empty queue keeps, pieces.
 const MAX_IDLE_CAPACITY: usize = 1024;
 
 /// A piece of the stream, at most a full segment.
@@ -26,9 +27,10 @@ pub(crate) struct QueuedData {
 pub(crate) struct Backlog {
     queue: VecDeque<QueuedData>,
     bytes: u64,
-    /// The size of the subflow's send buffer, if tuned, in bytes of memory.
+    /// The size of the subflow's send buffer in bytes of memory; 0 before it is tuned.
     memory: u64,
-    /// The acknowledged offset when the window was restarted, and the pacing rate before, bytes per second.
+    /// The acknowledged offset when the congestion window was restarted after idle time, and the pacing rate
+    /// before the restart, bytes per second.
     pace: Option<(u64, u64)>,
     /// Bytes in the last kernel buffer.
     buffer: u64,
@@ -74,12 +76,13 @@ impl Backlog {
         (last.data + length == data).then_some(length)
     }
 
-    /// Whether less than a segment remains.
+    /// Whether the queue holds one piece of less than a segment.
     pub(crate) fn is_small(&self, mss: u64) -> bool {
         self.bytes < mss && self.queue.len() == 1
     }
 
-    /// The pacing rate before the window was restarted, until more than `una` is acknowledged.
+    /// The pacing rate before the congestion window was restarted, bytes per second. `None` if there was no
+    /// restart, or if `una` has advanced since.
     pub(crate) fn pace(&self, una: u64) -> Option<f64> {
         self.pace.filter(|&(at, _)| at == una).map(|(_, pace)| pace as f64)
     }
@@ -90,7 +93,8 @@ impl Backlog {
         }
     }
 
-    /// Appends data. It joins the last segment if it continues it. Returns whether it began a new kernel buffer.
+    /// Appends data. The data joins the last piece if it continues that piece and both fit into a segment.
+    /// Returns whether the data began a new kernel buffer.
     pub(crate) fn add(&mut self, waiting: QueuedData, mss: u64) -> bool {
         let length = waiting.payload.len() as u64;
         let tail = if waiting.repeated { None } else { self.tail(waiting.data) };
@@ -114,7 +118,7 @@ impl Backlog {
         self.queue.push_back(waiting);
     }
 
-    /// Takes the first piece, or up to `most` bytes of it.
+    /// Takes the first piece, or up to `most` bytes of that piece; `None` if the queue is empty.
     pub(crate) fn pop(&mut self, most: u64) -> Option<QueuedData> {
         let front = self.queue.front_mut()?;
         let most = usize::try_from(most).unwrap_or(usize::MAX);

@@ -1,7 +1,8 @@
 //! Delivery rate estimation (draft-cheng-iccrg-delivery-rate-estimation; draft-ietf-ccwg-bbr section 4.1).
 //!
-//! Owns the record of each transmission in flight, only if the controller uses rate samples. Never decides anything,
-//! and has no record of segments that were sent before it was enabled.
+//! Rate-based controllers such as BBR get a sample with each acknowledgement. Owns a record of each
+//! transmission in flight, only with such a controller. Segments sent before such a controller was set have
+//! no record.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -10,7 +11,7 @@ use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::{Lost, Sample};
 
-/// The capacity that an idle subflow keeps.
+/// The capacity that an idle subflow keeps, records.
 const MAX_IDLE_CAPACITY: usize = 4096;
 
 /// A transmission: the draft's per-packet state.
@@ -21,10 +22,11 @@ struct TransmissionRecord {
     sent_at: Instant,
     /// The send time of the last segment delivered before: the start of the interval by send times.
     first_sent_time: Instant,
-    /// The bytes delivered before, and the time of the last delivery: the start of the interval by acknowledgements.
+    /// The bytes delivered before this transmission, and the time of the last delivery: the start of the
+    /// interval by acknowledgements.
     delivered: u64,
     since: Instant,
-    /// The bytes lost before.
+    /// The bytes lost before this transmission.
     lost: u64,
     /// Bytes in flight, including this transmission.
     in_flight: u64,
@@ -183,7 +185,8 @@ impl Rates {
         self.losses = losses;
     }
 
-    /// Clears the new losses after a timeout has been reported: as in Linux, no acknowledgement has found them.
+    /// Clears the count of new losses after a timeout: as in Linux, samples count only losses that an
+    /// acknowledgement revealed.
     #[cold]
     pub(crate) fn on_timeout(&mut self) {
         self.newly_lost = 0;
@@ -202,7 +205,7 @@ impl Rates {
         self.limited_to > 0
     }
 
-    /// Marks the window as full for the RTT of the data in flight.
+    /// Marks the window as full until the data in flight has arrived.
     pub(crate) fn note_full(&mut self, in_flight: u64) {
         self.full_to = self.delivered + in_flight;
     }
@@ -234,7 +237,6 @@ impl Rates {
         sample
     }
 
-    /// Drops all records.
     pub(crate) fn clear(&mut self) {
         self.flight = VecDeque::new();
         self.losses = Vec::new();
@@ -252,7 +254,7 @@ impl Rates {
         first..last
     }
 
-    /// Splits the record at a position if `offset` lies within it.
+    /// Splits record number `at` if `offset` lies within that record. Returns whether it did.
     fn cut(&mut self, at: usize, offset: u64) -> bool {
         let Some(sent) = self.flight.get_mut(at).filter(|sent| sent.start < offset && offset < sent.end)
         else {

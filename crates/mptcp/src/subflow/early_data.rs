@@ -1,7 +1,8 @@
-//! Data that arrives before the peer's keys.
+//! Data that arrives on the first subflow before the peer's keys.
 //!
-//! Owns segments of an incomplete handshake. Their data sequence numbers have no meaning without the keys (RFC 8684
-//! section 3.1), and dropping them would look like congestion. Never processes them.
+//! Without the keys, data sequence numbers have no meaning (RFC 8684 section 3.1). Dropped segments would
+//! look like congestion to the peer, so this queue keeps them until the handshake is complete. Never
+//! processes them.
 
 use bytes::Bytes;
 use mptcp_wire::Segment;

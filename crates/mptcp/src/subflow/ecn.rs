@@ -13,8 +13,9 @@ use crate::subflow::ecn_state::Agreement;
 const ASKS: u16 = Flags::ECE.bits() | Flags::CWR.bits();
 
 impl Subflow {
-    /// The ECN flags of a SYN. A retransmitted SYN has none, because a middlebox may drop SYNs with them (RFC 3168
-    /// section 6.1.1.1). ECN is then not used in this direction, regardless of the answer (section 6.1.1).
+    /// The ECN flags of a SYN. A retransmitted SYN has none, because a middlebox may drop SYNs with them (RFC
+    /// 3168 section 6.1.1.1). This host then sends no ECN-capable data, whatever the peer answers (section
+    /// 6.1.1).
     pub(crate) fn asking(&mut self, wanted: bool) -> Flags {
         let requests = wanted && self.handshake.attempts <= 1;
         self.echo.agreement = match self.echo.agreement {
@@ -39,8 +40,8 @@ impl Subflow {
                 Agreement::Yes
             }
             true if asked && answers(segment) => Agreement::Yes,
-            // The peer may have seen the first SYN, and may send marked packets: they are reported (RFC 3168 section
-            // 6.1.1).
+            // The peer may have seen the first SYN, and may send ECN-capable packets, so their marks are
+            // reported (RFC 3168 section 6.1.1).
             true if before == Agreement::AskedOnce && answers(segment) => Agreement::Echoes,
             _ => Agreement::No,
         };
@@ -71,8 +72,9 @@ impl Subflow {
         self.sender.begin_marks(self.echo.is_agreed());
     }
 
-    /// Marks new data as ECN-capable. Nothing else is: no SYNs, pure acknowledgements, retransmissions or window probes
-    /// (RFC 3168 sections 6.1.1, 6.1.4, 6.1.5 and 6.1.6). RFC 8311 section 4.3 permits experiments.
+    /// Marks new data as ECN-capable. SYNs, pure acknowledgements, retransmissions and window probes are
+    /// never marked (RFC 3168 sections 6.1.1, 6.1.4, 6.1.5 and 6.1.6). RFC 8311 section 4.3 permits
+    /// experiments.
     pub(crate) fn mark_capable(&mut self, segment: &mut Segment) {
         segment.ecn = Codepoint::Ect0;
         if self.sender.marks.take_reduced() {
@@ -81,14 +83,15 @@ impl Subflow {
     }
 }
 
-/// Whether a SYN requests ECN (RFC 3168 section 6.1.1: both flags). As in Linux, not if its IP header has an ECN
-/// codepoint: a middlebox then changes it on all packets.
+/// Whether a SYN requests ECN (RFC 3168 section 6.1.1: both flags). As in Linux, a SYN with an ECN codepoint
+/// in its IP header does not count: a middlebox then sets the codepoint on all packets.
 pub(crate) fn asks(syn: &Segment) -> bool {
     syn.flags.bits() & ASKS == ASKS && syn.ecn == Codepoint::NotEct
 }
 
-/// Whether a SYN/ACK accepts ECN (RFC 3168 section 6.1.1: ECE alone, because some hosts reflect both flags). It may be
-/// ECN-capable (RFC 5562). A CE mark before any data means that the path marks every packet.
+/// Whether a SYN/ACK accepts ECN (RFC 3168 section 6.1.1: ECE alone, because some hosts reflect both flags).
+/// The SYN/ACK may be ECN-capable (RFC 5562). A CE mark before any data means that the path marks every
+/// packet.
 fn answers(answer: &Segment) -> bool {
     answer.flags.bits() & ASKS == Flags::ECE.bits() && answer.ecn != Codepoint::Ce
 }

@@ -83,7 +83,8 @@ impl Echo {
         self.received += u64::from(marked);
         let before = self.on;
         if self.precise {
-            // RFC 8257 section 3.2: each change is acknowledged at once, separately for both kinds of segments.
+            // RFC 8257 section 3.2: each change of the mark is acknowledged at once. Segments before and
+            // after the change get separate acknowledgements.
             if marked != before {
                 self.before = pending.then_some(next);
                 self.on = marked;
@@ -95,7 +96,7 @@ impl Echo {
             self.on = false;
         }
         self.on |= marked;
-        // The peer's window may be small now, so there is no delay, as in Linux.
+        // As in Linux, the acknowledgement is not delayed, because the peer's window may be small.
         reduced || self.on != before
     }
 }
@@ -107,7 +108,7 @@ pub(crate) struct EcnSender {
     on: bool,
     /// The next new data has CWR.
     reduced: bool,
-    /// An acknowledgement of new data had no ECE.
+    /// An acknowledgement of new data without ECE has arrived.
     pub(crate) clean: bool,
     /// Reductions at the smallest window before the first acknowledgement without ECE.
     pub(crate) in_vain: u8,

@@ -42,16 +42,16 @@ impl Subflow {
         }
     }
 
-    /// Whether a segment acknowledges this host's SYN, or also part of its data (RFC 7413 section 4.2.2). An off-path
-    /// host cannot know the number.
+    /// Whether a segment acknowledges this host's SYN, and possibly data in that SYN (RFC 7413 section
+    /// 4.2.2). An off-path host cannot know this acknowledgement number.
     pub(crate) fn is_answered_by(&self, segment: &Segment) -> bool {
         let sent = self.handshake.syn_data.len() as i32;
         segment.flags.ack()
             && (0..=sent).contains(&segment.acknowledgment.offset_from(self.handshake.iss + 1))
     }
 
-    /// Whether a SYN/ACK shows that the SYN of a simultaneous open (RFC 9293 section 3.5) was forged: it has another
-    /// sequence number, or acknowledges another SYN.
+    /// Whether a SYN/ACK shows that the SYN of a simultaneous open (RFC 9293 section 3.5) was forged: the
+    /// SYN/ACK has another sequence number, or acknowledges another SYN.
     pub(crate) fn contradicts_simultaneous_open(&self, segment: &Segment) -> bool {
         let answer = segment.flags.syn() && segment.flags.ack() && !segment.flags.rst();
         let matches = segment.sequence == self.handshake.irs && self.is_answered_by(segment);
@@ -96,7 +96,7 @@ impl Subflow {
         let cookie = cookie.map_or(0, |cookie| (head + cookie.len()).next_multiple_of(4));
         let capable = if multipath { CAPABLE_SPACE } else { 0 };
         if syn.options.timestamps.is_some() && COMMON_SPACE + cookie + capable > Options::SPACE {
-            // As in Linux, timestamps are the option to be dropped.
+            // If the options do not fit, timestamps are dropped, as in Linux.
             self.negotiated.timestamps.on = false;
         }
     }
@@ -108,7 +108,6 @@ const TIME_WAIT: Duration = Duration::from_secs(60);
 pub(crate) const LINGER: Duration = Duration::from_secs(60);
 
 impl Subflow {
-    /// Notes that a FIN was sent.
     pub(crate) fn fin_sent(&mut self) {
         self.state = match self.state {
             State::Established => State::FinWait1,
@@ -160,9 +159,9 @@ impl Subflow {
         }
     }
 
-    /// Whether a SYN may replace this subflow in TIME-WAIT (RFC 9293 section 3.10.7.4, RFC 6191): its timestamp or
-    /// sequence number is newer. Returns the initial sequence number of the new connection, which is above the old
-    /// ones.
+    /// Whether a SYN may replace this subflow in TIME-WAIT (RFC 9293 section 3.10.7.4, RFC 6191): the
+    /// timestamp or sequence number of the SYN is newer. Returns the initial sequence number of the new
+    /// connection, which is above all old ones; `None` if the SYN may not.
     pub(crate) fn may_be_replaced(&self, syn: &Segment) -> Option<u32> {
         let newer = match syn.options.timestamps.filter(|_| self.negotiated.timestamps.on) {
             Some(timestamps) if timestamps.value != self.negotiated.timestamps.recent => {

@@ -1,4 +1,5 @@
-//! The state of loss detection: RACK, the retransmission timeout, and the detection of spurious losses.
+//! The state of a subflow's loss detection: RACK, the retransmission timeout, and the detection of spurious
+//! losses. The sender asks it for segments to retransmit and for reductions to undo.
 //!
 //! Owns RACK's state and reordering window (RFC 8985 sections 5.2 and 6) and the RTO's backoff (RFC 6298). Spurious
 //! losses are detected by timestamps (Eifel, RFC 3522), by reports of duplicates (RFC 3708), and after a timeout by
@@ -14,7 +15,7 @@ use crate::subflow::receiver::Range;
 use crate::subflow::scoreboard::{Scoreboard, SentSegment};
 use crate::subflow::state::TimestampEcho;
 
-/// RFC 8985 section 6.2 step 4: recoveries for which an enlarged window is kept.
+/// RFC 8985 section 6.2 step 4: number of recoveries for which an enlarged reordering window is kept.
 const PERSIST: u32 = 16;
 
 #[derive(Debug, Default)]
@@ -25,7 +26,7 @@ pub(crate) struct Rack {
     rtt: Duration,
     /// RACK.fack: the highest offset acknowledged or reported.
     forward: u64,
-    /// RACK.fack before the present acknowledgement, whose blocks are processed before lower offsets.
+    /// RACK.fack before the present acknowledgement, whose SACK blocks are processed before lower offsets.
     forward_before: u64,
     pub(crate) reordering_seen: bool,
     multiplier: u32,
@@ -33,8 +34,8 @@ pub(crate) struct Rack {
     duplicate_round: Option<u64>,
 }
 
-/// Whether the acknowledgement of a retransmitted segment may refer to its original: by the timestamp, or because it is
-/// too early.
+/// Whether the acknowledgement of a retransmitted segment may refer to its original: by the timestamp, or
+/// because the acknowledgement is too early.
 #[inline(never)]
 fn answers_original(
     sent: &SentSegment,
@@ -79,7 +80,7 @@ impl Rack {
         self.rtt = rtt;
     }
 
-    /// Enlarges the window after a duplicate report (RFC 8985 section 6.2 step 4).
+    /// Enlarges the reordering window after a report of a duplicate (RFC 8985 section 6.2 step 4).
     pub(crate) fn on_duplicate_report(&mut self, una: u64, next: u64) {
         if self.duplicate_round.is_some_and(|round| una < round) {
             return;
@@ -89,7 +90,6 @@ impl Rack {
         self.persist = PERSIST;
     }
 
-    /// Notes the end of a recovery.
     pub(crate) fn on_recovered(&mut self) {
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
@@ -97,8 +97,8 @@ impl Rack {
         }
     }
 
-    /// Whether a segment that was sent after the first one in flight has arrived, although nothing above it was
-    /// reported: a retransmission.
+    /// Whether a segment that was sent after the first one in flight has arrived before that one. If nothing
+    /// above the first one was reported, the arrived segment was a retransmission.
     pub(crate) fn reordered(&self, first: Option<&SentSegment>) -> bool {
         first.is_some_and(|first| (first.first_sent_at, first.end()) < (self.sent_at, self.end))
     }
@@ -153,7 +153,6 @@ const RTO_AFTER_SYN_TIMEOUT: Duration = Duration::from_secs(3);
 /// RFC 6298 section 2.5 permits a maximum of 60 s or more. Linux has 120 s.
 const MAX_RTO: Duration = Duration::from_secs(120);
 
-/// The retransmission timeout of a subflow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RetransmissionTimeout {
     min: Duration,
@@ -215,7 +214,8 @@ impl RetransmissionTimeout {
     }
 }
 
-/// The maximum of retransmitted segments whose duplicates are awaited. Above it, the undo by duplicates is disabled.
+/// The maximum number of retransmitted segments whose duplicates are awaited. Above this number, the undo by
+/// duplicates is disabled.
 const MAX_REPEATED: usize = 1024;
 /// Segments of new data that F-RTO sends (RFC 5682 section 2.1 step 2b).
 const TRIAL_SEGMENTS: u8 = 2;
@@ -238,11 +238,12 @@ pub(crate) struct Before {
     pub(crate) ssthresh: u64,
     /// The time and the start of the first retransmission.
     repeated: Option<(Instant, u64)>,
-    /// Retransmitted segments by start: end, and the number of duplicates to be reported.
+    /// Retransmitted segments by start: the end, and the number of duplicates that the peer has yet to
+    /// report.
     waiting: BTreeMap<u64, (u64, u32)>,
-    /// The number of duplicates to be reported for all segments.
+    /// The sum of these numbers over all segments.
     missing: u32,
-    /// There are too many segments.
+    /// More than `MAX_REPEATED` segments were retransmitted.
     too_many: bool,
 }
 
@@ -280,7 +281,8 @@ impl Spurious {
         });
     }
 
-    /// Ends the episode as spurious. Returns the state before the reduction.
+    /// Declares the loss spurious. Returns the state before the reduction; `None` if no reduction may be
+    /// undone.
     pub(crate) fn undo_cwnd_reduction(&mut self) -> Option<Before> {
         let before = self.before.take()?;
         self.trial = Trial::None;
@@ -288,7 +290,7 @@ impl Spurious {
         Some(before)
     }
 
-    /// Ends the episode: the reduction stays.
+    /// Discards the state before the reduction: the reduction stays.
     pub(crate) fn forget(&mut self) {
         (self.before, self.trial) = (None, Trial::None);
     }
@@ -305,8 +307,9 @@ impl Spurious {
         self.trial = if starts { Trial::Repeated } else { Trial::None };
     }
 
-    /// Continues F-RTO after an acknowledgement that did not prove a spurious timeout. The flags tell whether it was a
-    /// duplicate, acknowledged new data, and acknowledged all data sent before the timeout.
+    /// Continues F-RTO after an acknowledgement that did not prove a spurious timeout. `duplicate`: the
+    /// acknowledgement was a duplicate. `advanced`: it acknowledged new data. `all`: it acknowledged all data
+    /// sent before the timeout.
     pub(crate) fn go_on(&mut self, duplicate: bool, advanced: bool, all: bool) {
         self.trial = match self.trial {
             // Steps 2a and 3a: a genuine loss.
@@ -322,12 +325,12 @@ impl Spurious {
         matches!(self.trial, Trial::NewData { .. })
     }
 
-    /// Whether some of this new data has yet to be sent.
+    /// Whether some of the new data of F-RTO has yet to be sent.
     pub(crate) fn wants_trial_data(&self) -> bool {
         matches!(self.trial, Trial::NewData { left } if left > 0)
     }
 
-    /// Ends F-RTO for lack of new data. Returns `false` if some was sent already.
+    /// Ends F-RTO for lack of new data. Returns `false` if F-RTO has already sent some.
     pub(crate) fn abandon_frto_trial(&mut self) -> bool {
         let is_unused = self.trial == Trial::NewData { left: TRIAL_SEGMENTS };
         if is_unused {
@@ -346,7 +349,7 @@ impl Spurious {
         }
     }
 
-    /// Whether F-RTO waits for data that was sent once.
+    /// Whether F-RTO runs: it waits for acknowledgements of data that was sent once.
     pub(crate) fn on_trial(&self) -> bool {
         self.trial != Trial::None
     }
@@ -367,7 +370,6 @@ impl Spurious {
         }
     }
 
-    /// Notes a transmission of new data.
     pub(crate) fn on_new_data(&mut self) {
         if let Trial::NewData { left } = &mut self.trial {
             *left = left.saturating_sub(1);
@@ -385,8 +387,8 @@ impl Spurious {
         before.missing == 0 && !before.waiting.is_empty() && !before.too_many
     }
 
-    /// Whether an acknowledgement up to `number` answers a segment from before the first retransmission. `echo` is the
-    /// send time by timestamp (RFC 3522 section 3.2).
+    /// Whether an acknowledgement up to `number` answers a segment from before the first retransmission.
+    /// `echo` is the send time of the answered segment by its timestamp (RFC 3522 section 3.2).
     pub(crate) fn answers_the_original(&self, number: u64, echo: Option<Instant>) -> bool {
         let before = self.before.as_ref().filter(|_| self.settings.undo);
         let Some((at, start)) = before.and_then(|before| before.repeated) else { return false };

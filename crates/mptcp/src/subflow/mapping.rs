@@ -1,7 +1,8 @@
-//! Received mappings: from subflow order to data order (RFC 8684 section 3.3.1).
+//! Received mappings: from subflow order to data order (RFC 8684 section 3.3.1). They place each subflow's
+//! payload in the stream of the connection.
 //!
-//! Owns the peer's mappings, and payload that waits for its checksum. Never reorders payload: it accepts it in subflow
-//! order and delivers it with data offsets.
+//! Owns the peer's mappings, and payload that waits for its checksum. Never reorders payload, which arrives
+//! in subflow order and is delivered with data offsets.
 
 use bytes::Bytes;
 use mptcp_wire::Checksum;
@@ -48,10 +49,11 @@ pub(crate) struct Mapper {
     alone: Option<ReceivedMapping>,
     /// Other mappings by subflow offset.
     mappings: Ordered<ReceivedMapping>,
-    /// The maximum of stored mappings. The mapping of the next data always has space.
+    /// The maximum number of stored mappings. The mapping of the next data always has space.
     most: usize,
     held: Unread,
-    /// The subflow and data offset from which all data is mapped one to one.
+    /// The subflow offset and data offset from which all data is mapped one to one; `None` while MPTCP is
+    /// used.
     infinite: Option<(u64, u64)>,
 }
 
@@ -97,7 +99,8 @@ impl Mapper {
         self.mappings = Ordered::default();
     }
 
-    /// The data offset of a subflow offset in the one-to-one mapping.
+    /// The data offset of a subflow offset in the one-to-one mapping; `None` without one, or before its
+    /// start.
     pub(crate) fn data_at(&self, offset: u64) -> Option<u64> {
         let (from, data) = self.infinite?;
         offset.checked_sub(from).map(|within| data + within)
@@ -166,7 +169,8 @@ impl Mapper {
         is_covered.then(|| alone.data + (start - alone.start))
     }
 
-    /// Maps the next payload. Errors: the fault, and the payload after it.
+    /// Maps the payload that starts at subflow offset `start`. Errors: the fault, and the payload not yet
+    /// processed.
     pub(crate) fn map(
         &mut self,
         mut start: u64,
@@ -250,8 +254,8 @@ impl Mapper {
         Ok(())
     }
 
-    /// Takes the payload that failed its checksum or waits for it. On a single subflow it is delivered (RFC 8684
-    /// section 3.7).
+    /// Takes the payload that waits for its checksum or failed it. A connection with a single subflow
+    /// delivers this payload (RFC 8684 section 3.7).
     pub(crate) fn take_held(&mut self) -> Vec<Bytes> {
         std::iter::from_fn(|| self.held.pop()).collect()
     }

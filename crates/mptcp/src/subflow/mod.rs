@@ -1,8 +1,8 @@
 //! A subflow: one TCP connection (RFC 9293) within an MPTCP connection.
 //!
-//! Owns the four-tuple, the TCP state, both halves of the stream, and the conversion between offsets and sequence
-//! numbers. Offsets count from the initial sequence numbers. Never handles data sequence numbers, and never chooses
-//! which data to send: both belong to the connection.
+//! Owns the four-tuple, the TCP state, both halves of the stream, and the conversion between offsets and
+//! sequence numbers. Offsets count from the initial sequence numbers. Never handles data sequence numbers,
+//! and never chooses which data to send: the connection does both.
 
 pub(crate) mod acceptance;
 pub(crate) mod backlog;
@@ -133,8 +133,8 @@ impl Subflow {
             .max(16)
     }
 
-    /// The offset of a sequence number of the peer: the one nearest to the next expected offset. `None` if it is
-    /// negative.
+    /// The offset of a sequence number of the peer: of all possible offsets, the nearest to the next expected
+    /// one. `None` if that offset is negative.
     #[inline]
     pub(crate) fn receive_offset(&self, sequence: Seq) -> Option<u64> {
         let near = self.receiver.next();
@@ -146,7 +146,7 @@ impl Subflow {
         near.checked_add_signed(i64::from(distance))
     }
 
-    /// The offset of an acknowledgement number. `None` if it is negative.
+    /// The offset of an acknowledgement number. `None` if the offset is negative.
     pub(crate) fn send_offset(&self, acknowledgment: Seq) -> Option<u64> {
         let near = self.sender.board.una;
         let distance = acknowledgment.offset_from(self.handshake.iss + near as u32);
@@ -190,7 +190,7 @@ impl Subflow {
         !matches!(self.state, State::SynSent | State::SynReceived | State::Closed)
     }
 
-    /// Whether the subflow is a join from the peer that has not proved the keys.
+    /// Whether the subflow is a join whose sender has not yet proved that it knows the keys.
     pub(crate) fn is_half_open_join(&self) -> bool {
         self.state == State::SynReceived && self.handshake.origin != Origin::Initial
     }
@@ -212,8 +212,8 @@ impl Subflow {
         (self.receive_offset(segment.sequence), self.send_offset(segment.acknowledgment))
     }
 
-    /// Whether a window update is newer than the last one (RFC 9293 section 3.10.7.4, SND.WL1 and SND.WL2). `start` and
-    /// `ack` are offsets of its segment.
+    /// Whether a window update is newer than the last one (RFC 9293 section 3.10.7.4, SND.WL1 and SND.WL2).
+    /// `start` and `ack` are offsets of the segment with the update.
     pub(crate) fn is_window_update(&mut self, start: u64, ack: u64) -> bool {
         let (last_start, last_ack) = self.window.from;
         // As in Linux, a higher acknowledgement is enough, even with an old sequence number: a peer that only repeats
@@ -232,8 +232,8 @@ impl Subflow {
         self.receiver.note_push(segment.flags.contains(Flags::PSH), segment.payload.len() as u64);
     }
 
-    /// The window that Linux would store for a segment with `window` (net/ipv4/tcp_input.c, `tcp_may_update_window`). A
-    /// repeated acknowledgement only widens the window, or closes it.
+    /// The window that Linux would store for a segment with a window of `window` bytes (net/ipv4/tcp_input.c,
+    /// `tcp_may_update_window`). A repeated acknowledgement only widens the window, or closes it.
     pub(crate) fn update_snd_wnd(&mut self, start: u64, ack: u64, window: u64) -> u64 {
         let (last_start, last_ack) = self.window.from;
         let wider = start == last_start && (window > self.window.kept || window == 0);
@@ -274,12 +274,11 @@ impl Subflow {
             .then(|| Timestamps { value: self.clock_at(now), echo: self.negotiated.timestamps.recent })
     }
 
-    /// The timestamp value now.
     pub(crate) fn clock_at(&self, now: Instant) -> u32 {
         timestamp_clock(now, self.negotiated.timestamps.offset)
     }
 
-    /// The send time of the segment whose timestamp is echoed.
+    /// The send time of the segment whose timestamp is echoed; `None` without timestamps.
     pub(crate) fn echo_time(&self, segment: &Segment, now: Instant) -> Option<Instant> {
         self.echo_on(segment)?.sent_at(now)
     }
@@ -365,7 +364,7 @@ impl Subflow {
         &mut self.backlog
     }
 
-    /// The number of small segments in flight among the last two.
+    /// The number of small segments among the last two in flight.
     pub(crate) fn small_in_flight(&self) -> usize {
         self.sender.board.small_in_flight()
     }
@@ -386,7 +385,7 @@ impl Subflow {
         &mut self.mapper
     }
 
-    /// The rest of the window that was advertised last on this subflow, bytes.
+    /// The unused rest of the window that was advertised last on this subflow, bytes.
     pub(crate) fn advertised_window(&self) -> u64 {
         let since = self.receiver.next().saturating_sub(self.window.last_ack_sent);
         self.window.advertised.saturating_sub(since)

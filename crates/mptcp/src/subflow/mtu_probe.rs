@@ -1,4 +1,5 @@
-//! The state of a path MTU probe (RFC 4821 section 7).
+//! The state of a path MTU probe (RFC 4821 section 7): a data segment larger than any that has arrived, sent
+//! to find the largest size.
 //!
 //! Owns the value only: the sender sets it, and the connection acts on it.
 
@@ -17,7 +18,7 @@ pub(crate) enum MtuProbe {
 }
 
 impl MtuProbe {
-    /// Cancels the probe if the segment at offset `start`, which is retransmitted, contains it.
+    /// Cancels the probe if it is the segment at offset `start`, which is retransmitted.
     #[cold]
     pub(crate) fn on_retransmitted(&mut self, start: u64) {
         if matches!(self, Self::Sent { start: of, .. } if *of == start) {

@@ -1,4 +1,5 @@
-//! The path MTU of a subflow (RFC 1191, RFC 8201, RFC 4821).
+//! The path MTU of a subflow (RFC 1191, RFC 8201, RFC 4821). It limits the segment size, because larger
+//! segments would be lost.
 //!
 //! Owns the present limit, unconfirmed ICMP reports, and the search for a larger size. Sizes have the unit of the MSS
 //! option: payload with TCP options. Never sends a probe or splits a segment: the connection does.
@@ -17,8 +18,9 @@ const BASE: u16 = 1024;
 const FLOOR: u16 = 88;
 /// The resolution of the search, bytes: Linux's `tcp_probe_threshold`.
 const CLOSE: u16 = 8;
-/// Reports that reduce the segment size at once, until the next search: about the number of [`PLATEAUS`]. Each causes
-/// the retransmission of a flight. RFC 5927 section 7.2 lets further reports wait for a timeout.
+/// The number of reports that reduce the segment size at once, until the next search: about the number of
+/// [`PLATEAUS`]. Each causes the retransmission of a flight. RFC 5927 section 7.2 lets further reports wait
+/// for a timeout.
 const MAX_BELIEVED: u8 = 8;
 /// The interval at which a larger path MTU is tried (RFC 1191 section 6.3, RFC 8899 section 5.1.1).
 const AGAIN: Duration = Duration::from_secs(600);
@@ -38,7 +40,7 @@ pub(crate) enum TooBig {
 pub(crate) struct PathMtu {
     /// The maximum segment size; `u16::MAX` if only the MSS limits it.
     limit: u16,
-    /// The size of an unconfirmed report, and the offset of its segment.
+    /// The size stated by an unconfirmed report, and the offset of the reported segment.
     claimed: Option<(u16, u64)>,
     /// The upper end of the search. `None` without a search.
     high: Option<u16>,
@@ -87,7 +89,7 @@ impl PathMtu {
         (self.limit, self.high, self.known) = (BASE.min(full), Some(full), true);
     }
 
-    /// Processes an ICMP report. Segments of `proven` bytes have arrived.
+    /// Processes an ICMP report. Segments of up to `proven` bytes have arrived.
     pub(crate) fn on_too_big(&mut self, now: Instant, report: TooBigReport, proven: u16) -> TooBig {
         let TooBigReport { size, offset, sent_at, mtu, headers } = report;
         let packet = u32::from(size) + headers;
@@ -163,13 +165,11 @@ impl PathMtu {
         Some(self.limit + (high - self.limit).div_ceil(2))
     }
 
-    /// Processes the arrival of a probe of this size.
     pub(crate) fn on_probe_arrived(&mut self, now: Instant, size: u16) {
         self.limit = self.limit.max(size);
         self.rest(now);
     }
 
-    /// Processes the loss of a probe of this size.
     pub(crate) fn on_probe_lost(&mut self, now: Instant, size: u16) {
         self.high = self.high.map(|high| high.min(size - 1));
         self.rest(now);
@@ -181,8 +181,8 @@ impl PathMtu {
         }
     }
 
-    /// Tries a larger size, up to `full`, if it is time: by a search, or at once without one. Returns whether segments
-    /// become larger.
+    /// Tries a larger size, up to `full`, once the interval has passed: step by step if a search exists,
+    /// otherwise at once. Returns whether segments become larger.
     pub(crate) fn raise(&mut self, now: Instant, full: u16) -> bool {
         if now < self.again_at {
             return false;

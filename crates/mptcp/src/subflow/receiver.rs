@@ -1,4 +1,5 @@
-//! The receiver of a subflow: reordering, duplicates, SACK blocks, and the time of acknowledgements.
+//! The receiving half of a subflow: it orders payload, detects duplicates, and decides when to acknowledge
+//! with which SACK blocks.
 //!
 //! Owns the subflow's out-of-order queue. Offsets count from the peer's initial sequence number: 0 is the SYN, 1 the
 //! first byte. Never handles data sequence numbers.
@@ -11,7 +12,7 @@ use crate::memory::{Inserted, Reassembly, most_pieces};
 
 /// The maximum delay of an acknowledgement: Linux's minimum (RFC 9293 section 3.8.6.3 permits 500 ms).
 pub(crate) const DELAYED_ACK: Duration = Duration::from_millis(40);
-/// Segments that are acknowledged without delay at the start, so as not to slow down slow start.
+/// Segments that are acknowledged without delay at the start, so that slow start is not delayed.
 const QUICK_ACKS: u32 = 16;
 
 /// The maximum distance from received data at which a segment's options are processed, bytes. An off-path host hits
@@ -25,7 +26,7 @@ const REFUSED_FOR: Duration = Duration::from_secs(1);
 /// Refusals of a subflow's next payload without progress of the stream.
 #[derive(Clone, Copy, Debug)]
 struct Refusals {
-    /// The offset that the stream waits for.
+    /// The data offset that the stream waits for.
     stuck_at: u64,
     since: Instant,
     count: u32,
@@ -76,7 +77,8 @@ pub(crate) struct Receiver {
     quick: u32,
     ack_now: bool,
     delay: bool,
-    /// More than one full segment causes an acknowledgement, as in Linux. Otherwise two do (RFC 9293 section 3.8.6.3).
+    /// More than one full segment causes an acknowledgement, as in Linux. Otherwise two full segments do (RFC
+    /// 9293 section 3.8.6.3).
     eager: bool,
     deadline: Instant,
     answers: Answers,
@@ -165,7 +167,7 @@ impl Receiver {
         self.fin.is_some()
     }
 
-    /// Whether payload at `start` is next and no data waits.
+    /// Whether payload at `start` is next and no data waits out of order.
     #[inline]
     pub(crate) fn takes_at_once(&self, start: u64) -> bool {
         start == self.next && self.queue.is_empty() && self.fin.is_none()
@@ -200,7 +202,7 @@ impl Receiver {
             return Arrival::Refused;
         }
         if self.fin.is_some_and(|fin| end > fin) {
-            // Data beyond the FIN shows that it was not the end.
+            // Data beyond the FIN shows that the FIN was not the end.
             self.forget_fin();
         }
         if start > self.next {
@@ -271,7 +273,7 @@ impl Receiver {
         let end = start + payload.len() as u64;
         let inserted = self.queue.insert(start, payload);
         if inserted == Inserted::Refused {
-            // Not reported, so the peer retransmits it.
+            // No SACK block reports this payload, so the peer retransmits it.
             return Arrival::Refused;
         }
         if self.is_near(start) {
@@ -345,7 +347,7 @@ impl Receiver {
         self.ack_now = true;
     }
 
-    /// Requests an acknowledgement within the delay of a delayed one.
+    /// Requests an acknowledgement within the time of a delayed one.
     pub(crate) fn acknowledge_soon(&mut self, now: Instant) {
         self.deadline = self.deadline.min(now + DELAYED_ACK);
     }

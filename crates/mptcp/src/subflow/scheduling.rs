@@ -1,6 +1,7 @@
 //! The state of a subflow for the scheduler, reinjection and pacing.
 //!
-//! Owns the data only. Never interprets it: the connection does.
+//! It is stored per subflow, so that a new subflow in a reused slot starts with default values. Never
+//! interprets the data: the connection does.
 
 use mptcp_clock::Instant;
 
@@ -32,7 +33,7 @@ pub(crate) struct StaleState {
 /// The scheduling state of a subflow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SchedulingState {
-    /// Reinjection of its outstanding data was requested.
+    /// Reinjection of the subflow's outstanding data was requested.
     pub(crate) reinjected: bool,
     /// A recent join from this host, for whose data the peer may not be ready: see [`crate::JOIN_PROBATION`].
     pub(crate) probation: Option<Probation>,
@@ -46,7 +47,8 @@ pub(crate) struct SchedulingState {
     pub(crate) blocked_until: Instant,
     /// The earliest time at which the limit of the congestion window (M4) applies again.
     pub(crate) next_cwnd_cap: Instant,
-    /// The time of the last penalty (M2) of this subflow, or of another subflow on its behalf: see `PenaltyRule`.
+    /// The time of the last penalisation (M2) of this subflow, or of another one on behalf of this subflow:
+    /// see `PenaltyRule`.
     pub(crate) last_penalty: Option<Instant>,
     /// The stale state, as in Linux.
     pub(crate) stale_state: StaleState,

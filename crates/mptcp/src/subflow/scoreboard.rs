@@ -1,7 +1,8 @@
-//! The scoreboard of a subflow (RFC 6675): segments sent and not yet acknowledged.
+//! The scoreboard of a subflow (RFC 6675): the segments that were sent and are not yet acknowledged.
 //!
-//! Owns the segments in flight, their counters, and indices by offset, report, loss and retransmission time. No
-//! operation visits the whole flight, except after a timeout. Never decides that a segment is lost.
+//! The sender reads here the bytes in flight and the next segment to retransmit. Owns the segments, their
+//! counters, and indices by offset, SACK report, loss and retransmission time. No operation visits the
+//! whole flight, except after a timeout or an undone loss. The sender decides that a segment is lost.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -12,7 +13,7 @@ use crate::subflow::delivery_rate::Rates;
 
 /// The capacity that an idle subflow keeps, in segments.
 const MAX_IDLE_CAPACITY: usize = 4096;
-/// The maximum of segments that [`Scoreboard::gap_before`] visits.
+/// The maximum number of segments that [`Scoreboard::gap_before`] visits.
 const NEAR: usize = 64;
 
 #[derive(Debug, Default)]
@@ -22,10 +23,11 @@ pub(crate) struct Scoreboard {
     pub una: u64,
     /// The next offset to send.
     pub next: u64,
+    /// Bytes reported by SACK, bytes marked lost, and bytes whose retransmission is in flight.
     pub sacked: u64,
     pub lost: u64,
     pub retransmitted: u64,
-    /// Bytes marked lost so far, counting each time, and the start of the last segment marked.
+    /// Bytes marked lost so far, with repeated marks, and the start of the segment that was marked last.
     pub marked: u64,
     pub last_marked: u64,
     /// Disjoint ranges of segments with a SACK, by start.
@@ -36,7 +38,7 @@ pub(crate) struct Scoreboard {
     again: BTreeSet<(Instant, u64)>,
     /// Every segment below this offset was reported, retransmitted or marked lost.
     pub settled: u64,
-    /// The records of transmissions, if the controller uses rate samples.
+    /// The records of transmissions; `None` if the congestion controller uses no rate samples.
     pub rates: Option<Box<Rates>>,
     /// The ends of the last two segments smaller than the MSS, the latest first.
     small_ends: [u64; 2],
@@ -59,8 +61,8 @@ impl Scoreboard {
         self.queue.get(at).filter(|sent| sent.start < end)
     }
 
-    /// The last lost segment before the offset `end`, even if retransmitted: later data waits for it. Visits at most
-    /// [`NEAR`] segments.
+    /// The last lost segment before the offset `end`, even if it was retransmitted: later data waits for it.
+    /// `None` if there is none among the [`NEAR`] segments visited.
     pub(crate) fn gap_before(&self, end: u64) -> Option<&SentSegment> {
         if self.lost == 0 && self.retransmitted == 0 {
             return None;
@@ -88,7 +90,7 @@ impl Scoreboard {
         self.queue.push_back(sent);
     }
 
-    /// Removes the first segment if `ack` covers it, after `look` was called with it. Returns whether it did.
+    /// Removes the first segment if `ack` covers it, after `look` was called with it. Returns whether it was.
     #[inline]
     pub(crate) fn take_acknowledged(&mut self, ack: u64, mut look: impl FnMut(&SentSegment)) -> bool {
         let Some(sent) = self.queue.front().filter(|sent| sent.end() <= ack) else { return false };
@@ -118,7 +120,7 @@ impl Scoreboard {
         }
     }
 
-    /// Removes reports below `una`.
+    /// Removes the SACK ranges below `una`.
     pub(crate) fn trim_ranges(&mut self) {
         if self.queue.is_empty() {
             self.queue.shrink_to(MAX_IDLE_CAPACITY);
@@ -231,8 +233,8 @@ impl Scoreboard {
         low
     }
 
-    /// Marks all segments lost that end at `to` or before, and were sent once and not reported. Returns whether there
-    /// are any.
+    /// Marks segments lost that end at or before `to`, were sent only once and were not reported. Returns
+    /// whether any segment was marked.
     pub(crate) fn settle(&mut self, to: u64) -> bool {
         let mut any_lost = false;
         if to <= self.settled {
@@ -311,7 +313,7 @@ impl Scoreboard {
         }
     }
 
-    /// Marks all segments without SACK lost after a timeout.
+    /// Marks all segments that no SACK block reported as lost, after a timeout.
     pub(crate) fn mark_all_lost(&mut self) {
         for at in 0..self.queue.len() {
             self.mark_lost(at);
@@ -319,15 +321,15 @@ impl Scoreboard {
         self.settled = self.next;
     }
 
-    /// Marks segments lost by `lose`, without a report to the controller.
+    /// Calls `lose`, which marks segments lost, without reporting these losses to the congestion controller.
     pub(crate) fn without_rates(&mut self, lose: impl FnOnce(&mut Self)) {
         let rates = self.rates.take();
         lose(self);
         self.rates = rates;
     }
 
-    /// Returns lost segments to flight after a spurious loss. A segment that was retransmitted and marked lost again
-    /// keeps its last transmission: RACK finds it by time, while `settle` skips it.
+    /// Removes loss marks after a spurious loss. If the retransmission of a segment was marked lost too, only
+    /// that second mark is removed. RACK can detect the loss again by time; `settle` would skip the segment.
     pub(crate) fn undo_loss_marks(&mut self) {
         for sent in self.queue.iter_mut().filter(|sent| sent.lost) {
             if sent.ever_retransmitted && !sent.retransmitted {
@@ -417,7 +419,7 @@ impl Scoreboard {
         }
     }
 
-    /// The start of the range above which at least `bytes` were reported.
+    /// The start of the highest SACK range down to which at least `bytes` were reported. `None` for fewer.
     pub(crate) fn reported_above(&self, bytes: u64) -> Option<u64> {
         let mut above = 0;
         let mut ranges = self.ranges.iter().rev();
@@ -455,7 +457,7 @@ impl Scoreboard {
     }
 }
 
-/// The mapping that a segment is part of: its first subflow and data offset, and its payload.
+/// A mapping of which a segment carries a part: subflow and data offset of the first byte, and the payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OriginalMapping {
     pub start: u64,
@@ -471,9 +473,10 @@ pub(crate) struct SentSegment {
     /// The data offset of the first byte.
     pub data: u64,
     pub payload: Bytes,
-    /// The mapping under which the data was first sent, if the segment is part of it. Each part carries this mapping,
-    /// because a different one is invalid while the first is valid (RFC 8684 section 3.3.1).
+    /// The mapping with which the data was first sent, if the segment is a part of it; otherwise `None`. Each
+    /// part repeats this mapping: a different one would be invalid (RFC 8684 section 3.3.1).
     pub whole: Option<Box<OriginalMapping>>,
+    /// The time of the last transmission.
     pub sent_at: Instant,
     pub first_sent_at: Instant,
     /// The segment has a FIN after its payload.
@@ -482,7 +485,7 @@ pub(crate) struct SentSegment {
     pub lost: bool,
     /// A retransmission is in flight.
     pub retransmitted: bool,
-    /// The segment was retransmitted at least once, so that it gives no RTT sample (Karn).
+    /// The segment was retransmitted at least once, so it gives no RTT sample (Karn's algorithm).
     pub ever_retransmitted: bool,
 }
 
@@ -495,7 +498,7 @@ impl SentSegment {
         self.start + self.length()
     }
 
-    /// Stores the mapping before a part is cut off.
+    /// Stores the complete mapping before a part is cut off the segment.
     pub(crate) fn keep_original_mapping(&mut self) {
         let Self { start, data, payload, .. } = self;
         let whole = || Box::new(OriginalMapping { start: *start, data: *data, payload: payload.clone() });

@@ -1,9 +1,9 @@
 //! The types of a subflow's state: TCP state, handshake, negotiated options, timestamps, peer window, statistics, slow
 //! timers.
 //!
-//! Owns the data, without the transitions, which are methods of `Subflow`. Slow timers are those that rarely change:
-//! handshake, keepalive, probes of a failed path. During probation, a newly joined subflow carries data only if no
-//! other can (see [`crate::JOIN_PROBATION`]). Never acts on an expired timer.
+//! `Subflow` consists of these types, and its methods change them. Slow timers are those that rarely change:
+//! handshake, keepalive, probes of a failed path. During probation, a newly joined subflow carries data only
+//! if no other subflow can (see [`crate::JOIN_PROBATION`]). Never acts on an expired timer.
 
 use std::net::SocketAddr;
 
@@ -39,9 +39,9 @@ pub enum State {
     FinWait2,
     /// The peer's FIN was received.
     CloseWait,
-    /// Both FINs were sent, and that of this host is not acknowledged.
+    /// Both hosts sent a FIN, and the FIN of this host is not acknowledged.
     Closing,
-    /// A FIN was sent after the peer's.
+    /// A FIN was sent after the peer's FIN.
     LastAck,
     /// Both FINs are acknowledged.
     TimeWait,
@@ -121,18 +121,18 @@ impl SubflowStats {
     }
 }
 
-/// The condition that ends the probation of a newly joined subflow.
+/// The two phases of the probation of a newly joined subflow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Probation {
-    /// A time.
+    /// Until this time; then [`Self::Acknowledged`] follows.
     Until(Instant),
-    /// An acknowledgement beyond this data offset: of data that was first sent after the time of `Until`.
+    /// Until an acknowledgement passes this data offset, at which new data began when `Until` ended.
     Acknowledged(u64),
 }
 
-/// The MSS of a peer without the option, by IP version (RFC 9293 section 3.7.1, MUST-15).
+/// The MSS of an IPv4 peer that sends no MSS option (RFC 9293 section 3.7.1, MUST-15).
 pub(crate) const DEFAULT_MSS: u16 = 536;
-
+/// The same for an IPv6 peer.
 pub(crate) const DEFAULT_MSS_6: u16 = 1220;
 
 /// The interface and the addresses of a subflow.
@@ -263,7 +263,7 @@ pub(crate) struct PeerWindow {
     pub(crate) heard: u64,
     /// Sequence number and acknowledgement of the last window update: SND.WL1 and SND.WL2.
     pub(crate) from: (u64, u64),
-    /// SND.WND, if each subflow has its own window.
+    /// SND.WND, if each subflow has its own window instead of the connection's.
     pub(crate) kept: u64,
     /// The highest acknowledgement sent.
     pub(crate) last_ack_sent: u64,
@@ -276,14 +276,14 @@ pub(crate) struct PeerWindow {
 pub(crate) struct Record {
     pub(crate) stats: SubflowStats,
     pub(crate) closed_by: Option<SubflowCloseReason>,
-    /// The last ICMP error for its segments.
+    /// The last ICMP error for a segment of the subflow; `None` without an error.
     pub(crate) icmp: Option<IcmpError>,
-    /// The time of its first SYN.
+    /// The time of the subflow's first SYN.
     pub(crate) opened_at: Instant,
     pub(crate) closed_at: Option<Instant>,
     /// The identifier, assigned with the slot.
     pub(crate) id: SubflowId,
-    /// The endpoint was notified of the end.
+    /// The endpoint was notified that the subflow has ended.
     pub(crate) close_notified: bool,
 }
 
@@ -337,7 +337,7 @@ pub(crate) struct Liveness {
     pub(crate) slow_timers: SlowTimers,
     /// Keepalive probes since the last segment from the peer.
     pub(crate) kept: u32,
-    /// The maximum time that data may stay unacknowledged.
+    /// The maximum time that data may stay unacknowledged; `None` is unlimited.
     pub(crate) user_timeout: Option<Duration>,
 }
 
@@ -403,10 +403,11 @@ impl SlowTimers {
 
 /// The limit of challenge acknowledgements (RFC 5961 section 7). Linux permits one per 500 ms.
 const CHALLENGES: RateLimiter = RateLimiter::new(1, Duration::from_millis(500));
-/// The limit of answers to repeated data and to probes. A correct peer that retransmits a window needs several.
+/// The limit of answers to repeated data and to probes. A correct peer that retransmits a window needs
+/// several answers.
 const REPETITIONS: RateLimiter = RateLimiter::new(64, Duration::from_millis(5));
 
-/// The state of both limits.
+/// The state of the limits of challenge acknowledgements and of answers to repeated data.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReplyLimits {
     pub(crate) challenges: RateLimiter,

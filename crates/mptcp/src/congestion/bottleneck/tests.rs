@@ -1,4 +1,4 @@
-//! Evidence for separate bottlenecks, and its lifetime.
+//! Tests of bottleneck detection: the delays and losses that separate two paths, and when this evidence ends.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn rounds(bottlenecks: &mut Bottlenecks, from: u64, number: u64, delays: &[u64])
 }
 
 fn separate(bottlenecks: &Bottlenecks) -> bool {
-    assert_eq!(bottlenecks.separate_from(0) >> 1 & 1, bottlenecks.separate_from(1) & 1, "of both or of none");
+    assert_eq!(bottlenecks.separate_from(0) >> 1 & 1, bottlenecks.separate_from(1) & 1, "symmetric");
     bottlenecks.separate_from(0) != 0
 }
 
@@ -53,7 +53,7 @@ fn different_delays_for_six_rounds_separate_two_paths() {
     assert_eq!(until_apart([10, 40]), Some(7));
     assert_eq!(until_apart([40, 10]), Some(7));
     assert_eq!(until_apart([0, 1]), Some(7), "more than half a millisecond");
-    assert_eq!(until_apart([20, 40]), None, "as much as half is alike");
+    assert_eq!(until_apart([20, 40]), None, "a ratio of 0.5 counts as one queue");
     assert_eq!(until_apart([30, 30]), None);
 }
 
@@ -139,8 +139,8 @@ fn losses_on_one_path_only_separate_the_paths() {
     // Four losses in half of the segments predict eight.
     assert!(dissimilar([4, 0], [1000, 2000]));
     assert!(dissimilar([0, 4], [2000, 1000]));
-    assert!(!dissimilar([3, 0], [1000, 9000]), "three are no rate");
-    assert!(!dissimilar([4, 0], [1000, 1900]), "7.6 would be expected, which may be chance");
+    assert!(!dissimilar([3, 0], [1000, 9000]), "three losses give no rate");
+    assert!(!dissimilar([4, 0], [1000, 1900]), "7.6 losses expected, below 8");
     assert!(dissimilar([8, 1], [1000, 1000]));
     assert!(!dissimilar([8, 2], [1000, 1000]));
     assert!(!dissimilar([8, 8], [1000, 1000]));
@@ -157,7 +157,7 @@ fn segment_and_event_counts_are_halved_together() {
     assert_eq!((bottlenecks.queues[0].segments, bottlenecks.queues[0].events), (25_001.0, 4.0));
 }
 
-/// RFC 7661: an unused window gives no evidence; after four RTTs, but at least one second.
+/// RFC 7661: a window that was not full for four RTTs, but at least one second, counts as unused.
 #[test]
 fn window_not_full_for_four_rtts_is_unused() {
     for (delay, until) in [(10, 1000), (380, 1600)] {
@@ -172,9 +172,9 @@ fn window_not_full_for_four_rtts_is_unused() {
         assert_eq!(
             (bottlenecks.separate_from(0), bottlenecks.separate_from(1)),
             (2, 0),
-            "it is not apart from itself"
+            "a path is not separate from itself"
         );
-        // Until the window is full again.
+        // The path counts as used when its window is full again.
         full(&mut bottlenecks, 1, 10_002 + until);
         assert_eq!(bottlenecks.separate_from(0), 0);
         // An ended path is ignored.

@@ -1,5 +1,5 @@
 //! BALIA, the balanced linked adaptation algorithm (Peng, Walid, Hwang, Low 2016;
-//! draft-walid-mptcp-congestion-control).
+//! draft-walid-mptcp-congestion-control). Couples the windows of all paths.
 //!
 //! Owns no state of its own.
 

@@ -15,8 +15,8 @@ use crate::path::PerPath;
 
 /// 2 / ln 2: the minimum gain that doubles the rate in each round (draft section 4.2.1).
 const HIGH_GAIN: f64 = 2.885;
-/// Window in units of the bandwidth-delay product; two, so that delayed acknowledgements do not stall the
-/// flow.
+/// Window in units of the bandwidth-delay product. The value of two prevents delayed acknowledgements from
+/// stalling the flow.
 const WINDOW_GAIN: f64 = 2.0;
 /// Pacing gains of PROBE_BW, one per minimum RTT (draft section 4.2.3).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
@@ -52,7 +52,7 @@ struct PathMemory {
     min_rtt: Option<Duration>,
     min_rtt_at: Instant,
     rounds: u64,
-    /// Delivered bytes at the start of the round. The round ends when data arrives that was sent later.
+    /// Delivered bytes at the start of the round. The round ends when data that was sent later arrives.
     round_end: u64,
     round_start: bool,
     /// Maximum rate when it last grew, and the rounds since then.
@@ -62,7 +62,8 @@ struct PathMemory {
     /// Index in [`CYCLE`], and the start time of that phase.
     phase: usize,
     phase_at: Instant,
-    /// Earliest end of PROBE_RTT, set once the window is small, and whether a round has passed since.
+    /// Earliest end of PROBE_RTT, set once at most four segments are in flight, and whether a round has
+    /// passed since.
     probe_ends: Option<Instant>,
     probe_round: bool,
     /// Window to restore after recovery and PROBE_RTT.
@@ -72,6 +73,7 @@ struct PathMemory {
     packet_conservation: bool,
     /// Whether the flow restarts after an idle time.
     idle_restart: bool,
+    /// Whether the initial pacing rate comes from a measured RTT.
     measured: bool,
 }
 
@@ -128,7 +130,7 @@ impl PathMemory {
         let min_rtt_passed = self.min_rtt.is_none_or(|min_rtt| sample.now.since(self.phase_at) > min_rtt);
         let gain = CYCLE[self.phase];
         if gain > 1.0 {
-            // Until enough is in flight for the gain, or something is lost.
+            // Lasts until the data in flight matches the gain, or something is lost.
             min_rtt_passed && (sample.newly_lost > 0 || sample.in_flight_before >= self.inflight(state, gain))
         } else if gain < 1.0 {
             min_rtt_passed || sample.in_flight_before <= self.inflight(state, 1.0)

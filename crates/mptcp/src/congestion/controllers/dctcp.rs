@@ -17,7 +17,7 @@ struct PathMemory {
     /// Bytes delivered in the observation window; `marked` of them had a mark.
     acked: u64,
     marked: u64,
-    /// DCTCP.WindowEnd, an offset.
+    /// DCTCP.WindowEnd, an offset in the subflow's stream.
     end: u64,
 }
 

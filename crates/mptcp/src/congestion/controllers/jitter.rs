@@ -1,4 +1,4 @@
-//! Pseudo-random numbers for controllers, which desynchronise flows.
+//! Pseudo-random numbers with which BBR and BBRv3 desynchronise flows.
 //!
 //! Owns one generator, without a seed: the time of each call is its input. Flows differ because their
 //! acknowledgements arrive at different nanoseconds, and a simulation repeats exactly.

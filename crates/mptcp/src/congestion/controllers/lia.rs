@@ -1,5 +1,5 @@
-//! LIA, the linked increases algorithm (RFC 6356): the total takes at most the rate of one TCP on the best
-//! path.
+//! LIA, the linked increases algorithm (RFC 6356): in a shared bottleneck, all subflows together take at most
+//! the rate of one TCP on the best path.
 //!
 //! Owns no state of its own.
 

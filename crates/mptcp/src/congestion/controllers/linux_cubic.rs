@@ -1,8 +1,8 @@
 //! CUBIC with the integer arithmetic of Linux (net/ipv4/tcp_cubic.c, 6.18), uncoupled.
 //!
 //! Like the kernel, this controller counts windows in whole segments and time in ticks. It updates the curve
-//! only a few times per RTT. [`super::Cubic`] implements RFC 9438, so a comparison measures the effect of Linux's
-//! arithmetic. Never implements HyStart: see [`super::SlowStart`].
+//! only a few times per RTT. [`crate::congestion::Cubic`] implements RFC 9438. Comparing the two shows the
+//! effect of Linux's arithmetic. Never implements HyStart: see [`crate::congestion::SlowStart`].
 
 use mptcp_clock::{Duration, Instant};
 
@@ -18,7 +18,7 @@ const CUBE_SCALE: u64 = 41 * 10;
 const SHIFT: u32 = 10;
 /// Bits by which the cube of such a time, multiplied by C, must be shifted.
 const CUBE_SHIFT: u32 = 10 + 3 * SHIFT;
-/// `beta_scale`: Reno's window grows by one segment per (window * this / 8) acknowledged segments.
+/// `beta_scale`: Reno's window grows by one segment per (window * `RENO_SCALE` / 8) acknowledged segments.
 const RENO_SCALE: u64 = 8 * (BETA_SCALE + BETA) / 3 / (BETA_SCALE - BETA);
 /// Maximum of `every` before the first loss.
 const MAX_BEFORE_LOSS: u64 = 20;
@@ -124,7 +124,7 @@ impl PathMemory {
             self.k = cube_root((1_u64 << CUBE_SHIFT) / CUBE_SCALE * (self.origin - cwnd).min(1 << 31));
             tick
         });
-        // One RTT ahead; a partial tick counts as one, because `usecs_to_jiffies` rounds up.
+        // One RTT ahead; a partial tick counts as a whole tick, because `usecs_to_jiffies` rounds up.
         let ahead = self.min_rtt.map_or(0, |min_rtt| ticks_begun(min_rtt, hertz));
         let time = (tick.saturating_sub(epoch) + ahead).saturating_mul(1 << SHIFT) / hertz;
         let offset = u128::from(time.abs_diff(self.k).min(1 << 24));

@@ -1,7 +1,8 @@
 //! OLIA, the opportunistic linked increases algorithm (Khalili, Gast, Popovic, Upadhyay, Le Boudec, CoNEXT
 //! 2012).
 //!
-//! Owns the bytes between losses of each path. Never reacts to delay.
+//! Couples the windows of all paths, and shifts window to the best paths. Owns the acknowledged bytes between
+//! the losses of each path. Never reacts to delay.
 
 use mptcp_clock::Instant;
 
@@ -13,7 +14,7 @@ use crate::path::PerPath;
 struct Interval {
     /// Bytes since the last loss.
     current: u64,
-    /// Bytes between the two losses before.
+    /// Bytes between the last two losses.
     previous: u64,
 }
 
@@ -28,17 +29,16 @@ impl Olia {
         self.intervals.at(path)
     }
 
-    /// Square of the rate that TCP would reach on a path, up to a constant factor: the longer interval
-    /// between losses divided by the squared RTT (section IV of the paper). `None` before the first RTT
-    /// sample.
+    /// Square of the rate that TCP would reach on a path, up to a constant factor (section IV of the paper).
+    /// It is the longer interval divided by the squared RTT. `None` before the first RTT sample.
     fn quality(&self, paths: &[Path], path: usize) -> Option<f64> {
         let interval = self.intervals.get(path).copied().unwrap_or_default();
         let rtt = paths[path].srtt?.as_secs_f64().max(1e-6);
         Some(interval.current.max(interval.previous) as f64 / (rtt * rtt))
     }
 
-    /// The term `alpha_r`: positive for the best paths without the largest window, negative for the paths
-    /// with the largest window if such best paths exist.
+    /// The term `alpha_r`: positive for best paths that do not have the largest window. If such paths exist,
+    /// negative for the paths with the largest window; otherwise 0.
     fn shift(&self, paths: &[Path], path: usize) -> f64 {
         let window = |at: usize| paths[at].cwnd / paths[at].mss.max(1);
         let active = || (0..paths.len()).filter(|&at| paths[at].active && paths[at].srtt.is_some());

@@ -1,4 +1,4 @@
-//! A maximum over a sliding window, measured in rounds or another increasing count.
+//! A maximum over a sliding window, whose length is a number of rounds. BBR and BBRv3 filter rates with it.
 //!
 //! Owns the three best samples, as Kathleen Nichols' algorithm in Linux (`lib/minmax.c`). The result never
 //! exceeds the true maximum and is never older than the window.

@@ -1,14 +1,14 @@
-//! Weighted Vegas (Cao, Xu, Fu, ICNP 2012; draft-xu-mptcp-congestion-control).
+//! Weighted Vegas, coupled and delay-based (Cao, Xu, Fu, ICNP 2012; draft-xu-mptcp-congestion-control).
 //!
-//! Owns the queue share of each path: the paths share a constant total of queued segments by their rates.
-//! Never reacts to losses in a way of its own.
+//! Owns the queue share of each path: the paths divide a constant total of queued segments in proportion to
+//! their rates. Reacts to losses like Reno.
 
 use mptcp_clock::{Duration, Instant};
 
 use crate::congestion::{Acked, CongestionControl, Path};
 use crate::path::PerPath;
 
-/// Queued segments of the whole connection.
+/// Target for the queued segments of the whole connection.
 const TOTAL_ALPHA: f64 = 10.0;
 /// Minimum share of a path, segments.
 const MIN_ALPHA: f64 = 2.0;

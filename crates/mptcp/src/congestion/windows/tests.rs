@@ -1,4 +1,4 @@
-//! The layer between a connection and its congestion control algorithm.
+//! Tests of [`Congestion`], the layer between a connection and its congestion control algorithm.
 
 use super::*;
 use crate::congestion::{Lia, Reno};
@@ -55,11 +55,11 @@ fn path_is_uncoupled_from_an_unused_path() {
         congestion.paths[0].credit = 0.0;
         // The other window has not been full for more than a second.
         assert_eq!(grown(&mut congestion, 0, 2_001, MSS), later, "{scope:?}");
-        assert!(congestion.paths.iter().all(|path| path.active), "only the algorithm does not see it");
+        assert!(congestion.paths.iter().all(|path| path.active), "a path is hidden only during the call");
     }
 }
 
-/// RFC 5681 section 3.1; the fraction of a byte is dropped.
+/// RFC 5681 section 3.1; the partial growth (`credit`) is dropped.
 #[test]
 fn loss_sets_ssthresh_but_not_the_window() {
     let mut congestion = congestion(Box::new(Reno), true, CouplingScope::Shared);
@@ -82,7 +82,7 @@ fn penalty_halves_the_window_and_depending_on_the_rule_ssthresh() {
     };
     assert_eq!(penalised(PenaltyRule::Original, 10_000, u64::MAX), (5_000, 5_000));
     assert_eq!(penalised(PenaltyRule::Original, 3_000, 9_000), (1_500, 2_000));
-    assert_eq!(penalised(PenaltyRule::Original, 1_500, 9_000), (1_000, 2_000), "a segment stays");
+    assert_eq!(penalised(PenaltyRule::Original, 1_500, 9_000), (1_000, 2_000), "at least one segment");
     assert_eq!(penalised(PenaltyRule::Later, 10_000, u64::MAX), (5_000, u64::MAX), "slow start goes on");
     assert_eq!(penalised(PenaltyRule::Later, 10_000, 10_000), (5_000, 5_000));
     assert_eq!(penalised(PenaltyRule::Later, 10_000, 3_000), (5_000, 2_000));

@@ -17,8 +17,8 @@ const ANNOUNCEMENTS: u32 = 3;
 /// The maximum of stored peer addresses. Linux accepts 8.
 const MAX_REMOTE_ADDRESSES: usize = 16;
 
-/// The interval at which a further unknown address from the peer is accepted, after a first burst. Each costs a SYN,
-/// and a hostile peer could use them for a port scan.
+/// The interval at which a further unknown address from the peer is accepted, after a first burst. Each
+/// address costs a SYN, and a hostile peer could use these SYNs for a port scan.
 const NEWS: Duration = Duration::from_secs(10);
 
 /// An address that was announced to the peer.
@@ -27,7 +27,9 @@ struct Announcement {
     announced: Announced,
     /// The interface of the address. `None` if the configuration names the address.
     interface: Option<InterfaceId>,
+    /// The peer has echoed the announcement, or no echo is expected.
     echoed: bool,
+    /// The number of transmissions, and the time of the next one.
     tries: u32,
     again_at: Instant,
 }
@@ -46,7 +48,7 @@ pub(crate) struct AddressManager {
     announced: Vec<Announcement>,
     /// Address pairs whose subflows failed.
     failures: Failures,
-    /// The peer wants no subflow to the address of the first one (RFC 8684 section 3.1, flag C).
+    /// The peer wants no subflow to the address of the first subflow (RFC 8684 section 3.1, flag C).
     forbids_join_to_initial_address: bool,
     /// The last address ID given to a local address.
     last_id: u8,
@@ -68,13 +70,13 @@ impl AddressManager {
         }
     }
 
-    /// Whether the path manager decides on this side.
+    /// Whether the path manager requests subflows on this host.
     pub(crate) fn is_asked(&self, client: bool) -> bool {
         client || self.path_manager.serves_both_sides()
     }
 
-    /// Returns the pairs that the path manager wants in addition to `existing` and `wanted` ones, up to `most` in
-    /// total. Also returns the time of the next call.
+    /// Returns the pairs that the path manager wants in addition to `existing` pairs and requested ones
+    /// (`wanted`), up to `most` in total. Also returns the time of the next call.
     pub(crate) fn consult(
         &mut self,
         now: Instant,
@@ -97,7 +99,7 @@ impl AddressManager {
         self.path_manager.on_event(now, event);
     }
 
-    /// Notes a failed subflow. Its pair is tried again later, or after a new announcement of its address.
+    /// Notes a failed subflow. Its address pair is tried again later, or after the peer's next announcement.
     pub(crate) fn note_failed(&mut self, now: Instant, failed: FailedSubflow) {
         self.failures.note(now, failed);
     }
@@ -111,7 +113,7 @@ impl AddressManager {
         self.local.iter().any(|known| known.interface == interface)
     }
 
-    /// Forgets failures on an interface that came up, because it may be in another network.
+    /// Forgets failures on an interface that came up, because the interface may be in another network.
     pub(crate) fn reset_retries(&mut self, interface: InterfaceId) {
         self.failures.forget_interface(interface);
     }
@@ -152,7 +154,7 @@ impl AddressManager {
         self.remote.push(RemoteAddress { id: 0, address });
     }
 
-    /// Forbids subflows to the address and port of the first one (RFC 8684 section 3.1).
+    /// Forbids subflows to the address and port of the first subflow (RFC 8684 section 3.1).
     pub(crate) fn forbid_join_to_initial(&mut self) {
         self.forbids_join_to_initial_address = true;
         self.remote.clear();
@@ -167,7 +169,7 @@ impl AddressManager {
         self.remote.iter().any(|known| known.address == address) || self.news.take(now)
     }
 
-    /// Stores an address that the peer announced, if there is space. Returns whether it is known.
+    /// Stores an address that the peer announced, if there is space. Returns whether the address is stored.
     pub(crate) fn learn(&mut self, address: RemoteAddress) -> bool {
         self.failures.announced(address.address);
         if self.remote.contains(&address) {
@@ -182,7 +184,7 @@ impl AddressManager {
         known || has_space
     }
 
-    /// Removes an address of the peer. That of the first subflow stays.
+    /// Removes an address of the peer. The address of the first subflow stays.
     pub(crate) fn remove_remote(&mut self, id: u8) {
         self.remote.retain(|known| known.id != id || id == 0);
     }

@@ -22,7 +22,7 @@ use crate::ids::{InterfaceId, SubflowId};
 use crate::path_manager::{LocalAddress, Pair, PathEvent, RemoteAddress};
 use crate::subflow::Subflow;
 
-/// The maximum of subflows in addition to the first. With half-open joins they fit into the slots.
+/// The maximum of subflows in addition to the first. Together with half-open joins, all fit into the slots.
 const MAX_SUBFLOWS: u8 = 48;
 
 impl Connection {
@@ -56,7 +56,8 @@ impl Connection {
         self.addresses.tell(now, &PathEvent::Closed(subflow.pair(), subflow.record().closed_by));
     }
 
-    /// Notes a failed subflow of the client. Its pair is tried again later, or after a new announcement of its address.
+    /// Notes a failed subflow of the client. Its address pair is tried again later, or after the peer's next
+    /// announcement.
     pub(crate) fn note_failed(&mut self, now: Instant, id: usize) {
         let subflow = &self.subflows[id];
         let local = self.addresses.local().iter().find(|local| local.id == subflow.addresses().local_id);
@@ -105,8 +106,8 @@ impl Connection {
         self.consult_path_manager(now);
     }
 
-    /// Server: announces the addresses that the configuration names, or those of the first subflow's family. The client
-    /// does not: its joins reveal its addresses.
+    /// Server: announces the addresses that the configuration names, or the other local addresses of the
+    /// first subflow's family. The client announces none, because its joins reveal its addresses.
     pub(crate) fn announce_others(&mut self, now: Instant) {
         if self.negotiation.client() {
             return;
@@ -150,7 +151,7 @@ impl Connection {
         }
     }
 
-    /// Repeats the announcements without echo. Returns the time of the next call.
+    /// Repeats the announcements that the peer has not echoed. Returns the time of the next call.
     pub(crate) fn retransmit_announcements(&mut self, now: Instant) -> Instant {
         let (due, next) = self.addresses.due(now, self.config.announce_timeout);
         due.into_iter().for_each(|(address, interface)| self.announce(now, address, interface));
@@ -176,8 +177,8 @@ impl Connection {
         }
     }
 
-    /// Queues an MPTCP option for an acknowledgement of its own. Ignored after fallback to TCP: MPTCP must not be
-    /// visible any more (RFC 8684 section 3.7). A peer that has fallen back would count the segment as activity.
+    /// Queues an MPTCP option for a separate acknowledgement. Does nothing after a fallback to TCP: MPTCP
+    /// must not be visible any more (RFC 8684 section 3.7), and the peer would count the segment as activity.
     pub(crate) fn signal(&mut self, on: Option<SubflowId>, option: MptcpOption) {
         if self.negotiation.is_multipath() {
             self.pending_options.push(on, option);

@@ -1,7 +1,8 @@
-//! Options that wait to be sent, each on an acknowledgement of its own.
+//! MPTCP options that wait to be sent, each on a separate acknowledgement: ADD_ADDR, REMOVE_ADDR, MP_PRIO,
+//! MP_FAIL.
 //!
-//! Owns their order and number, which a peer's announcements could otherwise increase without limit. Never decides
-//! which options to send.
+//! Owns the order of the options and bounds their number, because a peer's announcements cause echoes. Never
+//! decides which options to send.
 
 use std::collections::VecDeque;
 
@@ -48,7 +49,7 @@ impl PendingOptions {
         self.queue.len()
     }
 
-    /// Whether the first option is ADD_ADDR, announcement or echo.
+    /// Whether the first option is an ADD_ADDR (announcement or echo).
     pub(crate) fn address_first(&self) -> bool {
         matches!(self.queue.front(), Some((_, MptcpOption::AddAddress(_))))
     }

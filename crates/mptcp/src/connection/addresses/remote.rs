@@ -35,7 +35,7 @@ impl Connection {
             add.address,
             add.port,
         );
-        // RFC 8684 section 3.4.1: a wrong HMAC is ignored silently. ID 0 is not announced.
+        // RFC 8684 section 3.4.1: an option with a wrong HMAC is ignored silently. ID 0 is not announced.
         let expected = (self.negotiation.version() == Version::V1).then_some(expected);
         let valid = match (add.hmac, expected) {
             (Some(hmac), Some(expected)) => hmac.ct_eq(&expected).into(),
@@ -53,7 +53,7 @@ impl Connection {
             return;
         }
         if expected.is_some() {
-            // The HMAC proves both keys, as a DSS does.
+            // The HMAC proves that the peer has both keys, as a DSS does.
             self.on_confirmed(now);
             let echo = AddAddress { echo: true, hmac: None, ..*add };
             let on = self.subflow_id(id);
@@ -78,7 +78,8 @@ impl Connection {
         !(address.is_unspecified() || is_multicast || is_local || (address.is_loopback() && !local))
     }
 
-    /// Processes REMOVE_ADDR. Errors: the subflow `on`, which carried the option, has to close. It is checked last.
+    /// Processes REMOVE_ADDR. Errors: the subflow `on`, which carried the option, has to close. The caller
+    /// closes this subflow after the others.
     pub(crate) fn on_remove_address(&mut self, now: Instant, on: usize, remove: &RemoveAddress) -> Outcome {
         let mut outcome = Ok(());
         for &removed_id in &remove.ids {

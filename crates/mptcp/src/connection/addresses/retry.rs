@@ -1,7 +1,7 @@
 //! Address pairs whose subflows failed, and the time of the next attempt.
 //!
-//! Owns the backoff and the number of stored pairs. A path may work again, because NAT state was renewed or a network
-//! returned. Never opens a subflow.
+//! A failed path may work again later, because NAT state was renewed or a network returned. Owns the backoff
+//! of these attempts, and limits the number of stored pairs. Never opens a subflow.
 
 use std::net::SocketAddr;
 
@@ -16,7 +16,7 @@ use crate::path_manager::Pair;
 const FIRST_RETRY_DELAY: Duration = Duration::from_secs(1);
 /// The maximum of doublings: 64 s.
 const MAX_DOUBLINGS: u32 = 6;
-/// Attempts on a path that has worked, and on one that has not.
+/// The maximum of attempts on a path that has worked, and on a path that has not.
 const MAX_TRIES: (u32, u32) = (16, 4);
 /// The lifetime after which a subflow has proved its path: the next failure counts as the first.
 const PROVEN_LIFETIME: Duration = Duration::from_secs(60);
@@ -78,7 +78,7 @@ impl Failures {
         self.list.iter().any(|failure| failure.is(pair) && failure.again_at > now)
     }
 
-    /// Forgets failures on an interface with a new local address, because it may be in another network.
+    /// Forgets failures on an interface with a new local address, because the network may be another.
     pub(crate) fn forget_interface(&mut self, interface: InterfaceId) {
         self.list.retain(|failure| failure.interface != interface);
     }

@@ -36,7 +36,7 @@ impl Connection {
         path.cwnd = path.cwnd.max(mss);
     }
 
-    /// Maps the subflow's stream one to one onto the connection's, from the current offsets.
+    /// Maps the subflow's stream one to one onto the connection's stream, from the current offsets.
     pub(crate) fn set_plain_mapping(&mut self, id: usize) {
         let subflow = &mut self.subflows[id];
         if self.negotiation.is_plain() && !subflow.mapper().is_infinite() {
@@ -45,9 +45,9 @@ impl Connection {
         }
     }
 
-    /// Whether a fallback is possible (RFC 8684 section 3.7): no other subflow was ever open, and no data was
-    /// retransmitted in new mappings or is out of order. `rest` is received data of the subflow that is not yet in the
-    /// stream.
+    /// Whether a fallback is possible (RFC 8684 section 3.7): only if no other subflow was ever open. Also,
+    /// no data may have been retransmitted in new mappings or be out of order. `rest` is received data of the
+    /// subflow that is not yet in the stream.
     fn may_fall_back(&self, id: usize, rest: &[Bytes]) -> bool {
         let mut others = self.subflows.iter().enumerate().filter(|&(other, _)| other != id);
         let only = others.all(|(_, subflow)| {
@@ -156,15 +156,15 @@ impl Connection {
         }
         self.send.leave_to_subflow();
         self.take_plain_window(id);
-        // Data acknowledged on the subflow is delivered.
+        // Data acknowledged on the subflow counts as delivered.
         self.acknowledge_plainly(now, id);
         Ok(())
     }
 
     /// Queries the peer before data is retransmitted at the data level on the only subflow, and returns `true` while
-    /// the answer is open. A data-level retransmission has new subflow sequence numbers. A peer behind a middlebox that
-    /// hides the mapping would therefore append it to the stream (RFC 8684 section 3.7). An answer with a DATA_ACK that
-    /// does not cover the data shows that the data is missing and that options pass.
+    /// the answer is open. A data-level retransmission has new subflow sequence numbers. Behind a middlebox
+    /// that hides the mapping, the peer would therefore append the same data twice (RFC 8684 section 3.7). An
+    /// answer whose DATA_ACK does not cover the data shows that the data is missing and that options pass.
     pub(crate) fn queries_before_reinjecting(&mut self) -> bool {
         if self.negotiation.receipt_query() == ReceiptQuery::Answered || !self.may_fall_back(0, &[]) {
             return false;
@@ -181,8 +181,8 @@ impl Connection {
         true
     }
 
-    /// Replaces the window by TCP's last one (RFC 9293 section 3.8.6). The data level had the maximum of all windows,
-    /// including unscaled ones of SYNs and reordered ones.
+    /// Replaces the window by the last window of TCP (RFC 9293 section 3.8.6). The data level had the maximum
+    /// of all windows, including unscaled windows of SYNs and reordered ones.
     fn take_plain_window(&mut self, id: usize) {
         let subflow = &self.subflows[id];
         let from = subflow.stream_offset(subflow.sender().board.una);

@@ -38,8 +38,8 @@ impl Connection {
         self.end(now, CloseReason::Aborted, SubflowCloseReason::ConnectionEnded);
     }
 
-    /// Processes an ICMP error for a segment. Returns whether it is plausible: the segment must be in flight (RFC 5927
-    /// section 4.1).
+    /// Processes an ICMP error for a segment. Returns whether the error is plausible: the segment must be in
+    /// flight (RFC 5927 section 4.1).
     pub(crate) fn handle_icmp(
         &mut self,
         now: Instant,
@@ -71,7 +71,7 @@ impl Connection {
         is_plausible
     }
 
-    /// Ends a handshake silently.
+    /// Ends a half-open handshake without a segment, to free its place in a full listener.
     pub(crate) fn give_up(&mut self, now: Instant) {
         self.end(now, CloseReason::TimedOut, SubflowCloseReason::TimedOut);
     }
@@ -100,8 +100,8 @@ impl Connection {
         self.limits.note(now, crate::connection::observe::limits::Limit::Idle);
     }
 
-    /// Ends a subflow after an error. Reception and timers return the error, and the entry point of the call passes it
-    /// on.
+    /// Ends a subflow after an error. Reception and timers return the error, and the entry point of the call
+    /// passes it to this function.
     #[cold]
     pub(crate) fn end_subflow(&mut self, now: Instant, id: usize, error: SubflowError) {
         let multipath = !self.negotiation.is_plain();
@@ -201,8 +201,8 @@ impl Connection {
         let subflow = &mut self.subflows[id];
         subflow.fin_received(now);
         if !self.negotiation.is_plain() && subflow.state() == State::CloseWait && !self.recv.finished() {
-            // RFC 8684 section 3.3.3: without a DATA_FIN, the FIN ends this subflow only. After a DATA_FIN it has no
-            // meaning for the stream.
+            // RFC 8684 section 3.3.3: without a DATA_FIN, the FIN ends this subflow only. After a DATA_FIN,
+            // the FIN has no meaning for the stream.
             subflow.want_fin();
             self.reinject_outstanding(id);
         }

@@ -1,7 +1,7 @@
 //! TCP Fast Open (RFC 7413): data in a SYN.
 //!
-//! Owns the delivery of that data. It has no data sequence numbers: the MPTCP stream begins after it (RFC 8684 appendix
-//! B). Never creates or stores cookies: the endpoint does.
+//! Owns the delivery of SYN data. This data has no data sequence numbers: the MPTCP stream begins after it
+//! (RFC 8684 appendix B). Never creates or stores cookies: the endpoint does.
 
 use bytes::Bytes;
 use mptcp_wire::Segment;
@@ -24,7 +24,7 @@ impl Connection {
         !data.is_empty()
     }
 
-    /// Server: makes the SYN's data readable. Returns whether there is any.
+    /// Server: makes the SYN's data readable. Returns whether the SYN had data.
     pub(crate) fn deliver_syn_data(&mut self, id: usize) -> bool {
         let data = std::mem::take(&mut self.subflows[id].handshake_mut().syn_data);
         let has_data = !data.is_empty();

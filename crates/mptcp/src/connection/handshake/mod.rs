@@ -67,7 +67,7 @@ impl Connection {
         }
     }
 
-    /// Notes that a SYN cookie was sent as the SYN/ACK, and that this segment answers it.
+    /// Notes that the SYN/ACK was a SYN cookie, and that the arriving segment answers it.
     pub(crate) fn on_cookie_answer(&mut self) {
         for subflow in &mut self.subflows {
             subflow.set_control(None);
@@ -76,8 +76,8 @@ impl Connection {
         }
     }
 
-    /// Handles a SYN for a subflow in TIME-WAIT. If a new connection may replace it, ends it and returns the initial
-    /// sequence number of the new one.
+    /// Handles a SYN for a subflow in TIME-WAIT. If a new connection may replace the subflow, ends the
+    /// subflow and returns the initial sequence number of the new connection.
     #[cold]
     pub(crate) fn may_be_replaced(&mut self, now: Instant, id: SubflowId, segment: &Segment) -> Option<u32> {
         let id = self.subflows.slot(id)?;
@@ -491,7 +491,7 @@ impl Connection {
         }
     }
 
-    /// The window scale for subflows.
+    /// The window scale that this host announces on additional subflows.
     pub(crate) fn scale_for_join(&self) -> u8 {
         self.window_scale()
     }

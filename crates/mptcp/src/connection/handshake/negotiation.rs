@@ -210,7 +210,8 @@ impl Key {
         self.first.wrapping_add(offset)
     }
 
-    /// The stream offset of a data sequence number: the one nearest to `near`. `None` if it lies before the start.
+    /// The stream offset of a data sequence number: of all possible offsets, the nearest to `near`. `None` if
+    /// the offset lies before the start of the stream.
     pub(crate) fn offset(&self, number: DataSequence, near: u64) -> Option<u64> {
         let offset = number.expand(self.at(near)).wrapping_sub(self.first);
         (offset < 1 << 62).then_some(offset)

@@ -22,7 +22,7 @@ impl Connection {
         }
         let option = match (subflow.handshake().origin, control) {
             (Origin::Initial, Control::Syn) if self.negotiation.is_open() => {
-                // A middlebox may drop SYNs with the option.
+                // A middlebox may drop SYNs with the option, so later SYNs omit it.
                 if subflow.handshake().attempts > CAPABLE_SYNS {
                     return Vec::new();
                 }

@@ -1,9 +1,10 @@
-//! Subflow queues: data is assigned to subflows ahead of their windows, as in Linux (net/mptcp/protocol.c,
-//! `__mptcp_push_pending`). Only used with [`crate::LinuxStack::subflow_queues`]; otherwise, the scheduler chooses a
-//! subflow for each segment when it is sent.
+//! Subflow queues as in Linux: data is assigned to subflows ahead of their congestion windows
+//! (net/mptcp/protocol.c, `__mptcp_push_pending`).
 //!
-//! Owns the path of data from the send buffer into a subflow's queue, and from there into a segment. Never chooses a
-//! subflow (the scheduler does), and never decides what to reinject (`reinject`).
+//! Only used with [`crate::LinuxStack::subflow_queues`], to simulate Linux: assigned data stays on its
+//! subflow even if the path slows down. Otherwise, the scheduler chooses a subflow for each segment when it
+//! is sent. Owns the path of data from the send buffer into a queue, and from there into a segment. Never
+//! chooses a subflow, and never decides what to reinject (`reinject`).
 
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
@@ -16,7 +17,8 @@ use crate::scheduler::{Candidate, linux};
 use crate::subflow::backlog::QueuedData;
 
 impl Connection {
-    /// Sends the first segment of a subflow's queue, after assigning new data.
+    /// Assigns new data to the subflows, then sends the first segment of a subflow's queue. Returns the slot
+    /// of that subflow, if any.
     #[inline(never)]
     pub(crate) fn transmit_queued(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
         if self.config.mechanisms.autotuning {
@@ -57,7 +59,7 @@ impl Connection {
         };
         self.on_blocked(now, limit, closed && !waits || is_window_closed);
         if waits && self.only_small_segments_wait() {
-            // Less than a segment is queued, and waits for more data, so no window is full.
+            // The queued small segments wait for more data, so the writer is the limit.
             let limit = self.writer_limit(self.has_open_window());
             self.limits.note(now, limit);
         }
@@ -104,9 +106,10 @@ impl Connection {
         Some(self.send_reinjection(now, id, data, payload, out))
     }
 
-    /// Assigns data to subflows while the scheduler returns one. Returns whether the peer's window blocks data. The
-    /// kernel puts a buffer into a subflow's queue before it checks the window, and removes the buffer again if the
-    /// window is closed. `tries` requests the side effects of this (`note_queued_data`).
+    /// Assigns data as long as the scheduler chooses a subflow. Returns whether the peer's window blocks
+    /// data. The kernel puts a buffer into a subflow's queue before it checks the window, and removes the
+    /// buffer again if the window is closed. `tries` requests the side effect of this attempt: a restart of
+    /// an idle congestion window (`note_queued_data`).
     fn fill_queues(&mut self, now: Instant, mut tries: bool) -> bool {
         let mut candidates = self.scheduler.take_candidates();
         let mut closed = false;
@@ -142,8 +145,8 @@ impl Connection {
         closed
     }
 
-    /// Assigns `burst` bytes to a subflow, and the rest of the fragment. The burst and the memory are checked at
-    /// fragment ends (`__subflow_push_pending`). Returns the bytes assigned.
+    /// Assigns `burst` bytes to a subflow, and the rest of the last fragment: the burst and the memory are
+    /// checked only at fragment ends (`__subflow_push_pending`). Returns the bytes assigned.
     fn queue_on(&mut self, now: Instant, id: usize, burst: u64) -> u64 {
         let mss = self.congestion.paths[id].mss;
         let mut given = 0;
@@ -174,8 +177,8 @@ impl Connection {
         }
     }
 
-    /// Takes new data for a subflow, within the peer's window (`mptcp_check_allowed_size`). It joins the segment that
-    /// waits before it (`mptcp_skb_can_collapse_to`).
+    /// Takes new data for a subflow, within the peer's window (`mptcp_check_allowed_size`). The data may
+    /// complete the last, partial segment of the queue (`mptcp_skb_can_collapse_to`).
     fn next_new(&mut self, id: usize, mss: u64) -> Option<QueuedData> {
         let next = self.send.next();
         let tail = self.subflows[id].backlog().tail(next).filter(|&tail| tail < mss).unwrap_or(0);

@@ -1,7 +1,10 @@
-//! Reinjection as in Linux (net/mptcp/protocol.c, `__mptcp_retrans` and `__mptcp_retransmit_pending_data`).
+//! Reinjection as in Linux (net/mptcp/protocol.c, `__mptcp_retrans` and `__mptcp_retransmit_pending_data`),
+//! for simulations of Linux: [`crate::LinuxStack::data_level_timer`].
 //!
-//! After a subflow closes or becomes stale, all data in flight is reinjected; after a data-level timeout, one fragment.
-//! Owns these rules and the stale subflows. Never sends a segment: reinjected data passes through the subflows' queues.
+//! A data-level timeout (no DATA_ACK for the longest RTO) reinjects one fragment. All data in flight is
+//! reinjected when a subflow closes or becomes stale: several such timeouts passed without a segment from the
+//! peer. Owns these rules and the stale subflows. Never sends a segment: reinjected data passes through the
+//! subflows' queues.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -11,8 +14,8 @@ use crate::linux_stack::{FRAGMENT, MIN_DATA_RTO, STALE_LOSSES};
 use crate::subflow::StaleState;
 use crate::subflow::backlog::QueuedData;
 
-/// Consecutive data-level timeouts after which the interval grows. Both numbers have this limit: timeouts of a silent
-/// subflow, and timeouts without a DATA_ACK, as of a peer that acknowledges at the TCP level only.
+/// Consecutive data-level timeouts after which their interval grows: timeouts of a silent subflow, or
+/// timeouts without a DATA_ACK. A peer that acknowledges only at the TCP level causes the latter.
 const LONG_SILENT: u32 = 16;
 
 impl Connection {
@@ -27,8 +30,8 @@ impl Connection {
         self.reinjection.set_linux_from((!buffer.nothing_in_flight()).then(|| buffer.una()));
     }
 
-    /// Takes the next data to reinject. `None` on a path that strips options, where a peer that has fallen back would
-    /// append the data to its stream (RFC 8684 section 3.7).
+    /// Takes the next data to reinject. `None` if no data is left. `None` also on a path that strips options:
+    /// a peer that has fallen back would append the data to its stream (RFC 8684 section 3.7).
     pub(crate) fn next_linux_reinjection(&mut self, id: usize) -> Option<QueuedData> {
         if self.subflows[id].scheduling().options_stripped {
             return None;
@@ -67,7 +70,7 @@ impl Connection {
         stale && heard == self.subflows[id].record().stats.segments_received
     }
 
-    /// The data-level timeout: until the latest timer of a subflow (`mptcp_set_timeout`).
+    /// The time until the data-level timeout: until the latest timer of a subflow (`mptcp_set_timeout`).
     pub(crate) fn data_level_wait(&self, now: Instant) -> Duration {
         let waiting = self.subflows.iter().filter(|s| s.can_send() && s.scheduling().stale_state.count == 0);
         let latest = waiting.map(|s| s.sender().deadline()).filter(|&at| at != Instant::FAR_FUTURE).max();
@@ -79,13 +82,13 @@ impl Connection {
         latest.map(|at| at.since(now)).filter(|wait| !wait.is_zero()).unwrap_or(interval)
     }
 
-    /// Data-level timeouts with a longer interval since the last DATA_ACK.
+    /// The number of data-level timeouts since the last DATA_ACK that had a longer interval.
     pub(crate) fn data_level_backoff_rounds(&self) -> u32 {
         u32::from(self.reinjection.timeouts()).saturating_sub(LONG_SILENT)
     }
 
-    /// Handles a data-level timeout: reinjects a fragment on an idle subflow (`mptcp_subflow_get_retrans`), and updates
-    /// the stale state of the others.
+    /// Handles a data-level timeout: reinjects a fragment on an idle subflow (`mptcp_subflow_get_retrans`),
+    /// and updates the stale state of the other subflows.
     pub(crate) fn on_data_level_timer(&mut self) {
         let una = self.send.una();
         self.reinjection.on_timeout(una);

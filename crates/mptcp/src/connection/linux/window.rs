@@ -1,7 +1,9 @@
 //! The receive window as Linux computes it from buffer memory (net/mptcp/protocol.h, `__mptcp_space`;
 //! net/ipv4/tcp_output.c, `__tcp_select_window`).
 //!
-//! Owns the size of the memory and its growth. Never stores data: callers pass the waiting bytes.
+//! Used with [`crate::LinuxStack::buffer_memory`] to simulate Linux, where out-of-order data reduces the
+//! window. Owns the size of the memory and its growth. Never stores data: callers pass the number of waiting
+//! bytes.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -9,7 +11,7 @@ use crate::linux_stack::{memory_for_window, memory_of, window_of};
 
 /// The initial memory of a tuned buffer: the second value of `tcp_rmem`.
 const INITIAL: u64 = 131_072;
-/// Segments of the first measurement: `TCP_INIT_CWND` (`mptcp_rcv_space_init`).
+/// Segments assumed to be read before the first measurement: `TCP_INIT_CWND` (`mptcp_rcv_space_init`).
 const FIRST_SEGMENTS: u64 = 10;
 
 /// Linux's receive window. All sizes are in bytes.
@@ -30,7 +32,8 @@ pub(crate) struct LinuxWindow {
 }
 
 impl LinuxWindow {
-    /// Creates a window for SO_RCVBUF = `asked`, or one that is tuned up to the memory of that value (`tcp_rmem`).
+    /// Creates a window for SO_RCVBUF = `asked` bytes. With `tunes`, `asked` is the maximum of autotuning
+    /// (`tcp_rmem`).
     pub(crate) fn new(asked: u64, tunes: bool, mss: u64) -> Self {
         let max_memory = memory_of(asked);
         let memory = if tunes { INITIAL.min(max_memory) } else { max_memory };
@@ -51,23 +54,23 @@ impl LinuxWindow {
         window_of(self.memory, self.payload)
     }
 
-    /// Processes a received segment.
     pub(crate) fn on_data(&mut self, payload: u64, mss: u64) {
         self.payload = self.payload.max(payload);
         self.rcv_ssthresh =
             (self.rcv_ssthresh + 2 * mss).min(self.whole()).max(self.rcv_ssthresh.min(self.whole()));
     }
 
-    /// The window while `waiting` bytes are unread or out of order; 0 below a sixteenth of the whole. It may exceed the
-    /// range of the window scale (`tcp_select_window`, net/ipv4/tcp_output.c).
+    /// The window while `waiting` bytes are unread or out of order. Below a sixteenth of the whole window, it
+    /// is 0. The window may exceed the range of the window scale (`tcp_select_window`,
+    /// net/ipv4/tcp_output.c).
     pub(crate) fn open(&self, waiting: u64) -> u64 {
         let whole = self.whole();
         let free = whole.saturating_sub(waiting);
         if free < whole / 16 { 0 } else { free.min(self.rcv_ssthresh) }
     }
 
-    /// Tunes the buffer after a read of `bytes`. `rtt` is the longest of the subflows (`mptcp_rcv_space_adjust`,
-    /// net/mptcp/protocol.c).
+    /// Tunes the buffer after a read of `bytes`. `rtt` is the longest RTT of the subflows
+    /// (`mptcp_rcv_space_adjust`, net/mptcp/protocol.c).
     pub(crate) fn on_read(&mut self, now: Instant, bytes: u64, rtt: Duration, mss: u64) {
         self.copied += bytes;
         if rtt.is_zero() || now.since(self.since) < rtt {

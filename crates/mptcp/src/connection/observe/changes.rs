@@ -1,7 +1,8 @@
 //! Events about state changes of a connection and its subflows, and about options.
 //!
-//! Owns the calls to the observer after each operation: they compare the state with the last snapshot. Never called
-//! unless an observer is set, so that the protocol code does not depend on observers.
+//! Owns the calls to the observer after each operation: they report how the state differs from the last
+//! snapshot. The protocol code therefore needs no code for such events. Never called unless an observer is
+//! set.
 
 use std::sync::Arc;
 
@@ -26,7 +27,7 @@ impl Connection {
         self.observe(now);
     }
 
-    /// The time per limit of each subflow. Empty without an observer.
+    /// The time that each subflow spent under each `PathLimit`. Empty if no observer is set.
     #[must_use]
     pub fn reasons(&self, now: Instant) -> Vec<PathReasons> {
         self.observer.as_ref().map_or_else(Vec::new, |observer| observer.reasons(now))
@@ -73,7 +74,7 @@ impl Connection {
         }
     }
 
-    /// Reports a retransmission on its own subflow.
+    /// Reports that a subflow retransmits one of its own segments.
     #[cold]
     pub(crate) fn observe_retransmission(
         &self,
@@ -108,7 +109,8 @@ impl Connection {
     }
 }
 
-/// The option's name in RFC 8684, in lower case, and its main number.
+/// The option's name in RFC 8684, in lower case, and its main number, if any: version, address ID, backup
+/// flag or reason.
 fn name_of(option: &MptcpOption) -> (&'static str, Option<u64>) {
     match option {
         MptcpOption::Capable(capable) => ("mp_capable", Some(u64::from(capable.version))),

@@ -1,6 +1,7 @@
 //! The reasons why the sender is blocked, and the time spent for each.
 //!
-//! Owns a clock that always counts for exactly one reason. Never finds the reason: the caller of `note` does.
+//! Results report these times to explain the goodput of a connection. Owns a clock that always counts for
+//! exactly one reason. Never finds the reason: the caller of `note` does.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -15,11 +16,11 @@ pub enum Limit {
     SendBuffer,
     /// The congestion windows of all usable subflows are full.
     CongestionWindow,
-    /// Small queues or pacing: this host's interface has enough packets.
+    /// Pacing, or the maximum of packets in the queue of this host's interface (small queues).
     LocalQueue,
     /// The peer's receive window is full of data in flight.
     ReceiveWindow,
-    /// The receive window is full, and the peer holds data behind a gap.
+    /// The receive window or the send buffer is full, and the peer holds data behind a gap.
     HeadOfLine,
     /// A subflow is available, but the scheduler or a backup flag leaves it unused.
     Scheduler,
@@ -75,7 +76,6 @@ impl LimitClock {
         }
     }
 
-    /// The current limit.
     pub(crate) fn current(&self) -> Limit {
         self.current
     }

@@ -1,7 +1,7 @@
-//! The observer of a connection and the last reported state.
+//! The observer of a connection, and the last reported state. The difference from that state becomes events.
 //!
-//! Owns a snapshot per subflow, the time per limit of each path, and the emission of events. Never reads the connection
-//! itself: callers pass its state.
+//! Owns a snapshot of each subflow, the time that each subflow spent under each limit, and the calls of the
+//! observer. Never reads the connection itself: callers pass its state.
 
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ pub(crate) struct PenaltyRecord {
 }
 
 impl PenaltyRecord {
-    /// Adds a reduction of the window `before` by M2.
+    /// Adds a reduction by M2 of a window of `before` bytes.
     pub(crate) fn again(earlier: Option<Self>, before: u64) -> Self {
         let Self { window, by_loss } = earlier.unwrap_or(Self { window: before, by_loss: 1.0 });
         Self { window: window.max(before), by_loss }
@@ -105,7 +105,8 @@ impl PenaltyRecord {
     }
 }
 
-/// The current limit, its start, the subflow that causes it, and whether another subflow waits for that one.
+/// The current limit of the connection, its start, the subflow that causes it, and whether another one waits
+/// for that subflow's data.
 #[derive(Clone, Copy, Debug)]
 struct BlockedState {
     limit: Limit,
@@ -159,14 +160,15 @@ impl ObserverState {
         self.emit(at, place, false, event, other);
     }
 
-    /// Emits an event of the connection.
+    /// Emits an event of the connection, if it has a subflow.
     pub(crate) fn tell_of_all(&self, at: Instant, event: Event, other: Option<Place>) {
         if let Some(first) = self.subflows.first() {
             self.emit(at, first.place, true, event, other);
         }
     }
 
-    /// Takes the first snapshot of the subflow in a slot. An earlier subflow in the slot is past.
+    /// Takes the first snapshot of the subflow in a slot. An earlier subflow in the slot becomes a past
+    /// subflow.
     fn begin(&mut self, now: Instant, slot: usize, subflow: &Subflow, path: &Path) {
         let place = place_of(subflow);
         match self.subflows.get(slot) {
@@ -267,7 +269,6 @@ impl ObserverState {
         }
     }
 
-    /// Notes a fallback from MPTCP.
     pub(crate) fn on_fallback(&mut self) {
         self.fell_back = true;
     }
@@ -285,7 +286,8 @@ impl ObserverState {
         self.subflows.get(slot).map(|snapshot| snapshot.penalised.is_some())
     }
 
-    /// Notes the limit of a subflow. Returns its place if the limit changed.
+    /// Notes the limit of a subflow. Returns the subflow's place (identifier and addresses) if the limit
+    /// changed.
     pub(crate) fn note_limit(&mut self, now: Instant, slot: usize, limit: PathLimit) -> Option<Place> {
         let snapshot = self.subflows.get_mut(slot)?;
         snapshot.clock.set(now, limit).then_some(snapshot.place)
@@ -324,13 +326,14 @@ impl ObserverState {
         }
     }
 
-    /// The place of the subflow in a slot.
+    /// The place of the subflow in a slot. `None` before its first snapshot.
     pub(crate) fn place(&self, slot: usize) -> Option<Place> {
         self.subflows.get(slot).map(|snapshot| snapshot.place)
     }
 
-    /// Notes the limit of the connection, the slot that causes it, and whether another subflow `waits` for that one.
-    /// Returns whether the limit or its cause changed.
+    /// Notes the limit of the connection. `blame` is the slot of the subflow that causes it, and `waits`
+    /// means that another subflow waits for the data of that subflow. Returns whether the limit or its cause
+    /// changed.
     pub(crate) fn note_block(
         &mut self,
         now: Instant,

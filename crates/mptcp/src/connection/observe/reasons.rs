@@ -1,7 +1,8 @@
-//! Events about scheduling: the reason for the choice of a subflow, and the limit of each subflow when none can send.
+//! Events about scheduling: the reason for the choice of a subflow, and the limit of each subflow when none
+//! can send.
 //!
-//! Owns these findings: one limit per subflow at each time. Never runs without an observer; it derives the reasons from
-//! the scheduler's last candidates after the fact.
+//! Owns these findings: each subflow has one limit at a time. Never runs without an observer, and never
+//! influences the scheduler: the reasons are derived from its last candidates after the choice.
 
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
@@ -46,7 +47,8 @@ impl Connection {
         self.observe_options(now, slot, segment, true);
     }
 
-    /// Reports a segment from a subflow's queue: as new data if its subflow was the first to get the data.
+    /// Reports a segment from a subflow's queue: as new data if no other subflow got the data before,
+    /// otherwise as a reinjection.
     fn observe_queued(&self, now: Instant, slot: usize, segment: &Segment) {
         let subflow = &self.subflows[slot];
         let last = subflow.sender().board.queue.back().filter(|sent| !sent.ever_retransmitted);
@@ -67,7 +69,7 @@ impl Connection {
         self.tell(now, slot, event, first.map(|first| first.slot()).filter(|&first| first != slot));
     }
 
-    /// Reports new data, the last segment of its subflow.
+    /// Reports new data: the last segment that the subflow in `slot` has sent.
     pub(crate) fn observe_new(&self, now: Instant, slot: usize) {
         let Some(sent) = self.subflows[slot].sender().board.queue.back() else { return };
         let (offset, seq, bytes) = (sent.data, sent.start, sent.payload.len() as u64);
@@ -86,7 +88,7 @@ impl Connection {
         self.tell(now, slot, Event::Schedule { why, offset, bytes, seq }, passed_over);
     }
 
-    /// Reports a reinjection, the last segment of its subflow.
+    /// Reports a reinjection: the last segment that the subflow in `slot` has sent.
     fn observe_reinjection(&self, now: Instant, slot: usize, bytes: u64, why: Reinjected) {
         let Some(sent) = self.subflows[slot].sender().board.queue.back() else { return };
         let (offset, seq) = (sent.data, sent.start);
@@ -131,8 +133,8 @@ impl Connection {
         }
     }
 
-    /// Whether the data on `oldest` blocks the subflow `id`, which has a smaller SRTT or whose sibling `oldest` is in
-    /// recovery.
+    /// Whether the data on subflow `oldest` blocks the subflow `id`: the SRTT of `id` is not longer, or
+    /// `oldest` is in loss recovery.
     fn is_blocked_by(&self, oldest: usize, id: usize) -> bool {
         let srtt = |id: usize| self.congestion.paths[id].srtt.unwrap_or_default();
         let sender = self.subflows[oldest].sender();

@@ -1,7 +1,7 @@
 //! Reception of acknowledgements at the data level: DATA_ACKs and the peer's receive window.
 //!
-//! Owns the update of the send buffer and of the window's edge. Never touches the subflow's own acknowledgements
-//! (`process_ack`).
+//! A DATA_ACK frees data in the send buffer, and the window permits new data. Owns these updates of the send
+//! buffer. Never touches the subflow's own acknowledgements (`process_ack`).
 
 use mptcp_clock::Instant;
 use mptcp_wire::{Dss, Segment};
@@ -9,7 +9,8 @@ use mptcp_wire::{Dss, Segment};
 use crate::connection::handshake::negotiation::ReceiptQuery;
 use crate::connection::{Connection, Mode};
 
-/// The position of a window update: the segment's offset, its acknowledgement on the subflow, and its DATA_ACK.
+/// The position of a segment that updates the window: its offset and its acknowledgement on the subflow, and
+/// the stream offset of its DATA_ACK. `None` if unknown or absent.
 pub(crate) struct WindowUpdate {
     pub start: Option<u64>,
     pub ack: Option<u64>,
@@ -54,8 +55,8 @@ impl Connection {
         }
     }
 
-    /// Processes the window of a segment whose position is not known. The right edge is relative to the DATA_ACK, and
-    /// is the maximum over all subflows (RFC 8684 section 3.3.4).
+    /// Processes the window of a segment whose position is not known. The window's right edge is relative to
+    /// the DATA_ACK, and the maximum over all subflows applies (RFC 8684 section 3.3.4).
     #[inline(never)]
     pub(crate) fn note_window(&mut self, now: Instant, id: usize, segment: &Segment) {
         let (start, ack) = self.subflows[id].place_of(segment);
@@ -116,7 +117,7 @@ impl Connection {
         }
     }
 
-    /// Stops the window probes after the window has opened, if it has opened far enough for a segment.
+    /// Stops the window probes if the window has opened far enough for a segment.
     #[cold]
     fn on_window_opened(&mut self, id: usize) {
         let buffer = &self.send;
@@ -124,7 +125,7 @@ impl Connection {
         self.timers.on_window_opened_by(buffer.window_space() >= enough);
     }
 
-    /// Applies an acknowledgement of TCP to the stream.
+    /// Applies the subflow's acknowledgement to the stream of a TCP connection, which has no DATA_ACK.
     pub(crate) fn acknowledge_plainly(&mut self, now: Instant, id: usize) {
         let subflow = &self.subflows[id];
         let offset = subflow.stream_offset(subflow.sender().board.una).min(self.send.next());

@@ -1,7 +1,7 @@
 //! Reception of stream data: mappings, DATA_FIN and payload.
 //!
-//! Owns the step from a subflow's bytes to the connection's stream. Never checks sequence numbers of the subflow:
-//! `Subflow::check` has done so.
+//! Owns the step from a subflow's bytes to the connection's stream, by the mappings in DSS options. Never
+//! checks sequence numbers of the subflow: `Subflow::check` has done so.
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
@@ -200,8 +200,9 @@ impl Connection {
         }
     }
 
-    /// Whether more data may wait out of order. All subflows share the window (RFC 8684 section 3.3.1), and reinjected
-    /// data waits on each of them. Correct peers need at most twice the buffer, in bytes and in pieces.
+    /// Whether `more` bytes may wait out of order. All subflows share the window (RFC 8684 section 3.3.1),
+    /// and reinjected data may wait on several subflows. Correct peers need at most twice the buffer, in
+    /// bytes and in pieces.
     fn has_room_out_of_order(&self, more: u64) -> bool {
         let queues =
             self.subflows.iter().map(|subflow| subflow.receiver().queue()).chain([self.recv.early()]);
@@ -211,7 +212,7 @@ impl Connection {
         bytes + more <= 2 * self.recv.buffer() + 65_536 && pieces < max_pieces
     }
 
-    /// Whether another mapping of data that is not next may be stored.
+    /// Whether another mapping of out-of-order data may be stored.
     fn has_room_for_mapping(&self) -> bool {
         let mappings: usize = self.subflows.iter().map(|subflow| subflow.mapper().mappings()).sum();
         mappings < 2 * most_pieces(self.config.receive_buffer)

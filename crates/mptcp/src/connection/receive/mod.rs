@@ -1,7 +1,8 @@
-//! Reception: the processing of a segment that arrived on a subflow.
+//! Reception: the processing of each segment that arrives on a subflow.
 //!
-//! Owns the order: handshake, validity, MPTCP options, acknowledgements, window, payload, FIN. Never stores data or
-//! mappings itself (`data`), and never decides what a reset or an error ends (`close/`).
+//! Owns the order of the steps: handshake, validity, MPTCP options, acknowledgements, window, payload, FIN.
+//! Never stores data or mappings itself (`data`), and never decides whether a reset or an error ends a
+//! subflow or the connection (`close/`).
 
 pub(crate) mod acknowledgement;
 pub(crate) mod data;
@@ -22,8 +23,9 @@ use crate::subflow::receiver::Range;
 use crate::subflow::sender::Ack;
 use crate::subflow::{Probation, State, Subflow, SubflowCloseReason};
 
-/// The result of a segment.
+/// The result of processing a segment.
 enum SegmentOutcome {
+    /// The segment is completely processed.
     Whole,
     /// The segment completed the handshake, so that early data can be processed.
     Opened,
@@ -79,7 +81,7 @@ impl Connection {
     pub(crate) fn process_early_data(&mut self, now: Instant, id: SubflowId) {
         let Some(slot) = self.subflows.slot(id) else { return };
         for mut segment in self.subflows[slot].handshake_mut().early_data.take() {
-            // No early data is kept after the handshake.
+            // The result needs no check: no early data is kept after the handshake.
             let _ = self.handle_segment(now, id, &mut segment);
         }
     }
@@ -93,7 +95,8 @@ impl Connection {
             State::Closed => return Ok(SegmentOutcome::Whole),
             State::SynSent => return self.on_syn_sent(now, id, segment).map(|()| SegmentOutcome::Whole),
             State::SynReceived if subflow.contradicts_simultaneous_open(segment) => {
-                // The SYN of the simultaneous open was forged: the segment answers this host's SYN or another host's.
+                // The SYN that caused the simultaneous open was forged: this SYN/ACK does not match it, or
+                // answers another host's SYN.
                 if subflow.is_answered_by(segment) {
                     subflow.set_state(State::SynSent);
                 }
@@ -274,7 +277,7 @@ impl Connection {
         let last_window = std::mem::replace(&mut subflow.window_mut().last, segment.window);
         let reports = !segment.options.sack.is_empty() || subflow.sender().awaits_probe_answer();
         if subflow.sender().is_idle() && !(reports && subflow.sender().accepts_late_sack()) {
-            // A pure receiver has nothing to be acknowledged. Duplicates may still be reported.
+            // A pure receiver has nothing to be acknowledged, but the segment may still report duplicates.
             return false;
         }
         let mut blocks: ArrayVec<Range, 4> = ArrayVec::new();
@@ -297,8 +300,8 @@ impl Connection {
         if advanced == 0 {
             return false;
         }
-        // Only a new acknowledgement shows that options pass: an old segment with options may arrive after the first
-        // segment without.
+        // Only a new acknowledgement shows that options pass: an old segment with options may arrive after
+        // the first segment without options.
         subflow.scheduling_mut().options_stripped &= !segment.options.has_mptcp();
         subflow.record_mut().stats.bytes_acked += advanced;
         if let Some(lead) = self.data_ack_leads.on_acknowledged(now, id, subflow.sender().board.una)
@@ -360,8 +363,8 @@ impl Connection {
         SubflowError::Over(reason)
     }
 
-    /// Cuts TCP payload beyond the window, which is not acknowledged and therefore retransmitted (RFC 9293 section
-    /// 3.10.7.4). Returns whether any was cut.
+    /// Cuts TCP payload beyond the receive window. The peer retransmits these bytes, because they are not
+    /// acknowledged (RFC 9293 section 3.10.7.4). Returns whether bytes were cut.
     #[inline(always)]
     pub(crate) fn trim_to_window(&mut self, id: usize, start: u64, payload: &mut Bytes) -> bool {
         if !self.negotiation.is_plain() {

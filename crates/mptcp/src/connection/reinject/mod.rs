@@ -1,7 +1,8 @@
-//! Reinjection: data of one subflow that another subflow carries again.
+//! Reinjection: data of one subflow that another subflow carries, too. Without it, the oldest data on a
+//! failed path would block the whole stream.
 //!
-//! Owns the reasons to reinject: a stalled subflow, a closed subflow, and a missing DATA_ACK. Never chooses the subflow
-//! that reinjects (`transmit/data.rs`), and never follows Linux's rules (`linux/reinject.rs`).
+//! Owns the reasons to reinject: a stalled subflow, a closed subflow, and a missing DATA_ACK. Never chooses
+//! the subflow that reinjects (`transmit/data.rs`), and never follows Linux's rules (`linux/reinject.rs`).
 
 pub(crate) mod opportunistic;
 pub(crate) mod penalization;
@@ -35,8 +36,8 @@ impl Connection {
     pub(crate) fn abandon(&mut self, id: usize) {
         let queues = self.config.linux_stack.subflow_queues;
         let subflow = &self.subflows[id];
-        // A failed join carried nothing. Linux reinjects even then, on a subflow whose peer may have fallen back and
-        // would append the data to its stream.
+        // A failed join carried nothing. Linux reinjects even then; this stack does not, because a peer that
+        // has fallen back would append the data to its stream.
         let unused = subflow.record().stats.data_segments_sent == 0;
         if unused && (!queues || !subflow.handshake().was_established) {
             return;
@@ -49,7 +50,7 @@ impl Connection {
         self.send.abandon(id);
     }
 
-    /// Requests reinjection of data on all stalled subflows, because a new subflow can carry it.
+    /// Requests reinjection of the data of all stalled subflows, because a new subflow can carry it.
     pub(crate) fn reinject_stalled(&mut self) {
         if !self.is_multipath() || self.config.linux_stack.has_data_level_timer() {
             return;
@@ -74,7 +75,7 @@ impl Connection {
         working.fold(0, |bits, (id, _)| bits | carrier(id))
     }
 
-    /// The subflows of the lowest usability class, one bit per slot.
+    /// The subflows that may carry data (the lowest class of `usability` present), one bit per slot.
     fn usable(&self) -> u64 {
         let (mut lowest, mut usable) = (u8::MAX, 0);
         for (id, subflow) in self.subflows.iter().enumerate().filter(|(_, s)| s.can_send()) {
@@ -101,8 +102,8 @@ impl Connection {
         let carriers = outstanding.fold(0, |bits, (id, _)| bits | carrier(id));
         let usable = self.usable();
         if let Some(chunk) = self.send.head_mut() {
-            // Only if every usable subflow has carried the chunk, one of them carries it again. Another subflow is
-            // better, because the DATA_ACK may be lost on the reverse path.
+            // A subflow carries the chunk twice only if every usable subflow has carried it. Another subflow
+            // is better, because the reverse path of the first one may have lost the DATA_ACK.
             if usable & !chunk.carriers() == 0 {
                 chunk.set_carriers(carriers);
             }

@@ -1,10 +1,11 @@
-//! Opportunistic retransmission (M1) by arrival estimates: data in flight is copied to a second subflow if it arrives
-//! sooner there.
+//! Opportunistic retransmission (M1) by arrival estimates: data in flight is copied to a second subflow if it
+//! arrives sooner there.
 //!
-//! Owns the expected arrival of data in flight, and the position of the search. Each chunk's arrival on its own
-//! subflows is compared with its arrival on the available subflow, by the estimates for new data (`path`). A
-//! speculative copy is sent before the data is late: on an idle path, where the repair of a loss would take longer.
-//! Never applies the original rule of M1 (`penalization`).
+//! The unit is a chunk: one segment's data without a DATA_ACK. Its arrival on the subflows that carry it is
+//! compared with the arrival of a copy on the available subflow, by the estimates for new data (`path`). A
+//! speculative copy is sent before the data is late: on an idle path, where the repair of a loss would take
+//! longer. Owns the expected arrivals and the position of the search. Never applies the original rule of M1
+//! (`penalization`).
 
 use mptcp_clock::{Duration, Instant};
 
@@ -19,8 +20,8 @@ use crate::subflow::sender::Recovery;
 const CHUNKS_PER_SCAN: usize = 64;
 /// The minimum time between restarts of the search.
 const MIN_SCAN_INTERVAL: Duration = Duration::from_millis(1);
-/// A copy must arrive sooner by at least an RTT divided by this number, because arrival estimates are not more exact.
-/// Schedulers use the same number.
+/// A copy must arrive sooner by at least an RTT divided by this number, because arrival estimates have errors
+/// of this size. Schedulers use the same number.
 const MIN_GAIN_DIVISOR: u64 = 8;
 /// Segments acknowledged before a path counts as known: an initial window (RFC 6928).
 const KNOWN_PATH_SEGMENTS: u64 = 10;
@@ -30,10 +31,10 @@ const KNOWN_PATH_SEGMENTS: u64 = 10;
 struct DeliveryEstimate {
     /// The earliest expected arrival.
     arrival: Instant,
-    /// The time after which the chunk counts as lost without a report.
+    /// The time after which the chunk counts as lost if it is still unacknowledged.
     loss_deadline: Instant,
-    /// The arrival if the chunk is lost, detected and retransmitted. The present time, if it has arrived or was
-    /// retransmitted.
+    /// The arrival if the chunk is lost, detected and retransmitted. The present time, if the chunk has
+    /// arrived or was retransmitted.
     repaired_at: Instant,
 }
 
@@ -57,9 +58,10 @@ impl Connection {
             .find_map(|c| Some((c.subflow, self.find_opportunistic_on(now, c.subflow)?)))
     }
 
-    /// The start of the first chunk that arrives sooner on `fast`. While the writer is blocked, a chunk qualifies
-    /// only if it arrives later than all chunks before it: otherwise a copy frees no space sooner. If no chunk is
-    /// found, a timer restarts the search when the oldest chunk is overdue.
+    /// The start of a chunk that arrives sooner on `fast`: the chunk with the latest expected arrival. While
+    /// the writer is blocked, it is the first chunk that arrives later than all chunks before it: other
+    /// copies free no space sooner. If no chunk is found, a timer restarts the search when the next chunk is
+    /// overdue.
     fn find_opportunistic_on(&mut self, now: Instant, fast: usize) -> Option<u64> {
         if self.subflows[fast].scheduling().options_stripped {
             return None;
@@ -118,8 +120,9 @@ impl Connection {
         Some(start)
     }
 
-    /// The subflows, one bit per slot, whose data `fast` may copy before it is late. None unless `fast` is idle. A
-    /// subflow in recovery, or with a window above its bandwidth-delay product, has no spare capacity.
+    /// The subflows, one bit per slot, whose data `fast` may copy before it is late. None while `fast` has no
+    /// spare capacity: new data waits, the subflow is in recovery, or its bandwidth-delay product is in
+    /// flight.
     fn speculative_sources(&self, now: Instant, fast: usize) -> u64 {
         let (sender, writer) = (self.subflows[fast].sender(), &self.writer);
         let early = self.config.mechanisms.opportunistic_rule == OpportunisticRule::Speculative;
@@ -134,8 +137,8 @@ impl Connection {
         if writer.is_closed() {
             return u64::MAX;
         }
-        // For a stream that goes on, the delay of the slowest blocks matters. Copies therefore serve only paths that
-        // lose more than this delay tolerates, and must not lengthen a queue.
+        // While the stream continues, the delay of its slowest 1% of blocks matters. Copies therefore serve
+        // only paths whose losses increase this delay, and must not lengthen a queue.
         if self.congestion.paths[fast].is_cross_queue_standing() {
             return 0;
         }
@@ -149,7 +152,6 @@ impl Connection {
         paths.fold(0, |bits, (id, _)| bits | carrier(id))
     }
 
-    /// The expected delivery of a chunk.
     fn estimate_delivery(&self, now: Instant, chunk: &Chunk) -> DeliveryEstimate {
         let never = Instant::FAR_FUTURE;
         let mut best = DeliveryEstimate { arrival: never, loss_deadline: never, repaired_at: never };
@@ -175,8 +177,8 @@ impl Connection {
                 Some(sent) if sent.sacked => (now, never),
                 Some(sent) if sent.lost && !sent.retransmitted => (retransmitted, never),
                 Some(sent) => {
-                    // The later of two estimates: from the RTT, and from the data before the chunk. If overdue, the
-                    // delay so far is added.
+                    // The later of two estimates: from the RTT, and from the data before the chunk. An
+                    // overdue chunk is expected after another delay as long as the delay so far.
                     let before = end.saturating_sub(board.una + board.sacked) as f64;
                     let drain = Duration::from_secs_f64(before / path.rate());
                     let overdue = now.since(sent.sent_at + wait);

@@ -1,7 +1,8 @@
-//! Opportunistic retransmission (M1) and penalization (M2) of Raiciu et al. (NSDI 2012, section 4.2).
+//! Opportunistic retransmission (M1) and penalisation (M2) of Raiciu et al. (NSDI 2012, section 4.2).
 //!
-//! Owns the response to a full receive window or send buffer while a subflow is available: M1 by its original rule, and
-//! both rules of M2. Never applies the later rules of M1 (`opportunistic`).
+//! While a subflow is available, data on another subflow may fill the receive window or the send buffer. M1
+//! then copies the oldest data to the available subflow, and M2 halves the window of the other one. Owns M1
+//! by its original rule, and both rules of M2. Never applies the later rules of M1 (`opportunistic`).
 
 use mptcp_clock::{Duration, Instant};
 
@@ -12,8 +13,8 @@ use crate::mechanisms::OpportunisticRule;
 use crate::subflow::sender::Recovery;
 
 impl Connection {
-    /// Applies M1 and M2 while `fast` has an open congestion window, but the receive window or the send buffer is full.
-    /// Returns the start of the chunk to reinject on `fast`.
+    /// Applies M1 and M2 while `fast` has an open congestion window, but the receive window or the send
+    /// buffer is full. Returns the start of the chunk to reinject on `fast`, if M1 applies.
     pub(crate) fn on_window_blocked(&mut self, now: Instant, fast: usize, may_penalise: bool) -> Option<u64> {
         let mechanisms = self.config.mechanisms;
         if !mechanisms.opportunistic_retransmission && !mechanisms.penalisation {
@@ -45,7 +46,8 @@ impl Connection {
         let rule = self.config.mechanisms.penalty_rule;
         let rate =
             |id: usize, rtt: Duration| self.congestion.paths[id].cwnd as f64 / rtt.as_secs_f64().max(1e-9);
-        // The subflow that remembers the last penalty, and the minimum time between penalties.
+        // The subflow that remembers the last penalty, the minimum time between penalties, and whether the
+        // rule applies.
         let (recorded_on, interval, is_due) = match rule {
             PenaltyRule::Later => {
                 let is_open = self.subflows[slow].sender().state == Recovery::Open;

@@ -1,7 +1,7 @@
-//! Counters and pending work of reinjection.
+//! Counters of reinjected bytes for results, and the progress of reinjection as in Linux.
 //!
-//! Owns the number of bytes reinjected and their reasons, Linux's position in the reinjection of all data, and the
-//! count of data-level timeouts. Never chooses data.
+//! Owns the number of bytes by reason, the stream offset at which Linux's reinjection of all data continues,
+//! and the count of data-level timeouts. Never chooses data.
 
 /// Reinjection state of a connection.
 #[derive(Debug, Default)]
@@ -32,17 +32,14 @@ impl ReinjectionState {
         self.speculative += bytes;
     }
 
-    /// Bytes reinjected on another subflow.
     pub(crate) fn reinjected(&self) -> u64 {
         self.reinjected
     }
 
-    /// Bytes that M1 reinjected because they were late or blocked a window.
     pub(crate) fn opportunistic(&self) -> u64 {
         self.opportunistic
     }
 
-    /// Bytes that M1 reinjected before they were late.
     pub(crate) fn speculative(&self) -> u64 {
         self.speculative
     }

@@ -1,4 +1,4 @@
-//! The two byte streams of a connection.
+//! The byte streams of a connection, one in each direction.
 //!
 //! Owns written data (`send_buffer`), the writer (`write`, `writer`), and the reassembly of received data (`recv`).
 //! Never sends or receives a segment.

@@ -17,16 +17,18 @@ pub(crate) enum Placed {
     Fresh,
     /// The data filled a gap, and data behind it became readable.
     Filled,
+    /// The data waits behind a gap.
     Early,
     Duplicate,
     /// The data lies beyond the advertised window.
     Beyond,
 }
 
-/// Dynamic right-sizing (mechanism M3): the buffer is twice the data that the application reads in an RTT. It then
-/// never limits a path that could be faster.
+/// Dynamic right-sizing (mechanism M3): the buffer is twice the data that the application reads in an RTT.
+/// The buffer then never limits a path that could be faster.
 #[derive(Clone, Copy, Debug)]
 struct ReceiveTuning {
+    /// The time and the read offset at which the measurement started.
     since: Instant,
     from: u64,
     /// The maximum of concurrent paths so far.
@@ -130,8 +132,8 @@ impl RecvStream {
         is_new
     }
 
-    /// Processes a DATA_FIN at `offset`. The last plausible one applies until the stream reaches it. An offset beyond
-    /// the window is not plausible (RFC 8684 section 3.3.3).
+    /// Processes a DATA_FIN at `offset`. The last plausible DATA_FIN applies until the stream reaches it. An
+    /// offset beyond the window is not plausible (RFC 8684 section 3.3.3).
     pub(crate) fn end_at(&mut self, offset: u64) {
         if !self.finished() && offset >= self.next && offset <= self.right_edge() {
             self.fin = Some(offset);
@@ -143,9 +145,9 @@ impl RecvStream {
         self.edge.max(self.next + self.buffer.saturating_sub(self.ready.bytes()))
     }
 
-    /// The offset after the last byte that is kept out of order. A sender may add an older window to a newer DATA_ACK,
-    /// as Linux does for repeated acknowledgements (net/ipv4/tcp_input.c, `tcp_may_update_window`). It then exceeds the
-    /// edge by at most the unread bytes.
+    /// The offset after the last byte that is kept out of order. A sender may add an older window to a newer
+    /// DATA_ACK, as Linux does for repeated acknowledgements (net/ipv4/tcp_input.c, `tcp_may_update_window`).
+    /// Such a sender exceeds the edge by at most the unread bytes.
     pub(crate) fn right_edge(&self) -> u64 {
         let read = self.next.saturating_sub(self.ready.bytes());
         self.edge.max(read + 2 * self.limit.wanted())
@@ -165,7 +167,6 @@ impl RecvStream {
         if end <= self.edge { 0 } else { end.saturating_sub(self.limit()) }
     }
 
-    /// Inserts data at `start`.
     #[inline(always)]
     pub(crate) fn place(&mut self, start: u64, mut data: Bytes) -> Placed {
         let length = data.len() as u64;
@@ -252,7 +253,6 @@ impl RecvStream {
         }
     }
 
-    /// Takes the next readable bytes.
     pub(crate) fn read(&mut self) -> Option<Bytes> {
         self.ready.pop()
     }
@@ -349,8 +349,9 @@ impl RecvStream {
         start + length <= self.edge && self.shrunk.is_none() && (start <= self.next || self.early.has_space())
     }
 
-    /// Whether to keep payload at offsets `start` to `end`, as far as its mappings are known. `length` and `held`, the
-    /// data that the connection holds, are in bytes. `is_next` means that the payload is next on its subflow.
+    /// Whether to keep payload at offsets `start` to `end`; `None` if the mapping is unknown. `length` and
+    /// `held`, the data that the connection holds, are in bytes. `is_next` means that the payload is next on
+    /// its subflow.
     #[cold]
     pub(crate) fn admits(
         &mut self,
@@ -377,9 +378,9 @@ impl RecvStream {
         }
     }
 
-    /// Decides under memory pressure. Payload inside the reduced window is kept, so that each accepted connection
-    /// progresses. Several subflows may hold the same data behind a hole. Payload without a known mapping is limited by
-    /// all data of the connection.
+    /// Decides under memory pressure. Payload inside the reduced window is kept, so that each accepted
+    /// connection progresses. Out-of-order payload has a further limit, because several subflows may hold the
+    /// same data. Payload without a known mapping is limited by all data of the connection.
     fn admits_in_shortage(&self, end: Option<u64>, length: u64, held: u64, is_next: bool) -> bool {
         let edge = self.shortage_edge();
         match end {
@@ -465,8 +466,8 @@ impl RecvStream {
 }
 
 impl RecvStream {
-    /// Enlarges the buffer for the number of concurrent paths, by an initial buffer for each. A new path then takes no
-    /// space from the window of the first, which doubles.
+    /// Enlarges the buffer by its initial size for each additional concurrent path. A new path then takes no
+    /// space from the first path, whose congestion window still doubles.
     pub(crate) fn begin_paths(&mut self, paths: u64) {
         let Some(tuning) = self.tuning.as_mut().filter(|_| self.linux.is_none()) else { return };
         let more = paths.saturating_sub(tuning.paths);
@@ -475,7 +476,7 @@ impl RecvStream {
         self.buffer = self.limit.want(wanted);
     }
 
-    /// Tunes the buffer after a read (mechanism M3). `rtt` is the longest of all paths.
+    /// Tunes the buffer after a read (mechanism M3). `rtt` is the longest RTT of all paths.
     pub(crate) fn tune(&mut self, now: Instant, rtt: Duration) {
         let Some(tuning) = &mut self.tuning else { return };
         if rtt.is_zero() || now.since(tuning.since) < rtt {

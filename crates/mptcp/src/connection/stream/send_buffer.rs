@@ -1,6 +1,7 @@
 //! The send buffer: written data, and chunks in flight until a DATA_ACK covers them (RFC 8684 section 3.3.2).
 //!
-//! Owns the cut of written data into segments, the subflows that carried each chunk, the queue of chunks to reinject,
+//! A chunk is the data of one segment. It is kept because another subflow may have to reinject it. Owns the
+//! cut of written data into chunks, the subflows that carried each chunk, the queue of chunks to reinject,
 //! and the ends of writes. Never chooses a subflow. Offsets count from the first byte of the stream.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -16,8 +17,8 @@ const MAX_IDLE_CAPACITY: usize = 4096;
 
 /// Written data: the first `length` bytes of `buffer`.
 ///
-/// If only part of a buffer was accepted, the writer returns with the rest, which follows in memory. It is then
-/// accepted by increasing `length`.
+/// If only part of a buffer was accepted, the writer returns with the rest, which follows in memory. The rest
+/// is then accepted by increasing `length`.
 #[derive(Debug)]
 struct WrittenData {
     buffer: Bytes,
@@ -136,7 +137,6 @@ impl SendBuffer {
         opened
     }
 
-    /// Updates the largest window.
     pub(crate) fn note_window(&mut self, window: u64) {
         self.largest_window = self.largest_window.max(window);
     }
@@ -185,7 +185,7 @@ impl SendBuffer {
         }
     }
 
-    /// Removes a closed subflow from all chunks.
+    /// Removes a closed subflow from the carriers of all chunks.
     pub(crate) fn forget_carrier(&mut self, subflow: usize) {
         self.flight.iter_mut().for_each(|chunk| chunk.carriers &= !carrier(subflow));
     }
@@ -285,9 +285,9 @@ impl SendBuffer {
 }
 
 impl SendBuffer {
-    /// Cuts the next chunk of at most `size` bytes. Within one written buffer it is a slice. Across two buffers it is
-    /// copied, so that segments stay full. A chunk above `mss` ends with the buffer instead, unless little is left of
-    /// it.
+    /// Cuts the next chunk of at most `size` bytes. Within one written buffer it is a slice. Across two
+    /// buffers it is copied, so that segments stay full. A chunk above `mss` ends with the buffer instead,
+    /// unless the buffer has less than a quarter of `size` left.
     #[inline(always)]
     pub(crate) fn cut(&mut self, size: u64, mss: u64) -> Bytes {
         let size = size.min(self.unsent_bytes) as usize;
@@ -383,7 +383,6 @@ pub(crate) struct SubflowMapping {
 }
 
 impl Chunk {
-    /// Creates a chunk for its first subflow.
     pub(crate) fn new(start: u64, payload: Bytes, first_mapping: SubflowMapping) -> Self {
         let carriers = carrier(first_mapping.subflow.slot());
         Self { start, payload, carriers, queued: false, first_mapping, later_mappings: Vec::new() }
@@ -451,7 +450,7 @@ impl Chunk {
     }
 }
 
-/// The bit of a slot.
+/// The bit of a slot in a set of carriers.
 pub(crate) fn carrier(slot: usize) -> u64 {
     1 << (slot % SubflowId::SLOTS)
 }
@@ -468,7 +467,7 @@ struct End {
 #[derive(Debug, Default)]
 pub(crate) struct WriteEnds {
     ends: VecDeque<End>,
-    /// The last end.
+    /// The offset of the last end.
     pushed: u64,
 }
 

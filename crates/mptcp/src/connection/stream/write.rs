@@ -1,7 +1,7 @@
 //! Writes of the application, the size of the send buffer, and the PSH flag.
 //!
-//! Owns the size of the send buffer: configured, autotuned (mechanism M3) or as in Linux. It also decides which
-//! segments are pushed (RFC 9293 section 3.9.1.2). Never stores the bytes (`send_buffer`).
+//! Owns the size of the send buffer: configured, autotuned (mechanism M3) or as in Linux. Also decides which
+//! segments get PSH (RFC 9293 section 3.9.1.2). Never stores the bytes (`send_buffer`).
 
 use bytes::Bytes;
 use mptcp_clock::{Duration, Instant};
@@ -14,16 +14,16 @@ use crate::linux_stack::{FRAGMENT, memory_of, send_memory, tuned_send_memory};
 /// Flags of a write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WriteFlags {
-    /// More data follows: a small segment waits for the next write without this flag. An acknowledgement from the peer
-    /// or 200 ms end the wait, too (Linux's MSG_MORE).
+    /// More data follows: a small segment waits for the next write without this flag. A segment from the peer
+    /// ends the wait, too, or a timer of one RTO, at least 200 ms (Linux's MSG_MORE).
     pub more: bool,
     /// The data ends a record, if all of it is accepted: later data is sent in other segments (Linux's MSG_EOR).
     pub end_of_record: bool,
 }
 
 impl Connection {
-    /// Writes as much of `data` as the send buffer has space for, without copying. Returns the number of bytes. After
-    /// 0, [`crate::EventKind::Writable`] reports space.
+    /// Writes as much of `data` as the send buffer has space for, without copying. Returns the number of
+    /// bytes accepted. If `data` was longer, [`crate::EventKind::Writable`] reports space.
     pub(crate) fn write(&mut self, data: &Bytes, flags: WriteFlags) -> usize {
         if self.writer.is_closed() || self.lifecycle.closed().is_some() {
             return 0;
@@ -131,8 +131,8 @@ impl Connection {
         }
     }
 
-    /// A fast check that the free space is too small to wake the writer. Valid for a buffer of constant size that
-    /// counts bytes.
+    /// Whether a fast check shows that the free space is too small to wake the writer. It needs a buffer of
+    /// constant size that counts bytes.
     #[inline(always)]
     fn must_wait_for_space(&self) -> bool {
         let size = self.config.send_buffer;
@@ -156,8 +156,8 @@ impl Connection {
         self.config.notsent_lowat.map_or(space, |most| space.min(most.saturating_sub(waiting)))
     }
 
-    /// Space in the send buffer as Linux counts it, bytes: any space extends to the end of a fragment
-    /// (`mptcp_sendmsg`).
+    /// Space in the send buffer as Linux counts it, bytes: if there is any, it extends to the end of a
+    /// fragment (`mptcp_sendmsg`).
     #[inline(never)]
     fn linux_send_space(&self, buffer: u64) -> u64 {
         let space = buffer.saturating_sub(self.held());
@@ -227,8 +227,8 @@ impl Connection {
         self.negotiation.is_multipath() && self.send.next() - self.send.una() > outstanding
     }
 
-    /// The reason why there is no unsent data: the application, or a full send buffer. If no path has an open window
-    /// (`room`), a larger buffer would not help.
+    /// The reason why there is no unsent data: the application, or a full send buffer. Unless a path has an
+    /// open congestion window (`room`), the window is the reason: a larger buffer would not help.
     #[inline(never)]
     pub(crate) fn writer_limit(&self, room: bool) -> Limit {
         if !self.writer.is_blocked() {

@@ -1,7 +1,7 @@
 //! The writing application and the end of the stream.
 //!
-//! Owns the state of the writer (blocked, corked, closed) and of the DATA_FIN. Never stores written bytes
-//! (`send_buffer`).
+//! Transmission reads this state to hold small segments back and to end the stream. Owns the state of the
+//! writer (blocked, corked, closed) and of the DATA_FIN. Never stores written bytes (`send_buffer`).
 
 use mptcp_clock::{Duration, Instant};
 
@@ -102,7 +102,7 @@ impl Writer {
 pub(crate) struct DataFin {
     sent: bool,
     acknowledged: bool,
-    /// Slots of the subflows that have yet to carry it, in reverse order.
+    /// Slots of the subflows that have yet to carry the DATA_FIN, in reverse order.
     due: Vec<usize>,
 }
 

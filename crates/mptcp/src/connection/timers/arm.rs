@@ -1,6 +1,7 @@
 //! Arming of the connection's timers, and the setters of options for timeouts, SYN retries and unsent data.
 //!
-//! Owns the durations: which timers a state needs, and for how long. Never handles an expired timer (`timeouts`).
+//! Owns the decision which timers a state needs, and their durations. Never handles an expired timer
+//! (`timeouts`).
 
 use mptcp_clock::{Duration, Instant};
 
@@ -44,7 +45,7 @@ impl Connection {
         self.config.notsent_lowat = most.filter(|&most| most > 0);
     }
 
-    /// Sets the timers after a round of transmissions.
+    /// Sets the timers after a round of transmissions. `window_closed`: the peer's window blocks data.
     pub(crate) fn arm(&mut self, now: Instant, window_closed: bool) {
         let writer = &mut self.writer;
         if self.send.unsent() == 0 {

@@ -29,6 +29,7 @@ pub(crate) struct Timers {
     data_fin_wanted: bool,
     /// The end of the connection if it stays without a subflow.
     no_subflow: Instant,
+    /// The next retransmission of an ADD_ADDR.
     announcements: Instant,
     /// The next attempt on a failed path.
     rejoin: Instant,
@@ -74,7 +75,6 @@ impl Timers {
         self.probe.min(self.data).min(self.slow_timers).min(self.wake).min(self.cork)
     }
 
-    /// Updates the minimum of the slow timers.
     #[cold]
     fn update_slow_timers(&mut self) {
         self.slow_timers = self.data_fin.min(self.no_subflow).min(self.announcements).min(self.rejoin);
@@ -95,7 +95,6 @@ impl Timers {
         due
     }
 
-    /// Sets the time at which corked data is sent.
     pub(crate) fn arm_cork(&mut self, at: Instant) {
         self.cork = at;
     }
@@ -215,7 +214,8 @@ impl Timers {
         due
     }
 
-    /// Schedules a window probe after `wait`, doubled for each further one, unless one is pending.
+    /// Schedules a window probe after `wait`, doubled for each probe since the window closed, unless a probe
+    /// is pending.
     pub(crate) fn arm_probe(&mut self, now: Instant, wait: Duration) {
         if self.probe == Instant::FAR_FUTURE && !self.probe_wanted {
             let wait = wait * (1 << self.probe_backoff.min(9));
@@ -233,13 +233,15 @@ impl Timers {
         self.unanswered
     }
 
-    /// Adds `more` unanswered probes. Returns the count since the last segment from the peer.
+    /// Adds `more` unanswered probes or data-level timeouts. Returns the count since the last segment from
+    /// the peer.
     pub(crate) fn count_unanswered(&mut self, more: u32) -> u32 {
         self.unanswered += more;
         self.unanswered
     }
 
-    /// Counts a data-level timeout with an unanswered query (`open`). Returns the number of consecutive ones.
+    /// Counts a data-level timeout. `open`: a query for a DATA_ACK is unanswered. Returns the number of
+    /// consecutive timeouts with such a query.
     pub(crate) fn count_queries(&mut self, open: bool) -> u32 {
         self.unanswered_queries = if open { self.unanswered_queries + 1 } else { 0 };
         self.unanswered_queries
@@ -261,7 +263,6 @@ impl Timers {
         self.data = now + wait.min(Duration::from_secs(120));
     }
 
-    /// Arms the data-level timer for `at`.
     pub(crate) fn arm_data_at(&mut self, at: Instant) {
         self.data = at;
     }

@@ -168,9 +168,9 @@ impl Connection {
         Ok(())
     }
 
-    /// Starts probes without data on an unresponsive path while other subflows work. With the RTO backoff alone, the
-    /// path would be tried again up to two minutes after its recovery. The probes are no retransmissions, so RFC 6298's
-    /// backoff stays.
+    /// Starts probes without data on an unresponsive path while other subflows work. With the RTO backoff
+    /// alone, the path could stay unused for two minutes after its recovery. The probes are no
+    /// retransmissions, so RFC 6298's backoff stays.
     pub(crate) fn start_path_probes(&mut self, now: Instant, id: usize) {
         let Some(pause) = self.config.linux_stack.failed_path_probe else { return };
         let has_alternative = self

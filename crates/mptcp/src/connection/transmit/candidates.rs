@@ -1,7 +1,8 @@
 //! Candidates for the scheduler: which subflows may carry data now.
 //!
-//! Owns the usability classes (backup, probation, timeout) and the local limits of a subflow: congestion window, pacing
-//! and small queues. Never chooses among the candidates.
+//! Owns the usability classes (backup, probation after a join, timeout): a class carries data only if no
+//! subflow is in a better one. Also owns the local limits of a subflow: congestion window, pacing and small
+//! queues. Never chooses among the candidates.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -195,8 +196,8 @@ impl Connection {
         }
     }
 
-    /// Refreshes the list, if only new data on the last chosen subflow has changed it. Returns whether a candidate is
-    /// available.
+    /// Refreshes the candidate list after new data on the last chosen subflow, if nothing else has changed.
+    /// Returns whether a candidate is available.
     #[inline(always)]
     pub(crate) fn refresh_candidates(&mut self, now: Instant) -> bool {
         let (permit, sent) = (SendPermit::of(self), self.scheduler.last_sent());
@@ -230,8 +231,8 @@ impl Connection {
         open
     }
 
-    /// The reason why the only subflow cannot send now, or `None` if it can. Needs no candidate. If pacing blocks the
-    /// subflow, sets a timer.
+    /// The reason why the only subflow cannot send now, or `None` if it can. Needs no candidate list. If
+    /// pacing blocks the subflow, sets a timer.
     #[inline(always)]
     pub(crate) fn single_path_limit(&mut self, now: Instant) -> Option<Limit> {
         let permit = SendPermit::of(self);
@@ -251,8 +252,9 @@ impl Connection {
         }
     }
 
-    /// Whether the subflows have too many unacknowledged segments or bytes. The send buffer does not count data that
-    /// another subflow has delivered, but the subflow still holds it.
+    /// Whether the subflows have too many unacknowledged segments or bytes. The send buffer does not count
+    /// data that another subflow has delivered, but the first subflow still holds the data for
+    /// retransmission.
     #[inline]
     fn has_too_much_outstanding(&self) -> bool {
         let (segments, bytes) = self.scheduler.outstanding();
@@ -324,7 +326,8 @@ pub(crate) struct SendPermit {
     unsent: u64,
     small_queues: Option<u64>,
     pacing: bool,
-    /// Bytes by which the final segment may exceed the window per segment in it: see [`Connection::last_allowance`].
+    /// Bytes, for each segment in the window, by which the final segment may exceed the window: see
+    /// [`Connection::last_allowance`].
     option: u64,
 }
 
@@ -404,8 +407,8 @@ pub(crate) fn max_burst(path: &Path, large: u64) -> u64 {
 }
 
 impl Connection {
-    /// Bytes by which the final segment of a closed stream may exceed the window, per segment in it. 0 while data other
-    /// than new data can be sent.
+    /// Bytes, for each segment in the congestion window, by which the final segment of a closed stream may
+    /// exceed that window. 0 while data other than new data can be sent.
     #[cold]
     fn last_allowance(&self) -> u64 {
         let buffer = &self.send;

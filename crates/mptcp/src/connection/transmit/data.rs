@@ -47,7 +47,7 @@ impl Connection {
             return self.on_nothing_written(now);
         }
         if self.is_single_path() {
-            // With fresh candidates, `would_block` has already checked the limit after the segment before.
+            // With fresh candidates, `would_block` has already checked the limit after the previous segment.
             if !(is_valid && is_refreshed)
                 && let Some(limit) = self.single_path_limit(now)
             {
@@ -198,8 +198,8 @@ impl Connection {
         }
     }
 
-    /// Sets a timer that asks a waiting scheduler again when an acknowledgement is expected. If that is overdue, the
-    /// delay is as long as the acknowledgement is late.
+    /// Sets a timer that asks a waiting scheduler again when an acknowledgement is expected. If the
+    /// acknowledgement is overdue, the timer waits as long as the acknowledgement is late.
     #[inline(never)]
     fn schedule_retry(&mut self, now: Instant) {
         for candidate in self.scheduler.candidates().iter().filter(|candidate| candidate.in_flight > 0) {
@@ -387,7 +387,8 @@ impl Connection {
         None
     }
 
-    /// Marks subflows with unused window as application-limited, for controllers that use rate samples.
+    /// Marks subflows with an unused congestion window as application-limited, for controllers that use rate
+    /// samples.
     #[cold]
     fn note_idle_windows(&mut self, now: Instant, limit: Limit) {
         // The peer may hold early data while all written data is in flight, or while its window is full.
@@ -421,8 +422,8 @@ impl Connection {
 }
 
 impl Connection {
-    /// Whether no new data can follow the segment sent just now. It then records the reason as `poll_transmit` would.
-    /// Always `false` with an observer, which needs the full sequence.
+    /// Whether no new data can follow the segment sent just now. If so, records the reason as `poll_transmit`
+    /// would. Always `false` with an observer, which needs a full `poll_transmit`.
     #[inline]
     pub(crate) fn would_block(&mut self, now: Instant) -> bool {
         let simple = self.scheduler.is_valid(now)
@@ -482,9 +483,9 @@ impl Connection {
         if unsent <= max && !self.config.nagle { unsent } else { (max.min(unsent) / mss).max(1) * mss }
     }
 
-    /// Whether a small segment for subflow `id` waits: for data in flight (Nagle, RFC 9293 section 3.7.4), or because
-    /// the application corked it. Data in flight is judged at the subflow level, because Linux may send the DATA_ACK
-    /// only with the answer to further data.
+    /// Whether a small segment for subflow `id` waits: for an acknowledgement of data in flight (Nagle, RFC
+    /// 9293 section 3.7.4), or because the application corked it. Data in flight is judged at the subflow
+    /// level, because Linux may send the DATA_ACK only with the answer to further data.
     #[inline(always)]
     pub(crate) fn waits_for_full_segment(&self, now: Instant, id: usize, size: u64, mss: u64) -> bool {
         // The last segment of a record does not wait if others follow it.
@@ -515,7 +516,8 @@ impl Connection {
         (!minshall || self.send.small_in_flight()) && busy()
     }
 
-    /// Small segments in flight that a subflow may have while another subflow has none: 0 or 1.
+    /// Small segments in flight on a subflow that do not yet block another one there: 1 while some subflow
+    /// has none in flight, otherwise 0.
     pub(crate) fn small_segment_allowance(&self) -> usize {
         usize::from(self.subflows.iter().any(|subflow| subflow.can_send() && subflow.small_in_flight() == 0))
     }

@@ -1,8 +1,9 @@
 //! The lead of DATA_ACKs: how much earlier data is acknowledged at the data level than on its own subflow.
 //!
-//! A DATA_ACK returns on any path (RFC 8684 section 3.3.2), so data that a slow path delivered may be acknowledged over
-//! a faster one. The path model uses the lead to estimate that time. Owns one sampled segment in flight per subflow,
-//! and a smoothed lead. Never samples data that was reinjected.
+//! A DATA_ACK returns on any path (RFC 8684 section 3.3.2). Data on a path with a long RTT may therefore be
+//! acknowledged over a path with a shorter RTT. The path model uses the lead to estimate when a DATA_ACK
+//! arrives. Owns one sampled segment in flight per subflow, and a smoothed lead. Never samples data that was
+//! reinjected.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -57,8 +58,8 @@ impl DataAckLeads {
         self.paths.get(slot).filter(|path| path.id == id).and_then(|path| path.lead).unwrap_or_default()
     }
 
-    /// Samples new data that ends at offset `end` of a subflow and `data_end` of the connection, unless the subflow has
-    /// a sample.
+    /// Samples new data that ends at offset `end` of a subflow and `data_end` of the connection, unless a
+    /// sample of the subflow is in flight.
     #[inline]
     pub(crate) fn watch(&mut self, slot: usize, id: SubflowId, end: u64, data_end: u64) {
         if self.paths.get(slot).is_none_or(|path| path.watched.is_none() || path.id != id) {

@@ -1,7 +1,8 @@
-//! Transmission: which segment a connection sends next.
+//! Transmission: which segment a connection sends next. The endpoint calls `poll_transmit` until it returns
+//! `None`.
 //!
-//! Owns the order: control segments, retransmissions, data, FINs, acknowledgements. Never chooses data or a subflow for
-//! it (`data`), and never decides how a data segment looks (`segment`).
+//! Owns the order: control segments, retransmissions, data, FINs, acknowledgements. Never chooses data or a
+//! subflow for it (`data`), and never decides how a data segment looks (`segment`).
 
 pub(crate) mod candidates;
 pub(crate) mod data;
@@ -40,7 +41,7 @@ impl Connection {
         {
             return Some(sent);
         }
-        // New data on a subflow without pending segments leaves none pending.
+        // If only new data was sent since the last call, no segment became pending.
         let due = if self.scheduler.is_valid(now) { PendingSends::default() } else { self.due() };
         let owes = !due.is_empty();
         if owes
@@ -87,7 +88,6 @@ impl Connection {
             && !self.timers.is_probe_wanted()
     }
 
-    /// The pending segments of all subflows.
     #[inline]
     fn due(&self) -> PendingSends {
         self.subflows.iter().fold(PendingSends::default(), |due, subflow| due | subflow.due())

@@ -1,12 +1,13 @@
 //! Pacing: when a path may send its next segment, so that a full window is not sent as one burst.
 //!
-//! Owns the pacing rate. A congestion controller may set it. Otherwise, once unused window has accumulated, it is
-//! slightly above the window per RTT, as in Linux's internal pacing. It also stays close to the measured bottleneck
-//! bandwidth, because a window that the receive window limits grows far beyond the path's capacity.
+//! Owns the pacing rate. A congestion controller may set it. Otherwise, once unused window has accumulated,
+//! the rate is slightly above the window per RTT, as in Linux's internal pacing. It also stays close to the
+//! measured bottleneck bandwidth: if the receive window is the limit, the congestion window grows far beyond
+//! the path's capacity.
 //!
-//! Segments that acknowledgements clock are not paced: pacing them would cost a path its share of a drop-tail queue.
-//! With an empty queue there is no share to lose, and a small buffer has no space for a burst, so bursts are shorter.
-//! Retransmissions are paced only for controllers that use rate samples.
+//! Segments that acknowledgements clock are not paced: pacing them would cost a path its share of a drop-tail
+//! queue. With an empty queue, the path has no share to lose, but a small buffer may have no space for a
+//! burst. Bursts are shorter then. Retransmissions are paced only for controllers that use rate samples.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -36,8 +37,9 @@ const SHORT_BURST: BurstLimit = BurstLimit { most: 4, wait: 2 };
 const QUEUE_DIVISOR: u64 = 8;
 
 impl Connection {
-    /// Whether pacing delays a retransmission; if so, sets a timer. A tail loss probe and the first retransmission
-    /// after a timeout are not delayed, as in Linux. Both have waited, and the pacing deadline may be old.
+    /// Whether pacing delays a retransmission; if so, sets a timer. A tail loss probe and the first
+    /// retransmission after a timeout are not delayed, as in Linux. Both have waited for a timer, and the
+    /// pacing deadline may be old.
     #[inline]
     pub(crate) fn retransmission_is_paced(&mut self, now: Instant, id: usize) -> bool {
         let until = self.subflows[id].scheduling().blocked_until;
@@ -94,7 +96,7 @@ impl Connection {
             now + segment.min(Duration::from_nanos(latest.as_nanos() - min_rtt.as_nanos()));
     }
 
-    /// Sets the deadline of a path that has a pacing rate or unused window.
+    /// Sets the pacing deadline of a path that has a pacing rate or unused window.
     #[inline(never)]
     fn set_pace(&mut self, now: Instant, id: usize, bytes: u64, space: u64) {
         let path = &self.congestion.paths[id];

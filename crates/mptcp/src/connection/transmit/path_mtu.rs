@@ -1,9 +1,9 @@
 //! Path MTU of a connection's subflows: segments shrink to fit the path, and may grow again (RFC 1191, RFC 8201, RFC
 //! 4821).
 //!
-//! Owns the response to a subflow's path MTU (`subflow/path_mtu.rs`): the payload of full segments, the split of
-//! segments that are too large, and the time of a probe. Never changes a mapping: each part carries the mapping of the
-//! whole.
+//! Owns the response to a subflow's path MTU (`subflow/path_mtu.rs`): the payload of full segments, the split
+//! of segments that are too large, and the time of a probe. Never changes a mapping: each part of a split
+//! segment carries the mapping of the whole segment.
 
 use mptcp_clock::Instant;
 
@@ -49,7 +49,7 @@ impl Connection {
         }
     }
 
-    /// Handles a retransmission timeout, which may have been caused by large segments.
+    /// Handles a retransmission timeout, which segments above the path MTU may have caused.
     #[cold]
     pub(crate) fn suspect_black_hole(&mut self, now: Instant, id: usize) {
         let full = self.negotiated_mss(id);

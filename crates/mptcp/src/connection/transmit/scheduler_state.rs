@@ -1,7 +1,7 @@
 //! The scheduler of a connection and the candidates of its last choice.
 //!
-//! Owns the candidate list, whose allocation is reused, and knows whether the list is still valid. Never reads a
-//! subflow.
+//! Owns the candidate list, and knows whether it is still valid. Segments that are sent at the same time
+//! therefore share one list. Never reads a subflow.
 
 use mptcp_clock::Instant;
 
@@ -18,7 +18,7 @@ pub(crate) struct SchedulerState {
     valid_at: Option<Instant>,
     /// The slot that new data was sent on last; `usize::MAX` if the scheduler did not choose it.
     last_sent: usize,
-    /// Whether the entry of `last_sent` was updated after that segment.
+    /// Whether the entry of `last_sent` was updated after the last segment.
     is_refreshed: bool,
     /// Segments and bytes in the retransmission queues of all subflows.
     outstanding: (usize, u64),

@@ -85,7 +85,7 @@ impl Connection {
         id
     }
 
-    /// Sends data on a subflow that another subflow has carried.
+    /// Sends data that another subflow has already carried.
     #[inline(never)]
     pub(crate) fn send_reinjection(
         &mut self,
@@ -104,7 +104,7 @@ impl Connection {
 pub(crate) struct SentRange {
     pub start: u64,
     pub data: u64,
-    /// The mapping that the segment is part of. `None` if it has its own.
+    /// The mapping that the segment is part of. `None` if the segment has its own mapping.
     pub whole: Option<Box<OriginalMapping>>,
     pub fin: bool,
 }
@@ -161,7 +161,6 @@ impl Connection {
         }
     }
 
-    /// Builds a segment with data.
     #[inline(always)]
     pub(crate) fn data_segment(
         &mut self,

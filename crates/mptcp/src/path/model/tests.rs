@@ -1,3 +1,5 @@
+//! Delivery rates of a path after given acknowledgements.
+
 use super::*;
 
 fn arrived(bytes: u64, srtt: Option<u64>) -> Arrived {
@@ -23,14 +25,14 @@ fn rate_covers_a_complete_round_without_the_first_acknowledgement() {
     assert_eq!(rate(&[(0, 9_000), (50, 1_000), (100, 1_000)]), Some(20_000.0));
     // The next round starts here.
     assert_eq!(rate(&[(0, 9_000), (100, 1_000), (150, 1_000), (200, 2_000)]), Some(30_000.0));
-    assert_eq!(rate(&[(0, 9_000), (100, 4_000), (200, 1_000)]), Some(40_000.0), "the best counts");
+    assert_eq!(rate(&[(0, 9_000), (100, 4_000), (200, 1_000)]), Some(40_000.0), "the maximum counts");
 }
 
 #[test]
 fn gap_gives_no_rate() {
     assert_eq!(rate(&[(0, 0), (199, 1_990)]), Some(10_000.0));
     assert_eq!(rate(&[(0, 0), (200, 2_000)]), None);
-    assert_eq!(rate(&[(0, 0), (200, 2_000), (300, 500)]), Some(5_000.0), "it begins anew");
+    assert_eq!(rate(&[(0, 0), (200, 2_000), (300, 500)]), Some(5_000.0), "the round restarts");
 }
 
 #[test]
@@ -69,11 +71,7 @@ fn ack_train_gives_the_link_rate() {
     // The time of the data of the first acknowledgement is unknown.
     assert_eq!(burst_rate(&[(0, 9_000), (10, 1_000)]), None, "one gap");
     assert_eq!(burst_rate(&[(0, 9_000), (10, 1_000), (20, 3_000)]), Some(200_000.0));
-    assert_eq!(
-        burst_rate(&[(0, 9_000), (25, 1_000), (50, 1_000)]),
-        Some(40_000.0),
-        "a quarter of a round trip"
-    );
+    assert_eq!(burst_rate(&[(0, 9_000), (25, 1_000), (50, 1_000)]), Some(40_000.0), "a quarter of the RTT");
     assert_eq!(burst_rate(&[(0, 9_000), (26, 1_000), (51, 1_000)]), None, "another burst");
     // Acknowledgements at the same time give no rate.
     assert_eq!(burst_rate(&[(0, 0), (0, 1_000), (0, 1_000)]), None);
@@ -107,12 +105,12 @@ fn rate_of_pairs(first: f64, left: u64, came: u64, queued: bool) -> Option<f64> 
 #[test]
 fn slowly_sent_data_gives_no_link_rate() {
     assert_eq!(rate_of_pairs(1e6, 10, 10, false), Some(1e6));
-    assert_eq!(rate_of_pairs(0.0, 10, 10, false), None, "nor of one of which nothing is known");
-    assert_eq!(rate_of_pairs(0.0, 10, 10, true), Some(2e5), "but from a queue");
-    assert_eq!(rate_of_pairs(1e5, 10, 10, false), Some(2e5), "but that it is no slower");
+    assert_eq!(rate_of_pairs(0.0, 10, 10, false), None, "nor without a known rate");
+    assert_eq!(rate_of_pairs(0.0, 10, 10, true), Some(2e5), "a queue existed");
+    assert_eq!(rate_of_pairs(1e5, 10, 10, false), Some(2e5), "the link is at least as fast");
     let forgets = |rate: Option<f64>| rate.is_some_and(|rate| rate < 0.95e6);
-    assert!(forgets(rate_of_pairs(1e6, 10, 10, true)), "from a queue");
-    assert!(forgets(rate_of_pairs(1e6, 5, 10, false)), "twice as fast as it came");
+    assert!(forgets(rate_of_pairs(1e6, 10, 10, true)), "a queue shows a slower link");
+    assert!(forgets(rate_of_pairs(1e6, 5, 10, false)), "sent twice as fast as it arrived");
     assert!(!forgets(rate_of_pairs(1e6, 6, 10, false)));
 }
 
@@ -121,17 +119,17 @@ fn single_ack_of_several_segments_counts_until_a_train_is_seen() {
     let mut delivery = DeliveryRate::default();
     assert!(delivery.wants_single_ack());
     delivery.on_single_ack(3_000, Duration::ZERO);
-    assert_eq!(delivery.burst_rate(), None, "the min_rtt round trip that there was");
+    assert_eq!(delivery.burst_rate(), None, "equal to the minimum RTT");
     delivery.on_single_ack(3_000, Duration::from_millis(20));
     assert_eq!(delivery.burst_rate(), Some(150_000.0));
     delivery.on_single_ack(3_000, Duration::from_millis(30));
-    assert_eq!(delivery.burst_rate(), Some(147_000.0), "one that waited");
+    assert_eq!(delivery.burst_rate(), Some(147_000.0), "a slower one only decays the rate");
     for (at, bytes) in [(1_000, 0), (1_010, 1_000), (1_020, 1_000)] {
         assert!(delivery.wants_single_ack());
         delivery.on_delivered(ms(at), &arrived(bytes, Some(100)));
     }
     assert!(!delivery.wants_single_ack());
-    assert_eq!(delivery.burst_rate(), Some(100_000.0), "a burst knows better");
+    assert_eq!(delivery.burst_rate(), Some(100_000.0), "a train replaces the estimate");
 }
 
 #[test]
@@ -149,7 +147,7 @@ fn rate_grows_while_rounds_get_faster() {
     };
     assert!(after(&[]) && after(&[4_000]), "nothing to compare it with");
     assert!(after(&[4_000, 14_000]), "twice as much");
-    assert!(!after(&[14_000, 18_000]), "it is the line that limits it now");
+    assert!(!after(&[14_000, 18_000]), "the link limits the rate");
 }
 
 #[test]

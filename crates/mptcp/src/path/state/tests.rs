@@ -24,7 +24,7 @@ fn rtt_samples_are_smoothed() {
     assert_eq!((state.min_rtt, state.latest_rtt, state.samples), (Some(ms(30)), Some(ms(30)), 3));
     state.sample(ms(90));
     assert_eq!((state.min_rtt, state.latest_rtt, state.samples), (Some(ms(30)), Some(ms(90)), 4));
-    assert_eq!(state.recent_min_rtt(), ms(30), "the least of the last four");
+    assert_eq!(state.recent_min_rtt(), ms(30), "the minimum of the last four");
     (0..3).for_each(|_| state.sample(ms(80)));
     assert_eq!(state.recent_min_rtt(), ms(80));
 }
@@ -40,7 +40,7 @@ fn slow_start_grows_by_acknowledged_bytes_up_to_ssthresh() {
     assert_eq!(grown(10_000, u64::MAX, false, 3_000), (13_000, 0));
     assert_eq!(grown(10_000, 12_000, false, 3_000), (12_000, 1_000));
     assert_eq!(grown(10_000, 13_000, false, 3_000), (13_000, 0));
-    assert_eq!(grown(10_000, 9_000, false, 3_000), (10_000, 3_000), "a threshold below takes nothing away");
+    assert_eq!(grown(10_000, 9_000, false, 3_000), (10_000, 3_000), "a lower threshold reduces nothing");
     assert_eq!(grown(10_000, u64::MAX, true, 4_000), (11_000, 0));
     assert_eq!(grown(10_000, 10_500, true, 4_000), (10_500, 500));
     let at = |cwnd| Path { cwnd, ssthresh: 10, ..Path::default() }.in_slow_start();
@@ -81,10 +81,10 @@ fn estimate_separates_own_queue_and_cross_queue() {
     let known = state.estimate(start, 10 * MSS, Some(start));
     assert_eq!((known.own_queue, known.cross_queue, known.overdue), (ms(80), Duration::ZERO, Duration::ZERO));
     assert_eq!(state.estimate(start + ms(50), 10 * MSS, Some(start)).own_queue, ms(30));
-    assert_eq!(state.estimate(start, MSS, Some(start)).own_queue, ms(8), "no more than what is in flight");
+    assert_eq!(state.estimate(start, MSS, Some(start)).own_queue, ms(8), "at most the data in flight");
     (0..4).for_each(|_| state.sample(ms(200)));
     let known = state.estimate(start, 10 * MSS, Some(start));
-    assert_eq!(known.cross_queue, ms(20), "100 ms more, of which 80 are its own");
+    assert_eq!(known.cross_queue, ms(20), "100 ms more, 80 ms in its own queue");
     assert_eq!(
         state.estimate(start, MSS, Some(start)).cross_queue,
         Duration::ZERO,
@@ -105,7 +105,7 @@ fn unacknowledged_data_becomes_overdue() {
 #[test]
 fn path_probes_above_the_window_after_its_last_congestion_loss() {
     let mut state = Path::new(MSS, 10);
-    assert!(!state.is_probing(9 * MSS), "it has not lost");
+    assert!(!state.is_probing(9 * MSS), "no loss so far");
     state.ssthresh = 5 * MSS;
     state.model.losses.on_loss(Instant::ZERO, false);
     assert!(!state.is_probing(4 * MSS) && state.is_probing(5 * MSS));

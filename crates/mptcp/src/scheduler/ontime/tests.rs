@@ -78,7 +78,7 @@ fn overdue_path_is_not_waited_for() {
     let mut paths = [path(0, 10, 100, false), path(1, 50, 20, true)];
     assert_eq!(bulk(&paths, 121, 500), None);
     paths[0].path.overdue = ms(100);
-    assert_eq!(bulk(&paths, 121, 500), Some(1), "its answer is later than the slow path's");
+    assert_eq!(bulk(&paths, 121, 500), Some(1), "its acknowledgement comes after the slow path's");
 }
 
 #[test]
@@ -88,9 +88,9 @@ fn small_block_uses_the_path_that_delivers_all_of_it_first() {
     let mut far = path(1, 40, 400, true);
     (near.in_flight, near.cwnd, far.in_flight) = (0, 10 * MSS, 0);
     assert_eq!(paced(&[near, far], 6 * MSS), Some(1));
-    assert_eq!(paced(&[near, far], MSS), Some(0), "one segment is there after 10 ms");
+    assert_eq!(paced(&[near, far], MSS), Some(0), "one segment arrives after 10 ms");
     far.is_available = false;
-    assert_eq!(paced(&[near, far], 6 * MSS), None, "it waits for that path");
+    assert_eq!(paced(&[near, far], 6 * MSS), None, "the scheduler waits for that path");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn path_of_unknown_rate_gets_two_segments() {
     (paths[1].path.rate, paths[1].path.max_rate, paths[1].in_flight) = (125e3, f64::INFINITY, MSS);
     assert_eq!(bulk(&paths, 101, 200), Some(1));
     paths[1].in_flight = 2 * MSS;
-    assert_eq!(bulk(&paths, 102, 200), None, "800 segments come on the other path before its next answer");
+    assert_eq!(bulk(&paths, 102, 200), None, "the other path delivers 800 segments before the next ACK");
 }
 
 #[test]

@@ -105,7 +105,7 @@ impl Flight {
             news.push(sent.start);
             rack.on_delivered(sent, *now, None, None);
         });
-        assert_eq!(news, expected, "{left}..{right} beside {before:?}");
+        assert_eq!(news, expected, "{left}..{right}, reported before: {before:?}");
     }
 
     fn acknowledge(&mut self) {

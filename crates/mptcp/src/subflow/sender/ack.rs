@@ -1,8 +1,8 @@
-//! Processing of acknowledgements and timeouts.
+//! The sender's response to acknowledgements and expired timers.
 //!
-//! Owns the order: SACK blocks, cumulative acknowledgement, RTT, undo, loss detection, window. It also undoes a
-//! reduction after a spurious loss, as Linux does: window and threshold get their former values (RFC 4015 restores
-//! slightly less). Never detects that a loss was spurious (`loss_state.rs`).
+//! Owns the order of the steps: SACK blocks, cumulative acknowledgement, RTT, undo, loss detection, window.
+//! Each step needs the result of the one before. After a spurious loss, window and threshold get their former
+//! values, as in Linux (RFC 4015 restores slightly less). `loss_state.rs` detects that a loss was spurious.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -89,8 +89,8 @@ impl Sender {
             let is_open = self.note_cwnd_usage();
             let state = &congestion.paths[path];
             let is_window_used = self.uses_window(state, in_flight_before);
-            // SACK blocks were counted during recovery. The acknowledgement that ends it therefore counts new bytes
-            // only, as in Linux.
+            // Bytes in SACK blocks were counted when they were reported. The acknowledgement that ends
+            // recovery therefore counts newly delivered bytes only, as in Linux.
             let bytes = advanced.min(delivered);
             if bytes > 0 && if is_open { is_window_used } else { self.in_loss() } {
                 congestion.on_ack(path, Acked { now, bytes });
@@ -107,8 +107,8 @@ impl Sender {
         self.board.queue.front().map_or(now, |sent| sent.sent_at)
     }
 
-    /// Whether the window was used: `in_flight_before` bytes were in flight before the acknowledgement. An unused
-    /// window does not grow (RFC 7661 section 4.4; RFC 9293 has no rule).
+    /// Whether the sender used its window. `in_flight_before` is the number of bytes in flight before the
+    /// acknowledgement. An unused window does not grow (RFC 7661 section 4.4; RFC 9293 has no rule).
     #[inline]
     fn uses_window(&self, path: &Path, in_flight_before: u64) -> bool {
         match &self.round {
@@ -118,7 +118,7 @@ impl Sender {
         }
     }
 
-    /// Updates the Open and Disorder states. Returns whether the state is one of them.
+    /// Switches between the states Open and Disorder. Returns whether the state is one of these two.
     #[inline]
     fn note_cwnd_usage(&mut self) -> bool {
         let is_open = matches!(self.state, Recovery::Open | Recovery::Disorder);
@@ -135,7 +135,8 @@ impl Sender {
             Recovery::Recovery { point } => (point, true),
             Recovery::Loss { point } => (point, false),
             Recovery::Cwr { point } => {
-                // The first data with CWR begins at `point`. Until it is acknowledged, ECE refers to the same marks.
+                // The first data with CWR begins at `point`. Before its acknowledgement, ECE repeats old
+                // marks.
                 if self.board.una > point {
                     self.state = Recovery::Open;
                 }
@@ -155,14 +156,14 @@ impl Sender {
             rack.on_recovered();
         }
         let state = &mut congestion.paths[path];
-        // Without a threshold, the window is unchanged.
+        // Without a slow-start threshold, the window is unchanged.
         if fast && self.board.rates.is_none() && state.ssthresh < u64::MAX {
             state.cwnd = state.ssthresh;
         }
     }
 
-    /// Ends the episode of a tail loss probe (RFC 8985 section 7.4.2). An acknowledgement of all data is not
-    /// sufficient, because the original may have been delayed.
+    /// Ends the episode of a tail loss probe (RFC 8985 section 7.4.2). An acknowledgement of all data does
+    /// not show that the probe repaired a loss: the original may only have been delayed.
     #[inline(never)]
     fn end_probe(
         &mut self,
@@ -198,7 +199,7 @@ impl Sender {
             self.reorder_deadline = Instant::FAR_FUTURE;
             self.on_reorder_timer(now, path, congestion);
         }
-        // RFC 8985 section 7.2: the probe precedes the timeout or replaces it.
+        // RFC 8985 section 7.2: a due probe is sent first, and the retransmission timer restarts.
         if self.probe_deadline <= now {
             self.probe_deadline = Instant::FAR_FUTURE;
             self.probe_wanted = true;
@@ -245,8 +246,8 @@ impl Sender {
     fn on_timeout(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
         self.timeouts += 1;
         self.begin_sample(now);
-        // RFC 5681 section 3.1: one reduction per loss event. Recovery includes one. So does an earlier timeout, unless
-        // an acknowledgement has arrived since.
+        // RFC 5681 section 3.1: one reduction per loss event. Recovery has already reduced the window. So has
+        // an earlier timeout, unless an acknowledgement has arrived since.
         let reduced = match self.state {
             Recovery::Open | Recovery::Disorder => false,
             Recovery::Cwr { .. } | Recovery::Recovery { .. } => true,
@@ -283,7 +284,7 @@ impl Sender {
         self.reorder_deadline = Instant::FAR_FUTURE;
     }
 
-    /// Processes SACK blocks (RFC 2018, RFC 2883). Returns whether one reports a duplicate.
+    /// Processes SACK blocks (RFC 2018). Returns whether a block reports a duplicate (D-SACK, RFC 2883).
     #[inline(never)]
     pub(crate) fn take_blocks(&mut self, ack: &Ack<'_>, path: &Path) -> bool {
         let mut duplicate = false;
@@ -298,8 +299,8 @@ impl Sender {
             {
                 duplicate = true;
                 self.spurious.on_duplicate((left, right));
-                // Duplicates of tail loss probes are ignored, as in Linux (`tcp_dsack_seen`): they depend on a timer,
-                // and the last acknowledgement may be delayed for longer.
+                // A duplicate of a tail loss probe is no sign of reordering, as in Linux (`tcp_dsack_seen`):
+                // the probe timer can expire before a delayed acknowledgement arrives.
                 let probed = self.probe == Some((right, true));
                 if let Some(rack) = self.rack.as_mut().filter(|_| !probed) {
                     rack.on_duplicate_report(self.board.una, self.board.next);
@@ -317,8 +318,8 @@ impl Sender {
                 if !sent.ever_retransmitted && watched.is_some_and(|point| sent.end() <= point) {
                     spurious.original_arrived();
                 }
-                // The echo refers to in-order data (RFC 7323 section 4.3). For data behind a gap it would make each
-                // retransmission look like the original.
+                // The echo refers to in-order data (RFC 7323 section 4.3). For data behind a gap, the echo
+                // would make each retransmission look like the original.
                 if let Some(rack) = rack {
                     rack.on_delivered(sent, ack.now, rtt, None);
                 }
@@ -358,7 +359,7 @@ impl Sender {
         if self.board.una < ack.number {
             self.board.trim_front(ack.number);
         }
-        // Without SACK the data may have waited for a retransmission.
+        // Without SACK, original data may have waited for a retransmission that this acknowledgement covers.
         if original && (self.sack || !ambiguous) {
             self.spurious.original_arrived();
         }
@@ -367,8 +368,8 @@ impl Sender {
         }
         self.board.trim_ranges();
         if sample.is_none() || ambiguous {
-            // RFC 7323 section 4: the echo identifies the transmission. Its resolution is a millisecond, so the minimum
-            // RTT is the lower bound.
+            // RFC 7323 section 4: the echo identifies the transmission. Its resolution is 1 ms, so the sample
+            // is raised to the minimum RTT if it is below.
             let min_rtt_or_zero = min_rtt.unwrap_or(Duration::ZERO);
             let echo = ack.echo.and_then(|echo| echo.sent_at(ack.now));
             sample = echo.map(|echo| ack.now.since(echo).max(min_rtt_or_zero));
@@ -376,6 +377,7 @@ impl Sender {
         (self.board.una - una, sample)
     }
 
+    /// Marks lost segments. Returns whether any segment was newly marked.
     #[inline(always)]
     pub(crate) fn detect(&mut self, ack: &Ack<'_>, advanced: u64, path: &Path) -> bool {
         if let Some(rack) = &mut self.rack {
@@ -407,13 +409,13 @@ impl Sender {
         self.board.reported_above(threshold).is_some_and(|from| self.board.settle(from))
     }
 
-    /// Detects losses by duplicate acknowledgements (NewReno, RFC 6582 section 3.2). Each counts for one arrived
-    /// segment.
+    /// Detects losses by duplicate acknowledgements (NewReno, RFC 6582 section 3.2). Each duplicate stands
+    /// for one segment that has arrived.
     #[inline(never)]
     fn detect_by_duplicates(&mut self, ack: &Ack<'_>, advanced: u64, mss: u64) -> bool {
         if advanced > 0 {
             if self.in_recovery() && self.partial(ack.number) && !self.board.queue.is_empty() {
-                // The acknowledgement covers the retransmitted segment, and data that duplicates had counted.
+                // The acknowledgement covers the retransmitted segment, and data counted by duplicates.
                 let counted = self.board.sacked.saturating_sub(advanced.saturating_sub(mss));
                 self.board.sacked = 0;
                 self.board.split(0, mss);
@@ -439,7 +441,7 @@ impl Sender {
         false
     }
 
-    /// The end of the data sent before the timeout that F-RTO examines.
+    /// The end of the data sent before the timeout that F-RTO examines; `None` if F-RTO is inactive.
     fn trial_point(&self) -> Option<u64> {
         match self.state {
             Recovery::Loss { point } if self.spurious.on_trial() => Some(point),
@@ -452,8 +454,8 @@ impl Sender {
     }
 }
 
-/// Updates the bottleneck bandwidth from one acknowledgement of several segments. It is valid only if they were sent
-/// together: the RTT of the latest is `rtt`, that of the oldest `all`.
+/// Updates the bottleneck bandwidth from one acknowledgement of several segments, if these were sent
+/// together. `rtt` is the RTT of the latest segment, `all` that of the oldest one.
 #[cold]
 fn update_bottleneck_rate(state: &mut Path, bytes: u64, rtt: Duration, all: Duration) {
     let Some(min_rtt) = state.min_rtt else { return };

@@ -1,11 +1,13 @@
 //! The sender of a subflow: transmission, loss recovery, timers, rate samples and the response to ECN marks.
 //!
-//! Owns the scoreboard and the state of recovery: RFC 5681 with RACK-TLP (RFC 8985) or NewReno (RFC 6582), PRR (RFC
-//! 6937), RTO (RFC 6298). It decides which ECN marks are used (RFC 3168 section 6.1.2), and whether the window was used
-//! in a round, as Linux does (`tcp_cwnd_validate`, net/ipv4/tcp_output.c; `tcp_is_cwnd_limited`, include/net/tcp.h).
+//! Each subflow has one sender, so a loss on one path is repaired on that path. Owns the scoreboard and the
+//! state of recovery: RFC 5681 with RACK-TLP (RFC 8985) or NewReno (RFC 6582), PRR (RFC 6937), RTO (RFC
+//! 6298). Decides which ECN marks reduce the window (RFC 3168 section 6.1.2). Checks whether the window was
+//! used in a round, as Linux does (`tcp_cwnd_validate`, net/ipv4/tcp_output.c; `tcp_is_cwnd_limited`,
+//! include/net/tcp.h).
 //!
-//! Never owns the congestion window or the RTT, which belong to the connection's [`Congestion`], because controllers
-//! may couple paths. `ack` processes acknowledgements and timeouts.
+//! Congestion window and RTT belong to the connection's [`Congestion`], because controllers may couple paths.
+//! `ack` processes acknowledgements and timeouts.
 
 mod ack;
 pub(crate) mod mtu_probe;
@@ -24,7 +26,7 @@ use crate::subflow::receiver::Range;
 use crate::subflow::scoreboard::{Scoreboard, SentSegment};
 use crate::subflow::state::TimestampEcho;
 
-/// The maximum delay of a peer's acknowledgement (RFC 8985 section 7.2): Linux's maximum.
+/// The maximum time for which a peer delays an acknowledgement (RFC 8985 section 7.2), as in Linux.
 const WORST_DELAYED_ACK: Duration = Duration::from_millis(200);
 /// Duplicate acknowledgements that signal a loss (RFC 5681 section 3.2).
 const DUPLICATE_THRESHOLD: u32 = 3;
@@ -61,7 +63,7 @@ pub(crate) struct Ack<'a> {
     pub blocks: &'a [Range],
     /// The echoed timestamp.
     pub echo: Option<TimestampEcho>,
-    /// The segment has no payload and no window change, so that it may count as a duplicate.
+    /// The segment has no payload and no window change, so it may count as a duplicate.
     pub bare: bool,
     /// The segment has no payload.
     pub empty: bool,
@@ -74,6 +76,7 @@ pub(crate) struct Sender {
     pub board: Scoreboard,
     pub timeout: RetransmissionTimeout,
     pub state: Recovery,
+    /// The maximum number of segments on the scoreboard.
     most: usize,
     sack: bool,
     rack: Option<Rack>,
@@ -84,7 +87,7 @@ pub(crate) struct Sender {
     /// The offset that ends the tail loss probe's episode, and whether the probe was a retransmission.
     probe: Option<(u64, bool)>,
     probe_wanted: bool,
-    /// Data up to this offset is acknowledged without delay.
+    /// The peer acknowledges data up to this offset without delay.
     answered: u64,
     rto_deadline: Instant,
     probe_deadline: Instant,
@@ -95,7 +98,7 @@ pub(crate) struct Sender {
     pub mtu_probe: MtuProbe,
     /// The number of the last send opportunity, and the bytes in flight at that time.
     batch: (u64, u64),
-    /// The use of the window by rounds, as in Linux.
+    /// The use of the window in the current round, as in Linux; `None` judges each acknowledgement alone.
     round: Option<RoundUse>,
     /// The time of the last transmission.
     pub last_sent: Option<Instant>,
@@ -173,8 +176,8 @@ impl Sender {
         self.board.in_flight()
     }
 
-    /// Bytes in flight before all acknowledgements of the present batch. The space that they free could not be used
-    /// between them, so the window was full.
+    /// Bytes in flight before the first acknowledgement since the last send opportunity. Between these
+    /// acknowledgements no data could be sent, so each of them is compared with the same number of bytes.
     fn in_flight_before_batch(&mut self, send_opportunities: u64) -> u64 {
         if self.batch.0 != send_opportunities {
             self.batch = (send_opportunities, self.in_flight());
@@ -215,7 +218,7 @@ impl Sender {
         self.probe_wanted
     }
 
-    /// Whether a tail loss probe has retransmitted a segment, and its result is open (RFC 8985 section 7.4).
+    /// Whether a tail loss probe has retransmitted a segment and waits for its result (RFC 8985 section 7.4).
     pub(crate) fn awaits_probe_answer(&self) -> bool {
         self.probe.is_some_and(|(_, retransmission)| retransmission)
     }
@@ -227,7 +230,7 @@ impl Sender {
 
     #[cold]
     fn enter_recovery(&mut self, now: Instant, path: usize, congestion: &mut Congestion) {
-        // RFC 3168 section 6.1.2: a loss within an RTT of a reduction for marks causes no second one.
+        // RFC 3168 section 6.1.2: no second reduction for a loss within an RTT after a reduction for marks.
         let reduced = matches!(self.state, Recovery::Cwr { point } if self.board.una < point);
         self.state = Recovery::Recovery { point: self.board.next };
         self.batch.0 = u64::MAX;
@@ -305,8 +308,9 @@ impl Sender {
         self.arm(now, self.rto_deadline == Instant::FAR_FUTURE, path);
     }
 
-    /// Retransmits the next lost segment, or sends the tail loss probe. `None` if neither is due or the window is full.
-    /// With segmentation offload of up to `largest` bytes, a segment is as large as the window permits.
+    /// Retransmits the next lost segment, or sends the tail loss probe. `None` if neither is due or the
+    /// window is full. With segmentation offload of up to `largest` bytes, a segment has as many full frames
+    /// as the window permits.
     pub(crate) fn retransmit(&mut self, now: Instant, path: &Path, largest: u64) -> Option<&SentSegment> {
         let Path { cwnd, mss, .. } = *path;
         let space = cwnd.saturating_sub(self.in_flight());
@@ -386,8 +390,8 @@ impl Sender {
 }
 
 impl Sender {
-    /// Enables or disables rate samples. If they end during recovery, the threshold is no valid window. The new
-    /// controller then sets another one, and recovery restarts with it.
+    /// Enables or disables rate samples. If they end during recovery, the slow-start threshold is no valid
+    /// window. The new controller then sets a threshold, with which proportional rate reduction restarts.
     pub(crate) fn enable_rate_samples(&mut self, on: bool, path: usize, congestion: &mut Congestion) {
         if on == self.has_rate_samples() {
             return;
@@ -487,11 +491,11 @@ impl Sender {
     }
 }
 
-/// The use of the window in a round.
+/// The use of the congestion window in a round, which lasts about one RTT.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct RoundUse {
     full: bool,
-    /// The maximum of unacknowledged bytes.
+    /// The maximum number of unacknowledged bytes.
     most: u64,
     /// The round ends when more than this offset is acknowledged.
     end: u64,
@@ -512,14 +516,14 @@ impl RoundUse {
     }
 }
 
-/// Reductions at the smallest window, without any unmarked acknowledgement since the start, after which marks are
-/// ignored. The path then marks every packet. RFC 9768 section 3.2.2.3 demands such a check and leaves the rule open;
-/// this number is mptcplab's.
+/// The number of reductions at the smallest window after which ECN marks are ignored, if every
+/// acknowledgement since the start had a mark. Such a path marks all packets. RFC 9768 section 3.2.2.3
+/// demands a check without giving a rule; this number is mptcplab's.
 const MEANINGLESS: u8 = 8;
 
 impl Sender {
-    /// Processes the ECE flag of an acknowledgement that delivered `delivered` bytes. `over` means that it ends a
-    /// recovery, and that the data with CWR is not yet acknowledged.
+    /// Processes the ECE flag of an acknowledgement that delivered `delivered` bytes. `over` means that the
+    /// acknowledgement ends a recovery, before the data with CWR is acknowledged.
     #[inline(never)]
     pub(crate) fn take_echo(
         &mut self,
@@ -560,7 +564,7 @@ impl Sender {
         self.marks.reductions += 1;
         congestion.on_mark(path, ack.now);
         // The reduction is immediate, not proportional as after a loss (RFC 6937). Otherwise the segments sent
-        // meanwhile would be marked by the old queue, including the one with CWR.
+        // meanwhile would be marked by the old queue, including the segment with CWR.
         let state = &mut congestion.paths[path];
         state.cwnd = state.cwnd.min(state.ssthresh);
     }

@@ -1,7 +1,7 @@
 //! The result of a path MTU probe (RFC 4821 sections 7.6 and 7.7).
 //!
-//! Owns the decision whether a probe arrived or was lost. The loss of a probe alone does not count as congestion. Never
-//! chooses the size or the time of a probe.
+//! A probe is a data segment above the confirmed path MTU. If it alone is lost, it was too large, and the
+//! loss does not count as congestion. Owns this decision. `path_mtu` chooses the size and time of a probe.
 
 use crate::subflow::mtu_probe::MtuProbe;
 use crate::subflow::sender::{Recovery, Sender};
@@ -16,7 +16,7 @@ impl Sender {
         if !lost {
             return true;
         }
-        // RFC 4821 section 7.6.2: a probe lost alone was too large. With other losses there is no result.
+        // RFC 4821 section 7.6.2: a probe lost alone was too large. With other losses, it has no result.
         let alone = self.board.lost == end - start;
         self.mtu_probe = if alone { MtuProbe::Lost { size } } else { MtuProbe::None };
         if let Some(rates) = self.board.rates.as_mut().filter(|_| alone) {
@@ -35,7 +35,7 @@ impl Sender {
         }
     }
 
-    /// Whether a probe may be sent: no other loss could be confused with its loss.
+    /// Whether a probe may be sent: its loss could not be confused with the loss of another segment.
     pub(crate) fn may_probe_mtu(&self) -> bool {
         self.mtu_probe == MtuProbe::None && self.state == Recovery::Open && self.sack && self.board.lost == 0
     }
@@ -47,7 +47,7 @@ impl Sender {
         self.update_ack_inspection();
     }
 
-    /// The payload of the probe in flight, bytes.
+    /// The payload of the probe in flight, bytes; `None` without a probe.
     pub(crate) fn mtu_probe_payload(&self) -> Option<u64> {
         match self.mtu_probe {
             MtuProbe::Sent { start, end, .. } => Some(end - start),
@@ -60,7 +60,7 @@ impl Sender {
         matches!(self.mtu_probe, MtuProbe::Sent { end, .. } if end == self.board.next)
     }
 
-    /// Takes the result of the probe. It is returned once.
+    /// Returns the state of the probe. A result (arrived or lost) is returned once, and then cleared.
     pub(crate) fn take_mtu_probe_outcome(&mut self) -> MtuProbe {
         match self.mtu_probe {
             MtuProbe::Arrived { .. } | MtuProbe::Lost { .. } => {

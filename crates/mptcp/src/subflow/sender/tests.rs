@@ -1,4 +1,4 @@
-//! Tests of loss recovery, one rule each.
+//! Tests of a subflow's sender: loss detection, recovery, undo and RTT samples, one rule each.
 
 mod found;
 mod probes;
@@ -99,7 +99,7 @@ fn a_delayed_acknowledgement_with_a_block_is_not_reordering() {
     let mut rig = Rig::new(true, true);
     rig.send(10);
     rig.wait(100);
-    // 0 waited for its acknowledgement, 1 was lost, 2 arrived.
+    // The acknowledgement of 0 was delayed, 1 was lost, 2 arrived.
     rig.ack(1, &[(2, 3)]);
     assert!(!rig.sender.rack.as_ref().is_some_and(|rack| rack.reordering_seen));
     rig.ack(1, &[(2, 5)]);
@@ -138,7 +138,7 @@ fn data_that_the_peer_discards_after_a_report_is_retransmitted() {
     rig.wait(100);
     rig.ack(0, &[(1, 4)]);
     assert_eq!(rig.retransmit(), Some(0));
-    // Only the first counts now, although the others were reported.
+    // Only the first segment is acknowledged, although the others were reported before.
     rig.ack(1, &[]);
     rig.time_out();
     let retransmitted: Vec<u64> = std::iter::from_fn(|| {
@@ -202,12 +202,12 @@ fn the_acknowledgement_that_ends_a_recovery_does_not_count_a_window_again() {
     assert_eq!(
         rig.congestion.paths[0].cwnd,
         10 * MSS,
-        "the threshold, without growth for data counted before"
+        "the window is the threshold: data counted before adds no growth"
     );
 }
 
-/// A full window of ten segments in congestion avoidance, with two acknowledgements of two segments each. Returns the
-/// growth.
+/// Fills a window of ten segments in congestion avoidance, and sends two acknowledgements of two segments
+/// each. Returns the growth of the window in bytes.
 fn growth(rests_between: bool) -> u64 {
     let mut rig = Rig::new(true, true);
     rig.send(10);
@@ -225,7 +225,7 @@ fn growth(rests_between: bool) -> u64 {
 
 #[test]
 fn acknowledgements_that_arrive_together_see_a_full_window() {
-    // Reno's tenth of a segment for each segment.
+    // Reno adds a tenth of a segment for each acknowledged segment.
     assert!((2 * MSS / 5 - 10..=2 * MSS / 5).contains(&growth(false)), "{}", growth(false));
     assert_eq!(growth(true), MSS / 5, "no data was sent between them");
 }
@@ -284,7 +284,7 @@ fn losses_without_congestion_are_not_reported() {
     rig.wait(100);
     rig.ack(0, &[(1, 11)]);
     assert_eq!((rig.sender.board.lost, told.load(Relaxed)), (MSS, 0));
-    // Segments that are too large by an ICMP report.
+    // Segments that are too large for the path MTU in an ICMP error.
     let mut rig = Rig::new(true, true);
     rig.take_over(Told(Arc::clone(&told)));
     rig.send(10);
@@ -319,7 +319,7 @@ fn retransmissions_before_a_spurious_timeout_can_be_lost_again() {
     rig.time_out();
     rig.ack(2, &[]);
     rig.ack(2, &[(5, 6)]);
-    assert_eq!(rig.sender.state, Recovery::Disorder, "5 was sent once, before the timeout: undone");
+    assert_eq!(rig.sender.state, Recovery::Disorder, "segment 5 was sent once: timeout undone");
     rig.send(3);
     rig.wait(100);
     rig.ack(2, &[(10, 13), (5, 6)]);

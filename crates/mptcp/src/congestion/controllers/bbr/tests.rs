@@ -1,4 +1,4 @@
-//! The rules of draft-cardwell-iccrg-bbr-congestion-control-00, one per test.
+//! Tests of BBR version 1: one rule of draft-cardwell-iccrg-bbr-congestion-control-00 each.
 
 use super::*;
 
@@ -56,8 +56,8 @@ fn each_mode_has_its_pacing_gain() {
     assert_eq!([0, 1, 2, 7].map(|phase| gain(Mode::ProbeBw, phase)), [1.25, 0.75, 1.0, 1.0]);
 }
 
-/// Section 4.1.1: a round ends when data arrives that was sent after its start. Application-limited samples
-/// lower no rate.
+/// Section 4.1.1: a round ends when data that was sent after its start arrives. Application-limited samples
+/// do not lower the rate.
 #[test]
 fn rate_filter_expires_by_rounds_and_ignores_application_limited_samples() {
     let mut path = PathMemory::default();
@@ -102,7 +102,7 @@ fn pipe_is_full_when_the_rate_stops_growing() {
     assert_eq!(
         pipe_full(&[100.0, 124.0, 124.0, 125.0, 125.0, 125.0, 125.0], false),
         Some(6),
-        "a quarter begins anew"
+        "growth of 25% restarts the count"
     );
     assert_eq!(pipe_full(&[100.0; 20], true), None);
     let mut path = PathMemory { round_start: false, ..PathMemory::default() };
@@ -236,9 +236,9 @@ fn recovery_conserves_packets_for_a_round_and_restores_the_window() {
     path.set_window(&mut state, &repair(80_000, 3_000));
     assert_eq!((state.cwnd, path.round_end), (81_000, 500_000));
     path.set_window(&mut state, &repair(82_000, 0));
-    assert_eq!(state.cwnd, 83_000, "one for one");
+    assert_eq!(state.cwnd, 83_000, "as much as was delivered");
     path.set_window(&mut state, &repair(70_000, 2_000));
-    assert_eq!(state.cwnd, 81_000, "what is lost leaves it");
+    assert_eq!(state.cwnd, 81_000, "losses reduce the window");
     // After that round, the window grows as usual, except for losses.
     path.packet_conservation = false;
     path.set_window(&mut state, &repair(70_000, 500));

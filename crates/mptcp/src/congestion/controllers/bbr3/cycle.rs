@@ -1,4 +1,5 @@
-//! ProbeBW: its phases Down, Cruise, Refill and Up (draft section 5.3.3).
+//! ProbeBW, the state in which BBRv3 regularly probes for more bandwidth: its phases Down, Cruise, Refill and
+//! Up (draft-ietf-ccwg-bbr section 5.3.3).
 //!
 //! Owns the start of each phase, the growth of the long-term limit, and the reaction to losses while probing
 //! (section 5.5.10.2).
@@ -11,7 +12,7 @@ use crate::congestion::controllers::bbr3::state::{BETA, LOSS_THRESHOLD, State};
 use crate::congestion::controllers::jitter::JitterRng;
 use crate::congestion::{Lost, Path, Sample};
 
-/// Section 5.3.3.8: maximum rounds between probes, which allows Reno flows to coexist.
+/// Section 5.3.3.8: maximum number of rounds between probes; the limit allows Reno flows to coexist.
 const RENO_ROUNDS: u64 = 63;
 
 impl PathMemory {
@@ -99,7 +100,7 @@ impl PathMemory {
         self.model.full_now
     }
 
-    /// `AdaptLongTermModel`. Returns whether it has chosen the next phase.
+    /// `AdaptLongTermModel`. Returns whether this function has chosen the next phase.
     fn adapt_long(&mut self, state: &Path, sample: &Sample) -> bool {
         if self.cycle.acks == Acks::Starting && self.model.round_start {
             self.cycle.acks = Acks::Feedback;
@@ -194,8 +195,8 @@ fn inflight_at_loss(lost: &Lost) -> u64 {
 mod tests {
     use super::*;
 
-    /// 100 kB in flight, and a segment of 10 kB is lost. The losses reach 2% at 2% of 90 kB, divided by 98%,
-    /// into it.
+    /// 100 kB in flight, and a segment of 10 kB is lost. The losses reach 2% after 1,836 bytes of the
+    /// segment: 2% of 90 kB, divided by 98%.
     #[test]
     fn inflight_at_loss_is_interpolated_within_a_segment() {
         let lost = Lost {
@@ -231,7 +232,7 @@ mod tests {
             path.cycle.was_too_high
         };
         assert!(!too_high(true, 2_000, true) && too_high(true, 2_001, true));
-        assert!(too_high(true, 1_000, false), "without selective acknowledgements any will do");
+        assert!(too_high(true, 1_000, false), "without SACK, any loss is too high");
         assert!(!too_high(false, 50_000, true) && !too_high(false, 50_000, false));
     }
 }

@@ -1,5 +1,5 @@
-//! The minimum RTT filters of BBRv3 (draft section 5.3.4.3): over five seconds, which triggers ProbeRTT, and
-//! over ten seconds, for the model.
+//! The two minimum RTT filters of BBRv3 (draft-ietf-ccwg-bbr section 5.3.4.3). The expiry of the five-second
+//! filter starts ProbeRTT. The ten-second filter gives the RTT of the model.
 //!
 //! Owns both minima. Never changes the window: `probe_rtt` does.
 
@@ -20,7 +20,8 @@ pub(crate) struct MinRttFilter {
     /// Minimum RTT of the last five seconds.
     probe: Option<Duration>,
     pub(crate) probe_at: Instant,
-    /// Earliest end of ProbeRTT, set once little is in flight, and whether a round has passed since.
+    /// Earliest end of ProbeRTT, set once at most ProbeRTT's window is in flight. `round`: a round has passed
+    /// since.
     pub(crate) ends: Option<Instant>,
     pub(crate) round: bool,
 }

@@ -2,8 +2,8 @@
 //! draft.
 //!
 //! Owns the sequence of steps after an acknowledgement, Startup and Drain, and the resulting pacing rate and
-//! window. `model` has the model and its reaction to losses, `path` the other state of a path, `cycle` the
-//! bandwidth probing, and `probe_rtt` the probing for the minimum RTT. Omits ECN, as the draft does.
+//! window. `model` estimates bandwidth and in-flight limits, `path` has the other state of a path, `cycle`
+//! probes for bandwidth, and `probe_rtt` for the minimum RTT. Omits ECN, as the draft does.
 
 pub(crate) mod cycle;
 pub(crate) mod min_rtt;
@@ -22,7 +22,7 @@ use crate::congestion::controllers::pace::pace;
 use crate::congestion::{Acked, CongestionControl, Lost, Mark, Path, Repair, Sample};
 use crate::path::PerPath;
 
-/// BBRStartupFullLossCnt. Counts acknowledgements that report losses, as Linux does, not gaps.
+/// BBRStartupFullLossCnt. As in Linux, this counts acknowledgements that report losses, not gaps.
 const STARTUP_LOSSES: u32 = 6;
 /// Maximum number of rounds of Drain.
 const DRAIN_ROUNDS: u64 = 3;
@@ -61,7 +61,7 @@ impl PathMemory {
         }
     }
 
-    /// Sections 5.3.1 and 5.3.2: leaves Startup, and Drain.
+    /// Sections 5.3.1 and 5.3.2: leaves Startup for Drain, and Drain for ProbeBW.
     fn leave_startup(&mut self, state: &Path, sample: &Sample, jitter: &mut JitterRng) {
         self.check_startup_losses(state, sample);
         if self.state == State::Startup && self.model.full_reached {
@@ -191,7 +191,7 @@ impl CongestionControl for Bbr3 {
     /// `HandleSpuriousLossDetection`, section 5.5.11.2.
     fn on_undo(&mut self, paths: &mut [Path], path: usize, delivered: u64) {
         let own = self.path(path);
-        // A round that starts now is measured from this total.
+        // A round that starts here is measured from this total of delivered bytes.
         own.model.delivered = delivered;
         own.restore_window(&mut paths[path]);
         own.model.undo(&own.undo);

@@ -1,8 +1,8 @@
-//! The BBRv3 model of a path: bandwidth and in-flight limits, long-term and short-term.
+//! The BBRv3 model of a path: estimates of its bandwidth and its in-flight limits, long-term and short-term.
 //!
 //! Owns the rounds, the maximum bandwidth of two cycles, the limits set by losses, the full-pipe detection,
-//! and the extra acknowledged data (draft sections 5.5 and 5.3.1.2). Never decides when to probe: `cycle`
-//! does.
+//! and the extra acknowledged data (draft-ietf-ccwg-bbr sections 5.5 and 5.3.1.2). Never decides when to
+//! probe: `cycle` does.
 
 use mptcp_clock::Instant;
 
@@ -32,7 +32,8 @@ pub(crate) struct Model {
     pub bw: f64,
     bw_latest: f64,
     pub inflight_latest: u64,
-    /// In-flight limit without excessive losses, and the short-term limit set by losses.
+    /// Long-term limit: maximum in flight without excessive losses. Short-term limit: set by recent losses.
+    /// Bytes; `u64::MAX` if unset.
     pub inflight_long: u64,
     pub inflight_short: u64,
     loss_round_end: u64,

@@ -1,6 +1,6 @@
-//! The BBRv3 state of a path, and the in-flight amounts derived from it.
+//! The BBRv3 state of a path, and the in-flight amounts that the other files of `bbr3` derive from it.
 //!
-//! Owns the fields. Never changes the phase: `cycle`, `probe_rtt` and the parent module do.
+//! Owns the fields. Never changes the BBR state: `cycle`, `probe_rtt` and the parent module do.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use crate::congestion::controllers::bbr3::model::Model;
 use crate::congestion::controllers::bbr3::state::{INITIAL, MIN_WINDOW, State, Undo};
 use crate::congestion::{Path, Repair};
 
-/// Phase to which the arriving acknowledgements belong: `ack_phase`.
+/// The draft's `ack_phase`: the phase of a bandwidth probe to which the arriving acknowledgements belong.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Acks {
     #[default]
@@ -45,11 +45,12 @@ pub(crate) struct PathMemory {
     pub(crate) drain_start_round: u64,
     /// Acknowledgements of this round that reported losses.
     pub(crate) startup_losses: u32,
-    /// Window before recovery and ProbeRTT.
+    /// Window to restore after recovery and ProbeRTT, bytes.
     pub(crate) prior: u64,
     pub(crate) repair: Repair,
     pub(crate) undo: Undo,
-    /// Whether the losses of the present recovery may still be undone; the saved state is kept until it ends.
+    /// Whether the losses of the present recovery may still be undone. The saved state is kept until this
+    /// recovery ends.
     pub(crate) may_undo: bool,
     pub(crate) idle_restart: bool,
     pub(crate) measured: bool,

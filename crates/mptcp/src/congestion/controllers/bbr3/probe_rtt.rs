@@ -1,5 +1,5 @@
-//! ProbeRTT: half of the bandwidth-delay product in flight for a while, to measure the minimum RTT (draft
-//! section 5.3.4).
+//! ProbeRTT: keeps half of the bandwidth-delay product in flight for at least 200 ms, to measure the minimum
+//! RTT (draft-ietf-ccwg-bbr section 5.3.4).
 //!
 //! Owns the start and the end of ProbeRTT. Never computes the minima: `min_rtt` does.
 
@@ -29,7 +29,7 @@ impl PathMemory {
             self.stop_probing();
         }
         if self.state == State::ProbeRtt {
-            // Low delivery rates are ignored meanwhile.
+            // Low delivery rates are ignored during ProbeRTT.
             state.held_back = true;
             if self.min_rtt.ends.is_some() {
                 self.min_rtt.round |= self.model.round_start;

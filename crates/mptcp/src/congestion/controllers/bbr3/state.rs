@@ -66,7 +66,7 @@ impl State {
 /// State saved at the first loss of a round (section 5.5.11.1).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Undo {
-    /// The state that the losses ended.
+    /// The state that the losses ended; `None` if they did not change the state.
     pub(crate) state: Option<State>,
     pub(crate) bw_short: f64,
     pub(crate) inflight_short: u64,

@@ -1,4 +1,4 @@
-//! Values computed by hand from the formulas of `tcp_cubic.c`.
+//! Tests of [`LinuxCubic`] with values computed by hand from the formulas of `tcp_cubic.c`.
 
 use super::*;
 
@@ -66,7 +66,7 @@ fn curve_reaches_the_previous_window_after_k() {
     let k = bench.cubic.paths[0].k;
     assert_eq!(bench.cubic.paths[0].origin, 1000);
     assert_eq!(k, 9300);
-    // After K, the window is the previous one, and grows slowly there.
+    // After K, the window has its previous size, and the curve is flat there.
     let end = bench.now + Duration::from_micros(9_080_000);
     while bench.now < end {
         bench.round();
@@ -85,7 +85,7 @@ fn second_loss_below_the_first_applies_fast_convergence() {
 
 #[test]
 fn reno_friendly_window_grows_by_one_per_15_eighths_of_a_window() {
-    // Below the plateau the curve takes 4.2 s, which is longer than Reno takes with an RTT of 10 ms.
+    // The curve needs 4.2 s to reach the plateau. With an RTT of 10 ms, Reno is faster.
     let mut bench = Bench::new(1000, 100);
     bench.rtt = Duration::from_millis(10);
     bench.lose();

@@ -18,6 +18,6 @@ fn bursts_last_a_millisecond_and_hold_at_least_two_short_segments() {
 #[test]
 fn pacing_rate_is_at_least_one_segment_per_rtt() {
     assert_eq!(paced(0.0, Some(100)).0, Some(10_000.0));
-    assert_eq!(paced(500.0, None).0, Some(1_000.0), "a second where no round trip is known");
+    assert_eq!(paced(500.0, None).0, Some(1_000.0), "an RTT of 1 s before the first sample");
     assert_eq!(paced(1_500.0, None).0, Some(1_500.0));
 }

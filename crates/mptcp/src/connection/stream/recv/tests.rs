@@ -70,8 +70,8 @@ fn any_order_of_arrival_is_one_stream() {
     }
 }
 
-/// An advertised window stays valid. Beyond it a second buffer is kept for a sender whose subflows know different
-/// windows.
+/// An advertised window stays valid. Beyond it, data up to a second buffer size is kept for a sender whose
+/// subflows know different windows.
 #[test]
 fn data_beyond_a_second_buffer_is_dropped() {
     let mut stream = stream(1_000, false);
@@ -109,11 +109,11 @@ fn a_window_opens_by_a_segment_or_half_of_the_buffer() {
     };
     // All data of ten segments was read.
     assert_eq!(opened(10_000, 1_000, 0), (10_000, true));
-    // A read would open all but half a segment.
+    // All data but the last 500 bytes was read.
     assert_eq!(opened(10_000, 500, 500), (9_500, true));
     let mut stream = stream(10_000, false);
     stream.window();
-    // The largest segment so far has 700 bytes. Smaller changes cause no update.
+    // The edge moves by at least the largest segment so far, 700 bytes.
     for (length, edge) in [(700, 10_700), (200, 10_700), (400, 10_700), (100, 11_400)] {
         let next = stream.next();
         place(&mut stream, next, length);
@@ -132,7 +132,7 @@ fn a_window_opens_by_a_segment_or_half_of_the_buffer() {
     assert_eq!((small.window(), small.edge), (1_000, 1_500));
 }
 
-/// Two segments read cause a window update, or half of a small buffer.
+/// A read of two segments, or of half of a small buffer, causes a window update.
 #[test]
 fn a_read_that_frees_space_causes_a_window_update() {
     let told = |read_bytes: u64| {

@@ -15,7 +15,7 @@ fn put(slot: usize, end: u64) -> SubflowMapping {
     SubflowMapping { subflow: subflow(slot), end }
 }
 
-/// A buffer with chunks of 100 bytes in flight, one per slot in `subflows`.
+/// A buffer with chunks of 100 bytes in flight, one for each entry of `slots`.
 fn under_way(slots: &[usize]) -> SendBuffer {
     let mut buffer = SendBuffer::default();
     for (number, &slot) in slots.iter().enumerate() {
@@ -81,7 +81,7 @@ fn data_put_back_is_sent_first() {
     assert_eq!(buffer.cut(9, MSS), b"def"[..]);
 }
 
-/// A large segment is not copied for a small gain.
+/// A segment above the MSS ends with a written buffer that fills at least a quarter of it.
 #[test]
 fn a_large_segment_ends_with_a_written_buffer() {
     let cut = |first: usize, size| {
@@ -146,7 +146,7 @@ fn data_without_a_carrier_is_reinjected() {
     buffer.chunk_at(200).expect("under way").map_to(put(0, 900));
     buffer.abandon(1);
     assert_eq!(to_reinject(&mut buffer), [0, 400]);
-    // It is queued already.
+    // Each chunk is requested once.
     buffer.abandon(1);
     assert_eq!(to_reinject(&mut buffer), []);
     buffer.forget_carrier(0);
@@ -219,7 +219,7 @@ fn a_chunk_is_split_for_a_narrower_path() {
         .collect();
     assert_eq!(parts, [(0, 60, Some(61), None), (60, 40, Some(101), None), (100, 100, None, Some(201))]);
     assert_eq!(to_reinject(&mut buffer), [0, 60], "both parts wait");
-    // On a second subflow it has another mapping, and the last one applies.
+    // A chunk has a mapping for each subflow that carried it, and the last one on a subflow applies.
     let chunk = buffer.chunk_at(100).expect("under way");
     chunk.map_to(put(0, 500));
     chunk.map_to(put(2, 700));

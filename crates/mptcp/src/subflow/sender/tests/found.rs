@@ -1,9 +1,9 @@
-//! Tests of the reported method of loss detection.
+//! Tests of the method of loss detection that the sender reports to observers.
 
 use super::Rig;
 use crate::observe::Detection;
 
-/// RFC 6298, RFC 8985, RFC 6675, RFC 5681, in this order of precedence.
+/// In order of precedence: timeout (RFC 6298), RACK (RFC 8985), SACK (RFC 6675), duplicates (RFC 5681).
 #[test]
 fn a_loss_is_reported_with_its_detection_method() {
     let found = |sack, rack, timed_out| Rig::new(sack, rack).sender.detection(timed_out);

@@ -23,7 +23,7 @@ fn answers_to_probes_do_not_delay_loss_detection() {
     let mut rig = Rig::new(true, true);
     let mut end = 0;
     for _ in 0..10 {
-        // The last acknowledgement of a block is delayed for longer than the probe.
+        // The peer delays the last acknowledgement of a burst until after the probe.
         rig.send(5);
         rig.wait(205);
         end += 5;

@@ -11,7 +11,7 @@ fn a_tail_older_than_a_delivered_retransmission_is_lost() {
     let mut rig = Rig::new(true, true);
     rig.send(6);
     rig.wait(100);
-    // 1 and the last one were lost.
+    // Segments 1 and 5 were lost.
     rig.ack(1, &[(2, 5)]);
     assert_eq!(rig.retransmit(), Some(1));
     rig.wait(100);
@@ -24,7 +24,7 @@ fn a_lost_retransmission_behind_a_gap_is_found_by_later_ones() {
     let mut rig = Rig::new(true, true);
     rig.send(10);
     rig.wait(100);
-    // All but 3, 5, 7 and 9 are lost. The last segment in order was sent first.
+    // All but 5, 7 and 9 are lost. The echo is from the last segment in order.
     let echo = Some(TimestampEcho { value: 1_001, offset: 0 });
     let ack = |rig: &mut Rig, blocks: &[(u64, u64)]| {
         let blocks: Vec<_> = blocks.iter().map(|block| (1 + block.0 * MSS, 1 + block.1 * MSS)).collect();
@@ -37,7 +37,7 @@ fn a_lost_retransmission_behind_a_gap_is_found_by_later_ones() {
     rig.wait(20);
     assert_eq!(rig.retransmit(), Some(1));
     rig.wait(100);
-    // The first one was lost again. The second, sent later, has arrived behind the gap.
+    // The retransmission of 0 was lost too. That of 1, sent later, has arrived behind the gap.
     ack(&mut rig, &[(1, 2), (9, 10), (7, 8)]);
     let again = rig.retransmit();
     assert_eq!(again, Some(0), "an echo from before the gap does not identify segments behind it");

@@ -1,4 +1,4 @@
-//! The rules of the model, by the names of draft-ietf-ccwg-bbr.
+//! Tests of the BBRv3 model: rules of draft-ietf-ccwg-bbr, under the names that the draft gives them.
 
 use super::*;
 
@@ -81,7 +81,7 @@ fn losses_lower_the_short_term_limits() {
     assert_eq!(lowered(0.0, 0, 1, false), (700.0, 70_000));
     assert_eq!(lowered(0.0, 0, 2, false), (490.0, 49_000));
     assert_eq!(lowered(900.0, 95_000, 1, false), (900.0, 95_000));
-    assert_eq!(lowered(0.0, 0, 1, true), (1_000.0, u64::MAX), "not where it accelerates");
+    assert_eq!(lowered(0.0, 0, 1, true), (1_000.0, u64::MAX), "not while probing for bandwidth");
     assert_eq!(lowered(0.0, 0, 0, false), (1_000.0, u64::MAX));
     let mut model = Model { bw_short: 5.0, inflight_short: 7, max_bw: [9.0, 0.0], ..Model::default() };
     model.bound();
@@ -147,12 +147,12 @@ fn extra_acked_is_the_excess_over_the_expected_delivery() {
         model.update_aggregation(&state(cwnd), &Sample { now, newly_delivered, ..Sample::default() });
         model.extra_acked()
     };
-    // A new interval: all of it is extra.
+    // A new interval: all acknowledged data is extra.
     assert_eq!(take(1_000, 3_000, 100_000), 3_000);
     // In 10 ms, 1000 bytes are expected: of 3000 and 5000, 7000 are extra.
     assert_eq!(take(1_010, 5_000, 100_000), 7_000);
-    // After 80 ms, all of it is expected, and a new interval starts.
-    assert_eq!(take(1_080, 2_000, 100_000), 7_000, "the most of ten rounds");
+    // After 80 ms, all acknowledged data is expected, and a new interval starts.
+    assert_eq!(take(1_080, 2_000, 100_000), 7_000, "the maximum of ten rounds");
     assert_eq!(take(1_090, 20_000, 100_000), 21_000);
     assert_eq!(take(1_090, 90_000, 30_000), 30_000, "no more than the window");
 }
