@@ -1,4 +1,6 @@
-//! Single-path baselines of MPTCP flows.
+//! Baselines of MPTCP flows: the same scenario with plain TCP over one path, to compare MPTCP with.
+//!
+//! Owns their creation, and the check that runs with baselines stay within `[limits]`.
 
 use mptcp::path_manager::FullMesh;
 
@@ -74,7 +76,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// As [`Self::check_runs`], for runs that record events. Their rows stay in memory until all runs end;
+    /// As [`Self::check_runs`], for runs that record events. The events stay in memory until all runs end;
     /// baselines record none.
     ///
     /// # Errors
@@ -91,7 +93,7 @@ impl Scenario {
     }
 
     /// One baseline for each path of each MPTCP flow with `baselines = true`. Everything else stays the same:
-    /// other flows, events, buffers, and congestion control. A coupled controller is Reno on a single path.
+    /// other flows, events, buffers, and congestion control. A coupled controller acts as Reno on one path.
     #[must_use]
     pub fn baselines(&self) -> Vec<Baseline> {
         let mut baselines = Vec::new();

@@ -1,6 +1,7 @@
-//! Frame classes, which identify the flow and the interface of a frame for filters and queues.
+//! Frame classes: numbers by which filters, queues and counters know the flow and interface of a frame.
 //!
-//! Owns arithmetic only.
+//! The network sees only the length and the label of a frame. A label is a class (24 bits) and a detail (8
+//! bits), the number of the subflow. Owns arithmetic only.
 
 use std::ops::Range;
 
@@ -17,13 +18,13 @@ pub(crate) fn classes_of(flow: usize) -> Range<u32> {
     class_of(flow, 0)..class_of(flow + 1, 0)
 }
 
-/// Flow and interface of the opening host of a label.
+/// Flow, and interface at its opening host, of a label; `None` for a frame of no flow.
 pub(crate) fn flow_and_interface(label: u32) -> Option<(usize, usize)> {
     let class = (label >> 8).checked_sub(1)?;
     Some(((class / INTERFACES) as usize, (class % INTERFACES) as usize))
 }
 
-/// Flow and subflow detail of a label.
+/// Flow and subflow of a label; `None` for a frame of no flow.
 pub(crate) fn flow_and_subflow(label: u32) -> Option<(usize, usize)> {
     let class = (label >> 8).checked_sub(1)?;
     Some(((class / INTERFACES) as usize, (label & 0xff) as usize))

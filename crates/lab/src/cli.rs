@@ -1,4 +1,4 @@
-//! The command line of a custom build: runs scenario files with the names of a registry.
+//! The command line of a custom build, a Rust program with its own policies: runs scenarios that use them.
 //!
 //! Owns arguments, exit codes and error output. Exit codes: 0 success, 1 failed run, 2 bad input.
 
@@ -20,7 +20,7 @@ const USAGE: &str = "usage: COMMAND run FILE [--seed N] [--set KEY=VALUE]... [--
        COMMAND schema
        COMMAND reference
 
-run        run a scenario file and say what happened; --output writes the scenario and its tables (CSV)
+run        run a scenario file and print a summary; --output writes scenario and tables (CSV)
 schema     print the JSON Schema of scenario files
 reference  print the reference page of scenario files
 ";
@@ -36,7 +36,7 @@ pub enum FileError {
     Run(#[from] RunError),
 }
 
-/// Runs a scenario file with the names of `registry`; `values` are overrides, as of `--set`.
+/// Runs a scenario file with the names of `registry`; `values` are overrides (key, value) as of `--set`.
 ///
 /// # Errors
 /// An invalid scenario, or an early end of the run.

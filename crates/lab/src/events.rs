@@ -1,6 +1,7 @@
 //! The event table of a run, and the filter that selects its rows.
 //!
-//! Owns the names of network events, which complete those of the protocol, and the parsing of filters.
+//! Owns the names of network events, in addition to the protocol's (`mptcp::observe`), and the parsing of
+//! filters.
 
 use mptcp::observe::{Columns, Kind, Kinds};
 use mptcp_clock::Instant;
@@ -57,7 +58,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Records no events. The limits of paths are still measured.
+    /// Records no events. A run with this filter still measures the limits of paths.
     pub const NONE: Self = Self {
         kinds: Kinds::NONE,
         drops: false,
@@ -111,7 +112,7 @@ pub struct Events {
     pub columns: Columns,
 }
 
-/// The name of a frame event or its cause.
+/// The word for a frame event in tables: `marked`, or the cause of a drop.
 pub(crate) fn word(what: FrameEventType) -> &'static str {
     match what {
         FrameEventType::Marked => "marked",

@@ -1,7 +1,7 @@
-//! Files of a run: the resolved scenario, and its tables as CSV, with the columns of the Python tables.
+//! Writes the files of a run: the resolved scenario, and CSV tables with the columns of the Python tables.
 //!
-//! Owns file formats. Each file is written under a temporary name and then renamed, so it is complete or
-//! absent. The same run gives the same bytes.
+//! Owns the file formats of custom builds, which run without Python. Each file is written under a temporary
+//! name and then renamed, so it is complete or absent. The same run gives the same bytes.
 //!
 //! The column `variant` is empty here: other tools write the name of a baseline or of a point of a sweep. `blamed` is
 //! the share of time for which the other paths waited for older data on this path.
@@ -45,7 +45,7 @@ pub fn export(directory: &Path, scenario: &Scenario, seed: u64, measured: &Measu
             "data_packets": measured.data_packets,
         }],
     });
-    // Written last: if it exists, all others exist.
+    // Written last: if this file exists, all others exist.
     whole(directory, "run.json", |out| writeln!(out, "{run:#}"))
 }
 
@@ -59,7 +59,7 @@ fn whole(
     let written = write(&mut out).and_then(|()| out.flush());
     let done = written.and_then(|()| fs::rename(&temporary, directory.join(name)));
     if done.is_err() {
-        // Reports the first error, not one of the cleanup.
+        // The caller gets the first error, not an error of the cleanup.
         let _ = fs::remove_file(&temporary);
     }
     done

@@ -1,4 +1,5 @@
-//! The configuration of a connection from a flow of a scenario, for the simulator and for real packets.
+//! Translates a flow of a scenario into the configuration of its connection. The simulator and runs on real
+//! packets share it, so that a scenario means the same in both.
 
 use mptcp::{Config, InterfaceId, SpuriousLoss};
 
@@ -11,9 +12,10 @@ use crate::scenario::{Flow, MAX_SUBFLOWS, Scenario};
 /// TCP and IPv4 headers without options, bytes: the difference between MTU and MSS.
 const HEADERS: u32 = 40;
 
-/// The configuration of the end that opens the connection. `interface` maps a path to an interface of the host, if there is one.
+/// The configuration of the end that opens the connection. `interface` maps a path to an interface of the
+/// host, if there is one.
 ///
-/// The accepting end uses the same without `interfaces` and `backups`.
+/// The accepting end uses the same configuration without `interfaces` and `backups`.
 #[must_use]
 pub fn flow_config(
     scenario: &Scenario,

@@ -1,6 +1,7 @@
 //! The results of a run: samples as columns, and summaries of flows, paths and links.
 //!
-//! Owns the layout of results. Never runs a simulation, never computes statistics across runs.
+//! Owns the layout of results, which runs in the simulator and on real packets share. Never computes
+//! statistics across runs.
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{Counters, LinkUse};
@@ -62,7 +63,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    /// All of them.
+    /// All metrics, in the order of their numbers.
     pub const ALL: [Self; 22] = [
         Self::Throughput,
         Self::Goodput,
@@ -198,12 +199,12 @@ pub struct PathSummary {
     pub is_backup: bool,
     /// The link and direction with the longest queueing delay of data.
     pub queue_at: Option<String>,
-    /// The link or middlebox of each cause. Only in runs with an observer.
+    /// The link or middlebox of each cause in `limits`. Only in runs with an observer.
     pub places: Vec<(&'static str, String)>,
     /// Share of time for which the other paths waited for older data on this path.
     pub blamed: f64,
-    /// Shares by cause of the longest interval without data at the application, for this path. They add up to
-    /// 1. Empty for short intervals and in runs without an observer.
+    /// Causes of the flow's longest interval without data at the application, as shares of that interval on
+    /// this path. They add up to 1. Empty for short intervals and in runs without an observer.
     pub silence: Vec<(&'static str, f64)>,
     /// Dropped frames of the flow on this path, in both directions and over the whole run. Only in runs with
     /// an observer.
@@ -239,7 +240,7 @@ pub struct AbsentPath {
 }
 
 impl AbsentPath {
-    /// One of which only the name is known.
+    /// A path of which only the name is known.
     #[must_use]
     pub fn named(path: &str) -> Self {
         Self { path: path.to_owned(), best_capacity: None, down: 0.0, middleboxes: Vec::new() }
@@ -295,9 +296,9 @@ pub struct FlowSummary {
     pub longest_silence_at: f64,
     /// The way in which the connection ended, if it did.
     pub closed: Option<String>,
-    /// Bytes reinjected on another subflow. With the queues of Linux, also those reinjected on the same
-    /// subflow. Linux counts bytes when it queues them, and skips those that are acknowledged before their
-    /// turn.
+    /// Bytes reinjected on another subflow. With Linux's subflow queues, also bytes reinjected on the same
+    /// subflow. Linux counts bytes when it queues them for reinjection. Bytes that are acknowledged before
+    /// that do not count.
     pub reinjected: u64,
     /// The part of `reinjected` due to opportunistic retransmission (M1).
     pub opportunistic: u64,
@@ -319,7 +320,8 @@ pub struct FlowSummary {
     /// Shares of time for which full buffers limited the connection: only the send buffer, only the receive
     /// window, or both. Only in runs with an observer.
     pub full_buffers: Vec<(&'static str, f64)>,
-    /// Shares of time after the handshake under each limit. They add up to 1.
+    /// Shares of time after the handshake under each limit, without idle time. They add up to 1. Empty on
+    /// real packets.
     pub limits: Vec<(&'static str, f64)>,
     /// The paths that the flow used.
     pub paths: Vec<PathSummary>,
@@ -328,7 +330,7 @@ pub struct FlowSummary {
     /// Its blocks, in order.
     pub blocks: Vec<Block>,
     /// Delay of blocks or datagrams from writing to reading, s: median, 95th and 99th percentile. `None`
-    /// without any after the warm-up.
+    /// without blocks and datagrams after the warm-up.
     pub latency: Option<[f64; 3]>,
     /// Share of blocks or datagrams, or of the file, beyond the deadline of the flow. `None` without a
     /// deadline.
@@ -352,7 +354,7 @@ pub struct DatagramSummary {
     pub late: Option<f64>,
 }
 
-/// Median, 95th and 99th percentile of durations by nearest rank, s; `None` without any.
+/// Median, 95th and 99th percentile of durations by nearest rank, s; `None` without values.
 #[must_use]
 pub fn quantiles(mut values: Vec<Duration>) -> Option<[f64; 3]> {
     if values.is_empty() {

@@ -1,10 +1,10 @@
-//! The payload of flows: known at every offset, so that receivers can verify it.
+//! The payload of simulated and emulated flows: a fixed pattern, so that the receiver can verify each byte.
 
 use std::sync::LazyLock;
 
 use bytes::Bytes;
 
-/// Length of the pattern, which repeats.
+/// Length of the pattern, bytes. The stream repeats it.
 const LENGTH: usize = 1 << 20;
 
 static PATTERN: LazyLock<&'static [u8]> = LazyLock::new(|| {
@@ -19,7 +19,7 @@ static PATTERN: LazyLock<&'static [u8]> = LazyLock::new(|| {
     Box::leak(words.collect::<Vec<u8>>().into_boxed_slice())
 });
 
-/// Up to `length` bytes of the stream at `offset`; fewer at the end of the pattern.
+/// The stream from `offset`: `length` bytes, or fewer if the pattern ends before.
 #[must_use]
 pub fn bytes_at(offset: u64, length: u64) -> Bytes {
     let from = (offset % LENGTH as u64) as usize;
@@ -35,7 +35,7 @@ pub fn matches(mut offset: u64, mut data: &[u8]) -> bool {
         let length = data.len().min(LENGTH - from);
         let expected = &PATTERN[from..from + length];
         let (head, rest) = data.split_at(length);
-        // The simulator does not copy payload, so the memory is usually the same.
+        // The simulator does not copy payload, so both slices are usually the same memory.
         if !std::ptr::eq(head, expected) && head != expected {
             return false;
         }

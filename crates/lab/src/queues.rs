@@ -1,6 +1,7 @@
 //! Queue disciplines in scenarios: `queue = { kind = "fq_codel", target = "5ms" }` of a path or link.
 //!
-//! Owns their keys, with the names and defaults of `tc`. `netsim` implements them.
+//! Owns the keys of the disciplines, with the names and defaults of `tc`, so that a `tc` configuration can be
+//! simulated. `netsim` implements the disciplines.
 
 use std::sync::Arc;
 
@@ -21,19 +22,19 @@ use crate::scenario::units::QueueSize;
 
 /// A factory of a discipline for one direction.
 pub(crate) type Make = Arc<dyn Fn() -> Box<dyn QueueDiscipline> + Send + Sync>;
-/// Creates the factory for a position, or returns the problem.
+/// Creates the factory for one link direction, or returns the problem.
 pub(crate) type Maker = Arc<dyn Fn(&Place<'_>) -> Result<Make, String> + Send + Sync>;
 
-/// The position of a queue.
+/// The properties of a link direction that a queue discipline may need.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
-    /// Names of the flows, in order.
+    /// Names of all flows, in the order of the scenario.
     pub(crate) flows: &'a [String],
     /// Maximum frame length of the link, bytes.
     pub(crate) frame: u32,
 }
 
-/// A maker for disciplines that are independent of their position.
+/// A maker for disciplines that do not depend on their link direction.
 pub(crate) fn maker<D: QueueDiscipline + 'static>(make: impl Fn() -> D + Send + Sync + 'static) -> Maker {
     let make: Make = Arc::new(move || Box::new(make()));
     Arc::new(move |_| Ok(make.clone()))
@@ -48,7 +49,7 @@ fn framed<D: QueueDiscipline + 'static>(make: impl Fn(u32) -> D + Send + Sync + 
     })
 }
 
-/// Whether the kind of a table is built in.
+/// Whether the discipline that a table names is built in.
 pub(crate) fn is_built_in(table: &toml::Table) -> bool {
     let named = table.get("kind").and_then(toml::Value::as_str);
     kinds().iter().any(|kind| Some(&*kind.name) == named)
@@ -175,8 +176,8 @@ fn codel(keys: &mut Parameters<'_>, usual: CoDel) -> Result<CoDel, ScenarioError
     let limit = limit(keys, usual.limit)?;
     let target = keys.positive_time("target", usual.target)?;
     let interval = keys.positive_time("interval", usual.interval)?;
-    // RFC 8289 section 4.4 recommends 5% to 10% of the interval. A target of a whole interval would never
-    // drop.
+    // RFC 8289 section 4.4 recommends 5% to 10% of the interval. CoDel would never drop if the target were a
+    // whole interval.
     if target >= interval {
         let key = if keys.has("target") { "target" } else { "interval" };
         return Err(keys.error(key, "must be less than interval, usually a twentieth of it"));
@@ -193,7 +194,7 @@ fn codel(keys: &mut Parameters<'_>, usual: CoDel) -> Result<CoDel, ScenarioError
 
 fn red(keys: &mut Parameters<'_>) -> Result<Maker, ScenarioError> {
     let most = keys.positive_size("limit", None)?;
-    // As tc: from min if that is set, else from limit.
+    // As in tc, max follows from min if min is set, else from limit.
     let usual = if keys.has("min") { keys.positive_size("min", None)?.saturating_mul(3) } else { most / 4 };
     let max = keys.positive_size("max", usual.max(1))?;
     let min = keys.positive_size("min", (max / 3).max(1))?;
@@ -270,7 +271,7 @@ fn bucket(keys: &mut Parameters<'_>, excess: Excess) -> Result<Maker, ScenarioEr
     }))
 }
 
-/// A size in bytes within bounds.
+/// Reads a size from `least` to `most` bytes. With `usual` = `None`, the key is required.
 fn bytes(
     keys: &mut Parameters<'_>,
     key: &str,

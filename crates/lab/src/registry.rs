@@ -1,7 +1,8 @@
-//! The registry of names in scenarios: built-in kinds, and kinds of other crates.
+//! The registry: all middleboxes, loss models, queue disciplines and applications that a scenario can name.
 //!
-//! Owns the lists, and their part of schema and reference page. A built-in kind is one file and one line here.
-//! `mptcp::policy` has the congestion controllers, schedulers and path managers.
+//! A kind is one such type. It is built in, or another crate registers it here. Owns the lists of kinds, and
+//! their part of the JSON schema and of the reference page. `mptcp::policy` has the lists of congestion
+//! controllers, schedulers and path managers.
 
 use std::sync::{Arc, LazyLock, OnceLock};
 
@@ -38,9 +39,9 @@ pub enum RegistryError {
     /// The name is taken.
     #[error("there is a {what} called {name:?} already")]
     Taken {
-        /// The type of kind.
+        /// The type of element, such as "middlebox".
         what: &'static str,
-        /// Its name.
+        /// The requested name.
         name: String,
     },
     /// The name is not valid in scenario files.
@@ -48,15 +49,15 @@ pub enum RegistryError {
         "the name {name:?} of a {what} is not made of lower-case letters, digits and -, beginning with a letter"
     )]
     Name {
-        /// The type of kind.
+        /// The type of element, such as "middlebox".
         what: &'static str,
-        /// Its name.
+        /// The requested name.
         name: String,
     },
 }
 
-/// Kinds by name. Start from [`Registry::new`], and pass it to [`crate::scenario::Draft::load_with`] or
-/// [`crate::cli::run`]. Scenarios can then use its names.
+/// Kinds by name. Start from [`Registry::new`], add your kinds, and pass the registry to
+/// [`crate::scenario::Draft::load_with`] or [`crate::cli::run`]. Scenarios can then use their names.
 ///
 /// ```
 /// use mptcp_lab::middlebox::{Middlebox, Travelling};
@@ -116,17 +117,17 @@ impl Registry {
                 bleach_ecn::kind(),
                 mark_ecn::kind(),
             ]),
-            // `loss` and `gilbert_elliott` have their own keys, because netsim implements them.
+            // The built-in loss models have their own keys, `loss` and `gilbert_elliott`.
             losses: Kinds::new(Vec::new()),
             queues: Kinds::new(queues::kinds()),
-            // `bulk`, `bytes` and `blocks` have their own keys, because estimates need them.
+            // The built-in applications have their own keys, because estimates of the run need them.
             applications: Kinds::new(Vec::new()),
             policies: Policies::default(),
             schema: OnceLock::new(),
         }
     }
 
-    /// The shared registry without additions.
+    /// The shared registry of the built-in kinds.
     #[must_use]
     pub fn built_in() -> Arc<Self> {
         static BUILT_IN: LazyLock<Arc<Registry>> = LazyLock::new(|| Arc::new(Registry::new()));
@@ -134,7 +135,8 @@ impl Registry {
     }
 
     /// Adds a kind of middlebox: `kind = "NAME"`, with its keys under `parameters`. `read` reads the keys and
-    /// returns a factory, called at each activation. `about` is one sentence for schema and reference page.
+    /// returns a factory, which is called each time the middlebox is switched on. `about` is one sentence for
+    /// the schema and the reference page.
     ///
     /// # Errors
     /// A name that is taken or invalid.
@@ -184,8 +186,8 @@ impl Registry {
         Ok(self.changed())
     }
 
-    /// Adds an application: `application = { kind = "NAME", ... }` of a flow. `read` returns a factory, called
-    /// once per flow.
+    /// Adds an application: `application = { kind = "NAME", ... }` of a flow. `read` returns a factory,
+    /// called once per flow.
     ///
     /// # Errors
     /// As [`Self::middlebox`].
@@ -203,8 +205,7 @@ impl Registry {
         Ok(self.changed())
     }
 
-    /// The JSON Schema (draft 2020-12) of scenarios with these names, as TOML or JSON. It describes the
-    /// formats `rate`, `time`, `percent`, `size` and `queue`.
+    /// The JSON Schema (draft 2020-12) of scenarios that use the names of this registry.
     #[must_use]
     pub fn json_schema(&self) -> &Value {
         self.schema.get_or_init(|| {

@@ -1,6 +1,6 @@
-//! Text summary of a run: rates, paths and limits.
+//! Text summary of a run, which the command of a custom build (`cli`) prints: rates, paths and limits.
 //!
-//! Owns sentences. Never computes results.
+//! Owns the sentences. Never computes results.
 
 use std::fmt::Write as _;
 
@@ -27,12 +27,13 @@ pub fn summary(scenario: &Scenario, seed: u64, measured: &Measurements) -> Strin
         // Each rate refers to the flow's own measured time, so the sum of rates could exceed the capacity.
         let bits = rest.iter().map(|flow| flow.bytes_received as f64 * 8.0).sum::<f64>();
         let total = if measured.measured > 0.0 { bits / measured.measured } else { 0.0 };
-        let _ = writeln!(text, "  and {} more flows with {} together", rest.len(), megabits(total));
+        let _ = writeln!(text, "  and {} more flows with {} in total", rest.len(), megabits(total));
     }
     text
 }
 
-/// The parts of a scenario from other crates, one line each: position, type, name.
+/// The parts of a scenario that other crates registered, such as a middlebox. Each line has the type of the
+/// part, its position, its name and its parameters.
 #[must_use]
 pub fn registered(scenario: &Scenario) -> Vec<String> {
     let mut lines = Vec::new();
@@ -67,7 +68,7 @@ pub fn registered(scenario: &Scenario) -> Vec<String> {
     lines
 }
 
-/// A kind and its parameters on one line.
+/// The name of a registered type, and its parameters, on one line.
 fn inline(table: toml::Table) -> String {
     let name = table.get("kind").and_then(toml::Value::as_str).unwrap_or_default().to_owned();
     let values = table.iter().filter(|(key, _)| *key != "kind");

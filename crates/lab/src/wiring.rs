@@ -1,7 +1,8 @@
 //! The network of a scenario without its hosts: cells, links, and changes by recordings and events.
 //!
-//! Owns the mapping from cells and links of the scenario to those of the network. The driver of the network
-//! owns hosts, addresses and payload: a world in virtual time, or an emulator on real packets.
+//! The simulator (`world`) and the emulator on real packets both build their network here, so that a scenario
+//! means the same in both. Owns the mapping from cells and links of the scenario to those of the network. The
+//! caller owns hosts, addresses and payload.
 
 use mptcp_clock::{Duration, Instant, Rng};
 use netsim::{
@@ -124,7 +125,7 @@ impl Wiring {
         self.cells.get(at).copied()
     }
 
-    /// The first step of a recording is part of the initial parameters.
+    /// Schedules the changes by recordings, without the first step, which is part of the initial parameters.
     fn add_recordings<P>(&self, network: &mut Network<P>, scenario: &Scenario, root: &Rng) {
         for (link, id) in scenario.links.iter().zip(&self.links) {
             let lines = played(scenario, link, root);
@@ -139,11 +140,11 @@ impl Wiring {
     }
 }
 
-/// Sets the path selection of nodes. Each node derives its salt or stream from its name under `root`, so
-/// another node changes no path.
+/// Sets the path selection of nodes. Each node derives its hash salt or random stream from its name under
+/// `root`, so an additional node changes no path.
 ///
 /// # Errors
-/// A node of another network.
+/// If a node belongs to another network.
 pub fn spread<'a, P>(
     network: &mut Network<P>,
     scenario: &Scenario,
@@ -163,14 +164,15 @@ pub fn spread<'a, P>(
 }
 
 impl Scenario {
-    /// Whether paths are selected by the labels of frames.
+    /// Whether nodes select paths by the labels of frames, which identify flow and subflow.
     #[must_use]
     pub fn spreads(&self) -> bool {
         self.routing != Routing::First || !self.routes.is_empty()
     }
 }
 
-/// The directions that an event changes. For a lost route, those in which a host that opens flows sends.
+/// The directions that an event changes. For a lost route, these are the directions in which a host that
+/// opens flows sends.
 fn way_of(scenario: &Scenario, event: &Event) -> Way {
     let link = scenario.links.iter().find(|link| link.name == event.link);
     match link {
@@ -206,8 +208,8 @@ fn changes<P>(
     changes.into_iter().flatten()
 }
 
-/// The directions of a link with their recordings as in this run. Both start at the same position, from a
-/// random stream of the link.
+/// The directions of a link, with their recordings from the start position of this run. A random position is
+/// the same fraction of both recordings.
 fn played(scenario: &Scenario, link: &Link, root: &Rng) -> [LinkDirection; 2] {
     let draw = root.child("recording").child(&link.name).unit();
     [&link.forward, &link.backward].map(|line| line.played(draw, scenario.duration))

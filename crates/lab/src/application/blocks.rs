@@ -1,5 +1,6 @@
-//! Writes blocks at a rate or as fast as possible, and measures the delay of each from writing to complete
-//! reading.
+//! The application of flows with `blocks`: writes blocks of one size, at a rate or as fast as possible.
+//!
+//! Measures the delay of each block, from writing until the receiver has read all of it.
 
 use std::collections::VecDeque;
 
@@ -11,7 +12,7 @@ use crate::measurements::Block;
 #[derive(Debug)]
 pub(crate) struct Blocks {
     size: u64,
-    /// Interval between blocks with a rate.
+    /// Interval between blocks; `None` without a rate.
     interval: Option<Duration>,
     /// Time of the next block.
     due: Option<Instant>,
@@ -22,7 +23,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Blocks of `size` bytes at `rate` bit/s.
+    /// Blocks of `size` bytes at `rate` bit/s; `None` means as fast as possible.
     pub(crate) fn new(size: u64, rate: Option<u64>) -> Self {
         let interval = rate.map(|rate| Duration::from_secs_f64(size as f64 * 8.0 / rate as f64));
         Self { size, interval, due: None, begun: 0, open: VecDeque::new() }
@@ -63,7 +64,7 @@ impl Application for Blocks {
 
     fn overdue(&self, since: Instant) -> u64 {
         let begun = self.open.iter().take_while(|&&ready| ready < since).count() as u64;
-        // Blocks behind a full send buffer were ready too.
+        // Blocks that could not start because the send buffer was full are overdue too.
         let unbegun = match (self.interval, self.due) {
             (Some(interval), Some(due)) if due < since => {
                 1 + (since.since(due).as_nanos() - 1) / interval.as_nanos().max(1)

@@ -1,4 +1,4 @@
-//! Sends as fast as the network accepts, without end.
+//! The application of flows with `bulk`: sends as fast as the network accepts, without end.
 
 use mptcp_clock::Instant;
 

@@ -1,4 +1,4 @@
-//! Sends a fixed number of bytes, then closes.
+//! The application of flows with `bytes`: sends a fixed number of bytes, then closes the connection.
 
 use mptcp_clock::Instant;
 

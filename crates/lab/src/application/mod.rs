@@ -1,7 +1,7 @@
-//! Applications: data and timing of the sender of a flow, one file per type.
+//! Applications decide how much data the sender of a flow writes, and when; one file per type.
 //!
-//! Owns the trait of an application, and the outlet through which it writes. An application decides on
-//! amounts; the laboratory generates the bytes and verifies them.
+//! Owns the trait of an application, which extensions also implement, and the outlet through which it writes.
+//! The laboratory generates the bytes and verifies them.
 
 pub(crate) mod blocks;
 pub(crate) mod bulk;
@@ -22,8 +22,8 @@ pub trait Application: fmt::Debug + Send {
     /// time. Writes the data that is due.
     fn write(&mut self, now: Instant, outlet: &mut Outlet<'_>);
 
-    /// Time since which written data is missing at the receiver; `None` if nothing is missing or it is
-    /// unknown. A bulk sender waits from the start.
+    /// Time since which written data is missing at the receiver; `None` if nothing is missing, or if the
+    /// application cannot tell. Bulk data is missing from the start on.
     fn waits_since(&self) -> Option<Instant> {
         None
     }
@@ -41,7 +41,7 @@ pub trait Application: fmt::Debug + Send {
 /// A factory of applications.
 pub type Maker = Arc<dyn Fn() -> Box<dyn Application> + Send + Sync>;
 
-/// The interface for writing.
+/// The interface through which an application writes to its connection.
 #[derive(Debug)]
 pub struct Outlet<'a> {
     now: Instant,
@@ -89,7 +89,7 @@ impl<'a> Outlet<'a> {
         true
     }
 
-    /// As `write_to`, for a further number of bytes.
+    /// As `write_to`, for `bytes` more bytes.
     pub fn write(&mut self, bytes: u64) -> bool {
         self.write_to(self.written().saturating_add(bytes))
     }
@@ -112,7 +112,7 @@ impl<'a> Outlet<'a> {
         }
     }
 
-    /// Whether it closed, and the requested time.
+    /// Whether the application closed the connection, and the time of its requested call.
     pub(crate) fn done(self) -> (bool, Option<Instant>) {
         (self.closed, self.wake)
     }

@@ -1,5 +1,5 @@
 //! A middlebox that clears the ECN field of packets, as routers do that treat it as part of the former type of
-//! service.
+//! service. A scenario tests ECN with it.
 //!
 //! Stateless.
 

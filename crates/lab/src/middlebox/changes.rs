@@ -1,8 +1,8 @@
-//! Insertions into a TCP stream and modifications of its bytes, for middleboxes that rewrite payload (for example an
-//! application-level gateway).
+//! Insertions into a TCP stream and modifications of its bytes, for middleboxes that rewrite payload (for
+//! example an application-level gateway).
 //!
-//! Owns the mapping between original (inside) and modified (outside) stream offsets, by which such a box adapts sequence numbers. All
-//! changes are at fixed offsets, so retransmissions give the same bytes.
+//! Owns the mapping between original (inside) and modified (outside) stream offsets, by which such a box
+//! adapts sequence numbers. All changes are at fixed offsets, so retransmissions give the same bytes.
 
 use bytes::{BufMut, Bytes, BytesMut};
 
@@ -11,7 +11,8 @@ const FILLING: u8 = b'x';
 /// XOR mask of a modified byte.
 const CHANGE: u8 = 0x20;
 
-/// Before each byte whose offset is a multiple of `every`, except the first, inserts `grow` bytes and modifies that byte.
+/// Before each byte whose offset is a multiple of `every`, except the first, inserts `grow` bytes. Also
+/// modifies that byte.
 #[derive(Clone, Copy, Debug)]
 pub struct Changes {
     every: u64,

@@ -1,4 +1,5 @@
-//! A middlebox that merges two consecutive segments. The options of the second one are lost.
+//! A middlebox that merges two consecutive segments, to test MPTCP when a DSS option is lost: the options of
+//! the second segment are discarded.
 //!
 //! Holds one segment per connection and direction for a short time.
 

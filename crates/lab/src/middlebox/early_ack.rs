@@ -1,7 +1,7 @@
 //! A performance-enhancing proxy (RFC 3135 section 3.1), which acknowledges data before the receiver does.
 //!
 //! Holds data until the receiver acknowledges it, up to a limit, and retransmits data that is lost behind the
-//! proxy. It knows only TCP: its acknowledgements have no MPTCP options.
+//! proxy. The proxy knows only TCP: its acknowledgements have no DATA_ACK, which MPTCP must tolerate.
 
 use std::collections::VecDeque;
 

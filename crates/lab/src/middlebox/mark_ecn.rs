@@ -1,4 +1,4 @@
-//! A middlebox that marks every packet with CE, without congestion.
+//! A middlebox that marks every packet with CE, without congestion. A scenario tests senders with it.
 //!
 //! Stateless.
 

@@ -1,7 +1,7 @@
-//! Middleboxes, one file per type.
+//! Middleboxes: devices on a link that change, drop or create segments; one file per type.
 //!
-//! Owns the trait of a middlebox, and helper functions for segments. Never knows the position of a middlebox,
-//! nor the transfer of segments to it.
+//! Owns the trait of a middlebox, which extensions also implement, and helper functions for segments. `world`
+//! places middleboxes on links, and passes segments to them.
 
 pub(crate) mod bleach_ecn;
 pub mod changes;
@@ -33,12 +33,12 @@ pub trait Middlebox: fmt::Debug + Send {
     /// Handles a segment. Forwarded and generated segments, in any direction, are appended to `out`.
     fn take(&mut self, now: Instant, side: Side, segment: Segment, out: &mut Vec<Travelling>);
 
-    /// Time of the next call of `wake`.
+    /// Time of the next call of `wake`; `None` if no timer runs.
     fn due(&self) -> Option<Instant> {
         None
     }
 
-    /// The timer expired.
+    /// Called at the time of `due`. Segments to send are appended to `out`.
     fn wake(&mut self, _now: Instant, _out: &mut Vec<Travelling>) {}
 }
 
@@ -51,7 +51,7 @@ pub struct Site {
     pub random: Rng,
 }
 
-/// A factory, called at each activation.
+/// A factory of a middlebox, called whenever the scenario activates the middlebox.
 pub type Maker = Arc<dyn Fn(Site) -> Box<dyn Middlebox> + Send + Sync>;
 
 /// A factory of middleboxes of one type.
@@ -59,7 +59,7 @@ pub(crate) fn maker<B: Middlebox + 'static>(make: impl Fn(Site) -> B + Send + Sy
     Arc::new(move |site| Box::new(make(site)))
 }
 
-/// Both ends of a TCP connection; the end at the first end of the link comes first.
+/// The two addresses of a TCP connection. The one on the side of the link's first end comes first.
 pub type Ends = (SocketAddr, SocketAddr);
 
 /// State per connection.
@@ -83,7 +83,7 @@ pub fn opposite(side: Side) -> Side {
     }
 }
 
-/// Offset of a sequence number from its SYN, below 4 GB.
+/// Offset of a sequence number from `origin`, the number of the SYN, in bytes below 4 GB.
 #[must_use]
 pub fn since(origin: Seq, sequence: Seq) -> u64 {
     u64::from(sequence.value().wrapping_sub(origin.value()))

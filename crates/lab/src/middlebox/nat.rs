@@ -1,7 +1,8 @@
-//! A network address translator with one outside address, and one port per connection.
+//! A middlebox that translates addresses and ports (NAT). Scenarios test with it whether MPTCP joins subflows
+//! whose addresses changed on the way.
 //!
-//! Its inside is the first end of the link. Keeps mappings while they are in use. Knows only addresses and
-//! ports.
+//! The first end of the link is the inside. Each inside address and port has one outside port, until its
+//! mapping has been idle for `timeout`.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -31,7 +32,7 @@ pub(crate) fn kind() -> Kind<Maker> {
     })
 }
 
-/// Last byte of outside addresses; the network routes by the other bytes.
+/// Last byte of an outside IPv4 address. The network routes by the other bytes only.
 const OUTSIDE: u8 = 254;
 /// RFC 5382 section 5, REQ-5: 2 hours and 4 minutes for established connections.
 const TIMEOUT: Duration = Duration::from_secs(124 * 60);
@@ -57,7 +58,7 @@ impl Nat {
         Self { timeout, random, mappings: Vec::new() }
     }
 
-    /// The outside address of `inside` (RFC 4787 REQ-1: the same for all peers), created on demand.
+    /// The outside address and port of `inside`, the same for all peers (RFC 4787 REQ-1). Created on demand.
     fn outside_of(&mut self, now: Instant, inside: SocketAddr) -> SocketAddr {
         if let Some(mapping) = self.mappings.iter_mut().find(|mapping| mapping.inside == inside) {
             mapping.used = now;

@@ -1,6 +1,7 @@
-//! An application-level gateway, which modifies the stream and its length, and adapts the sequence numbers.
+//! A middlebox that rewrites TCP payload, as an application-level gateway does. Scenarios test with it
+//! whether the DSS checksum detects the change. If the length changes, it also adapts sequence numbers.
 //!
-//! Tracks connections from their SYN; does not modify others.
+//! Tracks a connection from its SYN. Segments of other connections pass unchanged.
 
 use mptcp_clock::Instant;
 use mptcp_wire::{Segment, Seq};
@@ -41,7 +42,7 @@ const MAX_GROWTH: u64 = 64;
 struct RewritePayload {
     way: Way,
     changes: Changes,
-    /// Sequence numbers of the SYNs, forward and backward.
+    /// Sequence numbers of the SYNs, forward and backward; `None` before the SYN.
     flows: Flows<[Option<Seq>; 2]>,
 }
 
@@ -50,7 +51,7 @@ impl RewritePayload {
         Self { way, changes: Changes::new(every, grow), flows: Flows::new() }
     }
 
-    /// A translated sequence number.
+    /// Translates a sequence number by `to`, which maps stream offsets. `origin` is the number of the SYN.
     fn moved(origin: Seq, sequence: Seq, to: impl Fn(u64) -> u64) -> Seq {
         match since(origin, sequence).checked_sub(1) {
             Some(place) => origin + (to(place) as u32).wrapping_add(1),

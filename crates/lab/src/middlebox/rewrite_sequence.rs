@@ -1,6 +1,7 @@
-//! A middlebox that adds an offset to sequence numbers, as firewalls do to randomise them.
+//! A middlebox that adds a random offset to sequence numbers, as firewalls do. Scenarios test with it that
+//! MPTCP uses only sequence numbers relative to the subflow's SYN.
 //!
-//! Tracks connections from their SYN; does not modify others.
+//! Tracks a connection from its SYN. Segments of other connections pass unchanged.
 
 use mptcp_clock::{Instant, Rng};
 use mptcp_wire::Segment;
@@ -22,7 +23,7 @@ pub(crate) fn kind() -> Kind<Maker> {
 struct RewriteSequence {
     way: Way,
     random: Rng,
-    /// Offsets forward and backward.
+    /// Offsets forward and backward; 0 in a direction that the middlebox does not modify.
     flows: Flows<[u32; 2]>,
 }
 

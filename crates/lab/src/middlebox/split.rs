@@ -1,6 +1,5 @@
-//! A middlebox that splits segments, as segmentation offload does: each part has the options of the whole.
-//!
-//! Stateless.
+//! A middlebox that splits a segment, as segmentation offload does, and copies its options to each part.
+//! Scenarios test with it that MPTCP accepts a DSS mapping that covers several segments.
 
 use mptcp_clock::Instant;
 use mptcp_wire::{Flags, Segment};

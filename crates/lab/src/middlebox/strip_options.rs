@@ -1,6 +1,5 @@
-//! A middlebox that removes options.
-//!
-//! Stateless.
+//! A middlebox that removes MPTCP options, or all TCP options above kind 8. Scenarios test with it whether
+//! MPTCP falls back to TCP.
 
 use mptcp_clock::Instant;
 use mptcp_wire::Segment;
@@ -50,7 +49,7 @@ impl Middlebox for StripOptions {
             segment.options.dss = None;
             segment.options.mptcp.clear();
             if self.options == Stripped::Unknown {
-                // Kinds up to 8 have their own fields; above 8, only TCP Fast Open has one.
+                // Of the non-MPTCP options above kind 8, a segment has only TCP Fast Open.
                 segment.options.fast_open = None;
             }
             segment.options.make_canonical();

@@ -1,6 +1,7 @@
-//! Registration of congestion controllers, schedulers and path managers from other crates.
+//! Registration of congestion controllers, schedulers and path managers from other crates, so that scenarios
+//! can name them.
 //!
-//! `mptcp::policy` owns the lists.
+//! Owns the check that a name is valid and new. `mptcp::policy` owns the lists.
 
 use mptcp::congestion::CongestionControl;
 use mptcp::path_manager::PathManager;
@@ -10,9 +11,9 @@ use mptcp::scheduler::Scheduler;
 use super::{Registry, RegistryError, check_name};
 
 impl Registry {
-    /// Adds a congestion controller: `congestion = "NAME"` or `{ kind = "NAME", ... }` of a flow. `make` reads
-    /// the parameters and returns a factory, called once per connection. `about` is a description with its
-    /// source.
+    /// Adds a congestion controller: `congestion = "NAME"` or `{ kind = "NAME", ... }` of a flow. `make`
+    /// reads the parameters and returns a factory, called once per connection. `about` describes the
+    /// controller and names its source, such as a paper.
     ///
     /// # Errors
     /// As [`Self::middlebox`].
@@ -54,8 +55,8 @@ impl Registry {
     }
 
     /// Adds a path manager: `path_manager = "NAME"` or `{ kind = "NAME", ... }` of a flow. The rest is as in
-    /// [`Self::congestion`]. A path manager whose subflows share addresses reads their number from `subflows`,
-    /// for the columns of results.
+    /// [`Self::congestion`]. If several subflows share one pair of addresses, the manager must read their
+    /// number from the parameter `subflows`, because the result tables use it.
     ///
     /// # Errors
     /// As [`Self::middlebox`].

@@ -1,6 +1,7 @@
-//! Validation of keys, types, units and names against the schema.
+//! Checks the keys, types, units and names of a scenario against the JSON Schema, so that an error names the
+//! line, the key and the nearest valid choice.
 //!
-//! Walks the tree and the schema in parallel. Knows no key by name, so [`super::file`] is the only definition.
+//! Walks the scenario tree and the schema in parallel. [`super::file`] is the only definition of the keys.
 
 use serde_json::Value as Schema;
 
@@ -8,7 +9,7 @@ use super::error::{ScenarioError, shown, word_suggestion};
 use super::tree::{Content, Node};
 use super::units;
 
-/// Hint for an unknown policy.
+/// Hint in the error about an unknown policy, such as a scheduler.
 const HOW_TO_ADD: &str = "; docs/extending.md explains how to add one";
 
 /// Returns the first violation of the schema in `tree`.
@@ -16,7 +17,7 @@ pub(super) fn check(tree: &Node, schema: &Schema) -> Result<(), ScenarioError> {
     Walk { root: tree }.node(tree, schema, &mut Vec::new())
 }
 
-/// As `check`, for the value at `path` in `tree`.
+/// As `check`, for the value at `path` in `tree`. A missing value is valid.
 pub(super) fn check_value(tree: &Node, path: &[&str], schema: &Schema) -> Result<(), ScenarioError> {
     let mut names = path.iter().map(|key| (*key).to_owned()).collect();
     tree.get(path).map_or(Ok(()), |node| Walk { root: tree }.node(node, schema, &mut names))
@@ -68,7 +69,7 @@ impl<'a> Walk<'a> {
         let no_properties = serde_json::Map::new();
         let properties = schema.get("properties").and_then(Schema::as_object).unwrap_or(&no_properties);
         let others = schema.get("additionalProperties").filter(|others| others.is_object());
-        // Keys of kinds from other crates, which their `read` function validates.
+        // The table has keys that another crate defines; its `read` function validates them.
         let open = schema.get("additionalProperties") == Some(&Schema::Bool(true));
         for (key, child) in table {
             let Some(schema) = properties.get(key).or(others) else {
@@ -144,7 +145,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The names that a schema allows, if it is a fixed set.
+/// The names that a schema allows; empty if it allows others too.
 pub(super) fn names(schema: &Schema) -> Vec<&str> {
     let plain =
         schema.get("enum").and_then(Schema::as_array).into_iter().flatten().filter_map(Schema::as_str);
@@ -152,7 +153,7 @@ pub(super) fn names(schema: &Schema) -> Vec<&str> {
     plain.chain(described.filter_map(|choice| choice.get("const")?.as_str())).collect()
 }
 
-/// The only table among `properties` that has `key`.
+/// The only table among `properties` that has `key`; `None` if none or several have it.
 fn key_below<'a>(properties: &'a serde_json::Map<String, Schema>, key: &str) -> Option<&'a str> {
     let has = |schema: &Schema| {
         let form = table_form(schema).unwrap_or(schema);
@@ -163,13 +164,13 @@ fn key_below<'a>(properties: &'a serde_json::Map<String, Schema>, key: &str) -> 
     only.filter(|_| found.next().is_none())
 }
 
-/// The table form of a choice, if it has one.
+/// The table form of a key that takes a string or a table.
 pub(super) fn table_form(schema: &Schema) -> Option<&Schema> {
     let mut forms = schema.get("oneOf").and_then(Schema::as_array).into_iter().flatten();
     forms.find(|form| form.get("type").is_some_and(|name| name == "object"))
 }
 
-/// The string form of a choice, or the choice itself.
+/// The string form of a key that takes a string or a table; `schema` itself for other keys.
 pub(super) fn plain_form(schema: &Schema) -> &Schema {
     let mut forms = schema.get("oneOf").and_then(Schema::as_array).into_iter().flatten();
     forms.find(|form| form.get("format").is_some()).unwrap_or(schema)

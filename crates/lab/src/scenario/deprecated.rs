@@ -1,6 +1,6 @@
 //! Renamed keys and values of scenario files. The old names work for one release, with a warning.
 //!
-//! Owns the table of renames and the translation of old names. Never decides whether a value is valid.
+//! Owns the tables of renames and the translation to new names. `check` then validates keys and values.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ pub const FLOW_VALUES: &[(&str, &str, &str)] = &[
 pub struct Deprecation {
     /// The place of the key.
     pub place: Place,
-    /// The key as written, and the value if its name is old.
+    /// The key as written; with its value if the value was renamed.
     pub written: String,
     /// The new name.
     pub new: &'static str,
@@ -41,7 +41,7 @@ impl fmt::Display for Deprecation {
     }
 }
 
-/// Translates all old names in a tree, and returns their uses.
+/// Translates all old names in a tree, and returns one entry for each of them.
 pub(super) fn translate(tree: &mut Node) -> Vec<Deprecation> {
     let mut uses = Vec::new();
     let Content::Table(tables) = &mut tree.content else { return uses };
@@ -56,7 +56,7 @@ pub(super) fn translate(tree: &mut Node) -> Vec<Deprecation> {
     uses
 }
 
-/// If both names are in a table, the old one stays and is an unknown key.
+/// If a table has the old and the new key, the old key stays, and `check` rejects it as unknown.
 fn translate_flow(flow: &mut Node, at: &str, uses: &mut Vec<Deprecation>) {
     let Content::Table(table) = &mut flow.content else { return };
     for &(old, new) in FLOW_KEYS {
@@ -80,8 +80,8 @@ fn translate_flow(flow: &mut Node, at: &str, uses: &mut Vec<Deprecation>) {
     }
 }
 
-/// A dotted key with the new name of its flow key, and that name; `None` if no part is old. The flow key may be a list in
-/// braces.
+/// Translates the flow key in a dotted key, and also returns its new name; `None` if no name is old. The
+/// flow key may be a list in braces.
 pub(super) fn translate_key(key: &str) -> Option<(String, &'static str)> {
     let mut parts: Vec<String> = key.split('.').map(str::to_owned).collect();
     let at = match parts.first().map(String::as_str) {

@@ -1,6 +1,7 @@
-//! A scenario before validation, with overrides applied.
+//! A scenario before validation. The command line and Python load a draft, override values in it, and turn it
+//! into a [`Scenario`].
 //!
-//! `files` reads and merges the files.
+//! Owns the overrides and the keys of `defaults`. `files` reads files, `check` and `resolve` validate.
 
 use std::cell::OnceCell;
 use std::path::Path;
@@ -27,13 +28,13 @@ const POLICIES: [&str; 3] = ["congestion", "scheduler", "path_manager"];
 /// Maximum number of values that `defaults` adds to all flows together.
 const MAX_FILLED: usize = 10_000_000;
 
-/// The written values, with the place of each. Clone it to vary it.
+/// The values of a scenario as written, each with its file and line. Clone a draft to vary it.
 #[derive(Clone, Debug)]
 pub struct Draft {
     tree: Node,
     /// The default name of the scenario.
     name: String,
-    /// The names that it may use.
+    /// The names of middleboxes, policies and so on that the scenario may use.
     registry: Arc<Registry>,
     deprecations: Vec<Deprecation>,
 }
@@ -42,8 +43,8 @@ impl Draft {
     /// Reads a scenario file and its includes.
     ///
     /// # Errors
-    /// A file that is missing, not regular, too large, not UTF-8 or not TOML, or a cycle or excess of
-    /// includes.
+    /// A file that is missing, not regular, above 1 MiB, not UTF-8 or not TOML. Includes that form a cycle,
+    /// or too many of them.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
         Self::load_with(path, &Registry::built_in())
     }
@@ -94,8 +95,8 @@ impl Draft {
     /// selects all entries, and braces select several: `flows.*.{rcvbuf,sndbuf}`.
     ///
     /// # Errors
-    /// An unknown path, link, flow or array element that no topology generates, or a `*` without a match.
-    /// [`Self::finish`] validates keys and values.
+    /// An array element, path, link or flow that neither the file nor its topology has; a `*` without a
+    /// match. [`Self::finish`] validates keys and values.
     pub fn set(&mut self, key: &str, value: &str) -> Result<(), ScenarioError> {
         self.set_by(OVERRIDE, key, value)
     }
@@ -107,7 +108,7 @@ impl Draft {
     pub fn set_by(&mut self, origin: &str, key: &str, value: &str) -> Result<(), ScenarioError> {
         let file: Arc<str> = origin.into();
         let refused = |problem: &str| Err(refused(&file, key, value, problem));
-        // Checked first, because later steps take quadratic time.
+        // Checked first, because the time of later steps is quadratic in the number of parts.
         let parts = key.split('.').count();
         if parts > DEEPEST {
             let problem = format!("has {parts} parts, but keys have at most {DEEPEST}");
@@ -126,7 +127,7 @@ impl Draft {
             Ok(paths) => paths,
             Err(problem) => return refused(&problem),
         };
-        // The generated topology is computed at most once, and only for names that are not in the file.
+        // The topology is generated at most once, and only if a name is not in the file.
         let made = OnceCell::new();
         for path in paths {
             self.set_one(&file, &path.iter().map(String::as_str).collect::<Vec<_>>(), value, &made)?;
@@ -136,7 +137,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The uses of deprecated names so far, in order.
+    /// The deprecated names in the files and overrides so far, in order.
     #[must_use]
     pub fn deprecations(&self) -> &[Deprecation] {
         &self.deprecations
@@ -229,7 +230,7 @@ fn refused(file: &Arc<str>, key: &str, value: &str, problem: &str) -> ScenarioEr
     ScenarioError::Value { place, key, value, problem: said(problem) }
 }
 
-/// Merges `defaults` under every flow. A flow with its own traffic takes no traffic from `defaults`.
+/// Adds the keys of `defaults` that a flow lacks. Traffic keys are added only if the flow sets no traffic.
 fn fill_flows(tree: &mut Node) -> Result<(), ScenarioError> {
     const TRAFFIC: [&str; 5] = ["bulk", "bytes", "blocks", "rate", "application"];
     let Some(defaults) = tree.get(&["defaults"]).cloned() else { return Ok(()) };
@@ -252,7 +253,7 @@ fn fill_flows(tree: &mut Node) -> Result<(), ScenarioError> {
         {
             table.retain(|key, _| !TRAFFIC.contains(&key.as_str()));
         }
-        // Parameters apply only to the policy in the same table.
+        // Parameters in `defaults` must not reach a policy that the flow itself names.
         if let Content::Table(table) = &mut filled.content {
             table.retain(|key, _| !POLICIES.contains(&key.as_str()) || flow.get(&[key, "kind"]).is_none());
         }

@@ -1,11 +1,11 @@
-//! Random start times of flows for one run of a scenario.
+//! Adds random delays to the start times of flows, so that runs with different seeds are independent.
 
 use mptcp_clock::{Duration, Rng};
 
 use super::model::{Flow, Scenario};
 
 impl Scenario {
-    /// The scenario with the random start times of the run with this seed, and without further start jitter.
+    /// The scenario of the run with this seed: its flows have random start times, and its start jitter is 0.
     #[must_use]
     pub fn drawn(&self, seed: u64) -> Self {
         let mut drawn = self.clone();
@@ -16,7 +16,7 @@ impl Scenario {
         drawn
     }
 
-    /// The start time of `flow`. It is independent of other flows.
+    /// The start time of `flow`, which does not depend on other flows.
     fn start_of(&self, flow: &Flow, seed: u64) -> Duration {
         let until = flow.stop.unwrap_or(self.duration).min(self.duration);
         let left = until.as_nanos().saturating_sub(flow.start.as_nanos());

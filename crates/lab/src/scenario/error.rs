@@ -1,4 +1,4 @@
-//! Errors of scenarios, and the building blocks of their messages.
+//! Errors of scenarios. Owns the form of their messages, so that each names the file, line, key and fix.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -13,12 +13,12 @@ use super::synonyms;
 pub struct Place {
     /// The file name as given, or `--set` for an override.
     pub file: Arc<str>,
-    /// The line, from 1.
+    /// The line, from 1; `None` for overrides and generated values.
     pub line: Option<usize>,
 }
 
 impl Place {
-    /// Whether this is the place of an override in a scenario whose own place is `whole`.
+    /// Whether this is the place of an override. `whole` is the place of the scenario file.
     pub(super) fn is_over(&self, whole: &Self) -> bool {
         self.line.is_none() && self.file != whole.file
     }
@@ -88,7 +88,7 @@ impl ScenarioError {
     }
 }
 
-/// Maximum length of a name for suggestions, bytes.
+/// Maximum length of names that are compared for suggestions, bytes.
 const LONG: usize = 64;
 /// Maximum number of names in a message.
 const MOST: usize = 40;
@@ -97,7 +97,7 @@ const SHOWN: usize = 200;
 /// Maximum number of characters of a problem in a message.
 const SAID: usize = 1_500;
 
-/// The problem of a number outside `bounds`; `unit` follows each number.
+/// The message for a number outside `bounds`. `unit` is appended to each number.
 pub(crate) fn must_be_between(value: u64, bounds: &RangeInclusive<u64>, unit: &str) -> String {
     let (low, high) = (*bounds.start(), *bounds.end());
     format!("must be between {low}{unit} and {high}{unit} (nearest: {}{unit})", value.clamp(low, high))
@@ -124,7 +124,7 @@ pub(super) fn word_suggestion<'a>(word: &str, choices: impl IntoIterator<Item = 
     asked(nearest_word(word, choices))
 }
 
-/// The one of `choices` that `word` is a synonym of, as `latency` is of `delay`, or the most similar one.
+/// The choice that has `word` as a synonym, as `delay` has `latency`; otherwise the most similar choice.
 /// `None` if no choice is similar.
 pub fn nearest_word<'a>(word: &str, choices: impl IntoIterator<Item = &'a str> + Clone) -> Option<&'a str> {
     synonyms::meant(word, choices.clone()).or_else(|| nearest(word, choices))
@@ -150,7 +150,7 @@ pub(super) fn shown(text: &str) -> String {
     cut(text, SHOWN)
 }
 
-/// A problem for a single-line message.
+/// The text of a problem for a single-line message: truncated, and without line breaks.
 pub(super) fn said(problem: &str) -> String {
     cut(problem, SAID)
 }

@@ -1,7 +1,7 @@
-//! Estimates the size of a run: rows, blocks, events, memory.
+//! Estimates the size of a run before it starts: rows, blocks, events and memory.
 //!
-//! Owns the arithmetic of the upper bounds. Rates, delays and windows limit the data that can be sent, and
-//! links the data that can be carried. Refuses nothing. A run enforces the same limits, in case an estimate is
+//! `resolve` refuses scenarios whose estimate exceeds their limits. Owns the arithmetic of the upper bounds,
+//! which follow from link rates, delays and windows. The run enforces the same limits, in case an estimate is
 //! too low.
 
 use std::collections::{BTreeSet, HashMap};
@@ -19,7 +19,7 @@ use super::units::QueueSize;
 const HEADERS: f64 = 66.0;
 /// Events per data frame and link: arrivals of the frame and of its acknowledgement, timers, and departures.
 const EVENTS: f64 = 6.0;
-/// Number of subflows of a connection.
+/// Maximum number of subflows of a connection.
 const SUBFLOWS: f64 = 8.0;
 /// Memory of a frame in flight, bytes: the segment, its queue entry, and the state of the sender.
 const FRAME: f64 = 1_000.0;
@@ -27,7 +27,7 @@ const FRAME: f64 = 1_000.0;
 const QUEUE_ROW: f64 = 112.0;
 /// Memory of a row of samples, with its tables, bytes.
 const ROW: f64 = 60.0;
-/// Memory of a row of events, with its tables, bytes; and rows per simulator event.
+/// Memory of a row of events, with its tables, bytes; and number of rows per simulator event.
 const TRACED: (f64, f64) = (200.0, 2.0);
 /// Memory of a block, with its tables, bytes.
 const BLOCK: f64 = 100.0;
@@ -251,7 +251,8 @@ impl<'a> Estimator<'a> {
     }
 }
 
-/// RTT in nanoseconds: propagation and batching. Jitter around zero adds a quarter of its width on average.
+/// RTT of a link from propagation and batching, nanoseconds. With a delay of zero, jitter adds a quarter of
+/// its half-width on average.
 fn trip(link: &Link) -> u64 {
     let one = |line: &LinkDirection| {
         impaired::wait(line) + if line.delay.is_zero() { line.jitter / 4 } else { line.delay }
@@ -278,13 +279,13 @@ struct Load {
     /// Datagrams offered at a rate.
     datagrams: f64,
     blocks: f64,
-    /// Frames in flight according to windows.
+    /// Maximum number of frames in flight that the windows allow.
     windows: f64,
-    /// Frames of finite transfers: without rate and delay, all are at one instant.
+    /// Frames of finite transfers. Without rate and delay, all of them arrive at one instant.
     files: f64,
-    /// Frames of flows with a rate that batches deliver together.
+    /// Frames of UDP flows with a rate that links deliver in one batch.
     together: f64,
-    /// Frames in flight according to links.
+    /// Maximum number of frames in flight, by windows, links and batches.
     waiting: f64,
     /// Stream chunks in buffers.
     pieces: f64,
@@ -326,8 +327,8 @@ fn pauses(activity: Option<(Duration, Duration)>, duration: Duration) -> f64 {
     activity.map_or(0.0, |(on, off)| duration.as_secs_f64() / (on + off).as_secs_f64().max(1e-9))
 }
 
-/// Limit of a queue, number of sub-queues with this limit, and memory of its tables in frames. For a
-/// discipline without a limit, the limit is the largest default of tc.
+/// Limit of a queue, number of sub-queues with this limit, and memory of its tables in units of [`FRAME`].
+/// If a discipline sets no limit, the limit is the largest default of tc.
 fn limit_of(line: &LinkDirection, flows: f64) -> (QueueLimit, f64, f64) {
     let Some(table) = line.discipline_table() else { return (line.queue, 1.0, 0.0) };
     let limit = table.get("limit").and_then(toml::Value::as_str);
@@ -341,7 +342,7 @@ fn limit_of(line: &LinkDirection, flows: f64) -> (QueueLimit, f64, f64) {
     (limit, rows, own as f64 * QUEUE_ROW / FRAME)
 }
 
-/// Maximum number of frames of a direction: queued and in flight.
+/// Maximum number of frames that a link direction holds: queued and in flight.
 fn holds(line: &LinkDirection, payload: f64, flows: f64) -> f64 {
     let frame = payload + HEADERS;
     let carries = |span: Duration| {

@@ -1,7 +1,7 @@
-//! The format of a scenario file: the only definition, for parsing, JSON Schema and reference page. The doc
-//! comments of fields are the text of that page.
+//! The format of a scenario file. Parser, JSON Schema and reference page all come from the tables in this
+//! module; the doc comments of fields are the text of the reference page.
 //!
-//! Defines which keys are valid. `resolve` interprets them and has the defaults.
+//! Owns the set of valid keys. `resolve` interprets the keys and has the defaults.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -22,18 +22,18 @@ macro_rules! table {
         pub struct $name {
             $($(#[$field_doc])* #[serde(default, skip_serializing_if = "Option::is_none")] pub $field: Option<$type>,)*
             $(
-                /// The keys of a direction, for both.
+                /// The keys of a direction, which apply to both directions.
                 #[serde(flatten)]
                 pub $rest: $rest_type,
             )?
             $(
-                /// Keys that kinds have for themselves; a registry knows them.
+                /// Keys of a single kind, such as `nat`; the registry knows them.
                 #[serde(flatten)]
                 #[schemars(skip)]
                 pub $own: $own_type,
             )?
             $(
-                /// A kind with its keys, if a registry has any.
+                /// A table of a registered kind and its keys.
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 #[schemars(skip)]
                 pub $kind: Option<toml::Table>,
@@ -80,7 +80,7 @@ table! {
         /// Later files override earlier ones, and this file overrides all of them. Arrays are replaced as a
         /// whole.
         include: Vec<String>,
-        /// Keys for all flows; a key in a flow overrides them.
+        /// Keys for all flows. A key in a flow overrides the same key here.
         defaults: FlowTable,
         /// Disjoint paths between the hosts `client` and `server`. The client has one interface per path.
         paths: IndexMap<String, PathTable>,
@@ -129,7 +129,7 @@ table! {
         /// The host that accepts the connection. Default: server.
         to: String,
         /// Creates one flow per host of the `topology`, instead of `from` and `to`. Each host sends to one
-        /// other host and receives from one. The flows are called NAME-1 and so on, from h1. The number
+        /// other host and receives from one. The flow of host h1 is called NAME-1, and so on. The number
         /// selects the permutation.
         permutation: u32,
         /// The direction of the data. Default: upload.
@@ -141,7 +141,7 @@ table! {
         /// The implementation whose defaults apply to all keys that are not set. Default: mptcplab.
         stack: Stack,
         /// The paths, or links of the host `from`, that the flow may use. A tcp flow uses the first one.
-        /// Default: all that lead to `to`.
+        /// Default: all over which `to` is reachable.
         paths: Vec<String>,
         /// The congestion controller. Default: lia for mptcp, reno for tcp.
         congestion: PolicyValue,
@@ -157,8 +157,8 @@ table! {
         subflows: u32,
         /// Paths whose subflows have backup priority: MPTCP uses them only while no other subflow works.
         backup: Vec<String>,
-        /// Reinjects blocking data when the receive window or the send buffer is full (mechanism M1).
-        /// Default: true.
+        /// When the receive window or the send buffer is full, another subflow reinjects the blocking data
+        /// (mechanism M1). Default: true.
         opportunistic_retransmission: bool,
         /// The data that M1 reinjects. Default: speculative.
         opportunistic_rule: OpportunisticRule,
@@ -169,14 +169,13 @@ table! {
         penalty_rule: PenaltyRule,
         /// Grows the buffers on demand, up to `rcvbuf` and `sndbuf` (mechanism M3). Default: false.
         autotuning: bool,
-        /// With `autotuning`, shrinks the send buffer with the congestion windows. Linux never shrinks it.
-        /// Default: false.
+        /// With `autotuning`, also shrinks the send buffer when the congestion windows shrink. Linux never
+        /// shrinks the send buffer. Default: false.
         sndbuf_shrinks: bool,
         /// With `autotuning`, starts the receive buffer at 128 KiB per path. If false, it starts at 128 KiB
         /// in total, as in Linux. Default: true.
         rcvbuf_by_path: bool,
-        /// Limits the congestion window so that it does not fill queues unnecessarily (mechanism M4).
-        /// Default: false.
+        /// Limits the congestion window so that queues stay short (mechanism M4). Default: false.
         cwnd_capping: bool,
         /// The receive buffer of the connection. Default: 6291456B, as in Linux.
         rcvbuf: Size,
@@ -189,15 +188,15 @@ table! {
         /// buffer allows. M1 and M2 are inactive then (Linux: __mptcp_push_pending in net/mptcp/protocol.c).
         /// Default: false; true with stack linux.
         subflow_queues: bool,
-        /// Counts `rcvbuf` and `sndbuf` as memory, from which the windows follow, as for SO_RCVBUF and
-        /// SO_SNDBUF in Linux. With `autotuning` they correspond to the limits of tcp_rmem and tcp_wmem
+        /// Counts `rcvbuf` and `sndbuf` as memory, as Linux counts SO_RCVBUF and SO_SNDBUF, and derives the
+        /// windows from them. With `autotuning`, both keys correspond to the limits of tcp_rmem and tcp_wmem
         /// (__mptcp_space in net/mptcp/protocol.h). Default: false; true with stack linux.
         buffer_memory: bool,
         /// The event after which a stalled subflow's data is reinjected. Default: timeout; data_level with
         /// stack linux.
         reinjection: Reinjection,
         /// Tracks the receive window of the peer per subflow, as in Linux (ack_update_msk in
-        /// net/mptcp/options.c). After a loss, the sender may exceed the offered window, and the peer drops
+        /// net/mptcp/options.c). After a loss, the sender may exceed the offered window; the peer then drops
         /// the excess. Requires reinjection data_level. Default: false; true with stack linux.
         windows_by_subflow: bool,
         /// Interval between two probes of a failed path while other paths work; 0s disables probes. Default:
@@ -217,7 +216,7 @@ table! {
         small_queues: Size,
         /// The rule that ends slow start. Default: standard.
         slow_start: SlowStart,
-        /// Spreads data that a full window held back over one RTT, at the rate of Linux's internal pacing.
+        /// Sends data that waited for a full window at the rate of Linux's internal pacing, not as a burst.
         /// Default: true for mptcp, false for tcp.
         pacing: bool,
         /// Selective acknowledgements (RFC 2018). Default: true.
@@ -245,9 +244,9 @@ table! {
         /// tcp_slow_start_after_idle in Linux. Default: false.
         restart_after_idle: bool,
         /// Determines per round whether the congestion window limits the flow, as in Linux (tcp_cwnd_validate
-        /// in net/ipv4/tcp_output.c). The window is a limit if it was full during the round. In slow start,
-        /// more than half of it is enough. If false, only the current data in flight is considered. Default:
-        /// false; true with stack linux.
+        /// in net/ipv4/tcp_output.c). The window is a limit if it was full during the round, or more than
+        /// half full in slow start. If false, only the current data in flight counts. Default: false; true
+        /// with stack linux.
         cwnd_limited_per_round: bool,
         /// Packetization layer path MTU discovery (RFC 4821). Default: off.
         mtu_probing: MtuProbing,
@@ -268,7 +267,7 @@ table! {
         notsent_lowat: Size,
         /// The initial congestion window, 1 to 1000 segments. Default: 10.
         initial_window: u32,
-        /// The initial slow start threshold of each subflow, as tcp_metrics keeps it from an earlier
+        /// The initial slow start threshold of each subflow. In Linux, tcp_metrics saves it from an earlier
         /// connection. Default: none.
         ssthresh: Size,
         /// The DSS checksum. Default: false.
@@ -288,8 +287,8 @@ table! {
         on: Span,
         /// Mean duration of an off period of a udp flow. Required with `on`.
         off: Span,
-        /// Maximum delay of a block or datagram, or completion time of a file, that is not late. Lost
-        /// datagrams count as late. Default: none.
+        /// A block or datagram with a longer delay, or a file with a longer completion time, counts as late.
+        /// Lost datagrams count as late. Default: none.
         deadline: Span,
         /// Time at which the connection is opened. Default: 0s.
         start: Span,
@@ -352,8 +351,8 @@ table! {
 }
 
 table! {
-    /// Extra delay and loss for selected subflows before the queue of a path or link, as dummynet on a bridge
-    /// adds them.
+    /// Extra delay and loss for selected subflows, before the queue of a path or link. A bridge with dummynet
+    /// has this effect.
     FilterTable {
         /// The path with the filter.
         path: String,

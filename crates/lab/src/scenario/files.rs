@@ -1,7 +1,7 @@
-//! Reading and merging of scenario files and their includes.
+//! Reads a scenario file, and merges the files that it includes.
 //!
-//! Owns the limits: only regular files, a maximum size of each and of all together, and each file read once.
-//! Knows only the key `include`.
+//! Owns limits, so that a file cannot block the reader or exhaust memory: regular files only, and a maximum
+//! size. Each file is read once. The only key that this module knows is `include`.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -76,7 +76,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads a file that the include at `from` names.
+    /// Reads a file with its includes. `from` is the place that includes it; `None` for the first file.
     fn read(&mut self, path: &Path, from: Option<Place>) -> Result<Node, ScenarioError> {
         let file: Arc<str> = shown(&path.display().to_string()).into();
         let place = from.unwrap_or(Place { file: file.clone(), line: None });
@@ -107,7 +107,7 @@ impl Reader {
         Ok(tree)
     }
 
-    /// Merges a tree over its includes.
+    /// Merges a tree with its includes. Values of the tree take precedence.
     fn include(&mut self, mut tree: Node, folder: &Path) -> Result<Node, ScenarioError> {
         self.deprecations.extend(deprecated::translate(&mut tree));
         let Content::Table(table) = &mut tree.content else { return Ok(tree) };

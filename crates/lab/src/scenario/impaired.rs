@@ -1,7 +1,7 @@
-//! Effects of duplication and batching on an estimate.
+//! Effects of duplication and batching on the estimated size of a run.
 //!
-//! Owns the upper bounds on copies of a frame, and on frames delivered together. `estimate` computes the
-//! traffic.
+//! Owns two upper bounds that `estimate` uses: the number of copies of a frame, and the number of frames that
+//! a link delivers together.
 
 use mptcp_clock::Duration;
 use netsim::Rate;
@@ -41,7 +41,7 @@ pub(super) fn wait(line: &LinkDirection) -> Duration {
     }
 }
 
-/// Number of frames of `bytes` that a direction delivers together, at an offered rate in frames per second.
+/// Maximum number of frames of `bytes` bytes that a direction delivers together; `offered` is in frames/s.
 pub(super) fn together(line: &LinkDirection, bytes: f64, offered: f64) -> f64 {
     let Some(batch) = line.batch else { return 0.0 };
     let carried =

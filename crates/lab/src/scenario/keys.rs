@@ -1,14 +1,14 @@
-//! Keys with several targets: `flows.*.rcvbuf`, `paths.{wifi,lte}.loss`.
+//! Override keys (`--set`) that select several values: `flows.*.rcvbuf`, `paths.{wifi,lte}.loss`.
 //!
-//! Owns the expansion of `*` and braces. Does not check whether fully named targets exist.
+//! Owns the expansion of `*` and braces. `draft` checks whether the resulting keys exist.
 
 use super::tree::{Content, Node};
 
-/// Maximum number of targets of a key.
+/// Maximum number of values that a key selects.
 const MOST: usize = 100_000;
 
-/// All targets of `key` in `tree`, in the order of the file. A `*` without a match, or too many targets, is an
-/// error.
+/// The paths that `key` selects in `tree`, in the order of the file. A `*` without a match, or more than
+/// [`MOST`] paths, is an error.
 pub(super) fn named(tree: &Node, key: &str) -> Result<Vec<Vec<String>>, String> {
     let mut found: Vec<Vec<String>> = vec![Vec::new()];
     for part in key.split('.') {
@@ -42,7 +42,7 @@ fn below(tree: &Node, path: &[String]) -> Result<Vec<String>, String> {
     Ok(names)
 }
 
-/// `{a,b}` gives `a` and `b`; other parts give themselves.
+/// The names in one part of a key: `a` and `b` for `{a,b}`, otherwise the part itself.
 fn choices(part: &str) -> Vec<String> {
     match part.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
         Some(inner) => inner.split(',').map(|name| name.trim().to_owned()).collect(),

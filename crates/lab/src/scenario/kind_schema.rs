@@ -1,4 +1,4 @@
-//! Adds the names of a registry to the JSON Schema.
+//! Adds the names of a registry to the JSON Schema, so that validation and editors know registered names.
 
 use mptcp::policy;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use super::kinds::Kinds;
 use super::schema::{generator, tidy};
 
-/// Adds the middleboxes: their names, the keys of the built-in ones, and a table for the keys of registered ones.
+/// Adds the names of middleboxes, the keys of built-in middleboxes, and a table for the keys of middleboxes
+/// from other crates.
 pub(crate) fn add_middleboxes<M>(schema: &mut Value, kinds: &Kinds<M>) {
     let place = schema.pointer_mut("/properties/middleboxes/additionalProperties/properties");
     let Some(properties) = place.and_then(Value::as_object_mut) else { return };
@@ -32,7 +33,7 @@ pub(crate) fn add_middleboxes<M>(schema: &mut Value, kinds: &Kinds<M>) {
     }
 }
 
-/// Adds `key`, whose value is a table with `kind`, at each of `places`; does nothing for an empty registry.
+/// Adds `key`, whose value is a table with `kind`, at each of `places`. Does nothing if `kinds` is empty.
 pub(crate) fn add_kinds<M>(schema: &mut Value, places: &[&str], key: &str, about: &str, kinds: &Kinds<M>) {
     if kinds.all().next().is_none() {
         return;
@@ -69,7 +70,8 @@ pub(crate) fn add_form<M>(schema: &mut Value, places: &[&str], key: &str, about:
     }
 }
 
-/// Allows the names of policies as the value of `key` at each of `places`, and as `kind` in a table with parameters.
+/// Allows two forms as the value of `key` at each of `places`: the name of a policy, and a table with this
+/// name as `kind` and parameters.
 pub(crate) fn add_policies<T: ?Sized>(
     schema: &mut Value,
     places: &[&str],

@@ -1,6 +1,7 @@
-//! Kinds: named variants of an element, such as a queue discipline, built in or from other crates.
+//! Kinds: the types of a scenario element by name, such as `nat` among middleboxes. They are built in or come
+//! from other crates, and all have the form `kind = "NAME"` in a scenario.
 //!
-//! Owns one list per registry, and the reading of parameters. Never knows the effect of a kind.
+//! Owns the list of kinds of one element, and a kind together with its parameters.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use super::tree::Node;
 /// The table with the keys of a middlebox from another crate.
 pub(crate) const PARAMETERS: &str = "parameters";
 
-/// A key of a built-in kind, for schema and reference page.
+/// A key of a built-in kind, for the JSON Schema and the reference page.
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) about: &'static str,
@@ -33,12 +34,12 @@ fn schema_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
 
 type Read<M> = Arc<dyn Fn(&mut Parameters<'_>) -> Result<M, ScenarioError> + Send + Sync>;
 
-/// A kind: its name, description, and reader of parameters. Reading returns a factory, which the run calls for
-/// each instance.
+/// A kind: its name, description, and function that reads parameters. The function returns a factory, which
+/// the run calls for each instance.
 pub(crate) struct Kind<M> {
     pub(crate) name: String,
     pub(crate) about: String,
-    /// Keys of a built-in kind, which are next to the common keys.
+    /// Keys of a built-in kind, in the same table as the common keys. Empty for other kinds.
     pub(crate) keys: &'static [Key],
     pub(crate) built_in: bool,
     read: Read<M>,
@@ -63,7 +64,7 @@ impl<M> Kind<M> {
         Self { built_in: false, ..Self::built_in(name, about, &[], read) }
     }
 
-    /// Reads the table at `at`, which also has the keys `others`.
+    /// Reads the parameters from the table at `at`. Its keys `others` are no parameters.
     pub(super) fn choose(
         &self,
         root: &Node,
@@ -118,7 +119,7 @@ impl<M> Kinds<M> {
     }
 }
 
-/// A kind with the parameters of a scenario. Two are equal if both match.
+/// A kind with the parameters of a scenario. Two values are equal if kind and parameters are equal.
 #[derive(Clone)]
 pub struct Chosen<M> {
     kind: String,
@@ -138,13 +139,13 @@ impl<M> Chosen<M> {
         &self.kind
     }
 
-    /// Whether it is built in.
+    /// Whether the kind is built in.
     #[must_use]
     pub fn is_built_in(&self) -> bool {
         self.built_in
     }
 
-    /// Its parameters, including defaults; for a policy, only the given ones.
+    /// The parameters, including defaults. For a policy, only the parameters that the scenario sets.
     #[must_use]
     pub fn values(&self) -> &toml::Table {
         &self.values
@@ -154,8 +155,8 @@ impl<M> Chosen<M> {
         &self.make
     }
 
-    /// Its identity as TOML: the kind, and its parameters sorted by key, because the order of reading may
-    /// depend on values.
+    /// The kind and its parameters as TOML, to compare two choices. Parameters are sorted by key, because the
+    /// order of reading may depend on values.
     pub(crate) fn identity(&self) -> String {
         let mut keys: Vec<_> = self.table().into_iter().collect();
         keys.sort_by(|(one, _), (other, _)| (one != "kind", one).cmp(&(other != "kind", other)));

@@ -1,4 +1,5 @@
-//! Conversion of a link direction to the simulated network and to the file format.
+//! Conversions of one direction of a resolved link. `wiring` needs the parameters of the simulated network,
+//! and `write` needs values of the file format.
 
 use mptcp_clock::Duration;
 use netsim::{Change, Jitter, Loss, Parameters, Rate, Spread};
@@ -30,7 +31,7 @@ impl LinkDirection {
         }
     }
 
-    /// Kind and parameters of a loss model from another crate.
+    /// Kind and parameters of a loss model from another crate; `None` for a built-in model.
     #[must_use]
     pub fn custom_loss(&self) -> Option<toml::Table> {
         match &self.loss {
@@ -40,15 +41,15 @@ impl LinkDirection {
         }
     }
 
-    /// The direction in one run of this length, with the recording from its start position. `draw` is a random
-    /// number from 0 to 1.
+    /// The direction in one run of this length. Its recording begins at the start position. `draw`, a random
+    /// number from 0 to 1, selects a random position.
     pub(crate) fn played(&self, draw: f64, duration: Duration) -> Self {
         let play =
             |recording: &Recording| Recording { what: recording.played(draw, duration), ..recording.clone() };
         Self { recording: self.recording.as_ref().map(play), ..self.clone() }
     }
 
-    /// The changes by a recording.
+    /// The changes that the recording makes, with their times. Empty without a recording.
     pub(crate) fn recorded_changes(&self) -> impl Iterator<Item = (Duration, Change)> + '_ {
         let steps = match self.recording.as_ref().map(|recording| &recording.what) {
             Some(Recorded::Steps(steps)) => steps.as_slice(),
@@ -65,20 +66,20 @@ impl LinkDirection {
         })
     }
 
-    /// The rate for the file format, unless a recording has it; an inner `None` is unlimited.
+    /// The rate for the file format; `None` if a recording has the rate. An inner `None` is unlimited.
     pub(super) fn rate_said(&self) -> Option<Option<u64>> {
         let recorded = self.recording.as_ref().and_then(Recording::rate);
         recorded.is_none().then_some(self.rate)
     }
 
-    /// Kind and parameters of a queue discipline.
+    /// Kind and parameters of the queue discipline; `None` for a drop-tail queue.
     #[must_use]
     pub fn discipline_table(&self) -> Option<toml::Table> {
         // `resolve` created the identity from the table.
         self.discipline.as_ref()?.identity().parse().ok()
     }
 
-    /// Uniform jitter with this half-width, and the ordering of this direction.
+    /// Uniform jitter with this half-width, which reorders frames if this direction does; `None` for zero.
     #[must_use]
     pub fn jitter(&self, spread: Duration) -> Option<Jitter> {
         (!spread.is_zero()).then_some(Jitter { spread, shape: Spread::Uniform, reorder: self.reorder })

@@ -1,4 +1,5 @@
-//! Conversion of middleboxes and their switches to the file format.
+//! Converts resolved middleboxes, and the events that switch them, to tables of the file format. `write`
+//! needs these tables to write a scenario as TOML.
 
 use indexmap::IndexMap;
 
@@ -8,7 +9,7 @@ use super::model::{Middlebox, Switch};
 use super::units::Span;
 use super::written::direction;
 
-/// The table of a middlebox; `names` has its path, link or station.
+/// The table of a middlebox. `names` are the path, link and station of the middlebox; one is set.
 pub(super) fn middlebox(one: &Middlebox, names: [Option<String>; 3]) -> MiddleboxTable {
     let [path, link, station] = names;
     let mut own: IndexMap<String, toml::Value> = one.what.values().clone().into_iter().collect();

@@ -1,13 +1,13 @@
-//! Scenarios: file format, validation and resolution.
+//! Scenarios: descriptions of a network and its flows in TOML, which the simulator and the emulator run.
 //!
-//! [`mod@file`] is the only definition of the format. A [`Draft`] holds the written values with their places;
-//! [`Draft::finish`] validates it and returns a [`Scenario`] of plain numbers. The JSON Schema and the
-//! reference page come from the same definition. Nothing here runs a simulation.
+//! [`mod@file`] is the only definition of the format. The JSON Schema and the reference page come from it. A
+//! [`Draft`] holds the values as written, with the file and line of each (the place). [`Draft::finish`]
+//! validates them and returns a [`Scenario`] of plain numbers. Nothing here runs a simulation.
 //!
-//! Processing of a value: text -> tree with places (`tree`) -> old names translated (`deprecated`) -> includes
-//! merged (`files`) -> overrides (`draft`) -> keys, types, units and names checked against the schema
-//! (`check`) -> topologies expanded (`fabrics`) -> serde ([`mod@file`]) -> resolution (`resolve`) ->
-//! [`Scenario`].
+//! Processing of a value: text -> tree with places (`tree`) -> old names translated (`deprecated`) ->
+//! includes merged (`files`) -> overrides (`draft`) -> keys, types, units and names checked against the
+//! schema (`check`) -> `defaults` added to flows (`draft`) -> topologies expanded (`fabrics`) -> serde
+//! ([`mod@file`]) -> defaults of missing keys and cross-checks (`resolve`) -> [`Scenario`].
 
 mod check;
 pub mod deprecated;

@@ -1,4 +1,5 @@
-//! A resolved scenario: plain numbers, with all defaults and valid names.
+//! A resolved scenario: all defaults are filled in, names are valid, and values are numbers in base units.
+//! `resolve` creates it from the tables of the file, and the simulator and the emulator read it.
 
 use mptcp::congestion::CongestionControl;
 use mptcp::path_manager::PathManager;
@@ -39,11 +40,11 @@ pub struct Scenario {
     pub description: String,
     /// Virtual duration of a run, above zero.
     pub duration: Duration,
-    /// Time that summaries exclude, below `duration`.
+    /// Time at the start of a run that summaries exclude, below `duration`.
     pub warmup: Duration,
     /// Sampling interval, above zero.
     pub sample: Duration,
-    /// Whether a run ends when all files have arrived. There is a flow with a file then.
+    /// Whether a run ends once all files are acknowledged. If true, at least one flow sends a file.
     pub until_done: bool,
     /// Paths, then links, then stations, each in the order of the file.
     pub links: Vec<Link>,
@@ -92,15 +93,15 @@ pub struct Flow {
     pub transport: Transport,
     /// Version of MPTCP.
     pub version: Version,
-    /// The links of `from` that it uses, at least one; a tcp flow has one.
+    /// The links of the host `from` that the flow uses, at least one. Only mptcp flows have several.
     pub paths: Vec<String>,
-    /// Those with backup priority.
+    /// The paths with backup priority.
     pub backup: Vec<String>,
     /// The congestion controller.
     pub congestion: Policy<dyn CongestionControl>,
-    /// The paths that it couples.
+    /// The paths that a coupled controller couples.
     pub coupling_scope: CouplingScope,
-    /// Congestion signal from the local queue.
+    /// Congestion signal from the queue of the sending host.
     pub send_queue_rule: SendQueueRule,
     /// The scheduler.
     pub scheduler: Policy<dyn Scheduler>,
@@ -108,7 +109,7 @@ pub struct Flow {
     pub path_manager: Policy<dyn PathManager>,
     /// Opportunistic retransmission, penalisation, buffer autotuning and cwnd capping (M1 to M4).
     pub mechanisms: Mechanisms,
-    /// Queueing and reinjection.
+    /// Settings for data that waits to be sent or reinjected.
     pub waiting: Waiting,
     /// Settings of TCP.
     pub tcp: Tcp,
@@ -116,30 +117,30 @@ pub struct Flow {
     pub checksum: bool,
     /// Traffic of the application.
     pub traffic: Traffic,
-    /// Maximum delay that is not late; `None` without a deadline.
+    /// Maximum delay of a block or datagram, or completion time of a file; `None` without a deadline.
     pub deadline: Option<Duration>,
-    /// When the connection is opened.
+    /// Time at which the connection is opened.
     pub start: Duration,
-    /// Time at which the application stops writing; after `start`.
+    /// Time at which the application stops writing, after `start`; `None` for the end of the run.
     pub stop: Option<Duration>,
-    /// Whether plain TCP over each path also runs.
+    /// Whether further runs send the flow over each path alone with plain TCP.
     pub baselines: bool,
 }
 
 impl Flow {
-    /// The host that sends its data.
+    /// The host that sends the data of the flow.
     #[must_use]
     pub fn sender(&self) -> &str {
         if self.direction == DataDirection::Upload { &self.from } else { &self.to }
     }
 
-    /// Whether it sends a fixed number of bytes.
+    /// Whether the flow sends a fixed number of bytes.
     #[must_use]
     pub fn has_a_file(&self) -> bool {
         matches!(self.traffic, Traffic::File { .. })
     }
 
-    /// Mean durations of on and off periods, if it has them.
+    /// Mean durations of on and off periods; `None` if the flow is always on.
     #[must_use]
     pub fn activity(&self) -> Option<(Duration, Duration)> {
         match self.traffic {
@@ -148,8 +149,8 @@ impl Flow {
         }
     }
 
-    /// Number of subflows with different ports on its first path; `None` for path managers without such
-    /// subflows.
+    /// Number of subflows on the first path that differ only in their ports; `None` if the path manager opens
+    /// no such subflows.
     #[must_use]
     pub fn ports(&self) -> Option<u32> {
         self.path_manager.ports()
@@ -159,11 +160,11 @@ impl Flow {
 /// The mechanisms of Raiciu et al., NSDI 2012, section 4.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mechanisms {
-    /// M1: blocking data is reinjected when a buffer is full.
+    /// M1: when a buffer is full, another subflow reinjects the blocking data.
     pub opportunistic_retransmission: bool,
     /// The rule of M1.
     pub opportunistic_rule: OpportunisticRule,
-    /// M2: the window of a blocking subflow is halved.
+    /// M2: the congestion window of the subflow that blocks the receive window is halved.
     pub penalisation: bool,
     /// The rule of M2.
     pub penalty_rule: PenaltyRule,
@@ -171,7 +172,7 @@ pub struct Mechanisms {
     pub autotuning: bool,
     /// With M3, whether the send buffer also shrinks.
     pub sndbuf_shrinks: bool,
-    /// With M3, whether the initial receive buffer is per path.
+    /// With M3, whether the receive buffer starts at 128 KiB per path instead of 128 KiB in total.
     pub rcvbuf_by_path: bool,
     /// M4: the congestion window is limited, so that queues stay short.
     pub cwnd_capping: bool,
@@ -182,7 +183,7 @@ pub struct Mechanisms {
 pub struct Waiting {
     /// One send queue per subflow.
     pub subflow_queues: bool,
-    /// Buffer sizes count memory.
+    /// Buffer sizes are amounts of memory, from which the windows follow.
     pub buffer_memory: bool,
     /// Trigger of reinjection.
     pub reinjection: Reinjection,
@@ -231,7 +232,7 @@ pub struct Tcp {
     pub abe: bool,
     /// Restart from the initial window after idle periods.
     pub restart_after_idle: bool,
-    /// The use of the congestion window is determined per round.
+    /// Whether the window limits the flow is determined per round, as in Linux.
     pub cwnd_limited_per_round: bool,
     /// Packetization layer path MTU discovery.
     pub mtu_probing: MtuProbing,
@@ -239,17 +240,17 @@ pub struct Tcp {
     pub delayed_ack: bool,
     /// The Nagle algorithm.
     pub nagle: bool,
-    /// Minshall's variant of it.
+    /// Minshall's variant of the Nagle algorithm.
     pub minshall: bool,
     /// Minimum retransmission timeout.
     pub min_rto: Duration,
     /// Initial window, segments.
     pub initial_window: u32,
-    /// Initial slow start threshold, bytes.
+    /// Initial slow start threshold, bytes; `None` is unlimited.
     pub ssthresh: Option<u64>,
-    /// Maximum time for unacknowledged data; `None` is unlimited.
+    /// Time after which a subflow with unacknowledged data ends; `None` is unlimited.
     pub user_timeout: Option<Duration>,
-    /// Maximum unsent bytes; `None` is the send buffer.
+    /// Maximum unsent bytes in the send buffer; `None` is the size of this buffer.
     pub notsent_lowat: Option<u64>,
 }
 
@@ -258,12 +259,12 @@ pub struct Tcp {
 pub enum Traffic {
     /// Sends without end.
     Bulk,
-    /// Sends a fixed number of bytes, then closes.
+    /// Sends a fixed number of bytes, then closes the connection.
     File {
-        /// Above zero.
+        /// Size of the file, bytes; above zero.
         bytes: u64,
     },
-    /// Writes blocks.
+    /// Writes blocks, and measures the delay of each.
     Blocks {
         /// Bytes in a block; above zero.
         bytes: u64,
@@ -298,7 +299,7 @@ pub struct Event {
     pub how: DownMode,
 }
 
-/// New values; `None` keeps the old value.
+/// The values that an event sets; `None` keeps the old value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Adjustment {
     /// Whether the link is up.

@@ -1,5 +1,7 @@
-//! The words that scenario keys accept in place of numbers, such as `scheduler = "minrtt"` or `queue = "codel"`. The format, the error
-//! messages and the reference page take them from this list.
+//! The fixed sets of words that scenario keys accept, such as `ecn = "passive"` or `direction = "download"`.
+//!
+//! Parser, error messages and reference page take the words from these lists. The registry has the names that
+//! other crates can add to, such as schedulers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +16,7 @@ macro_rules! names {
         }
 
         impl $type {
-            /// All of them, in the order of the reference page.
+            /// All values, in the order of the reference page.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
             /// The name as people write it.
@@ -131,7 +133,7 @@ names! {
 names! {
     /// The rule that ends slow start.
     SlowStart {
-        /// At the slow start threshold or a loss.
+        /// Slow start ends at the slow start threshold or a loss.
         Standard = "standard",
         /// HyStart++ (RFC 9406): growth slows down when delays grow, and ends five rounds later.
         HyStartPlusPlus = "hystart++",
@@ -148,17 +150,17 @@ names! {
         Original = "original",
         /// All data that would arrive earlier than on its current subflow.
         AllBeneficial = "all_beneficial",
-        /// As "all_beneficial". In addition, an idle path reinjects data of other paths that may be lost, before it
-        /// is late.
+        /// As "all_beneficial". In addition, an idle path reinjects data of other paths that may be lost,
+        /// before this data is late.
         Speculative = "speculative",
     }
 }
 
 names! {
-    /// The rule by which M2 penalises a slow subflow.
+    /// The rule of penalisation (M2), which halves the congestion window of a slow subflow.
     PenaltyRule {
-        /// Rule of the NSDI 2012 paper and of the kernels of 2012 and 2013: once per RTT of the slow subflow,
-        /// which leaves slow start.
+        /// Rule of the NSDI 2012 paper and of the kernels of 2012 and 2013: once per RTT of the slow subflow.
+        /// The slow subflow leaves slow start.
         Original = "original",
         /// Rule of mptcp.org kernels since 0.89: once per RTT of the fast subflow. The slow subflow stays in
         /// slow start.
@@ -172,8 +174,9 @@ names! {
         /// The defaults of mptcplab.
         Mptcplab = "mptcplab",
         /// The defaults of Linux 6.12 to 6.18. They affect `scheduler`, `congestion`, `slow_start`, `ecn`,
-        /// `restart_after_idle`, `cwnd_limited_per_round`, `pacing`, `opportunistic_retransmission`, and the
-        /// keys from `subflow_queues` to `blackhole_timeout`. Each key can be overridden.
+        /// `restart_after_idle`, `cwnd_limited_per_round`, `pacing`, `opportunistic_retransmission`,
+        /// `coupling_scope`, `rcvbuf_by_path`, and the keys from `subflow_queues` to `blackhole_timeout`.
+        /// Each key can be overridden.
         Linux = "linux",
     }
 }
@@ -181,12 +184,12 @@ names! {
 names! {
     /// The event after which data of a stalled subflow is reinjected.
     Reinjection {
-        /// A retransmission timeout of the subflow. All its data is reinjected.
+        /// A retransmission timeout of the subflow. All data of the subflow is reinjected.
         Timeout = "timeout",
         /// The data-level timer of Linux (__mptcp_retrans in net/mptcp/protocol.c), which expires without
         /// DATA_ACK progress for the longest RTO of the subflows. It reinjects 32 KiB on a subflow with an
-        /// empty queue. All data is reinjected when a subflow ends, or is stale for net.mptcp.stale_loss_cnt
-        /// expiries. Requires `subflow_queues`.
+        /// empty queue. When a subflow ends, or is stale for net.mptcp.stale_loss_cnt expiries, all data in
+        /// flight of the connection is reinjected. Requires `subflow_queues`.
         DataLevel = "data_level",
     }
 }
@@ -320,7 +323,7 @@ names! {
     }
 }
 
-/// Whether `word` names a flow: the flow itself, or the flow that `count` copied it from.
+/// Whether `word` is the name of `flow`, or of the flow that `count` copied: `bulk` for `bulk-2`.
 pub(crate) fn is_called(flow: &str, word: &str) -> bool {
     let copy = flow.strip_prefix(word).and_then(|rest| rest.strip_prefix('-'));
     flow == word || copy.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))

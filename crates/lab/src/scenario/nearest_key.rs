@@ -1,6 +1,6 @@
-//! Suggestions for unknown keys: `path.wifi.loss`, `wifi.loss`, `rcvbuf`, `events[0].at`.
+//! Suggestions for unknown override keys (`--set`): `path.wifi.loss`, `wifi.loss`, `rcvbuf`, `events[0].at`.
 //!
-//! Owns only the first part of a key; later parts are validated elsewhere.
+//! Owns the suggestion for the first part of a key. `draft` and `check` validate the other parts.
 
 use serde_json::Value as Schema;
 
@@ -12,14 +12,14 @@ const TABLES: [&str; 4] = ["flows", "paths", "links", "stations"];
 /// Maximum length of a compared key, bytes.
 const LONG: usize = 256;
 
-/// The nearest key, if the scenario has no table or key with the first part of `key`.
+/// The nearest valid key; `None` if the first part of `key` is valid, or resembles no key.
 pub(super) fn nearest(tree: &Node, schema: &Schema, key: &str) -> Option<String> {
     if key.len() > LONG {
         return None;
     }
     let top = schema.get("properties")?.as_object()?;
     if let Some((array, rest)) = key.split_once('[') {
-        // Messages use this notation, so users do too.
+        // Error messages write array elements in this form, so users do too.
         let plain = format!("{array}.{}", rest.replacen(']', "", 1));
         return top.contains_key(array).then_some(plain);
     }
@@ -33,7 +33,7 @@ pub(super) fn nearest(tree: &Node, schema: &Schema, key: &str) -> Option<String>
             .map_or_else(Vec::new, |table| table.keys().map(String::as_str).collect())
     };
     let Some(rest) = rest else {
-        // A key of a flow or path without its table, unless the top level has a similar key.
+        // Prefers a key of a flow or path whose table the user omitted, then a similar key of the top level.
         let of = |table: &str| {
             let named = schema.pointer(&format!("/properties/{table}/additionalProperties/properties"));
             named.and_then(Schema::as_object).is_some_and(|keys| keys.contains_key(first))
@@ -42,7 +42,7 @@ pub(super) fn nearest(tree: &Node, schema: &Schema, key: &str) -> Option<String>
         let own = || nearest_word(first, top.keys().map(String::as_str).collect::<Vec<_>>());
         return table.map(|table| format!("{table}.*.{first}")).or_else(|| own().map(str::to_owned));
     };
-    // The name of a path or flow without its table.
+    // The user wrote the name of a path or flow, but omitted its table.
     if let Some(table) = TABLES.into_iter().find(|table| written(table).contains(&first)) {
         return Some(format!("{table}.{key}"));
     }

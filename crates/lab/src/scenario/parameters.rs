@@ -4,8 +4,8 @@
 //! can register kinds, so the file format does not know their keys. Each kind reads its own keys through
 //! [`Parameters`].
 //!
-//! Owns the record of keys that were read. A key that nobody reads is an error, and every value that was read
-//! is written back. Never knows the meaning of a value.
+//! Owns the record of keys that were read. A key that the kind does not read is an error. Every value that
+//! was read is written with the results. Never knows the meaning of a value.
 
 use std::ops::RangeInclusive;
 
@@ -20,7 +20,7 @@ use super::schema;
 use super::tree::Node;
 use super::units::{LineRate, Percent, Size, Span};
 
-/// The table of a kind. Missing keys take the default; with a default of `None`, the key is required.
+/// The table of a kind. A missing key takes the default. If the default is `None`, the key is required.
 #[derive(Debug)]
 pub struct Parameters<'a> {
     root: &'a Node,
@@ -90,7 +90,7 @@ impl<'a> Parameters<'a> {
         if time.is_zero() { Err(self.error(key, "must be longer than 0s (try \"5s\")")) } else { Ok(time) }
     }
 
-    /// An optional time.
+    /// A time; `None` if the key is missing.
     ///
     /// # Errors
     /// An invalid time.
@@ -102,7 +102,7 @@ impl<'a> Parameters<'a> {
         Ok(None)
     }
 
-    /// A rate in bit/s, written as `"8Mbit"`. `None` is `"unlimited"`, as is a default of `Some(None)`.
+    /// A rate in bit/s, written as `"8Mbit"`. `None` means `"unlimited"`, as does the default `Some(None)`.
     ///
     /// # Errors
     /// An invalid rate.
@@ -143,7 +143,7 @@ impl<'a> Parameters<'a> {
         self.value(key, default.into())
     }
 
-    /// The index of a word in a fixed list; the default is an index, too.
+    /// The index of the value in `words`. The default is an index too.
     ///
     /// # Errors
     /// Another word.
@@ -162,7 +162,7 @@ impl<'a> Parameters<'a> {
         })
     }
 
-    /// An error about a key of this table, for checks by the kind.
+    /// An error about a key of this table, for checks that the kind itself makes.
     #[must_use]
     pub fn error(&self, key: &str, problem: impl Into<String>) -> ScenarioError {
         self.root.error(&self.path(key), problem)

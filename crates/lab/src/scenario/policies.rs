@@ -1,4 +1,5 @@
-//! Chosen policies of a flow, with their written form.
+//! The policies of a flow (congestion controller, scheduler, path manager), and their form in a scenario
+//! file, which `write` needs.
 //!
 //! Never knows the list of policies, which `mptcp::policy` has.
 
@@ -26,7 +27,7 @@ impl<T: ?Sized> Policy<T> {
 }
 
 impl Policy<dyn PathManager> {
-    /// Number of subflows per pair of addresses, if there are several.
+    /// Number of subflows per pair of addresses; `None` if the path manager opens only one.
     pub(super) fn ports(&self) -> Option<u32> {
         if !self.make().build().shares_addresses() {
             return None;
@@ -45,7 +46,7 @@ pub(super) fn path_manager(chosen: &Policy<dyn PathManager>) -> (PolicyValue, Op
     }
 }
 
-/// The shortest written form.
+/// The shortest form in a scenario file: only the name, if the policy has no parameters.
 pub(super) fn written<T: ?Sized>(chosen: &Policy<T>) -> PolicyValue {
     if chosen.values().is_empty() {
         PolicyValue::Name(chosen.kind().to_owned())

@@ -1,16 +1,17 @@
-//! Reachability: the links from one host to another, with their rates and delays.
+//! Reachability: whether frames that leave a host by a link can reach another host, at which rate and delay.
 //!
-//! Owns the graph of links by number, and searches each outgoing link of a host once. Never validates flows.
+//! `resolve` finds the paths of flows with it, and `estimate` bounds their data. Owns the graph of links, in
+//! which links and nodes have numbers.
 
 use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
 
 use super::model::{Flow, Link, Way};
 use super::names::Side;
 
-/// By node: the highest rate of a path there, and the minimum delay of one.
+/// By node: the highest rate of any path to it, and the minimum delay of any path to it.
 pub(super) type Spans<'a> = HashMap<&'a str, (u64, u64)>;
 
-/// The direction in which hosts at the ends of a link that open flows send; `None` without such hosts.
+/// The direction in which a host at an end of a link sends, if it opens flows; `None` if neither end does.
 pub(crate) fn way_out(link: &Link, flows: &[Flow]) -> Option<Way> {
     let opens = |end: usize| flows.iter().any(|flow| flow.from == link.ends[end]);
     match (opens(0), opens(1)) {
@@ -21,7 +22,7 @@ pub(crate) fn way_out(link: &Link, flows: &[Flow]) -> Option<Way> {
     }
 }
 
-/// The links as a graph. Hosts do not forward.
+/// The links as a graph. Frames pass routers, but no hosts.
 pub(super) struct Reach<'a> {
     links: &'a [Link],
     nodes: HashMap<&'a str, usize>,
@@ -84,8 +85,8 @@ impl<'a> Reach<'a> {
         passes(first) && self.number(from, first).is_some_and(|first| self.reached(from, first, passes)[to])
     }
 
-    /// For each node that frames from `from` reach by its link `first`: the highest rate of a path, and the
-    /// minimum delay of one. `rate` and `delay` return those of a link.
+    /// For each node that frames from `from` reach by its link `first`: the highest rate of any path, and the
+    /// minimum delay of any path. `rate` and `delay` return the values of one link.
     pub(super) fn spans(
         &self,
         first: &Link,
@@ -103,7 +104,8 @@ impl<'a> Reach<'a> {
         self.nodes.iter().filter_map(of).collect()
     }
 
-    /// The best value of a path from `from` by `first` to each node (Dijkstra). Links never increase a value.
+    /// The highest value of any path from `from` by `first` to each node (Dijkstra). `over` returns the value
+    /// after a link, which never exceeds the value before.
     fn best(
         &self,
         from: usize,

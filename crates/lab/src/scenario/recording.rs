@@ -1,6 +1,7 @@
-//! Recordings of links: delivery times (mahimahi format), or link properties over time (a table).
+//! Recordings of real links, which a scenario replays instead of a fixed rate (`trace`): delivery times
+//! (mahimahi format), or link properties over time (a table).
 //!
-//! Owns both formats, their errors, and the replay: start and repetition. Never runs anything.
+//! Owns both formats, their errors, and the part of a recording that one run replays.
 
 mod columns;
 mod step;
@@ -52,9 +53,9 @@ pub enum Start {
 /// The contents of a recording.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Recorded {
-    /// Times at which a full frame may depart, repeated. They are kept for runs that start in the middle.
+    /// Times at which a full frame may depart, repeated. The list is empty if runs start at the beginning.
     Opportunities(Trace, Arc<[Duration]>),
-    /// Link properties from each time on; the last ones persist.
+    /// Link properties from each time on. The last step lasts until the end of the run.
     Steps(Vec<Step>),
 }
 
@@ -84,7 +85,7 @@ impl Recording {
         }
     }
 
-    /// An error if it would change the link too often in a run of this length.
+    /// The problem if the recording changes the link more than [`MAX_CHANGES`] times in a run of this length.
     pub(super) fn changes_too_often(&self, duration: Duration) -> Option<String> {
         let Recorded::Steps(steps) = &self.what else { return None };
         let rounds = if self.repeats { duration.as_nanos() / self.period().as_nanos().max(1) + 1 } else { 1 };
@@ -101,7 +102,7 @@ impl Recording {
         }
     }
 
-    /// Length of one round. The last step of a table is as long as the previous one.
+    /// Length of one repetition. The last step of a table is as long as the previous one.
     fn period(&self) -> Duration {
         match &self.what {
             Recorded::Opportunities(_, times) => times.last().copied().unwrap_or(Duration::MAX),
@@ -133,7 +134,7 @@ impl Recording {
     }
 }
 
-/// The times rotated to start at the first one after `offset`.
+/// The times, rotated to start at the first one from `offset` on; `None` if `offset` is zero.
 fn turned(times: &[Duration], offset: Duration) -> Option<Trace> {
     let period = *times.last()?;
     if offset.is_zero() {

@@ -1,4 +1,4 @@
-//! The reference page of the scenario format, generated from the JSON Schema.
+//! The reference page of the scenario format (docs/scenario.md), generated from the JSON Schema.
 
 use std::fmt::Write as _;
 
@@ -24,9 +24,9 @@ This page is generated from `crates/lab/src/scenario/file.rs` by `UPDATE=1 cargo
 const LINK_KEYS: &str = "Keys of paths and links";
 const LINK_KEYS_ABOUT: &str = "`[paths.NAME]`, `[links.NAME]` and `[topology]` take these keys for both directions. Their tables \
     `forward` and `backward` take them for one direction. `[topology.hosts]` takes them for the links of hosts.";
-/// The tables that take these keys next to their own.
+/// The tables that take the keys of links next to their own keys.
 const TABLES_OF_LINKS: [&str; 3] = ["`[paths.NAME]`", "`[links.NAME]`", "`[topology]`"];
-/// One table with these keys only.
+/// Position in the schema of a table that has only the keys of links.
 const DIRECTION: &str = "/properties/paths/additionalProperties/properties/forward";
 
 /// The reference page of a schema, in Markdown.
@@ -37,8 +37,8 @@ pub(crate) fn page(schema: &Value) -> String {
     page
 }
 
-/// A section with the registered names of one registry: its title, the key that takes a name, and all names with their
-/// descriptions.
+/// A section with all names that a key takes, and their descriptions; empty without names. `place` introduces
+/// the key.
 pub(crate) fn kinds<'a>(title: &str, place: &str, all: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut section = String::new();
     for (name, about) in all {
@@ -51,7 +51,8 @@ pub(crate) fn kinds<'a>(title: &str, place: &str, all: impl Iterator<Item = (&'a
     if section.is_empty() { section } else { section + "\n" }
 }
 
-/// The section of one table, followed by the sections of its inner tables. `shared` are the keys of paths and links.
+/// The section of one table, followed by the sections of its inner tables. `shared` are the keys of paths
+/// and links.
 fn table(page: &mut String, title: &str, schema: &Value, shared: &Map<String, Value>) {
     let Some(properties) = schema.get("properties").and_then(Value::as_object) else { return };
     let takes_shared = TABLES_OF_LINKS.contains(&title);
@@ -86,7 +87,7 @@ fn table(page: &mut String, title: &str, schema: &Value, shared: &Map<String, Va
     }
 }
 
-/// The values of a key with a fixed set of values; printed once per key name.
+/// The values of a key with a fixed set of values. Keys with the same name are printed once.
 fn choices(page: &mut String, key: &str, property: &Value) {
     let heading = format!("Values of `{key}`:\n\n");
     let all = property.get("oneOf").and_then(Value::as_array).into_iter().flatten();

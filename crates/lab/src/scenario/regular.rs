@@ -1,6 +1,6 @@
-//! Reads regular files up to a maximum size.
+//! Reads regular files up to a maximum size: scenario files and recordings.
 //!
-//! Owns the checks before reading: other types of files could block the reader, or never end.
+//! Owns the checks before reading, because a pipe or device could block the reader, or never end.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     // Opening some devices has side effects, so the type is checked first.
     checked(&std::fs::metadata(path).map_err(|error| reason(&error))?)?;
     let file = open(path).map_err(|error| reason(&error))?;
-    // The name may refer to another file by now.
+    // Between the check and the opening, the name may have been given to another file.
     let kind = file.metadata().map_err(|error| reason(&error))?;
     checked(&kind)?;
     let mut bytes = Vec::new();
@@ -24,7 +24,7 @@ pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Opens a file without blocking, which a pipe would do until it has a writer.
+/// Opens a file without blocking. Opening a pipe would otherwise block until the pipe has a writer.
 fn open(path: &Path) -> std::io::Result<std::fs::File> {
     let mut options = std::fs::OpenOptions::new();
     options.read(true);

@@ -1,4 +1,4 @@
-//! The random parts of a scenario, which make runs with other seeds repetitions.
+//! Whether runs of a scenario with other seeds differ. The command line warns if they hardly differ.
 
 use netsim::Loss;
 
@@ -7,8 +7,8 @@ use super::names::Routing;
 use super::recording::{Recorded, Start};
 
 impl Scenario {
-    /// Whether the seed affects the network: losses, delays, positions in recordings, the medium, routes, or
-    /// starts of flows. Otherwise runs differ only by the `jitter` of hosts.
+    /// Whether the seed affects more than the `jitter` of hosts: losses, delays, positions in recordings,
+    /// queue disciplines, the WiFi channel, routes, on and off periods, or registered applications.
     #[must_use]
     pub fn draws_its_network(&self) -> bool {
         let lines = self.links.iter().flat_map(|link| [&link.forward, &link.backward]);
@@ -26,7 +26,7 @@ impl Scenario {
             })
     }
 
-    /// Whether a recording starts at its beginning in every run.
+    /// Whether a recording starts at the same position in every run.
     #[must_use]
     pub fn replays_a_recording(&self) -> bool {
         let lines = self.links.iter().flat_map(|link| [&link.forward, &link.backward]);

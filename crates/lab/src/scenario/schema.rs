@@ -1,5 +1,5 @@
-//! The JSON Schema of the scenario format, generated from its definition. `kind_schema` adds the names of a
-//! registry.
+//! The JSON Schema of the scenario format, generated from its definition (`file`). `check` and editors
+//! validate scenarios with it. `kind_schema` adds the names of the registry.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -14,7 +14,7 @@ pub(crate) fn of<T: JsonSchema>() -> Value {
     schema
 }
 
-/// The JSON Schema of a scenario without the names of a registry.
+/// The JSON Schema of scenarios, still without the names of the registry.
 pub(crate) fn of_files() -> Value {
     of::<ScenarioFile>()
 }
@@ -60,7 +60,7 @@ fn take_out_null(map: &mut Map<String, Value>) {
             let only = only.clone();
             map.shift_remove("anyOf");
             for (key, value) in only {
-                // The description of a field takes precedence over that of its type.
+                // The description of a field takes precedence over the description of its type.
                 map.entry(key).or_insert(value);
             }
         }

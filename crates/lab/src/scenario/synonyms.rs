@@ -1,6 +1,6 @@
-//! Synonyms of keys and names of scenarios, from `tc`, `ip`, `sysctl` and other tools.
+//! Synonyms of scenario keys and names, from `tc`, `ip`, `sysctl` and other tools.
 //!
-//! Owns only words, for suggestions in error messages. Never reads a value.
+//! Owns only words. Error messages suggest the right key for them, and no scenario is translated.
 
 /// A name in scenarios, and its synonyms in lower case with `_`.
 pub const WORDS: &[(&str, &[&str])] = &[
@@ -114,12 +114,12 @@ pub const WORDS: &[(&str, &[&str])] = &[
     ("mptcp", &["multipath", "mp_tcp", "multipath_tcp"]),
 ];
 
-/// The one of `choices` that `word` is a synonym of.
+/// The choice that has `word` as a synonym; `None` if no choice has it.
 pub(super) fn meant<'a>(word: &str, choices: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase().replace(['-', ' '], "_");
     let of =
         |choice: &str| WORDS.iter().find(|(known, _)| *known == choice).map_or(&[][..], |(_, words)| words);
-    // If there are two, the first in this table wins: a `buffer` of a path is its queue.
+    // If two choices have the word, the first in `WORDS` wins.
     let rank = |choice: &str| WORDS.iter().position(|(known, _)| *known == choice);
     choices.into_iter().filter(|choice| of(choice).contains(&word.as_str())).min_by_key(|choice| rank(choice))
 }

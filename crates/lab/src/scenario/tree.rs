@@ -1,4 +1,5 @@
-//! The syntax tree of a scenario: tables, arrays and scalars, each with its place.
+//! The syntax tree of a scenario: tables, arrays and scalars, each with its place (file and line). Plain TOML
+//! values have no place, but error messages need it.
 //!
 //! Parses TOML, merges trees, and creates errors with places. Knows no key by name.
 
@@ -23,14 +24,14 @@ pub(super) enum Content {
 }
 
 impl Node {
-    /// An empty table without a line.
+    /// An empty table in `file`, without a line number.
     pub(super) fn empty(file: &Arc<str>) -> Self {
         Self { place: Place { file: file.clone(), line: None }, content: Content::Table(IndexMap::new()) }
     }
 
     /// The tree of a TOML text.
     pub(super) fn parse(text: &str, file: &Arc<str>) -> Result<Self, ScenarioError> {
-        // Line starts are looked up for every node, so they are computed once.
+        // Every node needs its line number, so the line ends are searched only once.
         let ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end).collect();
         let line_of = |offset: usize| 1 + ends.partition_point(|&end| end < offset);
         let place = |offset| Place { file: file.clone(), line: Some(line_of(offset)) };
@@ -60,7 +61,7 @@ impl Node {
         })
     }
 
-    /// As `get`, mutable, and creates missing tables. `None` if another type of value is in the way.
+    /// As `get`, mutable, and creates missing tables. `None` for a scalar or a missing element on the path.
     pub(super) fn entry(&mut self, path: &[&str]) -> Option<&mut Node> {
         let place = self.place.clone();
         path.iter().try_fold(self, |node, key| match &mut node.content {
@@ -75,7 +76,7 @@ impl Node {
         })
     }
 
-    /// An error for an array index out of range on a path; `None` for other paths.
+    /// The problem of a path with an array index out of range; `None` for other paths.
     pub(super) fn outside(&self, path: &[&str]) -> Option<String> {
         let (at, count) = (1..path.len()).find_map(|at| match &self.get(&path[..at])?.content {
             Content::Array(items) if self.get(&path[..=at]).is_none() => Some((at, items.len())),
@@ -121,7 +122,7 @@ impl Node {
         }
     }
 
-    /// Number of tables, arrays and scalars, including itself.
+    /// Number of tables, arrays and scalars in this tree, including the root.
     pub(super) fn size(&self) -> usize {
         1 + match &self.content {
             Content::Table(table) => table.values().map(Self::size).sum(),
@@ -141,7 +142,7 @@ impl Node {
         }
     }
 
-    /// An error about the value at `path`. If it is missing, the place is that of the nearest table above.
+    /// An error about the value at `path`. A missing value has the place of the nearest table above.
     pub(super) fn error(&self, path: &[&str], problem: impl Into<String>) -> ScenarioError {
         let problem = said(&problem.into());
         let found = self.get(path);

@@ -1,4 +1,7 @@
-//! Cells and stations: conversion to the file format, and to parameters of the simulated network.
+//! WiFi of a resolved scenario: cells, stations, background stations and coupling of cells.
+//!
+//! Owns two conversions. `wiring` needs parameters of the simulated network, to build it. `write` needs
+//! tables of the file format, to write the scenario as TOML.
 
 use netsim::Loss;
 use netsim::{Activity, CellParameters, Channel, StationParameters, StationRate};

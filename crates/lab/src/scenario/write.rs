@@ -1,4 +1,8 @@
-//! Writes a resolved scenario as TOML, with every value, so that no default applies.
+//! Writes a resolved scenario as TOML.
+//!
+//! Results contain this TOML, so that a run can be repeated after defaults have changed. Nearly all keys are
+//! therefore written, also with a default value. Owns the conversion to the types of the file format
+//! (`file`).
 
 use netsim::Loss;
 
@@ -18,7 +22,7 @@ use super::written::{direction, percent};
 use super::{middleboxes, policies, wifi};
 
 impl Scenario {
-    /// The scenario as TOML, with every value. Reading it gives the same scenario.
+    /// The scenario as TOML. Reading this text gives the same scenario.
     #[must_use]
     pub fn to_toml(&self) -> String {
         toml::to_string(&self.to_file()).unwrap_or_default()
@@ -119,7 +123,8 @@ impl Scenario {
         }
     }
 
-    /// The name under the key of its type: path, link or station.
+    /// The name of a link in the place of its type, for the keys `path`, `link` and `station`; `None` for the
+    /// other two.
     fn by_kind(&self, name: &str) -> [Option<String>; 3] {
         let found = self.links.iter().find(|link| link.name == name);
         LinkKind::ALL.map(|kind| found.filter(|link| link.kind == kind).map(|link| link.name.clone()))

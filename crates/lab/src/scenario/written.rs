@@ -10,7 +10,8 @@ use super::model::Way;
 use super::names::Side;
 use super::units::{Percent, QueueSize};
 
-/// Fractions have at most twelve decimals; rounding restores the percentage.
+/// A fraction as a percentage. Fractions have at most twelve decimals, so rounding restores the percentage of
+/// the file.
 pub(super) fn percent(fraction: f64) -> Percent {
     Percent((fraction * 1e12).round() / 1e10)
 }
@@ -37,6 +38,7 @@ impl From<QueueSize> for QueueLimit {
     }
 }
 
+/// The direction for a scenario file; `None` for both directions, which is the default.
 pub(super) fn direction(way: Way) -> Option<Side> {
     match way {
         Way::Both => None,

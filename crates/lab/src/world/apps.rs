@@ -1,4 +1,7 @@
-//! The applications at both ends of a flow: writing, reading, and verification of the data.
+//! The applications at both ends of a flow: they write, read and verify its data.
+//!
+//! Owns the state of a flow during a run. The world reports each event of the flow's connection here. Results
+//! take received bytes, delays of blocks and the longest interval without data from it.
 
 use std::net::SocketAddr;
 
@@ -63,7 +66,7 @@ pub(super) struct App {
     complete: Option<ConnectionInfo>,
     /// Final state of the connection at the sending and at the receiving host.
     last_words: (Option<ConnectionInfo>, Option<ConnectionInfo>),
-    /// Final limits of its subflows, and the time of its end.
+    /// Final limits of the subflows of the sending host, and the time at which the connection ended.
     last_reasons: Option<(Vec<PathReasons>, Instant)>,
 }
 
@@ -132,8 +135,8 @@ impl App {
         if self.upload { self.connections.1 } else { self.connections.0 }
     }
 
-    /// The label of a frame. Its class has the flow and the interface of the opening host, which filters
-    /// match. Its detail has the subflow.
+    /// The label of a frame. Its class, which filters match, identifies the flow and the interface of the
+    /// opening host. Its detail is the number of the subflow.
     pub(super) fn label(&self, segment: &Segment, subflow: Option<SubflowId>) -> u32 {
         let of_opener = |address| host::place(address).filter(|(host, _)| *host == self.from);
         let place = of_opener(segment.source.ip()).or_else(|| of_opener(segment.destination.ip()));
@@ -151,7 +154,8 @@ impl App {
         Frame::label_of(class_of(self.flow, self.interface.0 as usize), 0)
     }
 
-    /// Handles an event at `at`. Returns the time at which the application wants to write next.
+    /// Handles an event of the connection at host `at`. Returns the time at which the application wants to
+    /// write next.
     pub(super) fn on_event(
         &mut self,
         now: Instant,
@@ -211,8 +215,8 @@ impl App {
         self.sending_connection().and_then(|id| hosts[self.sending_host()].endpoint.connection(id))
     }
 
-    /// Limits of the subflows of the sending host, and the end of the connection, if it ended; empty without
-    /// an observer.
+    /// Limits of the subflows of the sending host, and the time at which the connection ended, if it did.
+    /// Without an observer, there are no limits.
     pub(super) fn reasons(&self, now: Instant, hosts: &[Host]) -> (Vec<PathReasons>, Option<Instant>) {
         if let Some((reasons, ended)) = &self.last_reasons {
             return (reasons.clone(), Some(*ended));
@@ -261,7 +265,7 @@ impl App {
         wake
     }
 
-    /// Stops the application, as the scenario requires.
+    /// Stops the application, at the time that the scenario sets.
     pub(super) fn stop(&mut self, now: Instant, hosts: &mut [Host]) {
         if let Some(datagrams) = &mut self.datagrams {
             datagrams.running = false;
@@ -297,8 +301,8 @@ impl App {
         waits.zip(heard).map(|(since, last)| since.max(last)).filter(|_| !ends)
     }
 
-    /// Updates the longest interval. It starts at the last byte, or when the application wrote the missing
-    /// data.
+    /// Updates the longest interval without new data. An interval starts at the last byte, or later when the
+    /// application wrote the missing data.
     pub(super) fn note_silence(&mut self, now: Instant) {
         if self.last_byte_at.is_some_and(|last| now.since(last) > self.silence.0) {
             self.measure_silence(now);

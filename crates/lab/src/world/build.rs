@@ -1,5 +1,5 @@
-//! Construction of a world, the running simulation, from a scenario: nodes, links, addresses, endpoints, flows,
-//! events.
+//! Construction of a world, the running simulation, from a scenario: nodes, links, addresses, endpoints,
+//! flows, events. Owns the order of these steps, because later ones refer to the results of earlier ones.
 
 mod lookup;
 mod queues;

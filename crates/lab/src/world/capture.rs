@@ -1,4 +1,4 @@
-//! Packet captures: pcapng, one file per host and interface, written during the run.
+//! Packet captures of a run for Wireshark: one pcapng file per host and interface, written during the run.
 //!
 //! Owns the files. Each has a temporary name until it is complete, so incomplete files are never visible under
 //! the final name. A symbolic link in place of a file is replaced, never followed.
@@ -111,7 +111,8 @@ impl Interface {
         let path = directory.join(format!("{file_name}.pcapng"));
         let temporary = directory.join(format!(".{file_name}.pcapng.{}.part", std::process::id()));
         let fail = |source| CaptureError { path: path.clone(), source };
-        // A leftover of a killed run. The new file is created exclusively, so no symbolic link is followed.
+        // A killed run can leave this file. The new file is created exclusively, so no symbolic link is
+        // followed.
         let _ = std::fs::remove_file(&temporary);
         let file = OpenOptions::new().write(true).create_new(true).open(&temporary).map_err(fail)?;
         let begun = PcapNgWriter::new(BufWriter::with_capacity(1 << 16, file)).and_then(|mut writer| {
@@ -177,7 +178,7 @@ fn safe(name: &str) -> String {
     if name.starts_with('.') { format!("_{name}") } else { name }
 }
 
-/// The I/O error; the capture library reports all errors as read errors.
+/// The I/O error without the text of the capture library, which calls every error a read error.
 fn reason(error: PcapError) -> Error {
     match error {
         PcapError::IoError(error) => error,

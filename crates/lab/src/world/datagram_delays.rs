@@ -1,4 +1,4 @@
-//! Delay and loss of the datagrams of a flow.
+//! Delay and loss of the datagrams of a UDP flow, for its summary.
 //!
 //! Owns the send times of outstanding datagrams. A datagram that arrives after its send time was discarded
 //! counts as lost.
@@ -25,7 +25,7 @@ pub(super) struct DatagramDelays {
     deadline: Option<Duration>,
     /// Send times of outstanding datagrams; `None` for those that arrived.
     sent: VecDeque<Option<Instant>>,
-    /// Number of the first of them.
+    /// Number of the first datagram in `sent`.
     first: u32,
     /// Delays in nanoseconds.
     delays: Histogram<u32>,

@@ -97,7 +97,7 @@ impl Datagrams {
         }
     }
 
-    /// Whether a datagram is sent now; counts it.
+    /// Whether a datagram is due. If so, counts it, and sets the time of the next one.
     pub(super) fn take(&mut self, now: Instant) -> bool {
         let goes = self.running
             && match self.interval {
@@ -153,12 +153,12 @@ impl Datagrams {
         u64::from(self.bytes)
     }
 
-    /// Whether it sends as fast as the local queue accepts.
+    /// Whether the flow sends as fast as the local queue accepts datagrams.
     pub(super) fn is_greedy(&self) -> bool {
         self.interval.is_none()
     }
 
-    /// Time of the next datagram, for flows with a rate.
+    /// Time of the next datagram; `None` for a flow without a rate, or while it does not run.
     pub(super) fn next(&self) -> Option<Instant> {
         (self.running && self.interval.is_some()).then_some(self.due)
     }

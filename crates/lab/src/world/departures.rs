@@ -1,4 +1,7 @@
 //! Departures of frames from the local queues of hosts, and the datagrams that hosts then send.
+//!
+//! Endpoints need departures to limit their data in local queues (TCP small queues). UDP flows without a rate
+//! send the next datagram when one departs.
 
 use mptcp::congestion::Departure;
 use mptcp_clock::{Duration, Instant};
@@ -72,7 +75,7 @@ impl World {
                 SendOutcome::Queued | SendOutcome::Held => datagrams.queued(),
                 // The link is down, or other flows filled the queue: see `rouse_datagrams`.
                 SendOutcome::Lost(_) if datagrams.is_greedy() => {
-                    // A discipline can drop packets with an empty queue. Then no departure follows.
+                    // A discipline can drop a packet although its queue is empty. Then no departure follows.
                     if self.network.parameters(direction).discipline.is_some() {
                         self.pump_later(now, direction, flow);
                     }
@@ -86,7 +89,7 @@ impl World {
         }
     }
 
-    /// Continues at the next possible departure.
+    /// Continues to send datagrams at the next possible departure.
     fn pump_later(&mut self, now: Instant, by: DirectionId, flow: usize) {
         let Some(bytes) = self.apps[flow].datagrams.as_ref().map(|d| d.packet() + ETHERNET as u32) else {
             return;

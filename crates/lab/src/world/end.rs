@@ -1,7 +1,7 @@
-//! Early ends of a run that exceeds the limits of its scenario.
+//! Early ends of a run that exceeds the limits of its scenario, and the return of dropped frames to the pool.
 //!
-//! Owns the limits during a run. The estimate was checked against the same limits before. These checks cover
-//! wrong estimates and changes of paths.
+//! Owns the limits during a run. Before the run, its estimated size was checked against the same limits. The
+//! checks here find runs that exceed their estimate, for example after a change of a path.
 
 use netsim::{Budget, Cause, Exhausted};
 
@@ -10,7 +10,7 @@ use super::datagrams::is_datagram;
 use super::error::RunError;
 use crate::scenario::Scenario;
 
-/// Events at one instant in addition to the frames in flight.
+/// Maximum number of events at one instant, in addition to the frames in flight.
 const AT_ONCE: f64 = 1e6;
 /// Maximum number of dropped frames that wait for the pool.
 pub const MAX_LOST: usize = 4096;
@@ -50,7 +50,8 @@ impl World {
         RunError::Limit { limit, most, at: self.network.now(), end: self.end }
     }
 
-    /// Returns dropped frames to the pool.
+    /// Returns dropped frames to the pool if more than [`MAX_LOST`] wait. If the scenario has a small path
+    /// MTU, returns them at once.
     #[inline]
     pub(super) fn tidy(&mut self) {
         if self.network.lost_count() > if self.narrow.exists() { 0 } else { MAX_LOST } {
@@ -58,7 +59,7 @@ impl World {
         }
     }
 
-    /// Takes lost frames back into the pool.
+    /// Returns all dropped frames to the pool, and sends ICMP errors for segments that were too long.
     #[inline(never)]
     pub(super) fn take_back(&mut self) {
         for lost in self.network.lost().filter(|lost| !is_datagram(lost.frame.payload)) {

@@ -1,4 +1,4 @@
-//! Errors that end a run early.
+//! Errors that end a run before its duration, with the messages that users read.
 
 use mptcp_clock::Instant;
 use netsim::TopologyError;
@@ -24,11 +24,11 @@ pub enum RunError {
     Limit {
         /// The key of the limit.
         limit: &'static str,
-        /// Its value.
+        /// The value of the limit.
         most: u64,
         /// The virtual time at which the run stopped.
         at: Instant,
-        /// When the run would have ended.
+        /// The virtual time at which the run would have ended.
         end: Instant,
     },
     /// The topology is invalid. A resolved scenario never causes this.

@@ -1,4 +1,5 @@
-//! The reason of a fallback to TCP, from the observations of both ends.
+//! The reason of a fallback to TCP, for the summary of a flow. Each end of a connection reports only its own
+//! observation, so this module combines the reports of both ends.
 
 use mptcp::FallbackReason;
 

@@ -1,4 +1,7 @@
 //! A host of the scenario: an MPTCP endpoint, and the links of its interfaces.
+//!
+//! Owns the mapping from interfaces to outgoing link directions, from connections to flows, and from
+//! addresses to hosts. Endpoints know only IP addresses, and the network only nodes and directions.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -16,11 +19,11 @@ pub(super) struct Host {
     pub armed: Option<Instant>,
     /// Link and outgoing direction by interface; `None` for a host with one address for all links.
     pub interfaces: Vec<Option<(LinkId, DirectionId)>>,
-    /// Interface names: those of the links.
+    /// Interface names: those of the links, or `any` for the address that all links reach.
     pub interface_names: Vec<String>,
-    /// Whether it is notified of departures from its own queues.
+    /// Whether the endpoint is notified of departures from the local queues of the host.
     pub hears_departures: bool,
-    /// Outgoing directions whose departures it watches.
+    /// Outgoing directions whose departures are reported.
     pub own_queues: Vec<DirectionId>,
     /// Cached routes, for hosts whose interfaces do not determine the outgoing direction.
     routes: Vec<(AddressId, DirectionId)>,
@@ -44,7 +47,7 @@ impl Host {
         }
     }
 
-    /// The flow of a connection.
+    /// The flow of a connection; `None` before the connection is accepted.
     pub(super) fn flow_of(&self, connection: ConnectionId) -> Option<usize> {
         self.flows.get(connection.slot()).copied().flatten()
     }
@@ -80,7 +83,7 @@ impl Host {
         Some(direction)
     }
 
-    /// As `way_out`, if nodes select paths by label.
+    /// As `way_out`, for scenarios in which nodes select paths by label.
     pub(super) fn choose_way(
         &self,
         network: &mut Network<u32>,

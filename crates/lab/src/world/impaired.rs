@@ -1,9 +1,10 @@
 //! Duplicated and corrupted frames.
 //!
-//! Owns their handling. Every Internet checksum detects a single bit error (RFC 1071 section 1). A corrupted
-//! segment therefore uses links and queues like any other, and its reader drops it: the host by the checksum
-//! of TCP or UDP, or a middlebox. The DSS checksum never sees it, because the checksum of TCP comes first.
-//! Copies are made at the far end and are intact. Netem draws duplication before loss.
+//! Owns their handling, because the network sees only lengths of frames. Every Internet checksum detects a
+//! single bit error (RFC 1071 section 1). A corrupted segment therefore uses links and queues like any other,
+//! and its reader drops it: the host by the checksum of TCP or UDP, or a middlebox. The DSS checksum never
+//! sees it, because the checksum of TCP comes first. Copies are made at the far end of the link, after loss,
+//! and are intact. Netem, in contrast, draws duplication before loss.
 
 use mptcp_clock::Instant;
 use netsim::{DirectionId, Event, Frame};
@@ -29,7 +30,7 @@ impl World {
         [Some(frame), copy].map(|frame| self.network.go_on(now, direction, frame?))
     }
 
-    /// Drops a frame with a bit error. Returns whether it did.
+    /// Drops a frame if it has a bit error. Returns whether the frame was dropped.
     #[inline]
     pub(super) fn refuses(&mut self, payload: u32) -> bool {
         if is_datagram(payload) { is_damaged(payload) } else { self.pool.refuses(payload) }

@@ -1,4 +1,4 @@
-//! Summaries of the link directions.
+//! Summaries of the link directions of a run: their counters, MAC retries and time in use, for the results.
 
 use mptcp_clock::Instant;
 use netsim::{LinkId, Network};

@@ -61,7 +61,7 @@ impl Middleboxes {
         self.places.iter().any(|place| place.link.backward() == direction)
     }
 
-    /// Activates or deactivates a middlebox; its state and held segments are lost.
+    /// Activates or deactivates a middlebox. Deactivation discards its state and held segments.
     pub(super) fn switch(&mut self, name: &str, on: bool) {
         for place in self.places.iter_mut().filter(|place| place.name == name) {
             if on && place.inner.is_none() {
@@ -72,7 +72,8 @@ impl Middleboxes {
         }
     }
 
-    /// Passes a segment through the middleboxes of a link. Returns the results on both sides.
+    /// Passes a segment through the middleboxes of a link. Returns the segments that leave the last middlebox
+    /// on either side.
     pub(super) fn take(
         &mut self,
         now: Instant,
@@ -90,7 +91,7 @@ impl Middleboxes {
         out
     }
 
-    /// Time of the next call of `wake`.
+    /// Time of the next call of `wake`; `None` if no middlebox has a timer.
     pub(super) fn due(&self) -> Option<Instant> {
         self.places.iter().filter_map(|place| place.inner.as_ref()?.due()).min()
     }

@@ -96,7 +96,7 @@ pub struct World {
     hosts: Vec<Host>,
     /// Host of each node; routers have none.
     host_of_node: Vec<Option<usize>>,
-    /// Network addresses by host and interface, the last two bytes of the IP address.
+    /// Network addresses by host and interface, the second and third byte of the IP address.
     addresses: Vec<Vec<AddressId>>,
     apps: Vec<App>,
     alarms: Vec<Alarm>,
@@ -109,7 +109,7 @@ pub struct World {
     sampler: Sampler,
     captures: Option<Captures>,
     recorder: Option<Arc<Recorder>>,
-    /// Use of each path by the links; only in runs with an observer.
+    /// Causes that limit each path, from the state of its links; only in runs with an observer.
     attribution: Option<Box<Attribution>>,
     /// Whether frames have labels, which filters and departures need.
     has_labels: bool,
@@ -121,7 +121,7 @@ pub struct World {
     own_queues: Vec<Option<usize>>,
     end: Instant,
     budget: Budget,
-    /// An error during a step.
+    /// An error during the latest step.
     failure: Option<RunError>,
     data_packets: u64,
 }
@@ -143,7 +143,7 @@ impl World {
     /// written.
     #[inline(never)]
     pub fn advance(&mut self, until: Instant) -> Result<(), RunError> {
-        // A step can move the end of the run forward.
+        // A step can end the run before its duration.
         while let Some((now, turn)) = self.network.next_turn(until.min(self.end)) {
             match self.network.arrival(now, turn) {
                 Arrival::Here { node, frame, .. } => self.on_arrival(now, node, &frame),
@@ -188,7 +188,7 @@ impl World {
         }
     }
 
-    /// Number of data segments that arrived.
+    /// Number of data segments and datagrams that arrived at hosts.
     #[must_use]
     pub fn data_packets(&self) -> u64 {
         self.data_packets
@@ -249,8 +249,8 @@ impl World {
         self.service(now, at);
     }
 
-    /// Handles the arrival of a segment at a host. A segment without data is an acknowledgement at the sender
-    /// of its flow.
+    /// Reports the arrival of a segment to the attribution. A segment without data that arrives at the sender
+    /// of its flow is an acknowledgement.
     #[cold]
     #[inline(never)]
     fn note_arrival(&mut self, now: Instant, at: usize, frame: &Frame<u32>, has_data: bool) {

@@ -1,7 +1,7 @@
 //! Paths with a smaller MTU than both ends assume, and the ICMP errors of routers (RFC 1191).
 //!
-//! Owns the ICMP errors in flight; `notices` delivers them. The network drops the packets, and the protocol
-//! handles the errors.
+//! Endpoints need these errors for path MTU discovery. Owns the ICMP errors in flight, which `notices`
+//! delivers. The network drops the packets, and the protocol handles the errors.
 
 mod notices;
 
@@ -41,7 +41,7 @@ impl Narrow {
         Self { exists, tells: lines().map(|lines| lines.map(|line| line.icmp)).collect(), ..Self::default() }
     }
 
-    /// Whether the scenario has such a path at any time.
+    /// Whether a path of the scenario has a smaller MTU at any time.
     #[inline]
     pub(super) fn exists(&self) -> bool {
         self.exists

@@ -1,4 +1,5 @@
-//! A pool of segments in flight, so that the network moves only indices.
+//! A pool of segments in flight. The network moves only indices into it, because it knows frames only by
+//! length. Segments are reused, which saves allocations.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -69,7 +70,7 @@ impl Pool {
         self.free.push(at);
     }
 
-    /// Records its send time.
+    /// Records the send time of a segment.
     #[cold]
     pub(super) fn stamp(&mut self, at: u32, now: Instant) {
         if self.sent.len() < self.segments.len() {
@@ -78,7 +79,7 @@ impl Pool {
         self.sent[at as usize] = now;
     }
 
-    /// Its send time; `None` in runs without an observer.
+    /// The send time of a segment; `None` in runs without an observer.
     pub(super) fn sent_at(&self, at: u32) -> Option<Instant> {
         self.sent.get(at as usize).copied()
     }

@@ -1,4 +1,4 @@
-//! The flow of a segment by its ports.
+//! The flow of a segment by its ports, for segments without a known connection, such as those of middleboxes.
 //!
 //! Owns the port numbers of flows.
 
@@ -9,7 +9,7 @@ use super::apps::App;
 /// Port of the first flow; the others follow in order.
 pub(super) const FIRST_PORT: u16 = 5001;
 
-/// The flow of a segment.
+/// The flow of a segment; `None` for unknown ports.
 pub(super) fn flow_of_ports<'a>(apps: &'a [App], segment: &Segment) -> Option<&'a App> {
     let flow_at = |port: u16| apps.get(usize::from(port.wrapping_sub(FIRST_PORT)));
     flow_at(segment.destination.port()).or_else(|| flow_at(segment.source.port()))

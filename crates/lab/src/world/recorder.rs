@@ -1,6 +1,6 @@
-//! The observer of all endpoints and of the network: stores events as rows.
+//! The observer of all endpoints and of the network: stores their events as rows of the event table.
 //!
-//! Owns the rows, and the mapping from addresses and labels to flows and paths. All hosts share it.
+//! Owns the rows, and the mapping from addresses and labels to flows and paths. All hosts share one recorder.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -38,7 +38,7 @@ pub(super) struct Atlas {
     pub(super) flows: Vec<FlowEnds>,
     /// Path indices by host and interface.
     pub(super) paths: Vec<Vec<u16>>,
-    /// By path: indices of its further subflows from the second on, if they have names.
+    /// By path: the path index of each subflow from the second on; `None` if it has no name.
     pub(super) numbered: Vec<Vec<Option<u16>>>,
     /// By direction: the sending node, and the path.
     pub(super) lines: Vec<(u16, u16)>,
@@ -64,7 +64,7 @@ impl Atlas {
         found.unwrap_or((Row::NOWHERE, Row::NOWHERE))
     }
 
-    /// Path of a further subflow that shares the addresses of `path`; without a name, no path.
+    /// Path of a further subflow that shares the addresses of `path`; [`Row::NOWHERE`] without a name.
     fn numbered(&self, path: u16, further: u64) -> u16 {
         let of_path = self.numbered.get(usize::from(path));
         let known = of_path.and_then(|known| known.get(usize::try_from(further).ok()?).copied().flatten());
@@ -86,7 +86,7 @@ pub(super) struct Recorder {
 /// The packets to which a comment applies: a host, a connection, and one or any subflow.
 type Sender = (usize, ConnectionId, Option<SubflowId>);
 
-/// Maximum number of comments per packet; the event table has all.
+/// Maximum number of comments per packet; the event table has all events.
 const MAX_COMMENTS: usize = 16;
 /// Maximum number of subflows and connections with pending comments.
 const MAX_SENDERS: usize = 4096;
@@ -108,8 +108,8 @@ impl Recorder {
         notes.drops_on(flow as u16, interface as u16)
     }
 
-    /// Time until `until` for which full buffers blocked a path with the oldest data, and its connection due
-    /// to any path.
+    /// Times until `until` for which full buffers blocked the path while their oldest data was on it, and
+    /// times for which they blocked the connection.
     pub(super) fn full_times(&self, flow: usize, path: usize, until: Instant) -> (FullTimes, FullTimes) {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.full_times(flow as u16, path as u16, until)

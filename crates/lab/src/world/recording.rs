@@ -1,4 +1,5 @@
-//! Writes the packets of a run to capture files.
+//! Writes the packets of a run to capture files, for Wireshark. `capture` owns the files; this module adds
+//! the events of each packet as comments.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +15,7 @@ impl World {
     /// and interface. [`Self::finish_captures`] gives them their final names.
     ///
     /// # Errors
-    /// When a file cannot be made.
+    /// If a file cannot be created.
     pub fn capture(&mut self, directory: &Path) -> Result<(), CaptureError> {
         self.captures = Some(Captures::new(directory, &self.hosts)?);
         Ok(())
@@ -23,7 +24,7 @@ impl World {
     /// Completes the captures. Returns their file names.
     ///
     /// # Errors
-    /// When a file cannot be written.
+    /// If a file cannot be written.
     pub fn finish_captures(&mut self) -> Result<Vec<PathBuf>, CaptureError> {
         self.captures.as_mut().map_or(Ok(Vec::new()), Captures::finish)
     }

@@ -1,4 +1,7 @@
-//! Samples every flow and link at regular intervals, and computes the summaries.
+//! Samples every flow and link at regular intervals, and computes the summaries of flows.
+//!
+//! Owns the samples, which become a table of the results. Owns also the counters at the end of the warm-up,
+//! because summaries exclude it.
 
 use mptcp::{ConnectionInfo, SubflowInfo};
 use mptcp_clock::{Duration, Instant};
@@ -27,13 +30,13 @@ struct PathCount {
 #[derive(Clone, Debug, Default)]
 struct Mark {
     received: u64,
-    /// Bytes received in order or out of order.
+    /// Bytes received out of order, until the end of the warm-up; then 0.
     early: u64,
     again: Again,
     paths: Vec<PathCount>,
 }
 
-/// Reactions of a sender to data that another subflow delayed.
+/// Bytes that a sender sent on a second subflow: reinjected, and by opportunistic retransmission (M1).
 #[derive(Clone, Copy, Debug, Default)]
 struct Again {
     reinjected: u64,
@@ -84,7 +87,7 @@ pub(super) struct Sampler {
     numbered: Vec<bool>,
     path_names: Vec<String>,
     links: Vec<LinkId>,
-    /// By link: whether a queue marks.
+    /// By link: whether a queue marks packets (ECN).
     marks: Vec<bool>,
     last: Vec<Mark>,
     /// By link: bytes transmitted forward, and bytes delivered backward.
@@ -226,8 +229,8 @@ impl Sampler {
             }
             if let Some(srtt) = subflow.srtt {
                 let seen = &mut self.rtts[flow][path];
-                // After the last byte, the RTT estimate no longer changes. It is used only for flows that are
-                // too short for a sample.
+                // After the last byte, the RTT estimate no longer changes. An estimate from then is used only
+                // for flows that are too short for a sample.
                 if !app.has_all() || !seen.is_known {
                     self.samples.push(now, flow, path, Metric::Srtt, srtt.as_secs_f64());
                     self.samples.push(now, flow, path, Metric::Rttvar, subflow.rttvar.as_secs_f64());
@@ -455,7 +458,7 @@ fn early(info: Option<&ConnectionInfo>) -> u64 {
     })
 }
 
-/// Shares of the time since the handshake, without idle time.
+/// Share of each limit in the time since the handshake. Idle time is excluded.
 fn limit_shares(info: &ConnectionInfo) -> Vec<(&'static str, f64)> {
     let busy = info.limits.iter().filter(|(limit, _)| *limit != mptcp::Limit::Idle);
     let total: f64 = busy.clone().map(|(_, span)| span.as_secs_f64()).sum();
@@ -463,7 +466,7 @@ fn limit_shares(info: &ConnectionInfo) -> Vec<(&'static str, f64)> {
         .collect()
 }
 
-/// The name of a subflow that shares the addresses of others.
+/// The name of subflow `number` of a path, if several subflows share its addresses: the second is `path#2`.
 pub(super) fn numbered(path: &str, number: usize) -> String {
     if number == 0 { path.to_owned() } else { format!("{path}#{}", number + 1) }
 }

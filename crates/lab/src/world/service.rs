@@ -89,7 +89,7 @@ impl World {
         }
     }
 
-    /// Sends the next segment of a host; false without one.
+    /// Sends the next segment of a host. Returns false if there is none.
     fn send(&mut self, now: Instant, at: usize) -> bool {
         let mut host = &mut self.hosts[at];
         if !host.endpoint.wants_transmit() {
@@ -114,7 +114,7 @@ impl World {
             };
             let label = match subflow {
                 Some((connection, subflow)) if self.has_labels => {
-                    // A connection before its acceptance belongs to the flow with its port.
+                    // Before a connection is accepted, its port identifies its flow.
                     let flow = host.flow_of(connection).map(|flow| &self.apps[flow]);
                     let app = flow.or_else(|| flow_of_ports(&self.apps, segment));
                     app.map_or(0, |app| app.label(segment, Some(subflow)))
@@ -138,7 +138,7 @@ impl World {
             netsim::SendOutcome::Queued => false,
         };
         if gone && self.own_queues.get(direction.index()).is_some_and(Option::is_some) {
-            // A frame that the queue or a middlebox took at once has left the local queue.
+            // A frame that was dropped, or that a middlebox took, departs from the local queue at once.
             let nothing = Duration::ZERO;
             let bytes = u64::from(bytes) - ETHERNET as u64;
             if let Some((connection, subflow)) = subflow {
@@ -163,7 +163,7 @@ impl World {
         let host = &mut self.hosts[at];
         let label = match subflow {
             Some((connection, subflow)) => {
-                // The subflow may not be reported yet, but its frames already have a path.
+                // Before a connection is accepted, its port identifies its flow.
                 let flow = host.flow_of(connection).map(|flow| &self.apps[flow]);
                 let app = flow.or_else(|| flow_of_ports(&self.apps, segment));
                 app.map_or(0, |app| app.label(segment, Some(subflow)))

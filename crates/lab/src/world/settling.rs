@@ -1,6 +1,8 @@
-//! Updates the accounts of the subflows' time, by limiting cause, after a step of a host.
+//! Updates the accounts of the attribution after a step of a host. An account divides the time of a subflow
+//! among the causes that limit it.
 //!
-//! Owns the order: full buffers first, then the events of links since then.
+//! Owns the order: full buffers come first, because they change the limits that senders have reported. Then
+//! the attribution handles these reports.
 
 use mptcp_clock::Instant;
 
@@ -8,7 +10,7 @@ use super::World;
 use super::attribution::Full;
 
 impl World {
-    /// Updates the accounts after a step of host `at`: its events, and its flows with full buffers.
+    /// Updates the accounts after a step of host `at`.
     #[cold]
     #[inline(never)]
     pub(super) fn settle_accounts(&mut self, now: Instant, at: usize) {

@@ -1,7 +1,7 @@
-//! Observation of a run: recorded events, and shares of limits.
+//! Observation of a run: its recorded events, and the share of time for which each cause limited a path.
+//! Users need both to find out why a flow did not fill its paths.
 //!
-//! Owns the setup of observers, which endpoints and links call. A run without observers has no shares of
-//! limits.
+//! Owns the setup of observers, which endpoints and links call. A run without observers has no such shares.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -266,9 +266,9 @@ impl World {
 /// Events that the accounts need.
 const ACCOUNTED: [Kind; 5] = [Kind::Limit, Kind::Block, Kind::Window, Kind::Timeout, Kind::Spurious];
 
-/// Shares of the time `counts` of a flow for which each reason blocked a path, and for which the others waited
-/// for it. Idle time is excluded. Time before the first subflow counts as joining, later time without a
-/// subflow as closed. `full` divides the time with full buffers.
+/// Shares of the time `counts` of a flow for which each reason blocked a path, and the share for which the
+/// other paths waited for this one. Idle time is excluded. Time before the first subflow counts as joining,
+/// later time without a subflow as closed. `full` divides the time with full buffers among the buffers.
 fn shares<'a>(
     subflows: impl Iterator<Item = &'a PathReasons>,
     counts: &Range<Instant>,
@@ -284,7 +284,7 @@ fn shares<'a>(
         }
         blamed += subflow.blamed;
     }
-    // The rest has space in both buffers.
+    // In the remaining time, both buffers had space, so the scheduler was the limit.
     let mut rest = total[PathLimit::ReceiveWindow as usize] + total[PathLimit::SendBuffer as usize];
     let [both, send, receive] = [full.both, full.send_buffer, full.receive_window].map(|time| {
         let part = time.min(rest);

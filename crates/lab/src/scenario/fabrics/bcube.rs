@@ -1,14 +1,14 @@
 //! BCube: Guo et al., BCube: A High Performance, Server-centric Network Architecture for Modular Data Centers,
 //! SIGCOMM 2009, section 3.1.
 //!
-//! Owns names and links. BCube_k with n-port switches has n^(k+1) hosts with k+1 ports each, and n^k switches
-//! on each of its k+1 levels. A switch of level i joins the hosts whose numbers in base n differ only in digit
-//! i.
+//! Owns the names and links for `topology = { kind = "bcube" }`. BCube_k with n-port switches has n^(k+1)
+//! hosts with k+1 ports each, and n^k switches on each of its k+1 levels. A switch of level i joins the hosts
+//! whose numbers in base n differ only in digit i.
 
 use super::super::model::Limits;
 use super::plan::{Fabric, host};
 
-/// A BCube_0 with more ports would have too many hosts.
+/// Maximum number of ports per switch. A BCube_0 has as many hosts as ports.
 pub(super) const MAX_PORTS: i64 = 128;
 /// The highest level. With two ports per switch, a higher one would have too many hosts.
 pub(super) const MAX_LEVEL: i64 = 6;
@@ -32,7 +32,7 @@ pub(super) fn build(n: u32, k: u32) -> Result<Fabric, (&'static str, String)> {
     for number in 0..count {
         for level in 0..=k {
             let unit = base.pow(level);
-            // The switch number is the host number without that digit.
+            // The switch number is the host number without the digit of this level.
             let switch = number / (unit * base) * unit + number % unit;
             links.push([host(number), format!("s{level}-{}", switch + 1)]);
         }

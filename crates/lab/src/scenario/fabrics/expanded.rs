@@ -1,7 +1,7 @@
-//! The origin of generated links and flows.
+//! The origin of generated links and flows: the line of the scenario file that generated each of them.
 //!
-//! Owns the translation of errors: an error about a generated link or flow is reported for the line that
-//! generates it.
+//! Owns the translation of errors. An error about a generated link or flow names that line, because the user
+//! never wrote the link or flow.
 
 use std::collections::{HashMap, HashSet};
 
@@ -18,12 +18,12 @@ pub(in crate::scenario) struct Expanded {
     links_of_hosts: HashSet<String>,
     /// Keys of `topology.hosts`, which replace keys of `topology` on the links of hosts.
     keys_of_hosts: HashSet<String>,
-    /// The flow that generated each flow.
+    /// By name of a generated flow: the flow in the file that generated it.
     pub(super) flows: HashMap<String, String>,
 }
 
 impl Expanded {
-    /// Adds a generated link. `own` has the `hosts` keys, if it is the link of a host.
+    /// Adds a generated link. `own` has the keys of `topology.hosts`; `None` for links between switches.
     pub(super) fn add_link(&mut self, name: &str, own: Option<&IndexMap<String, Node>>) {
         self.links.insert(name.to_owned());
         if let Some(own) = own {

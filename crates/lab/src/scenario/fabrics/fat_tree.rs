@@ -1,12 +1,12 @@
 //! The k-ary fat tree: Al-Fares, Loukissas and Vahdat, A Scalable, Commodity Data Center Network Architecture,
 //! SIGCOMM 2008, section 2.2.
 //!
-//! Owns names and links: k pods with k/2 edge and k/2 aggregation switches, (k/2)^2 core switches, k^3/4
-//! hosts.
+//! Owns the names and links for `topology = { kind = "fat_tree" }`: k pods with k/2 edge and k/2 aggregation
+//! switches, (k/2)^2 core switches, k^3/4 hosts.
 
 use super::plan::{Fabric, host};
 
-/// k = 12 would have 432 hosts.
+/// Maximum k: k = 12 would have 432 hosts.
 pub(super) const MOST: i64 = 10;
 
 pub(super) fn build(k: u32) -> Result<Fabric, String> {

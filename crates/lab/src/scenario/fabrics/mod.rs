@@ -1,7 +1,8 @@
-//! Generated topologies and permutations, which are expanded to links, relays and flows before resolution.
+//! Expands a generated topology, such as a fat tree, to links and relays, and permutation traffic to flows.
+//! Other modules then handle the generated entries like written ones.
 //!
-//! Owns the expansion. Never interprets links. Each type of network is one file, which returns a `plan`;
-//! `expanded` tracks the origin of generated entries.
+//! Owns the expansion. Each type of network is one file, which returns a `plan`. `expanded` tracks the line
+//! that generated an entry.
 
 mod bcube;
 mod expanded;
@@ -22,11 +23,11 @@ pub(super) use expanded::Expanded;
 use expanded::{check_size, text};
 use plan::Fabric;
 
-/// Keys of a topology that do not apply to its links.
+/// Keys of `topology` that do not apply to its links.
 const OWN: [&str; 4] = ["kind", "k", "n", "hosts"];
 
-/// Expands the topology of a scenario, and its permutations. Explicit links with the same name take
-/// precedence.
+/// Expands the topology of a scenario, and its permutations. Keys of a written link override those of the
+/// generated link with the same name.
 pub(super) fn expand(tree: &mut Node) -> Result<Expanded, ScenarioError> {
     let mut expanded = Expanded::default();
     if let Some(table) = tree.get(&["topology"]).cloned() {
@@ -53,7 +54,7 @@ pub(super) struct Made {
 }
 
 impl Made {
-    /// The line that generates the flow with this name.
+    /// The name of the permutation that generates this flow; `None` for other names.
     pub(super) fn line_of<'a>(&self, flow: &'a str) -> Option<&'a str> {
         let (line, number) = flow.rsplit_once('-')?;
         let number = number.parse::<usize>().ok().filter(|number| (1..=self.hosts).contains(number));
@@ -105,7 +106,7 @@ fn fabric(tree: &Node, table: &Node) -> Result<Fabric, ScenarioError> {
     }
 }
 
-/// Refuses a topology with more links than the limit, and names `k`.
+/// Refuses a topology with more links than the limit. The error is about `k`.
 fn check_count(tree: &Node, links: usize) -> Result<(), ScenarioError> {
     let raised = tree.get(&["limits", "links"]).map(Node::value).and_then(|value| value.as_integer());
     let most = raised.map_or(Limits::default().links, |most| most.max(0) as u64);
@@ -151,7 +152,7 @@ fn add_links(tree: &mut Node, table: &Node, fabric: &Fabric, expanded: &mut Expa
     }
 }
 
-/// Removes keys that are mutually exclusive with `key`: the inner table takes precedence.
+/// Removes the keys of a generated link that `key` excludes, because a more specific table sets `key`.
 fn give_way(link: &mut IndexMap<String, Node>, key: &str) {
     for same in [&["rtt", "delay"][..], &["rate", "trace"], &["loss", "gilbert_elliott", "loss_model"]] {
         if same.contains(&key) {
@@ -160,7 +161,7 @@ fn give_way(link: &mut IndexMap<String, Node>, key: &str) {
     }
 }
 
-/// Adds relays: those of the topology first. Other explicit relays must be hosts of the topology or of a flow.
+/// Adds the relays of the topology before the written ones, which must be hosts of the topology or of a flow.
 fn add_relays(tree: &mut Node, place: &Place, fabric: &Fabric) -> Result<(), ScenarioError> {
     let mut all: Vec<Node> = Vec::new();
     if fabric.relays {
@@ -193,7 +194,7 @@ fn add_relays(tree: &mut Node, place: &Place, fabric: &Fabric) -> Result<(), Sce
     Ok(())
 }
 
-/// Both hosts of each flow that names them.
+/// The hosts `from` and `to` of each flow.
 fn hosts_of_flows(tree: &Node) -> impl Iterator<Item = String> {
     let flows = tree.get(&["flows"]).and_then(Node::table);
     let ends = flows.into_iter().flat_map(|flows| flows.values()).flat_map(|flow| {

@@ -1,8 +1,8 @@
-//! Permutation traffic: a flow from each host of a topology to another host.
+//! Permutation traffic, a common load in data centre studies: each host sends to one other host and receives
+//! from one.
 //!
-//! Owns the assignment: each host sends to one host and receives from one, never itself, uniformly among all
-//! such permutations. It depends on the number in the scenario, not on the seed of the run, because the
-//! traffic is part of the scenario.
+//! Owns the choice of the permutation, uniform among those in which no host sends to itself. The number in
+//! the scenario selects it, not the seed of the run, because the traffic is part of the scenario.
 
 use indexmap::IndexMap;
 use mptcp_clock::Rng;
@@ -13,10 +13,10 @@ use crate::scenario::model::Limits;
 use crate::scenario::resolve::above;
 use crate::scenario::tree::{Content, Node};
 
-/// Number of attempts. One in e succeeds, so all of them fail with a probability of 10^-12.
+/// Number of attempts. An attempt succeeds with probability 1/e, so all fail with probability 10^-12.
 const DRAWS: usize = 60;
 
-/// Maximum length of all generated flows together, bytes.
+/// Maximum length of all generated flows together as TOML, bytes.
 const MAX_WRITTEN: usize = 32_000_000;
 
 pub(super) fn expand(
@@ -94,7 +94,7 @@ fn check_count(tree: &Node, flows: &IndexMap<String, Node>, hosts: usize) -> Res
     Ok(())
 }
 
-/// A permutation without fixed points: shuffles (Fisher and Yates) until it has none.
+/// A permutation of `0..count` without fixed points: repeats a Fisher-Yates shuffle until there are none.
 fn derangement(number: u64, count: usize) -> Vec<usize> {
     let mut random = Rng::new(number, "permutation");
     let mut order: Vec<usize> = (0..count).collect();

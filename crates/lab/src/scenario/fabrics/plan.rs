@@ -1,12 +1,12 @@
-//! The nodes and links of a generated topology.
+//! The hosts and links of a generated topology: the common result of `bcube` and `fat_tree`.
 
-/// A topology without parameters.
+/// A topology, without the parameters of its links.
 pub(super) struct Fabric {
     /// Names of the hosts, by number.
     pub(super) hosts: Vec<String>,
     /// Pairs of nodes; a host comes first in its pair.
     pub(super) links: Vec<[String; 2]>,
-    /// Whether hosts forward.
+    /// Whether hosts forward frames of other hosts.
     pub(super) relays: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The tables of generated topologies and explicit routes.
+//! The tables `topology` (a generated network) and `routes` of a scenario file.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use super::super::units::Span;
 use super::links::DirectionTable;
 
 table! {
-    /// A generated network. Its hosts are called h1, h2 and so on, and its links work as those under `links`.
+    /// A generated network. Its hosts are called h1, h2 and so on. Its links behave like those in `links`.
     TopologyTable {
         /// The type of network. Required.
         kind: TopologyKind,
@@ -33,8 +33,8 @@ table! {
         from: String,
         /// The host that receives the packets. Default: server.
         to: String,
-        /// The flows between both hosts that use this route. Default: all flows whose path is the first link
-        /// of the route, or the last link for packets towards the opener.
+        /// The flows between `from` and `to` that use this route. Default: all flows whose path is the first
+        /// link of the route, or the last link if the route leads to the host that opened the connection.
         flows: Vec<String>,
         /// The links of the route, in order. Required.
         links: Vec<String>,

@@ -1,4 +1,4 @@
-//! The table of limits on the size of a run.
+//! The table `limits` of a scenario file, which prevents runs that exhaust memory or take too long.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,7 +9,8 @@ table! {
     /// Limits on the size of a run. A scenario whose estimate exceeds a limit is refused. A run that exceeds
     /// a limit ends with an error.
     LimitsTable {
-        /// Number of paths, links and stations, at most 60000. Default: 1000.
+        /// Number of paths, links and stations together, at most 60000. Cells and middleboxes have the same
+        /// limit. Default: 1000.
         links: u64,
         /// Number of flows including copies, at most 60000. Default: 10000.
         flows: u64,

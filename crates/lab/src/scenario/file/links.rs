@@ -1,7 +1,7 @@
-//! The tables of paths, links and their directions.
+//! The tables `paths` and `links` of a scenario file, and the keys of their directions.
 //!
-//! In `table!`, `with NAME: TABLE` adds the keys of another table, and `kind NAME` a key for the table of a policy
-//! that a registry defines.
+//! In `table!`, `with NAME: TABLE` adds the keys of another table. `kind NAME` adds a key for an element that
+//! the registry defines, such as a loss model.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,22 +26,22 @@ table! {
         trace_repeat: bool,
         /// One-way propagation delay. Default: 0s.
         delay: Span,
-        /// Probability that a frame is lost. On a whole path or link, this applies to both directions.
+        /// Probability that a frame is lost. As a key of a path or link, it applies to each direction.
         /// Default: 0%.
         loss: Percent,
         /// Burst loss, instead of `loss`.
         gilbert_elliott: GilbertElliottTable,
         /// Probability that a delivered frame is duplicated. The copy follows the original without
-        /// transmission time, loss or corruption. Unlike netem, losses come first (docs/fabrics.md). Default:
-        /// 0%.
-        duplicate: Percent,
-        /// Probability that a frame is delivered with a bit error. The checksum of the receiver detects it
+        /// transmission time, loss or corruption. Unlike in netem, a lost frame is never duplicated
         /// (docs/fabrics.md). Default: 0%.
+        duplicate: Percent,
+        /// Probability that a frame is delivered with a bit error. The receiver detects the error by a
+        /// checksum (docs/fabrics.md). Default: 0%.
         corrupt: Percent,
-        /// Time for which the receiver collects frames and then delivers them together, as slots in netem or
+        /// Time for which the receiver collects frames before it delivers them together, as slots in netem or
         /// interrupt coalescing. Default: none.
         slot: Span,
-        /// With `slot`, number of frames after which they are delivered early. Default: unlimited.
+        /// With `slot`, number of frames at which a collection ends early. Default: unlimited.
         slot_frames: u32,
         /// Maximum deviation from `delay`, uniformly distributed. Default: 0s.
         jitter: Span,

@@ -1,4 +1,5 @@
-//! The table of middleboxes, without the keys of single kinds.
+//! The table `middleboxes` of a scenario file: the keys of all middleboxes. The file of each type, such as
+//! `middlebox/nat.rs`, defines the keys of that type.
 
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -18,8 +19,8 @@ table! {
         link: String,
         /// The station with the middlebox.
         station: String,
-        /// The direction that the middlebox modifies. Not for nat, whose inside is the first end. Default:
-        /// both.
+        /// The direction that the middlebox modifies. Must not be set for nat, whose inside is the first end.
+        /// Default: both.
         direction: Side,
         /// Whether the middlebox is active at the start. Events can change this. Default: true.
         on: bool,

@@ -1,11 +1,12 @@
-//! The value of a key that takes a policy.
+//! The value of the keys `congestion`, `scheduler` and `path_manager`, which take a policy. The registry adds
+//! the names of policies to the JSON Schema.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// A name, or a table of a name (`kind`) and values for the policy. A registry knows the names.
+/// The name of a policy, or a table with this name (`kind`) and parameters of the policy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum PolicyValue {

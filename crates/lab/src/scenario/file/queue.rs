@@ -1,7 +1,7 @@
 //! The value of the key `queue` of links, paths and WiFi cells in a scenario file.
 //!
-//! Owns its two forms: the limit of a drop-tail queue, or a table that names a queue discipline. The registry
-//! (`crate::registry`) knows the disciplines and their keys, so the JSON schema of the table is made there.
+//! Owns both forms of the value: the limit of a drop-tail queue, or a table that names a queue discipline.
+//! The registry (`crate::registry`) knows the disciplines, and adds the table to the JSON Schema.
 
 use std::borrow::Cow;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::units::QueueSize;
 
-/// The limit of a drop-tail queue, or a table of a discipline (`kind`) and its keys. A registry knows the kinds.
+/// The limit of a drop-tail queue, or a table with the name of a discipline (`kind`) and its keys.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum QueueValue {

@@ -1,4 +1,4 @@
-//! The tables of cells, stations, background stations and couplings.
+//! The tables `cells`, `stations`, `background` and `coupling` of a scenario file, which describe WiFi.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,8 +58,8 @@ table! {
         queue: QueueSize,
         /// Drop policy of the interface queue. Default: droptail.
         discipline: Discipline,
-        /// Number of frames in the device ring, 1 to 100000. The discipline cannot drop them, and no
-        /// aggregate is longer. Default: 2; 64 with aggregation.
+        /// Number of frames in the device ring, 1 to 100000. The discipline cannot drop frames in the ring,
+        /// and no aggregate is longer than the ring. Default: 2; 64 with aggregation.
         ring: u32,
         /// Residual frame loss in the receiver, after 802.11 retransmissions. Default: 0%.
         loss: Percent,

@@ -1,16 +1,16 @@
-//! Random delays in hosts, which vary runs with different seeds.
+//! Random delays in hosts, without which runs with different seeds could be identical.
 //!
-//! Owns the resolved values and their defaults: without a key in the scenario file, these apply. `world`
-//! applies the delays.
+//! Owns the resolved values, and the defaults of keys that a scenario does not set. `drawn` and `world` apply
+//! the delays.
 
 use mptcp_clock::Duration;
 
-/// The maximum delays.
+/// The maximum delays; zero disables a delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostJitter {
     /// Maximum delay of the start of a flow.
     pub start: Duration,
-    /// Maximum processing time of a frame.
+    /// Maximum processing time of a received frame.
     pub processing: Duration,
 }
 

@@ -1,7 +1,7 @@
 //! Limits on the size of a run, and estimates of this size.
 //!
-//! Limits prevent runs that exhaust memory or take too long. Owns their defaults and fixed maxima. `estimate`
-//! computes estimates, and `resolve` compares them with the limits.
+//! Limits prevent runs that exhaust memory or take too long. Owns the defaults of limits, and their fixed
+//! maxima. `estimate` computes estimates, and `resolve` compares estimates with limits.
 
 /// Limits on the size of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +27,9 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Each flow has its own port above 5000, and a label of 16 bits.
+    /// Maximum number of flows: each has its own port above 5000, and a number of 16 bits.
     pub const MAX_FLOWS: u64 = 60_000;
-    /// Addresses have one byte for the host, and one for the interface.
+    /// Maximum number of hosts, and of interfaces of a host: addresses have one byte for each.
     pub const MAX_HOSTS: usize = 255;
 }
 
@@ -54,7 +54,7 @@ impl Default for Limits {
 pub struct Estimate {
     /// Rows of samples.
     pub samples: f64,
-    /// Blocks of messages.
+    /// Blocks whose delay is measured.
     pub blocks: f64,
     /// Simulator events.
     pub events: f64,
@@ -62,10 +62,10 @@ pub struct Estimate {
     pub at_once: f64,
     /// Memory during the run, bytes.
     pub memory: f64,
-    /// Memory of its results, bytes.
+    /// Memory of the results of the run, bytes.
     pub results: f64,
-    /// Memory of its traced rows, with their tables, bytes.
+    /// Memory of the traced rows, with their tables, bytes.
     pub traced: f64,
-    /// Index of the flow with most events; `None` for background stations.
+    /// Index of the flow with the most events; `None` if background stations cause more.
     pub busiest: Option<usize>,
 }

@@ -25,7 +25,7 @@ pub struct Link {
     pub forward: LinkDirection,
     /// From the second end to the first.
     pub backward: LinkDirection,
-    /// Its WiFi parameters; the directions then have no rate.
+    /// WiFi parameters of a station, whose directions have no rate; `None` for paths and links.
     pub station: Option<Station>,
 }
 
@@ -37,19 +37,19 @@ impl Link {
         lines.iter().filter_map(|line| line.recording.as_ref()).any(|recording| recording.rate().is_some())
     }
 
-    /// Whether a queue has a discipline.
+    /// Whether one of the queues has a discipline instead of drop-tail.
     #[must_use]
     pub fn has_discipline(&self) -> bool {
         self.forward.discipline.is_some() || self.backward.discipline.is_some()
     }
 
-    /// Whether it duplicates or corrupts frames.
+    /// Whether the link duplicates or corrupts frames.
     #[must_use]
     pub fn impairs(&self) -> bool {
         [&self.forward, &self.backward].iter().any(|line| line.duplicate > 0.0 || line.corrupt > 0.0)
     }
 
-    /// Whether a queue marks.
+    /// Whether a queue may mark packets with CE.
     #[must_use]
     pub fn marks(&self) -> bool {
         self.forward.mark.is_some() || self.backward.mark.is_some() || self.has_discipline()
@@ -61,17 +61,17 @@ impl Link {
 pub struct LinkDirection {
     /// Rate of frame bytes (IP + 14), bit/s; `None` is unlimited.
     pub rate: Option<u64>,
-    /// A recording that replaces the rate.
+    /// A recording of the link, which sets rate, delay or loss over time; `None` for fixed values.
     pub recording: Option<Recording>,
     /// One-way propagation delay.
     pub delay: Duration,
     /// Random loss.
     pub loss: Loss,
-    /// Probability of duplication.
+    /// Probability of duplication, 0 to 1.
     pub duplicate: f64,
-    /// Probability of corruption.
+    /// Probability of corruption, 0 to 1.
     pub corrupt: f64,
-    /// Batched delivery at the far end.
+    /// Batched delivery at the receiving end; `None` delivers each frame at once.
     pub batch: Option<Batch>,
     /// Half-width of the uniform jitter.
     pub jitter: Duration,
@@ -79,15 +79,15 @@ pub struct LinkDirection {
     pub reorder: bool,
     /// The limit of the queue.
     pub queue: QueueLimit,
-    /// The discipline that replaces the drop-tail queue.
+    /// The discipline that replaces the drop-tail queue; `None` for drop-tail.
     pub discipline: Option<QueueKind>,
-    /// Length above which packets are marked; `None` marks none.
+    /// Queue length above which ECN-capable packets are marked; `None` marks none.
     pub mark: Option<QueueLimit>,
-    /// Maximum IP packet, bytes; larger packets are dropped.
+    /// The largest IP packet that passes, bytes; `None` for no limit.
     pub path_mtu: Option<u32>,
     /// Whether ICMP errors are sent for larger packets.
     pub icmp: bool,
-    /// Whether it is up at the start.
+    /// Whether the direction is up at the start.
     pub up: bool,
 }
 

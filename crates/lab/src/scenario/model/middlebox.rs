@@ -1,7 +1,7 @@
 //! Resolved middleboxes, and the events that switch them on and off.
 //!
-//! Resolved means: defaults are filled in, names are checked, and values have base units. A middlebox
-//! modifies, drops or delays the segments on a link. Its kind is its type, such as `nat`, with parameters.
+//! Resolved means: defaults are filled in, names are checked, and values have base units. `resolve` creates
+//! these types, and `world` places the middleboxes on links. A kind is a type of middlebox, such as `nat`.
 
 use mptcp_clock::Duration;
 
@@ -16,7 +16,7 @@ pub struct Middlebox {
     pub name: String,
     /// The link with the middlebox.
     pub link: String,
-    /// The directions that it modifies.
+    /// The directions that the middlebox modifies.
     pub way: Way,
     /// Whether it is active at the start.
     pub on: bool,

@@ -1,7 +1,7 @@
 //! Resolved explicit routes: lists of links that replace the routes that the network would choose.
 //!
-//! Resolved means: defaults are filled in, names are checked, and values have base units. The network chooses
-//! the routes of all other frames.
+//! Resolved means: names are checked, and each route lists its flows. `resolve` creates these routes, and the
+//! network chooses the routes of all other frames.
 
 /// The route of frames of some flows from one host to another.
 #[derive(Clone, Debug, PartialEq, Eq)]

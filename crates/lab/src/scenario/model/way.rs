@@ -1,6 +1,6 @@
-//! Selection of the directions of a link, for events, filters and middleboxes.
+//! The directions of a link to which an event, a filter or a middlebox applies.
 //!
-//! In the scenario file, a missing key `direction` means both directions.
+//! Resolved form of the key `direction` of the scenario file, without which both directions are meant.
 
 use super::super::names::Side;
 

@@ -1,4 +1,5 @@
-//! Columns of a recording: quantity and unit by name.
+//! Column names of a recording of link properties. Datasets name their columns differently, so quantity and
+//! unit follow from the words of a name, such as `downlink_kbps`.
 //!
 //! Owns the known words. Never reads a file.
 
@@ -18,7 +19,7 @@ pub(super) enum Quantity {
 }
 
 impl Quantity {
-    /// The name of such a column.
+    /// The name of such a column in error messages.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Time => "time_s",
@@ -41,7 +42,7 @@ const TIME: [&str; 12] =
     ["time", "t", "ts", "timestamp", "epoch", "elapsed", "at", "second", "seconds", "sec", "secs", "date"];
 const RATE: [&str; 9] =
     ["rate", "bandwidth", "bw", "throughput", "tput", "capacity", "goodput", "bitrate", "datarate"];
-/// Qualifiers of a rate: a column named with one of these and a unit is a rate, too.
+/// Qualifiers of a rate. A column whose name has only these words, such as `downlink`, is a rate too.
 const WHICH: [&str; 14] = [
     "dl",
     "ul",
@@ -96,10 +97,10 @@ const LOSSES: [(&str, f64); 8] = [
     ("probability", 1.0),
 ];
 
-/// The meaning of a name; `Ok(None)` for a column of another quantity, which is ignored.
+/// The meaning of a column name; `Ok(None)` for other quantities, whose columns are ignored.
 ///
 /// # Errors
-/// The missing information.
+/// A name without the necessary unit, an ambiguous name, or a misspelt one.
 pub(super) fn column(name: &str) -> Result<Option<Column>, String> {
     let words = words(name);
     let lower: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
@@ -145,7 +146,7 @@ fn needs(name: &str, example: &str) -> String {
     format!("has a column {name:?} without a unit; put it into the name (try {example})")
 }
 
-/// The words of a name, split at other characters and at capitals, so `timeMs` has two.
+/// The words of a name, separated by capitals and by characters other than letters, digits and `%`.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut last = ' ';
@@ -162,12 +163,12 @@ fn words(name: &str) -> Vec<String> {
     words.into_iter().filter(|word| !word.is_empty()).collect()
 }
 
-/// Whether a unit such as `kB` continues.
+/// Whether a capital continues a unit, as in `kB`.
 fn is_unit(words: &[String], letter: char) -> bool {
     letter == 'B' && words.last().is_some_and(|word| matches!(word.as_str(), "k" | "m" | "g"))
 }
 
-/// The last word that is a unit.
+/// The factor of the last word that is a unit; `None` without a unit.
 fn unit(words: &[String], units: &[(&str, f64)]) -> Option<f64> {
     let known = |word: &String| units.iter().find(|(name, _)| name == word).map(|&(_, scale)| scale);
     // The name of a quantity is not its unit: `seconds` is a unit, `t` is not.

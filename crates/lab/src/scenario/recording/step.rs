@@ -1,8 +1,8 @@
-//! A step of a recording, and the non-empty lines of its file.
+//! A step of a recording: the link properties from one time to the next. Both file formats share these items.
 
 use mptcp_clock::Duration;
 
-/// The rate that replaces zero, bit/s: the frame in service continues when the rate rises.
+/// The rate that replaces a recorded rate of zero, bit/s. The frame in service continues when the rate rises.
 pub(super) const STANDSTILL: u64 = 8;
 
 /// Properties of a link from a time on. Missing properties stay unchanged.
@@ -18,7 +18,7 @@ pub struct Step {
     pub loss: Option<f64>,
 }
 
-/// Non-empty lines with their numbers.
+/// The lines of a file with their numbers, without empty lines and comments (`#`, `//`).
 pub(super) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let numbered = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
     numbered.filter(|(_, line)| !line.is_empty() && !line.starts_with('#') && !line.starts_with("//"))

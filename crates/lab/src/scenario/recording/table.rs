@@ -1,7 +1,7 @@
-//! A recording as a table of link properties over time.
+//! Reads a recording from a text table of link properties over time, as measurement datasets publish them.
 //!
 //! Owns the accepted syntax: with or without column names, with commas, semicolons, tabs or blanks as
-//! separators, and with any epoch.
+//! separators, and with times since any epoch.
 
 use mptcp_clock::Duration;
 
@@ -9,14 +9,14 @@ use super::columns::{self, Column, Quantity};
 use super::step::{STANDSTILL, Step, lines};
 use crate::scenario::error::shown;
 
-/// Maximum number of lines; each is an event per direction.
+/// Maximum number of lines, because each is a simulator event for each direction.
 const MAX_STEPS: usize = 100_000;
 /// Cells without a value.
 const NOTHING: [&str; 8] = ["", "-", "nan", "na", "n/a", "null", "none", "?"];
 /// Example of column names for messages.
 const EXAMPLE: &str = "time_s, and rate_mbit, delay_ms or loss_percent";
 
-/// Whether a text is a table, and not a list of delivery times.
+/// Whether a text is a table. Otherwise it is a list of delivery times.
 pub(super) fn is_one(text: &str) -> bool {
     lines(text).next().is_some_and(|(_, line)| {
         let separated = Separator::of(line).split(line).count() > 1;
@@ -82,9 +82,9 @@ fn named(names: &[String]) -> Result<Vec<Option<Column>>, String> {
 struct Reader {
     separator: Separator,
     columns: Vec<Option<Column>>,
-    /// Time of the first line, as written.
+    /// Time of the first line, as written; `None` before the first line.
     begin: Option<f64>,
-    /// Factor of times without a unit.
+    /// Factor to seconds for times without a unit.
     scale: f64,
     steps: Vec<Step>,
 }

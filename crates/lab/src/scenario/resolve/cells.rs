@@ -1,4 +1,4 @@
-//! Resolution of WiFi cells, stations, background stations and couplings: defaults, names and checks.
+//! Resolves WiFi cells, stations, background stations and couplings: fills in defaults, and checks values.
 //!
 //! A cell is an access point with its channel. Background stations only occupy the channel. A coupling is the
 //! interference between two cells.
@@ -231,7 +231,7 @@ pub(super) fn couplings(
     Ok(couplings)
 }
 
-/// The named cell, or the only one.
+/// The named cell; without a name, the only cell of the scenario.
 fn chosen<'a>(
     context: &Context<'_>,
     at: &[&str],
@@ -250,7 +250,7 @@ fn chosen<'a>(
     }
 }
 
-/// The rate of the standard that is within 1%, since names of rates are rounded (72.2 Mb/s).
+/// The PHY rate of the standard within 1% of `rate`, because usual names of rates are rounded (72.2 Mb/s).
 fn phy_rate(
     context: &Context<'_>,
     at: &[&str],

@@ -40,8 +40,8 @@ impl Context<'_> {
         self.error(path, format!("there is no {what} {word:?}{near} (there are: {})", listed(choices)))
     }
 
-    /// The error for two mutually exclusive keys of the table at `path`. If one of them is an override, the
-    /// message names the place of the other, because an override cannot remove a key.
+    /// The error for two mutually exclusive keys of the table at `path`. If one key is an override, the
+    /// message names the place of the other key, because an override cannot remove a key.
     pub(super) fn both(&self, path: &[&str], keys: [&str; 2], more: &str) -> ScenarioError {
         let at = |key| [path, &[key]].concat();
         let place = |key| self.tree.get(&at(key)).map(|node| &node.place);
@@ -93,7 +93,7 @@ impl Context<'_> {
         Err(self.error(path, must_be_between(u64::from(value), &bounds, "")))
     }
 
-    /// The kind of the table at `path`.
+    /// The kind that the table at `path` names, with its parameters.
     pub(super) fn kind<M>(&self, path: &[&str], kinds: &Kinds<M>) -> Result<Chosen<M>, ScenarioError> {
         let name = self.tree.get(&[path, &["kind"]].concat()).map(Node::value);
         let Some(name) = name.as_ref().and_then(toml::Value::as_str) else {
@@ -107,7 +107,7 @@ impl Context<'_> {
         kind.choose(self.tree, path, &["kind"])
     }
 
-    /// Names must be valid in overrides such as `paths.NAME.rate`, in column names and in file names.
+    /// Checks a name. It must be usable in overrides such as `paths.NAME.rate`, columns and file names.
     pub(super) fn name(&self, path: &[&str], name: &str) -> Result<(), ScenarioError> {
         let fits = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
         if !name.is_empty() && name.chars().all(fits) && name.contains(|c: char| !c.is_ascii_digit()) {
@@ -118,7 +118,7 @@ impl Context<'_> {
         Err(self.error(path, problem))
     }
 
-    /// The link that `path`, `link` or `station` names in the table at `at`.
+    /// The link that the table at `at` names by `path`, `link` or `station`.
     pub(super) fn link<'a>(
         &self,
         at: &[&str],

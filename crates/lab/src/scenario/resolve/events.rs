@@ -1,7 +1,7 @@
-//! Resolution of events and filters: defaults, names and checks.
+//! Resolves events and filters: fills in defaults, and refuses values that the link cannot take.
 //!
 //! An event changes a link during the run. A filter adds delay and loss to the frames of selected flows on a
-//! link. Never applies either; `world` does.
+//! link. `world` applies both.
 
 use mptcp_clock::Duration;
 
@@ -29,7 +29,7 @@ pub(super) fn resolve(
     Ok(events)
 }
 
-/// The time of an event.
+/// The time of an event, which must be before the end of the run.
 pub(super) fn time(
     context: &Context<'_>,
     index: &str,

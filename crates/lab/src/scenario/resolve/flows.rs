@@ -1,7 +1,7 @@
-//! Resolution of flows: hosts, paths, algorithms and traffic.
+//! Resolves flows: hosts, paths, TCP settings and copies.
 //!
 //! A flow is one connection, or one stream of datagrams, between two hosts. Owns the checks that its paths
-//! exist and lead to the other host. `stack` has the defaults, and `policies` and `traffic` resolve parts.
+//! exist and lead to the other host. `stack` has defaults, and `policies` and `traffic` resolve other keys.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ use crate::scenario::names::{
 use crate::scenario::reach::Reach;
 use crate::scenario::units::{Size, Span};
 
-/// The context of flows.
+/// The network and the run length, against which flows are checked.
 struct World<'a> {
     links: &'a [Link],
     nodes: BTreeSet<&'a str>,
@@ -243,7 +243,7 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    /// The first links of a flow.
+    /// The paths of a flow: links of the host `from` that lead to the host `to`.
     fn paths(
         &self,
         context: &Context<'_>,

@@ -1,8 +1,8 @@
 //! Refuses flows that would send endlessly at one instant.
 //!
 //! Virtual time advances only if a rate or delay takes time, so such a run would never end. Owns one
-//! question: does a step between two transmissions take time? The run itself detects cases with changing
-//! links or zero timeouts.
+//! question: does anything between two transmissions take time? The run itself detects cases in which links
+//! change or timeouts are zero.
 
 use std::collections::BTreeSet;
 
@@ -36,9 +36,9 @@ pub(super) fn check(context: &Context<'_>, links: &[Link], flows: &[Flow]) -> Re
                 &link.backward
             };
             let greedy = match flow.traffic {
-                // It sends at each departure from the local queue.
+                // The flow sends at each departure from the local queue.
                 Traffic::Datagrams { rate: None, .. } => no_serialisation(link, outward),
-                // They send at each acknowledgement.
+                // The flow sends at each acknowledgement.
                 Traffic::Bulk | Traffic::Blocks { rate: None, .. } | Traffic::Custom(_) => {
                     reach.leads_over(link, &flow.from, &flow.to, takes_no_time)
                 }
@@ -67,7 +67,7 @@ fn no_serialisation(link: &Link, line: &LinkDirection) -> bool {
     link.station.is_none() && line.rate.is_none_or(|rate| service(rate) == 0)
 }
 
-/// Whether a frame and its acknowledgement take no time.
+/// Whether a frame and its acknowledgement pass a link in zero time.
 fn takes_no_time(link: &Link) -> bool {
     let at_once = |line: &LinkDirection| {
         let data = 1_000;

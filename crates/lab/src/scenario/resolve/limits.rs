@@ -1,7 +1,7 @@
-//! Limits of a scenario. A scenario that exceeds them is refused before it runs.
+//! Refuses a scenario that exceeds its `[limits]` before it runs, because the run would exhaust memory or
+//! take too long.
 //!
-//! They prevent runs that exhaust memory or take too long. Owns the choice of the key to which an excess is
-//! attributed. `estimate` computes the size.
+//! Owns the choice of the key that the error names as the cause. `estimate` computes the size of the run.
 
 use mptcp::observe::Row;
 
@@ -28,7 +28,7 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Limi
         memory: table.memory.map_or(usual.memory, |Size(bytes)| bytes),
     };
     for (key, value, most) in [
-        // Samples have 16 bits for path and flow.
+        // A row of samples stores the numbers of path and flow in 16 bits each.
         ("links", limits.links, 60_000),
         ("flows", limits.flows, Limits::MAX_FLOWS),
     ] {
@@ -49,7 +49,7 @@ pub(super) fn resolve(context: &Context<'_>, file: &ScenarioFile) -> Result<Limi
     Ok(limits)
 }
 
-/// Refuses an excess of paths, links, stations and background stations, by the tables alone.
+/// Refuses too many paths, links, stations, cells, middleboxes or background stations.
 pub(super) fn count(
     context: &Context<'_>,
     file: &ScenarioFile,
@@ -79,7 +79,7 @@ pub(super) fn count(
     Ok(())
 }
 
-/// Refuses a scenario that exceeds a limit, and names the key that contributes most.
+/// Refuses a scenario whose estimate exceeds a limit. The error names the key that contributes most.
 pub(super) fn check(context: &Context<'_>, scenario: &Scenario) -> Result<(), ScenarioError> {
     let limits = &scenario.limits;
     let Estimate { samples, blocks, events, memory, busiest, .. } = scenario.estimate();
@@ -134,7 +134,7 @@ fn original(context: &Context<'_>, name: &str) -> String {
     if written(name) { name.to_owned() } else { whole.to_owned() }
 }
 
-/// A message part: count, limit, and fix.
+/// The part of a message that has the count, the limit and the fix.
 pub(in crate::scenario) fn above(what: &str, count: f64, limit: u64) -> String {
     let noun = if what == "samples" { "rows of samples" } else { what };
     format!("{} {noun}, but limits.{what} is {limit} (use fewer, or raise limits.{what})", round(count))

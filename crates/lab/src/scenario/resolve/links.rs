@@ -1,7 +1,7 @@
-//! Resolution of paths and links: defaults, names and checks.
+//! Resolves paths and links: fills in defaults, reads recordings, and refuses keys that exclude each other.
 //!
-//! A path is a link between the hosts `client` and `server`. Owns the order in which keys apply: those of one
-//! direction override those of both.
+//! A path is a link between the hosts `client` and `server`. Owns the order in which keys apply: a key of one
+//! direction overrides the same key of both directions.
 
 use mptcp_clock::Duration;
 use netsim::{Batch, CustomLoss, GilbertElliott, Loss, QueueKind, QueueLimit};
@@ -110,7 +110,7 @@ fn link(
     Ok(Link { name, kind, ends, mtu, forward, backward, station: None })
 }
 
-/// One direction: its own keys, then the keys of both directions, then the defaults.
+/// One direction. Its own keys take precedence over the keys of both directions, then defaults apply.
 fn line(
     context: &Context<'_>,
     written: &Written<'_>,
@@ -139,7 +139,7 @@ fn line(
     let (source, at) = if own_loss { (own, vec![table, name, side]) } else { (both, vec![table, name]) };
     let queue = match own.queue.as_ref().or(both.queue.as_ref()) {
         Some(QueueValue::DropTail(size)) => (*size).into(),
-        // `disciplines` reads them later.
+        // `disciplines` reads the discipline later.
         Some(QueueValue::Discipline(_)) => QueueLimit::Unlimited,
         None => QueueLimit::Packets(1000),
     };
@@ -198,7 +198,7 @@ fn recording(
     }
 }
 
-/// Creates the disciplines of links. They may name flows, which are resolved by now.
+/// Creates the queue disciplines of links. Runs after `flows`, because a discipline may name flows.
 pub(super) fn disciplines(
     context: &Context<'_>,
     links: &mut [Link],

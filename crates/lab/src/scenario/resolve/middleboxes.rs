@@ -1,7 +1,7 @@
-//! Resolution of middleboxes, and the events that switch them on and off.
+//! Resolves middleboxes, and the events that switch them on and off.
 //!
-//! Owns the check that a table has only keys of its kind, the type of middlebox. The kind reads its own
-//! parameters.
+//! A kind is a type of middlebox, such as `nat`, and reads its own parameters. Owns the check that a table
+//! has no key of another kind, because the file format allows the keys of all kinds.
 
 use mptcp_clock::Duration;
 
@@ -65,7 +65,7 @@ fn reject_foreign_keys(
     Ok(())
 }
 
-/// The events that switch middleboxes; `events` handles the others.
+/// The events that switch middleboxes. `events` handles all other events.
 pub(super) fn switches(
     context: &Context<'_>,
     file: &ScenarioFile,

@@ -32,7 +32,8 @@ use super::tree::Node;
 use super::units::Span;
 use crate::registry::Registry;
 
-/// Resolves `file`. `tree` has its places, `name` is the default name, and `registry` has the allowed names.
+/// Resolves `file`. `tree` has the line of each value, and `registry` the allowed names of middleboxes,
+/// policies and so on. `name` is the default name of the scenario.
 pub(super) fn resolve(
     file: &ScenarioFile,
     tree: &Node,

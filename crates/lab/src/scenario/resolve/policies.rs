@@ -1,7 +1,7 @@
-//! Resolution of the policies of flows: congestion controllers, schedulers and path managers.
+//! Resolves the policies of flows: congestion controllers, schedulers and path managers.
 //!
-//! Owns the creation of a policy from its name and parameters, and the errors about them. Never knows the
-//! effects or the list of policies, which `mptcp::policy` has.
+//! Owns the creation of a policy from its name and parameters, and errors that name the key in the scenario.
+//! `mptcp::policy` has the list of policies.
 
 use mptcp::congestion::CongestionControl;
 use mptcp::path_manager::PathManager;
@@ -34,7 +34,7 @@ pub(super) fn scheduler(
     said.choose(context, |policies| &policies.schedulers)
 }
 
-/// Also accepts the key `subflows`.
+/// Resolves `path_manager`, and the key `subflows`, which is a parameter of ndiffports.
 pub(super) fn path_manager(
     context: &Context<'_>,
     flow: &str,
@@ -62,7 +62,7 @@ pub(super) fn path_manager(
 
 /// The policy of a flow as written.
 struct PolicyKey<'a> {
-    /// Its key.
+    /// The key in the scenario: `flows`, name of the flow, type of policy.
     path: [&'a str; 3],
     name: String,
     values: toml::Table,

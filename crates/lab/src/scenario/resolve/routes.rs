@@ -1,7 +1,7 @@
-//! Resolution of explicit routes, and of relays.
+//! Resolves explicit routes, which fix the links of selected flows, and relays.
 //!
-//! A relay is a host that also forwards frames of other hosts. Owns the validation of routes. The network
-//! routes all other frames.
+//! A relay is a host that also forwards frames of other hosts. Owns the check that a route is connected, and
+//! that a flow uses it. The network chooses the routes of all other frames.
 
 use super::context::{Context, ENDS, flow_names};
 use crate::scenario::error::{ScenarioError, listed};
@@ -9,8 +9,8 @@ use crate::scenario::file::{RouteTable, ScenarioFile};
 use crate::scenario::model::{Flow, Link, Route};
 use crate::scenario::names::Transport;
 
-/// The effective relays. A host without flows is a router, which forwards anyway. Relays of a `topology` were
-/// checked with it, and need no flow.
+/// The relays that have flows. A node without flows is a router, which forwards anyway. With a `topology`,
+/// `fabrics` has already checked the names.
 pub(super) fn relays(
     context: &Context<'_>,
     mut relays: Vec<String>,
@@ -73,8 +73,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The frames of a flow that use this route: subflows that the opener starts over the first link, to the
-    /// address of the second link. A host that opens no flows has one address.
+    /// The frames of a flow that use this route: its subflows over the first returned link (of the opening
+    /// host), to the address of the second. The second is `None` for any address.
     fn frames<'b>(&self, flow: &Flow, route: &'b Route) -> (Option<&'b String>, Option<&'b String>) {
         let (first, last) = (route.links.first(), route.links.last());
         if flow.from == route.from { (first, last.filter(|_| self.opens(&route.to))) } else { (last, None) }
@@ -84,9 +84,9 @@ impl Walk<'_> {
         self.flows.iter().any(|flow| flow.from == host)
     }
 
-    /// The link of the only address of `to` that a flow uses, if there is only one: the first link of a host
-    /// that opens flows itself. MPTCP learns the other addresses, unless its subflows share one pair of
-    /// addresses.
+    /// The link of the only address of `to` that a flow uses; `None` if the flow may use several links.
+    /// A host that opens flows itself has an address per link, and flows to it start with the first. MPTCP
+    /// learns the other addresses, unless its subflows share one pair of addresses.
     fn only_address(&self, flow: &Flow, to: &str) -> Option<&str> {
         let one = flow.to == to && self.opens(to);
         let one = one && (flow.transport != Transport::Mptcp || flow.ports().is_some());
@@ -162,8 +162,8 @@ impl Walk<'_> {
         Ok(Route { from: from.to_owned(), to: to.to_owned(), flows: chosen, links })
     }
 
-    /// Checks that the links lead from one host to the other, through forwarding nodes, without visiting a
-    /// node twice.
+    /// Checks that the links lead from one host to the other, and that all nodes between forward frames and
+    /// occur once.
     fn walk(&self, from: &str, to: &str, links: &[String]) -> Result<(), ScenarioError> {
         let mut passed = vec![from];
         for (number, name) in links.iter().enumerate() {

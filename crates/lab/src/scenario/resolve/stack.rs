@@ -1,8 +1,8 @@
 //! Defaults of flow keys, by the stack of the flow: mptcplab or the Linux kernel.
 //!
-//! Owns the preset `stack = "linux"`, with which a flow follows the defaults of the kernel. Each of its
-//! settings is a key, which can be set. The type `Waiting` groups the settings for data that waits to be sent
-//! or reinjected, and the timers of MPTCP.
+//! With `stack = "linux"`, a flow has the defaults of the kernel, for comparisons with Linux. The flow can
+//! override each of these keys. The type `Waiting` groups settings for data that waits to be sent or
+//! reinjected, and the timers of MPTCP.
 
 use mptcp_clock::Duration;
 
@@ -14,6 +14,7 @@ use crate::scenario::names::{CouplingScope, Ecn, Reinjection, SlowStart, Stack, 
 
 /// Default interval of probes of failed paths.
 pub(in crate::scenario) const PROBE: Duration = Duration::from_secs(1);
+/// Default retransmission timeout of ADD_ADDR.
 pub(in crate::scenario) const ANNOUNCE: Duration = Duration::from_secs(3);
 /// `net.mptcp.add_addr_timeout` of Linux (net/mptcp/ctrl.c).
 const ANNOUNCE_LINUX: Duration = Duration::from_secs(120);
@@ -41,8 +42,8 @@ impl Defaults {
         Self { linux, transport, cubic }
     }
 
-    /// The congestion controller; for Linux, CUBIC with kernel arithmetic (net/ipv4/tcp_cubic.c), independent
-    /// per subflow.
+    /// The congestion controller. By default, Linux uses CUBIC with kernel arithmetic (net/ipv4/tcp_cubic.c),
+    /// independent per subflow.
     pub(super) fn congestion(&self, table: &FlowTable) -> PolicyValue {
         let mut values = match &table.congestion {
             Some(PolicyValue::Table(values)) => values.clone(),
@@ -75,7 +76,7 @@ impl Defaults {
         if self.linux && self.cubic { SlowStart::HyStart } else { SlowStart::Standard }
     }
 
-    /// Without fq, or a controller that requires pacing, Linux does not pace (net/ipv4/tcp_output.c,
+    /// Linux paces only with the fq discipline or a controller that requires pacing (net/ipv4/tcp_output.c,
     /// `tcp_needs_internal_pacing`).
     pub(super) fn pacing(&self) -> bool {
         !self.linux && self.transport == Transport::Mptcp

@@ -1,7 +1,6 @@
-//! Resolution of the traffic of flows: the application and its settings.
+//! Resolves the traffic of flows: the application, such as `bulk` or UDP datagrams, and its settings.
 //!
-//! Owns the valid combinations of keys, because keys of one application have no meaning for another. Never
-//! sends.
+//! Owns the valid combinations of keys, because a key of one application has no meaning for another.
 
 use mptcp_clock::Duration;
 
@@ -72,7 +71,7 @@ pub(super) fn of(
     }
 }
 
-/// The deadline of a flow.
+/// The deadline of a flow; `None` without the key.
 pub(super) fn deadline(
     context: &Context<'_>,
     name: &str,
@@ -92,7 +91,7 @@ pub(super) fn deadline(
     Ok(Some(deadline))
 }
 
-/// Mean durations of on and off periods.
+/// Mean durations of on and off periods; `None` for a flow that is always on.
 fn activity(
     context: &Context<'_>,
     name: &str,

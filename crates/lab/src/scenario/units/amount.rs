@@ -1,4 +1,5 @@
-//! Rates and percentages in scenario files.
+//! Rates and percentages in scenario files: `"8Mbit"`, `"3%"`. Owns the accepted units, and other spellings,
+//! for which an error suggests the accepted form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -59,7 +60,7 @@ fn scale(unit: &str) -> Option<f64> {
     // Units as in `iperf3 -b 300K`.
     const LETTERS: [(&str, f64); 5] = [("k", 1e3), ("K", 1e3), ("M", 1e6), ("G", 1e9), ("T", 1e12)];
     const ENDS: [&str; 5] = ["/sec", "/second", "/s", "ps", ""];
-    // In all capitals, a B can be a bit.
+    // In a unit in capitals, such as MBPS, the B can mean bits or bytes.
     if unit.len() > 3 && unit.ends_with("BPS") {
         return None;
     }
@@ -71,7 +72,7 @@ fn scale(unit: &str) -> Option<f64> {
         let data = unit.strip_suffix(end)?;
         let short =
             scale_of(data, &SHORT).or_else(|| if end.is_empty() { scale_of(data, &LETTERS) } else { None });
-        // Bytes are a rate only with a time, and `KB` has two sizes.
+        // Bytes are a rate only with a time, as in `MB/s`, and `KB` can be 1000 or 1024 bytes.
         let is_bytes = data.contains('B') || data.contains("yte") || data == "octets";
         let clear = !is_bytes || !(end.is_empty() || data.starts_with("KB") || data.starts_with("Kb"));
         short.or_else(|| bits(data).filter(|_| clear))
@@ -97,7 +98,7 @@ impl FromStr for LineRate {
             )));
         }
         if let Some(meant) = text.parse::<f64>().ok().filter(|bits| *bits >= 100_000.0).and_then(written) {
-            // A number that large is in bits.
+            // A number of 100,000 or more must be in bits.
             return Err(UnitError(format!("needs a unit (try {meant:?})")));
         }
         // Units of tc ignore case; in b/s, case distinguishes bits and bytes.

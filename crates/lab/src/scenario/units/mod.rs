@@ -1,6 +1,7 @@
-//! Quantities in scenarios: a number and its unit in one string.
+//! Quantities in scenarios: a number and its unit in one string, such as `"10ms"`.
 //!
-//! Each type parses and prints one kind of quantity. Never accepts a number without a unit, and never guesses.
+//! Each type parses and prints one quantity. A number without a unit, or an ambiguous unit, is an error,
+//! because a wrong guess would change the results of a run.
 
 mod amount;
 mod distance;
@@ -16,7 +17,7 @@ pub use size::{QueueSize, Size};
 pub use span::{Span, TraceStart};
 pub use text::UnitError;
 
-/// Parses a string in a schema `format`, only for its error. `None` for other formats.
+/// Checks a string in a schema `format`. `None` if the format is not a quantity.
 pub(super) fn check(format: &str, text: &str) -> Option<Result<(), UnitError>> {
     fn read<T: FromStr<Err = UnitError>>(text: &str) -> Option<Result<(), UnitError>> {
         Some(text.parse::<T>().map(|_| ()))

@@ -1,4 +1,5 @@
-//! Sizes and queue limits in scenario files.
+//! Sizes and queue limits in scenario files: `"200KB"`, `"53p"`. Owns the accepted units, and other
+//! spellings, for which an error suggests the accepted form.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,8 +11,8 @@ use super::text::{
     Quantity, UnitError, bits, nearly_whole, number, scale_of, whole, write_whole, written_as_string,
 };
 
-/// A size. `KB` and `KiB` are 1024 bytes, as in sysctl and in the published studies; `kB` is 1000, `MB` 10^6,
-/// `GB` 10^9, `MiB` 2^20, `GiB` 2^30.
+/// A size. `KB` and `KiB` are 1024 bytes, as in sysctl and in the published studies. `kB` is 1000 bytes, `MB`
+/// 10^6, `GB` 10^9, `MiB` 2^20, `GiB` 2^30.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size(
     /// Bytes.
@@ -86,7 +87,7 @@ pub enum QueueSize {
     Packets(u64),
     /// `80kB`: bytes of frames.
     Bytes(u64),
-    /// `80ms`: bytes at the link rate.
+    /// `80ms`: the bytes that the link sends in this time.
     Time(Duration),
     /// `unlimited`: no limit.
     Unlimited,
@@ -118,7 +119,7 @@ impl FromStr for QueueSize {
 fn refused(text: &str, problems: [UnitError; 2]) -> UnitError {
     const PACKETS: [&str; 7] = ["packets", "packet", "pkts", "pkt", "P", "pk", "pckts"];
     const UNITS: &str = "must be in packets, bytes or time";
-    // A unit fits at most one of both; the more specific error is reported.
+    // A unit fits a size or a time, so the more specific of both errors is reported.
     let says = |start: &str| problems.iter().find(|problem| problem.0.starts_with(start)).cloned();
     if let Some(problem) = says("must be at most").or_else(|| says("must not be negative")) {
         return problem;

@@ -1,4 +1,7 @@
-//! Times in scenario files.
+//! Times in scenario files, such as `"10ms"`.
+//!
+//! Owns [`Span`], the type that reads and prints a time, and the list of its units. The list has further
+//! spellings, such as `msec`, so that an error can suggest the accepted one.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,7 +10,7 @@ use mptcp_clock::Duration;
 
 use super::text::{Quantity, UnitError, nearly_whole, scale_of, whole, write_whole, written_as_string};
 
-/// The maximum time, about 292 years, so that the sum of two is still a [`Duration`].
+/// The maximum time, about 292 years. The sum of two such times still fits into a [`Duration`].
 const LONGEST: u64 = 2_562_047 * 3_600_000_000_000;
 
 const SPAN: Quantity = Quantity {
@@ -93,12 +96,12 @@ impl fmt::Display for Span {
 
 written_as_string!(Span, "time", ["10ms", "1.5s", "10min"], "A time in ns, us, ms, s, min or h.");
 
-/// The start position in a recording: a time, or `random`.
+/// The start position in the recording of a link: a time, or `random`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceStart {
-    /// This long after the beginning.
+    /// This time after the beginning of the recording.
     At(Span),
-    /// A position that the seed selects.
+    /// A random position, which the seed of the run selects.
     Random,
 }
 

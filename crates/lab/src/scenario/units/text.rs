@@ -1,13 +1,13 @@
-//! Common parts of all quantities: parsing and printing of a number with a unit.
+//! Parsing and printing of a number with a unit, such as `"10ms"`, for all quantities in scenario files.
 //!
-//! Owns the error messages. A suggestion has the same value as the input, or there is none. `Quantity` knows no unit
-//! by name: each quantity passes its own list.
+//! Owns the error messages. They suggest the accepted spelling only if it has the same value as the input.
+//! Each quantity, such as time or size, passes its own list of units in a `Quantity`.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// The error of a quantity: the part of the message after "a rate" or "a delay".
+/// The problem of an invalid quantity: the error message after the name of the quantity, such as "time".
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct UnitError(pub String);
@@ -22,7 +22,7 @@ pub(super) struct Quantity {
     pub(super) meanings: fn(&str) -> Vec<(f64, &'static str)>,
     /// Prints a multiple of the smallest unit; `None` if it has no exact form.
     pub(super) write: fn(f64) -> Option<String>,
-    /// Two example units for a number without one.
+    /// Two example units, for the error message about a number without a unit.
     pub(super) examples: [&'static str; 2],
 }
 
@@ -58,7 +58,7 @@ impl Quantity {
         }))
     }
 
-    /// All meanings of an ambiguous unit in accepted form; empty if one of them has none.
+    /// All meanings of an ambiguous unit in accepted form; empty if one meaning has no accepted form.
     fn choices(&self, written: &Number, unit: &str) -> String {
         let Some(value) = written.certain().filter(|value| *value > 0.0) else { return String::new() };
         let one =
@@ -93,14 +93,14 @@ impl Quantity {
 /// A parsed number.
 struct Number {
     value: f64,
-    /// Whether it has the accepted form.
+    /// Whether the text has the accepted form, with a decimal point.
     plain: bool,
-    /// Whether it is ambiguous, as `1,000`.
+    /// Whether the value is ambiguous, such as `1,000`.
     ambiguous: bool,
 }
 
 impl Number {
-    /// The number at the start of a text, and the rest.
+    /// The number at the start of a text, and the text after it. `None` without a number.
     fn begin(text: &str) -> Option<(Self, &str)> {
         let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | '-' | '+' | '_');
         let mut end = text.find(|c| !is_part(c)).unwrap_or(text.len());
@@ -125,7 +125,7 @@ impl Number {
     }
 }
 
-/// An unambiguous number and the text after it.
+/// The number at the start of a text, and the text after it. `None` without a number, or if it is ambiguous.
 pub(super) fn number(text: &str) -> Option<(f64, &str)> {
     let (number, rest) = Number::begin(text.trim())?;
     Some((number.certain()?, rest.trim()))
@@ -156,7 +156,7 @@ pub(super) fn bits(unit: &str) -> Option<f64> {
     PREFIXES.iter().find_map(|&(prefix, factor)| {
         let bits = match unit.strip_prefix(prefix)? {
             "bit" | "bits" | "Bit" | "Bits" => 1.0,
-            // As in sysctl and in the published studies.
+            // 1 KB is 1024 bytes, as in sysctl and in the published studies.
             "B" | "byte" | "bytes" | "Byte" | "Bytes" if prefix == "K" => 8.0 * 1.024,
             "B" if !prefix.is_empty() => 8.0,
             "B" | "byte" | "bytes" | "Byte" | "Bytes" | "octets" => 8.0,
@@ -176,7 +176,7 @@ pub(super) fn whole(value: f64, most: u64, words: &str) -> Result<u64, UnitError
     }
 }
 
-/// The nearest integer, if the value is close enough and printable.
+/// The nearest integer, from 1 to 9e18; `None` if the value differs from it by more than 1e-9 of the value.
 pub(super) fn nearly_whole(value: f64) -> Option<u64> {
     let rounded = value.round();
     ((1.0..9e18).contains(&rounded) && (value - rounded).abs() <= 1e-9 * value).then_some(rounded as u64)
@@ -189,7 +189,7 @@ pub(super) fn write_whole(f: &mut fmt::Formatter<'_>, value: u64, units: &[(u64,
     write!(f, "{}{unit}", value / factor)
 }
 
-/// Serde and schema of a type that is written as a string.
+/// Implements serde and the JSON schema for a type that is written as a string.
 macro_rules! written_as_string {
     ($type:ident, $format:literal, $examples:expr, $description:literal) => {
         impl serde::Serialize for $type {

@@ -4,8 +4,9 @@
 //! accounts of the subflows of a path, and divides the time of each cause by their total.
 //!
 //! Owns the totals. A sender reports which limit, such as the congestion window, keeps a subflow from
-//! sending. Between two reports, only the network changes, so each interval is settled, which means assigned
-//! to causes, at its end. Data is offered when the sender passes its frame to the first link.
+//! sending. Between two reports, only the network changes. The account therefore settles each interval at its
+//! end: it assigns the time to causes. Data counts as offered when the sender passes its frame to the first
+//! link.
 
 use mptcp::observe::PathLimit;
 use mptcp_clock::{Duration, Instant};
@@ -27,7 +28,7 @@ struct Epoch {
     served: f64,
     /// Integral of the propagation delay.
     delay: f64,
-    /// Idle time by cause, if it ended with an acknowledgement.
+    /// Idle time by cause, for causes that end with an acknowledgement.
     idle: [f64; Cause::ALL.len()],
     /// Queueing delays of acknowledgements before the epoch: sum and number.
     acks: (f64, u64),
@@ -39,8 +40,8 @@ impl Epoch {
     }
 }
 
-/// The current round of an account. At its end it is known whether a lower rate limited the application. Times
-/// in seconds.
+/// The current round of an account. At the end of a round, the account knows whether a lower rate limited the
+/// application. Times in seconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Round {
     watched: f64,
@@ -50,7 +51,7 @@ struct Round {
     caught_up: f64,
 }
 
-/// Minimum idle part of a round for a link that carried all data.
+/// Minimum idle fraction of a round in which the link carried all data of the application.
 const CAUGHT_UP: f64 = 0.05;
 
 /// The account of one subflow. Times in seconds.
@@ -62,7 +63,7 @@ pub(super) struct Account {
     since: Instant,
     /// At `since`: busy time of each hop.
     busy: Vec<Duration>,
-    /// Service of each hop beyond the elapsed time.
+    /// Service time of each hop beyond the elapsed time, which counts in later intervals.
     ahead: Vec<f64>,
     state: State,
     /// The latest window reduction, if any.
@@ -77,7 +78,7 @@ pub(super) struct Account {
     drops: Drops,
     epoch: Epoch,
     round: Round,
-    /// Mean queueing delay of acknowledgements, at the latest arrival.
+    /// Mean queueing delay of acknowledgements, in the latest epoch with arrivals.
     wait: f64,
     /// Service time of each hop.
     pub(super) served: Vec<f64>,
@@ -92,7 +93,7 @@ pub(super) struct Account {
     pub(super) offered: u64,
     /// Bytes of payload in these frames.
     pub(super) payload: u64,
-    /// Bytes dropped in queues before the start of the account.
+    /// Bytes dropped before transmission, until the start of the measured time.
     pub(super) unsent_before: u64,
 }
 
@@ -138,8 +139,8 @@ impl Account {
         let span = now.since(self.since).as_secs_f64();
         let mut served = 0.0_f64;
         for (at, (now, then)) in busy.iter().zip(&self.busy).enumerate() {
-            // A policer passes a burst with tokens earned earlier. The burst uses it until these tokens would
-            // be earned again.
+            // A policer passes a burst with tokens earned earlier. The burst counts as busy time until these
+            // tokens would be earned again.
             let due = now.as_secs_f64() - then.as_secs_f64() + self.ahead[at];
             let more = due.min(span);
             self.ahead[at] = due - more;
@@ -195,7 +196,7 @@ impl Account {
             // the end.
             Hold::Sender(PathLimit::Idle | PathLimit::Closed) => {}
             Hold::Sender(PathLimit::Application) => {
-                // The sender has sent everything, and the rest is in the queue of the link.
+                // The sender has sent all data. The link serves the part that is still in its queue.
                 let share = self.state.share;
                 add(Cause::LowerRate, served * (1.0 - share));
                 add(Cause::Capacity, served * share);
@@ -222,8 +223,8 @@ impl Account {
         }
     }
 
-    /// A slower link costs nothing if it still carries all data of the application: at its highest rate it
-    /// would only be idle for longer.
+    /// Ends a round. A lower link rate costs nothing if the link still carried all data of the application.
+    /// At its highest rate, the link would only have been idle for longer.
     fn end_round(&mut self, span: f64) {
         self.round.watched += span;
         if self.round.watched < EPOCH {
@@ -236,8 +237,8 @@ impl Account {
         }
     }
 
-    /// Handles a report of the sender; the account is settled up to now. `drops` are those of the subflow,
-    /// including acknowledgements of its path.
+    /// Handles a report of the sender. Call [`Self::settle`] first. `drops` counts the drops of the subflow,
+    /// and those of acknowledgements on its path.
     pub(super) fn hear(&mut self, note: Note, drops: Drops) {
         match note {
             Note::Limit(hold) => self.hold = hold,
@@ -256,15 +257,15 @@ impl Account {
                 self.dropped = Some(reduced).filter(Reduced::has_drops).or(self.dropped);
                 (self.drops, self.has_grown) = (drops, false);
             }
-            // After reordering, the window stays small until it has grown back, because the next reduction
-            // comes soon.
+            // With reordering, the next reduction follows soon after an undone one. The window stays small,
+            // and reordering is the cause.
             Note::Undone => {
                 self.reduced = self.reduced.filter(|_| self.state.reorders).map(Reduced::by_reordering)
             }
         }
     }
 
-    /// The cause of the end of the subflow, if drops of its path caused it.
+    /// [`Cause::PathMtu`] if drops of packets that were too long ended the subflow; otherwise `None`.
     pub(super) fn ended_by(&self) -> Option<Cause> {
         let is_gone = self.hold == Hold::Sender(PathLimit::Closed);
         self.reduced.map(|reduced| reduced.cause).filter(|cause| is_gone && *cause == Cause::PathMtu)

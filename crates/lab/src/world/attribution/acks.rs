@@ -16,7 +16,7 @@ use super::waits::longest;
 pub(super) struct Acks {
     waited: f64,
     count: u64,
-    /// By hop: the sum of delays for which its queue was the longest.
+    /// By hop: the sum of the delays of acknowledgements at whose arrival its queue was the longest.
     hops: Vec<f64>,
 }
 
@@ -53,7 +53,7 @@ impl Acks {
         (count > 0).then(|| (self.waited - then.0) / count as f64)
     }
 
-    /// The hop with the longest queueing delay.
+    /// The hop with the longest queueing delay in total; `None` without any delay.
     pub(super) fn hop(&self) -> Option<usize> {
         let (at, longest) = self.hops.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
         (*longest > 0.0).then_some(at)

@@ -12,9 +12,9 @@ use super::notes::Notes;
 use super::{Attribution, Mark};
 
 impl Attribution {
-    /// Airtime of the frames and acknowledgements of a flow, as far as a direction senses them, s. `since` has
-    /// the counters of a direction when the measured time of the flow started and at the last update, and the
-    /// probability of sensing it.
+    /// Airtime of the frames and acknowledgements of a flow, as far as a direction senses them, s. `since`
+    /// returns the counters of a direction at the start and at the end of the flow's measured time, and the
+    /// probability that its transmissions are sensed.
     pub(super) fn own_airtime(
         &self,
         flow: u16,

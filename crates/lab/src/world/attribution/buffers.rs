@@ -5,8 +5,8 @@
 //!
 //! Owns one rule: the receive window is full if it has no space for a segment, and the send buffer is full if
 //! no data is unsent. If the peer buffers out-of-order data, senders report [`PathLimit::ReceiveWindow`] even
-//! for a full send buffer. If both are full, senders report only one of them. A hold is the limit of a
-//! subflow after this correction.
+//! for a full send buffer. If both are full, senders report only one of them. This module corrects such
+//! reports. A hold is the limit of a subflow after the correction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,7 +55,7 @@ struct Held {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     full: Full,
-    /// Whether a full buffer blocks its connection.
+    /// Whether a full buffer blocks the connection of the flow.
     waits: bool,
     since: Instant,
     times: FullTimes,
@@ -93,7 +93,7 @@ impl FullTimes {
         }
     }
 
-    /// Shares of `life` by buffer.
+    /// Fractions of `life` for which each buffer was full, 0 to 1.
     pub(in crate::world) fn shares(&self, life: Duration) -> Vec<(&'static str, f64)> {
         let share = |time: Duration| time.as_secs_f64() / life.as_secs_f64().max(1e-9);
         let times = [
@@ -190,7 +190,7 @@ impl Buffers {
         self.stopped.insert(flow);
     }
 
-    /// Resets the times of `flow` at `at`, the end of its warm-up.
+    /// Resets the times of `flow` at `at`, the start of its measured time.
     pub(super) fn count_anew(&mut self, at: Instant, flow: u16) {
         let full = self.full(flow);
         for (_, held) in self.held.range_mut((flow, 0)..=(flow, u8::MAX)) {

@@ -37,7 +37,7 @@ impl Attribution {
     }
 
     /// Reduces the `reasons` that a sender has counted over its lifetime, as of `until`, to the measured time
-    /// of its flow. Returns them and that time. `None` without measured time.
+    /// of its flow. Returns the reduced reasons and the measured time, or `None` without measured time.
     pub(in crate::world) fn counted_reasons(
         &self,
         flow: u16,

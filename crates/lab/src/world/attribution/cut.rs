@@ -1,4 +1,5 @@
-//! Joint capacity of several paths: the minimum cut, a set of links of which every path crosses one.
+//! Joint capacity of several paths: the minimum cut. A cut is a set of links such that every path crosses one
+//! of them. The minimum cut has the smallest sum of rates.
 //!
 //! Results list this capacity as the upper bound of a flow's rate. Two paths over one slow link have the
 //! capacity of that link, however fast their other links are. Owns the search.
@@ -7,10 +8,10 @@ use std::collections::BTreeMap;
 
 use netsim::DirectionId;
 
-/// Maximum number of steps of the search. The best cut so far is then an upper bound.
+/// Maximum number of steps of the search. After them, the best cut so far serves as an upper bound.
 const MAX_STEPS: u32 = 100_000;
 
-/// The links of a path with a rate, and the rate, bit/s.
+/// The links of a path that have a rate, each with this rate, bit/s.
 pub(in crate::world) type Links = Vec<(DirectionId, f64)>;
 
 /// Capacity of the minimum cut, bit/s; `None` if a path has no link with a rate.
@@ -23,7 +24,7 @@ pub(in crate::world) fn least(paths: &[Links]) -> Option<f64> {
     Some(search.best)
 }
 
-/// Among links that the same paths cross, only the slowest matters.
+/// The links that matter for the cut: the slowest of all links that the same paths cross.
 fn relevant(paths: &[Links]) -> Vec<Links> {
     let mut crossing: BTreeMap<DirectionId, (Vec<usize>, f64)> = BTreeMap::new();
     for (at, links) in paths.iter().enumerate() {
@@ -60,7 +61,7 @@ impl Search {
     /// Chooses a link for each path from `at` on.
     fn choose(&mut self, at: usize, sum: f64, chosen: &mut Vec<DirectionId>) {
         self.steps += 1;
-        // The first complete set is found without a step back.
+        // The search finds the first complete cut without backtracking, so the limit never prevents this cut.
         let is_over = self.steps > MAX_STEPS && self.best.is_finite();
         if sum >= self.best || is_over {
             return;

@@ -42,7 +42,7 @@ use self::silence::Silences;
 use self::waits::Waits;
 use crate::classes::{flow_and_interface, flow_and_subflow};
 
-/// The results for a path of a flow, from the links.
+/// The attribution of a path of a flow, from the state of its links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PathTruth {
     /// Shares of the path capacity by cause over the lifetime of the flow. They add up to 1.
@@ -55,7 +55,7 @@ pub(super) struct PathTruth {
     pub(super) links: Links,
     /// Highest rate of each link.
     pub(super) best_links: Links,
-    /// Bytes of payload, and of the frames with it.
+    /// Bytes of payload, and of the frames that carried this payload.
     pub(super) carried: (u64, u64),
     /// Mean propagation RTT, s.
     pub(super) base_rtt: Option<f64>,
@@ -64,7 +64,7 @@ pub(super) struct PathTruth {
     /// Mean queueing delay of data, s, and the direction with the longest one; `None` if other delays are not
     /// constant.
     pub(super) queue_wait: Option<(f64, Option<DirectionId>)>,
-    /// The direction of each cause.
+    /// The link direction in which each cause arose.
     pub(super) places: Vec<(Cause, DirectionId)>,
     cross_share: f64,
 }
@@ -75,8 +75,9 @@ struct Mark {
     sent_bytes: u64,
     bits: Option<f64>,
     down: Duration,
-    /// Airtime sensed, including its own; zero for a wire.
+    /// Airtime of its own transmissions; zero for a wire.
     airtime: Duration,
+    /// Airtime of all transmissions that it senses; zero for a wire.
     sensed: Duration,
 }
 
@@ -99,13 +100,13 @@ pub(super) struct Attribution {
     accounts: BTreeMap<Key, Account>,
     /// By flow and interface of the opening host.
     acks: BTreeMap<(u16, u16), Acks>,
-    /// The same for data.
+    /// Queueing delays of data, by flow and interface of the opening host.
     waits: BTreeMap<(u16, u16), Waits>,
     /// Queueing delays of acknowledgements during the warm-up.
     acks_from: BTreeMap<(u16, u16), (f64, u64)>,
     /// By flow: start of the measured time.
     counts_from: BTreeMap<u16, Instant>,
-    /// By flow: reports of its sender at that time.
+    /// By flow: reports of its sender at the start of the measured time.
     reasons_before: BTreeMap<u16, Vec<PathReasons>>,
     /// By flow: reports of its sender when all data had arrived.
     reasons_after: BTreeMap<u16, Vec<PathReasons>>,
@@ -248,7 +249,7 @@ impl Attribution {
         }
     }
 
-    /// A flow starts. A second attempt has no effect.
+    /// A flow starts. A repeated attempt to open its connection has no effect.
     pub(super) fn start(&mut self, now: Instant, flow: u16, network: &mut Network<u32>) {
         if !self.counts_from.contains_key(&flow) {
             self.count(now, flow, network);
@@ -359,7 +360,8 @@ impl Attribution {
             if served > longest {
                 longest = served;
                 busiest = Some(*hop);
-                // No account has the handshakes and acknowledgements of this flow.
+                // `own` lacks the handshakes and acknowledgements of this flow, so `all` can exceed it
+                // without cross traffic.
                 let is_shared = self.is_shared(flow, *hop);
                 truth.cross_share = if is_shared && all > own { 1.0 - own / all } else { 0.0 };
                 let sensed = (now.sensed - then.sensed).as_secs_f64();
@@ -426,7 +428,7 @@ impl Attribution {
     }
 }
 
-/// Causes whose direction is that of the drops.
+/// Causes whose place is the direction with most of their drops.
 const DROPPED: [Cause; 7] = [
     Cause::QueueOverflow,
     Cause::Loss,

@@ -54,14 +54,14 @@ pub(super) struct Drops {
     pub(super) acks_queue: u64,
     /// Acknowledgements lost at random.
     pub(super) acks_random: u64,
-    /// Acknowledgements on a link that was down.
+    /// Acknowledgements dropped by a link that was down.
     pub(super) acks_down: u64,
     /// Bytes dropped before transmission.
     pub(super) unsent: u64,
 }
 
 impl Drops {
-    /// The difference to `then`.
+    /// The drops since `then`.
     pub(super) fn since(self, then: Self) -> Self {
         Self {
             queue: self.queue - then.queue,
@@ -78,7 +78,7 @@ impl Drops {
         }
     }
 
-    /// The cause of one drop.
+    /// The cause of the drop, if this value counts a single frame; `None` for others.
     fn cause(&self) -> Option<Cause> {
         let counts = [
             (self.queue, Cause::QueueOverflow),
@@ -116,7 +116,7 @@ impl Drops {
                 self.random += 1;
                 return;
             }
-            // A notified sender sends the data again in smaller packets.
+            // A notified sender retransmits the data in smaller packets.
             FrameEventType::Dropped(DropCause::TooLong) if hop.tells => {
                 self.unsent += u64::from(bytes);
                 return;
@@ -184,8 +184,8 @@ impl Notes {
         self.notes.extend(changed.into_iter().map(|(key, path, hold)| (key, path, Note::Limit(hold))));
     }
 
-    /// Times until `until` for which full buffers blocked a path with the oldest data, and its connection due
-    /// to any path.
+    /// Times until `until` for which full buffers blocked the path while their oldest data was on it, and
+    /// times for which they blocked the connection.
     pub(in crate::world) fn full_times(
         &self,
         flow: u16,
@@ -205,7 +205,7 @@ impl Notes {
         self.buffers.count_anew(now, flow);
     }
 
-    /// The events since the last call.
+    /// Removes and returns the reports since the last call.
     pub(super) fn take(&mut self) -> Vec<(Key, u16, Note)> {
         std::mem::take(&mut self.notes)
     }
@@ -275,8 +275,8 @@ impl Notes {
                     hop,
                 );
             }
-            // A lost or late acknowledgement reduces no window, unless the losses make the sender
-            // declare its data lost.
+            // A lost or late acknowledgement reduces a window only if the sender declares the acknowledged
+            // data lost.
             None => {
                 one.count_acknowledgement(event.what);
                 if let Some((flow, interface)) = flow_and_interface(event.label) {

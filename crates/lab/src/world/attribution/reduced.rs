@@ -10,10 +10,10 @@ use super::cause::Cause;
 use super::notes::Drops;
 use super::route::State;
 
-/// Time, in addition to a few RTTs, for which the cause of a reduction also explains the next one: its
-/// retransmissions were lost or late.
+/// Time, in addition to four RTTs, for which the cause of a reduction also explains the next one.
+/// Retransmissions after the first reduction can be lost or late.
 const FOLLOWS: Duration = Duration::from_secs(2);
-/// Time, in addition to a few RTTs, for which a change of the delay explains spurious losses.
+/// Time, in addition to four RTTs, for which a change of the delay explains spurious losses.
 const CHANGED: Duration = Duration::from_secs(1);
 
 /// A window reduction.
@@ -24,7 +24,7 @@ pub(super) struct Reduced {
 }
 
 impl Reduced {
-    /// A reduction that was undone, on a path with reordering.
+    /// The same reduction with reordering as its cause, after the sender has undone it.
     pub(super) fn by_reordering(self) -> Self {
         Self { cause: Cause::Reordering, ..self }
     }
@@ -81,7 +81,7 @@ impl Circumstances {
         order.into_iter().flatten().next().unwrap_or(Cause::Spurious)
     }
 
-    /// The most frequent cause of data drops.
+    /// The most frequent cause of data drops; an outage has priority.
     fn of_data(&self) -> Option<Cause> {
         let since = &self.since;
         if since.down > 0 {
@@ -128,8 +128,8 @@ impl Circumstances {
         (self.state.jitters || has_changed).then_some(Cause::DelayChange)
     }
 
-    /// The cause of the latest reduction, if the reduction is recent. The sender may only now have noticed a
-    /// drop from before it.
+    /// The cause of the latest reduction that drops explain, if this reduction is recent. A sender can notice
+    /// a drop only after the reduction that followed the drop.
     fn of_before(&self) -> Option<Cause> {
         let lately = FOLLOWS + self.state.delay.mul_f64(4.0);
         self.before.filter(|before| self.now.since(before.at) <= lately).map(|before| before.cause)

@@ -49,11 +49,11 @@ pub(in crate::world) struct Route {
 pub(super) struct State {
     /// Current rate as a fraction of the highest rate, 0 to 1.
     pub(super) share: f64,
-    /// The hop of `forth` that limits the current rate.
+    /// The index in `forth` of the hop that lowers the current rate; `None` at the highest rate.
     pub(super) slowed: Option<usize>,
     /// Whether all links are up.
     pub(super) up: bool,
-    /// Maximum propagation RTT, which applies to frames behind many others without reordering.
+    /// Maximum propagation RTT. Without reordering, frames behind many others take this time.
     pub(super) delay: Duration,
     /// Mean propagation RTT.
     pub(super) mean_delay: Duration,
@@ -138,12 +138,13 @@ impl Route {
         }
     }
 
-    /// Time of a frame of `bytes` to the receiver without queues; maximum with jitter.
+    /// Time that a frame of `bytes` takes to the receiver without queueing, with the maximum jitter.
     pub(super) fn forth_unqueued(&self, network: &Network<u32>, bytes: u32) -> Duration {
         unqueued(&self.forth, network, bytes)
     }
 
-    /// Time of an acknowledgement of `bytes` on the reverse path without queues; maximum with jitter.
+    /// Time that an acknowledgement of `bytes` takes on the reverse path without queueing, with the maximum
+    /// jitter.
     pub(super) fn back_unqueued(&self, network: &Network<u32>, bytes: u32) -> Duration {
         unqueued(&self.back, network, bytes)
     }
@@ -199,8 +200,8 @@ impl Route {
         self.forth.iter().zip(&self.buckets).map(busy).collect()
     }
 
-    /// Mean capacity of the hop at `at`, bit/s: the rate `line` of its link, limited by its shaper or policer
-    /// for the `part` of the time for which it was up. `None` without a rate.
+    /// Mean capacity of the hop at `at`, bit/s. `line` is the mean rate of its link, and `part` the fraction
+    /// of the time for which the link was up. A shaper or policer limits this rate. `None` without a rate.
     pub(super) fn carried_at_most(&self, at: usize, line: Option<f64>, part: f64) -> Option<f64> {
         let bucket = self.buckets.get(at).copied().flatten();
         let bucket = bucket.map(|bucket| bucket.rate.bits_per_second() as f64 * part);
@@ -208,7 +209,7 @@ impl Route {
     }
 }
 
-/// Time of a frame of `bytes` over some hops without queues; maximum with jitter.
+/// Time that a frame of `bytes` takes over `hops` without queueing, with the maximum jitter.
 fn unqueued(hops: &[DirectionId], network: &Network<u32>, bytes: u32) -> Duration {
     let hop = |hop: &DirectionId| {
         let parameters = network.parameters(*hop);
@@ -219,13 +220,13 @@ fn unqueued(hops: &[DirectionId], network: &Network<u32>, bytes: u32) -> Duratio
     hops.iter().fold(Duration::ZERO, |sum, one| sum + hop(one))
 }
 
-/// Mean delay of a frame behind the queue.
+/// Mean propagation delay of a frame, with jitter and without queueing.
 fn mean_delay(parameters: &Parameters) -> Duration {
     parameters.jitter.map_or(parameters.delay, |jitter| jitter.mean(parameters.delay))
 }
 
-/// Delay behind the queue with many frames in flight. Without reordering, each frame waits for the slowest
-/// one, so the maximum of the jitter applies.
+/// Propagation delay with many frames in flight, without queueing. Without reordering, each frame waits for
+/// the slowest one, so the maximum of the jitter applies.
 fn held_delay(parameters: &Parameters) -> Duration {
     let held =
         parameters.jitter.filter(|jitter| !jitter.reorder).map_or(Duration::ZERO, |jitter| jitter.spread);

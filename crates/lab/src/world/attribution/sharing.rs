@@ -3,7 +3,7 @@
 //!
 //! Attribution divides the capacity of a path among the causes that used it or left it unused. One cause is
 //! cross traffic, the bytes of other flows on a shared link. The attribution computes it as all bytes of the
-//! link minus the flow's own bytes, which it asks for here.
+//! link minus the flow's own bytes, which this module computes.
 //!
 //! Stateless: [`Attribution`] owns the routes and the accounts. The account of a subflow counts the bytes
 //! that the sender `offered` to the first link. Bytes dropped before transmission are `unsent` (see `notes`);
@@ -30,7 +30,7 @@ impl Attribution {
         route.map(|route| route.forth.iter().map(|hop| hop.link()).collect()).unwrap_or_default()
     }
 
-    /// Bytes of frames of a flow that left the queue of a direction.
+    /// Bytes of a flow's data frames that a direction transmitted, since the start of the measured time.
     pub(super) fn sent_over(&self, flow: u16, direction: DirectionId, notes: &Notes) -> u64 {
         let passes = |account: &Account| {
             self.routes.get(&(flow, account.path)).is_some_and(|route| route.forth.contains(&direction))

@@ -2,7 +2,8 @@
 //! data.
 //!
 //! Results list the causes of the longest silence, to explain why an application stalled. Owns the longest
-//! silence per flow. It is updated at each sample, so both ends are accurate to one sample.
+//! silence per flow. The world updates silences at each sample, so their start and end are accurate to one
+//! sample interval.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +11,9 @@ use mptcp_clock::{Duration, Instant};
 
 use super::cause::Cause;
 
-/// Shorter intervals are ignored.
+/// Minimum duration of a silence; shorter intervals are ignored.
 const SHORTEST: Duration = Duration::from_millis(500);
-/// Time after an outage until the sender resumes.
+/// Name of the time after an outage until the sender resumes.
 const RECOVERY: &str = "recovery";
 
 /// Times of one path since the start of the run, s.
@@ -23,7 +24,7 @@ pub(super) struct Spent {
     pub(super) down: f64,
 }
 
-/// An interval without data so far.
+/// An interval without data so far. `before` has the times of its paths at `looked_from`, its first sample.
 #[derive(Clone, Debug)]
 struct Silence {
     since: Instant,
@@ -40,7 +41,7 @@ pub(super) struct Silences {
     longest: BTreeMap<u16, Silence>,
 }
 
-/// Whether an interval is long enough.
+/// Whether an interval is long enough to observe, because it may reach [`SHORTEST`] soon.
 pub(super) fn is_long(lasted: Duration) -> bool {
     lasted > SHORTEST / 2
 }
@@ -73,7 +74,8 @@ impl Silences {
         }
     }
 
-    /// The accounts of a flow were reset from `then` to `now`; keeps the current interval.
+    /// The accounts of a flow were reset, which changed their times from `then` to `now`. Keeps the current
+    /// interval.
     pub(super) fn begin_again(&mut self, flow: u16, then: &BTreeMap<u16, Spent>, now: &BTreeMap<u16, Spent>) {
         let Some(present) = self.present.get_mut(&flow) else { return };
         for (path, before) in &mut present.before {
@@ -84,7 +86,8 @@ impl Silences {
         }
     }
 
-    /// Shares by cause of a path in the longest interval of its flow, if that started at `since`.
+    /// Shares by cause of a path in the longest interval of its flow; empty unless the interval started at
+    /// `since`.
     pub(super) fn longest(&self, flow: u16, path: u16, since: Instant) -> Vec<(&'static str, f64)> {
         let longest = self.longest.get(&flow).filter(|longest| longest.since == since);
         longest.and_then(|longest| longest.shares.get(&path)).cloned().unwrap_or_default()
@@ -93,7 +96,7 @@ impl Silences {
 
 /// Shares of the `span` between two states of a path.
 fn shares(before: Spent, after: Spent, span: f64) -> Vec<(&'static str, f64)> {
-    // Time can be moved to another cause later.
+    // An account can move time to another cause later, so a difference can be negative.
     let mut since: Vec<f64> =
         before.by_cause.iter().zip(after.by_cause).map(|(then, now)| (now - then).max(0.0)).collect();
     let down = (after.down - before.down).clamp(0.0, span);
@@ -103,8 +106,7 @@ fn shares(before: Spent, after: Spent, span: f64) -> Vec<(&'static str, f64)> {
     let known: f64 = since.iter().sum();
     let absent = (span - known).max(0.0);
     let named = Cause::ALL.iter().zip(&since).map(|(cause, time)| match cause {
-        // Includes the time after the outage until the timer of the sender expires, and time without a
-        // subflow.
+        // `time` includes the recovery after the outage. `down` can include time without a subflow.
         Cause::Down => (cause.name(), down.min(time + absent)),
         Cause::Closed => {
             (cause.name(), time + (absent - (down - since[Cause::Down as usize]).max(0.0)).max(0.0))

@@ -1,8 +1,8 @@
 //! Mean queueing delay of the data of a path over time, and the hop with the longest delay.
 //!
-//! Results report it per path. Owns the sums. A hop is one direction of a link. Each arriving frame samples
-//! the queues. Its sample has the weight of the time since the previous frame, because slow links have few
-//! frames, with long delays.
+//! Results report this delay per path. Owns the sums. A hop is one direction of a link. Each arriving frame
+//! samples the queues. Its sample has the weight of the time since the previous frame, because slow links
+//! have few frames, with long delays.
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{DirectionId, Network};
@@ -18,7 +18,7 @@ pub(super) struct Waits {
     last: Option<Instant>,
     /// Integral of the queueing delay over time, s².
     waited: f64,
-    /// Time for which data arrived.
+    /// Time for which data arrived, s.
     time: f64,
     /// By hop: the part of `waited` for which its queue was the longest.
     hops: Vec<f64>,
@@ -40,7 +40,7 @@ impl Waits {
         let taken = now.since(sent);
         let wait = (taken - taken.min(route.forth_unqueued(network, bytes))).as_secs_f64();
         let since = self.last.replace(now).map_or(0.0, |last| now.since(last).as_secs_f64());
-        // Before its own delay, the queue is unknown.
+        // The delay of a frame shows the queue only since the frame was sent.
         let waited = wait * since.min(wait);
         self.waited += waited;
         self.time += since.min(wait.max(PAUSE));
@@ -51,12 +51,12 @@ impl Waits {
         }
     }
 
-    /// The mean delay; `None` without data.
+    /// The mean delay, s; `None` without data.
     pub(super) fn mean(&self) -> Option<f64> {
         (self.time > 0.0).then(|| self.waited / self.time)
     }
 
-    /// The hop with the longest queueing delay.
+    /// The hop with the longest queueing delay over time; `None` without any delay.
     pub(super) fn hop(&self) -> Option<usize> {
         let (at, longest) = self.hops.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1))?;
         (*longest > 0.0).then_some(at)

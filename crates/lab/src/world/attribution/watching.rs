@@ -1,7 +1,8 @@
 //! Updates silences: intervals in which no data arrives at an application that waits for data.
 //!
-//! The time of a path by cause, during a silence, is the difference of its accounts. Stateless:
-//! [`Attribution`] has the accounts of the subflows' time, and [`super::silence`] the intervals.
+//! An account holds the time of one subflow by cause. The causes of a silence are the difference of the
+//! accounts between its start and its end. Stateless: [`Attribution`] owns the accounts, and
+//! [`super::silence`] the intervals.
 
 use std::collections::BTreeMap;
 
@@ -12,8 +13,8 @@ use super::Attribution;
 use super::silence::{Spent, is_long};
 
 impl Attribution {
-    /// No data arrived at the application of `flow` since `since`, although it waits; `None` if it does not
-    /// wait.
+    /// Reports that the application of `flow` has waited for data since `since`. `None` if the application
+    /// does not wait.
     pub(in crate::world) fn watch_silence(
         &mut self,
         now: Instant,
@@ -28,12 +29,13 @@ impl Attribution {
         self.silences.look(now, flow, since, spent);
     }
 
-    /// Shares by cause of a path in the longest interval of its flow, if that started at `since`.
+    /// Shares by cause of a path in the longest interval of its flow; empty unless the interval started at
+    /// `since`.
     pub(in crate::world) fn silence(&self, flow: u16, path: u16, since: Instant) -> Vec<(&'static str, f64)> {
         self.silences.longest(flow, path, since)
     }
 
-    /// Times of every path of a flow so far, without settling the accounts.
+    /// Times of every path of a flow so far. Leaves the accounts unchanged.
     pub(super) fn spent(&self, now: Instant, flow: u16, network: &mut Network<u32>) -> BTreeMap<u16, Spent> {
         let own = self.routes.range((flow, 0)..=(flow, u16::MAX));
         own.map(|((_, path), route)| {

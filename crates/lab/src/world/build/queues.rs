@@ -1,4 +1,6 @@
 //! Selects the hosts that are notified of departures from their local queues, the queues of their interfaces.
+//! TCP small queues, for example, need these notifications. Other hosts do without them, because each costs
+//! an event.
 
 use mptcp::InterfaceId;
 use netsim::LinkId;
@@ -8,7 +10,8 @@ use crate::scenario::names::SendQueueRule;
 use crate::scenario::{Link, Traffic};
 
 impl Builder<'_> {
-    /// Enables departure events for hosts that send over a wireless interface, or need them.
+    /// Enables departure events for hosts that send over a wireless interface, or whose flows need these
+    /// events.
     pub(super) fn watch_queues(&mut self) {
         for at in 0..self.hosts.len() {
             let name = self.hosts[at].name.clone();

@@ -1,5 +1,5 @@
-//! Routes of the simulated network: how a node chooses among equal-cost links (`wiring::spread`), and the routes that a
-//! scenario lists link by link (`[[routes]]`).
+//! Routes of the simulated network: how a node chooses among equal-cost links (`wiring::spread`), and the
+//! routes that a scenario lists link by link (`[[routes]]`).
 //!
 //! Owns nothing: it configures the network that the builder makes. A class (`classes`) identifies
 //! the flow and the interface of a frame. Filters and routes match classes.
@@ -18,8 +18,9 @@ impl<'a> Builder<'a> {
         self.scenario.routes.iter().try_for_each(|route| self.pin(route))
     }
 
-    /// Fixes the links of one listed route, in both directions. Where the start of the route opens a flow, the route applies to
-    /// the subflow over its first link. Where the end of the route opens the flow, it applies to the subflow over its last link.
+    /// Fixes the links of one listed route, from its start to its end. Where the start of the route opens a
+    /// flow, the route applies to the subflow over its first link. Where the end of the route opens the flow,
+    /// it applies to the subflow over its last link.
     fn pin(&mut self, route: &Route) -> Result<(), TopologyError> {
         let (Some(first), Some(last)) = (route.links.first(), route.links.last()) else { return Ok(()) };
         let (from, to) = (self.host(&route.from), self.host(&route.to));

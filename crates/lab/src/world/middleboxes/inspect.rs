@@ -1,4 +1,7 @@
 //! Transfer of segments between the network and middleboxes.
+//!
+//! The network knows frames only by length, and stops them at a tap: the end of a link that has a middlebox.
+//! The world passes their segments to the middleboxes, and sends the resulting segments onward.
 
 use mptcp_clock::Instant;
 use mptcp_wire::Codepoint;
@@ -11,7 +14,7 @@ use crate::world::ports::label_of;
 use crate::world::{ETHERNET, World, host};
 
 impl World {
-    /// A frame is at a tap: passes it through the middleboxes there.
+    /// Handles a frame at a tap: passes its segment through the middleboxes of the link.
     #[inline(never)]
     pub(in crate::world) fn on_tapped(&mut self, now: Instant, direction: DirectionId, frame: Frame<u32>) {
         if self.impairs && self.refuses(frame.payload) {

@@ -1,4 +1,4 @@
-//! ICMP errors for packets that were too long.
+//! Sends and delivers the ICMP errors for packets that were too long, with the delay of their link.
 
 use mptcp::IcmpError;
 use mptcp_clock::Instant;
@@ -7,8 +7,8 @@ use super::Refused;
 use crate::world::{ETHERNET, ScheduledAction, World, host};
 
 impl World {
-    /// Sends ICMP errors for dropped segments. The narrow hop is at the far end, so an error takes one RTT of
-    /// the link.
+    /// Sends ICMP errors for dropped segments. The hop with the smaller MTU is at the far end of the link. An
+    /// error therefore arrives one RTT of the link after the segment was sent.
     pub(in crate::world) fn send_notices(&mut self) {
         for refused in std::mem::take(&mut self.narrow.refused) {
             let Refused { at, direction, mut message } = refused;
