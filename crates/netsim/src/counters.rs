@@ -1,4 +1,4 @@
-//! Counters of a link direction.
+//! Counters of a link direction, from which measurements take throughput, drops, marks and the backlog.
 
 /// Totals of a link direction since the start of the run, and its current queue.
 ///
@@ -14,7 +14,7 @@ pub struct Counters {
     pub sent_frames: u64,
     /// Bytes of these frames.
     pub sent_bytes: u64,
-    /// Frames dropped by a full queue or by the discipline.
+    /// Frames dropped by a full queue or by the queue discipline.
     pub dropped_frames: u64,
     /// Frames longer than the maximum of the link.
     pub too_long_frames: u64,

@@ -1,10 +1,10 @@
 //! One direction of a link: queue, serialisation, loss, propagation.
 //!
-//! Owns the frames on the direction and their times. The departure of a frame is computed when it is queued.
-//! After the departure, the frame is settled: its loss and arrival are decided, with the parameters at the
-//! departure. Frames are settled in order, and before any call that needs the result. Never knows routes.
-//! Frames of a cell have no departure until their MAC reports it (`wireless`). Frames under a discipline have
-//! no departure until they are selected (`managed`). `far_end` duplicates, corrupts and batches arrivals.
+//! Owns the frames on the direction and their times. To save events, the departure of a frame is computed
+//! when it is queued. After the departure, the frame is settled: its loss and arrival are decided, with the
+//! parameters at the departure. Frames are settled in order, before any call that needs the result. Never
+//! knows routes. Frames of a WiFi cell have no departure until their MAC reports it (`wireless`), and frames
+//! under a queue discipline until it selects them (`managed`). `far_end` duplicates, corrupts and batches.
 
 mod changes;
 mod departure;
@@ -37,7 +37,8 @@ pub use link_use::LinkUse;
 use link_use::UseClock;
 use processing::Processing;
 
-/// Receives lost frames for the driver, or discards them. Notifies an observer of lost and marked frames.
+/// Collects lost frames for the driver (the program that runs the network), or discards them. Notifies an
+/// observer of lost and marked frames.
 #[derive(Debug)]
 pub(crate) struct DropLog<P> {
     pub(crate) keep: bool,
@@ -92,7 +93,7 @@ pub(crate) struct Direction<P> {
     last_arrival: Instant,
     loss: LossProcess,
     jitter: Rng,
-    /// Processing time per frame of the host at the far end, if any.
+    /// Processing time per frame of the host at the far end; `None` is zero.
     processing: Option<Processing>,
     counters: Counters,
     /// Whether frames depart only when a MAC reports it.
@@ -102,10 +103,10 @@ pub(crate) struct Direction<P> {
     managed: Option<Box<Held<P>>>,
     /// Duplication, corruption and batching at the far end, if any.
     impairing: Option<Box<ImpairmentState>>,
-    /// Whether a departing frame can overtake earlier frames (jitter with reordering), or complete their batch
-    /// and so deliver them.
+    /// Whether a departing frame can overtake earlier frames (jitter with reordering), or deliver them by
+    /// completing their batch.
     may_reorder: bool,
-    /// Departures to report, if they are watched.
+    /// Departures to report; `None` if they are not watched.
     departures: Option<VecDeque<Departure>>,
 }
 

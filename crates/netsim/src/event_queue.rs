@@ -1,7 +1,8 @@
-//! The event queue: one pending time per source.
+//! The event queue: finds the next event of a network. A source of events, such as a link direction or a
+//! timer, has one pending time.
 //!
 //! Owns the times, in a tree of groups of sixteen. Each level holds the minimum of each group below, up to a
-//! single group. An update propagates upwards only while it changes a minimum. Never knows what a source is.
+//! single group. An update propagates upwards only while it changes a minimum. Sources are only numbers here.
 //!
 //! Simultaneous sources are ordered by number, so the order depends only on the order of creation and is the
 //! same in every run.
@@ -25,7 +26,7 @@ struct Times {
 }
 
 impl Times {
-    /// Nothing pending.
+    /// A group in which nothing is pending.
     const NEVER: Self = Self { list: [u64::MAX; SIZE], used: 0 };
 
     /// The minimum time and its first index.
@@ -105,7 +106,8 @@ impl EventQueue {
         source as u32
     }
 
-    /// Adds a group of times, of which there are now `groups`.
+    /// Extends the levels of minima for a new group of times. `groups` is the number of groups, with the new
+    /// one.
     #[cold]
     fn add_group(&mut self, mut groups: usize) {
         for level in &mut self.firsts {

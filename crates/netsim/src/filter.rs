@@ -1,7 +1,7 @@
 //! Filters before the queue of a link, as the pipes of dummynet on a bridge.
 //!
-//! A filter owns the frames that its extra delay holds. It has no rate and no limit, and never touches frames
-//! whose label does not match.
+//! A filter delays or drops frames of chosen classes only, such as one subflow. It owns the frames that its
+//! extra delay holds, and has no rate and no limit.
 
 use std::collections::VecDeque;
 
@@ -35,7 +35,7 @@ pub(crate) struct Pipe<P> {
     loss: Loss,
     process: LossProcess,
     held: VecDeque<(Instant, Frame<P>)>,
-    /// Its source number in the event queue.
+    /// Number of the filter in the event queue.
     pub(crate) source: u32,
 }
 
@@ -67,7 +67,7 @@ impl<P> Pipe<P> {
         }
     }
 
-    /// Time at which the next frame is released.
+    /// Time at which the next frame is released; [`Instant::FAR_FUTURE`] if none is held.
     pub(crate) fn next_event(&self) -> Instant {
         self.held.front().map_or(Instant::FAR_FUTURE, |(out, _)| *out)
     }

@@ -1,4 +1,5 @@
-//! Frames, identifiers, and the causes of loss.
+//! Frames, identifiers, and the causes of loss: the types that the network shares with its driver, which is
+//! the program that runs the network.
 
 use mptcp_clock::Instant;
 
@@ -74,7 +75,7 @@ pub enum Codepoint {
     Ect1 = 1,
     /// ECN-capable: congested queues mark it.
     Ect0 = 2,
-    /// Marked.
+    /// Marked: the frame met congestion.
     Ce = 3,
 }
 
@@ -162,9 +163,9 @@ pub enum Cause {
     Filter,
     /// A station or access point gave up after the last retry.
     Retries,
-    /// The queue's discipline dropped it.
+    /// The queue discipline dropped the frame.
     Discipline,
-    /// The frame is delivered with a bit error, and its receiver drops it for its checksum.
+    /// The frame is delivered with a bit error, and its receiver drops it because of the checksum.
     Corrupted,
     /// A node neither owns the destination nor has a route to it.
     NoRoute,

@@ -1,4 +1,4 @@
-//! Variation of the propagation delay. Computes single delays; the direction handles ordering.
+//! Variation of the propagation delay of a link. Draws delays; the direction handles ordering.
 
 use mptcp_clock::{Duration, Rng};
 
@@ -17,7 +17,7 @@ pub enum Spread {
 pub struct Jitter {
     /// Half-width or standard deviation of the distribution.
     pub spread: Duration,
-    /// Its distribution.
+    /// The distribution.
     pub shape: Spread,
     /// Whether frames may be reordered. Otherwise no frame arrives before the previous one.
     pub reorder: bool,

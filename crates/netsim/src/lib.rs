@@ -1,14 +1,14 @@
 //! A packet network in virtual time.
 //!
-//! Owns nodes, links, queues, random loss, routing and timers, and the order of events. A frame is a length, a
-//! destination, a label, an ECN mark and a payload that is only carried. Never looks into a payload and never
-//! reads a clock. All randomness comes from one seed: the same calls with the same seed give the same events
-//! in the same order.
+//! The laboratory runs protocol endpoints on it, and the emulator real hosts. Owns nodes, links, queues,
+//! random loss, routing and timers, and the order of events. A frame is a length, a destination, a label, an
+//! ECN mark and a payload that is only carried. Never looks into a payload and never reads a clock. All
+//! randomness comes from one seed: the same calls with the same seed give the same events in the same order.
 //!
 //! On a link direction, a frame passes filters, queue, serialisation, random loss and propagation, in this
-//! order. At the far end it may be held with other frames ([`Batch`]), duplicated or corrupted
+//! order. At the far end, the frame may be held with other frames ([`Batch`]), duplicated or corrupted
 //! ([`Event::Impaired`]). A frame costs one event per hop, because its departure is computed when it is
-//! queued. Under a queue discipline ([`QueueDiscipline`]), it departs when the discipline selects it.
+//! queued. Under a queue discipline ([`QueueDiscipline`]), a frame departs when the discipline selects it.
 //!
 //! Stations of an 802.11 cell are links too ([`Network::add_station`]). Their frames contend for the medium,
 //! which all stations of the cell and of nearby cells share. Random loss and propagation follow, as on a wire.

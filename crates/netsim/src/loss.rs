@@ -1,4 +1,4 @@
-//! Random loss on a link direction: the built-in models, and an interface for others.
+//! Random loss on a link direction: the built-in models, and an interface for models of other crates.
 //!
 //! Decides on one frame at a time, in the order of departures. Never looks into a frame.
 
@@ -28,7 +28,7 @@ pub enum Loss {
     Custom(CustomLoss),
 }
 
-/// A factory of a [`LossModel`], for each direction and each time it is set.
+/// Creates a [`LossModel`] for each direction, and again each time the loss of a link is changed to it.
 #[derive(Clone)]
 pub struct CustomLoss {
     identity: Arc<str>,
@@ -36,7 +36,8 @@ pub struct CustomLoss {
 }
 
 impl CustomLoss {
-    /// A factory. `identity` names the model and its parameters; factories with the same identity are equal.
+    /// Stores the function `make`. `identity` names the model and its parameters; models with the same
+    /// identity are equal.
     pub fn new(
         identity: impl Into<Arc<str>>,
         make: impl Fn() -> Box<dyn LossModel> + Send + Sync + 'static,
@@ -101,7 +102,7 @@ impl LossProcess {
         Self { stream, bad: false, custom: None }
     }
 
-    /// Resets the state.
+    /// Resets the state: good, or a custom model from its start.
     pub(crate) fn restart(&mut self) {
         self.bad = false;
         self.custom = None;

@@ -1,6 +1,7 @@
-//! Notification of dropped and marked frames, when it happens.
+//! Notification of an observer when a frame is dropped or marked.
 //!
-//! Owns the types of events. A network without an observer has no extra cost.
+//! Counters lack the time of each drop, which records of a run need. Owns the types of events. Without an
+//! observer, a network has no extra cost.
 
 use mptcp_clock::Instant;
 
@@ -9,8 +10,8 @@ use crate::frame::{Cause, DirectionId};
 /// A drop or mark of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FrameEvent {
-    /// Time of the event. Links process departures only when the result is needed, so it may precede the
-    /// previous event. It never follows the current time.
+    /// Time of the event. Links process departures only when the result is needed, so this time may precede
+    /// that of the previous event. It is never in the future.
     pub at: Instant,
     /// The direction.
     pub direction: DirectionId,

@@ -1,4 +1,4 @@
-//! Parameters of a link direction, and their changes.
+//! Parameters of a link direction, and their changes during a run. A driver describes its network with them.
 
 use mptcp_clock::Duration;
 
@@ -10,15 +10,15 @@ use crate::rate::Rate;
 use crate::trace::Trace;
 use crate::wifi::StationRate;
 
-/// Parameters of a link direction. The default is an ideal wire: unlimited rate, no delay, no loss, 1000
-/// packets.
+/// Parameters of a link direction. The default is an ideal wire: unlimited rate, no delay, no loss, a queue
+/// of 1000 packets.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameters {
     /// The link rate; `None` is unlimited, so that frames never queue.
     pub rate: Option<Rate>,
     /// One-way propagation delay.
     pub delay: Duration,
-    /// Variation of the propagation delay.
+    /// Variation of the propagation delay; `None` is a constant delay.
     pub jitter: Option<Jitter>,
     /// Random loss, after serialisation.
     pub loss: Loss,
@@ -26,7 +26,8 @@ pub struct Parameters {
     pub queue: QueueLimit,
     /// A queue discipline, which replaces `queue` and `mark`. Wires only.
     pub discipline: Option<QueueKind>,
-    /// A recording of delivery times. `rate` then only converts a queue limit given as a time to bytes. Wires only.
+    /// A recording of delivery opportunities, which replaces `rate`. Then `rate` only converts a queue limit
+    /// in time to bytes. Wires only.
     pub trace: Option<Trace>,
     /// Queue length above which an arriving ECN-capable frame is marked (K of DCTCP; RFC 3168 section 5).
     /// `None` marks no frames. Wires only.
@@ -35,7 +36,7 @@ pub struct Parameters {
     pub duplicate: f64,
     /// Probability of corruption: see [`crate::Event::Impaired`].
     pub corrupt: f64,
-    /// Batched delivery at the far end.
+    /// Batched delivery at the far end; `None` delivers each frame on its own.
     pub batch: Option<Batch>,
     /// Maximum frame length in bytes; longer frames are dropped before the queue. `None` is unlimited. Wires
     /// only.
@@ -69,14 +70,14 @@ impl Default for Parameters {
 /// in netem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// Time after the first frame of a batch.
+    /// Maximum time from the first frame of a batch to its delivery.
     pub time: Duration,
     /// Number of frames that complete a batch early; `None` waits for the time.
     pub frames: Option<u32>,
 }
 
 /// A new value for one parameter at one instant. Frames that departed at or before that instant keep the old
-/// one.
+/// value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// The link rate. The frame in service sends its remaining bits at the new rate.

@@ -1,4 +1,4 @@
-//! Queue limits.
+//! The limit of a queue in packets, bytes or time, for plain links and all queue disciplines.
 
 use mptcp_clock::Duration;
 
@@ -25,7 +25,7 @@ impl QueueLimit {
         frames == 0 || self.admits(frames, backlog, bytes, rate)
     }
 
-    /// Whether a frame of `bytes` fits behind `frames` frames with `backlog` bytes.
+    /// Whether a frame of `bytes` fits behind `frames` frames that have `backlog` bytes in all.
     #[inline]
     pub(crate) fn admits(self, frames: usize, backlog: u64, bytes: u32, rate: Option<Rate>) -> bool {
         let total = backlog + u64::from(bytes);

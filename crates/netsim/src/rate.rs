@@ -1,4 +1,4 @@
-//! Link rates, and transmission times. Knows no queues and no absolute time.
+//! Link rates, and the transmission times of frames at them. Knows no queues and no absolute time.
 
 use mptcp_clock::Duration;
 

@@ -1,6 +1,7 @@
 //! Selection among equal-cost paths.
 //!
-//! Owns the selection for one frame. Never knows where a path leads, and ignores the state of links.
+//! Nodes share load over them (ECMP). Owns the selection for one frame. Knows paths only by their index, and
+//! ignores the state of links.
 
 use mptcp_clock::Rng;
 
@@ -13,8 +14,8 @@ pub enum Spreading {
     #[default]
     First,
     /// ECMP: all frames of a flow take the same path. A flow is a label and a destination, so labels must
-    /// number subflows to match five-tuples. Nodes need different salts: with a common salt, a node receives
-    /// only flows with similar hashes and uses only one of its paths.
+    /// number subflows to match five-tuples. Nodes need different salts. With a common salt, the flows that
+    /// reach a node have similar hashes, and it uses only one of its paths.
     ByFlow {
         /// Salt of the hash of this node.
         salt: u64,

@@ -1,7 +1,7 @@
 //! Nodes, links, addresses, and the routes to each address.
 //!
-//! Owns nodes, the ends of links, addresses and routes. Static: routes do not depend on the state of links.
-//! Never holds a frame. `spreading` selects among equal-cost paths.
+//! Gives routers the next hop of each frame. Owns nodes, the ends of links, addresses and routes, which do
+//! not depend on the state of links. Never holds a frame. `spreading` selects among equal-cost paths.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -17,7 +17,7 @@ pub enum TopologyError {
     #[error("there are two links called {0:?}")]
     DuplicateLink(String),
     /// A link needs two different ends.
-    #[error("link {0:?} joins a node with itself")]
+    #[error("link {0:?}: both ends are the same node; use two nodes")]
     Loop(String),
     /// A node of another network.
     #[error("this network has no node {0}")]
@@ -26,7 +26,7 @@ pub enum TopologyError {
     #[error("this network has no address {0}")]
     UnknownAddress(usize),
     /// Too many addresses: frames have two bytes for their destination.
-    #[error("a network has 65536 addresses at most")]
+    #[error("too many addresses: a network can have at most 65536")]
     Addresses,
     /// A link of another network.
     #[error("this network has no link {0}")]
@@ -68,7 +68,7 @@ struct Node {
 #[derive(Debug)]
 struct Address {
     owner: NodeId,
-    /// The only link that reaches this address, if it is restricted.
+    /// The only link by which frames reach this address; `None` allows all links.
     by: Option<LinkId>,
 }
 
@@ -86,7 +86,7 @@ pub(crate) struct Topology {
     choosing: bool,
     /// `ways[address][node]`: the equal-cost next hops, by link number.
     ways: Vec<Vec<Box<[DirectionId]>>>,
-    /// Pinned routes of single labels.
+    /// Pinned routes, by node, address and class (the upper 24 bits of a label).
     pins: HashMap<(NodeId, AddressId, u32), DirectionId>,
 }
 
@@ -145,7 +145,7 @@ impl Topology {
         Ok(())
     }
 
-    /// Pins a route: frames with one label for `to` leave `node` by `direction`.
+    /// Pins a route: frames of one class for `to` leave `node` by `direction`.
     pub(crate) fn pin(
         &mut self,
         node: NodeId,
@@ -194,7 +194,7 @@ impl Topology {
         &self.names[link.index()]
     }
 
-    /// The first hop from `node` to `address`.
+    /// The first hop from `node` to `address`; `None` without a path.
     #[inline]
     pub(crate) fn route(&mut self, node: NodeId, address: AddressId) -> Option<DirectionId> {
         if self.routes.is_empty() {
@@ -203,7 +203,7 @@ impl Topology {
         *self.routes.get(address.index())?.get(node.index())?
     }
 
-    /// The first hop of a frame from `node` to `address`.
+    /// As [`Self::route`], for a frame with `label`: pinned routes and spreading apply.
     #[inline]
     pub(crate) fn onward(&mut self, node: NodeId, address: AddressId, label: u32) -> Option<DirectionId> {
         if self.choosing { self.chosen(node, address, label) } else { self.route(node, address) }

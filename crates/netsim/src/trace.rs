@@ -1,12 +1,13 @@
 //! Links that replay a recording of delivery opportunities (Netravali et al., mahimahi, USENIX ATC 2015).
 //!
-//! Owns the opportunities, and the unused bytes of the current one. Never holds a frame.
+//! An opportunity is an instant at which a full frame may depart. Recordings of mobile links have such
+//! instants instead of a rate. Owns them, and the unused bytes of the current one. Never holds a frame.
 
 use std::sync::Arc;
 
 use mptcp_clock::{Duration, Instant};
 
-/// Bytes per opportunity: a full frame. Small frames share one, larger frames take several.
+/// Bytes per opportunity: a full frame. Smaller frames share an opportunity, larger frames take several.
 pub const OPPORTUNITY: u32 = 1514;
 
 /// A recording: number of full frames by time. It repeats after its end.
@@ -94,7 +95,7 @@ impl Cursor {
         self.at == now && self.left > 0
     }
 
-    /// Departure time of the last of `bytes`, from the open opportunity on.
+    /// Uses the open opportunity and later ones for `bytes`. Returns the departure time of the last byte.
     pub(crate) fn spend(&mut self, bytes: u32) -> Instant {
         let mut bytes = u64::from(bytes);
         while bytes > self.left {

@@ -1,6 +1,6 @@
 //! Changes of a link while frames are on it: rate, delay, state.
 //!
-//! Owns the effect of a change on these frames.
+//! Departures are computed in advance, so a new rate must correct them. Owns these corrections.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -38,7 +38,7 @@ impl<P> Direction<P> {
         self.measure_delay();
     }
 
-    /// Recomputes the departures of all queued frames. The first of them is in service.
+    /// Recomputes the departures of all queued frames. The first one is in service: its sent bits count.
     fn change_rate(&mut self, now: Instant, rate: Option<Rate>) {
         let old = std::mem::replace(&mut self.parameters.rate, rate);
         let mut frames = self.frames.range_mut(self.in_flight..);

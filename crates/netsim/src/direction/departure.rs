@@ -1,4 +1,4 @@
-//! The departure of a frame from a queue.
+//! The departure of a frame from a queue, as reported to the driver for the queue model of an endpoint.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -16,6 +16,6 @@ pub(crate) struct Departure {
 pub(crate) struct Service {
     /// Time at the head of the queue.
     pub(crate) time: Duration,
-    /// Mean of this time on an idle medium.
+    /// Mean of this time on an idle medium; on a wire equal to `time`.
     pub(crate) alone: Duration,
 }

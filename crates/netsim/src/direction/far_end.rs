@@ -1,6 +1,7 @@
 //! The far end of a direction: duplication, corruption and batching.
 //!
-//! Owns the frames of an open batch. The driver decides what a copy or a corrupted frame is.
+//! A batch is a group of frames that are delivered together, as with interrupt coalescing. The driver creates
+//! the copies and bit errors, because the network cannot read payloads.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use super::Direction;
 use super::processing::Processing;
 
 impl<P> Direction<P> {
-    /// Whether it may duplicate or corrupt frames.
+    /// Whether the direction may duplicate or corrupt frames.
     pub(crate) fn impairs(&self) -> bool {
         self.parameters.duplicate > 0.0 || self.parameters.corrupt > 0.0
     }
@@ -22,7 +23,7 @@ impl<P> Direction<P> {
         (duplicated, corrupted)
     }
 
-    /// Assigns the first queued frame, which departs at `departs`, to a batch. It may complete the batch.
+    /// Assigns the first queued frame, which departs at `departs`, to a batch, which it may complete.
     #[inline(never)]
     pub(super) fn gather(&mut self, departs: Instant) {
         let (delay, jitter) = (self.parameters.delay, self.parameters.jitter);
@@ -37,7 +38,7 @@ impl<P> Direction<P> {
         self.in_flight += 1;
     }
 
-    /// The link went down, and the open batch is lost.
+    /// Discards the open batch, because the link went down.
     pub(super) fn forget_batch(&mut self, now: Instant) {
         if let Some(impairing) = &mut self.impairing {
             impairing.forget(now);

@@ -1,6 +1,7 @@
-//! Frames under a discipline, which sees them as packets.
+//! The queued frames of a wire with a queue discipline.
 //!
-//! Owns the frames and their slots. Makes no decisions.
+//! A discipline orders packets, which have no payload. This file keeps the frame of each packet, in a
+//! numbered slot. Makes no decisions.
 
 use mptcp_clock::Rng;
 
@@ -12,14 +13,14 @@ use crate::trace::Cursor;
 #[derive(Debug)]
 pub(super) struct Held<P> {
     pub(super) discipline: Box<dyn QueueDiscipline>,
-    /// Frames by the slot in their packet.
+    /// Frames by slot ([`crate::Packet`] has the number); `None` for free slots.
     frames: Vec<Option<Frame<P>>>,
     free: Vec<u32>,
     pub(super) random: Rng,
     pub(super) outcomes: PacketOutcomes,
-    /// Direction by which the next frame arrives.
+    /// Incoming direction of the next frame; `None` for frames of this node, and behind filters and taps.
     pub(super) port: Option<DirectionId>,
-    /// Position in the recording, if there is one.
+    /// Position in the recording of delivery opportunities, if the link replays one.
     pub(super) cursor: Option<Cursor>,
 }
 

@@ -1,6 +1,7 @@
 //! State of impairments at the far end of a direction: random streams, and the open batch.
 //!
-//! Owns the delivery times of batches. Never holds a frame; `far_end` does.
+//! A batch is a group of frames that are delivered together. Owns its delivery time, never its frames: the
+//! direction has these.
 
 use mptcp_clock::{Instant, Rng};
 
@@ -58,7 +59,7 @@ impl ImpairmentState {
         (self.closes, before)
     }
 
-    /// The open batch is lost.
+    /// Forgets the open batch, whose frames are lost.
     pub(super) fn forget(&mut self, now: Instant) {
         (self.held, self.last) = (0, now);
     }

@@ -1,7 +1,7 @@
 //! Use of a link direction: busy time and capacity.
 //!
-//! Owns these integrals over time. Never looks at frames: the direction reports busy periods and changes of
-//! rate or state.
+//! Owns both integrals over time, from which reports compute utilisation. Never looks at frames: the
+//! direction reports busy periods and changes of rate or state.
 
 use mptcp_clock::{Duration, Instant};
 

@@ -1,6 +1,7 @@
 //! The queue of a wire under a discipline: enqueueing, and flushing when the link goes down.
 //!
-//! Owns the calls to the discipline. `settling` decides when frames depart.
+//! Under a discipline, departures cannot be computed on arrival: `settling` asks the discipline for the next
+//! frame when the link is idle. Owns the other calls to the discipline.
 
 use mptcp_clock::Instant;
 
@@ -11,14 +12,14 @@ use crate::frame::{Cause, DirectionId, Frame};
 use crate::queue::{Packet, Wire};
 
 impl<P> Direction<P> {
-    /// Sets the direction by which the next frame arrives at a router.
+    /// Sets the incoming direction of the next frame, if a router forwards it.
     pub(crate) fn set_port(&mut self, port: DirectionId) {
         if let Some(managed) = &mut self.managed {
             managed.port = Some(port);
         }
     }
 
-    /// Whether there is a discipline.
+    /// Whether the direction has a discipline or a recording.
     #[inline]
     pub(crate) fn is_managed(&self) -> bool {
         self.managed.is_some()
@@ -60,7 +61,7 @@ impl<P> Direction<P> {
         fate.map_or(Ok(()), Err)
     }
 
-    /// The link went down: drops all queued frames.
+    /// Drops all frames in the discipline, because the link went down.
     pub(super) fn flush_managed(&mut self, now: Instant, drops: &mut DropLog<P>) {
         let Some(managed) = &mut self.managed else { return };
         managed.discipline.clear();

@@ -1,6 +1,7 @@
 //! Processing time per received frame of the host at the far end: interrupts, caches, other work.
 //!
-//! Owns the random stream. The direction keeps frames in order.
+//! Small random times make runs with different seeds differ. Owns the random stream. The direction keeps
+//! frames in order.
 
 use mptcp_clock::{Duration, Rng};
 
@@ -9,8 +10,8 @@ use mptcp_clock::{Duration, Rng};
 pub(super) struct Processing {
     most: Duration,
     stream: Rng,
-    /// Whether the link has no transmission time. Processing is then zero too, so that an endless exchange
-    /// stays at one instant and is detected.
+    /// Whether the link has neither transmission time nor delay. Processing is then zero too, so an endless
+    /// exchange stays at one instant and exceeds [`crate::Budget::at_once`].
     pub(super) ideal: bool,
 }
 

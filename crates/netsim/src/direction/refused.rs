@@ -1,4 +1,5 @@
-//! Frames that are refused before any queue.
+//! Frames that a direction refuses before any queue: too long, or offered while the link is down.
+//! Rare, so kept out of the path of ordinary frames.
 
 use mptcp_clock::Instant;
 

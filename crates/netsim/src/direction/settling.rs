@@ -1,8 +1,8 @@
 //! Settling of departures: each departed frame is lost or gets its arrival time, and a discipline selects the
 //! next frame.
 //!
-//! Owns the order of these steps. Needs no events of its own: the first call on a direction processes all
-//! frames that departed since the last call, one after the other, at their departure times.
+//! Owns the order of these steps. Settling needs no events, which saves time. The first call on a direction
+//! processes all frames that departed since the last call, in order, at their departure times.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -32,7 +32,7 @@ impl<P> Direction<P> {
         }
     }
 
-    /// As `settle`, for a constant delay without loss.
+    /// As `settle`, for directions with a constant delay and no loss.
     #[inline(never)]
     fn send_off_plainly(&mut self, now: Instant) {
         let (delay, mut last) = (self.parameters.delay, self.last_arrival);
@@ -128,7 +128,7 @@ impl<P> Direction<P> {
         }
     }
 
-    /// The link is idle at `at`: the next frame goes into service.
+    /// Puts the next frame into service, because the link is idle at `at`.
     pub(super) fn pull(&mut self, at: Instant, drops: &mut DropLog<P>) {
         self.due = Instant::FAR_FUTURE;
         let waits = self.managed.as_ref().is_some_and(|managed| managed.waiting() > 0);
@@ -137,7 +137,7 @@ impl<P> Direction<P> {
         }
         let Some(managed) = &mut self.managed else { return };
         if let Some(cursor) = managed.cursor.as_ref().filter(|cursor| !cursor.is_open(at)) {
-            // An opportunity without a frame is lost.
+            // A recorded opportunity without a frame is lost.
             if waits {
                 self.due = cursor.next(at);
                 self.line_free = self.due;

@@ -1,6 +1,6 @@
 //! Busy periods and capacity of a direction.
 //!
-//! Owns the calls to the clock that integrates both.
+//! Owns the calls to the clock in `link_use` that integrates both, for reports of utilisation.
 
 use mptcp_clock::Instant;
 
@@ -15,7 +15,7 @@ fn rate_of(parameters: &Parameters) -> Option<u64> {
 }
 
 impl<P> Direction<P> {
-    /// The link is busy from `at` on, if it was idle.
+    /// Starts a busy period at `at`, if the link was idle.
     #[inline]
     pub(super) fn occupy(&mut self, at: Instant) {
         if self.line_free < at {
@@ -30,7 +30,7 @@ impl<P> Direction<P> {
         self.line_clock.advance(now, rate, up);
     }
 
-    /// The use until `now`. All departures until `now` must be settled (`settling`).
+    /// The use until `now`. The caller must have settled all departures until `now` (`settling`).
     pub(crate) fn link_use(&self, now: Instant) -> LinkUse {
         let mut clock = self.line_clock;
         let rate = rate_of(&self.parameters);

@@ -1,6 +1,7 @@
 //! Reports of departures from the queue of a direction.
 //!
-//! Owns the time of each report, which is the departure time in all types of queues.
+//! From these reports, endpoints learn how full their local queue is. Owns the time of each report, which is
+//! the departure time in all types of queues.
 
 use std::collections::VecDeque;
 
@@ -21,7 +22,7 @@ impl<P> Direction<P> {
         self.measure_delay();
     }
 
-    /// Time at which the next departure is to be reported, if departures are watched.
+    /// Time of the next report; [`Instant::FAR_FUTURE`] if departures are not watched.
     #[inline]
     pub(crate) fn next_departure(&self) -> Instant {
         let Some(departures) = &self.departures else { return Instant::FAR_FUTURE };

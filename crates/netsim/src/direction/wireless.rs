@@ -1,5 +1,5 @@
-//! A wireless direction: its frames are queued here, and `wifi` releases them one by one. After that they are
-//! treated as on a wire. Makes no decisions.
+//! A wireless direction: its frames are queued here, and the MAC in `wifi` releases them one by one. Random
+//! loss and propagation follow as on a wire. Makes no decisions.
 
 use mptcp_clock::{Instant, Rng};
 
@@ -22,9 +22,9 @@ impl<P> Direction<P> {
         drops.record(now, self.id, cause, frame);
     }
 
-    /// Queues a frame until the MAC is done with it.
+    /// Queues a frame until the MAC delivers or drops it.
     pub(crate) fn hold(&mut self, now: Instant, frame: Frame<P>) {
-        // The MAC has work until the last queued frame is done.
+        // The MAC is busy until the last queued frame is delivered or dropped.
         self.occupy(now);
         self.line_free = Instant::FAR_FUTURE;
         let backlog = (self.frames.len() - self.in_flight) as u64 + 1;

@@ -1,3 +1,5 @@
+//! The event queue compared with a linear search for the minimum.
+
 use mptcp_clock::Instant;
 use proptest::prelude::*;
 

@@ -1,6 +1,8 @@
+//! Loss models of other crates: their state, and their equality by identity.
+
 use super::*;
 
-/// Loses the first frames, up to this number.
+/// Loses all frames before the one with this number, counted from 1.
 #[derive(Debug)]
 struct First(u32);
 

@@ -1,18 +1,18 @@
 //! A limit on the events of a network, in total and at one instant.
 //!
 //! It ends simulations that would never end by themselves, for example if events repeat without advancing
-//! time. Owns the count. The driver, which is the program that runs the network, asks for the reason when
-//! time stops.
+//! time. Owns the count. When no more events occur, the driver (the program that runs the network) asks which
+//! limit was reached.
 
 use mptcp_clock::Instant;
 
 /// The number of events that a driver allows. An event is an arrival, a departure, a timer or a step of a
-/// medium. A medium with many stations counts for several events.
+/// medium. A step of a medium with many stations counts as several events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {
-    /// In total.
+    /// Maximum since the start of the run.
     pub total: u64,
-    /// At one instant. A simulation that exceeds it makes no progress.
+    /// Maximum at one instant. A simulation that exceeds it makes no progress.
     pub at_once: u64,
 }
 

@@ -1,8 +1,7 @@
-//! Construction of a network from nodes, links, addresses, routes, filters and timers. Also possible during a
-//! run.
+//! Construction of a network from nodes, links, addresses, routes, filters and timers, also during a run.
 //!
-//! Random streams derive from the seed and the names of links and cells, so a new link does not change the
-//! random numbers of others. Owns the numbers of parts in the event queue. Never moves frames.
+//! Random streams derive from the seed and the names of links and cells. A new link therefore does not change
+//! the random numbers of the others. Owns the numbers of parts in the event queue. Never moves frames.
 
 use mptcp_clock::{Duration, Instant, Rng};
 
@@ -56,7 +55,7 @@ impl<P> Network<P> {
     /// each direction derive from seed, name, direction and purpose.
     ///
     /// # Errors
-    /// Unknown nodes, twice the same node, or a name already in use.
+    /// Unknown nodes, equal nodes, or a name already in use.
     pub fn add_link(
         &mut self,
         name: &str,
@@ -84,7 +83,8 @@ impl<P> Network<P> {
         Ok(link)
     }
 
-    /// An address of `node`. With `by`, only that link reaches it: the address of one interface.
+    /// Adds an address of `node`. With `by`, frames reach it by that link only, as if bound to one
+    /// interface.
     ///
     /// # Errors
     /// An unknown node or link, or a link that does not end at the node.
@@ -119,7 +119,7 @@ impl<P> Network<P> {
         self.topology.pin(node, to, class, direction)
     }
 
-    /// The use of equal-cost paths by `node`, for frames that it forwards, and for [`Self::choose`].
+    /// Sets the use of equal-cost paths by `node`, for frames that it forwards, and for [`Self::choose`].
     ///
     /// # Errors
     /// An unknown node.
@@ -127,14 +127,14 @@ impl<P> Network<P> {
         self.topology.set_spreading(node, spreading)
     }
 
-    /// The direction by which a frame with this label leaves `node` for `to`: as [`Self::route`], but for pins, and where the node
-    /// spreads frames.
+    /// The direction by which a frame with this label leaves `node` for `to`: [`Self::route`], unless the
+    /// frame is pinned or the node spreads frames over equal-cost paths. `None` without a path.
     pub fn choose(&mut self, node: NodeId, to: AddressId, label: u32) -> Option<DirectionId> {
         self.topology.onward(node, to, label)
     }
 
-    /// The direction by which frames at `node` for `to` leave: the explicit route, or the fewest
-    /// hops. `None` if there is no way.
+    /// The direction by which frames at `node` for `to` leave: the explicit route, or a path with the fewest
+    /// hops. `None` without a path.
     pub fn route(&mut self, node: NodeId, to: AddressId) -> Option<DirectionId> {
         self.topology.route(node, to)
     }
@@ -157,8 +157,8 @@ impl<P> Network<P> {
         self.lines[direction.index()].direction.parameters()
     }
 
-    /// Puts a pipe with extra delay and loss in front of the queue of `direction`, for the frames
-    /// that match `labels`. A frame meets the first pipe that matches it and no other.
+    /// Adds a filter with extra delay and loss before the queue of `direction`, for the frames that match
+    /// `labels`. Only the first matching filter handles a frame.
     ///
     /// # Errors
     /// An unknown link.
@@ -187,8 +187,8 @@ impl<P> Network<P> {
         self.reschedule(direction);
     }
 
-    /// Whether departures from the queue of `direction` are reported as events. This costs one more event per
-    /// frame.
+    /// Sets whether departures from the queue of `direction` are reported as [`crate::Event::Departed`]. This
+    /// costs one more event per frame.
     pub fn watch_departures(&mut self, direction: DirectionId, watch: bool) {
         let line = &mut self.lines[direction.index()];
         line.direction.watch(self.now, watch, &mut self.drops);
@@ -199,7 +199,7 @@ impl<P> Network<P> {
         self.reschedule(direction);
     }
 
-    /// A new timer, which is not set.
+    /// Adds a timer, which is not set.
     pub fn add_timer(&mut self) -> TimerId {
         let timer = TimerId(self.timers.len() as u32);
         let source = self.add_source(Source::Timer(timer));

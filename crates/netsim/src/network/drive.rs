@@ -1,7 +1,7 @@
 //! Progress of time: sends frames, applies scheduled changes, and returns events.
 //!
-//! The driver, which is the program that runs the network, calls these functions. Owns the two halves of an
-//! event: the advance of the clock, and its handling. `forward` moves the frames.
+//! The driver, which is the program that runs the network, calls these functions. An event has two halves:
+//! the advance of the clock, and the handling of the event. `forward` moves the frames.
 
 use mptcp_clock::Instant;
 
@@ -27,7 +27,7 @@ impl<P> Network<P> {
         self.offer_tapped(now, direction, frame)
     }
 
-    /// Sets or stops a timer. A time in the past means now.
+    /// Sets a timer, or stops it (`None`). A time in the past means now.
     #[inline]
     pub fn set_timer(&mut self, timer: TimerId, at: Option<Instant>) {
         let timer = &mut self.timers[timer.index()];
@@ -37,7 +37,7 @@ impl<P> Network<P> {
         }
     }
 
-    /// The time at which a timer fires.
+    /// The time at which a timer fires; `None` if it is not set.
     #[must_use]
     pub fn timer(&self, timer: TimerId) -> Option<Instant> {
         Some(self.timers[timer.index()].deadline).filter(|&at| at != Instant::FAR_FUTURE)
@@ -87,7 +87,8 @@ impl<P> Network<P> {
     }
 
     /// The first half of [`Self::next_until`], for drivers that mostly receive frames for their nodes:
-    /// advances time to the next source. [`Self::arrival`] is the second half.
+    /// advances time to the next event. [`Self::arrival`] is the second half. `None` as in
+    /// [`Self::next_until`].
     #[inline(always)]
     pub fn next_turn(&mut self, limit: Instant) -> Option<(Instant, Turn)> {
         loop {
@@ -111,7 +112,8 @@ impl<P> Network<P> {
         }
     }
 
-    /// The second half of [`Self::next_turn`]: the frame, if one reached the owner of its destination.
+    /// The second half after [`Self::next_turn`]: the frame, if one reached the node that owns its
+    /// destination.
     #[inline(always)]
     pub fn arrival(&mut self, at: Instant, turn: Turn) -> Arrival<P> {
         let Source::Arrivals(by) = turn.0 else { return Arrival::Otherwise };
@@ -158,7 +160,7 @@ impl<P> Network<P> {
         line.link_use(self.now)
     }
 
-    /// Whether dropped frames are kept for [`Self::lost`]. Disabled by default.
+    /// Sets whether dropped frames are kept for [`Self::lost`]. Disabled by default.
     pub fn keep_lost(&mut self, keep: bool) {
         self.drops.keep = keep;
     }
@@ -223,7 +225,7 @@ impl<P> Network<P> {
         due.then_some(Event::Timer(id))
     }
 
-    /// Applies the next change. False if it is later than `limit`, or exceeds the budget.
+    /// Applies the next change. False if the change is later than `limit`, or exceeds the budget of events.
     #[cold]
     fn change_until(&mut self, limit: Instant) -> bool {
         let now = self.next_change;

@@ -4,8 +4,8 @@
 //! A direction is one half of a duplex link, with a queue. `DirectionEntry`, called `line` in the code, adds
 //! its filters and tap. Before the queue, a frame passes these stages:
 //!
-//! 1. A tap at the entry holds the frame until the driver passes it on (see `tap`). This lets the driver run
-//!    a middlebox.
+//! 1. A tap at the entry holds the frame until the driver (the program that runs the network) passes it on.
+//!    This lets the driver run a middlebox (see `tap`).
 //! 2. The first matching filter (`Pipe`) adds delay or loss.
 //! 3. The queue, or the MAC of a WiFi cell, accepts or drops the frame. A managed direction has a queue
 //!    discipline or a recorded rate. Other wires are drop-tail, with a faster code path.
@@ -118,7 +118,7 @@ impl<P> Network<P> {
         line.enqueue(now, frame, &mut self.drops, &mut self.event_queue)
     }
 
-    /// A frame was delivered: it is at its destination, is forwarded, or is dropped.
+    /// Handles a delivered frame: returns an event at its destination, else forwards or drops the frame.
     #[inline]
     pub(super) fn reach(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) -> Option<Event<P>> {
         let node = self.topology.head(by);
@@ -129,7 +129,7 @@ impl<P> Network<P> {
         None
     }
 
-    /// As `reach`, for a frame that is not at its destination.
+    /// Forwards a delivered frame that is not at its destination, or drops it without a route.
     #[inline(never)]
     pub(super) fn go_further(&mut self, now: Instant, by: DirectionId, frame: Frame<P>) {
         let node = self.topology.head(by);
@@ -141,7 +141,7 @@ impl<P> Network<P> {
         }
     }
 
-    /// A router forwards a frame.
+    /// Passes a frame that arrived by `by` to the direction that a router has selected.
     #[inline(always)]
     fn pass_on(&mut self, now: Instant, by: DirectionId, direction: DirectionId, frame: Frame<P>) {
         let line = &mut self.lines[direction.index()];

@@ -36,7 +36,7 @@ impl<P> Network<P> {
 }
 
 impl<P> crate::direction::DropLog<P> {
-    /// Reports a corrupted frame, which continues but will not be accepted.
+    /// Reports a corrupted frame, which continues but fails the receiver's checksum.
     fn damaged(&self, at: Instant, direction: DirectionId, frame: &Frame<P>) {
         self.tell(at, direction, frame, crate::observer::FrameEventType::Dropped(Cause::Corrupted));
     }

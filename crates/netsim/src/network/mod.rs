@@ -39,10 +39,10 @@ pub struct Network<P> {
     /// The source of each number in the event queue.
     sources: Vec<Source>,
     topology: Topology,
-    /// By direction.
+    /// Directions with their filters and taps, by index.
     lines: Vec<DirectionEntry<P>>,
     timers: Vec<Timer>,
-    /// By time and order of scheduling.
+    /// Scheduled changes, by time and order of scheduling.
     changes: BTreeMap<(Instant, u64), (DirectionId, Change)>,
     /// Time of the first change. It precedes all other events at its instant.
     next_change: Instant,
@@ -55,7 +55,7 @@ pub struct Network<P> {
     wifi: Cells,
     /// Frames at taps, in order: held before a queue, or passed on by the driver to a node.
     tapped: VecDeque<Event<P>>,
-    /// Source number of these frames, once there is a tap.
+    /// Number of the taps in the event queue; `None` until a tap is added.
     tap_source: Option<u32>,
     meter: Meter,
 }
@@ -79,14 +79,14 @@ pub struct Turn(Source);
 pub enum Arrival<P> {
     /// A frame at its destination: see [`Event::Arrived`].
     Here {
-        /// The node that owns its destination.
+        /// The node that owns the destination.
         node: NodeId,
         /// The incoming direction.
         by: DirectionId,
         /// The frame.
         frame: Frame<P>,
     },
-    /// No event: the frame was dropped or forwarded, or there is none.
+    /// No event: the frame was dropped or forwarded, or no frame has arrived.
     PassedOn,
     /// Another event, which [`Network::otherwise`] handles.
     Otherwise,
@@ -97,24 +97,24 @@ pub enum Arrival<P> {
 struct DirectionEntry<P> {
     direction: Direction<P>,
     pipes: Vec<Pipe<P>>,
-    /// Source number of its arrivals.
+    /// Number of its arrivals in the event queue.
     source: u32,
-    /// Source number of its departures, if they are watched.
+    /// Number of its departures in the event queue; `None` if they are not watched.
     watch: Option<u32>,
-    /// Radio number, if it is wireless.
+    /// Radio number in `wifi`; `None` for a wire.
     radio: Option<u32>,
     tap: Option<TapSide>,
-    /// Whether delivered frames may stop for the driver.
+    /// Whether delivered frames may stop for the driver, because of a tap, duplication or corruption.
     stops: bool,
-    /// Whether it is a wire without tap and filters.
+    /// Whether the direction is a wire without a tap before the queue and without filters.
     open: bool,
 }
 
 #[derive(Debug)]
 struct Timer {
     source: u32,
-    /// Time of expiry. The event queue may have an earlier time, never a later one, so that postponing a timer
-    /// is free.
+    /// Time of expiry. The event queue may have an earlier time, never a later one, so postponing a timer
+    /// changes only this field.
     deadline: Instant,
 }
 
@@ -130,11 +130,11 @@ enum TapSide {
 /// The result of sending a frame on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendOutcome {
-    /// It is in the queue or in service.
+    /// The frame is in the queue or in service.
     Queued,
-    /// A filter or tap holds it before the queue.
+    /// A filter or tap holds the frame before the queue.
     Held,
-    /// It was dropped.
+    /// The frame was dropped.
     Lost(Cause),
 }
 
@@ -181,7 +181,7 @@ pub enum Event<P> {
         direction: DirectionId,
         /// The frame.
         frame: Frame<P>,
-        /// A copy follows, which is intact.
+        /// The driver has to create a copy, which is intact.
         duplicated: bool,
         /// The frame has a bit error.
         corrupted: bool,

@@ -11,7 +11,7 @@ use super::{DirectionEntry, Network, Source};
 use crate::event_queue::EventQueue;
 use crate::frame::DirectionId;
 
-/// Number of stations of a medium that one event stands for.
+/// Number of stations of a medium that add one to the weight of its events.
 const STATIONS: usize = 32;
 
 impl<P> DirectionEntry<P> {
@@ -26,7 +26,7 @@ impl<P> DirectionEntry<P> {
 }
 
 impl<P> Network<P> {
-    /// Sets the budget of events from now on. After it, nothing happens any more.
+    /// Sets the limits on events, counted from the start. Beyond them, [`Self::next_until`] returns `None`.
     pub fn set_budget(&mut self, budget: Budget) {
         self.meter.budget = budget;
         self.meter.exhausted = None;

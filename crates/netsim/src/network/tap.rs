@@ -28,8 +28,9 @@ impl<P> Network<P> {
         Ok(())
     }
 
-    /// Continues a frame behind the tap of `direction` at `now`. A forward frame reaches its node in an event
-    /// at this instant if it is at its destination. A backward frame enters the filters and the queue.
+    /// Continues a frame behind the tap of `direction` at `now`. A forward frame at its destination is
+    /// reported by an event at this instant, or else forwarded. A backward frame enters the filters and the
+    /// queue.
     pub fn pass(&mut self, now: Instant, direction: DirectionId, frame: Frame<P>) -> SendOutcome {
         debug_assert!(now >= self.now, "time runs forward");
         self.now = now;
@@ -42,7 +43,7 @@ impl<P> Network<P> {
         SendOutcome::Held
     }
 
-    /// The first held frame.
+    /// The event of the first held frame; `None` if no frame is held.
     pub(super) fn untap(&mut self) -> Option<Event<P>> {
         let first = self.tapped.pop_front();
         if let Some(source) = self.tap_source.filter(|_| self.tapped.is_empty()) {

@@ -41,9 +41,9 @@ impl<P> Network<P> {
         Ok(CellId(cell))
     }
 
-    /// Adds a station called `name` to a cell. It is a link whose forward direction leads to the access point
-    /// and has its own queue. Frames of the backward direction share the queue of the access point.
-    /// [`Change::Rate`] has no effect on it.
+    /// Adds a station called `name` to a cell. A station is a link whose forward direction leads to the
+    /// access point and has its own queue. Frames of the backward direction share the queue of the access
+    /// point. [`Change::Rate`] has no effect on it.
     ///
     /// # Errors
     /// An unknown node or cell, the access point itself, or a name already in use.
@@ -104,7 +104,7 @@ impl<P> Network<P> {
     /// Adds background stations called `name`, which only occupy the medium of a cell.
     ///
     /// # Errors
-    /// An unknown cell, or a name already in use in it.
+    /// An unknown cell, or a name already in use in the cell.
     pub fn add_background(
         &mut self,
         name: &str,

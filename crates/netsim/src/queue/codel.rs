@@ -1,4 +1,4 @@
-//! CoDel (RFC 8289), as tc-codel(8).
+//! CoDel (RFC 8289), as tc-codel(8): drops or marks packets to hold the queueing delay near a target.
 //!
 //! Owns one queue of packets. `codel_law` has the control law.
 
@@ -11,7 +11,7 @@ use crate::queue_limit::QueueLimit;
 /// Parameters of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CoDel {
-    /// Limit, beyond which packets are dropped at the tail.
+    /// Limit of the queue, beyond which arriving packets are dropped.
     pub limit: QueueLimit,
     /// Acceptable queueing delay.
     pub target: Duration,
@@ -21,7 +21,7 @@ pub struct CoDel {
     pub ecn: bool,
     /// A full frame of the link, bytes: a backlog of this size is always acceptable.
     pub frame: u32,
-    /// Marks all packets with a longer queueing delay, independent of the control law.
+    /// Marks all packets with a longer queueing delay, independent of the control law; `None` marks none.
     pub ce_threshold: Option<Duration>,
 }
 
@@ -81,7 +81,7 @@ impl QueueDiscipline for CoDelQueue {
 }
 
 /// The next packet that the control law passes (RFC 8289 section 5.6). `backlog` returns the bytes behind a
-/// removed packet; with less than a full frame, nothing is dropped.
+/// removed packet. With at most a full frame behind it, no packet is dropped.
 pub(super) fn take(
     settings: &CoDel,
     law: &mut CoDelLaw,

@@ -1,7 +1,8 @@
 //! The control law of CoDel (RFC 8289). If the queueing delay exceeds the target for an interval, one packet
 //! is dropped, then more at decreasing distances.
 //!
-//! Owns the control state of one queue. Sees only times; the caller drops or marks.
+//! CoDel, FQ-CoDel and the WiFi interface queue use it. Owns the control state of one queue. Sees only
+//! delays and the backlog; the caller drops or marks.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -11,7 +12,7 @@ pub(crate) struct CoDelLaw {
     interval: Duration,
     /// A backlog of one full frame is always acceptable (MAXPACKET in RFC 8289 section 4.4).
     frame: u64,
-    /// Time at which the delay will have exceeded the target for an interval.
+    /// Time at which the delay will have exceeded the target for an interval; `None` below the target.
     above_at: Option<Instant>,
     dropping: bool,
     next_drop: Instant,
@@ -58,7 +59,7 @@ impl CoDelLaw {
         true
     }
 
-    /// The queue is empty.
+    /// Leaves the dropping state, because the queue is empty.
     pub(crate) fn emptied(&mut self) {
         self.above_at = None;
         self.dropping = false;
@@ -73,7 +74,7 @@ impl CoDelLaw {
         now >= above_at
     }
 
-    /// Distance between drops, proportional to the inverse square root of their number.
+    /// Time between drops, proportional to the inverse square root of their number.
     fn spacing(&self) -> Duration {
         self.interval.mul_f64(1.0 / f64::from(self.count).sqrt())
     }

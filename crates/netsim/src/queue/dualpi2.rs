@@ -26,8 +26,8 @@ pub struct DualPi2 {
     pub beta: f64,
     /// Coupling factor k: ratio of scalable marks to the base probability.
     pub coupling_factor: f64,
-    /// Delay above which scalable packets are always marked. The value used is never less than the serialisation time
-    /// of two full packets.
+    /// Delay above which scalable packets are always marked, if others wait behind them. At least the
+    /// serialisation time of two full packets is used.
     pub step_thresh: Duration,
     /// Minimum share of the link for classic flows, 0..=1.
     pub classic_protection: f64,
@@ -61,13 +61,13 @@ pub struct DualPi2Queue {
     settings: DualPi2,
     scalable: PacketFifo,
     classic: PacketFifo,
-    /// p' of RFC 9332: the classic probability is its square, the scalable one k times it.
+    /// p' of RFC 9332. Classic packets are signalled with probability p'^2, scalable packets with k p'.
     base: f64,
     delay_before: Duration,
     update_at: Instant,
     /// Accumulated fractions of signals: scalable marks, classic signals, scalable drops under overload.
     sums: [f64; 3],
-    /// Credit of the classic queue in bytes; it is served while this is positive.
+    /// Credit of the classic queue in bytes. While positive, the classic queue is served first.
     credit: i64,
 }
 
@@ -112,7 +112,7 @@ impl DualPi2Queue {
         }
     }
 
-    /// Whether the next signal is due, deterministically (RFC 9332 figure 5).
+    /// Whether the next signal is due: when the sum of the probabilities exceeds one (RFC 9332 figure 5).
     fn recurs(&mut self, which: usize, likelihood: f64) -> bool {
         self.sums[which] += likelihood.min(1.0);
         let due = self.sums[which] > 1.0;
@@ -122,7 +122,7 @@ impl DualPi2Queue {
         due
     }
 
-    /// Weighted round robin in bytes: scalable first, with a minimum share for the classic queue.
+    /// Whether the scalable queue is served next: always, except for the minimum share of the classic queue.
     fn takes_scalable(&mut self) -> bool {
         if self.scalable.is_empty() && self.classic.is_empty() {
             self.credit = 0;
@@ -130,7 +130,7 @@ impl DualPi2Queue {
         !self.scalable.is_empty() && (self.credit <= 0 || self.classic.is_empty())
     }
 
-    /// Charges a queue for transmitted bytes while the other has packets.
+    /// Charges a queue for transmitted bytes, if the other queue has packets.
     fn charge(&mut self, scalable: bool, bytes: u32) {
         let other = if scalable { &self.classic } else { &self.scalable };
         if other.is_empty() {
@@ -179,7 +179,7 @@ impl QueueDiscipline for DualPi2Queue {
                     wire.drop_early(packet);
                     continue;
                 }
-                // A single packet is never marked. On slow links, the threshold is two full packets, so that
+                // A single packet is never marked. At low link rates, the threshold is two full packets, so
                 // pairs are not always marked.
                 let least = wire.serialisation(self.settings.frame.saturating_mul(2));
                 let step = more && wire.now.since(packet.arrived) > self.settings.step_thresh.max(least);

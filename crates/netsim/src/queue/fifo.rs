@@ -1,6 +1,5 @@
-//! Drop-tail as a discipline, for links that replay a recording. Plain wires do not need it.
-//!
-//! Owns one queue.
+//! Drop-tail as a queue discipline, for links that replay a recording. Plain wires need no discipline: their
+//! departures are computed on arrival. Owns one queue.
 
 use super::packet_fifo::PacketFifo;
 use super::{Next, Packet, QueueDiscipline, Wire};

@@ -1,7 +1,8 @@
 //! FQ-CoDel (RFC 8290), as tc-fq_codel(8): one sub-queue per flow, served round robin by bytes, new flows
 //! first, each under CoDel.
 //!
-//! Owns the sub-queues and the lists of new and old flows. A flow is a label.
+//! Short flows thus do not wait behind long ones. Owns the sub-queues and the lists of new and old flows. A
+//! flow is a frame label, usually one subflow.
 
 use std::collections::VecDeque;
 
@@ -10,7 +11,8 @@ use super::packet_fifo::PacketFifo;
 use super::{CoDelLaw, Next, Packet, QueueDiscipline, Wire};
 use crate::queue_limit::QueueLimit;
 
-/// RFC 8290 section 5.2.1: a full queue drops this many packets of the longest sub-queue, or half of it.
+/// RFC 8290 section 5.2.1: a full queue drops half of the bytes of the longest sub-queue, but at most this
+/// many packets.
 const BATCH: usize = 64;
 
 /// Parameters of FQ-CoDel.
@@ -52,7 +54,7 @@ struct Flow {
 #[derive(Debug)]
 pub struct FqCoDelQueue {
     settings: FqCoDel,
-    /// Created at the first packet.
+    /// Sub-queues, created at the first packet.
     flows: Vec<Flow>,
     /// Salt of the hash from labels to sub-queues.
     salt: u64,
@@ -97,7 +99,7 @@ impl FqCoDelQueue {
         }
     }
 
-    /// Drops packets from the head of the longest sub-queue in bytes.
+    /// Drops packets from the head of the sub-queue with the most bytes.
     #[cold]
     fn drop_of_longest(&mut self, wire: &mut Wire<'_>) {
         let waiting = self.new.iter().chain(&self.old);

@@ -1,7 +1,7 @@
 //! Queue disciplines of wires: order, drops and marks of queued packets.
 //!
-//! Owns the interface of a discipline. A discipline never sees a payload and never knows when the link is
-//! idle: its direction asks for the next packet after each departure.
+//! Owns the interface that each discipline implements, also those of other crates. A discipline never sees a
+//! payload. It need not know when the link is idle: the link direction asks for the next packet then.
 
 mod codel;
 mod codel_law;
@@ -73,23 +73,23 @@ pub struct RateLimit {
 
 /// A queue discipline, one instance per direction. Times never decrease between calls.
 pub trait QueueDiscipline: fmt::Debug + Send {
-    /// A packet arrives. It is queued, or passed to [`Wire::drop_full`] or [`Wire::drop_early`], as may be
-    /// other queued packets.
+    /// Queues an arriving packet, or passes it to [`Wire::drop_full`] or [`Wire::drop_early`]. Queued packets
+    /// may be dropped in the same way.
     fn enqueue(&mut self, packet: Packet, wire: &mut Wire<'_>);
 
-    /// The link is idle: returns the packet that departs. May drop packets, as [`Self::enqueue`].
+    /// Selects the packet that departs, because the link is idle. May drop packets, as [`Self::enqueue`].
     fn dequeue(&mut self, wire: &mut Wire<'_>) -> Next;
 
     /// Removes all packets, because the link went down.
     fn clear(&mut self);
 
-    /// The rate limit below the link rate, if any.
+    /// The rate limit below the link rate; `None` if the discipline uses the full rate.
     fn rate_limit(&self) -> Option<RateLimit> {
         None
     }
 }
 
-/// The context of a call, and the operations on packets.
+/// The context of a call to a discipline, and the operations that drop or mark packets.
 #[derive(Debug)]
 pub struct Wire<'a> {
     /// Current time.
@@ -119,7 +119,7 @@ impl Wire<'_> {
         self.outcomes.dropped.push((packet, Cause::Discipline));
     }
 
-    /// Marks a packet if it is ECN-capable. Returns whether it is marked now (RFC 3168 section 5).
+    /// Marks a packet if it is ECN-capable. Returns whether it then has a mark (RFC 3168 section 5).
     pub fn mark(&mut self, packet: &mut Packet) -> bool {
         self.outcomes.marked += u64::from(packet.ecn.mark());
         packet.ecn == Codepoint::Ce
@@ -132,7 +132,7 @@ impl Wire<'_> {
     }
 }
 
-/// A factory of a [`QueueDiscipline`], for each direction.
+/// A type of queue discipline with its parameters. Creates a [`QueueDiscipline`] for each direction.
 #[derive(Clone)]
 pub struct QueueKind {
     identity: Arc<str>,
@@ -140,8 +140,8 @@ pub struct QueueKind {
 }
 
 impl QueueKind {
-    /// A factory. `identity` names the discipline and its parameters; factories with the same identity are
-    /// equal.
+    /// Stores the function `make`. `identity` names the discipline and its parameters; values with the same
+    /// identity are equal.
     pub fn new(
         identity: impl Into<Arc<str>>,
         make: impl Fn() -> Box<dyn QueueDiscipline> + Send + Sync + 'static,

@@ -1,6 +1,6 @@
-//! A FIFO of packets.
+//! A FIFO of packets with their total length in bytes, from which the disciplines build their queues.
 //!
-//! Owns their total length in bytes. Makes no decisions.
+//! Makes no decisions.
 
 use std::collections::VecDeque;
 

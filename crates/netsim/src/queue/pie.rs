@@ -1,5 +1,5 @@
 //! PIE (RFC 8033), as tc-pie(8): a controller adapts the drop probability of arriving packets to hold the
-//! delay at a target.
+//! queueing delay at a target.
 //!
 //! Owns one queue and the controller. The delay is the measured queueing delay of the departing packet
 //! (timestamps of RFC 8033 section 5.2).
@@ -18,7 +18,7 @@ const FAR_TOO_LONG: Duration = Duration::from_millis(250);
 /// dropped.
 const SPREAD: (f64, f64) = (0.85, 8.5);
 
-/// Smaller probabilities are zero.
+/// Probabilities below this value become zero.
 const NOTHING: f64 = 1e-12;
 
 /// Parameters of PIE.
@@ -38,7 +38,7 @@ pub struct Pie {
     pub ecn: bool,
     /// A full frame of the link, bytes: with two of them queued, nothing is dropped (RFC 8033 section 4.1).
     pub frame: u32,
-    /// Maximum probability for marks (mark_ecnth in RFC 8033 section 5.1).
+    /// Drop probability up to which packets are marked instead (mark_ecnth in RFC 8033 section 5.1).
     pub mark_below: f64,
 }
 
@@ -142,8 +142,7 @@ impl PieQueue {
         }
     }
 
-    /// Whether to drop or mark (RFC 8033 sections 4.1 and 5.4): the distances between drops are near their
-    /// mean.
+    /// Whether to drop or mark the packet, with drops spread almost evenly (RFC 8033 sections 4.1 and 5.4).
     fn hits(&mut self, wire: &mut Wire<'_>) -> bool {
         if !self.burst_left.is_zero() {
             return false;

@@ -1,6 +1,6 @@
 //! Strict priority, as tc-prio(8): a band is served when all higher bands are empty.
 //!
-//! Owns one queue per band. The caller assigns classes to bands.
+//! Owns one queue per band. The caller assigns frame classes to bands, so a link can prefer some subflows.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::queue_limit::QueueLimit;
 /// Parameters of the priority queue.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Prio {
-    /// Disjoint ranges of classes by their start, with their band; band 0 has the highest priority. Other
+    /// Disjoint ranges of classes, sorted by start, with their band. Band 0 has the highest priority. Other
     /// classes share the last band.
     pub bands: Arc<[(Range<u32>, usize)]>,
     /// Limit per band.

@@ -1,6 +1,6 @@
 //! RED: random early detection (Floyd and Jacobson, IEEE/ACM ToN 1(4), 1993), as tc-red(8).
 //!
-//! Owns one queue and the moving average of its length.
+//! Drops or marks packets before the queue is full. Owns one queue and the moving average of its length.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -15,13 +15,14 @@ pub struct Red {
     pub limit: QueueLimit,
     /// Average length in bytes below which nothing is dropped.
     pub min: u64,
-    /// Average length at which the probability is `probability`. Above it, all packets are dropped or marked.
+    /// Average length in bytes at which the probability is `probability`. Above it, all packets are dropped
+    /// or marked, unless `gentle`.
     pub max: u64,
     /// Probability at `max`, 0..=1.
     pub probability: f64,
     /// Mean packet size, bytes.
     pub avpkt: u32,
-    /// Burst of mean packets that a small average allows; it determines the weight of the average.
+    /// Packets of mean size that may arrive in a burst while the average is small; see [`Self::weight`].
     pub burst: u32,
     /// Marks ECN-capable packets instead of dropping them.
     pub ecn: bool,
@@ -32,8 +33,9 @@ pub struct Red {
 }
 
 impl Red {
-    /// Weight of the newest length, as tc computes it: the largest negative power of two (1/2, 1/4, ...) for which `burst` packets may
-    /// arrive at an empty queue before the average reaches `min`. `None` if there is none.
+    /// Weight of the newest length in the average, as tc computes it. With this weight, `burst` packets fit
+    /// into an empty queue before the average reaches `min`. The largest of 1/2, 1/4, ... is used; `None` if
+    /// none fits.
     #[must_use]
     pub fn weight(&self) -> Option<f64> {
         let burst = f64::from(self.burst);
@@ -51,7 +53,7 @@ pub struct RedQueue {
     /// Weight of the newest length in the average.
     weight: f64,
     average: f64,
-    /// Packets since the last drop or mark; negative while none is allowed.
+    /// Packets since the last drop or mark; -1 while the drop probability is zero.
     since_last: i64,
     empty_since: Option<Instant>,
 }
@@ -88,7 +90,7 @@ impl RedQueue {
         }
     }
 
-    /// Drop probability of the next packet, before it is spread evenly.
+    /// Drop probability of the next packet, before drops are spread evenly.
     fn chance(&self) -> f64 {
         let Red { min, max, probability, gentle, .. } = self.settings;
         let (min, max) = (min as f64, max as f64);

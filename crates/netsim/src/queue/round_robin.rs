@@ -1,5 +1,5 @@
 //! Round robin over sub-queues: deficit round robin (Shreedhar and Varghese, SIGCOMM 1995), or one packet
-//! each. Sub-queues are per flow or per incoming link. Work-conserving: empty sub-queues are skipped.
+//! each. Sub-queues are per flow or per incoming link, so each gets its turn. Empty ones are skipped.
 //!
 //! Owns the sub-queues and the order of the non-empty ones.
 
@@ -14,7 +14,7 @@ use crate::queue_limit::QueueLimit;
 pub enum By {
     /// By label.
     Flow,
-    /// By incoming link; packets of the node itself have one more.
+    /// By incoming link; packets of the node itself have a sub-queue of their own.
     Port,
 }
 
@@ -25,7 +25,7 @@ pub struct RoundRobin {
     pub by: By,
     /// Limit per sub-queue.
     pub limit: QueueLimit,
-    /// Bytes per round; `None` for one packet of any length.
+    /// Bytes per sub-queue and round; `None` for one packet of any length.
     pub quantum: Option<u32>,
 }
 

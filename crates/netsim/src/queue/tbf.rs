@@ -10,7 +10,7 @@ use super::{Next, Packet, QueueDiscipline, RateLimit, Wire};
 use crate::queue_limit::QueueLimit;
 use crate::rate::Rate;
 
-/// Handling of packets without tokens.
+/// The handling of packets for which there are too few tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Excess {
     /// Queued until there are enough tokens.
@@ -37,7 +37,7 @@ pub struct TokenBucket {
 pub struct TokenBucketQueue {
     settings: TokenBucket,
     packets: PacketFifo,
-    /// Tokens at `seen`, as the time that it takes to earn them.
+    /// Tokens at the time `seen`, as the time in which the bucket gains them.
     tokens: Duration,
     seen: Instant,
 }
@@ -50,7 +50,7 @@ impl TokenBucketQueue {
         Self { settings, packets: PacketFifo::default(), tokens, seen: Instant::ZERO }
     }
 
-    /// Takes tokens for `bytes`, or returns the time at which there are enough.
+    /// Takes tokens for `bytes`. The error is the time at which there are enough.
     fn take(&mut self, now: Instant, bytes: u32) -> Result<(), Instant> {
         let rate = self.settings.rate;
         self.tokens = (self.tokens + now.since(self.seen)).min(rate.serialisation(self.settings.burst));

@@ -47,7 +47,7 @@ impl<Q: QueueDiscipline> Desk<Q> {
         self.dropped.len() > before
     }
 
-    /// The link is idle.
+    /// Asks for the next packet, as an idle link does.
     pub(super) fn take(&mut self, now: Instant) -> Option<Packet> {
         match self.ask(now, QueueDiscipline::dequeue) {
             Next::Packet(packet) => Some(packet),

@@ -1,6 +1,8 @@
+//! The hash of a flow, and the division of the hash space among paths.
+
 use super::*;
 
-/// For each of 64 bits of the hash: in how many of 4096 hashes it changes with this change of the input.
+/// For each of the 64 bits of the hash, the number of hashes (of 4096) in which `change` flips the bit.
 fn flips(change: impl Fn(u64, u32, u16) -> (u64, u32, u16)) -> [u32; 64] {
     let mut flips = [0; 64];
     for number in 0..4096_u64 {

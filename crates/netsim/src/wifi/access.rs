@@ -1,7 +1,7 @@
 //! Medium access of one contender: the distributed coordination function (IEEE 802.11-2016, section 10.3).
 //!
-//! Owns the backoff of one contender. Knows no frames and no other contenders. Its caller reports when the medium
-//! becomes busy and idle.
+//! A contender is a station, access point or background station that wants the medium. Owns its backoff,
+//! which decides when it sends. The caller reports when the medium becomes busy and idle. Knows no frames.
 
 use mptcp_clock::{Duration, Instant, Rng};
 
@@ -10,17 +10,17 @@ use super::phy::Phy;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Access {
-    /// Number of transmissions that it senses, including its own.
+    /// Number of transmissions that the contender senses, including its own.
     busy: u32,
     /// Remaining backoff slots from `start` on.
     slots: u32,
     /// While idle: start of the countdown, DIFS or EIFS after the medium became idle.
     start: Instant,
-    /// Time of its next transmission; [`Instant::FAR_FUTURE`] without a frame, or while the medium is busy.
+    /// Time of the next transmission; [`Instant::FAR_FUTURE`] without a frame, or while the medium is busy.
     pub(crate) fires: Instant,
-    /// Whether it has a frame to send.
+    /// Whether the contender has a frame to send.
     pending: bool,
-    /// Whether it has chosen a backoff since the last transmission.
+    /// Whether a backoff was drawn since the last transmission.
     drawn: bool,
     every_slot: bool,
     window: u32,
@@ -46,7 +46,8 @@ impl Access {
         }
     }
 
-    /// It has a frame to send from `now` on. If the medium is idle and no backoff remains, it sends at once.
+    /// The contender has a frame to send from `now` on. It sends at once if the medium is idle and no backoff
+    /// remains.
     pub(crate) fn want(&mut self, now: Instant, stream: &mut Rng) {
         if self.pending {
             return;
@@ -65,13 +66,13 @@ impl Access {
         self.drawn &= self.slots > 0;
     }
 
-    /// It has no more frames.
+    /// The contender has no more frames.
     pub(crate) fn rest(&mut self) {
         self.pending = false;
         self.fires = Instant::FAR_FUTURE;
     }
 
-    /// A transmission that it senses, or its own, starts at `now`.
+    /// A transmission that the contender senses, or its own, starts at `now`.
     #[inline]
     pub(crate) fn seize(&mut self, now: Instant, stream: &mut Rng) {
         self.busy += 1;
@@ -99,8 +100,8 @@ impl Access {
         }
     }
 
-    /// Its transmission is over, before the medium is released. `settled` means that the frame was
-    /// acknowledged or given up, `again` that there is another frame.
+    /// The contender's transmission is over, before the medium is released. `settled` means that the frame
+    /// was acknowledged or given up, `again` that there is another frame.
     pub(crate) fn sent(&mut self, settled: bool, again: bool, stream: &mut Rng) {
         self.window = if settled {
             self.narrow
@@ -116,7 +117,7 @@ impl Access {
         self.drawn = true;
     }
 
-    /// It starts to send, with the backoff used up.
+    /// The contender starts to send, with its backoff used up.
     pub(crate) fn begin(&mut self) {
         self.slots = 0;
         self.drawn = false;

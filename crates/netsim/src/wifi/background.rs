@@ -1,4 +1,5 @@
-//! Background stations, whose frames have no receiver. Owns their on and off periods.
+//! Background stations, which only occupy the medium: their frames have no receiver. They model the load of
+//! other networks. Owns their on and off periods.
 
 use mptcp_clock::{Duration, Instant, Rng};
 
@@ -9,11 +10,11 @@ pub(crate) struct Neighbour {
     /// As in [`crate::Frame::bytes`].
     pub(crate) bytes: u32,
     pub(crate) rate: usize,
-    /// Whether it is in an on period.
+    /// Whether the station is in an on period.
     pub(crate) active: bool,
-    /// Failed attempts of its current frame.
+    /// Failed attempts of the current frame.
     pub(crate) attempts: u32,
-    /// End of the current period.
+    /// End of the current period; [`Instant::FAR_FUTURE`] for a saturated station.
     pub(crate) turns: Instant,
     activity: Activity,
     stream: Rng,

@@ -1,7 +1,7 @@
-//! All cells of a network and all their contenders.
+//! The state of all WiFi cells of a network, and its construction.
 //!
-//! Owns them by number. Cells that sense each other share a medium (`medium`). Media merge when cells are
-//! coupled, and never split.
+//! Owns cells, contenders, radios and media by number; the other files of `wifi` work on them. Cells that
+//! sense each other share a medium (`medium`). Media merge when cells are coupled, and never split.
 
 use mptcp_clock::{Duration, Instant, Rng};
 
@@ -38,7 +38,7 @@ pub(super) struct Cell {
     /// Contender number of the access point.
     pub(super) access_point: u32,
     pub(super) medium: u32,
-    /// Airtime of its transmissions, including background stations.
+    /// Airtime of the cell's transmissions, including background stations.
     pub(super) airtime: Duration,
 }
 
@@ -49,7 +49,7 @@ pub(super) struct Contender {
     pub(super) interface: Interface,
     /// Time at which the current first frame became first.
     pub(super) head_since: Instant,
-    /// Traffic of a background station.
+    /// Traffic of a background station; `None` for other contenders.
     pub(super) neighbour: Option<Neighbour>,
     pub(super) backoff: Rng,
     pub(super) sense: Rng,

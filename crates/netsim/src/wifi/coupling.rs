@@ -1,4 +1,5 @@
-//! Coupling between pairs of cells, and the media that result from it.
+//! Coupling between pairs of cells, and the media that result from it. Cells on close channels disturb each
+//! other, so their transmissions must be handled together.
 
 use super::cells::Cells;
 use super::interference::Interference;

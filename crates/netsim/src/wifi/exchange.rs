@@ -1,4 +1,5 @@
-//! A transmission and its acknowledgement: it occupies the medium from its first bit to the end of the ACK.
+//! An exchange: a transmission and its acknowledgement, from the first bit to the end of the ACK. `medium`
+//! keeps the exchanges in progress, to decide which collide.
 
 use mptcp_clock::{Duration, Instant};
 

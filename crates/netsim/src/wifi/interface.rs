@@ -1,4 +1,4 @@
-//! The interface queue of one sender, followed by the ring of its device.
+//! The interface queue of one WiFi sender, followed by the ring of its device. The ring supplies aggregates.
 //!
 //! Owns the order and lengths of frames, never the frames. Frames of one radio (one direction between a
 //! station and its access point) depart in order.
@@ -25,7 +25,7 @@ pub(crate) struct Entry {
     pub(crate) queued_at: Instant,
     /// Failed attempts.
     pub(crate) attempts: u32,
-    /// Airtime of the frame once it is acknowledged. In an aggregate it may still wait for an earlier frame.
+    /// Airtime of the frame; `None` until it is acknowledged. It may still wait for an earlier frame.
     pub(crate) acknowledged: Option<Duration>,
 }
 

@@ -1,4 +1,4 @@
-//! Interference between cells on different channels.
+//! Interference between cells on different channels: the coupling of two cells, from their channel numbers.
 
 use super::parameters::{Channel, Coupling};
 
@@ -9,26 +9,27 @@ pub enum Interference {
     /// GHz), or in different bands, do not interfere. Both factors decrease linearly in between.
     #[default]
     Ideal,
-    /// Two 802.11g networks within 3 m, as University College London measured them ("Wireless Interference and
-    /// MPTCP"). With a saturated UDP sender in each, channels 1 and 11 carry 1.5 times what one carries alone,
-    /// with few failed transmissions. A common channel carries only 0.6 times, with many. Neighbouring radios
-    /// thus leak into distant channels, and on one channel they fail to sense each other.
+    /// Two 802.11g networks within 3 m, as University College London measured them ("Wireless Interference
+    /// and MPTCP"), with a saturated UDP sender in each. On channels 1 and 11, both networks together carry
+    /// 1.5 times the throughput of one alone, with few failed transmissions. On a common channel they carry
+    /// only 0.6 times as much, with many failures. Close radios thus leak into distant channels, and on one
+    /// channel they fail to sense each other.
     ///
-    /// The factors are calibrated on the ratio of the total of both cells to one alone, for frames of 1500
-    /// bytes, under rate control (in parentheses at 54 Mb/s):
+    /// The factors are calibrated on this ratio of throughputs, for frames of 1500 bytes. The table has the
+    /// simulated ratios under rate control, and at 54 Mb/s in parentheses:
     ///
     /// | channels | carrier sense | collision | ratio | ratio with protection | given up |
     /// |---|---|---|---|---|---|
     /// | 4 or more apart | 0.5 | 0.05 | 1.50 (1.50) | 1.49 (1.49) | none |
     /// | one | 0.05 | 1.0 | 0.74 (0.75) | 0.61 (0.62) | 3% (5% with protection) |
     ///
-    /// On one channel longer exchanges collide more: protection, which 2.4 GHz networks commonly use,
-    /// makes the preset meet the study's 0.6. In between both factors change evenly. At 5 GHz, and between the bands, as
-    /// [`Self::Ideal`].
+    /// On one channel, longer exchanges collide more often. The preset reaches the measured 0.6 with
+    /// protection, which 2.4 GHz networks commonly use. Between 0 and 4 channels apart, both factors change
+    /// linearly. At 5 GHz, and between the bands, this model equals [`Self::Ideal`].
     Ucl,
 }
 
-/// Difference of channel numbers from which channels do not interfere. Numbers are 5 MHz apart.
+/// Difference of channel numbers from which on channels do not interfere. Numbers are 5 MHz apart.
 const SEPARATE: f64 = 5.0;
 /// At 5 GHz: channels of 20 MHz lie side by side, as 36 and 40 (IEEE 802.11-2016 section 17.3.8.4).
 const SEPARATE_5_GHZ: f64 = 4.0;

@@ -1,7 +1,8 @@
-//! Events on a medium: transmissions start, collide, end, and are acknowledged.
+//! Events on a medium, the set of WiFi cells that sense each other: transmissions start, collide, end, and
+//! are acknowledged. The network calls [`Cells::pass`] at each event.
 //!
-//! Transmissions that start at one instant do not sense each other. Later ones are sensed or not, according to
-//! the coupling of the cells.
+//! Stations that start at one instant do not sense each other, and may collide. The coupling of two cells is
+//! the probability that a station of one cell senses a transmission of the other.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -45,7 +46,7 @@ impl Cells {
         self.media[medium as usize].starters = starters;
     }
 
-    /// All `starters` start to send.
+    /// Starts the exchanges of all `starters`, and decides which of them collide.
     fn begin(&mut self, now: Instant, medium: u32, starters: &[u32]) {
         let first = self.media[medium as usize].on_air.len();
         for &sender in starters {
@@ -76,7 +77,7 @@ impl Cells {
         }
     }
 
-    /// Determines collisions among the exchanges from `first` on.
+    /// Marks collisions: of each new exchange, from index `first` on, with each earlier one in progress.
     fn collide(&mut self, medium: u32, first: usize) {
         let mut on_air = std::mem::take(&mut self.media[medium as usize].on_air);
         for later in first..on_air.len() {
@@ -92,7 +93,7 @@ impl Cells {
         self.media[medium as usize].on_air = on_air;
     }
 
-    /// The next exchange of `sender`.
+    /// Builds the next exchange of `sender`: rate, frames and durations.
     fn compose(&mut self, sender: u32, medium: u32) -> Exchange {
         let contender = &self.contenders[sender as usize];
         let cell = &self.cells[contender.cell as usize];
@@ -124,7 +125,7 @@ impl Cells {
         exchange
     }
 
-    /// An exchange ended: its frames are done, or are retried.
+    /// Ends an exchange. Its frames are acknowledged, retried or given up.
     fn finish(&mut self, now: Instant, exchange: &Exchange) {
         let cell = &self.cells[exchange.cell as usize];
         let (retry_limit, difs) = (cell.parameters.retry_limit, cell.phy.difs);
@@ -162,8 +163,8 @@ impl Cells {
         }
     }
 
-    /// Determines which frames of an exchange were received, and removes finished frames. Returns whether any
-    /// was received, and whether the first was given up.
+    /// Determines which frames of an exchange were received, and removes finished frames. Returns whether a
+    /// frame was received, and whether a frame was given up.
     fn acknowledge(&mut self, now: Instant, exchange: &Exchange, retry_limit: Option<u32>) -> (bool, bool) {
         let cell = &self.cells[exchange.cell as usize];
         let overhead = cell.phy.overhead;
@@ -207,7 +208,7 @@ impl Cells {
         (read > 0, given_up)
     }
 
-    /// Moves frames into the ring of a sender.
+    /// Moves frames from a sender's queue into the ring of its device.
     pub(super) fn refill(&mut self, now: Instant, contender: u32) {
         let (radios, done) = (&self.radios, &mut self.done);
         self.contenders[contender as usize].interface.refill(now, |radio, place| {

@@ -1,6 +1,8 @@
-//! Parameters of cells, stations and background stations.
+//! Parameters of 802.11 cells, stations and background stations, which [`crate::Network`] takes when it adds
+//! them.
 //!
-//! Section numbers refer to IEEE 802.11-2016.
+//! Owns the defaults, and the check that the values of a cell fit together. Section numbers refer to IEEE
+//! 802.11-2016. A *ring* holds the frames that left the interface queue for the device.
 
 use mptcp_clock::Duration;
 
@@ -54,13 +56,13 @@ pub enum Discipline {
     CoDel {
         /// Acceptable queueing delay (RFC 8289: 5 ms).
         target: Duration,
-        /// Time for which it must be exceeded before the first drop (RFC 8289: 100 ms).
+        /// Time above `target` before the first drop (RFC 8289: 100 ms).
         interval: Duration,
     },
 }
 
 /// A-MPDU with block acknowledgement (sections 9.7, 10.24): frames for one receiver share one medium access.
-/// Each of them is acknowledged and retried individually.
+/// Each frame is acknowledged and retried individually.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Aggregation {
     /// Maximum number of frames, 1 to 64 (window of the block acknowledgement).
@@ -111,7 +113,7 @@ pub struct CellParameters {
     pub short_preamble: bool,
     /// Whether a CTS-to-self precedes each OFDM frame, for 802.11b stations (section 10.3.2.11).
     pub protection: bool,
-    /// The DSSS rate of that CTS, in bit/s.
+    /// The DSSS rate of this CTS-to-self, in bit/s.
     pub protection_rate: u64,
     /// Spatial streams of 802.11n, 1 or 2.
     pub streams: u8,
@@ -133,11 +135,11 @@ pub struct CellParameters {
     pub collision_wait: CollisionWait,
     /// The slots that decrement backoff counters.
     pub countdown: Countdown,
-    /// Minimum contention window: the first backoff is 0 to this many slots.
+    /// Minimum contention window: the first backoff is 0 to this number of slots.
     pub cw_min: u32,
-    /// Maximum contention window.
+    /// Maximum contention window, in slots.
     pub cw_max: u32,
-    /// Maximum rate of ACKs, bit/s. They use the highest basic rate not above the data rate.
+    /// Maximum rate of ACKs, bit/s. ACKs use the highest basic rate not above the data rate.
     pub max_ack_rate: u64,
     /// Transmission power minus all fixed losses, dBm.
     pub power_dbm: f64,
@@ -182,11 +184,11 @@ impl CellParameters {
     pub(crate) fn contradiction(&self) -> Option<&'static str> {
         let five = self.channel.is_5_ghz();
         match self.standard {
-            Standard::A if !five => Some("802.11a has its channels at 5 GHz (36 and above)"),
-            Standard::B | Standard::G if five => Some("802.11b and 802.11g have channels 1 to 14"),
-            _ if self.cw_min > self.cw_max => Some("the first contention window is above the last"),
+            Standard::A if !five => Some("802.11a requires a channel at 5 GHz (36 and above)"),
+            Standard::B | Standard::G if five => Some("802.11b and 802.11g require a channel from 1 to 14"),
+            _ if self.cw_min > self.cw_max => Some("cw_min must be at most cw_max"),
             _ if ![1, 2, 5, 11].contains(&(self.protection_rate / 1_000_000)) => {
-                Some("a CTS-to-self goes at 1, 2, 5.5 or 11 Mb/s")
+                Some("protection_rate must be 1, 2, 5.5 or 11 Mb/s")
             }
             _ if self.channel.0 == 0 || (15..36).contains(&self.channel.0) => Some("no such channel"),
             _ if self.aggregation.is_some() && self.standard != Standard::N => {
@@ -208,7 +210,7 @@ impl Default for CellParameters {
 pub enum StationRate {
     /// The highest rate of the standard not above this one, bit/s.
     Fixed(u64),
-    /// By rate control.
+    /// The rate that rate control chooses.
     #[default]
     Auto,
 }
@@ -249,7 +251,7 @@ impl Default for StationParameters {
     }
 }
 
-/// Coupling of two cells, symmetric. Probabilities, 0 to 1.
+/// Symmetric coupling of two cells, as probabilities from 0 to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Coupling {
     /// Probability that a station of one cell senses a transmission of the other.
@@ -258,7 +260,7 @@ pub struct Coupling {
     pub collision: f64,
 }
 
-/// Background stations, whose frames have no receiver.
+/// Background stations. They load the medium; their frames have no receiver.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Background {
     /// Number of stations.

@@ -1,4 +1,5 @@
-//! Durations on the medium. Owns arithmetic only, without absolute time or stations.
+//! Durations of frames and waiting times on the medium. `medium` needs them for each transmission, and
+//! `rate_control` to compare rates. Owns arithmetic only, without absolute time or stations.
 //!
 //! Durations follow IEEE 802.11-2016, sections 16.3 (DSSS and CCK), 17.4 (OFDM) and 19.4 (HT).
 
@@ -49,7 +50,7 @@ const OFDM: [(u64, u32, f64); 8] = [
 /// Data bits per symbol and stream, and threshold, for MCS 0 to 7.
 const HT: [(u32, f64); 8] =
     [(26, 3.0), (52, 6.0), (78, 8.0), (104, 11.0), (156, 15.0), (208, 19.0), (234, 20.0), (260, 21.0)];
-/// Additional SNR for a second stream, which halves the power.
+/// Additional SNR for a second stream, dB: two streams share the power.
 const SECOND_STREAM_DB: f64 = 3.0;
 
 /// Durations in a cell.
@@ -153,7 +154,7 @@ impl Phy {
         }
     }
 
-    /// Index of the highest rate not above `bits_per_second`, or of the lowest.
+    /// Index of the highest rate not above `bits_per_second`; of the lowest rate if all are above.
     pub(crate) fn rate_at_most(&self, bits_per_second: u64) -> usize {
         self.rates.iter().rposition(|rate| rate.bits_per_second <= bits_per_second).unwrap_or(0)
     }

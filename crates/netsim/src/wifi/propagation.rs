@@ -1,7 +1,7 @@
-//! Signal strength and reception probability.
+//! Signal strength and reception probability. `medium` decides with them which frames of a station are lost.
 //!
 //! Path loss is log-distance (Rappaport, Wireless Communications, section 4.9.1) with free space up to one
-//! metre. Error rates fall tenfold every 2 dB, smoother than theory without fading.
+//! metre. The bit error rate falls tenfold every 2 dB. Without fading, theory has a steeper curve.
 
 use super::parameters::CellParameters;
 
@@ -9,7 +9,7 @@ use super::parameters::CellParameters;
 const NOISE_DBM: f64 = -94.0;
 /// Free-space loss over one metre at 2.44 and 5.25 GHz, dB.
 const FIRST_METRE_DB: [f64; 2] = [40.2, 46.8];
-/// Minimum distance in metres; it replaces smaller ones.
+/// Minimum distance in metres; replaces smaller distances.
 const NEAREST_METRES: f64 = 0.1;
 /// Decades of error rate per dB.
 const STEEPNESS: f64 = 0.5;

@@ -1,9 +1,9 @@
 //! Rate control: the choice of the rate for the next attempt.
 //!
-//! Follows Minstrel (mac80211 in Linux): the rate with the highest recent throughput by its share of
-//! acknowledged frames, plus occasional trials of faster rates. Collisions affect all rates alike and do not
-//! change their order. Algorithms that count consecutive failures (ARF, AARF) mistake contention for distance
-//! and slow down the cell.
+//! Follows Minstrel (mac80211 in Linux). Chooses the rate with the highest recent throughput, computed from
+//! its share of acknowledged frames, and sometimes tries a faster rate. Collisions affect all rates alike and
+//! do not change their order. Algorithms that count consecutive failures (ARF, AARF) mistake contention for
+//! distance and slow down the cell.
 
 use mptcp_clock::{Duration, Instant, Rng};
 
@@ -12,11 +12,11 @@ use super::phy::Phy;
 
 /// Update interval of the shares.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// Number of attempts in an interval that weigh as much as all earlier ones.
+/// Number of attempts in an interval that weigh as much as all earlier attempts.
 const HALF: f64 = 12.0;
 /// Number of attempts for the same weight at a rate that was not tried before.
 const HALF_UNKNOWN: f64 = 2.0;
-/// Ratio by which a slower rate must exceed the best one.
+/// Factor by which the throughput of a slower rate must exceed that of the best rate.
 const CLEARLY: f64 = 1.1;
 /// Shares above this fraction of the highest share are treated as equal to it.
 const SIMILAR: f64 = 0.75;
@@ -24,8 +24,8 @@ const SIMILAR: f64 = 0.75;
 const USELESS: f64 = 0.1;
 /// One of this many first attempts is a trial.
 const TRIAL: u32 = 16;
-/// Attempts at the best rate, then at the second, before the most robust one: the slowest until another is
-/// known to work.
+/// Number of attempts at the best rate, then at the second best. Later attempts use the sturdiest rate: the
+/// fastest with a high share, or the slowest until a rate was tried.
 const ATTEMPTS: u32 = 2;
 /// MAC bytes of the frame that is used to compare rates.
 const TYPICAL: u32 = 1536;
@@ -34,7 +34,7 @@ const TYPICAL: u32 = 1536;
 struct Record {
     attempts: u32,
     successes: u32,
-    /// Whether it was tried.
+    /// Whether the rate was tried.
     known: bool,
     /// Share of acknowledged frames. An untried rate counts as the next faster one, since losses may be
     /// collisions, which slower rates do not avoid.
@@ -105,8 +105,8 @@ impl RateControl {
         self.best
     }
 
-    /// A faster rate that would have a higher throughput if its frames were received. Slower rates need no
-    /// trials: retries use them.
+    /// A random faster rate; the best rate if it is the fastest. Slower rates need no trials: retries use
+    /// them.
     fn trial(&self, trials: &mut Rng) -> usize {
         let above = self.records.len() - 1 - self.best;
         if above == 0 { self.best } else { self.best + 1 + trials.below(above as u64) as usize }

@@ -1,4 +1,4 @@
-//! The rules of RFC 8289.
+//! Tests of the CoDel control law by the rules of RFC 8289.
 
 use super::*;
 use crate::queue::tests::ms;
@@ -27,7 +27,7 @@ fn the_target_itself_is_above_it_and_one_packet_below_begins_anew() {
     let mut law = law();
     assert_eq!(drops(&mut law, 10, 105, 6), []);
     assert_eq!(drops(&mut law, 105, 106, 4), []);
-    // After an interval from there.
+    // One interval after the delay exceeded the target again.
     assert_eq!(drops(&mut law, 106, 300, 6), [206]);
     // Below the target nothing is dropped, and the next excess needs an interval again.
     assert_eq!(drops(&mut law, 300, 305, 4), []);
@@ -56,7 +56,7 @@ fn an_excess_that_comes_back_soon_is_met_as_before() {
         let from = 401 + pause;
         drops(&mut law, from, from + 230, 6).iter().map(|at| at - from).collect::<Vec<_>>()
     };
-    // Resumes at 4: 100 / sqrt(4), then 100 / sqrt(5).
+    // The count resumes at 4: 100 / sqrt(4), then 100 / sqrt(5).
     assert_eq!(again(0), [100, 150, 195]);
     // The next drop would have been at 423 ms. 16 intervals later is 2023 ms, and the excess starts 100 ms
     // before.
@@ -86,7 +86,7 @@ fn one_drop_more_than_before_is_no_reason() {
     let mut law = law();
     assert_eq!(drops(&mut law, 0, 250, 6), [100, 200]);
     assert_eq!(drops(&mut law, 250, 251, 1), []);
-    // From 1 to 2: it restarts.
+    // The count went from 1 to 2, so it restarts.
     assert_eq!(drops(&mut law, 251, 460, 6), [351, 451]);
 }
 

@@ -1,4 +1,4 @@
-//! The rules of RFC 9332 and its appendix A, with its numbers.
+//! Tests of DualPI2 by the rules of RFC 9332 and its appendix A, with the RFC's numbers.
 
 use super::*;
 use crate::frame::{Cause, Codepoint};
@@ -26,12 +26,12 @@ fn the_controller_moves_by_the_longest_wait() {
         desk.put(ms(1), 0, 1000, ecn);
         desk.queue.catch_up(us(16_999));
         close(desk.queue.base, 0.0);
-        // At 17 ms its delay is 16 ms.
+        // At 17 ms the packet has waited for 16 ms.
         desk.queue.catch_up(ms(17));
         close(desk.queue.base, 0.16 * 0.001 + 3.2 * 0.016);
         desk.queue.catch_up(ms(33));
         close(desk.queue.base, 0.16 * (0.001 + 0.017) + 3.2 * 0.032);
-        // The larger of both delays determines the choice.
+        // The larger delay of the two queues counts.
         desk.put(ms(40), 0, 1000, if ecn == Ect1 { NotEct } else { Ect1 });
         desk.queue.catch_up(ms(49));
         close(desk.queue.base, 0.16 * (0.001 + 0.017 + 0.033) + 3.2 * 0.048);
@@ -79,7 +79,7 @@ fn scalable_flows_get_k_times_and_classic_ones_the_square() {
     let plain = DualPi2::default();
     assert_eq!(signals(0.0, plain, Ect1), (0, 0));
     assert_eq!(signals(0.0, plain, NotEct), (0, 0));
-    // Half of them: the first when the sum exceeds one.
+    // Half of the packets, from the first at which the sum exceeds one.
     assert_eq!(signals(0.25, plain, Ect1), (0, 799));
     // One in sixteen.
     assert_eq!(signals(0.25, plain, NotEct), (99, 0));
@@ -150,7 +150,7 @@ fn classic_flows_keep_their_share_of_the_bytes_and_no_more() {
     }
 }
 
-/// A type without competition accumulates no debt.
+/// A queue accumulates no debt while the other one is empty.
 #[test]
 fn who_was_alone_has_used_nothing_up() {
     let mut desk = held(0.0, DualPi2::default());

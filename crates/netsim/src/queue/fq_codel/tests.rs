@@ -1,4 +1,4 @@
-//! The rules of RFC 8290.
+//! Tests of FQ-CoDel by the rules of RFC 8290.
 
 use super::*;
 use crate::frame::{Cause, Codepoint};
@@ -70,7 +70,7 @@ fn flows_share_the_bytes() {
 fn a_new_flow_sends_a_quantum_first_and_then_waits_for_its_turn() {
     let mut desk = desk(fair(QueueLimit::Unlimited));
     put(&mut desk, 1, 1000, 20);
-    // A credit of 1514 bytes passes two.
+    // A credit of 1514 bytes passes two packets.
     assert_eq!(order(&mut desk, 3), [1, 1, 1]);
     put(&mut desk, 2, 1000, 4);
     assert_eq!(order(&mut desk, 2), [2, 2]);
@@ -85,15 +85,15 @@ fn a_new_flow_sends_a_quantum_first_and_then_waits_for_its_turn() {
 fn a_flow_that_comes_again_at_once_is_not_new() {
     let mut desk = desk(fair(QueueLimit::Unlimited));
     put(&mut desk, 1, 100, 100);
-    // The first one has used its quantum.
+    // Flow 1 has used its quantum.
     assert_eq!(order(&mut desk, 16), [1; 16]);
     put(&mut desk, 2, 100, 1);
-    // It is served first, and is empty at its next turn.
+    // Flow 2 is served first, and is empty at its next turn.
     assert_eq!(order(&mut desk, 2), [2, 1]);
     put(&mut desk, 2, 100, 1);
     let then = order(&mut desk, 20);
     let place = then.iter().position(|&label| label == 2).expect("its turn comes");
-    assert!((10..=15).contains(&place), "after what the quantum of the other lets pass: {then:?}");
+    assert!((10..=15).contains(&place), "after the packets that flow 1 may send in its quantum: {then:?}");
     // Without competition it becomes idle, and is new again.
     assert_eq!(order(&mut desk, 100).len(), 64);
     put(&mut desk, 1, 1000, 5);
@@ -111,13 +111,13 @@ fn what_is_too_much_goes_from_the_head_of_the_longest_row() {
     assert_eq!(one.dropped, []);
     put(&mut one, 2, 100, 1);
     let first = |packets: u32| (0..packets).map(|place| (place, Cause::QueueFull)).collect::<Vec<_>>();
-    assert_eq!(one.dropped, first(40), "half of the bytes of the other");
-    // Space for this many packets.
+    assert_eq!(one.dropped, first(40), "half of the bytes of flow 1");
+    // The queue has space for 39 packets.
     put(&mut one, 3, 100, 39);
     assert_eq!(one.dropped.len(), 40);
     put(&mut one, 3, 100, 1);
-    assert_eq!(one.dropped.len(), 60, "half of what is left");
-    // 64 of many small packets.
+    assert_eq!(one.dropped.len(), 60, "half of the packets left in flow 1");
+    // Of many small packets, 64 are dropped.
     let mut small = desk(fair(QueueLimit::Packets(300)));
     put(&mut small, 1, 100, 301);
     assert_eq!(small.dropped, first(64));
@@ -159,7 +159,7 @@ fn as_much_fits_after_any_traffic_as_before() {
 fn a_backlog_of_a_frame_is_never_too_long_and_that_of_others_counts() {
     let dropped = |other: usize| {
         let mut desk = desk(FqCoDel::default());
-        // A flow that never gets its turn, because of the quantum.
+        // Flows that always have one full packet queued.
         for label in 0..other as u32 {
             desk.put(ms(1), 10 + label, 1514, Codepoint::NotEct);
         }

@@ -1,4 +1,4 @@
-//! The rules of RFC 8033, with its numbers.
+//! Tests of PIE by the rules of RFC 8033, with its numbers.
 
 use super::*;
 use crate::frame::{Cause, Codepoint};
@@ -55,7 +55,7 @@ fn a_small_chance_moves_in_small_steps() {
     ] {
         // 10 ms above the target, and 5 ms more than before: 1/8 and 5/4 of that.
         close(updated(chance, 25, 20), chance + 0.0075 / part);
-        // 5 ms more than before, but below the target.
+        // 5 ms more than before, but 1 ms below the target.
         close(updated(chance, 14, 9), chance + 0.006_125 / part);
     }
     close(updated(0.5, 10, 10), 0.5 - 0.000_625);
@@ -114,10 +114,10 @@ fn another_burst_passes_when_there_was_no_congestion_for_two_updates() {
     };
     assert!(again(0.0, 7_000, 7_000));
     assert!(again(0.0, 0, 7_400));
-    // Half of the target, now or before.
+    // Half of the target, as the current or the previous delay.
     assert!(!again(0.0, 7_500, 7_400));
     assert!(!again(0.0, 7_000, 7_500));
-    assert!(!again(0.5, 7_000, 7_000), "a chance is left");
+    assert!(!again(0.5, 7_000, 7_000), "the drop probability is not zero");
 }
 
 /// Section 4.1: with two full packets queued, nothing is dropped; with more, everything at a probability of
@@ -161,7 +161,7 @@ fn drops_are_neither_close_together_nor_far_apart() {
     // 0.85 * 128 is 108.8, and 8.5 * 128 is 1088.
     assert_eq!((apart.iter().min(), apart.iter().max()), (Some(&109), Some(&1088)));
     let mean = f64::from(apart.iter().sum::<u32>()) / apart.len() as f64;
-    assert!((mean - 236.0).abs() < 5.0, "{mean}: 108, and 128 by chance");
+    assert!((mean - 236.0).abs() < 5.0, "{mean}: 108 packets, then 128 on average at random");
 }
 
 #[test]

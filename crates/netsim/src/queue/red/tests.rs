@@ -1,4 +1,4 @@
-//! The rules of Floyd and Jacobson (IEEE/ACM ToN 1(4), 1993).
+//! Tests of RED by the rules of Floyd and Jacobson (IEEE/ACM ToN 1(4), 1993).
 
 use super::*;
 use crate::frame::{Cause, Codepoint};
@@ -20,8 +20,8 @@ fn red() -> Red {
     }
 }
 
-/// The weight that `tc qdisc add .. red` computes from bursts (tc_red_eval_ewma of iproute2): its logarithm,
-/// or a refusal.
+/// The weight that `tc qdisc add .. red` computes from bursts (tc_red_eval_ewma of iproute2), as a logarithm;
+/// `None` if tc refuses the burst.
 #[test]
 fn the_weight_is_tcs() {
     let log = |burst, min| Red { burst, min, ..red() }.weight().map(|weight| -weight.log2());
@@ -36,7 +36,7 @@ fn the_weight_is_tcs() {
     ] {
         assert_eq!(log(burst, min), expected, "{burst} {min}");
     }
-    assert_eq!(Red { avpkt: 0, min: 5, burst: 5, ..red() }.weight(), Some(0.5), "bytes for packets");
+    assert_eq!(Red { avpkt: 0, min: 5, burst: 5, ..red() }.weight(), Some(0.5), "avpkt is at least 1");
 }
 
 /// Section 4: avg := (1 - w) avg + w q, at each arrival.
@@ -50,7 +50,7 @@ fn the_average_follows_the_queue_by_the_weight() {
     assert_eq!(averages, [0.0, 250.0, 687.5, 1265.625]);
 }
 
-/// Section 4: while the queue is empty, as if small packets had passed.
+/// Section 4: while the queue is empty, the average decays as if small packets had passed.
 #[test]
 fn the_average_falls_with_idle_time() {
     let mut desk = Desk::new(RedQueue::new(red()));
@@ -84,7 +84,7 @@ fn the_chance_rises_from_one_threshold_to_the_other() {
         assert_eq!(chance(gentle, 10_000.0), 0.0625);
     }
     assert_eq!(chance(false, 15_000.0), 1.0);
-    // Gentle: from there to one at twice that.
+    // Gentle: from `probability` at `max` to one at twice `max`.
     assert_eq!(chance(true, 15_000.0), 0.125);
     assert_eq!(chance(true, 22_500.0), 0.5625);
     assert_eq!(chance(true, 30_000.0), 1.0);
@@ -147,7 +147,7 @@ fn marks_replace_drops_unless_they_are_to_be_hard_above_the_threshold() {
     // Above 15000, with a weight of a quarter and ten thousand bytes in the queue.
     assert_eq!(one(30_000.0, ecn, Codepoint::Ect0), (false, 1));
     assert_eq!(one(30_000.0, hard, Codepoint::Ect0), (true, 0));
-    // Just at the threshold: (50000 * 3 + 10000 * 1) / 4 is far above; 15000 is reached from 50000 / 3.
+    // Exactly at the threshold: this arrival lowers the average from 50000 / 3 to 15000.
     let mut desk = due(50_000.0 / 3.0, hard);
     desk.queue.average = (15_000.0 - 2_500.0) / 0.75;
     assert_eq!((desk.put(ms(1), 0, 1000, Codepoint::Ect0), desk.queue.average), (true, 15_000.0));

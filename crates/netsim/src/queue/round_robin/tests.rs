@@ -26,12 +26,12 @@ fn rows_take_turns_in_the_order_in_which_they_began() {
 /// Shreedhar and Varghese: unused credit of a turn carries over.
 #[test]
 fn a_quantum_is_bytes_and_what_is_left_is_kept() {
-    // 1000 per turn: 600, then 400 of credit for 600; with the next turn, two packets.
+    // 1000 bytes per turn: the first passes one packet and leaves a credit of 400, the next passes two.
     let packets = [(1, 600), (1, 600), (1, 600), (1, 600), (2, 1000), (2, 1000), (2, 1000)];
     assert_eq!(order(Some(1000), &packets), [1, 2, 1, 1, 2, 1, 2]);
     // A packet larger than a quantum waits for several turns.
     assert_eq!(order(Some(500), &[(1, 1500), (2, 500), (2, 500), (2, 500), (2, 500)]), [2, 2, 1, 2, 2]);
-    assert_eq!(order(Some(0), &[(1, 3), (2, 2)]), [2, 1], "a quantum of nothing is a byte");
+    assert_eq!(order(Some(0), &[(1, 3), (2, 2)]), [2, 1], "a quantum of zero counts as one byte");
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn each_row_has_a_limit_of_its_own() {
     let mut desk = desk(None, QueueLimit::Bytes(1_000));
     let put = [(1, 600), (1, 400), (1, 1), (2, 900), (2, 101), (3, 5_000)]
         .map(|(label, bytes)| desk.put(ms(1), label, bytes, Codepoint::NotEct));
-    assert_eq!(put, [false, false, true, false, true, false], "an empty row takes any");
+    assert_eq!(put, [false, false, true, false, true, false], "an empty sub-queue accepts any packet");
     assert_eq!(desk.dropped, [(2, Cause::QueueFull), (4, Cause::QueueFull)]);
     desk.queue.clear();
     assert!(desk.take(ms(2)).is_none());

@@ -1,4 +1,4 @@
-//! Token buckets, as tc-tbf(8) and tc-police(8).
+//! Tests of token buckets as shaper (tc-tbf(8)) and policer (tc-police(8)).
 
 use super::*;
 use crate::frame::{Cause, Codepoint};
@@ -55,9 +55,9 @@ fn a_policer_takes_tokens_on_arrival() {
 fn a_time_is_a_time_of_the_shaped_rate() {
     let fits = |excess| {
         let mut desk = desk(excess, QueueLimit::Time(Duration::from_millis(25)));
-        // The policed traffic is slow enough.
+        // The arrival rate does not exceed the token rate, so the policer drops no packet early.
         (0..300).filter(|&at| !desk.put(ms(1 + 10 * at), 0, 1_000, Codepoint::NotEct)).count()
     };
     assert_eq!(fits(Excess::Waits), 2, "2500 bytes");
-    assert_eq!(fits(Excess::Drops), 25, "25000 bytes of the line");
+    assert_eq!(fits(Excess::Drops), 25, "25000 bytes at the link rate");
 }

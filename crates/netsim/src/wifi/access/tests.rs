@@ -32,7 +32,7 @@ fn who_finds_the_medium_idle_for_long_enough_sends_at_once() {
     early.want(us(10), &mut stream());
     assert_eq!(early.fires, us(28), "DIFS has to pass");
     early.want(us(20), &mut stream());
-    assert_eq!(early.fires, us(28), "it wants to already");
+    assert_eq!(early.fires, us(28), "it already has a frame to send");
     early.rest();
     assert_eq!(early.fires, Instant::FAR_FUTURE);
 }
@@ -109,7 +109,7 @@ fn who_is_interrupted_before_the_first_slot_draws_a_backoff() {
     assert_eq!(drew(20, true, false), Some(15));
     assert_eq!(drew(28, true, false), Some(0), "both begin at once: it sends");
     assert_eq!(drew(20, false, false), Some(0), "it has nothing to send");
-    assert_eq!(drew(20, true, true), Some(0), "it has drawn nought");
+    assert_eq!(drew(20, true, true), Some(0), "it has drawn a backoff of zero");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn who_wants_to_send_while_others_do_draws_once() {
     access.slots = 3;
     access.seize(us(10), &mut stream);
     access.want(us(20), &mut stream);
-    assert_eq!(access.slots, 3, "a backoff that is left is not drawn again");
+    assert_eq!(access.slots, 3, "a remaining backoff is not drawn again");
 }
 
 /// Section 10.3.3: the window doubles with each failure up to CWmax, and a success resets it.

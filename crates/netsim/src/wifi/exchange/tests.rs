@@ -1,6 +1,7 @@
+//! The set of contenders that sense an exchange.
+
 use super::Exchange;
 
-/// The set of contenders that sense an exchange.
 #[test]
 fn all_that_heard_it_are_remembered_and_nobody_else() {
     let mut exchange = Exchange::blank();

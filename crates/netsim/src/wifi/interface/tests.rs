@@ -30,7 +30,7 @@ fn an_aggregate_takes_what_its_rules_allow() {
     assert_eq!(take(64, 65_535, 99_999), (42, 42 * 1544));
     assert_eq!(take(64, 65_535, 3 * 1544), (3, 3 * 1544));
     assert_eq!(take(64, 3 * 1544 - 1, 65_535), (2, 2 * 1544));
-    assert_eq!(take(64, 10, 10), (1, 1544), "one goes in any case");
+    assert_eq!(take(64, 10, 10), (1, 1544), "one frame is sent in any case");
     assert_eq!(interface.aggregate(2, Aggregation::default(), 65_535, 38), (0, 0));
 }
 
@@ -41,7 +41,7 @@ fn an_aggregate_stays_in_the_window_of_its_acknowledgement() {
     let mut interface = filled(200, &[1; 150]);
     assert_eq!(interface.aggregate(1, rules, u32::MAX, 38).0, 64);
     interface.open(1).skip(1).take(10).for_each(|entry| entry.acknowledged = Some(Duration::ZERO));
-    assert_eq!(interface.aggregate(1, rules, u32::MAX, 38).0, 54, "those count until the first is done");
+    assert_eq!(interface.aggregate(1, rules, u32::MAX, 38).0, 54, "the window still has 10 finished ones");
     interface.open(1).take(1).for_each(|entry| entry.acknowledged = Some(Duration::ZERO));
     let done = std::iter::from_fn(|| interface.pop_done(1, None)).count();
     assert_eq!((done, interface.aggregate(1, rules, u32::MAX, 38).0), (11, 64));
@@ -70,7 +70,7 @@ fn the_ring_is_what_the_card_sees() {
     interface.push(entry(3, 100));
     interface.refill(ms(1), |_, _| panic!("nothing is dropped"));
     assert_eq!((interface.open(3).count(), interface.bytes()), (1, 1614));
-    assert_eq!(filled(0, &[1, 1]).open(1).count(), 1, "a card holds one at least");
+    assert_eq!(filled(0, &[1, 1]).open(1).count(), 1, "a ring holds at least one frame");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn codel_drops_what_waited_too_long_before_the_ring() {
     }
     let mut dropped = Vec::new();
     interface.refill(ms(10), |radio, place| dropped.push((radio, place)));
-    assert_eq!(dropped, [], "not for an interval yet");
+    assert_eq!(dropped, [], "the delay has not exceeded the target for an interval");
     // The first of radio 1 departs, and after an interval its second is dropped, with none in the ring.
     interface.open(1).take(1).for_each(|entry| entry.acknowledged = Some(Duration::ZERO));
     assert!(interface.pop_done(1, None).is_some());

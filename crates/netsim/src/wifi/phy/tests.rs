@@ -1,4 +1,4 @@
-//! Durations of the standard, and durations computed by hand from its formulas.
+//! Tests durations against values of the standard, and values computed by hand from its formulas.
 
 use super::super::parameters::Channel;
 use super::*;
@@ -31,7 +31,7 @@ fn slots_and_silences_are_the_standards() {
     assert_eq!(times(&long(Standard::G)), (us(20), us(50)));
     assert_eq!(times(&long(Standard::A)), (us(9), us(34)), "5 GHz has no long slots");
     let short = CellParameters { short_slot: true, ..CellParameters::ideal(Standard::B) };
-    assert_eq!(times(&short), (us(20), us(50)), "802.11b has no short ones");
+    assert_eq!(times(&short), (us(20), us(50)), "802.11b has no short slots");
     assert_eq!(times(&n(1, false, 36)), (us(9), us(34)));
 }
 
@@ -68,7 +68,7 @@ fn a_full_frame_takes_what_its_symbols_take() {
     assert_eq!(times(&n(1, false, 6)), one.map(|time| us(time + 6)));
     // 130 Mb/s: 24 symbols. 12310 bits in 520 each.
     assert_eq!(times(&n(2, false, 36)).last(), Some(&us(40 + 96)));
-    // Symbols of 3.6 us, rounded up to 4 us: 47.3 symbols are 48, 172.8 us, 176.
+    // 48 symbols of 3.6 us take 172.8 us, rounded up to a multiple of 4 us.
     assert_eq!(times(&n(1, true, 36)).last(), Some(&us(36 + 176)));
     assert_eq!(times(&n(2, true, 36)).last(), Some(&us(40 + 88)));
 }
@@ -83,12 +83,12 @@ fn rates_are_the_standards() {
     assert_eq!(kbit(&CellParameters::ideal(Standard::A)), ofdm);
     let one = [6_500, 13_000, 19_500, 26_000, 39_000, 52_000, 58_500, 65_000];
     assert_eq!(kbit(&n(1, false, 36)), one);
-    assert_eq!(kbit(&n(0, false, 36)), one, "there is one stream at least");
+    assert_eq!(kbit(&n(0, false, 36)), one, "at least one stream");
     assert_eq!(kbit(&n(1, true, 36)), [7_222, 14_444, 21_666, 28_888, 43_333, 57_777, 65_000, 72_222]);
     let mut both = [one.to_vec(), one.map(|rate| 2 * rate).to_vec()].concat();
     both.sort_unstable();
     assert_eq!(kbit(&n(2, false, 36)), both);
-    assert_eq!(kbit(&n(9, false, 36)), both, "and two at most");
+    assert_eq!(kbit(&n(9, false, 36)), both, "at most two streams");
 }
 
 /// Section 10.7.6.5: an ACK uses the highest basic rate not above the data rate, after SIFS.
@@ -109,11 +109,11 @@ fn answers_go_at_the_basic_rate_below_their_data() {
     let a = CellParameters::ideal(Standard::A);
     assert_eq!(acks(&a), [60, 60, 48, 48, 44, 44, 44, 44].map(us));
     let g = CellParameters::ideal(Standard::G);
-    assert_eq!(acks(&g), [60, 60, 48, 48, 44, 44, 44, 44].map(us), "10 us and 6 us instead of 16");
+    assert_eq!(acks(&g), [60, 60, 48, 48, 44, 44, 44, 44].map(us), "SIFS + extension: 10 + 6 us, not 16");
     let slow = CellParameters { max_ack_rate: 6_000_000, ..g };
     assert_eq!(acks(&slow), [us(60); 8]);
     let slower = CellParameters { max_ack_rate: 1_000_000, ..slow };
-    assert_eq!(acks(&slower), [us(60); 8], "none is below the lowest");
+    assert_eq!(acks(&slower), [us(60); 8], "no ACK is below the lowest basic rate");
     // A block acknowledgement is 32 bytes: 32 us at 24 Mb/s, 44 at 12, 68 at 6.
     let blocks = answers(&n(1, false, 36)).into_iter().map(|(_, block)| block).collect::<Vec<_>>();
     assert_eq!(blocks, [84, 60, 60, 48, 48, 48, 48, 48].map(us));

@@ -1,4 +1,4 @@
-//! Signals and errors, according to the module documentation.
+//! Tests SNR and frame loss against the model in the module documentation.
 
 use super::super::parameters::{Channel, Standard};
 use super::*;
@@ -49,7 +49,7 @@ fn errors_fall_tenfold_with_every_two_decibels() {
     for above in [-4.0, -2.0, 0.0, 2.0, 6.0] {
         assert!((error(above) / error(above + 2.0) - 10.0).abs() < 1e-6);
     }
-    assert_eq!(success(log_success(90.0, 3.0), 1514), 1.0, "near by, nothing is lost");
+    assert_eq!(success(log_success(90.0, 3.0), 1514), 1.0, "at 90 dB, nothing is lost");
     assert_eq!(success(log_success(-90.0, 3.0), 1514), 0.0);
     // Extreme values give no infinity.
     assert!(log_success(1e9, 0.0) < 0.0 && log_success(-1e9, 0.0).is_finite());

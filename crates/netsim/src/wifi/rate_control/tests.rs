@@ -57,7 +57,7 @@ fn shares_follow_the_attempts_by_their_number() {
     interval(&mut control, 1, &[(7, 6, 3)]);
     // 6 / (6 + 2) of the way from 1 to 0.5.
     close(share(&control, 7), 0.625);
-    // Untried slower rates get the same share; faster ones have none from it.
+    // Untried slower rates get the same share.
     close(share(&control, 6), 0.625);
     close(share(&control, 0), 0.625);
     interval(&mut control, 2, &[(7, 4, 4)]);
@@ -77,7 +77,7 @@ fn a_rate_that_carries_nothing_is_left_for_the_next_and_comes_back() {
     let mut control = control();
     interval(&mut control, 1, &[(7, 100, 0), (6, 100, 90)]);
     assert_eq!(control.current(), 6);
-    // It works again. It is faster, so it is chosen although its throughput is less than a tenth higher.
+    // Rate 7 works again. It is chosen because it is faster, although its throughput is less than 10% higher.
     for number in 2..12 {
         interval(&mut control, number, &[(7, 100, 90), (6, 100, 90)]);
     }
@@ -94,7 +94,8 @@ fn a_slower_rate_has_to_be_better_by_a_tenth() {
         }
         control.current()
     };
-    // 48 Mb/s takes 32 us more than 326: 0.8 at 54 is 0.86 at 48, and a tenth more is 0.95.
+    // A frame takes 326 us at 54 Mb/s and 358 us at 48 Mb/s. A share of 0.8 at 54 Mb/s equals 0.88 at 48
+    // Mb/s; 10% more is 0.97.
     let cost = |rate: usize| control().records[rate].cost;
     let enough = 80.0 * cost(6) / cost(7) * 1.1;
     assert!((90.0..99.0).contains(&enough), "{enough}");
@@ -118,13 +119,13 @@ fn repetitions_go_at_the_second_best_and_then_at_the_fastest_that_is_nearly_sure
     // 36 and 24 Mb/s have the highest throughput; 12 Mb/s is the most reliable.
     let tried = [(7, 100, 0), (6, 100, 0), (5, 100, 60), (4, 100, 70), (3, 100, 74), (2, 100, 100)];
     (1..20).for_each(|number| interval(&mut control, number, &tried));
-    // Per airtime: 36 at 0.60, 24 at 0.70, 18 at 0.74, 12 at 1.0.
+    // Throughput of 36 Mb/s with a share of 0.60, 24 with 0.70, 18 with 0.74, 12 with 1.0.
     let worth = |rate: usize| share(&control, rate) / control.records[rate].cost;
     let mut order = [5, 4, 3, 2];
     order.sort_by(|&a, &b| worth(b).total_cmp(&worth(a)));
     let chosen = [0, 1, 2, 3, 4].map(|failed| control.choose(failed, &mut trials));
     assert_eq!(chosen[..4], [order[0], order[0], order[1], order[1]]);
-    // Shares of three quarters of the highest are treated as equal to it: 0.76 is, 0.74 is not.
+    // Shares from 75% of the highest on count as equal to it. 0.74 is below, 0.76 is above.
     assert_eq!(chosen[4], 2);
     let tried = [(7, 100, 0), (6, 100, 0), (5, 100, 60), (4, 100, 70), (3, 100, 76), (2, 100, 100)];
     (20..60).for_each(|number| interval(&mut control, number, &tried));
