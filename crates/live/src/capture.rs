@@ -1,4 +1,5 @@
-//! Packet capture of a driver, the thread that runs an endpoint: pcapng, one interface block per device.
+//! Packet capture of a driver, the thread that runs an endpoint: a pcapng file for Wireshark, with one
+//! interface block per device.
 //!
 //! Owns the file. Never stops the driver: after an error it writes nothing more, and `finish` returns the
 //! error.

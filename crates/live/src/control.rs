@@ -1,4 +1,5 @@
-//! Control of the interfaces of a running endpoint.
+//! Methods of [`Driver`] that control the interfaces of a running endpoint, and list its addresses, resource
+//! usage and connections.
 //!
 //! Stateless. Never touches the devices: an interface that is taken down is down only for the endpoint, as if
 //! its address were deleted.
@@ -18,8 +19,9 @@ impl Driver {
         &self.shared.addresses
     }
 
-    /// Brings an interface up or down for all connections. Down ends its subflows and removes its address at
-    /// the peers (REMOVE_ADDR, RFC 8684 section 3.4.2). Up joins from it or announces it.
+    /// Brings an interface up or down for all connections. Down ends the subflows of the interface and
+    /// removes its address at the peers (REMOVE_ADDR, RFC 8684 section 3.4.2). Up joins from the interface or
+    /// announces its address.
     ///
     /// # Errors
     /// `NotFound` for an unknown interface, `NotConnected` if the driver has stopped.

@@ -1,6 +1,7 @@
 //! A network device, TUN or in-process pipe, that an endpoint sends and receives on.
 //!
-//! Owns the values only. The [`Driver`](crate::Driver), the thread that runs the endpoint, reads and writes packets.
+//! Owns the values only. The [`Driver`](crate::Driver), the thread that runs the endpoint, reads and writes
+//! packets.
 
 use std::net::IpAddr;
 use std::sync::Arc;

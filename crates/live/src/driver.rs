@@ -27,7 +27,8 @@ use crate::tun::Offload;
 use crate::waiting::{Woken, wake};
 use crate::{Link, sys};
 
-/// Maximum payload of a segment that a device splits (GSO), bytes: a packet without the largest headers.
+/// Maximum payload of a segment that a device splits (GSO), bytes: the largest IP packet minus the largest
+/// headers.
 const GSO_MAX: u16 = 65_535 - 120;
 
 /// A link, and the addresses of the endpoint on it.
@@ -37,20 +38,20 @@ pub struct Interface {
     pub link: Link,
     /// IPv4 and IPv6 addresses of the endpoint, not of the kernel.
     pub addresses: Vec<IpAddr>,
-    /// Backup priority of its subflows (RFC 8684 section 3.3.8).
+    /// Backup priority of the subflows on this link (RFC 8684 section 3.3.8).
     pub backup: bool,
     /// Impairments at this device; `None` for none.
     pub edge: Option<Edge>,
 }
 
 impl Interface {
-    /// An interface without backup priority and impairments.
+    /// An interface without backup priority or impairments.
     pub fn new(link: impl Into<Link>, addresses: impl IntoIterator<Item = IpAddr>) -> Self {
         Self { link: link.into(), addresses: addresses.into_iter().collect(), backup: false, edge: None }
     }
 }
 
-/// A running endpoint. Dropping it resets the remaining connections.
+/// A running endpoint. Dropping the driver resets the remaining connections.
 #[derive(Debug)]
 pub struct Driver {
     pub(crate) shared: Arc<Shared>,
@@ -61,7 +62,7 @@ impl Driver {
     /// Starts an endpoint with these interfaces on its own thread.
     ///
     /// # Errors
-    /// Without an address, or if the system provides no descriptor, thread or randomness.
+    /// If no interface has an address, or if the system provides no descriptor, thread or randomness.
     pub fn start(interfaces: Vec<Interface>) -> io::Result<Self> {
         Self::start_captured(interfaces, None)
     }
@@ -113,8 +114,8 @@ impl Driver {
         Ok(Self { shared, thread: Some(thread) })
     }
 
-    /// Sets the observer of new connections, for the `wanted` events. It is called under the lock of the
-    /// driver, so it must be fast. Times are relative to the start of the driver.
+    /// Sets the observer of new connections, for the `wanted` events. The driver calls the observer under its
+    /// lock, so the observer must return quickly. Times are relative to the start of the driver.
     pub fn observe(&self, observer: Arc<dyn Observer>, wanted: Wanted) {
         self.shared.lock().endpoint.set_observer(observer, wanted);
     }
@@ -183,9 +184,9 @@ struct Worker {
     outbox: Outbox,
 }
 
-/// The next step of the thread after the endpoint.
+/// Work of the thread after it has released the lock of the endpoint.
 struct Turn {
-    /// Time until the next deadline; `None` without one.
+    /// Time until the next deadline; zero if the endpoint has more to send, `None` without a deadline.
     idle: Option<Duration>,
     stopping: bool,
     woken: Vec<Woken>,

@@ -1,6 +1,8 @@
-//! Event log of the connections of a driver, the thread that runs an endpoint.
+//! Event log of the connections of a driver, the thread that runs an endpoint, in the format of the
+//! simulator's events.
 //!
-//! Owns the rows, up to a limit, so that memory stays bounded. Times are relative to the start of the driver.
+//! Owns the rows, one for each event. A limit on their number bounds memory. Times are relative to the start
+//! of the driver.
 
 use std::collections::HashMap;
 use std::net::IpAddr;

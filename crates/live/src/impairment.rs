@@ -1,7 +1,8 @@
 //! Emulated loss, duplication, reordering and ECN marks of packets at a device of the endpoint.
 //!
-//! Owns the decisions, which depend only on a seed and on the order of packets. The only time is [`QUIET`]: a
-//! held packet without successors is released after it. With offload, one segment can be many frames.
+//! Owns the decisions, which depend only on a seed and on the order of packets. The only timer is [`QUIET`],
+//! after which a held packet without successors is released. With offload, a decision for one segment applies
+//! to all its frames.
 
 use std::time::Duration;
 
@@ -89,7 +90,8 @@ impl<T: Clone> Lane<T> {
     /// Handles a packet: passes it on, drops it, duplicates it or holds it. Also releases packets that it has
     /// overtaken.
     pub(crate) fn pass(&mut self, packet: T, mut out: impl FnMut(T)) {
-        // All decisions are drawn for each packet, so they are independent of the other probabilities.
+        // All decisions are drawn for each packet, so a change of one probability leaves the other decisions
+        // unchanged.
         let [lost, twice, late] = [self.what.loss, self.what.duplicate, self.what.reorder]
             .map(|probability| self.random.unit() < probability);
         if lost {

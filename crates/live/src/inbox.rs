@@ -1,6 +1,7 @@
-//! Received packets between the devices and the endpoint.
+//! Packets on their way from the devices to the endpoint.
 //!
-//! Owns segments that were read and not yet handled, and the read buffers. Never copies payload, never waits.
+//! The driver reads them without the lock, and passes them to the endpoint under it. Owns these packets and
+//! the read buffers. Never copies payload, never waits.
 
 use std::io;
 
@@ -54,7 +55,7 @@ impl Inbox {
         before != (counted.received, counted.ignored, self.gone.len(), self.notices.len())
     }
 
-    /// Reads packets that impairments release.
+    /// Takes the packets that impairments have held.
     pub(crate) fn release(&mut self, devices: &mut [Device]) {
         for device in devices {
             let silent = device.is_silent();
@@ -115,7 +116,7 @@ impl Inbox {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => {
-                    // The device was deleted: its addresses are gone, other paths can continue.
+                    // The device was deleted, and its addresses with it. Other paths can continue.
                     device.up = false;
                     self.gone.extend(device.ids.iter().map(|(_, id)| *id));
                     break;

@@ -1,4 +1,5 @@
-//! Linux kernel sockets for TCP and MPTCP: the options that the standard library lacks.
+//! Linux kernel sockets for TCP and MPTCP: the options that the standard library lacks. The emulator uses
+//! them to run a scenario on the kernel's own MPTCP.
 //!
 //! Owns the meaning of options and of kernel reports; `sys` makes the calls, and the standard library reads
 //! and writes. A socket belongs to the network namespace of the thread that created it.
@@ -67,9 +68,9 @@ pub struct PathInfo {
 /// The kernel's state of a connection.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SocketInfo {
-    /// Whether it uses MPTCP.
+    /// Whether the connection uses MPTCP.
     pub multipath: bool,
-    /// Bytes reinjected on another path.
+    /// Bytes that the kernel reinjected on another path.
     pub reinjected: u64,
     /// Its open subflows.
     pub paths: Vec<PathInfo>,
@@ -87,11 +88,11 @@ pub fn listen(at: SocketAddrV4, options: &Options) -> io::Result<TcpListener> {
     Ok(TcpListener::from(socket))
 }
 
-/// Connects a socket from an address of this host. `waits` decides repeatedly whether to wait longer for an
-/// answer.
+/// Connects a socket from an address of this host. Until an answer arrives, calls `waits` every 50 ms, which
+/// returns whether to wait longer.
 ///
 /// # Errors
-/// If the kernel refuses an option, without an answer, or after `waits` returned false (`TimedOut`).
+/// If the kernel refuses an option or the connection, or after `waits` has returned false (`TimedOut`).
 pub fn connect(
     from: Ipv4Addr,
     to: SocketAddrV4,
@@ -121,14 +122,15 @@ pub fn connect(
     Ok(stream)
 }
 
-/// Sets all options before connecting: a default controller could enable pacing permanently.
+/// Creates a socket and sets all options before it connects: a default controller could enable pacing
+/// permanently.
 fn prepared(options: &Options) -> io::Result<OwnedFd> {
     let socket = sockets::stream(options.multipath)?;
     let fd = socket.as_fd();
     let (level, name) = (libc::IPPROTO_TCP, options.congestion.as_bytes());
     sockets::set(fd, level, libc::TCP_CONGESTION, name)
         .map_err(|error| told(&error, &format!("congestion control {}", options.congestion)))?;
-    // Values beyond the limit of the machine need CAP_NET_ADMIN, as everything here does.
+    // The FORCE variants can exceed net.core.rmem_max and wmem_max. They need CAP_NET_ADMIN.
     if let Some(bytes) = options.receive_buffer {
         set_number(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, bytes)?;
     }
@@ -161,10 +163,10 @@ pub fn given(socket: &impl AsFd) -> io::Result<(String, u32, u32)> {
     Ok((String::from_utf8_lossy(name).into_owned(), buffers.0, buffers.1))
 }
 
-/// The addresses of a connected socket, local first. A closed TCP socket loses the remote one.
+/// The addresses of a connected socket, local first. A closed TCP socket loses its remote address.
 ///
 /// # Errors
-/// If it is not connected, or not over IPv4.
+/// If the socket is not connected, or not over IPv4.
 pub fn ends(stream: &TcpStream) -> io::Result<(SocketAddrV4, SocketAddrV4)> {
     match (stream.local_addr()?, stream.peer_addr()?) {
         (SocketAddr::V4(local), SocketAddr::V4(remote)) => Ok((local, remote)),
@@ -231,7 +233,7 @@ fn path(local: SocketAddrV4, remote: SocketAddrV4, tcp: &[u8]) -> PathInfo {
         bytes_sent: u64_at(tcp, 200),
         bytes_acked: u64_at(tcp, 120),
         retransmits: u32_at(tcp, 100).into(),
-        // The lower half is tcpi_total_rto, which has two bytes.
+        // tcpi_total_rto has two bytes.
         timeouts: u64::from(tcp.get(240..242).map_or(0, |two| u16::from_ne_bytes([two[0], two[1]]))),
         mss: u32_at(tcp, 16),
         cwnd: u32_at(tcp, 80),

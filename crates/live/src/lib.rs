@@ -27,8 +27,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Keys, nonces and sequence numbers come from ChaCha20 with a seed of the kernel, since keys must be hard to
-//! guess (RFC 8684 section 3.1).
+//! Keys, nonces and sequence numbers come from ChaCha20 with a seed from the kernel, since keys must be hard
+//! to guess (RFC 8684 section 3.1).
 #![cfg(target_os = "linux")]
 #![deny(unsafe_code)]
 

@@ -1,6 +1,6 @@
 //! The link of an interface: a TUN device, or a pipe within this process.
 //!
-//! Owns only the choice between them.
+//! Owns only the choice between them, so that a driver handles both alike. Pipes need no privileges.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -20,7 +20,7 @@ pub enum Link {
 }
 
 impl Link {
-    /// The name of the interface or link.
+    /// The name of the network interface or pipe.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {

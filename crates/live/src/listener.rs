@@ -19,10 +19,10 @@ use crate::{Driver, MptcpStream};
 
 /// Default backlog: `net.core.somaxconn` of Linux.
 pub const SOMAXCONN: usize = 4096;
-/// Ports for port 0: the default `net.ipv4.ip_local_port_range` of Linux.
+/// Candidates for port 0: the default `net.ipv4.ip_local_port_range` of Linux.
 const EPHEMERAL: std::ops::RangeInclusive<u16> = 32_768..=60_999;
 
-/// A listening port for MPTCP and TCP connections. Dropping it resets unaccepted connections.
+/// A listening port for MPTCP and TCP connections. Dropping the listener resets unaccepted connections.
 #[derive(Debug)]
 pub struct MptcpListener {
     shared: Arc<Shared>,
@@ -42,9 +42,9 @@ impl MptcpListener {
         Self::bind_to(driver, SocketAddr::new(any, port), config, SOMAXCONN)
     }
 
-    /// Listens on one address of a driver, or on all addresses of both families with an unspecified one
-    /// (`0.0.0.0`, `::`). Additional subflows can arrive at any address. At most `backlog` + 1 connections
-    /// wait for acceptance, as on Linux; further SYNs are dropped.
+    /// Listens on one address of a driver. An unspecified address (`0.0.0.0`, `::`) means all addresses of
+    /// both families. Additional subflows can arrive at any address. At most `backlog` + 1 connections wait
+    /// for acceptance, as on Linux; further SYNs are dropped.
     ///
     /// # Errors
     /// `AddrInUse` if the port has a listener, `AddrNotAvailable` if the driver lacks the address.
@@ -112,7 +112,7 @@ impl MptcpListener {
         }
     }
 
-    /// Accepts a waiting connection, or registers the task for the next one, as asynchronous runtimes need it.
+    /// Accepts a waiting connection, or registers the task for the next one, for asynchronous runtimes.
     ///
     /// # Errors
     /// `NotConnected` if the driver has stopped.
@@ -150,7 +150,7 @@ impl MptcpListener {
         std::iter::repeat_with(|| self.accept().map(|(stream, _)| stream))
     }
 
-    /// Whether [`Self::accept`] blocks.
+    /// Sets whether [`Self::accept`] returns `WouldBlock` instead of waiting.
     pub fn set_nonblocking(&self, nonblocking: bool) {
         self.nonblocking.store(nonblocking, Ordering::Relaxed);
     }

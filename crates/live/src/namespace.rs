@@ -1,7 +1,7 @@
-//! Work in other network namespaces.
+//! Work in other network namespaces, in which the emulator runs the hosts of a scenario.
 //!
-//! Stateless: a thread enters, works and ends. Its sockets and devices stay in the namespace, whichever thread
-//! uses them. Never creates or removes a namespace.
+//! Stateless: a thread enters a namespace, works there and ends. Sockets and devices that it has opened stay
+//! in this namespace, whichever thread uses them. Never creates or removes a namespace.
 
 use std::fs::File;
 use std::io;
@@ -21,13 +21,13 @@ pub fn enter(name: &str) -> io::Result<()> {
     let told = |error: io::Error| {
         io::Error::new(
             error.kind(),
-            format!("network namespace {name}: {error} (ip netns lists those that there are)"),
+            format!("network namespace {name}: {error} (ip netns lists the namespaces)"),
         )
     };
     File::open(&path).and_then(|file| alarm::enter_network(&file)).map_err(told)
 }
 
-/// Runs `work` on a thread in that namespace.
+/// Runs `work` on a new thread in the network namespace `name`.
 ///
 /// # Errors
 /// As [`enter`], and the errors of `work`.

@@ -1,6 +1,7 @@
-//! State and changeable options of a connection.
+//! Methods of [`MptcpStream`] that read the state of a connection and change its options, as getsockopt(2)
+//! and setsockopt(2) do for kernel sockets.
 //!
-//! Stateless. [`Config`](mptcp::Config) has the initial options.
+//! Stateless: the endpoint has the options, and [`Config`](mptcp::Config) their initial values.
 
 use std::io;
 use std::net::SocketAddr;
@@ -125,7 +126,7 @@ impl MptcpStream {
         Ok(())
     }
 
-    /// Changes the congestion controller; the windows stay.
+    /// Changes the congestion controller and keeps the congestion windows.
     ///
     /// # Errors
     /// `NotConnected` after the end of the connection.
@@ -155,8 +156,8 @@ impl MptcpStream {
         let mut core = self.shared.lock();
         if !core.endpoint.open_subflow(self.shared.now(), self.id, from, to) {
             let what = format!(
-                "no subflow to {to} from {from:?}: it takes MPTCP, an interface that is up and has an address of that \
-                 IP version, and room below max_subflows"
+                "no subflow to {to} from {from:?}: the connection must use MPTCP and have fewer than \
+                 max_subflows subflows; the interface must be up, with an address of that IP version"
             );
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }

@@ -1,4 +1,4 @@
-//! Sent segments between the endpoint and the devices.
+//! Segments on their way from the endpoint to the devices.
 //!
 //! Owns one batch. The endpoint fills it under the lock; encoding and writing need no lock. Never copies
 //! payload.
@@ -29,21 +29,21 @@ const NOWHERE: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFI
 struct Leaving {
     device: usize,
     segment: Segment,
-    /// Payload per frame, if the device must split it (GSO).
+    /// Payload per frame in bytes, if the device must split the segment (GSO).
     gso_size: Option<u16>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     leaving: Vec<Leaving>,
-    /// Segments for reuse.
+    /// Written segments, for reuse.
     spare: Vec<Segment>,
     /// Header buffer.
     headers: Vec<u8>,
 }
 
 impl Outbox {
-    /// Fills a batch from the endpoint. Returns whether there may be more.
+    /// Fills a batch from the endpoint. Returns whether the endpoint may have more to send.
     pub(crate) fn fill(&mut self, now: Instant, core: &mut Core, devices: &[Device]) -> bool {
         let mut bytes = 0;
         loop {
@@ -91,13 +91,13 @@ impl Outbox {
                 }
                 None => put(&packet, gso_size),
             }
-            // The connection keeps the payload until it is acknowledged.
+            // The spare segment drops its payload, which the connection keeps until the acknowledgement.
             packet.segment.payload = Bytes::new();
             self.spare.push(packet.segment);
         }
     }
 
-    /// Writes packets that impairments release.
+    /// Writes the packets that impairments have held.
     pub(crate) fn release(&mut self, devices: &mut [Device], counted: &mut Counters) {
         for device in devices {
             let silent = device.is_silent();
@@ -119,7 +119,7 @@ fn count(counted: &mut Counters, result: &io::Result<()>) {
     }
 }
 
-/// Writes a packet to a device, which completes the checksum and splits the payload if it supports that.
+/// Writes a packet to a device. A device with offload computes the checksum and splits the payload.
 fn send(link: &Link, packet: &Packet, gso_size: Option<u16>, headers: &mut Vec<u8>) -> io::Result<()> {
     headers.clear();
     let mut mode = ChecksumMode::Complete;

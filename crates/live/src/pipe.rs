@@ -1,8 +1,8 @@
 //! A link inside this process, whose two ends exchange IP packets.
 //!
 //! Owns queued packets, and a descriptor per end that is readable while a packet is queued. Never uses the
-//! kernel's network. A driver over pipes needs no privileges, and the owner of the other end controls
-//! arrivals, their order and their contents.
+//! kernel's network. Tests use pipes, because a driver over pipes needs no privileges. The owner of the other
+//! end controls arrivals, their order and their contents.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -46,7 +46,7 @@ impl Queue {
     }
 
     fn ring(&self) {
-        // Fails only if the counter is at its maximum, and then it is readable anyway.
+        // Fails only if the counter is at its maximum. The eventfd is then readable anyway.
         let _ = (&self.bell).write(&1_u64.to_ne_bytes());
     }
 
@@ -66,7 +66,7 @@ impl Queue {
         let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let packet = waiting.packets.pop_front();
         if packet.is_some() && waiting.packets.is_empty() && !waiting.ended {
-            // A counter at zero would block, which is fine.
+            // Fails only if the counter is zero. The eventfd is then not readable, as required.
             let _ = (&self.bell).read(&mut [0; 8]);
         }
         let none = if waiting.ended { io::ErrorKind::BrokenPipe } else { io::ErrorKind::WouldBlock };
@@ -90,7 +90,7 @@ impl Pipe {
     /// ```
     ///
     /// # Errors
-    /// When the system gives no descriptors.
+    /// If the system provides no descriptors.
     pub fn pair(name: &str, mtu: usize) -> io::Result<(Self, Self)> {
         let (there, back) = (Queue::new()?, Queue::new()?);
         let end = |incoming: &Arc<Queue>, outgoing: &Arc<Queue>| Self {

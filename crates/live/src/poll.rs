@@ -1,6 +1,6 @@
-//! Poll functions of sockets, for any asynchronous runtime.
+//! Poll functions of [`MptcpStream`], with which any asynchronous runtime can wait for a socket.
 //!
-//! Stateless, without threads: the socket stores the waker of a waiting task.
+//! The `tokio` module builds on them. They start no thread: the socket stores the waker of a waiting task.
 
 use std::io;
 use std::task::{Context, Poll};
@@ -12,7 +12,7 @@ use crate::transfer::{copy, put, room, take};
 use crate::waiting::Interest;
 
 impl MptcpStream {
-    /// Whether the connection can carry data, after [`Self::open`].
+    /// Ready once the connection that [`Self::open`] started can carry data.
     ///
     /// # Errors
     /// As [`Self::connect`].
@@ -25,7 +25,7 @@ impl MptcpStream {
         Poll::Pending
     }
 
-    /// Reads available data; 0 at the end of the stream. Cancel-safe.
+    /// Reads available data. Returns the number of bytes; 0 at the end of the stream. Cancel-safe.
     ///
     /// # Errors
     /// As a blocking read.
@@ -43,7 +43,7 @@ impl MptcpStream {
         Poll::Pending
     }
 
-    /// Writes as much as fits into the send buffer.
+    /// Writes as much as fits into the send buffer. Returns the number of accepted bytes.
     ///
     /// # Errors
     /// As a blocking write.

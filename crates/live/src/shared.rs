@@ -1,8 +1,8 @@
 //! State that the driver thread and the sockets share: the endpoint under a lock, and the eventfd that wakes
 //! the thread.
 //!
-//! Owns the state of each socket, according to events. A socket changes the endpoint under the lock and
-//! signals the eventfd. The thread does all input and output, and wakes waiters. Never touches a device.
+//! Owns the state of each socket, which the endpoint's events update. A socket changes the endpoint under the
+//! lock and signals the eventfd. The thread does all input and output, and wakes waiters.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -60,22 +60,22 @@ pub(crate) struct Status {
     pub closed: Option<CloseReason>,
     /// Data from the endpoint that the application has not read.
     pub unread: Bytes,
-    /// Closed for reading, or for writing.
+    /// The application has closed the socket for reading, or for writing.
     pub read_closed: bool,
     pub write_closed: bool,
     pub nonblocking: bool,
     pub read_timeout: Option<Duration>,
     pub write_timeout: Option<Duration>,
-    /// The final state of the connection.
+    /// The final state of the connection; `None` while it is open.
     pub last: Option<ConnectionInfo>,
-    /// Its socket was dropped, and the connection closes in the background.
+    /// The socket was dropped, and the connection closes in the background.
     pub orphan: bool,
-    /// The port at which it waits for acceptance.
+    /// The listening port whose accept queue contains the connection; `None` if it is in no queue.
     pub waits_at: Option<u16>,
     pub waiters: Waiters,
 }
 
-/// Connections at a port that wait for acceptance.
+/// Accept queue of a listening port.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     pub queue: VecDeque<ConnectionId>,
@@ -86,7 +86,7 @@ pub(crate) struct Backlog {
 pub(crate) struct Core {
     pub endpoint: Endpoint,
     pub sockets: HashMap<ConnectionId, Status>,
-    /// By port.
+    /// Accept queues by listening port.
     pub backlogs: HashMap<u16, Backlog>,
     /// Connections without sockets, ordered by their deadline.
     lingering: VecDeque<(Instant, ConnectionId)>,
@@ -161,7 +161,7 @@ impl Shared {
         }
         self.wanted.store(true, Ordering::SeqCst);
         if self.asleep.swap(false, Ordering::SeqCst) {
-            // Fails only if the counter is at its maximum, and then it is readable anyway.
+            // Fails only if the counter is at its maximum, and then the eventfd is readable anyway.
             let _ = (&self.bell).write(&1_u64.to_ne_bytes());
         }
     }
@@ -172,7 +172,7 @@ impl Shared {
         self.wanted.store(false, Ordering::SeqCst);
     }
 
-    /// Marks the start of sleep, after which the eventfd is signalled. False if a socket has work.
+    /// Marks the start of sleep: from here on, sockets signal the eventfd. False if a socket has work.
     pub(crate) fn fall_asleep(&self) -> bool {
         self.asleep.store(true, Ordering::SeqCst);
         !self.wanted.load(Ordering::SeqCst)
@@ -180,7 +180,7 @@ impl Shared {
 
     /// Clears the eventfd.
     pub(crate) fn silence(&self) {
-        // A counter at zero would block, which is fine.
+        // With the counter at zero, the read fails with `WouldBlock`, which is fine.
         let _ = (&self.bell).read(&mut [0; 8]);
     }
 
@@ -197,8 +197,8 @@ impl Shared {
         waiting::wake(woken);
     }
 
-    /// Waits for an event of the socket, listener or driver that `of` finds. `WouldBlock` after `deadline`, as
-    /// in the standard library.
+    /// Waits for an event of the socket, listener or driver whose waiters `of` finds. `WouldBlock` after
+    /// `deadline`, as in the standard library.
     pub(crate) fn wait<'a>(
         &'a self,
         core: MutexGuard<'a, Core>,
@@ -219,7 +219,7 @@ impl Core {
         Ok(())
     }
 
-    /// Handles the events of the endpoint, and collects waiters.
+    /// Handles the events of the endpoint, and collects the waiters to wake.
     pub(crate) fn take_events(&mut self, now: Instant) {
         while let Some(event) = self.endpoint.poll_event() {
             self.take_event(now, event.connection, event.kind);
@@ -254,8 +254,8 @@ impl Core {
                     self.sockets.remove(&id);
                     self.drained.all(&mut self.woken);
                 } else if let Some(port) = status.waits_at {
-                    // Frees its backlog slot and its data, so that peers that reset connections cannot exhaust
-                    // them.
+                    // Frees the slot in the accept queue and the connection's data. Otherwise, peers could
+                    // exhaust both by resetting connections.
                     if let Some(backlog) = self.backlogs.get_mut(&port) {
                         backlog.queue.retain(|waiting| *waiting != id);
                     }

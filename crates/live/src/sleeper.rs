@@ -1,6 +1,7 @@
-//! Sleep until an instant, or until a device is ready, for drivers of networks.
+//! Precise sleep until an instant, or until a device is readable. The `emulator` crate needs it to forward
+//! packets on time.
 //!
-//! Owns the timer and copies of the descriptors. Allocates nothing while it sleeps and wakes. Never reads.
+//! Owns the timer and copies of the descriptors. Allocates nothing during a sleep. Never reads a device.
 
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -28,6 +29,7 @@ pub fn run_first() -> io::Result<()> {
 #[derive(Debug)]
 pub struct Sleeper {
     timer: OwnedFd,
+    /// Instant to which the timer is set, in nanoseconds of the monotonic clock; `None` if it is stopped.
     set_to: Option<u64>,
     /// Keeps the polled descriptors open.
     _kept: Vec<OwnedFd>,
@@ -50,8 +52,8 @@ impl Sleeper {
         Ok(Self { timer, set_to: None, _kept: kept, polled })
     }
 
-    /// Sleeps until `at` of the monotonic clock, or until a source or signal wakes it; `None` has no timeout.
-    /// For a past instant it only polls.
+    /// Sleeps until `at` nanoseconds of the monotonic clock, or until a source or signal ends the sleep.
+    /// `None` has no timeout. A past instant polls the sources without sleeping.
     ///
     /// # Errors
     /// As poll(2).
@@ -72,7 +74,7 @@ impl Sleeper {
         Ok(())
     }
 
-    /// Whether this source was readable, or had an error, after the last sleep.
+    /// Whether the source with this index was readable, or had an error, after the last sleep.
     #[must_use]
     pub fn is_ready(&self, source: usize) -> bool {
         self.polled.get(source).is_some_and(|entry| entry.revents != 0)

@@ -1,4 +1,5 @@
-//! Connections, similar to `std::net::TcpStream`.
+//! [`MptcpStream`], the blocking socket of an application for one connection. It resembles
+//! `std::net::TcpStream`.
 //!
 //! Owns opening, reading, writing and closing. Several threads can use a socket, and read and write
 //! concurrently through `&MptcpStream`. `waiting.rs` implements waiting, `poll.rs` polling, `transfer.rs`
@@ -17,7 +18,7 @@ use crate::shared::{Core, Shared, Status};
 use crate::transfer::{copy, ended, put, room, take};
 use crate::waiting::{Interest, wake};
 
-/// A connection. Dropping it closes it in the background, or resets it if data is unread.
+/// A connection. Dropping this value closes the connection in the background, or resets it if data is unread.
 #[derive(Debug)]
 pub struct MptcpStream {
     pub(crate) shared: Arc<Shared>,
@@ -25,7 +26,7 @@ pub struct MptcpStream {
 }
 
 impl MptcpStream {
-    /// Connects from the first address of the same family that `config` allows and whose interface is up.
+    /// Connects from the first address of the remote's family that `config` allows and whose interface is up.
     /// Waits until the connection can carry data. The MSS is limited to the MTU of the devices.
     ///
     /// # Errors
@@ -57,14 +58,14 @@ impl MptcpStream {
     /// Starts to connect without waiting; [`Self::wait_connected`] and [`Self::poll_connected`] wait.
     ///
     /// # Errors
-    /// `AddrNotAvailable` without an address of that family, `NetworkDown` if none of them is up.
+    /// `AddrNotAvailable` without an address of the remote's family, `NetworkDown` if none of those is up.
     pub fn open(driver: &Driver, remote: SocketAddr, config: Config) -> io::Result<Self> {
         let shared = Arc::clone(&driver.shared);
         let same = |address: IpAddr| address.is_ipv4() == remote.is_ipv4();
         let config = fitted(&shared, config, same);
         let mut core = shared.lock();
         core.check_running()?;
-        let what = format!("no address of the endpoint can reach {remote}: give it one of that IP version");
+        let what = format!("no address of the endpoint can reach {remote}: add one of that IP version");
         let mut opened = Err(io::Error::new(io::ErrorKind::AddrNotAvailable, what));
         for known in shared.addresses.iter().filter(|a| same(a.address) && config.allows(a.interface)) {
             opened = core.endpoint.connect(shared.now(), known.interface, remote, config.clone()).map_err(
@@ -98,7 +99,7 @@ impl MptcpStream {
     /// it can.
     ///
     /// # Errors
-    /// `ConnectionRefused`, `TimedOut`, or another end of the connection.
+    /// `ConnectionRefused`, `TimedOut`, or another cause that ended the connection.
     pub fn wait_connected(&self, timeout: Option<Duration>) -> io::Result<bool> {
         let deadline = after(timeout);
         let mut core = self.shared.lock();
@@ -217,7 +218,7 @@ impl MptcpStream {
     }
 
     /// Writes without copying, or blocks. Returns the number of accepted bytes. The memory is kept until the
-    /// peer acknowledges it.
+    /// peer acknowledges the data.
     ///
     /// # Errors
     /// `WouldBlock` after the timeout or in non-blocking mode, `BrokenPipe` after closing, or the end of the
@@ -330,8 +331,8 @@ pub(crate) fn after(timeout: Option<Duration>) -> Option<Instant> {
     timeout.and_then(|span| Instant::now().checked_add(span))
 }
 
-/// The configuration with the MSS that the devices of these addresses support (RFC 9293 section 3.7.1), and
-/// that Linux peers need.
+/// The configuration with the MSS that the devices of these addresses support (RFC 9293 section 3.7.1).
+/// Settings that are `None` get the defaults of this crate, which suit Linux peers.
 pub(crate) fn fitted(shared: &Shared, mut config: Config, of: impl Fn(IpAddr) -> bool) -> Config {
     for known in shared.addresses.iter().filter(|known| of(known.address)) {
         let headers = if known.address.is_ipv4() { 40 } else { 60 };

@@ -1,4 +1,4 @@
-//! System calls that the standard library lacks.
+//! System calls that the standard library lacks: TUN devices, eventfd(2), ppoll(2).
 //!
 //! Owns all unsafe code of the crate, together with its submodules. Never interprets an error; callers do.
 

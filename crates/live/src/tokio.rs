@@ -1,8 +1,8 @@
 //! Sockets for the tokio runtime.
 //!
-//! Owns the traits of tokio over [`poll`](crate::MptcpStream::poll_read): no thread, no timer, no reactor. The
-//! socket stores the waker of a waiting task, and the thread of the driver wakes it. `tokio::io::split` gives
-//! two halves.
+//! Implements tokio's traits with the poll functions of [`crate::MptcpStream`], without a thread, timer or
+//! reactor. The socket stores the waker of a waiting task, and the driver's thread wakes the task.
+//! `tokio::io::split` gives a reading and a writing half.
 
 use std::future::poll_fn;
 use std::io;
@@ -60,7 +60,7 @@ impl From<crate::MptcpListener> for MptcpListener {
 pub struct MptcpStream(crate::MptcpStream);
 
 impl MptcpStream {
-    /// Connects, as [`crate::MptcpStream::connect`]. Dropping the future cancels it.
+    /// Connects, as [`crate::MptcpStream::connect`]. Dropping the future cancels the attempt.
     ///
     /// # Errors
     /// As [`crate::MptcpStream::connect`].

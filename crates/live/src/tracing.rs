@@ -1,6 +1,6 @@
-//! Events for subscribers of the `tracing` crate, with target `mptcp`.
+//! Passes connection events to subscribers of the `tracing` crate, for example the log of an application.
 //!
-//! Owns the format. Events of single packets have level TRACE, others DEBUG.
+//! Owns the format. The target is `mptcp`. Events of single packets have level TRACE, others DEBUG.
 
 use mptcp::observe::{Kind, Observer, Record};
 

@@ -1,4 +1,4 @@
-//! Transfer of bytes between an application and the endpoint.
+//! Transfer of bytes between an application and the endpoint, for blocking and asynchronous sockets.
 //!
 //! Owns the only copy in each direction, which is made without the lock. Reading takes slices under the lock
 //! and copies them afterwards. Writing copies first, then passes on the copy. Never waits.
@@ -10,13 +10,13 @@ use mptcp::{CloseReason, ConnectionId, WriteFlags};
 
 use crate::shared::{Core, Shared};
 
-/// Maximum number of bytes per call; more would delay the first bytes.
+/// Maximum number of bytes per write; copying more would delay the first bytes.
 const MOST: usize = 1 << 20;
 
 /// The result of a non-blocking read or write; `None` if it would block.
 pub(crate) type Attempt<T> = io::Result<Option<T>>;
 
-/// Takes up to `length` bytes of the stream as slices; none at the end of the stream.
+/// Takes up to `length` bytes of the stream as slices. Returns no slice at the end of the stream.
 pub(crate) fn take(shared: &Shared, core: &mut Core, id: ConnectionId, length: usize) -> Attempt<Vec<Bytes>> {
     let Core { endpoint, sockets, .. } = core;
     let status = sockets.get_mut(&id).ok_or(io::ErrorKind::NotConnected)?;

@@ -1,7 +1,8 @@
-//! A TUN device: a network interface whose other end is this process.
+//! A TUN device: a network interface whose other end is this process. The endpoint exchanges IP packets with
+//! the kernel through it.
 //!
-//! Owns the descriptor. Reads and writes whole IP packets without blocking. Never sets addresses, routes or
-//! the MTU.
+//! Owns the descriptor. Reads and writes complete IP packets without blocking. Never sets addresses, routes
+//! or the MTU.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, IoSlice, Read, Write};
@@ -15,7 +16,7 @@ use crate::{sys, vnet};
 
 const DEVICE: &str = "/dev/net/tun";
 
-/// Work that the kernel and this process skip.
+/// Packet processing that the kernel and this process omit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Offload {
     /// Checksums and segmentation up to 64 KB (IFF_VNET_HDR with TUN_F_CSUM, TUN_F_TSO4 and TUN_F_TSO6).
@@ -36,9 +37,9 @@ pub struct Tun {
 }
 
 impl Tun {
-    /// Opens or creates the TUN device `name` in the network namespace of the calling thread, where it stays.
-    /// `%d` in the name selects the first free number. The MTU is read once. The device uses full
-    /// offload; [`Self::open_with`] selects another.
+    /// Opens or creates the TUN device `name` in the network namespace of the calling thread. The device
+    /// stays there. `%d` in the name selects the first free number. The MTU is read once. The device uses
+    /// full offload; [`Self::open_with`] selects another.
     ///
     /// # Errors
     /// If the name is longer than 15 bytes or taken, if `/dev/net/tun` is missing, or without CAP_NET_ADMIN.
@@ -53,7 +54,7 @@ impl Tun {
     /// [`io::ErrorKind::NotFound`] without an interface of this name, and as [`Self::open`].
     pub fn open_existing(name: &str) -> io::Result<Self> {
         if (1..=sys::NAME_MAX).contains(&name.len()) && sys::mtu(name).is_err() {
-            let what = format!("there is no interface {name:?}; make it with: ip tuntap add {name} mode tun");
+            let what = format!("there is no interface {name:?}; create it: ip tuntap add {name} mode tun");
             return Err(io::Error::new(io::ErrorKind::NotFound, what));
         }
         Self::open(name)
@@ -99,8 +100,8 @@ impl Tun {
         self.offload
     }
 
-    /// Reads one packet into `buffer`, truncated to its size. Fails with `WouldBlock` without one. Only for
-    /// devices without offload; with it, a kernel header precedes the packet.
+    /// Reads one packet into `buffer`, truncated to the buffer's size. Fails with `WouldBlock` if no packet
+    /// waits. Only for devices without offload: with offload, a kernel header precedes the packet.
     ///
     /// # Errors
     /// As read(2).
@@ -118,7 +119,7 @@ impl Tun {
         (&self.file).write(packet).map(drop)
     }
 
-    /// Appends one packet to `buffer`, or fails with `WouldBlock`. Returns the state of its checksum.
+    /// Appends one packet to `buffer`, or fails with `WouldBlock`. Returns the state of the TCP checksum.
     pub(crate) fn receive(&self, buffer: &mut BytesMut) -> io::Result<ChecksumMode> {
         if self.offload == Offload::None {
             return sys::read_behind(self.as_fd(), &mut [], buffer).map(|_| ChecksumMode::Complete);
@@ -152,7 +153,7 @@ fn explain_open(error: &io::Error) -> io::Error {
 fn explain_attach(name: &str, error: &io::Error) -> io::Error {
     let advice = match error.raw_os_error() {
         Some(libc::EPERM) => {
-            "run as root or with CAP_NET_ADMIN, or make it before: ip tuntap add NAME mode tun user $USER"
+            "run as root or with CAP_NET_ADMIN, or first create it: ip tuntap add NAME mode tun user $USER"
         }
         Some(libc::EBUSY) => "another process has it open: take another name",
         Some(libc::EINVAL) => "the name belongs to an interface that is no TUN device: take another",

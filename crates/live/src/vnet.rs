@@ -1,7 +1,7 @@
-//! The header of packets on a device with offload: `struct virtio_net_hdr` in `virtio_net.h` of Linux, which
-//! both sides of a TUN device use.
+//! The header that precedes each packet on a TUN device with offload: `struct virtio_net_hdr` of Linux's
+//! `virtio_net.h`. It states which checksum or segmentation is still to be done.
 //!
-//! Owns its ten bytes, in native byte order. Never touches the packet.
+//! Owns the ten bytes of the header, in native byte order. Never touches the packet.
 
 use mptcp_wire::ChecksumMode;
 
@@ -20,8 +20,8 @@ const GSO_ECN: u8 = 0x80;
 /// Offset of the checksum in a TCP header, bytes.
 const TCP_CHECKSUM: u16 = 16;
 
-/// The header of a sent packet whose checksum the kernel completes. `ip` and `tcp` are header lengths. With
-/// `gso_size`, the kernel splits it into frames with that payload; `cwr` states whether it has the CWR flag.
+/// The header of a sent packet whose checksum the kernel completes. `ip` and `tcp` are header lengths, bytes.
+/// With `gso_size`, the kernel splits the packet into frames with that payload. `cwr`: the CWR flag is set.
 pub(crate) fn outgoing(v4: bool, ip: usize, tcp: usize, gso_size: Option<u16>, cwr: bool) -> [u8; LENGTH] {
     let kind = match (gso_size, v4) {
         (None, _) => GSO_NONE,

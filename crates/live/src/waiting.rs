@@ -1,7 +1,7 @@
-//! Waiters of a socket: sleeping threads and tasks.
+//! Waiters of a socket: threads and tasks that sleep until the socket has data, space or a connection.
 //!
-//! Owns the wake-ups. A change of a socket collects its waiters under the lock and wakes them after its
-//! release. So no waiter blocks on the lock, and no task runs under it.
+//! Owns the wake-ups. A change of a socket collects its waiters under the lock, and wakes them after the lock
+//! is released. Woken threads then do not block on the lock, and no task runs under it.
 
 use std::sync::{Arc, Condvar, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
@@ -16,7 +16,7 @@ pub(crate) enum Interest {
     Write,
 }
 
-/// The waiters of one socket. There can be as many tasks as handles.
+/// The waiters of one socket. Several tasks can wait, for example one for reading and one for writing.
 #[derive(Debug, Default)]
 pub(crate) struct Waiters {
     threads: Arc<Condvar>,
@@ -41,7 +41,7 @@ impl Waiters {
         }
     }
 
-    /// Collects the waiters of `interest`.
+    /// Collects the tasks that wait for `interest`, and all threads.
     pub(crate) fn served(&mut self, interest: Interest, woken: &mut Vec<Woken>) {
         self.wake_threads(woken);
         let tasks = self.tasks.extract_if(.., |(for_what, _)| *for_what == interest);
@@ -71,8 +71,8 @@ pub(crate) fn wake(woken: Vec<Woken>) {
     }
 }
 
-/// Sleeps until the waiters of a socket are woken, or until `deadline`; returns `None` after it. `of` finds
-/// the waiters, which may no longer exist after the sleep.
+/// Sleeps until the waiters of a socket are woken, or until `deadline`. Returns `None` if the deadline passed
+/// before the call. `of` finds the waiters; the socket may be gone after the sleep.
 pub(crate) fn sleep<'a, T>(
     mut core: MutexGuard<'a, T>,
     deadline: Option<Instant>,

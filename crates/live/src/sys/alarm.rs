@@ -1,6 +1,6 @@
-//! Sleeping until an instant of the monotonic clock, or until a descriptor is readable.
+//! System calls for [`Sleeper`](crate::Sleeper) and for threads in network namespaces.
 //!
-//! Owns the system calls of timers, poll(2), namespaces and thread priority.
+//! Owns the calls of timers, poll(2), namespaces and thread priority.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -39,7 +39,7 @@ pub(crate) fn set(timer: &OwnedFd, at: Option<u64>) -> io::Result<()> {
     check(unsafe { libc::timerfd_settime(fd, flag, &raw const setting, std::ptr::null_mut()) })
 }
 
-/// Polls `polled`, without a timeout or without waiting. A signal also ends it.
+/// Polls `polled`: with `wait` until one is ready, otherwise without waiting. A signal also ends the call.
 pub(crate) fn poll(polled: &mut [libc::pollfd], wait: bool) -> io::Result<()> {
     let timeout = if wait { -1 } else { 0 };
     // SAFETY: the array has `polled.len()` entries.

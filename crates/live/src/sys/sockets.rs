@@ -1,6 +1,7 @@
-//! Kernel stream sockets for TCP and MPTCP, and their information.
+//! System calls for the kernel's own TCP and MPTCP sockets. The module `kernel` uses them to run flows on
+//! Linux's stack and to read its state.
 //!
-//! Owns the system calls and the sizes of the kernel's structures.
+//! Owns the calls and the sizes of the kernel's structures.
 
 use std::io;
 use std::net::SocketAddrV4;
@@ -12,7 +13,7 @@ use super::check;
 const SOL_MPTCP: libc::c_int = 284;
 /// linux/mptcp.h.
 const MPTCP_FULL_INFO: libc::c_int = 4;
-/// `struct mptcp_subflow_info`: a number, and two of `struct __kernel_sockaddr_storage`, aligned.
+/// Size of `struct mptcp_subflow_info`: an ID and two `struct __kernel_sockaddr_storage`, aligned.
 pub(crate) const SUBFLOW: usize = 8 + 128 + 128;
 /// Size of `struct tcp_info`, with a margin for newer kernels.
 pub(crate) const TCP: usize = 320;
@@ -100,7 +101,7 @@ pub(crate) struct Full {
 }
 
 /// Information of an MPTCP socket and its subflows (since Linux 6.6). Both arrays are filled from the start.
-/// The entry length is the shorter one of the kernel's structure and [`SUBFLOW`] or [`TCP`].
+/// An entry has the length of the kernel's structure, but at most [`SUBFLOW`] or [`TCP`].
 pub(crate) fn full_info(socket: BorrowedFd<'_>, subflows: &mut [u8], tcp: &mut [u8]) -> io::Result<Full> {
     let room = (subflows.len() / SUBFLOW).min(tcp.len() / TCP);
     let mut info = FullInfo {
