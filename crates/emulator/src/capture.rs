@@ -1,7 +1,7 @@
-//! Capture of the packets of all devices in one file, written by its own thread, so that the driver never
-//! waits for a disk.
+//! Captures the packets of all emulated devices in one pcapng file.
 //!
-//! Owns that thread. Packets that it cannot write fast enough are skipped and counted.
+//! Owns a thread that writes the file, so that the thread that forwards packets (`driver`) never waits for a
+//! disk. Packets that arrive faster than the disk accepts them are skipped and counted.
 
 use std::io;
 use std::path::Path;
@@ -27,7 +27,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Creates the file, with interfaces of these names.
+    /// Creates the file, with one interface per name in `devices`.
     ///
     /// # Errors
     /// If the file cannot be created.

@@ -1,7 +1,7 @@
-//! Manual changes of links during an emulation.
+//! Changes of links that a user or a script requests while an emulation runs.
 //!
-//! Owns the set of changeable quantities and their syntax, which is that of scenarios. A change is scheduled
-//! in the network like an event of a scenario, at the time of its arrival.
+//! Owns the list of changeable quantities. Their values have the syntax of scenario files. A request becomes
+//! an event of the simulated network, at the time when the request arrives.
 
 use mptcp_clock::Instant;
 use mptcp_lab::scenario::units::{LineRate, Percent, QueueSize, Span};

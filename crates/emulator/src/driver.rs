@@ -1,8 +1,9 @@
-//! The real-time driver of an emulation: one thread that reads, advances time, writes and sleeps.
+//! The real-time driver of an emulation: one thread that passes packets between network devices and the
+//! simulated links of [`Emulation`].
 //!
-//! Owns the thread. It reads up to [`BATCH`] packets per device before it handles due departures, sleeps until
-//! the next departure, and measures the delay of each packet. Allocates nothing per packet. Never creates
-//! devices.
+//! Owns the thread. It reads up to [`BATCH`] packets per device, writes the packets that are due, sleeps
+//! until the next departure, and measures how late it writes each packet. Allocates nothing per packet. Never
+//! creates devices.
 
 use std::io::{self, ErrorKind, PipeWriter};
 use std::os::fd::AsFd;
@@ -33,24 +34,24 @@ pub type LinkCounters = [Counters; 2];
 pub struct Snapshot {
     /// Time since the start.
     pub elapsed: Duration,
-    /// By link of the scenario.
+    /// Counters, by link of the scenario.
     pub links: Vec<LinkCounters>,
-    /// Use of both directions, in the same order.
+    /// Use of both directions of each link, in the order of `links`.
     pub uses: Vec<[netsim::LinkUse; 2]>,
     /// Delay from the due time of packets until they are written.
     pub lateness: Spread,
-    /// Duration of loop iterations, from their due start. A packet is read at most this time and a tick of 5
-    /// ms after its arrival.
+    /// Duration of loop iterations, each from the time at which it was due. A packet waits at its device for
+    /// at most their maximum plus 5 ms, the longest sleep.
     pub turns: Spread,
     /// Whether the thread has real-time priority.
     pub first: bool,
-    /// Packets without a destination.
+    /// Packets to addresses outside the scenario.
     pub ignored: u64,
     /// Packets dropped for lack of space, in the emulator or at a device.
     pub refused: u64,
     /// Packets to devices that were down.
     pub down: u64,
-    /// Packets missing in the capture.
+    /// Packets missing in the capture; 0 until the end.
     pub left_out: u64,
 }
 
@@ -67,7 +68,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Starts at time zero. Each device of the plan must be attached once, without offload.
+    /// Starts an emulation of `links` links. Each device of the plan must be attached once, without offload.
     ///
     /// # Errors
     /// If the system provides no thread or descriptors.
@@ -122,16 +123,16 @@ impl Driver {
         self.epoch
     }
 
-    /// Whether it is running; [`Self::stop`] returns the reason if not.
+    /// Whether the thread is running. If it has ended, [`Self::stop`] returns the reason.
     #[must_use]
     pub fn is_running(&self) -> bool {
         self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
     }
 
-    /// Stops it and returns its final state.
+    /// Stops the emulation and returns its final state.
     ///
     /// # Errors
-    /// The error that stopped it, or an error of the capture.
+    /// The error that stopped the thread, or an error of the capture.
     pub fn stop(mut self) -> io::Result<Snapshot> {
         self.stop = None;
         let Some(thread) = self.thread.take() else { return Ok(self.snapshot()) };
@@ -191,7 +192,7 @@ impl Loop {
         Ok(last)
     }
 
-    /// Applies requested changes. If the lock is taken, they wait for the next iteration.
+    /// Applies requested changes. If the lock is taken, the changes wait for the next iteration.
     fn obey(&mut self) {
         let Ok(mut asked) = self.asked.try_lock() else { return };
         if asked.is_empty() {
@@ -208,7 +209,7 @@ impl Loop {
         Instant::from_nanos(monotonic().saturating_sub(self.epoch))
     }
 
-    /// Reads packets from ready devices. Returns whether one may have more.
+    /// Reads packets from ready devices. Returns whether a device may have more packets.
     fn read(&mut self) -> io::Result<bool> {
         let mut more = false;
         for at in 0..self.attached.len() {

@@ -1,6 +1,7 @@
-//! The emulated network without devices and clock.
+//! The emulated network without devices and clock, so that tests can run it in virtual time.
 //!
-//! Owns the network and its packets. Never waits: the driver provides the time, and asks for the next event.
+//! Owns the simulated links and the packets on them. Never waits: `driver` passes the time and the packets,
+//! and asks for the next event.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -20,7 +21,7 @@ use crate::slots::Slots;
 /// A packet for a device.
 #[derive(Debug)]
 pub struct Delivery<'a> {
-    /// Time at which it left the network.
+    /// Time at which the packet left the network.
     pub due: Instant,
     /// Index of the device.
     pub port: usize,
@@ -37,7 +38,7 @@ pub struct Emulation {
     slots: Slots,
     /// Buffer of the next packet.
     next: Option<u32>,
-    /// Read buffer when no memory is free, because packets must be removed from their device.
+    /// Buffer for packets that are read while no memory is free, and then dropped.
     spare: Box<[u8]>,
     /// Outgoing direction, by device index.
     outward: Vec<DirectionId>,
@@ -45,9 +46,9 @@ pub struct Emulation {
     port_of: Vec<Option<usize>>,
     /// Sorted by address.
     addresses: Vec<(u32, AddressId)>,
-    /// Whether a queue classifies packets by connection.
+    /// Whether packets get a label by connection, for queue disciplines and multipath routing.
     has_labels: bool,
-    /// Packets that left the network, in order.
+    /// Packets that left the network, in order: time, device and buffer.
     ready: VecDeque<(Instant, usize, u32)>,
     /// The packet that was delivered last.
     gone: Option<u32>,
@@ -120,20 +121,20 @@ impl Emulation {
         })
     }
 
-    /// The hosts and devices that it needs.
+    /// The hosts and devices that the emulation needs.
     #[must_use]
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
 
-    /// The minimum RTT over one link, without queues.
+    /// The minimum RTT of all links, each without queues.
     #[must_use]
     pub fn shortest_round_trip(&self) -> Duration {
         self.shortest
     }
 
-    /// The buffer of the next packet, for a following [`Self::offer`]. Without free memory, that packet is
-    /// counted as refused.
+    /// The buffer to read the next packet into, before [`Self::offer`]. Without free memory, `offer` drops
+    /// the packet and counts it as refused.
     pub fn room(&mut self) -> &mut [u8] {
         if self.next.is_none() {
             self.next = self.slots.take();
@@ -187,7 +188,7 @@ impl Emulation {
         Some(Delivery { due, port, packet: self.slots.packet(place) })
     }
 
-    /// Time of the next possible packet; `None` if none is pending.
+    /// Time at which a packet may next leave the network; `None` if no event is pending.
     #[must_use]
     pub fn next_time(&self) -> Option<Instant> {
         self.ready.front().map(|(due, ..)| *due).or_else(|| self.network.next_time())
@@ -280,7 +281,7 @@ impl Emulation {
     }
 }
 
-/// Adds hosts, and all other nodes as routers, including hosts that relay.
+/// Adds all nodes: the plan's hosts as hosts, other nodes and hosts that relay as routers.
 fn add_nodes<'a>(network: &mut Network<u32>, scenario: &'a Scenario, plan: &Plan) -> Vec<(&'a str, NodeId)> {
     let lone = scenario.cells.iter().map(|cell| &cell.access_point);
     let mut nodes: Vec<(&str, NodeId)> = Vec::new();
@@ -294,8 +295,8 @@ fn add_nodes<'a>(network: &mut Network<u32>, scenario: &'a Scenario, plan: &Plan
     nodes
 }
 
-/// Adds one address per device. If its host opens connections, only its own link reaches it, as in the
-/// simulator.
+/// Adds one address per device. If the host opens connections, only the device's link reaches the address,
+/// as in the simulator.
 fn add_addresses(
     network: &mut Network<u32>,
     scenario: &Scenario,
@@ -315,7 +316,7 @@ fn add_addresses(
     Ok(addresses)
 }
 
-/// The device by which a host reaches each address outside its own subnets.
+/// Adds routes to the plan: the device by which a host reaches each address outside its subnets.
 fn find_routes(
     network: &mut Network<u32>,
     scenario: &Scenario,

@@ -1,6 +1,6 @@
 //! Errors for scenarios that the emulator cannot run on real packets.
 //!
-//! Owns the messages; each states the fix. Never checks a scenario: `emulation`, `plan` and the back ends do.
+//! Owns the messages; each states the fix. `emulation`, `plan`, `kernel` and `wire` check scenarios.
 
 use mptcp_clock::Duration;
 use netsim::TopologyError;
@@ -49,7 +49,7 @@ pub enum EmulatorError {
     Departures {
         /// The flow.
         flow: String,
-        /// The key that needs the length of that queue.
+        /// The key that needs the length of the local queue.
         key: &'static str,
     },
     /// The kernel opens one subflow for each pair of addresses.

@@ -1,7 +1,7 @@
-//! IPv4 header fields that the network needs: destination, flow, ECN.
+//! IPv4 header fields (RFC 791 section 3.1) that simulated links need: destination, flow, ECN.
 //!
-//! Reads and marks headers (RFC 791 section 3.1) in place. Never validates a packet; the kernels at both ends
-//! do.
+//! Reads the fields, and changes packets that a link marks or corrupts. Never validates a packet; the
+//! stacks at both ends do.
 
 use netsim::Codepoint;
 
@@ -12,7 +12,7 @@ const FIXED: usize = 20;
 /// Mask of the fragment offset.
 const OFFSET: u16 = 0x1fff;
 
-/// Destination of an IPv4 packet; `None` for others.
+/// Destination of an IPv4 packet; `None` for other packets.
 #[inline]
 pub(crate) fn destination(packet: &[u8]) -> Option<u32> {
     let header = packet.first_chunk::<FIXED>()?;
@@ -27,7 +27,7 @@ pub(crate) fn codepoint(packet: &[u8]) -> Codepoint {
 }
 
 /// Hash of addresses, protocol and ports (FNV-1a), the same for all packets of a connection in one direction.
-/// Later fragments have no ports.
+/// Fragments after the first have no ports, so only addresses and protocol count for them.
 pub(crate) fn flow(packet: &[u8]) -> u32 {
     let Some(header) = packet.first_chunk::<FIXED>() else { return 0 };
     let length = usize::from(header[0] & 0x0f) * 4;

@@ -1,6 +1,6 @@
-//! A histogram of durations, for the lateness of packets.
+//! A histogram of durations in constant memory, for the lateness of packets and of the driver loop.
 //!
-//! Owns the counts. Values are accurate to 3%, the maximum is exact.
+//! Owns the counts. Percentiles are accurate to 3%, the maximum is exact. `verdict` checks them.
 
 use mptcp_clock::Duration;
 

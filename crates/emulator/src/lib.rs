@@ -2,8 +2,9 @@
 //!
 //! Owns the transfer of packets between devices and the network. `netsim` implements links, and `mptcp-lab` the
 //! meaning of scenarios. [`Emulation`] has neither clock nor devices, so tests run it in virtual time;
-//! [`Driver`] adds both. Two modules run flows: [`kernel`] on Linux's sockets, [`wire`] on mptcplab's stack
-//! inside this process. Never creates namespaces, addresses or routes: [`Plan`] lists those that are needed.
+//! [`Driver`] adds clock and devices. Two modules run flows: [`kernel`] on Linux's sockets, [`wire`] on
+//! mptcplab's stack inside this process. Never creates namespaces, addresses or routes: [`Plan`] lists those
+//! that are needed.
 #![cfg(target_os = "linux")]
 #![forbid(unsafe_code)]
 

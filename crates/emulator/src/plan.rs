@@ -1,7 +1,7 @@
 //! The plan of an emulation: hosts, their devices and addresses, and routes.
 //!
-//! Owns only values, which the creator of namespaces reads. Hosts are the nodes that flows name, as in the
-//! simulator. All other nodes are inside the emulator.
+//! Owns only values. From them, Python creates namespaces and devices, and `wire` creates endpoints. Hosts
+//! are the nodes that flows name, as in the simulator. All other nodes are inside the emulator.
 
 use std::net::Ipv4Addr;
 
@@ -21,7 +21,7 @@ const NAME_MAX: usize = 15;
 /// The hosts of a scenario.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// In the order in which links name them.
+    /// The hosts, in the order in which links name them.
     pub hosts: Vec<Host>,
     /// Notifications during the run, by time.
     pub notices: Vec<Notice>,
@@ -47,7 +47,7 @@ pub struct Notice {
 pub struct Host {
     /// Name of the node.
     pub name: String,
-    /// Whether a flow is opened here. Then each device is a path, and packets with its address leave by it.
+    /// Whether a flow is opened here. Then each device is a path: it sends the packets with its address.
     pub opens: bool,
     /// In the order of the links.
     pub devices: Vec<Device>,
@@ -66,10 +66,10 @@ pub struct Device {
     pub address: Ipv4Addr,
     /// MTU, bytes.
     pub mtu: u32,
-    /// Whether MPTCP connections that are opened here may use it for subflows: a flow does, or no flow
-    /// restricts its paths.
+    /// Whether MPTCP connections that the host opens may use the device for subflows. True if the link is a
+    /// path of such a flow, or if the host opens no MPTCP flow.
     pub joins: bool,
-    /// Whether a flow from here uses it as a backup.
+    /// Whether a flow from this host uses the link as a backup.
     pub backup: bool,
 }
 
@@ -108,7 +108,7 @@ impl Plan {
         Ok(Self { hosts, notices })
     }
 
-    /// All devices in order: host, device.
+    /// All devices in order: index of the host, and of the device at the host.
     pub(crate) fn ports(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.hosts.iter().enumerate().flat_map(|(at, host)| (0..host.devices.len()).map(move |d| (at, d)))
     }
@@ -136,7 +136,7 @@ fn refuse_both(scenario: &Scenario) -> Result<(), EmulatorError> {
     Ok(())
 }
 
-/// As in the simulator, hosts that only accept have no interfaces to notify.
+/// Notifications from the scenario's events. As in the simulator, hosts that only accept get none.
 fn notices(scenario: &Scenario, hosts: &[Host]) -> Vec<Notice> {
     let mut notices = Vec::new();
     for event in scenario.events.iter().filter(|event| event.how != DownMode::Blackhole) {
@@ -171,7 +171,7 @@ fn device(
     let from_here = || scenario.flows.iter().filter(|flow| flow.from == *node);
     let mut multipath = from_here().filter(|flow| flow.transport == Transport::Mptcp).peekable();
     Ok(Device {
-        // The name is already a replacement name of another link.
+        // Another link already has this name as its replacement.
         name: if taken { format!("link{}", number + 1) } else { name },
         link: link.name.clone(),
         // At most MAX_LINKS, with two ends each.

@@ -1,7 +1,7 @@
-//! Mapping between attachments, the links to a host, and the devices of the plan.
+//! Maps attachments to the devices of the plan, and back. An attachment is a TUN device or pipe by which the
+//! emulator exchanges packets with a host.
 //!
-//! Owns the tables. A host that is attached as a whole selects the device by the destination of the packet, as
-//! a routing kernel does.
+//! Owns the tables. If an attachment serves all devices of a host, the destination of a packet selects one.
 
 use std::net::Ipv4Addr;
 
@@ -13,7 +13,7 @@ use crate::plan::{Host, Plan};
 /// An attachment of a host: one of its devices, or all of them together.
 #[derive(Debug)]
 pub struct Attachment {
-    /// Its packets.
+    /// Source and sink of its packets.
     pub link: Link,
     /// Host index.
     pub host: usize,
@@ -46,8 +46,8 @@ impl Ports {
         }
     }
 
-    /// The device by which a packet of an attachment leaves. A packet without a route leaves by the first
-    /// device, where it is ignored.
+    /// The device that sends a packet from an attachment. A packet without a route gets the first device, and
+    /// the emulation ignores it.
     pub(crate) fn outward(&self, at: usize, packet: &[u8]) -> usize {
         let (first, host) = &self.outward[at];
         let to = || header::destination(packet).map(Ipv4Addr::from);

@@ -1,7 +1,7 @@
-//! Iterations of the driver loop: maximum delay of reading a packet, and wake-up times.
+//! Measures the iterations of the driver loop, which delay the reading of packets, and sets the wake-ups.
 //!
-//! Owns the measurement of delays. An iteration starts at its due time, not at the actual wake-up, so stalls
-//! of the process or machine are included. Reads no clock.
+//! Owns the measurement. An iteration starts at its due time, not at the actual wake-up, so its duration
+//! includes stalls of the process or machine. Reads no clock.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -18,8 +18,8 @@ pub(crate) struct Turns {
 }
 
 impl Turns {
-    /// An iteration ends at `now`. Returns the start of the next one, at `due` or earlier; immediately if a
-    /// device may have `more`.
+    /// Ends an iteration at `now`. Returns the start of the next one: `now` if a device may have `more`
+    /// packets, otherwise `due`, but at most 5 ms later.
     pub(crate) fn end(&mut self, now: Instant, due: Option<Instant>, more: bool) -> Instant {
         self.lengths.count(now.since(self.begun));
         let tick = now + TICK;
@@ -27,7 +27,7 @@ impl Turns {
         self.wake
     }
 
-    /// The loop continues at `now`, because of a device or the time.
+    /// Begins an iteration at `now`, after a device or the timer has woken the loop.
     pub(crate) fn begin(&mut self, now: Instant) {
         self.begun = now.min(self.wake);
     }
@@ -50,7 +50,7 @@ mod tests {
         for due in [None, Some(ms(1)), Some(ms(10_000))] {
             let mut turns = Turns::default();
             let wake = turns.end(ms(0), due, false);
-            assert!(wake <= ms(5), "nothing hides for longer than a tick");
+            assert!(wake <= ms(5), "a stall stays hidden for at most a tick");
             // Stopped for 400 ms, regardless of the wake-up.
             turns.begin(ms(400));
             turns.end(ms(400), None, false);

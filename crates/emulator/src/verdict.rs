@@ -10,7 +10,7 @@ use crate::driver::Snapshot;
 const LEAST: Duration = Duration::from_micros(500);
 /// Acceptable lateness as a fraction of the minimum RTT: one in this many parts.
 const PART: u64 = 20;
-/// Factor of acceptable lateness for one packet in a thousand.
+/// Factor by which one packet in a thousand may exceed the acceptable lateness.
 const SELDOM: u64 = 10;
 /// Maximum stall: a quarter of the minimum retransmission timeout of Linux (TCP_RTO_MIN, 200 ms).
 const STALL: Duration = Duration::from_millis(50);

@@ -1,6 +1,7 @@
-//! Sampling of a run: visits each flow and link at every sample.
+//! Samples all flows and links of a run on real packets at a fixed interval, until the run ends.
 //!
-//! Owns the table of samples.
+//! Owns the table of samples, which is the simulator's. `kernel` and `wire` run it while other threads move
+//! the data.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,8 +39,8 @@ impl<'a> Course<'a> {
         Self { scenario, plan, driver, clock }
     }
 
-    /// Samples until the end, or until `stop` is set; `ask` queries the sending socket. Then the shared clock
-    /// ends the run.
+    /// Samples until the end, or until `stop` is set; `ask` queries the sending socket. Then sets the clock's
+    /// `over`, which ends all threads of the run.
     pub(crate) fn look_on<S: Clone>(
         &self,
         tallies: &[Tally<S>],

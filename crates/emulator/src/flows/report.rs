@@ -1,6 +1,6 @@
-//! Results of a run on sockets.
+//! Results of a run on sockets, which the Python binding reads.
 //!
-//! Owns the values only; the back ends (`kernel`, `wire`) fill them.
+//! Owns the values only; `kernel` and `wire` fill them.
 
 use mptcp_lab::measurements::Measurements;
 
@@ -23,6 +23,6 @@ pub struct FlowReport {
 pub struct Ran {
     /// Measurements as in the simulator.
     pub measured: Measurements,
-    /// By flow.
+    /// Settings and problems, by flow.
     pub flows: Vec<FlowReport>,
 }

@@ -1,6 +1,7 @@
 //! Summaries of a run on sockets, in the tables of the simulator.
 //!
-//! Owns the values that sockets do not report: middleboxes, penalties and limits exist only in the simulator.
+//! Owns the default values for everything that sockets do not report, such as penalties and limits. The same
+//! tools can therefore read both types of runs.
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_lab::measurements::{AbsentPath, Fallback, FlowSummary, LinkSummary, PathSummary};
@@ -30,7 +31,7 @@ pub(crate) fn flow<S: Clone>(
         (Traffic::File { bytes }, Some(last)) if *bytes == tally.received.load(Ordering::Relaxed) => {
             last.min(end)
         }
-        // A stopped flow is measured until the last byte that it wrote.
+        // A stopped flow is measured until its last byte arrives, at least until its stop.
         (_, last) => spec
             .stop
             .filter(|_| tally.has_ended())

@@ -1,6 +1,6 @@
 //! Counters of a flow at both ends, and their common clock.
 //!
-//! Owns the counters; moves no bytes.
+//! Owns the counters; moves no bytes. The threads of both ends write them while `course` samples them.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use mptcp_live::monotonic;
 /// Value of a time that has not occurred.
 const NEVER: u64 = u64::MAX;
 
-/// Time zero, and whether the run is over.
+/// Time zero in nanoseconds of the monotonic clock, and whether the run is over.
 #[derive(Clone, Debug)]
 pub(crate) struct Clock {
     pub epoch: u64,
@@ -85,7 +85,7 @@ impl<S: Clone> Tally<S> {
         set(&self.started, now);
     }
 
-    /// Time of the last byte.
+    /// Time at which the receiver read the last byte so far.
     pub(crate) fn last_byte(&self) -> Option<Instant> {
         instant(&self.last_byte)
     }
@@ -99,8 +99,8 @@ impl<S: Clone> Tally<S> {
         set(&self.last_byte, now);
     }
 
-    /// Longest interval until `now` without a received byte, and its start. It starts at the first possible
-    /// write.
+    /// Longest interval until `now` without a received byte, and its start. The first interval starts when
+    /// data can be written.
     pub(crate) fn silence_until(&self, now: Instant) -> (Duration, Instant) {
         let known = Duration::from_nanos(self.silence.load(Ordering::Relaxed));
         let from = Instant::from_nanos(self.silent_from.load(Ordering::Relaxed));

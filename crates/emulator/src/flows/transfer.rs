@@ -1,7 +1,7 @@
 //! Payload of a flow at both ends: sends until the end, receives and verifies.
 //!
-//! Owns no socket. The payload is that of simulated flows, so the receiver can verify it. Blocks no longer
-//! than its stream does before it checks for the end of the run.
+//! Owns no socket: `kernel` and `wire` pass their streams. The payload is that of simulated flows, so the
+//! receiver can verify it. Reads and writes check for the end of the run after each timeout of the stream.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::Ordering;
@@ -98,7 +98,7 @@ pub(crate) fn receive<S: Clone>(mut stream: impl Read, clock: &Clock, tally: &Ta
     Ok(())
 }
 
-/// A timeout or a signal.
+/// Whether an error is only a timeout, or an interruption by a signal.
 fn is_patient(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted)
 }

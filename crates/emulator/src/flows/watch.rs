@@ -1,6 +1,6 @@
-//! Samples of a flow: queries its sender at each sample, and stores rows.
+//! Samples of a flow: turns the state of its sending socket into rows of the sample table.
 //!
-//! Owns the last report of each subflow, and keeps that of a closed one.
+//! Owns the last state of each subflow, also of closed ones, so that the counters of a path never fall.
 
 use std::net::Ipv4Addr;
 
@@ -38,9 +38,9 @@ pub(crate) struct Watch {
     flow: usize,
     /// Whether the opener sends.
     upload: bool,
-    /// The opener's address by link.
+    /// The opener's address, by link; `None` where the opener has no device.
     addresses: Vec<Option<Ipv4Addr>>,
-    /// All subflows so far.
+    /// The last state of all subflows so far.
     subflows: Vec<PathInfo>,
     pub last: Mark,
     last_at: Instant,
@@ -72,7 +72,7 @@ impl Watch {
         }
     }
 
-    /// Queries the sender, if any, and adds rows for the sample of `nominal`, taken at `now`.
+    /// Adds rows for the sample of `nominal`, taken at `now`. `said` is the state of the sending socket.
     pub(crate) fn look<S: Clone>(
         &mut self,
         (nominal, now): (Instant, Instant),
@@ -113,7 +113,7 @@ impl Watch {
         }
     }
 
-    /// Handles the report about open subflows. The smoothed RTT is not sampled after the end of the data.
+    /// Handles the state of open subflows. Once the data has ended (`over`), the smoothed RTT is not sampled.
     fn take(&mut self, said: SocketInfo, (warm, over): (bool, bool), at: Instant, samples: &mut Samples) {
         self.multipath = said.multipath;
         self.reinjected = self.reinjected.max(said.reinjected);
@@ -159,7 +159,7 @@ impl Watch {
         counts
     }
 
-    /// The link at the opening host.
+    /// Index of a subflow's link at the opening host; `None` for an unknown address.
     fn path_of(&self, subflow: &PathInfo) -> Option<usize> {
         let own = if self.upload { subflow.local } else { subflow.remote };
         self.addresses.iter().position(|address| address.as_ref() == Some(own.ip()))

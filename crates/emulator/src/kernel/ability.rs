@@ -1,7 +1,8 @@
-//! Compares a scenario with the abilities of the kernel, and selects the closest settings.
+//! Compares a scenario with the abilities of the kernel, and selects the closest socket options and sysctls.
 //!
-//! Never queries the machine; the caller provides the available controllers. Keys for the internals of TCP,
-//! such as the end of slow start, are not compared (docs/emulate.md).
+//! Owns the list of differences, which the results of a run on kernel sockets show. Never queries the
+//! machine; the caller provides the available controllers. Keys for the internals of TCP, such as the end of
+//! slow start, are not compared (docs/emulate.md).
 
 use mptcp_clock::Duration;
 use mptcp_lab::scenario::names::{Ecn, SendQueueRule, Transport, Version};
@@ -14,7 +15,7 @@ use crate::error::EmulatorError;
 const ALWAYS: &str = "reno";
 /// The only scheduler of the kernel, and its names in scenarios.
 const SCHEDULER: [&str; 2] = ["default", "linux"];
-/// The behaviour of the kernel path manager with `subflow` endpoints and a peer with one address.
+/// The name of the kernel path manager's behaviour with `subflow` endpoints and a peer with one address.
 const PATH_MANAGER: &str = "fullmesh";
 
 /// Maximum number of endpoints (MPTCP_PM_ADDR_MAX in net/mptcp/protocol.h).
@@ -124,11 +125,11 @@ impl Ability {
         }
     }
 
-    /// Adds the settings of a host.
+    /// Adds the sysctls that a flow needs on both of its hosts.
     fn add_settings(&mut self, flow: &Flow) -> Result<(), EmulatorError> {
         let tcp = &flow.tcp;
         let number = |on: bool| u8::from(on).to_string();
-        // Documentation/networking/ip-sysctl.rst: 2 accepts ECN, 1 also requests it.
+        // Documentation/networking/ip-sysctl.rst: 2 accepts ECN, 1 also requests ECN.
         let ecn = match tcp.ecn {
             Ecn::Off => "0",
             Ecn::On => "1",

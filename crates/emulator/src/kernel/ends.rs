@@ -1,8 +1,8 @@
 //! The two ends of a flow on kernel sockets, each a thread on its host: they connect or accept, then send or
 //! receive until the end.
 //!
-//! Owns the sockets. Except in connect, blocks at most [`ROOM`] before it checks for the end of the run. The end
-//! of a run also closes the sockets.
+//! Owns the sockets. Except in connect, a thread blocks at most [`ROOM`] before it checks for the end of the
+//! run. At that end, `run` also shuts the sending sockets down.
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};
@@ -16,8 +16,8 @@ use crate::flows::tally::{Clock, Tally};
 use crate::flows::transfer::{self, Load, SHORT, SLICE};
 
 /// Timeout of a blocking write. The kernel wakes writers when a third of the send buffer is free
-/// (`sk_stream_write_space` in net/core/stream.c); polling writers would see space earlier. The end of a run
-/// wakes waiting writers.
+/// (`sk_stream_write_space` in net/core/stream.c). With a short timeout, a writer would write earlier than an
+/// application does. The end of a run wakes waiting writers.
 const ROOM: Duration = Duration::from_secs(20);
 
 /// A flow in terms of sockets.

@@ -1,4 +1,4 @@
-//! The flows of a scenario on kernel sockets, over the emulated links.
+//! The flows of a scenario on kernel sockets, over the emulated links, to compare Linux with the simulator.
 //!
 //! Owns the mapping from flows to sockets. `ability` compares features, `ends` has the sockets, `run` the
 //! threads. Never creates namespaces or devices.

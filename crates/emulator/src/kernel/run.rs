@@ -1,6 +1,6 @@
-//! A run of all flows on kernel sockets.
+//! Runs all flows of a scenario on kernel sockets, and returns the tables of the simulator.
 //!
-//! Owns the threads, and the check of socket settings.
+//! Owns two threads per flow, one for each end, and the check that the kernel applied the socket options.
 
 use std::net::{Shutdown, SocketAddrV4};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ pub struct Order {
     pub scenario: Arc<Scenario>,
     /// The plan of the scenario's network.
     pub plan: Plan,
-    /// Namespace by host of the plan.
+    /// Network namespaces, by host of the plan.
     pub namespaces: Vec<String>,
     /// Socket options by flow.
     pub options: Vec<Options>,

@@ -1,7 +1,8 @@
 //! The hosts of a plan as endpoints of mptcplab's stack, connected to the emulator by pipes.
 //!
-//! Owns the endpoints. As in the simulator, a host that opens connections has an interface per link. A host
-//! that only accepts has one address, which all links reach.
+//! Owns the endpoints. The pipes replace network devices, so a run needs no privileges. As in the simulator,
+//! a host that opens connections has an interface per link. A host that only accepts has one address, which
+//! all links reach.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -19,7 +20,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Starts them, and returns the attachments for the emulator.
+    /// Starts the endpoints, and returns their attachments for the emulator.
     ///
     /// # Errors
     /// If the system provides no thread or descriptors.

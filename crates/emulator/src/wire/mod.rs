@@ -1,8 +1,8 @@
 //! The flows of a scenario on mptcplab's stack, in real time over the emulated links, inside one process.
 //!
 //! Owns the mapping from flows to connections. Each host is an endpoint of `mptcp-live`, which pipes connect
-//! to the emulator ([`Hosts`]). It needs no namespaces, devices or privileges. `ends` has the sockets, `run`
-//! the threads.
+//! to the emulator ([`Hosts`]), so a run needs no namespaces, devices or privileges. `ends` has the sockets,
+//! `run` the threads.
 
 mod ends;
 mod hosts;

@@ -1,6 +1,6 @@
 //! A run of all flows on mptcplab's stack.
 //!
-//! Owns the threads, the notification of hosts about their links, and the conversion of connection reports.
+//! Owns the threads, the notification of hosts about their links, and the conversion of connection states.
 //! The emulator's [`Driver`] runs the links; each host has a `mptcp_live::Driver`, which runs its endpoint.
 
 use std::net::{SocketAddr, SocketAddrV4};
@@ -124,7 +124,7 @@ fn lost(flow: &str, path: &str) -> io::Error {
     io::Error::new(io::ErrorKind::AddrNotAvailable, said)
 }
 
-/// The report of a connection.
+/// The state of a connection, in the form that a kernel socket reports.
 fn said(info: &ConnectionInfo) -> SocketInfo {
     SocketInfo {
         multipath: info.mode == Mode::Multipath,
