@@ -1,12 +1,12 @@
 //! The Internet checksum (RFC 1071) of TCP, IPv4 and the DSS option.
 //!
-//! Owns the sum, in chunks of any length. Never accesses headers: the caller passes the bytes.
+//! Owns the sum over chunks of any length, so that header and payload need no common buffer. The caller passes bytes.
 
 use std::net::IpAddr;
 
 /// A partial one's complement sum.
 ///
-/// Chunks may have any length; the result is the same as for the joined chunks.
+/// Chunks may have any length. The result equals the sum of the joined chunks.
 ///
 /// ```
 /// use mptcp_wire::Checksum;
@@ -97,8 +97,8 @@ const fn fold(sum: u64) -> u16 {
 
 /// The folded sum of one chunk, as big-endian words.
 ///
-/// One's complement addition is independent of byte order and word size (RFC 1071 section 2). So it adds eight bytes at
-/// a time in native order, in four parallel sums.
+/// One's complement addition is independent of byte order and word size (RFC 1071 section 2). This function therefore
+/// adds eight bytes at a time in native order, in four parallel sums.
 fn sum_of(bytes: &[u8]) -> u16 {
     let mut lanes = [0u64; 4];
     let (blocks, tail) = bytes.as_chunks::<32>();

@@ -1,4 +1,4 @@
-//! A reader of big-endian fields.
+//! A reader of big-endian fields, for the parsers of this crate.
 //!
 //! Owns the conversion of bytes to numbers. Never reads beyond its slice: a missing field is `None`.
 

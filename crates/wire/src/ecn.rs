@@ -18,7 +18,7 @@ pub enum Codepoint {
 }
 
 impl Codepoint {
-    /// The two lower bits of a traffic class.
+    /// The codepoint in the two lower bits of a traffic class.
     #[must_use]
     #[inline]
     pub const fn from_bits(bits: u8) -> Self {

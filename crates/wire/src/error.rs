@@ -65,7 +65,7 @@ pub enum ParseError {
         /// Available length, in bytes.
         available: usize,
     },
-    /// Neither IPv4 nor IPv6.
+    /// The packet is neither IPv4 nor IPv6.
     #[error("IP version {0}: must be 4 or 6")]
     Version(u8),
     /// A length field contradicts another one.

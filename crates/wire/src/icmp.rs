@@ -1,7 +1,8 @@
 //! Parses ICMP errors about TCP segments (RFC 792, RFC 4443).
 //!
-//! Owns the way from a packet to the quoted segment's ports and sequence number, in the first eight bytes of its TCP
-//! header. Verifies the ICMP checksum. Never acts on an error: the receiver must validate it (RFC 5927).
+//! An endpoint ends handshakes and lowers its path MTU because of such errors. Owns the search for the quoted segment's
+//! ports and sequence number, which are in the first eight bytes of the TCP header. Verifies the ICMP checksum. Never
+//! acts on an error: the receiver must validate it (RFC 5927).
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -97,12 +98,12 @@ struct Head {
     kind: u8,
     code: u8,
     checksum: u16,
-    /// The MTU if the packet was too big; in ICMPv4, only in the lower half (RFC 1191 section 4).
+    /// Bytes 4 to 7: the MTU if the packet was too big. ICMPv4 has it in the lower half only (RFC 1191 section 4).
     rest: u32,
 }
 
 impl Notice {
-    /// Whether the IP header states that a packet is ICMP. Cheap; [`Self::parse`] verifies it.
+    /// Whether the IP header states that a packet is ICMP. A quick test: only [`Self::parse`] verifies the packet.
     #[must_use]
     pub fn is_likely(packet: &[u8]) -> bool {
         match packet.first().map(|first| first >> 4) {
@@ -115,7 +116,7 @@ impl Notice {
     /// Parses a packet and verifies its checksums.
     ///
     /// # Errors
-    /// [`IcmpParseError`] unless it is an ICMP error that quotes the beginning of a TCP segment.
+    /// [`IcmpParseError`] unless the packet is an ICMP error that quotes the beginning of a TCP segment.
     pub fn parse(packet: &Bytes) -> Result<Self, IcmpParseError> {
         let six = packet.first().is_some_and(|first| first >> 4 == 6);
         let received =

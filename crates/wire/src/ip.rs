@@ -1,6 +1,6 @@
-//! IP headers as values, without the addresses, which are in the segment.
+//! IP headers as values. They lack the addresses, which are fields of [`crate::Segment`].
 //!
-//! Owns both families' headers and finds the start of the TCP header. Never reassembles: a fragment is an error.
+//! Owns the headers of both families, and finds the start of the TCP header. Never reassembles: a fragment is an error.
 //! Decoding and encoding preserve every field.
 
 use std::net::IpAddr;
@@ -58,7 +58,8 @@ impl IpHeader {
         }
     }
 
-    /// Passes the encoded header to `put`, in one or two pieces, after all checks.
+    /// Passes the encoded header to `put` piece by piece, after all checks. `transport` is the length of the rest of
+    /// the packet, in bytes.
     pub(crate) fn emit(
         &self,
         source: IpAddr,

@@ -1,4 +1,4 @@
-//! Encodes and decodes TCP segments with MPTCP options.
+//! Encodes and decodes TCP segments with MPTCP options, for the endpoint (`mptcp`) and its drivers.
 //!
 //! Owns the value types ([`Segment`], [`Options`], the MPTCP options), their encoding ([`Packet`]), and ICMP errors
 //! about segments ([`Notice`]). Also owns sequence numbers, checksums, keys, tokens and HMACs. Holds no state and makes

@@ -80,7 +80,7 @@ pub struct MpCapable {
 impl MpCapable {
     /// Flag A: DSS checksum required.
     pub const CHECKSUM_REQUIRED: u8 = 0x80;
-    /// Flag B: extensibility; must be 0, else the option is not understood.
+    /// Flag B: extensibility; must be 0, else a host ignores the option.
     pub const EXTENSIBILITY: u8 = 0x40;
     /// Flag C: no further subflows to this address and port.
     pub const NO_JOIN_HERE: u8 = 0x20;
@@ -127,7 +127,7 @@ pub struct Dss {
     pub ack: Option<DataSequence>,
     /// Mapping of subflow sequence space to data sequence space.
     pub mapping: Option<Mapping>,
-    /// The mapping ends with the DATA_FIN.
+    /// The mapping ends with a DATA_FIN.
     pub data_fin: bool,
 }
 
@@ -238,7 +238,7 @@ impl Dss {
         4 + ack + mapping
     }
 
-    /// Encoded length in bytes, rounded up to a multiple of 4. A checksum fits whether it is present or not.
+    /// Encoded length in bytes, rounded up to a multiple of 4. A checksum does not change the result.
     #[inline]
     pub(crate) fn padded_length(&self) -> usize {
         let ack = self.ack.map_or(0, DataSequence::length);

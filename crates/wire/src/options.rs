@@ -35,24 +35,23 @@ pub(crate) mod kind {
 pub struct Timestamps {
     /// The sender's timestamp clock.
     pub value: u32,
-    /// The echoed clock of the peer.
+    /// The echoed timestamp of the peer.
     pub echo: u32,
 }
 
 /// A block of received data, `[left, right)` (RFC 2018 section 3).
 pub type SackBlock = (sequence::Seq, sequence::Seq);
 
-/// A cookie of TCP Fast Open (RFC 7413 section 4.1.1): 4 to 16 bytes, an even number. Empty to request a cookie.
+/// A cookie of TCP Fast Open (RFC 7413 section 4.1.1): 4 to 16 bytes, an even number. An empty one requests a cookie.
 pub type Cookie = ArrayVec<u8, 16>;
 
-/// Up to four blocks; three fit next to timestamps.
+/// Up to four SACK blocks; three fit next to timestamps.
 pub type Sack = ArrayVec<SackBlock, 4>;
 
 /// The options of one segment.
 ///
 /// Common options have their own fields, so that reading them is cheap. If a peer used an unusual form (order, padding,
-/// unknown kinds, repetition), its bytes are kept too. They are encoded unchanged until a field changes; then the
-/// unusual form is lost.
+/// unknown kinds, repetition), the received bytes are kept too. They are encoded unchanged until a field changes.
 ///
 /// ```
 /// use mptcp_wire::Options;

@@ -60,7 +60,7 @@ impl Packet {
         Self::parse_owned(bytes.clone(), mode)
     }
 
-    /// [`Self::parse_with`] for callers that no longer need the bytes: the payload takes them over.
+    /// [`Self::parse_with`] for callers that do not need the bytes afterwards: the payload takes them over.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Packet {
         self.emit_with(out, ChecksumMode::Complete)
     }
 
-    /// [`Self::emit`] with a complete TCP checksum, or with one for a device to complete.
+    /// [`Self::emit`] with a TCP checksum that is complete, or that a device completes.
     ///
     /// # Errors
     ///

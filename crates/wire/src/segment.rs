@@ -1,6 +1,6 @@
 //! A TCP segment as a value.
 //!
-//! Owns the value and its lengths; `packet` encodes it.
+//! Owns the value and its lengths; `packet` encodes it. The simulator passes segments without encoding them.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -9,8 +9,6 @@ use bytes::Bytes;
 use crate::{Codepoint, Flags, Options, Seq};
 
 /// A parsed TCP segment: addresses, header, options and payload.
-///
-/// The simulator passes segments as values; the wire driver encodes and decodes them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Address and port of the sender.
@@ -56,7 +54,7 @@ impl Segment {
     /// Resets the segment to an empty one between two addresses, and keeps allocated memory.
     #[inline(always)]
     pub fn reset(&mut self, source: SocketAddr, destination: SocketAddr) {
-        // The addresses are large, so they are written first and need not be held in registers.
+        // The addresses (32 bytes each) are written first, so that they need not be held in registers.
         self.source = source;
         self.destination = destination;
         // Calls that may free memory come first, so that the compiler writes each later field only once.

@@ -1,6 +1,6 @@
 //! TCP sequence numbers: arithmetic modulo 2^32 (RFC 9293 section 3.4).
 //!
-//! Owns the type and its arithmetic.
+//! Owns the type and its arithmetic, so that no caller compares numbers without regard to the wrap at 2^32.
 
 use std::fmt;
 use std::ops::{Add, Sub};

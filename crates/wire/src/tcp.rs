@@ -1,6 +1,6 @@
 //! The TCP header (RFC 9293 section 3.1).
 //!
-//! Owns its encoding and its checksum. Never acts on a field.
+//! Owns parsing and encoding of the header, and the TCP checksum. Never acts on a field.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -96,7 +96,7 @@ fn verify(source: IpAddr, destination: IpAddr, bytes: &[u8], found: u16) -> Resu
     if sum.folded() == 0xffff {
         return Ok(());
     }
-    // The sum without the field. An odd last byte is padded with a zero first.
+    // Computes the sum without the field. A zero pads an odd last byte first.
     if bytes.len() % 2 == 1 {
         sum.add(&[0]);
     }

@@ -27,7 +27,7 @@ pub(crate) struct Received<H> {
 }
 
 impl<H> Received<H> {
-    /// Converts the header.
+    /// Replaces the header by `form` of it.
     pub(super) fn with<O>(self, form: impl FnOnce(H) -> O) -> Received<O> {
         let Self { header, ecn, source, destination, transport } = self;
         Received { header: form(header), ecn, source, destination, transport }

@@ -102,7 +102,7 @@ pub(crate) fn extensions_length(first: u8, payload: &[u8], wanted: u8) -> Result
             HOP_BY_HOP | ROUTING | DESTINATION | FRAGMENT => header.array().ok_or_else(|| truncated(8))?,
             other => return Err(ParseError::NotTcp(other)),
         };
-        // The length is in units of 8 bytes without the first (RFC 8200 section 4). A fragment header has a fixed
+        // The length is in units of 8 bytes, without the first 8 (RFC 8200 section 4). A fragment header has a fixed
         // length, and the field is reserved.
         let length = if protocol == FRAGMENT { 8 } else { 8 + 8 * usize::from(size) };
         if protocol == FRAGMENT {

@@ -101,8 +101,8 @@ fn data_sequence(reader: &mut Reader<'_>, wide: bool) -> Option<DataSequence> {
     if wide { reader.u64().map(DataSequence::Wide) } else { reader.u32().map(DataSequence::Short) }
 }
 
-/// RFC 8684 section 3.4.1: the HMAC exists exactly without flag E, and the size determines family and port. Without
-/// both, it is the form of RFC 6824 section 3.4.1, whose four bits state the IP version.
+/// RFC 8684 section 3.4.1: the option has an HMAC unless flag E is set, and its size determines family and port. In the
+/// older form of RFC 6824 section 3.4.1, which has neither HMAC nor flag, the four bits are the IP version.
 fn add_address(low: u8, reader: &mut Reader<'_>) -> Option<AddAddress> {
     let id = reader.u8()?;
     let old = matches!((low, reader.len()), (4, 4 | 6) | (6, 16 | 18));

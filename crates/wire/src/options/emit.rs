@@ -1,7 +1,7 @@
 //! Encodes the option field of a TCP header.
 //!
 //! Owns order and padding, which follow Linux: NOPs pad every option to 32-bit words. `Options::length` returns the
-//! exact result length. Never drops an option to make space.
+//! exact length of the result. Never drops an option to make space.
 
 use arrayvec::ArrayVec;
 
@@ -18,7 +18,7 @@ impl Field {
         self.0.try_extend_from_slice(bytes).map_err(|_| EmitError::OptionSpace { length })
     }
 
-    /// Adds NOPs up to the next word. Some options end with NOPs.
+    /// Appends NOPs after an option, up to the next multiple of 4 bytes.
     fn pad(&mut self) -> Result<(), EmitError> {
         while !self.0.len().is_multiple_of(4) {
             self.put(&[kind::NOP])?;

@@ -1,7 +1,7 @@
 //! Parses the option field of a TCP header (RFC 9293 section 3.2).
 //!
-//! Owns the loop over kinds and lengths. Keeps the received bytes if the fields cannot represent them. Of a repeated
-//! option, the last one is used; MPTCP options other than DSS are all kept.
+//! Owns the loop over kinds and lengths. Keeps the received bytes if the fields cannot represent them. Uses the last of
+//! several equal kinds, but all MPTCP options other than DSS.
 
 use super::{Cookie, Options, Sack, Timestamps, kind};
 use crate::Seq;
