@@ -1,4 +1,4 @@
-//! Computes the free space in a TCP socket's send buffer as Linux does.
+//! Computes the free space in a TCP socket's send buffer as Linux does, because scripts check the result of write(2).
 //!
 //! Owns the sizes of send buffers and of their pieces (`struct sk_buff`). Linux checks for memory only when it starts a
 //! new piece, and always fills the last one (`tcp_sendmsg_locked`). MPTCP sockets accept as much as the endpoint has
@@ -11,14 +11,14 @@ use crate::calls::IPPROTO_MPTCP;
 use crate::sockets::Socket;
 use crate::stack::Core;
 
-/// SOCK_MIN_SNDBUF and SOCK_MIN_RCVBUF (include/net/sock.h).
+/// SOCK_MIN_SNDBUF and SOCK_MIN_RCVBUF, in bytes (include/net/sock.h).
 pub(crate) const SEND_LEAST: u32 = 4_608;
 pub(crate) const RECEIVE_LEAST: u32 = 2_304;
-/// The initial size of a receive buffer: the middle value of `tcp_rmem`.
+/// The initial size of a receive buffer, in bytes: the middle value of `tcp_rmem`.
 pub(crate) const DEFAULT_RECEIVE: u32 = 131_072;
 
-/// Kernel overhead for a segment's data: headers and `struct skb_shared_info`. Linux rounds data and overhead up to a
-/// power of two.
+/// Kernel overhead for a segment's data, in bytes: headers and `struct skb_shared_info`. Linux rounds data and overhead
+/// up to a power of two.
 const AROUND_DATA: u64 = 320 + 320;
 /// Size of `struct sk_buff`, in bytes.
 const AROUND_SEGMENT: u64 = 256;
@@ -45,7 +45,7 @@ impl Sending {
         self.size
     }
 
-    /// Free bytes in the last piece, and the size of a new piece, or 0 if Linux would not start one.
+    /// Free bytes in the last piece, and the size of a new piece. The second is 0 if Linux would not start one.
     pub(crate) fn room(&self) -> (u64, u64) {
         (self.room, if self.is_free() { self.piece } else { 0 })
     }
@@ -62,7 +62,7 @@ impl Sending {
 }
 
 impl Core {
-    /// The send buffer of a TCP socket with an open connection. None for MPTCP sockets.
+    /// The send buffer of a TCP socket with an open connection. None for MPTCP sockets, and without a connection.
     pub(crate) fn sending(&mut self, now: Instant, socket: &Socket, id: ConnectionId) -> Option<Sending> {
         if socket.protocol == IPPROTO_MPTCP {
             return None;
@@ -100,7 +100,7 @@ impl Core {
     }
 }
 
-/// The largest buffer size that an application may set: `net.core.wmem_max`, used for `rmem_max` too.
+/// The largest buffer size that an application may set, in bytes: `net.core.wmem_max`, also in place of `rmem_max`.
 pub(crate) fn most_of(settings: &crate::settings::Settings) -> u32 {
     settings.largest_buffer
 }

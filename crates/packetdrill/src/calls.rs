@@ -1,6 +1,6 @@
-//! System calls that create, connect and close sockets.
+//! Implements the system calls that create, connect and close sockets, for the scripts of packetdrill.
 //!
-//! Owns their order and their errors, which follow Linux's MPTCP sockets. Never moves data: `streams` does.
+//! Owns the order in which these calls are valid, and their errors, as for Linux's MPTCP sockets. `streams` moves data.
 
 use std::net::{IpAddr, SocketAddr};
 use std::os::fd::RawFd;
@@ -190,7 +190,7 @@ impl Stack {
         })
     }
 
-    /// Implements close(2), except for the descriptor itself.
+    /// Implements close(2), except that the caller releases the descriptor.
     pub(crate) fn close(&self, fd: RawFd) -> Result<()> {
         let mut linger = None;
         let lingers = self.act(|core, now| {
@@ -230,8 +230,8 @@ impl Stack {
 }
 
 impl Core {
-    /// Makes the endpoint listen on a port with the socket's options. It may listen already, because TCP_FASTOPEN may
-    /// follow listen(2).
+    /// Makes the endpoint listen on a port with the socket's options. The endpoint may listen already, because
+    /// TCP_FASTOPEN may follow listen(2).
     pub(crate) fn hear(&mut self, stack: &Stack, fd: RawFd, port: u16) -> Result<()> {
         let socket = self.sockets.get(fd)?;
         let mut config = self.config(stack, socket, None);
@@ -256,7 +256,7 @@ impl Core {
         self.interfaces.iter().find(same).map_or_else(|| fail(libc::ENETUNREACH), |&(_, id)| Ok(id))
     }
 
-    /// The endpoint's configuration for a connection of a socket.
+    /// The endpoint's configuration for a connection of a socket. `remote` is None for a listener.
     pub(crate) fn config(&self, stack: &Stack, socket: &Socket, remote: Option<IpAddr>) -> Config {
         let mut config = self.settings.config();
         config.multipath = socket.protocol == IPPROTO_MPTCP && self.settings.mptcp;

@@ -1,7 +1,7 @@
 //! Measures times for `struct tcp_info` that the endpoint does not keep.
 //!
-//! Owns the times of the last segments and the busy time of a connection, sampled after each turn of the stack. Decides
-//! nothing.
+//! Owns the times of the last segments and the busy time of a connection. The stack calls [`Clocks::look`] after it
+//! has processed timers and packets.
 
 use mptcp::{ConnectionInfo, Limit};
 use mptcp_clock::{Duration, Instant};

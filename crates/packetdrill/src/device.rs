@@ -22,7 +22,7 @@ pub(crate) struct Left {
 #[derive(Debug, Default)]
 pub(crate) struct Device {
     left: VecDeque<Left>,
-    /// The last segment of a turn, its traffic class, and the number of segments in its burst.
+    /// A held segment, because PSH depends on the next one; its traffic class, and its number in the burst from 1.
     last: Option<(Segment, u8, u64)>,
 }
 
@@ -43,7 +43,7 @@ impl Device {
         self.last = Some((segment, class, count));
     }
 
-    /// Sends the last segment of a turn.
+    /// Sends the held segment, which ends its burst.
     pub(crate) fn flush(&mut self, now: Instant) {
         if let Some((mut segment, class, count)) = self.last.take() {
             if count > 1 {
@@ -73,7 +73,7 @@ impl Device {
 /// Maximum number of segments that Linux hands to a device in one burst (`tcp_tso_autosize`, `tcp_cwnd_test`).
 ///
 /// The burst holds the data of one millisecond, more if the RTT is short, and at least `least` segments. Half of the
-/// window is the maximum, so that two bursts can be in flight.
+/// window is the maximum, so that two bursts can be in flight. `least` is `tcp_min_tso_segs`.
 pub(crate) fn burst(subflow: &SubflowInfo, least: u64) -> u64 {
     /// Linux's `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`, in percent.
     const PACES: (u64, u64) = (200, 120);

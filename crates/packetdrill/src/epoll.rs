@@ -1,4 +1,4 @@
-//! The system calls of epoll(7).
+//! Implements the system calls of epoll(7) for the scripts of packetdrill.
 //!
 //! Owns their errors and the rules for level-triggered and edge-triggered events. `watching` holds the interest lists,
 //! and `streams` computes the readiness of a descriptor.

@@ -9,7 +9,7 @@ pub(crate) struct Errno(pub(crate) i32);
 /// The result of a system call.
 pub(crate) type Result<T> = std::result::Result<T, Errno>;
 
-/// Returns an error.
+/// Returns `error` as the result of a call.
 pub(crate) fn fail<T>(error: i32) -> Result<T> {
     Err(Errno(error))
 }

@@ -1,7 +1,7 @@
 //! Applies the endpoint's events to the table of sockets.
 //!
-//! This crate imitates Linux's socket calls for packetdrill. Each event becomes a socket state that a later call returns:
-//! readable, writable, an error, an end of file. Owns the mapping from close reasons to errno values. Closes
+//! This crate imitates Linux's socket calls for packetdrill. Each event becomes a socket state that a later call
+//! returns: readable, writable, an error, an end of file. Owns the mapping from close reasons to errno values. Closes
 //! the connections of sockets without a descriptor. Never waits.
 
 use mptcp::{CloseReason, ConnectionId, EventKind};
@@ -21,7 +21,7 @@ impl Core {
         }
     }
 
-    /// Samples every connection: updates its clocks and marks epoll entries as ready.
+    /// Samples every connection: updates the connection's clocks and reports new events to epoll instances.
     pub(crate) fn look(&mut self, now: Instant) {
         for id in self.sockets.streams() {
             let Some(info) = self.endpoint.info(now, id) else { continue };
@@ -92,7 +92,7 @@ impl Core {
     }
 
     /// Closes a socket's connection. As Linux, resets it if data was left unread (RFC 2525 section 2.17), and otherwise
-    /// closes it in the background. `at_once` is set for SO_LINGER with a time of zero, and also resets.
+    /// closes it in the background. `at_once`, for SO_LINGER with a time of zero, also resets it.
     pub(crate) fn abandon(&mut self, now: Instant, id: ConnectionId, at_once: bool) {
         let Ok(status) = self.sockets.status(id) else { return };
         status.orphan = true;

@@ -1,6 +1,6 @@
-//! Linux's settings of TCP Fast Open (RFC 7413).
+//! Linux's settings of TCP Fast Open (RFC 7413), which scripts change by sysctl(8) and socket options.
 //!
-//! Owns the parsing of `tcp_fastopen` and of keys. Never creates cookies: the endpoint does.
+//! Owns the meaning of the bits of `tcp_fastopen`, and the parsing of keys. Never creates cookies: the endpoint does.
 
 /// `net.ipv4.tcp_fastopen` and `tcp_fastopen_key`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,17 +29,17 @@ impl FastOpenSettings {
         self.mode & Self::CLIENT != 0
     }
 
-    /// Whether a client may do so without a cookie.
+    /// Whether a client may send data in a SYN without a cookie.
     pub(crate) fn client_without_cookie(self) -> bool {
         self.mode & Self::CLIENT_WITHOUT_COOKIE != 0
     }
 
-    /// Whether a listener accepts data in a SYN. `asked` is whether TCP_FASTOPEN is set on it.
+    /// Whether a listener accepts data in a SYN. `asked` is whether the listener has TCP_FASTOPEN set.
     pub(crate) fn server(self, asked: bool) -> bool {
         self.mode & Self::SERVER != 0 && (asked || self.mode & Self::ALL_LISTENERS != 0)
     }
 
-    /// Whether a listener does so without a cookie.
+    /// Whether a listener accepts data in a SYN without a cookie.
     pub(crate) fn server_without_cookie(self) -> bool {
         self.mode & Self::SERVER_WITHOUT_COOKIE != 0
     }

@@ -1,6 +1,6 @@
-//! Parses the text of packetdrill's option `--so_flags`.
+//! Parses packetdrill's option `--so_flags`, which configures this library.
 //!
-//! Owns its form: `key=value` pairs between commas. Never opens the files that the flags name.
+//! Owns the format: `key=value` pairs between commas. Never opens the files that the flags name.
 
 use std::net::IpAddr;
 use std::path::PathBuf;
@@ -48,7 +48,7 @@ impl Flags {
                 "settings" => flags.settings = Some(value.into()),
                 "counters" => flags.counters = Some(value.into()),
                 "patience" => {
-                    let seconds = value.parse().map_err(|_| wrong("must be a number of seconds"))?;
+                    let seconds = value.parse().map_err(|_| wrong("must be a whole number of seconds"))?;
                     flags.patience = Duration::from_secs(seconds);
                 }
                 "seed" => flags.seed = value.parse().map_err(|_| wrong("must be a number"))?,

@@ -281,10 +281,10 @@ pub unsafe extern "C" fn packetdrill_interface_init(flags: *const c_char, table:
         let timers = std::thread::Builder::new()
             .name("timers".to_owned())
             .spawn(move || driven.run_timers())
-            .map_err(|error| format!("no thread for the timers: {error}"))?;
+            .map_err(|error| format!("cannot start the timer thread: {error}"))?;
         Ok(Interface::of(Box::new(Instance { stack, timers: Some(timers) })))
     });
-    match made.unwrap_or_else(|_| Err("the stack could not be made".to_owned())) {
+    match made.unwrap_or_else(|_| Err("internal error (please report)".to_owned())) {
         // SAFETY: the caller guarantees the table.
         Ok(made) => unsafe { table.write(made) },
         Err(message) => {

@@ -4,9 +4,9 @@
 //! its functions in place of system calls, injects the packets of a script, and compares the packets that the endpoint
 //! sends.
 //!
-//! Owns sockets over an [`mptcp::Endpoint`], a clock that follows the machine's, and a network device that packetdrill
-//! reads. The simulator runs the same endpoint; here it runs with [`mptcp::LinuxCompat::LINUX`]. Never knows the
-//! script, and never touches a network.
+//! Owns sockets over an [`mptcp::Endpoint`], a clock that follows the machine's clock, and a network device that
+//! packetdrill reads. `tools/conformance` thus tests the endpoint of the simulator with scripts written for Linux. The
+//! endpoint uses [`mptcp::LinuxCompat::LINUX`] here. Never knows the script, and never touches a network.
 //!
 //! - `sockets`, `calls`, `streams` and `options` implement Linux's sockets.
 //! - `stack` drives the endpoint.

@@ -1,7 +1,7 @@
 //! Reads and writes C's memory: addresses, buffers, I/O vectors, descriptors and errno.
 //!
-//! Owns all unsafe code outside the table of functions. As the kernel, every function trusts the caller's sizes. Null
-//! pointers return EFAULT.
+//! packetdrill calls this library with C pointers. Owns all unsafe code outside the table of functions (`interface`).
+//! Like the kernel, every function trusts the caller's sizes. Null pointers return EFAULT.
 
 use std::ffi::c_void;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -11,7 +11,7 @@ use libc::{iovec, sockaddr, sockaddr_in, sockaddr_in6, socklen_t};
 
 use crate::errno::{Result, fail};
 
-/// A control message.
+/// A control message of recvmsg(2).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Control {
     pub(crate) level: i32,

@@ -1,7 +1,7 @@
-//! Control messages of recvmsg(2).
+//! Builds the control messages that recvmsg(2) returns to a script.
 //!
-//! Owns the form of two messages: the length of the receive queue (TCP_INQ), and MSG_ZEROCOPY completions in the error
-//! queue.
+//! Owns the layout of two messages: the length of the receive queue (TCP_INQ), and MSG_ZEROCOPY completions in the
+//! error queue.
 
 use std::os::fd::RawFd;
 

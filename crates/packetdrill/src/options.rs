@@ -1,7 +1,7 @@
-//! Implements setsockopt(2).
+//! Implements setsockopt(2) for the scripts of packetdrill.
 //!
 //! Owns the list of options, their valid ranges and Linux's errors. Values are bytes in the machine's order. `values`
-//! returns the options that are set.
+//! implements getsockopt(2).
 
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub(crate) const TCP_FASTOPEN_NO_COOKIE: i32 = 34;
 pub(crate) const TCP_INQ: i32 = 36;
 /// The two bits of ECN (RFC 3168 section 5), which applications must not set on TCP.
 const ECN: u8 = 0x03;
-/// MAX_TCP_WINDOW and TCP_MIN_MSS of include/net/tcp.h.
+/// TCP_MIN_MSS to MAX_TCP_WINDOW of include/net/tcp.h.
 const SEGMENTS: std::ops::RangeInclusive<i32> = 88..=32_767;
 /// MAX_TCP_KEEPIDLE, MAX_TCP_KEEPCNT and MAX_TCP_SYNCNT.
 const SECONDS: std::ops::RangeInclusive<i32> = 1..=32_767;
@@ -154,7 +154,7 @@ fn set_of_tcp(
         }
         TCP_INQ => options.tell_queue = among(value, 0..=1)? == 1,
         libc::TCP_FASTOPEN => options.fast_open_queue = among(value, 0..=i32::MAX)? as u32,
-        // Both options change the SYN, so they fail after it.
+        // Both options change the SYN, so setting them fails after the SYN.
         libc::TCP_FASTOPEN_CONNECT if integer(value)? > 0 && !fast_open => return fail(libc::EOPNOTSUPP),
         libc::TCP_FASTOPEN_CONNECT if matches!(role, Role::Fresh { .. }) => {
             options.fast_open_connect = integer(value)? != 0;
@@ -172,7 +172,7 @@ fn set_of_tcp(
     Ok(())
 }
 
-/// Stores an option without effect. ENOPROTOOPT for unknown options.
+/// Stores the value of an option without effect. ENOPROTOOPT for unknown options.
 fn remember(options: &mut SocketOptions, level: i32, name: i32, value: &[u8]) -> Result<()> {
     let at = REMEMBERED.iter().position(|known| *known == (level, name));
     options.remembered[at.ok_or(Errno(libc::ENOPROTOOPT))?] = integer(value)?;
@@ -188,7 +188,7 @@ fn among(value: &[u8], allowed: std::ops::RangeInclusive<i32>) -> Result<i32> {
     integer(value).and_then(|number| if allowed.contains(&number) { Ok(number) } else { fail(libc::EINVAL) })
 }
 
-/// Parses a timeval; zero means no timeout.
+/// Parses a timeval. Zero becomes None: no timeout.
 fn span(value: &[u8]) -> Result<Option<Duration>> {
     let part = |from: usize| value.get(from..).and_then(|rest| rest.first_chunk::<8>().copied());
     let (Some(seconds), Some(micros)) = (part(0), part(8)) else { return fail(libc::EINVAL) };

@@ -1,8 +1,8 @@
 //! Reads a script's `ip` and `sysctl` commands and turns them into settings of the endpoint.
 //!
-//! The runner replaces both commands by programs that only record their arguments. Owns the parsing of this record: one
-//! command per line, words separated by tabs. Never runs a command. Ignores commands without a meaning for the stack
-//! (queueing disciplines, cached metrics) and unsupported settings.
+//! `tools/conformance` replaces both commands by programs that only record their arguments. Owns the parsing of this
+//! record: one command per line, words separated by tabs. Never runs a command. Ignores commands without a meaning for
+//! the stack (queueing disciplines, cached metrics) and unsupported settings.
 
 use std::net::IpAddr;
 
@@ -23,9 +23,9 @@ pub(crate) struct Settings {
     pub(crate) send_buffer: [u64; 3],
     /// `net.core.wmem_max`, in bytes.
     pub(crate) largest_buffer: u32,
-    /// `tcp_min_tso_segs`.
+    /// `tcp_min_tso_segs`: minimum number of segments in a burst.
     pub(crate) least_burst: u64,
-    /// `tcp_notsent_lowat`.
+    /// `tcp_notsent_lowat`, in bytes.
     pub(crate) notsent_lowat: u64,
     /// `tcp_congestion_control` for TCP sockets. MPTCP sockets use the endpoint's controller.
     pub(crate) congestion: &'static str,

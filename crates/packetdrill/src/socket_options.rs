@@ -1,4 +1,4 @@
-//! Socket options that setsockopt(2) has set.
+//! The socket options that a script has set with setsockopt(2).
 //!
 //! Owns the values and their defaults. `options` checks valid ranges; `calls` and `buffers` apply the values.
 
@@ -21,12 +21,13 @@ pub(crate) const REMEMBERED: [(i32, i32); 10] = [
     (libc::IPPROTO_TCP, libc::TCP_QUICKACK),
 ];
 
-/// Options of a socket. An accepted socket inherits the listener's.
+/// Options of a socket. An accepted socket inherits the listener's options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SocketOptions {
     pub(crate) no_delay: bool,
     pub(crate) cork: bool,
     pub(crate) traffic_class: u8,
+    /// Maximum time of a blocking call; None waits forever. The same holds for `receive_timeout`.
     pub(crate) send_timeout: Option<Duration>,
     pub(crate) receive_timeout: Option<Duration>,
     pub(crate) fast_open_connect: bool,
@@ -35,7 +36,7 @@ pub(crate) struct SocketOptions {
     /// The current and the previous key of the cookies.
     pub(crate) fast_open_keys: Option<([u8; 16], Option<[u8; 16]>)>,
     pub(crate) reuse_address: bool,
-    /// Bytes, doubled as in Linux; None for the value of sysctl.
+    /// Bytes, doubled as in Linux; None for the value of sysctl. The same holds for `receive_buffer`.
     pub(crate) send_buffer: Option<u32>,
     pub(crate) receive_buffer: Option<u32>,
     /// TCP_MAXSEG, in bytes; 0 for the MSS of the device.
@@ -44,12 +45,14 @@ pub(crate) struct SocketOptions {
     pub(crate) user_timeout: u32,
     /// Bytes; 0 for the value of sysctl.
     pub(crate) notsent_lowat: u32,
+    /// TCP_SYNCNT; None for the value of sysctl.
     pub(crate) syn_count: Option<u32>,
     pub(crate) keepalive: bool,
     /// Idle time in seconds, probe interval in seconds, number of probes.
     pub(crate) keep: (u16, u16, u8),
-    /// SO_LINGER: maximum time of close(2), in seconds.
+    /// SO_LINGER: maximum time of close(2), in seconds; None if off.
     pub(crate) linger: Option<u32>,
+    /// TCP_CONGESTION; None for the value of sysctl.
     pub(crate) congestion: Option<&'static str>,
     /// TCP_INQ: recvmsg(2) reports the bytes left to read.
     pub(crate) tell_queue: bool,
@@ -116,7 +119,7 @@ impl SocketOptions {
             config.mss = config.mss.min(self.max_segment);
         }
         if let Some(bytes) = self.receive_buffer {
-            // The kernel reserves half of it for overhead (tcp_adv_win_scale = 1).
+            // The kernel reserves half of the buffer for overhead (tcp_adv_win_scale = 1).
             config.receive_buffer = u64::from(bytes / 2);
             config.mechanisms.autotuning = false;
         }

@@ -1,7 +1,7 @@
 //! The table of sockets by descriptor, and the state of their connections.
 //!
 //! packetdrill addresses sockets by descriptor, and the endpoint addresses connections by [`ConnectionId`]. The system
-//! calls in `calls`, `streams` and `options` look up one by the other here. Owns the state of sockets, and the
+//! calls in `calls`, `streams` and `options` convert one to the other here. Owns the state of sockets, and the
 //! connections that await accept(2) by listening port. Never waits, and never creates or closes a descriptor.
 
 use std::collections::{HashMap, VecDeque};
@@ -61,7 +61,7 @@ pub(crate) struct Status {
     pub(crate) piece: u64,
     /// A writer found no buffer space.
     pub(crate) no_space: bool,
-    /// The readiness must be reported to epoll instances again.
+    /// Edge-triggered epoll entries must report the readiness again.
     pub(crate) stirred: bool,
     /// The endpoint's last information about the connection.
     pub(crate) last: Option<ConnectionInfo>,

@@ -1,6 +1,6 @@
-//! The endpoint, its clock and its network device.
+//! Drives the endpoint under test: clock, timers, incoming and outgoing packets.
 //!
-//! Owns the lock, the timer thread and the queue of outgoing packets. Sockets change the endpoint under the lock and
+//! Owns the lock and the loop of the timer thread. System calls change the endpoint under the lock, and blocking calls
 //! wait here. Events are processed at once, so a reply is queued before the call that injected a packet returns. Never
 //! interprets a system call.
 
@@ -29,7 +29,7 @@ pub(crate) struct Core {
     pub(crate) sockets: Sockets,
     pub(crate) epolls: Epolls,
     device: Device,
-    /// The counters that were written last.
+    /// The counters that the file holds.
     counted: String,
     stopping: bool,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Stack {
     core: Mutex<Core>,
     changed: Condvar,
     origin: std::time::Instant,
-    /// Time of day at `origin`, in microseconds since 1970.
+    /// Time of day at the stack's instant zero, in microseconds since 1970.
     epoch: i64,
     pub(crate) flags: Flags,
 }
@@ -70,7 +70,7 @@ impl Stack {
         }
     }
 
-    /// The stack's time. It does not start at zero, as Linux's timestamps do not.
+    /// The stack's time. It starts at one second, as Linux's timestamps do not start at zero.
     pub(crate) fn now(&self) -> Instant {
         let elapsed = u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX / 2);
         Instant::ZERO + Duration::from_secs(1) + Duration::from_nanos(elapsed)
@@ -192,7 +192,7 @@ impl Core {
         self.take_events(now);
     }
 
-    /// Reads the record of the script's commands again.
+    /// Reads the record of the script's `ip` and `sysctl` commands again.
     pub(crate) fn refresh(&mut self, stack: &Stack) {
         let Some(path) = &stack.flags.settings else { return };
         // The record is missing until the first command.

@@ -1,6 +1,6 @@
-//! Data transfer through sockets: read, write and poll.
+//! Implements the system calls that transfer data, and poll(2), for the scripts of packetdrill.
 //!
-//! Owns waiting for data and for buffer space, and the errors at a stream's end. Sees bytes, never packets or pointers.
+//! Owns waiting for data and for buffer space, and the errors at a stream's end. Never sees packets or pointers.
 
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
@@ -63,7 +63,8 @@ impl Stack {
         })
     }
 
-    /// Writes data as far as the buffer has space. `flags` are those of send(2), and `to` is the address of sendto(2).
+    /// Writes as much data as the buffer has space for. `flags` are those of send(2), and `to` is the address of
+    /// sendto(2).
     pub(crate) fn write(&self, fd: RawFd, data: Bytes, flags: i32, to: Option<SocketAddr>) -> Result<usize> {
         if flags & libc::MSG_OOB != 0 {
             // Urgent data is not supported: RFC 6093 section 4 advises against it, and MPTCP cannot carry it.
@@ -151,7 +152,7 @@ pub(crate) fn deadline_in(timeout: i32) -> Option<std::time::Instant> {
 const ALWAYS: i16 = libc::POLLERR | libc::POLLHUP | libc::POLLNVAL;
 
 impl Core {
-    /// Numbers a call with MSG_ZEROCOPY, if it `counts` and the socket has enabled SO_ZEROCOPY.
+    /// Numbers a call if the socket has enabled SO_ZEROCOPY. `counts` states that the call sent data with MSG_ZEROCOPY.
     fn note_zero_copy(&mut self, now: Instant, fd: RawFd, id: ConnectionId, counts: bool) {
         let wanted = counts && self.sockets.get(fd).is_ok_and(|socket| socket.options.zero_copy);
         let Some(info) = self.endpoint.info(now, id).filter(|_| wanted) else { return };
@@ -160,7 +161,7 @@ impl Core {
         }
     }
 
-    /// Writes as much as Linux would accept. Returns the number of bytes.
+    /// Writes as much data as Linux would accept. Returns the number of bytes.
     fn write_some(
         &mut self,
         now: Instant,
@@ -196,7 +197,7 @@ impl Core {
             }
         }
         if taken < data.len() {
-            // A write that stops here must not delay its last segment.
+            // Pieces are written with `more`, but none follows. The last segment must not wait.
             self.endpoint.end_more(now, id);
             self.transmit(now);
             if let Ok(status) = self.sockets.status(id) {

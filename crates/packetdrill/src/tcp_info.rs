@@ -1,6 +1,6 @@
-//! Builds `struct tcp_info` of Linux 6.18 (include/uapi/linux/tcp.h).
+//! Builds `struct tcp_info` of Linux 6.18 (include/uapi/linux/tcp.h), which scripts compare.
 //!
-//! Owns the order and the units of its fields. Fields that this stack does not know are 0.
+//! Owns the order and the units of the fields. Fields that this stack does not know are 0.
 
 use mptcp::{ConnectionInfo, Limit, Recovery, SubflowInfo, SubflowState};
 use mptcp_clock::{Duration, Instant};
@@ -17,7 +17,7 @@ const WINDOW_SCALE: u8 = 4;
 const ECN: u8 = 8;
 const SYN_DATA: u8 = 32;
 
-/// The encoded fields, in order.
+/// The encoded fields, in the kernel's order.
 #[derive(Default)]
 struct Layout(Vec<u8>);
 

@@ -1,4 +1,4 @@
-//! Implements getsockopt(2), fcntl(2) and ioctl(2).
+//! Implements getsockopt(2), fcntl(2) and ioctl(2) for the scripts of packetdrill.
 //!
 //! Owns the values, as bytes in the machine's order, and the errors for options that MPTCP sockets lack.
 
@@ -16,7 +16,7 @@ use crate::sockets::{Role, Socket};
 use crate::stack::{Core, Stack};
 use crate::tcp_info;
 
-/// A Linux number that the libc crate lacks.
+/// A socket level of Linux that the libc crate lacks.
 const SOL_MPTCP: i32 = 284;
 /// Requests the number of unsent bytes; `TIOCOUTQ` requests unacknowledged bytes (include/uapi/linux/sockios.h).
 const SIOCOUTQNSD: u64 = 0x894b;

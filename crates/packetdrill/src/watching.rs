@@ -1,13 +1,13 @@
 //! The interest lists of epoll instances, and the descriptors with new events.
 //!
-//! Owns the lists. Never queries a socket: the stack reports new events.
+//! Owns the lists; `epoll` implements the system calls. Never queries a socket: `events` reports new events.
 
 use std::collections::HashMap;
 use std::os::fd::RawFd;
 
 /// Events that epoll(7) reports without a request.
 pub(crate) const ALWAYS: u32 = (libc::EPOLLERR | libc::EPOLLHUP) as u32;
-/// Flags that change the way of reporting, and are no events.
+/// Bits of an interest mask that change how events are reported. They are not events.
 pub(crate) const MANNERS: u32 =
     (libc::EPOLLET | libc::EPOLLONESHOT | libc::EPOLLEXCLUSIVE | libc::EPOLLWAKEUP) as u32;
 
@@ -19,7 +19,7 @@ pub(crate) type Told = (u32, u64);
 pub(crate) struct Watched {
     pub(crate) events: u32,
     pub(crate) data: u64,
-    /// An event occurred after the last report.
+    /// Whether an event occurred after the last report.
     pub(crate) stirred: bool,
 }
 
@@ -43,7 +43,7 @@ impl Epolls {
         self.0.get_mut(&fd)
     }
 
-    /// Removes a list temporarily; [`Epolls::put_back`] returns it.
+    /// Removes a list until [`Epolls::put_back`] returns it.
     pub(crate) fn take(&mut self, fd: RawFd) -> Option<Set> {
         self.0.remove(&fd)
     }

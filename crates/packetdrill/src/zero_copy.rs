@@ -1,7 +1,7 @@
-//! Completions of calls with MSG_ZEROCOPY.
+//! Numbers calls with MSG_ZEROCOPY, and queues their completions for recvmsg(2).
 //!
-//! Owns the numbers of such calls and the queue of completions. This stack copies the data and reports so, as Linux
-//! does for devices that cannot gather.
+//! Owns the numbers and the queue. This stack copies the data and reports the copy (SO_EE_CODE_ZEROCOPY_COPIED), as
+//! Linux does for devices that cannot gather.
 
 use std::collections::VecDeque;
 

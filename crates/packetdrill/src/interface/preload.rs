@@ -2,7 +2,7 @@
 //! `--so_filename`.
 //!
 //! packetdrill calls libc's getsockopt(2) for `struct tcp_info`. If this library is preloaded, the call arrives here.
-//! Owns the reference to the one stack of the process. Descriptors of other sockets go to the kernel.
+//! Owns the reference to the one stack of the process. Calls for other descriptors go to the kernel.
 
 use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,7 +17,7 @@ use crate::stack::Stack;
 
 static SERVED: Mutex<Weak<Stack>> = Mutex::new(Weak::new());
 
-/// Directs calls to this stack while it lives.
+/// Directs calls to `stack` while it exists.
 pub(super) fn serve(stack: &Arc<Stack>) {
     *SERVED.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(stack);
 }

@@ -1,4 +1,4 @@
-//! Moves data and options between C's memory and the stack.
+//! Moves data and socket options between C's memory and the stack, for `interface` and `preload`.
 //!
 //! Owns the handling of missing memory: data without a valid destination stays in the stream.
 
@@ -11,6 +11,8 @@ use crate::errno::{Result, fail};
 use crate::memory;
 use crate::stack::Stack;
 
+/// Implements recv(2).
+///
 /// # Safety
 /// Unless null, `buffer` has room for `count` bytes.
 pub(super) unsafe fn receive(
@@ -26,7 +28,7 @@ pub(super) unsafe fn receive(
 }
 
 /// # Safety
-/// Each part has the room that it says.
+/// Each part has as many bytes as its length states.
 pub(super) unsafe fn receive_parts(
     stack: &Stack,
     fd: c_int,
@@ -51,6 +53,8 @@ pub(super) unsafe fn receive_parts(
     Ok(data.len() as ssize_t)
 }
 
+/// Implements sendto(2).
+///
 /// # Safety
 /// Unless null, `address` points to `length` bytes.
 pub(super) unsafe fn transmit(
