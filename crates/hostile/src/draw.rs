@@ -1,7 +1,7 @@
 //! Reads the choices of a case, a random attack, from bytes of a fuzzer or a seed.
 //!
-//! Owns the conversion of bytes to numbers. After the last byte, every choice is the first one, so each prefix of a
-//! case is a case.
+//! Owns the conversion of bytes to numbers. After the last byte, every choice is the first one. Each prefix
+//! of a case is therefore also a case, and a failing case can be shortened.
 
 use mptcp_clock::{Duration, Rng};
 
@@ -117,7 +117,7 @@ impl<'a> Draw<'a> {
     }
 }
 
-/// The bytes of a seed's case.
+/// The bytes of the case for a seed.
 #[must_use]
 pub fn bytes_of(seed: u64) -> Vec<u8> {
     let mut stream = Rng::new(seed, "hostile case");

@@ -59,7 +59,7 @@ unsafe impl GlobalAlloc for Meter {
 /// Counters of this thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
-    /// Bytes allocated and not freed. If another thread frees the memory, that thread's counter falls.
+    /// Bytes allocated and not freed. If another thread frees memory, the counter of that thread falls.
     pub live: i64,
     /// Number of allocations and reallocations.
     pub allocations: u64,
@@ -90,7 +90,8 @@ pub fn reset_peak() {
     PEAK.with(|peak| peak.set(live()));
 }
 
-/// Processor time of this thread in nanoseconds. Only for programs that print; tests never check it.
+/// Processor time of this thread in nanoseconds. It depends on the machine, so the fuzzer checks it, but no
+/// test does.
 #[must_use]
 pub fn thread_nanos() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -130,7 +130,7 @@ impl Scene {
         self.collect()
     }
 
-    /// Delivers segments to the host and measures its processor time. Only counts the answers.
+    /// Delivers segments to the host and measures its processor time. Counts the answers and drops them.
     pub fn strike(&mut self, segments: Vec<Segment>) {
         let ((), nanos) = meter::clocked(|| {
             for segment in segments {
@@ -162,7 +162,7 @@ impl Scene {
         id
     }
 
-    /// Opens a connection from the host. Returns it and the peer's subflow.
+    /// Opens a connection from the host. Returns the connection and the peer's subflow.
     ///
     /// # Errors
     /// When the host sends no SYN.

@@ -43,9 +43,9 @@ pub struct Plan {
 pub struct Hour {
     /// Mean of live bytes.
     pub live: f64,
-    /// Honest connections with a complete answer since the start.
+    /// Honest connections with a complete answer since the start of the run.
     pub complete: u64,
-    /// Connections started since the start.
+    /// Connections started since the start of the run.
     pub begun: u64,
     /// Open connections of the server at the end of the hour.
     pub open: usize,
@@ -233,7 +233,7 @@ impl Soak {
             self.server.abort(self.now, id);
         }
         self.settle();
-        // Each attack ends at the time it starts.
+        // An attack needs no virtual time, so none is active here.
         self.peer.clear();
         self.peer.renew_block(65_536);
     }

@@ -1,4 +1,5 @@
-//! The result of a case, a random attack, and the smallest case with the same failure.
+//! Runs a case, a random attack, and returns a failed check as text. Shrinks a failing case to its essential
+//! bytes.
 //!
 //! Owns the catching of panics and the classes of failures. Two failures of a class differ only in numbers.
 
@@ -52,7 +53,7 @@ pub fn class(words: &str) -> String {
     class
 }
 
-/// A smaller case of the same class. Removes pieces and zeroes bytes in at most `tries` runs.
+/// A smaller case with a failure of the same class. Removes pieces and zeroes bytes in at most `tries` runs.
 #[must_use]
 pub fn shrink(bytes: &[u8], budget: &Budget, tries: u32) -> Vec<u8> {
     let Err(words) = of(bytes, budget) else { return bytes.to_vec() };

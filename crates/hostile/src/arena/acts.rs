@@ -1,7 +1,8 @@
-//! Random actions of the application on the attacked host (the victim), all of them correct.
+//! Random, correct calls of the application on the attacked host (the victim), so that an attack meets the
+//! endpoint in many states.
 //!
-//! Owns the choice of calls on the endpoint: data, options, closes, subflows and interfaces. Never sends packets
-//! itself.
+//! Owns the choice of calls on the endpoint: data, options, closes, subflows and interfaces. Never sends
+//! packets itself.
 
 use std::net::SocketAddr;
 
@@ -134,7 +135,7 @@ impl Arena<'_> {
         }
     }
 
-    /// Dequeues packets from an interface's queue.
+    /// Removes a random number of packets from the interfaces' queues, and reports their departure.
     pub(super) fn depart(&mut self) {
         let count = self.draw.below(self.queued.len() + 1);
         for (id, subflow, bytes) in self.queued.drain(..count) {

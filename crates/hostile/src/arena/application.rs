@@ -1,8 +1,8 @@
 //! The state of the application on the attacked host in a random case.
 //!
-//! The arena runs a case: an attacker sends packets to an endpoint, the victim, while this application uses it. Random
-//! behaviour of the application lets a case reach more states of the endpoint. Owns values only; `acts` chooses the
-//! application's calls.
+//! The arena runs a case: an attacker sends packets to an endpoint, the victim, while this application uses
+//! the endpoint. Random behaviour of the application lets a case reach more states of the endpoint. Owns
+//! values only; `acts` chooses the application's calls.
 
 use mptcp::{Config, ConnectionId};
 

@@ -1,6 +1,6 @@
 //! Floods of many similar packets, to find costs that grow with their number.
 //!
-//! Owns the floods of random cases. `attacks` has similar floods with names and fixed sizes.
+//! Owns the floods of random cases (simulated attacks). `attacks` has similar floods with fixed sizes.
 
 use bytes::Bytes;
 use mptcp_clock::Duration;
@@ -70,8 +70,8 @@ impl Arena<'_> {
         }
     }
 
-    /// A payload with its own allocation, from a small block, or the only slice of a large block such as the live
-    /// driver's.
+    /// A payload: its own allocation, the only slice of a new large block such as the live driver's, or a
+    /// slice of the peer's current block.
     fn burst_payload(&mut self, manner: u8, length: usize) -> Bytes {
         match manner % 4 {
             0 => Bytes::from(vec![3; length]),
@@ -165,7 +165,7 @@ impl Arena<'_> {
                 segment.options.mptcp.push(option);
                 Some(segment)
             }),
-            // Slow data, so that every segment resets the timers.
+            // Data at intervals of up to 255 ms, so that every segment resets the timers.
             19 => self.each(count.min(400), |arena, _| {
                 arena.pass(Duration::from_millis(u64::from(manner)));
                 Some(arena.peer.data(arena.now, id, length))

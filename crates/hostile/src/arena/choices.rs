@@ -1,6 +1,6 @@
 //! Random addresses, subflows and stray segments for the attacking peer.
 //!
-//! Owns the choices; sends nothing.
+//! Owns these choices of a random case; `moves`, `deviate` and `bursts` send the packets.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
@@ -42,7 +42,7 @@ impl Arena<'_> {
         (count > 0).then(|| count - 1 - self.draw.below(recent))
     }
 
-    /// An open subflow if possible.
+    /// A recent subflow, open if possible; `None` if the peer has no subflow.
     pub(super) fn open_flow(&mut self) -> Option<usize> {
         let drawn = self.some_flow()?;
         let open = |&at: &usize| self.peer.flows[at].stage == Stage::Open;

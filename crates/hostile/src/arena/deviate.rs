@@ -1,6 +1,7 @@
-//! Changes some fields of a valid segment.
+//! Segments of the attacking peer that differ from valid ones in a few fields.
 //!
-//! Owns the changes. Each has broken a known implementation, or tests a bound that an implementation may lack.
+//! Owns the changes. Each has broken a known implementation, or tests a bound that an implementation may
+//! lack.
 
 use bytes::Bytes;
 use mptcp::Version;
@@ -230,7 +231,7 @@ impl Arena<'_> {
         }
     }
 
-    /// An address that was not announced before, if any is left.
+    /// Address to announce number `number`: eight addresses of the peer, then addresses outside its subnets.
     pub(super) fn numbered_address(number: u64) -> std::net::IpAddr {
         if number < 8 {
             peer_address(number as u8, false)

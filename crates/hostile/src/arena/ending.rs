@@ -1,7 +1,7 @@
-//! Ends a case, a random attack on a host, and checks that nothing is left.
+//! Ends a case, a random attack on a host, and checks that no connection and no memory is left.
 //!
-//! The application closes everything, waits for 80 minutes, aborts the rest, and waits for two days. Then no connection
-//! and no memory may be left.
+//! The application closes everything, waits for 90 minutes, aborts the rest, and waits for two days. The
+//! check finds leaks, and timers that never end.
 
 use mptcp_clock::Duration;
 
@@ -69,7 +69,8 @@ impl Arena<'_> {
         self.settle();
     }
 
-    /// Aborts all connections, as a driver does when its sockets are dropped. Includes connections without an event.
+    /// Aborts all connections, also those of which the application has had no event. A driver does the same
+    /// when its sockets are dropped.
     fn abort_all(&mut self) {
         let all: Vec<_> = self.victim.connections().collect();
         for id in all {

@@ -1,7 +1,7 @@
 //! An honest neighbour that exchanges data with the attacked host (the victim) over its own interface.
 //!
-//! Owns its connection, its two streams and the check of every byte. No attack targets it, and no attack may disturb
-//! it.
+//! Owns its connection, its two streams and the check of every byte. No attack targets the neighbour, and
+//! none may disturb it.
 
 use std::net::SocketAddr;
 

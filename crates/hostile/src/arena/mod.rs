@@ -1,8 +1,9 @@
-//! Random cases: a host, its application, an honest neighbour, and a peer that the case's bytes control.
+//! Random cases: simulated attacks of a peer on a host that also has an application and an honest neighbour.
 //!
-//! Owns a case. After each packet and wakeup, `exchange` and `passage` check for panics, excess memory, endless
-//! sending, useless wakeups and corrupt data at the neighbour. `ending` checks that nothing is left. The peer acts by
-//! `moves`, `deviate` and `bursts` with choices from `choices`; the application acts by `acts`.
+//! Owns a case. Bytes of a fuzzer or a seed choose every action. After each packet and wakeup, `exchange` and
+//! `passage` check for panics, excess memory, endless sending, useless wakeups and corrupt data at the
+//! neighbour. `ending` checks that nothing is left. The peer acts by `moves`, `deviate` and `bursts` with
+//! choices from `choices`; the application acts by `acts`.
 
 mod acts;
 mod application;
@@ -39,7 +40,7 @@ pub struct Report {
     pub packets: u64,
     /// Segments sent by the host.
     pub answers: u64,
-    /// Peak heap size, in bytes.
+    /// Peak heap of the case, in bytes.
     pub peak: i64,
     /// Heap left at the end, in bytes.
     pub left: i64,
@@ -91,7 +92,7 @@ pub fn run(bytes: &[u8], budget: &Budget) -> Report {
     arena.finish()
 }
 
-/// Runs a case and also checks processor time. Panics if three runs exceed the budget.
+/// Runs a case and also checks processor time. Panics if a check fails, or if three runs take too much time.
 pub fn judge(bytes: &[u8], budget: &Budget) -> Report {
     let mut tries = 0;
     loop {

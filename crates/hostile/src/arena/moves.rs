@@ -1,4 +1,4 @@
-//! Regular actions of the attacking peer: connects, joins, answers, data, closes, and changes of its own settings.
+//! Regular actions of the attacking peer: connects, joins, answers, data, closes and new settings.
 //!
 //! Owns the choice of actions. Each segment is valid for the peer's state, but may arrive at an unexpected time.
 
@@ -11,7 +11,7 @@ impl Arena<'_> {
         let flow = &self.peer.flows[id];
         let answer = match flow.stage {
             Stage::Dead | Stage::Asked => None,
-            // Answers the host's SYN until the third ACK arrives.
+            // Answers the host's SYN until the host's third ACK arrives.
             Stage::Called if self.manners.shakes && flow.owes_ack && flow.host_next == flow.host_iss + 1 => {
                 Some(self.peer.syn_ack(self.now, id))
             }

@@ -1,6 +1,7 @@
-//! Lets virtual time pass.
+//! Lets virtual time pass in a random case: runs the timers of the attacked host and its honest neighbour.
 //!
-//! Owns two checks of timers: the number of wakeups at one time and of useless wakeups in sequence is limited.
+//! Owns two checks for timers that never end: a limit on wakeups at one time, and one on consecutive useless
+//! wakeups.
 
 use mptcp_clock::Duration;
 
@@ -10,9 +11,9 @@ use super::Arena;
 const MOST_WAKEUPS: u32 = 1_000;
 /// Maximum number of automatic answers of the peer in one step.
 const MOST_ANSWERS: u32 = 3_000;
-/// Packets of a case after which the peer's automatic answers stop.
+/// Number of packets in a case after which the peer's automatic answers stop.
 const MOST_PACKETS: u64 = 200_000;
-/// Maximum number of wakeups in one step; a longer time is cut.
+/// Maximum number of wakeups in one step; the step then ends early.
 const LONGEST: u32 = 20_000;
 
 impl Arena<'_> {

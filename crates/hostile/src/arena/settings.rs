@@ -149,7 +149,7 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         sack: on(6),
         timestamps: on(7),
         rack: on(8),
-        // Derived from earlier choices, so that old cases keep their meaning.
+        // Derived from earlier choices: another draw would change the meaning of recorded cases.
         spurious_loss: Some(SpuriousLoss { undo: on(8) != on(11), frto: on(6) != on(10) }),
         restart_after_idle: Some(on(5)),
         mtu_probing: if on(4) { MtuProbing::Off } else { MtuProbing::On },
@@ -198,7 +198,7 @@ pub(super) fn config(draw: &mut Draw<'_>, interfaces: u8) -> Config {
         wide_data_acks: false,
         linux_stack: LinuxStack::default(),
     };
-    // Chosen together, so that old cases keep their meaning.
+    // Drawn last, so that the other settings of recorded cases stay the same.
     (config.linux_compat, config.wide_data_acks, config.linux_stack) = habits(draw);
     config
 }

@@ -1,9 +1,9 @@
 //! Attacks on the memory of a connection: out-of-order, unread or unmapped data.
 //!
-//! Each fills the buffers of the host with data that costs more memory than its payload. The host must count the real
-//! cost, so that its memory stays near its buffer sizes. `size` is the number of segments, or of joins for
-//! `dead_joins`. A block is the allocation that a payload is a slice of; a stored slice keeps the whole block in
-//! memory.
+//! Each attack fills the buffers of the host with data that costs more memory than its payload. The host must
+//! count the real cost, so that its memory stays near its buffer sizes. `size` is the number of segments, or
+//! of joins for `dead_joins`. A block is the allocation that contains a payload; a stored payload keeps its
+//! whole block in memory.
 //!
 //! Owns the attacks; `attacks` owns their list.
 

@@ -18,9 +18,9 @@ pub use sample::Sample;
 pub struct Attack {
     /// The number of the defect in docs/contributing/security-audit.md, and a variant.
     pub name: &'static str,
-    /// Description.
+    /// The packets of the attack, for tables of results.
     pub what: &'static str,
-    /// Three sizes, each ten times the previous one.
+    /// Three sizes, each about ten times the previous one.
     pub sizes: [u64; 3],
     /// Runs the attack at a size.
     pub run: fn(u64) -> Sample,

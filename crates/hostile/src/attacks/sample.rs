@@ -31,7 +31,7 @@ pub(super) fn measured(size: u64, scene: &mut Scene, attack: impl FnOnce(&mut Sc
     Sample { size, held: meter::live() - before, packets, nanos, answers }
 }
 
-/// Packets that are created before each measurement.
+/// Packets per batch. Their creation is not measured.
 const BATCH: u64 = 64;
 
 /// Delivers `count` segments to the host in batches; `make` creates each from its number.

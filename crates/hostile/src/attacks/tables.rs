@@ -57,8 +57,8 @@ pub(super) fn time_wait_echoes(size: u64) -> Sample {
     })
 }
 
-/// An address of the peer in one /64 whose four-tuple has the same FxHash (rustc-hash 2.1) for each port. Only the low
-/// half of the address varies.
+/// An address of the peer for `port`. The four-tuples of all ports have the same FxHash (rustc-hash 2.1). All
+/// addresses are in one /64.
 fn colliding(host: SocketAddr, prefix: u64, port: u16) -> Ipv6Addr {
     const K: u64 = 0xf135_7aea_2e62_a9c5;
     // Newton's iteration doubles the number of correct bits in each step.

@@ -1,4 +1,4 @@
-//! Attacks on processor time: packets that make the host search, move or answer more than they are worth.
+//! Attacks on processor time: packets that cost the host far more work than their sender.
 //!
 //! The time per packet must not grow with `size`. `size` is the number of segments, or the bytes in flight for `rack`
 //! and `redundant`. A hole is a gap in the data that the host has received.

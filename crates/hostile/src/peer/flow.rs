@@ -1,6 +1,6 @@
 //! The attacking peer's state of a subflow and of its connection.
 //!
-//! Owns sequence numbers, keys and windows from the host's segments. Never creates segments.
+//! Owns sequence numbers, keys and windows from the host's segments. The peer's valid segments contain them.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,5 @@
-//! Handshakes in both roles: MP_CAPABLE and MP_JOIN (RFC 8684 sections 3.1 and 3.2, RFC 6824), and plain TCP.
+//! Handshakes of the attacking peer as opener and as acceptor: MP_CAPABLE and MP_JOIN (RFC 8684 sections 3.1
+//! and 3.2, RFC 6824), and plain TCP.
 //!
 //! Owns the creation of SYNs, SYN/ACKs and third ACKs with valid keys and HMACs.
 
@@ -39,7 +40,7 @@ impl Peer {
         (id, syn)
     }
 
-    /// The SYN of a subflow; may be retransmitted.
+    /// The SYN of a subflow. A repeated call gives a retransmission.
     #[must_use]
     pub fn syn(&self, now: Instant, id: usize) -> Segment {
         let flow = &self.flows[id];

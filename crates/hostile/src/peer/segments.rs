@@ -1,6 +1,7 @@
-//! Segments of an open subflow: acknowledgements, data with valid mappings and checksums, and ends of streams.
+//! The attacking peer's segments of an open subflow: acknowledgements, data with valid mappings and
+//! checksums, and ends of streams.
 //!
-//! Owns an honest peer's next segment. Attacks change its fields.
+//! Owns the segments that an honest peer would send next. Attacks change fields of these segments.
 
 use bytes::Bytes;
 use mptcp_clock::Instant;
@@ -34,7 +35,7 @@ impl Peer {
         std::mem::take(&mut self.flows[id].owes_ack).then(|| self.bare(now, id))
     }
 
-    /// A slice of the block that starts at `at`.
+    /// A payload of `length` bytes from offset `at` of the peer's block. Both are reduced to fit the block.
     #[must_use]
     pub fn payload(&self, at: usize, length: usize) -> Bytes {
         let length = length.min(self.block.len());
@@ -54,7 +55,7 @@ impl Peer {
         });
         let mapping =
             Mapping { sequence: DataSequence::Wide(number), subflow_sequence: relative, length, checksum };
-        // Checksum, 8-byte acknowledgement and timestamps fit together.
+        // Checksum, 8-byte acknowledgement and timestamps fit into the options together.
         let ack = link.data_ack().map(DataSequence::Wide);
         link.multipath.then_some(Dss { ack, mapping: Some(mapping), data_fin: false })
     }

@@ -1,6 +1,6 @@
-//! MPTCP options other than the DSS, signed with valid keys.
+//! The attacking peer's MPTCP options other than the DSS, signed with valid keys.
 //!
-//! Owns their valid forms; the deviations create invalid ones.
+//! Owns their valid forms; `arena::deviate` creates invalid ones.
 
 use std::net::IpAddr;
 
@@ -11,7 +11,7 @@ use mptcp_wire::{AddAddress, MptcpOption, RemoveAddress};
 use super::Peer;
 
 impl Peer {
-    /// ADD_ADDR with a valid HMAC. Without HMAC in version 0, or while the host's key is unknown.
+    /// ADD_ADDR with a valid HMAC; without HMAC in version 0, and while the host's key is unknown.
     #[must_use]
     pub fn add_address(&self, id: usize, address_id: u8, address: IpAddr, port: Option<u16>) -> MptcpOption {
         let link = &self.links[self.flows[id].link];
@@ -30,7 +30,7 @@ impl Peer {
         MptcpOption::RemoveAddress(option)
     }
 
-    /// MP_FASTCLOSE with the host's key, or with an invalid key while it is unknown.
+    /// MP_FASTCLOSE with the host's key, or with an invalid key while the host's key is unknown.
     #[must_use]
     pub fn fast_close(&self, id: usize) -> MptcpOption {
         MptcpOption::FastClose(self.links[self.flows[id].link].host_key.unwrap_or(1))

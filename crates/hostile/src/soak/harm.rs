@@ -1,4 +1,4 @@
-//! Attacks of hostile callers in a soak run.
+//! Attacks of hostile callers in a soak run, a day of virtual time in which the heap must not grow.
 //!
 //! Owns the choice of attack; `soak` owns the schedule.
 
