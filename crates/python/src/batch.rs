@@ -1,6 +1,6 @@
 //! Runs many simulations on several threads, for `mptcplab.run` and sweeps.
 //!
-//! Owns the threads and the order of jobs. The caller takes each result as soon as it is ready.
+//! Owns the threads and the order of jobs. The caller takes each result as soon as the run has ended.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -74,7 +74,7 @@ impl Batch {
         Ok(Self { workers: Mutex::new(threads), outcomes: Mutex::new(outcomes), cancelled, under_way })
     }
 
-    /// The next finished job: its number and results. None after `timeout` seconds.
+    /// The next finished job: its number and results. None if no job finishes within `timeout` seconds.
     fn next(&self, py: Python<'_>, timeout: f64) -> PyResult<Option<(usize, Results)>> {
         let outcome = py.detach(|| {
             let outcomes = self.outcomes.lock().map_err(|e| e.to_string())?;
@@ -82,7 +82,7 @@ impl Batch {
                 Ok((at, Ok(results))) => Ok(Some((at, results))),
                 Ok((at, Err(error))) => Err(format!("run {at}: {error}")),
                 Err(RecvTimeoutError::Timeout) => Ok(None),
-                Err(RecvTimeoutError::Disconnected) => Err("no run is left to wait for".to_owned()),
+                Err(RecvTimeoutError::Disconnected) => Err("no run is left, all have ended".to_owned()),
             }
         });
         outcome.map_err(PyRuntimeError::new_err)
@@ -93,7 +93,7 @@ impl Batch {
         self.under_way.iter().filter_map(UnderWay::now).collect()
     }
 
-    /// Starts no further run, and ends running ones without results.
+    /// Starts no further run, and ends the running ones without results.
     fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }

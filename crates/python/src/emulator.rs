@@ -1,4 +1,4 @@
-//! Python bindings of the emulator, without logic.
+//! Python bindings of the emulator, which runs the links of a scenario in real time between TUN devices.
 //!
 //! Owns the conversion of values. Releases the interpreter while it opens devices and while it waits for a thread.
 //! Never creates a namespace or an address: Python creates them from the plan.
@@ -23,7 +23,7 @@ use crate::results::Results;
 use crate::scenario::{Scenario, ScenarioError};
 
 type Texts = (String, String, String);
-/// Congestion controller, receive and send buffer in bytes, and the problem if there was one.
+/// Actual settings of a flow: congestion controller, receive and send buffer in bytes, and the problem if any.
 type Given = (String, u32, u32, Option<String>);
 
 /// An emulated network between devices.
@@ -50,7 +50,7 @@ enum Outside {
     Ours(Arc<wire::Hosts>),
 }
 
-/// Maximum delay of a signal.
+/// Maximum delay before a signal such as Ctrl-C is handled.
 const SLICE: Duration = Duration::from_millis(100);
 
 impl Emulator {
@@ -120,7 +120,7 @@ impl Emulator {
         PyList::new(py, hosts)
     }
 
-    /// Interface events: seconds, host, device, whether it comes up, and the event's `how`.
+    /// Interface events: time in seconds, host index, device index, whether the device comes up, and the event's `how`.
     fn notices(&self) -> Vec<(f64, usize, usize, bool, &'static str)> {
         self.plan
             .notices
@@ -129,7 +129,7 @@ impl Emulator {
             .collect()
     }
 
-    /// Opening and accepting host, by flow.
+    /// The opening and the accepting host of each flow.
     fn ends(&self) -> Vec<(String, String)> {
         self.scenario.flows.iter().map(|flow| (flow.from.clone(), flow.to.clone())).collect()
     }
@@ -142,7 +142,7 @@ impl Emulator {
         };
         let hosts = &self.plan.hosts;
         if namespaces.len() != hosts.len() {
-            let said = format!("{} namespaces for {} hosts", namespaces.len(), hosts.len());
+            let said = format!("{} namespaces: must be {}, one per host", namespaces.len(), hosts.len());
             return Err(PyRuntimeError::new_err(said));
         }
         let opened = py.detach(|| {
@@ -200,9 +200,9 @@ impl Emulator {
         Ok(())
     }
 
-    /// Compares the scenario's flows with the kernel. `ours` is the name prefix of mptcplab's controllers among
-    /// `controllers`. Returns unsupported features (flow, feature, closest substitute) and the required sysctls (host,
-    /// key, value).
+    /// Compares the scenario's flows with the features of the kernel. `ours` is the name prefix of mptcplab's
+    /// controllers among `controllers`. Returns unsupported features (flow, feature, closest substitute) and the
+    /// required sysctls (host, key, value).
     fn kernel(&self, controllers: Vec<String>, ours: &str) -> PyResult<(Vec<Texts>, Vec<Texts>)> {
         let ability = Ability::of(&self.scenario, &controllers, ours).map_err(told)?;
         let lacks = ability.lacks.into_iter().map(|lack| (lack.flow, lack.what, lack.closest));
@@ -237,8 +237,8 @@ impl Emulator {
         })
     }
 
-    /// Runs the flows on this stack, after `open_ours`, to the end of the scenario. Returns the same as `run_flows`,
-    /// with the requested buffer sizes.
+    /// Runs the flows on this stack, after `open_ours`, to the end of the scenario. Returns what `run_flows` returns,
+    /// but with the requested buffer sizes.
     fn run_ours(&self, py: Python<'_>) -> PyResult<(Results, Vec<Given>)> {
         let (driver, hosts) = match &*self.state() {
             State::Running(driver, Outside::Ours(hosts)) => (Arc::clone(driver), Arc::clone(hosts)),
@@ -270,7 +270,7 @@ impl Emulator {
         }
     }
 
-    /// Recent counters; None before the start and after the end.
+    /// The counters at the last update; None before the start and after the end.
     fn snapshot<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
         let State::Running(driver, _) = &*self.state() else { return Ok(None) };
         self.table(py, &driver.snapshot()).map(Some)
@@ -299,7 +299,7 @@ impl Emulator {
     }
 }
 
-/// Runs `run` on a separate thread, so that this one can handle signals.
+/// Runs `run` on a separate thread, so that the calling thread can handle signals.
 fn on_a_thread(
     py: Python<'_>,
     run: impl FnOnce(&AtomicBool) -> std::io::Result<(Measurements, Vec<Given>)> + Send + 'static,

@@ -1,4 +1,4 @@
-//! Python bindings of events: filters and columns.
+//! Python bindings of the events that explain a run: filters and columns.
 //!
 //! Owns the conversion of values; records nothing.
 
@@ -18,7 +18,8 @@ fn instant(seconds: f64) -> Instant {
     Instant::from_nanos((seconds.max(0.0) * 1e9) as u64)
 }
 
-/// The filter for a request from Python. Without types, only the limiting factors of paths are measured.
+/// The filter for a request from Python. With an empty list of types, a run measures only what limits each path. None
+/// without a request.
 pub(crate) fn filter(trace: Option<Trace>) -> PyResult<Option<Filter>> {
     let Some((names, from, until)) = trace else { return Ok(None) };
     let filter = Filter::named(names.iter().map(String::as_str))

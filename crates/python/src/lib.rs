@@ -1,7 +1,7 @@
-//! Python bindings of the laboratory, without logic.
+//! Builds `mptcplab._core`, the Python bindings of the laboratory, without logic.
 //!
 //! Owns the conversion of values. Long runs release the interpreter, and columns move to numpy without a copy. Another
-//! crate can build its own Python module with [`fill`]. Scenarios in that module can use the policies of the crate.
+//! crate can build its own Python module with [`fill`]. Scenarios in that module can use that crate's policies.
 #![forbid(unsafe_code)]
 
 mod batch;
@@ -24,8 +24,8 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fill(module, Registry::new())
 }
 
-/// Adds all classes and functions to a module. Scenarios can use the policies in `registry`; the first registry of a
-/// process stays.
+/// Adds all classes and functions to a module. Scenarios can use the entries of `registry`. Only the first registry of
+/// a process has an effect.
 ///
 /// # Errors
 /// Errors of the Python interpreter.

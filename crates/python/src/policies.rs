@@ -1,6 +1,6 @@
-//! The names of congestion controllers, schedulers and path managers.
+//! The names of congestion controllers, schedulers and path managers, which the command line offers as choices.
 //!
-//! Owns the conversion for Python; the registry holds the policies.
+//! Owns the conversion for Python; the registry in `scenario` holds the policies.
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -34,8 +34,8 @@ impl Results {
     }
 }
 
-/// Runs a scenario to its end and measures the wall-clock time. Calls `go_on` with the progress from time to time;
-/// returns `None` when it stops the run.
+/// Runs a scenario to its end and measures the wall-clock time. Calls `go_on` with the reached virtual time after each
+/// slice. If `go_on` returns false, the run stops, and the result is `None`.
 pub(crate) fn measure(
     scenario: &mptcp_lab::scenario::Scenario,
     seed: u64,
@@ -93,13 +93,13 @@ pub(crate) fn metrics() -> Vec<(&'static str, &'static str)> {
 
 #[pymethods]
 impl Results {
-    /// Names that the sample column `flow` indexes; the next index means none.
+    /// Names that the sample column `flow` indexes; the index after the last name means no flow.
     #[getter]
     fn flow_names(&self) -> Vec<String> {
         self.measured.flow_names.clone()
     }
 
-    /// Names that the sample column `path` indexes; the next index means all paths.
+    /// Names that the sample column `path` indexes; the index after the last name means all paths.
     #[getter]
     fn path_names(&self) -> Vec<String> {
         self.measured.path_names.clone()
@@ -157,7 +157,7 @@ impl Results {
         PyList::new(py, rows)
     }
 
-    /// Latencies of a flow's blocks: time of writing and time until read, in seconds.
+    /// Latencies of the blocks of flow number `flow`: time of writing and time until read, in seconds.
     fn blocks<'py>(
         &self,
         py: Python<'py>,

@@ -1,7 +1,7 @@
 //! Scenarios as Python objects.
 //!
-//! Owns the registry of this process and the conversion of errors and warnings. Checks nothing itself: `mptcp_lab`
-//! does.
+//! Owns the registry of this process (the policies and other entries that scenarios can name), and the conversion of
+//! errors and warnings. `mptcp_lab` makes all checks.
 
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 
 create_exception!(_core, ScenarioError, PyValueError, "A problem in a scenario, its place, and the fix.");
 
-/// The policies that scenarios of this process can use.
+/// The entries that scenarios of this process can use.
 static REGISTRY: OnceLock<Arc<Registry>> = OnceLock::new();
 
 pub(crate) fn register(registry: Registry) {
@@ -38,7 +38,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Checks a draft, and warns of its deprecated names except the first `known`.
+    /// Checks a draft, and warns of deprecated names in it, except the first `known`, which caused warnings before.
     fn checked(py: Python<'_>, draft: lab::Draft, known: usize) -> PyResult<Self> {
         for deprecation in &draft.deprecations()[known..] {
             let message = std::ffi::CString::new(deprecation.to_string())?;
@@ -142,14 +142,14 @@ impl Scenario {
         self.inner.links.iter().map(|link| link.name.clone()).collect()
     }
 
-    /// Descriptions of the used policies that another crate has registered.
+    /// Descriptions of the parts of the scenario that another crate has registered.
     #[getter]
     fn registered(&self) -> Vec<String> {
         mptcp_lab::registered(&self.inner)
     }
 
-    /// The single-path runs for comparison: (flow, path, scenario) for each path of each flow with baselines. The flow
-    /// is plain TCP over that path only.
+    /// The single-path runs for comparison: (flow, path, scenario) for each path of each flow with baselines. In such
+    /// a run, the flow is plain TCP over that path only.
     fn baselines(&self) -> PyResult<Vec<(String, String, Self)>> {
         self.check_runs(1, false)?;
         let of = |b: mptcp_lab::Baseline| {
@@ -166,7 +166,7 @@ impl Scenario {
         checked.map_err(|problem| ScenarioError::new_err(problem.to_string()))
     }
 
-    /// Checks the number of runs only, for results that are written to disk as they arrive.
+    /// Checks only the number of runs, not their memory, for results that are written to disk as they arrive.
     fn check_run_count(&self, runs: u64) -> PyResult<()> {
         let checked = self.inner.check_run_count(runs);
         checked.map(drop).map_err(|problem| ScenarioError::new_err(problem.to_string()))

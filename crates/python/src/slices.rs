@@ -1,6 +1,6 @@
 //! Runs a simulation in slices of virtual time, so that a caller can report progress and cancel it.
 //!
-//! Owns the length of a slice. It adapts to the wall clock, but no measurement depends on it.
+//! Owns the length of a slice, which adapts to the wall clock. Results do not depend on this length.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -42,7 +42,7 @@ pub(crate) fn advance(
     Ok(true)
 }
 
-/// Progress of a worker.
+/// The job and the progress of one thread of a batch.
 #[derive(Default)]
 pub(crate) struct UnderWay {
     /// Job number plus 1; 0 for no job.

@@ -1,4 +1,4 @@
-//! Converts a dictionary to the configuration of a connection.
+//! Converts the dictionary from `mptcplab.live.Config` to the configuration of a connection.
 //!
 //! Owns the check of names and buffer sizes.
 

@@ -1,4 +1,4 @@
-//! A running endpoint as a Python object.
+//! A running endpoint as a Python object, for `mptcplab.live.Driver`.
 //!
 //! Owns the reference to the driver and its event log; decides nothing about connections.
 
@@ -33,7 +33,7 @@ impl Driver {
 
 /// Parses an IP address.
 pub(super) fn address(text: &str) -> PyResult<IpAddr> {
-    text.parse().map_err(|_| PyValueError::new_err(format!("{text:?} is no IP address")))
+    text.parse().map_err(|_| PyValueError::new_err(format!("{text:?}: must be an IP address")))
 }
 
 #[pymethods]
@@ -131,7 +131,7 @@ impl Driver {
         Ok(self.get()?.set_interface(InterfaceId(interface), up)?)
     }
 
-    /// Makes the subflows of an interface backup or regular ones.
+    /// Makes the subflows of an interface backup or regular subflows.
     fn set_backup(&self, interface: u32, backup: bool) -> PyResult<()> {
         Ok(self.get()?.set_backup(InterfaceId(interface), backup)?)
     }

@@ -65,7 +65,7 @@ pub(super) fn connection<'py>(py: Python<'py>, info: &ConnectionInfo) -> PyResul
     Ok(row)
 }
 
-/// Resources of the connection that the peer can influence: docs/security.md.
+/// Resources of the connection that the peer can use up. docs/security.md lists the bounds.
 fn usage<'py>(py: Python<'py>, held: &ConnectionUse) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     row.set_item("receive_bytes", held.receive_bytes)?;
@@ -80,6 +80,7 @@ fn usage<'py>(py: Python<'py>, held: &ConnectionUse) -> PyResult<Bound<'py, PyDi
     Ok(row)
 }
 
+/// The dictionary of a subflow. `id` is its slot, None if it is closed.
 fn subflow<'py>(py: Python<'py>, path: &SubflowInfo, id: Option<usize>) -> PyResult<Bound<'py, PyDict>> {
     let row = PyDict::new(py);
     let tally = &path.stats;

@@ -1,4 +1,4 @@
-//! A listening port as a Python object.
+//! A listening port as a Python object, similar to `socket.socket`.
 //!
 //! Owns the reference to the listener and its timeout.
 

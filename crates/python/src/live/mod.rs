@@ -20,7 +20,7 @@ pub(crate) use driver::Driver;
 pub(crate) use listener::MptcpListener;
 pub(crate) use stream::MptcpStream;
 
-/// Maximum delay of a signal.
+/// Maximum delay before a signal such as Ctrl-C is handled.
 const SLICE: Duration = Duration::from_millis(100);
 
 /// The result of one attempt; None to wait longer.

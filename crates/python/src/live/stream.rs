@@ -47,7 +47,7 @@ impl MptcpStream {
 
 #[pymethods]
 impl MptcpStream {
-    /// Reads at most `size` bytes. Returns none at the end of the peer's stream.
+    /// Reads at most `size` bytes. Returns an empty result at the end of the peer's stream.
     fn recv<'py>(&self, py: Python<'py>, size: usize) -> PyResult<Bound<'py, PyBytes>> {
         let slices = self.read(py, size)?;
         let length = slices.iter().map(Bytes::len).sum();
