@@ -1,8 +1,8 @@
 //! Replaces the kernel's hash sockets (AF_ALG) for packetdrill, as a preloaded library.
 //!
-//! packetdrill computes tokens and HMACs with these sockets, which a kernel without `CONFIG_CRYPTO_USER_API_HASH`
-//! lacks. Owns the six system calls that packetdrill uses, for descriptors of this family. All other descriptors go to
-//! the kernel unchanged. Never touches a network socket.
+//! packetdrill computes tokens and HMACs with these sockets, which a kernel without
+//! `CONFIG_CRYPTO_USER_API_HASH` lacks. Owns the six system calls that packetdrill uses, for AF_ALG sockets.
+//! Calls on all other descriptors go to the kernel unchanged. Never touches a network socket.
 
 mod session;
 
@@ -11,7 +11,7 @@ use std::ffi::{c_int, c_void};
 use libc::{size_t, sockaddr, socklen_t, ssize_t};
 use session::Session;
 
-/// Offset of the name in `struct sockaddr_alg`, behind family, type, feature and mask.
+/// Offset of the algorithm name in `struct sockaddr_alg`, bytes: behind family, type, feature and mask.
 const NAME_OFFSET: usize = 24;
 const NAME_LENGTH: usize = 64;
 
@@ -21,7 +21,7 @@ fn fail(error: c_int) -> c_int {
     -1
 }
 
-/// Allocates a descriptor that the caller can close.
+/// Allocates a descriptor for a hash socket, which the caller can close; -1 on an error.
 fn descriptor() -> c_int {
     // SAFETY: takes no pointers.
     unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) }
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn send(fd: c_int, data: *const c_void, length: size_t, fl
     });
     sent.unwrap_or_else(|| {
         let nowhere = std::ptr::null::<sockaddr>();
-        // SAFETY: the caller guarantees valid arguments; a null address is that of the peer.
+        // SAFETY: the caller guarantees valid arguments; a null address selects the connected peer.
         unsafe { libc::syscall(libc::SYS_sendto, fd, data, length, flags, nowhere, 0) as ssize_t }
     })
 }

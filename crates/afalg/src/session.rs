@@ -1,6 +1,6 @@
-//! The state of a hash socket and its digest.
+//! The hash sockets that this library emulates: algorithm, key, data, and the digest that packetdrill reads.
 //!
-//! Owns the table of hash sockets by descriptor. Never creates or closes a descriptor.
+//! Owns the table of these sockets by descriptor. Never creates or closes a descriptor.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -12,19 +12,19 @@ use sha2::{Digest, Sha256};
 /// The algorithm, key and data of a hash socket.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Session {
-    /// The kernel's name of the algorithm.
+    /// The kernel's name of the algorithm, such as `hmac(sha1)`.
     pub(crate) algorithm: String,
     pub(crate) key: Vec<u8>,
     pub(crate) data: Vec<u8>,
 }
 
 impl Session {
-    /// Whether packetdrill uses an algorithm.
+    /// Whether this library has an algorithm: those that packetdrill uses.
     pub(crate) fn knows(algorithm: &str) -> bool {
         matches!(algorithm, "sha1" | "sha256" | "hmac(sha1)" | "hmac(sha256)")
     }
 
-    /// The hash of the data; empty for an unknown algorithm.
+    /// The hash or HMAC of the data; empty for an unknown algorithm.
     pub(crate) fn digest(&self) -> Vec<u8> {
         match self.algorithm.as_str() {
             "sha1" => Sha1::digest(&self.data).to_vec(),
@@ -49,7 +49,7 @@ fn table() -> MutexGuard<'static, Option<HashMap<i32, Session>>> {
     SESSIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes a descriptor a hash socket, or none if `session` is None.
+/// Enters a hash socket. With `None`, removes the entry of a closed socket whose descriptor is in use again.
 pub(crate) fn set(fd: i32, session: Option<Session>) {
     let mut table = table();
     let table = table.get_or_insert_with(HashMap::new);
