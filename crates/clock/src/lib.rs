@@ -1,7 +1,7 @@
 //! Time and random numbers as values.
 //!
-//! Owns [`Instant`], [`Duration`] and [`Rng`]. Never reads a clock or an entropy source: the driver passes the time,
-//! and one seed determines all random numbers.
+//! Owns [`Instant`], [`Duration`] and [`Rng`]. Never reads a clock or an entropy source: the caller passes
+//! the time, and one seed determines all random numbers. A simulation can therefore be repeated exactly.
 #![forbid(unsafe_code)]
 
 mod rng;

@@ -1,7 +1,7 @@
-//! Seeded random streams, one for each component.
+//! Seeded random streams, one for each component of a simulation, so that a run can be repeated.
 //!
-//! Owns two generators: xoshiro256++ (Blackman and Vigna) for simulations, and ChaCha20 (RFC 8439) for unpredictable
-//! numbers.
+//! Owns two generators: xoshiro256++ (Blackman and Vigna) for simulations, and ChaCha20 (RFC 8439) for keys
+//! and other numbers that must be unpredictable.
 
 use chacha20::ChaCha20Rng;
 use rand_core::{Rng as _, SeedableRng as _};
@@ -32,14 +32,14 @@ impl Rng {
         Self { generator: Generator::Fast { seed, draws: Xoshiro256PlusPlus::seed_from_u64(seed) } }
     }
 
-    /// A stream that cannot be predicted without `seed`, and neither can its children. For keys on real networks (RFC
-    /// 4086, RFC 8684 section 5).
+    /// A stream for keys on real networks (RFC 4086, RFC 8684 section 5). Without `seed`, nobody can predict
+    /// the stream or its children.
     #[must_use]
     pub fn secret(seed: [u8; 32]) -> Self {
         Self { generator: Generator::Secret(Box::new(Secret { seed, draws: ChaCha20Rng::from_seed(seed) })) }
     }
 
-    /// A child stream, independent of the numbers drawn from this one so far.
+    /// The child stream called `name`. It does not depend on the numbers drawn from the parent so far.
     #[must_use]
     pub fn child(&self, name: &str) -> Self {
         match &self.generator {
@@ -116,7 +116,7 @@ fn fnv1a(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// The finaliser of SplitMix64, which separates close seeds.
+/// The finaliser of SplitMix64: maps close seeds to unrelated values.
 fn mix(value: u64) -> u64 {
     let value = value.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let value = (value ^ (value >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

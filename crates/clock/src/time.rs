@@ -1,11 +1,12 @@
 //! Points and spans of time, in whole nanoseconds.
 //!
-//! Owns the types and their saturating arithmetic.
+//! Owns the types and their saturating arithmetic. `std::time::Instant` cannot represent virtual time,
+//! because only a clock creates its values.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
-/// A point in time: nanoseconds since the driver's own origin (the start of the run).
+/// A point in time: nanoseconds since an origin that the driver chooses, usually the start of the run.
 ///
 /// ```
 /// use mptcp_clock::{Duration, Instant};
@@ -55,7 +56,7 @@ impl Instant {
         self.0 / 1_000_000
     }
 
-    /// The time since `earlier`; zero if it is in the future.
+    /// The time since `earlier`; zero if `earlier` is after `self`.
     #[inline]
     #[must_use]
     pub const fn since(self, earlier: Self) -> Duration {
@@ -146,7 +147,7 @@ impl Duration {
         Self((self.0 as f64 * factor).round() as u64)
     }
 
-    /// The distance between two spans.
+    /// The absolute difference of two spans.
     #[inline]
     #[must_use]
     pub const fn abs_diff(self, other: Self) -> Self {
