@@ -1,4 +1,4 @@
-"""`python -m mptcplab` is the command `mptcplab`."""
+"""Makes `python -m mptcplab` run the command `mptcplab`, for shells whose PATH lacks the command."""
 
 import sys
 

@@ -1,6 +1,6 @@
-"""Studies and commands of other packages, found by entry points.
+"""Loads studies and commands of other packages, which register them as entry points.
 
-Owns finding and loading. An unusable entry point becomes a message with its package, and does not affect the others.
+An unusable entry point becomes a message that names its package, and does not affect the other ones.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ T = TypeVar("T")
 
 
 class Command(Protocol):
-    """A command: usually a module."""
+    """A command of mptcplab, usually a module."""
 
     NAME: str
     HELP: str
     EXAMPLE: str
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Adds its arguments."""
+        """Adds the arguments of the command."""
 
     def execute(self, given: argparse.Namespace) -> int:
-        """Runs it; returns the exit code."""
+        """Runs the command; returns the exit code."""
 
 
 def studies(taken: Iterable[str]) -> tuple[dict[str, Study], dict[str, str]]:
-    """Studies of other packages by name, and the problems of other entry points by name."""
+    """Usable studies by name, and problems of the other entry points by name. The names `taken` are rejected."""
     from mptcplab.studies.base import Experiment, Study
 
     def name_of(found: Any) -> str:
@@ -52,7 +52,7 @@ def studies(taken: Iterable[str]) -> tuple[dict[str, Study], dict[str, str]]:
 
 
 def commands(taken: Iterable[str]) -> tuple[dict[str, Command], dict[str, str]]:
-    """Commands of other packages by name, and the problems of other entry points by name."""
+    """Usable commands by name, and problems of the other entry points by name. The names `taken` are rejected."""
 
     def name_of(found: Any) -> str:
         missing = [name for name in ("NAME", "HELP", "EXAMPLE") if not isinstance(getattr(found, name, None), str)]
@@ -74,7 +74,7 @@ def _load(
     for point in sorted(entry_points(group=group), key=lambda point: (point.name, point.value)):
         try:
             name, loaded = _named(point, name_of, known, what)
-        except Exception as error:  # noqa: BLE001 - whatever somebody else's module does
+        except Exception as error:  # noqa: BLE001 - a foreign module may raise any exception
             problems[point.name] = (
                 f"mptcplab: the {what} {point.name!r} of the package {_package(point)} cannot be used: {_why(error)}"
             )

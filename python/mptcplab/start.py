@@ -1,7 +1,7 @@
 """The entry point of the process `mptcplab`.
 
-Owns Ctrl-C before and after the command, because imports take most of the first second. Imports only modules that every
-interpreter has loaded, and `util.interruption`.
+Handles Ctrl-C also during imports, which take most of the first second, and after the command. It therefore first
+imports only modules that every interpreter has loaded, and `util.interruption`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Scenarios on the kernel's MPTCP and TCP, over emulated links, with the tables of the simulator.
+"""Runs scenarios on Linux's MPTCP and TCP over emulated links (`mptcplab run --backend kernel`).
 
-Owns the report of such a run: the kernel, the replaced settings, and the added delay of packets. The core runs the
-flows, on sockets in the namespaces of `emulation`.
+The result has the tables of the simulator, so that both can be compared. Owns the report of such a run: the kernel, the
+replaced settings, and the added delay of packets. The core runs the flows in the namespaces of `emulation`.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class Replacement:
 
 @dataclass(frozen=True)
 class Sockets:
-    """Socket options of a flow, read from the kernel: the receiver's receive buffer, and the sender's other options.
+    """Options of a flow's sockets: the receive buffer of the receiver; send buffer and controller of the sender.
 
-    Buffers are twice the requested size; 0 without a connection.
+    Buffers are in bytes, and 0 without a connection. Linux reports twice the requested size.
     """
 
     flow: str
@@ -58,7 +58,7 @@ class Sockets:
 
 @dataclass(frozen=True)
 class Report:
-    """The report of a run, besides its tables."""
+    """The conditions of a run, which the tables do not show."""
 
     seed: int
     variant: str
@@ -126,7 +126,7 @@ def _counted(host: Host) -> Counters:
 
 
 def _is_multipath(settings: list[tuple[str, str, str]]) -> bool:
-    """Whether a flow uses MPTCP, so that its hosts need a checksum setting."""
+    """Whether a flow uses MPTCP: only the hosts of such flows get the sysctl `net.mptcp.checksum_enabled`."""
     return any(key.startswith("net.mptcp.") for _, key, _ in settings)
 
 
@@ -143,7 +143,7 @@ def _in_words(replacements: list[Replacement]) -> str:
 
 
 def _loading(replacements: list[Replacement]) -> str:
-    """The command that loads a missing controller."""
+    """A hint with the command that loads a missing coupled controller; empty if none of these is missing."""
     rule = next(
         (rule for rule in RULES if any(replacement.what == f"congestion {rule}" for replacement in replacements)), None
     )

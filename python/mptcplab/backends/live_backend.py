@@ -1,7 +1,7 @@
-"""Scenarios on mptcplab's own stack in real time, over emulated links, with the tables of the simulator.
+"""Runs scenarios on mptcplab's own stack in real time over emulated links (`mptcplab run --backend wire`).
 
-Each host is an endpoint in this process, joined to the links without devices or namespaces, so no privileges are
-needed. The protocol is the simulator's; only the clock is real, and packets are bytes.
+The protocol code and the result tables are those of the simulator, but the clock is real and packets are bytes. Each
+host is an endpoint in this process. No devices or namespaces are used, so no privileges are needed.
 """
 
 from __future__ import annotations

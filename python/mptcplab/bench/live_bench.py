@@ -1,7 +1,7 @@
-"""The benchmark of real packets: Linux and mptcplab between namespaces of this machine.
+"""Measures throughput and CPU time of mptcplab's stack and Linux's on real packets (`mptcplab bench wire`).
 
-Owns the cases, the set-up and the table. Each end is a process (`mptcplab.bench.live_end`). Every round runs all cases,
-so that load on the machine affects all equally. Never judges a result.
+Owns the cases, the network namespaces and the result rows. Sender and receiver are processes (`live_end`). Every round
+runs all cases, so that other load on the machine affects all cases equally.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Stack = Literal["linux", "ours"]
 LINUX_CONTROLLER = "cubic"
 """The congestion controller of Linux's end on every machine: the kernel's default."""
 FAILURES = 2
-"""Maximum failures between two Linux hosts before they count as the result."""
+"""Failures of a case between two Linux hosts that are repeated. One more ends the benchmark."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """All cases: each one of mptcplab together with Linux in the same run."""
+    """All cases: for each set of paths, offload and transport, Linux to Linux, mptcplab to Linux, and the reverse."""
     pairs: list[tuple[Stack, Stack]] = [("linux", "linux"), ("ours", "linux"), ("linux", "ours")]
     ways = [(1, True, True), (2, True, True), (1, False, True), (1, False, False)]
     return [Case(sender, receiver, *way) for way in ways for sender, receiver in pairs]
@@ -61,7 +61,7 @@ class Row(TypedDict):
     gbps_most: float
     cpu_s_per_gb: float
     of_linux: float | None
-    """Throughput relative to Linux to Linux in the same rounds."""
+    """Throughput divided by that between two Linux hosts in the same rounds; None for these hosts themselves."""
     failed: int
     """Failed and repeated measurements between two Linux hosts."""
     linux_congestion: str
@@ -75,7 +75,7 @@ class CannotMeasure(RuntimeError):
 def measure(
     rounds: int, seconds: float, warm_up: float, chosen: Sequence[Case], progress: Callable[[int], None]
 ) -> list[Row]:
-    """Runs every case in every round."""
+    """Runs every case in every round. `progress` gets the number of finished measurements."""
     found: dict[Case, list[tuple[float, float]]] = {case: [] for case in chosen}
     failed = dict.fromkeys(chosen, 0)
     for number in range(rounds):
@@ -86,8 +86,7 @@ def measure(
                     found[case].append(_once(case, seconds, warm_up))
                 except CannotMeasure:
                     # On a busy machine, about one in 100 connections between two Linux hosts never gets its second
-                    # subflow (6.18).
-                    # With an end of mptcplab, the failure counts.
+                    # subflow (6.18). A failure with mptcplab at one end ends the benchmark.
                     failed[case] += 1
                     if case != case.reference() or failed[case] > FAILURES:
                         raise
@@ -158,7 +157,7 @@ def _why(end: subprocess.Popen[str], message: str, name: str, case: Case) -> str
 
 @contextmanager
 def _set_up(case: Case) -> Iterator[tuple[Namespace, Namespace, tuple[Order, Order]]]:
-    """Creates namespaces for sender and receiver, and their instructions."""
+    """Creates namespaces for sender and receiver (one for both with mptcplab), and the orders of both processes."""
     blank: Order = {
         "stack": "linux",
         "role": "send",
@@ -206,5 +205,5 @@ def _prepare(host: Namespace, addresses: dict[str, str]) -> None:
     except CannotMake as error:
         raise CannotMeasure(f"the kernel has no Multipath TCP: {error}") from error
     for key in ("net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"):
-        # Buffers large enough for a path in memory; initial sizes are Linux's.
+        # The maximum of 32 MiB exceeds the bandwidth-delay product of a path in memory; initial sizes are Linux's.
         host.sysctl(key, "4096 131072 33554432")

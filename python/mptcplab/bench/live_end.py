@@ -1,7 +1,7 @@
-"""One end of a measurement on real packets, as a process: `python -m mptcplab.bench.live_end '{...}'`.
+"""The sender or the receiver of `bench wire`, as a process: `python -m mptcplab.bench.live_end '{...}'`.
 
-Owns the loop that sends or receives for the given time, and its counts: bytes, and CPU seconds of this process
-including the kernel. Never sets up a device.
+Owns the loop that sends or receives for the given time, and counts its bytes and CPU seconds including the kernel.
+`live_bench` sets up devices and starts two such processes, so that each has its own CPU time.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 20
 LINUX_BLOCK = 256 << 10
-"""Bytes per call of Linux's sockets: the fastest size for a C program, too."""
+"""Bytes per call of Linux's sockets, the fastest size in Python and in C."""
 PORT = 5001
 BUFFER = 16 << 20
 PATIENCE = 10
-"""Seconds that an end waits for the other."""
+"""Seconds that an end waits for the other end."""
 
 
 class Order(TypedDict):
-    """The instructions of an end."""
+    """The instructions of a sender or receiver."""
 
     stack: Literal["linux", "ours"]
     role: Literal["send", "receive"]
     multipath: bool
-    """Whether it uses MPTCP instead of TCP."""
+    """Whether the connection uses MPTCP instead of TCP."""
     interfaces: list[tuple[str, str]]
-    """Devices and endpoint addresses of mptcplab; empty for Linux."""
+    """Names of the TUN devices of mptcplab with the endpoint's address on each; empty for Linux."""
     offload: bool
     plain_devices: list[str]
-    """Devices of Linux without offload."""
+    """Devices of Linux on which offload is switched off."""
     congestion: str
     """The congestion controller of Linux's socket."""
     peer: str
@@ -62,7 +62,7 @@ class Tally(TypedDict):
 
 
 class Stream(Protocol):
-    """The common interface of both types of sockets."""
+    """The common interface of Linux's sockets and mptcplab's."""
 
     def send(self, data: bytes) -> int:
         """Writes as much as fits."""
@@ -71,7 +71,7 @@ class Stream(Protocol):
         """Reads available data."""
 
     def close(self) -> None:
-        """Closes it."""
+        """Closes the socket."""
 
 
 def _cpu() -> float:
@@ -110,7 +110,7 @@ def _control(stream: socket.socket, name: str) -> None:
 
 
 def _blocking(stream: socket.socket) -> socket.socket:
-    """A blocking socket; with a timeout, Python would call poll(2) first."""
+    """Makes the kernel time out (SO_RCVTIMEO), because Python's timeout would call poll(2) before each transfer."""
     stream.settimeout(None)
     patience = struct.pack("ll", PATIENCE, 0)
     for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
@@ -119,7 +119,7 @@ def _blocking(stream: socket.socket) -> socket.socket:
 
 
 def _linux_paths(stream: socket.socket) -> int:
-    """Subflows from `struct mptcp_info`, whose first byte counts those besides the initial one; 1 for TCP."""
+    """The number of subflows: 1 plus the first byte of `struct mptcp_info`, the further subflows; 1 for TCP."""
     sol_mptcp, mptcp_info = 284, 1
     try:
         return 1 + stream.getsockopt(sol_mptcp, mptcp_info, 64)[0]
@@ -176,7 +176,7 @@ def run(order: Order) -> Tally:
             if not moved:
                 break
         tally: Tally = {"seconds": now - start, "bytes": count, "cpu_s": _cpu() - used, "paths": paths()}
-        # The other clock may have started later: the sender continues for a while, the receiver until the end.
+        # The other end may measure longer: the sender continues for a while, the receiver until the sender closes.
         until = time.monotonic() + (order["warm_up"] / 2 if sends else PATIENCE)
         with suppress(OSError):
             while time.monotonic() < until and move():

@@ -1,7 +1,7 @@
-"""The standard benchmarks: data packets delivered per second of wall-clock time on one core.
+"""Measures the speed of the simulator (`mptcplab bench`): data packets per second of wall-clock time on one core.
 
-Owns the measurement. Each repetition is a new process (`python -m mptcplab.bench.simulator NAME FILE`) that loads only
-the core, so that its peak memory is that of the run. Never judges a time.
+The benchmarks S1 to S4 are scenario files, which show the cost of a change of the code. Each repetition is a new
+process that loads only the core, so that the peak memory of the process is that of the run.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def once(name: str, file: Path) -> Row:
 
 
 def _peak_bytes() -> float:
-    """The peak memory of this process; excludes the time before exec where Linux reports it."""
+    """The peak memory of this process in bytes. Unlike `ru_maxrss`, VmHWM of Linux excludes the time before exec."""
     status = Path("/proc/self/status")
     if status.is_file():
         for line in status.read_text(encoding="ascii", errors="replace").splitlines():

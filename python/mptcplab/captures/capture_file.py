@@ -1,7 +1,8 @@
-"""Capture files: pcapng and pcap, packet by packet, and the IP packet in a frame.
+"""Reads pcapng and pcap files packet by packet, and finds the IP packet in each frame, for `mptcplab verify`.
 
-Owns file formats and link types. Never holds more than one block of a file, and never trusts a length before the bytes
-are read. An unknown link type is an error, because its packets would be skipped silently.
+Owns file formats and link types; `packets` parses TCP. A file may be damaged or hostile, so the reader holds at most
+one block and trusts no length before the bytes are read. An unknown link type is an error, or its packets would be
+skipped silently.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ MOST_INTERFACES = 65_536
 
 NULL, ETHERNET, RAW, LOOP, SLL, RAW4, RAW6, SLL2 = 0, 1, 101, 108, 113, 228, 229, 276
 _RAW_BSD = (12, 14)
-"""Another value of LINKTYPE_RAW in files of some systems."""
+"""Other values of LINKTYPE_RAW, in files of some BSD systems."""
 _IP = {0x0800: 4, 0x86DD: 6}
 _TAGS = (0x8100, 0x88A8, 0x9100)
 """Ethertypes of VLAN tags (IEEE 802.1Q, 802.1ad, and older)."""
@@ -47,7 +48,7 @@ class Source:
     file: Path
     at: int = 0
     most: int | None = None
-    """Maximum number of bytes; a small compressed file may be large."""
+    """Maximum bytes after decompression; None for no limit."""
 
     def take(self, length: int) -> bytes:
         """The next `length` bytes."""
@@ -122,7 +123,7 @@ def _pcapng(source: Source) -> Iterator[Packet]:
         if is_section:
             magic = source.take(4)
             if magic not in (b"\x4d\x3c\x2b\x1a", b"\x1a\x2b\x3c\x4d"):
-                raise source.bad(f"the section at byte {begin} has no byte order")
+                raise source.bad(f"the section at byte {begin} has an unknown byte-order magic")
             section = _Section("<" if magic == b"\x4d\x3c\x2b\x1a" else ">")
         kind, length = struct.unpack(section.order + "II", head)
         if length < 12 + len(magic) or length > LARGEST:
@@ -150,11 +151,11 @@ def _block(section: _Section, kind: int, body: bytes) -> Packet | None:
         interface, high, low, captured = struct.unpack_from(order + "IIII", body)
         return _packet(section, interface, high << 32 | low, body[20:], captured)
     elif kind == 2:
-        # The packet block of old files.
+        # The obsolete Packet Block.
         interface, _, high, low, captured = struct.unpack_from(order + "HHIII", body)
         return _packet(section, interface, high << 32 | low, body[20:], captured)
     elif kind == 3:
-        # A simple packet has no time, and belongs to the first interface.
+        # A Simple Packet Block has no time, and belongs to the first interface.
         original = struct.unpack_from(order + "I", body)[0]
         return _packet(section, 0, 0, body[4:], min(original, len(body) - 4))
     return None
@@ -168,7 +169,7 @@ def _packet(section: _Section, interface: int, ticks: int, data: bytes, captured
 
 
 def _resolution(options: bytes, order: str) -> float:
-    """Ticks per second: if_tsresol."""
+    """Ticks per second, from the option if_tsresol; 10^6 without it."""
     at = 0
     while at + 4 <= len(options):
         code, length = struct.unpack_from(order + "HH", options, at)
@@ -180,7 +181,7 @@ def _resolution(options: bytes, order: str) -> float:
 
 
 def ip_packet(link: int, frame: bytes, file: Path) -> bytes:
-    """The IP packet in a frame; empty without one. Raises `BadCapture` for unknown link types."""
+    """The IP packet in a frame; empty if the frame has none. Raises `BadCapture` for unknown link types."""
     if link in (RAW, RAW4, RAW6, *_RAW_BSD):
         return frame
     if link in (NULL, LOOP):

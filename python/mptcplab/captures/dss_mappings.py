@@ -1,6 +1,7 @@
-"""Combines payload of a subflow with its DSS mappings, for DSS checksums.
+"""Collects the payload of each DSS mapping of a subflow, for `verify`.
 
-Owns the bounded buffer for mappings that wait for their bytes. Knows no keys, and judges nothing.
+A DSS checksum covers a whole mapping, whose payload can arrive in several segments, before or after the option. Owns
+the bounded buffer for incomplete mappings.
 """
 
 from __future__ import annotations
@@ -13,18 +14,23 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 MOST_WAITING, MOST_CHUNKS, MOST_KEPT = 256, 2048, 1 << 22
-"""Maximum waiting mappings per direction of a subflow, and their buffered pieces and bytes."""
+"""Maximum per direction of a subflow: incomplete mappings, buffered pieces of payload, and their bytes."""
 
 
 @dataclass
 class Mapping:
-    """A mapping with incomplete payload."""
+    """A mapping with the payload that was captured so far."""
 
     where: str
+    """File and packet number of the option."""
     data: int
+    """Data sequence number."""
     start: int
+    """Subflow sequence number, relative to the initial one."""
     length: int
+    """The length in the option, which counts a DATA_FIN as one byte."""
     payload: int
+    """The length without the DATA_FIN."""
     checksum: int
     received: bytearray = field(init=False)
     seen: bytearray = field(init=False)
@@ -36,7 +42,7 @@ class Mapping:
         self.missing = self.payload
 
     def fill(self, begin: int, data: bytes) -> None:
-        """Takes the part of `data`, at this subflow position, that belongs to the mapping."""
+        """Copies the part of `data` that belongs to the mapping; `begin` is the subflow position of `data`."""
         at = (begin - self.start + 2**31) % 2**32 - 2**31
         low, high = max(at, 0), min(at + len(data), self.payload)
         if low < high:
@@ -52,7 +58,7 @@ class Mapping:
 
 @dataclass
 class Near(Generic[T]):
-    """An index of ranges of a subflow by 64 KiB of sequence numbers; each range touches at most two."""
+    """An index of sequence ranges in buckets of 64 KiB; each range is in at most two buckets."""
 
     places: dict[int, dict[int, T]] = field(default_factory=dict)
 
@@ -62,7 +68,7 @@ class Near(Generic[T]):
             self.places.setdefault(place, {})[number] = thing
 
     def remove(self, number: int, begin: int, length: int) -> None:
-        """Removes it."""
+        """Removes the range with this number."""
         for place in _places(begin, length):
             del self.places[place][number]
             if not self.places[place]:
@@ -82,9 +88,9 @@ class Half:
 
     initial: int | None = None
     chunks: deque[tuple[int, int, bytes]] = field(default_factory=deque)
-    """Payload by number and offset while a mapping waits; the next mapping may cover it too."""
+    """Number, position and bytes of payload, kept while a mapping waits, because a later mapping may cover it, too."""
     kept: int = 0
-    """Its total bytes."""
+    """Total bytes in `chunks`."""
     judged: set[tuple[int, int, int]] = field(default_factory=set)
     _waiting: dict[int, Mapping] = field(default_factory=dict)
     _complete: set[int] = field(default_factory=set)
@@ -98,7 +104,7 @@ class Half:
         return list(self._waiting.values())
 
     def map(self, mapping: Mapping) -> Mapping | None:
-        """Adds a new mapping; returns one that has waited too long."""
+        """Adds a mapping unless it is known; if too many are incomplete, removes and returns the oldest one."""
         seen = (mapping.start, mapping.length, mapping.checksum)
         if seen in self.judged:
             return None

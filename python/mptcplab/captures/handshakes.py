@@ -1,7 +1,7 @@
-"""Connections of a capture, their keys and subflows, and joins of unknown connections.
+"""Connections of a capture, their keys and subflows, and joins of unknown connections, for `verify`.
 
-Owns the values that follow from keys (RFC 8684, RFC 6824): tokens, HMACs, initial data sequence numbers. Judges
-nothing.
+Owns the values that follow from keys (RFC 8684, RFC 6824): tokens, HMACs and first data sequence numbers. `verify`
+compares them with the captured values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from mptcplab.captures.packets import End
 
 @dataclass
 class Connection:
-    """Two hosts; 0 opened the connection."""
+    """An MPTCP connection. Host 0 opened it, host 1 accepted it. A key is None if it was not captured."""
 
     version: int
     keys: list[int | None]
@@ -27,22 +27,22 @@ class Connection:
         return hashlib.sha256(data).digest() if self.version else hashlib.sha1(data).digest()  # noqa: S324
 
     def hmac(self, first: int, second: int, message: bytes) -> bytes:
-        """Keyed with both keys, in this order."""
+        """The HMAC of a message, keyed with both keys in this order."""
         key = struct.pack(">QQ", first, second)
         return hmac.new(key, message, "sha256" if self.version else "sha1").digest()
 
     def both(self, side: int) -> tuple[int, int] | None:
-        """A host's key and its peer's, if both are known."""
+        """The keys of a host and of its peer; None unless both are known."""
         mine, other = self.keys[side], self.keys[1 - side]
         return None if mine is None or other is None else (mine, other)
 
     def token(self, side: int) -> int | None:
-        """The token of a host in joins."""
+        """The token of a host, which a join to this host carries; None if the key is unknown."""
         key = self.keys[side]
         return None if key is None else int.from_bytes(self.digest(struct.pack(">Q", key))[:4], "big")
 
     def first(self, side: int) -> int | None:
-        """The initial data sequence number of a host."""
+        """The data sequence number of a host's first byte, one after the initial one; None if the key is unknown."""
         key = self.keys[side]
         if key is None:
             return None
@@ -51,19 +51,20 @@ class Connection:
 
 @dataclass
 class Subflow:
-    """A four-tuple."""
+    """A captured TCP connection; `connection` is None if it is plain TCP, or if its MPTCP connection is unknown."""
 
     opener: End
     connection: Connection | None = None
     opened_by: int = 0
     """The host of the connection that sent the SYN."""
     nonces: dict[int, int] = field(default_factory=dict)
+    """The nonces of a join: 0 is that of the SYN, 1 that of the SYN/ACK."""
     answer: bytes = b""
     """The HMAC in the SYN/ACK of a join."""
     halves: tuple[Half, Half] = field(default_factory=lambda: (Half(), Half()))
 
     def side(self, sender: End) -> int:
-        """The number of a host in the connection."""
+        """The number of the sending host in the connection."""
         return self.opened_by if sender == self.opener else 1 - self.opened_by
 
 
@@ -76,7 +77,7 @@ class Join:
     subflow: Subflow
 
     def is_of(self, connection: Connection) -> bool:
-        """Whether its answer was computed with the keys of this connection."""
+        """Whether the HMAC in the SYN/ACK was computed with the keys of this connection."""
         nonces, given = self.subflow.nonces, self.subflow.answer
         if len(nonces) < 2 or not given:
             return False

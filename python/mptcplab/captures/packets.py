@@ -1,7 +1,7 @@
-"""TCP segments of capture files.
+"""Reads the TCP segments of capture files, with their MPTCP options, for `mptcplab verify`.
 
-Owns the headers of IP and TCP and the options; `capture_file` owns files and frames. Independent of the Rust code,
-which it checks. Skips packets other than TCP; errors name the position in a damaged file.
+Owns the parsing of IP and TCP headers and options; `capture_file` reads files and frames. Shares no code with the Rust
+stack, so that `verify` can find errors of that stack. Counts and skips packets other than TCP.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ HEADER, PAYLOAD, FRAGMENT, OTHER = (
     "packets cut off in their TCP header", "packets cut off in their payload", "fragments", "packets without TCP",
 )  # fmt: skip
 _REORDERED = 1024
-"""Maximum reordering of packets of a file relative to their times."""
+"""Maximum number of packets by which the order in a file may differ from the order of their times."""
 
 
 def read(files: list[Path], most: int = MOST_BYTES, cut: list[str] | None = None) -> list[Segment]:
@@ -81,11 +81,11 @@ def read(files: list[Path], most: int = MOST_BYTES, cut: list[str] | None = None
 def stream(
     files: list[Path], most: int = MOST_BYTES, cut: list[str] | None = None, skipped: Skipped | None = None
 ) -> Iterator[Segment]:
-    """The segments of all files, in the order of their times; memory holds a few of each.
+    """The segments of all files, in the order of their times; memory holds at most `_REORDERED` of each file.
 
     Raises `BadCapture` for an invalid or damaged file, for unknown link types, and for more than `most` bytes after
-    decompression. With `cut`, a file that ends within a packet, such as one that is still written, is added there and
-    read up to that packet; segments of other files after that time are omitted. `skipped` counts skipped packets.
+    decompression. A file that ends within a packet, perhaps because it is still written, raises `CutOff`. If `cut` is a
+    list, the message is added to it instead, and later segments of other files are omitted. `skipped` counts packets.
     """
     total = 0
     for file in files:
@@ -108,7 +108,7 @@ def stream(
 
 
 def _whole(file: Path, most: int, cut: list[str] | None, ends: list[float], skipped: Skipped) -> Iterator[Segment]:
-    """The segments of a file; records in `ends` when it is cut off."""
+    """The segments of a file; if the file is cut off, adds the time of its last segment to `ends`."""
     last: float | None = None
     try:
         for segment in _segments(file, most, skipped):
@@ -185,7 +185,7 @@ def _transport(packet: bytes) -> tuple[Address, Address, bytes, int] | str:
             return OTHER
         if struct.unpack_from(">H", packet, 6)[0] & 0x3FFF:
             return FRAGMENT
-        # A packet that segmentation offload would have split exceeds 16 bits.
+        # A packet of more than 65,535 bytes, captured before segmentation offload, has the total length 0.
         end = total or len(packet)
         return IPv4Address(packet[12:16]), IPv4Address(packet[16:20]), packet[header:end], end - header
     if len(packet) >= 40 and packet[0] >> 4 == 6:

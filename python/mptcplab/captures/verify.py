@@ -1,10 +1,9 @@
-"""Verifies keys, tokens, HMACs and checksums of captured MPTCP against RFC 8684 and RFC 6824.
+"""Verifies keys, tokens, HMACs and checksums of captured MPTCP against RFC 8684 and RFC 6824 (`mptcplab verify`).
 
-Owns the arithmetic of the standards, independent of the Rust code. Dissectors show these fields, but verify neither
-HMACs nor DSS checksums. A value that depends on uncaptured packets counts as unknown, never as correct. The token of a
-join is wrong if its HMAC belongs to the keys of another token. It is also wrong if the capture has every connection
-from its first SYN, and no key has this token. Memory per subflow is bounded; a mapping that waits too long stays
-unknown.
+Dissectors show these fields, but verify neither HMACs nor DSS checksums. The code is independent of the Rust stack. A
+value that depends on uncaptured packets counts as unknown, never as correct. The token of a join is wrong if the HMAC
+of the join belongs to the keys of another token. It is also wrong if the capture has every connection from its first
+SYN, and no key has this token. Memory per subflow is bounded; a mapping that waits too long stays unknown.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ class Findings:
     """Faults beyond the stored ones."""
 
     def judge(self, where: str, check: str, right: bool | None, what: str) -> None:
-        """Counts a check; None means unknown."""
+        """Counts a check; `right` is None if the result is unknown. `what` describes the fault if it is False."""
         verdict: Verdict = "unknown" if right is None else "right" if right else "wrong"
         self.checks[check, verdict] += 1
         if right is False:
@@ -92,7 +91,7 @@ class Verifier:
         self._tokens: dict[int, tuple[Connection, int]] = {}
         """By token: the connection and the host."""
         self._complete: dict[int, Connection] = {}
-        """Connections with both keys, by identity; a limited number is compared with a wrong token."""
+        """Connections with both keys, by identity: at most `MOST_TRIED`, to compare with joins of unknown tokens."""
         self._late = False
         """Whether a connection existed before the capture."""
         self._joins: list[Join] = []
@@ -133,7 +132,7 @@ class Verifier:
         return known
 
     def _forget(self, table: OrderedDict[tuple[End, End], Subflow], most: int) -> None:
-        """Drops the longest idle subflow, and the keys of its connection if it opened it."""
+        """Drops the longest idle subflow of a full table; with an initial subflow, also the keys of its connection."""
         if len(table) <= most:
             return
         _, subflow = table.popitem(last=False)
@@ -148,15 +147,15 @@ class Verifier:
                     del self._tokens[token]
 
     def _leave(self, subflow: Subflow) -> None:
-        """Counts waiting mappings as unknown."""
+        """Counts the incomplete mappings of a subflow as unknown."""
         for mapping in (mapping for half in subflow.halves for mapping in half.waiting):
             self.findings.judge(mapping.where, "DSS checksum", None, "")
 
     def finish(self, *, is_whole: bool = True) -> Findings:
-        """Ends the capture: incomplete checks are unknown, and a token without a key is wrong if all keys were
-        captured.
+        """Ends the capture, and counts incomplete checks as unknown.
 
-        Otherwise it is unknown: if packets were skipped (`is_whole` is false), or subflows or keys were dropped.
+        A token without a key is wrong if all keys were captured. It is unknown if a connection started before the
+        capture, packets were skipped (`is_whole` is false), or subflows or keys were dropped.
         """
         knows_all = is_whole and not self.findings.forgotten and len(self._complete) < MOST_TRIED
         for join in self._joins:
@@ -192,7 +191,7 @@ class Verifier:
             )
 
     def _learn(self, connection: Connection, side: int, key: int | None) -> None:
-        """Stores a key, and thus a token, of a connection."""
+        """Stores the key of a host, and the token that follows from it."""
         connection.keys[side] = key
         token = connection.token(side)
         if token is not None:

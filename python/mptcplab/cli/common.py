@@ -1,4 +1,4 @@
-"""Arguments, checks and errors that several commands share. Never runs anything."""
+"""Arguments, checks and errors that several commands share, so that an option means the same in each command."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ LONGEST_S = 2_562_047 * 3600.0
 
 
 class BadInput(Exception):
-    """Invalid input; the message says how to correct it."""
+    """Invalid input, exit code 2; the message says how to correct it."""
 
 
 class RunFailed(Exception):
-    """A run that failed."""
+    """A run that failed, exit code 1."""
 
 
 def add_backend(parser: argparse.ArgumentParser, known: tuple[str, ...] = ("sim",)) -> None:
@@ -42,7 +42,7 @@ def add_backend(parser: argparse.ArgumentParser, known: tuple[str, ...] = ("sim"
 
 
 def _listed(names: Sequence[str], word: str) -> str:
-    """`a`, `a or b`, `a, b or c`."""
+    """Joins names with commas, and the last one with `word`, as in `a, b or c`."""
     return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
@@ -84,7 +84,7 @@ def add_trace(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def trace(given: argparse.Namespace) -> Trace:
-    """The events that `--trace` selects; none without it."""
+    """The events that `--trace` selects; without it, no events, but limiting factors are still measured."""
     from mptcplab.results.model.events import REASONS
     from mptcplab.results.model.events import trace as read
 
@@ -147,7 +147,7 @@ def check_runs(scenario: Scenario, runs: int, *, traced: bool = False) -> None:
 
 
 def no_repetitions(scenario: _core.Scenario, seeds: int) -> str | None:
-    """A note if other seeds hardly change the network; None otherwise."""
+    """A note if several seeds hardly change the network; None otherwise."""
     if seeds < 2 or scenario.draws_its_network:
         return None
     start = '; trace_start = "random" starts each run at another place of its recording'

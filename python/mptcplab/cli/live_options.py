@@ -1,4 +1,4 @@
-"""Arguments, devices, settings and errors that `send` and `receive` share."""
+"""Arguments, devices, settings and errors that `send` and `receive`, the ends of a transfer, share."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def one_of(names: list[str]) -> str:
-    """`a, b or c`."""
+    """Joins names, as in `a, b or c`."""
     return f"{', '.join(names[:-1])} or {names[-1]}" if len(names) > 1 else "".join(names)
 
 
@@ -101,7 +101,7 @@ def config(given: argparse.Namespace) -> Config:
 
 
 def place(text: str, *, empty: str | None = None) -> tuple[str, int]:
-    """HOST:PORT or [ADDRESS]:PORT; without a host, `empty`."""
+    """Parses HOST:PORT or [ADDRESS]:PORT; `empty` replaces a missing host."""
     host, colon, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]") or (empty or "")
     if not colon or not host or not port.isdigit() or not 0 < int(port) < 65_536:

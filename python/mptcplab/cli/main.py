@@ -1,7 +1,7 @@
-"""The command `mptcplab`.
+"""The command `mptcplab`: finds the subcommand, parses its arguments, runs it and reports errors.
 
-Owns arguments, exit codes and error messages. The codes are 0 for success, 1 for a failed run or claim, 2 for bad input
-and 130 for Ctrl-C. An error is one line without a traceback. The commands are in `commands` and in plugins.
+Owns exit codes and error messages. The codes are 0 for success, 1 for a failed run or claim, 2 for bad input and 130
+for Ctrl-C. An error is one line without a traceback. The subcommands are in `commands` and in plugins.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code, output = _explain(error)
         if not output:
             raise
-        # Names may contain control characters; the message stays on one line.
+        # Names in the message may contain control characters, such as line ends: escape them.
         print("".join(one if one.isprintable() else ascii(one)[1:-1] for one in brief(output)), file=sys.stderr)
         _flush_or_close()
     finally:
@@ -177,7 +177,7 @@ def _explain(error: BaseException) -> tuple[int, str]:
 
 
 def _write_anything() -> None:
-    """Escapes letters that the terminal cannot show."""
+    """Escapes characters that the terminal cannot show, instead of raising an error."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -1,4 +1,7 @@
-"""Output of commands: folders, file names, figure sizes, and checks for optional packages."""
+"""Output of commands: folders, file names, figure sizes, and checks for optional packages.
+
+Commands make the checks before they run anything, so that no long run is lost to a wrong name or a missing package.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +43,7 @@ def size(text: str) -> Size:
 
 
 def pictures(path: Path) -> Path:
-    """The name of a PNG, SVG or PDF file."""
+    """Returns the path of a figure; rejects file types other than PNG, SVG and PDF."""
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
         raise BadInput(f"mptcplab: {path}: must end with .png, .svg or .pdf")
     return path
@@ -51,7 +54,7 @@ def ready(output: Path) -> None:
 
     Call it before anything runs.
     """
-    from mptcplab.results.write import export  # noqa: F401 - a package that is missing is said now
+    from mptcplab.results.write import export  # noqa: F401 - reports a missing package before the run
     from mptcplab.util.files import claim
 
     need_pictures()
@@ -60,7 +63,7 @@ def ready(output: Path) -> None:
 
 def need_pictures() -> None:
     """Checks that matplotlib is installed, before anything runs."""
-    import matplotlib as mpl  # noqa: F401 - a package that is missing is said now
+    import matplotlib as mpl  # noqa: F401 - reports a missing package before the run
 
 
 def write_picture(figure: Figure, path: Path, wanted: Size | None = None) -> None:

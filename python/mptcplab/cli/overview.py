@@ -1,6 +1,6 @@
 """The page that `mptcplab` prints without a command: first steps, and the commands by task.
 
-Owns the groups. The descriptions are those of the commands.
+A new user finds the right command here. Owns the groups; the descriptions come from the commands.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """`mptcplab run --backend kernel` and `wire`: runs in real time, one after the other.
 
-A backend is the implementation that runs the flows. `sim` is the simulator. `kernel` uses Linux's sockets, and `wire`
+Such runs show whether a simulated result also holds on a real stack. `kernel` uses Linux's sockets, and `wire`
 (`live_backend`) mptcplab's stack; both send over emulated links. A `Report` describes the conditions of a run: the
-kernel, the sockets, and unsupported settings, which `--closest` replaces by the closest supported ones. Its `doubts`
-are reasons why the timing of the emulation may have affected the results.
+kernel, the sockets, and unsupported settings, which `--closest` replaces by the closest supported ones. The `doubts` of
+a report are reasons why the timing of the emulation may have affected the results.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def execute(scenario: Scenario, given: argparse.Namespace) -> int:
     if sys.platform != "linux":
         raise BadInput(f"mptcplab: the backend {given.backend} needs Linux; this is {sys.platform}")
     if given.trace:
-        raise BadInput("mptcplab: --trace needs the simulator; leave it out, or use --backend sim")
+        raise BadInput("mptcplab: --trace needs the simulator; omit --trace, or use --backend sim")
     if given.pcap and given.output is None:
         raise BadInput("mptcplab: --pcap writes to DIR/pcap; add --output DIR")
     from mptcplab.cli.commands.emulate import ended_by_signals
@@ -107,7 +107,7 @@ def _by_run(reports: list[Report]) -> list[dict[str, Any]]:
 
 
 def _as_text(reports: list[Report]) -> list[str]:
-    """The reports as text; of baselines only doubtful ones."""
+    """The reports as text. Of the baselines (plain TCP), only runs with doubtful timing are reported."""
     from mptcplab.backends.kernel_backend import report_text
 
     alone = [report for report in reports if report.variant and report.doubts]

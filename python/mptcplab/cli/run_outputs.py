@@ -1,6 +1,6 @@
-"""The output of `mptcplab run`: saved files, JSON and the summary, of every backend.
+"""The output of `mptcplab run`: saved files, JSON and the summary.
 
-A backend runs the flows: the simulator, Linux's sockets, or mptcplab's stack in real time.
+All backends (the simulator, Linux's sockets, mptcplab's stack in real time) share it, so results can be compared.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def tell(runs: Runs, baselines: Baselines) -> None:
 
 
 def _failed(flow: str, paths: dict[str, list[Run]]) -> dict[str, str]:
-    """Why plain TCP delivered nothing over some paths, as clauses."""
+    """Why plain TCP delivered nothing over a path, as a clause, by path; paths with data are omitted."""
     from mptcplab.results.text import reasons
 
     failed = {}

@@ -1,7 +1,7 @@
 """Scenario values on the command line: `--set KEY=VALUE` and `--vary KEY=V1,V2`.
 
-Owns their grammar, duplicate keys and the name of the option in errors. The core resolves keys, including `*` and
-braces.
+Both options change a scenario without an edit of its file. Owns their grammar, and rejects duplicate keys. The core
+resolves keys, including `*` and braces.
 """
 
 from __future__ import annotations

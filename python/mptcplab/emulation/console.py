@@ -1,6 +1,6 @@
-"""Commands of the console of an emulated network: link changes and status.
+"""Commands that change links of an emulated network while programs run, from a person or a script.
 
-Owns the grammar and the answers. Changes are applied like scenario events.
+`mptcplab emulate --prompt` reads them. Owns the grammar and the answers. Changes are applied like scenario events.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ QUANTITIES = ("rate", "delay", "loss", "queue")
 
 
 class NetworkLinks(Protocol):
-    """The interface to the network."""
+    """The links of the emulated network, as the console needs them."""
 
     links: list[str]
 
@@ -40,7 +40,7 @@ class NetworkLinks(Protocol):
         """Sets a link up or down, visibly for its hosts."""
 
     def delivered_bytes(self) -> Mapping[str, tuple[int, int]]:
-        """Bytes that each link has delivered so far, in both directions."""
+        """Bytes that each link has delivered so far, forward and backward."""
 
 
 class Console:
@@ -114,16 +114,16 @@ class Lines:
     """Reads lines of a descriptor without blocking."""
 
     MOST = 10_000
-    """Maximum letters of a line."""
+    """Maximum bytes of a line; a longer line ends the input."""
 
     def __init__(self, descriptor: int) -> None:
-        """Starts without data."""
+        """Reads from this file descriptor."""
         self._descriptor = descriptor
         self._rest = b""
         self.ended = False
 
     def next(self) -> str | None:
-        """The next line; None if there is none yet, or no more (`ended`)."""
+        """The next line; None if no complete line has arrived, or if the input has `ended`."""
         while b"\n" not in self._rest and not self.ended and select.select([self._descriptor], [], [], 0)[0]:
             data = os.read(self._descriptor, 4096)
             self.ended = not data or len(self._rest) > self.MOST

@@ -1,8 +1,8 @@
-"""A scenario as a network on this machine: a namespace per host, joined by emulated links.
+"""A scenario as a network on this machine: a network namespace per host, joined by emulated links.
 
-Owns namespaces, addresses, routes and MPTCP endpoints, and applies host events. The core (`_core.Emulator`) carries the
-packets of its devices. Everything is removed when the block ends; leftovers of a killed process are removed by the next
-one (`namespaces`).
+Programs (`mptcplab emulate`) and flows (`--backend kernel`) use it through Linux's own stacks. Owns addresses, routes
+and MPTCP endpoints, and applies host events. The core (`_core.Emulator`) carries packets between the devices.
+Everything is removed when the `with` block ends. The next run removes leftovers of a killed process (`namespaces`).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Host:
     plan: EmulatedHost
     multipath: bool
     drops: int = field(default=0)
-    """Packets that its devices lost because the emulator was too slow; known at the end."""
+    """Packets that the host's devices lost because the emulator was too slow; 0 until the network stops."""
 
     @property
     def name(self) -> str:
@@ -83,11 +83,11 @@ class Host:
 
     @property
     def address(self) -> str:
-        """The address of its first device."""
+        """The address of the first device."""
         return self.plan["devices"][0]["address"]
 
     def prepare(self, known: str) -> None:
-        """Sets up addresses, routes, endpoints and host names."""
+        """Sets up addresses, routes, endpoints and host names; `known` is the text of the hosts(5) file."""
         for key, value in (
             ("net.ipv4.conf.all.rp_filter", "0"),
             ("net.ipv4.conf.default.rp_filter", "0"),
@@ -140,7 +140,7 @@ class Host:
         else:
             shown = json.loads(self.namespace.ip("-j mptcp endpoint show") or "[]")
             lines = [f"mptcp endpoint del id {one['id']}" for one in shown if one["address"] == device["address"]]
-            # The initial subflow has number 0 for any address.
+            # The endpoint of the initial subflow always has number 0.
             lines.append(f"mptcp endpoint del id 0 {device['address']}")
             self.namespace.batch(lines)
 
@@ -167,11 +167,11 @@ class Host:
         return [*lines, f"route replace unreachable default table {_TABLES + number}"]
 
     def joining(self) -> list[EmulatedDevice]:
-        """The devices with an endpoint, by which connections of this host may have subflows."""
+        """The devices with an MPTCP endpoint, on which this host opens subflows."""
         return self._candidates()[:ENDPOINTS]
 
     def left_out(self) -> str | None:
-        """A note on devices for which the kernel has no endpoint."""
+        """A note on devices beyond the kernel's maximum number of endpoints; None if there are none."""
         if not self.multipath or not (rest := self._candidates()[ENDPOINTS:]):
             return None
         names = ", ".join(device["name"] for device in rest)
@@ -206,7 +206,7 @@ class Network:
         return found[0]
 
     def start(self, pcap: str | PathLike[str] | None = None) -> None:
-        """Starts the virtual time."""
+        """Starts forwarding packets, and writes them to `pcap` if given. Times of scenario events count from here."""
         self.emulator.start(pcap)
         self.began = time.monotonic()
         self._event_thread.start()
@@ -220,7 +220,7 @@ class Network:
             raise CannotEmulate("the emulator has stopped")
 
     def stop(self) -> EmulationRow | None:
-        """Stops the network; returns its statistics."""
+        """Stops the network; returns its statistics, None if it never started."""
         self._over.set()
         if self._event_thread.ident is not None:
             self._event_thread.join()

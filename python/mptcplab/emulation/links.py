@@ -1,6 +1,7 @@
-"""The links of an emulated network, for the console.
+"""Changes the links of an emulated network for the console, and warns of programs that did not use MPTCP.
 
-Owns the devices of each link, and detects commands that did not use MPTCP. Parses nothing.
+A program on plain TCP sockets uses only one path, and prints no error about this. Owns the devices of each link;
+`console` parses the commands.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ class EmulatedLinks:
     """The links of a running network."""
 
     def __init__(self, network: Network) -> None:
-        """Links by name."""
+        """Collects the names of the links."""
         self._network = network
         self.links = list(dict.fromkeys(device["link"] for host in network.hosts for device in host.plan["devices"]))
 
@@ -32,7 +33,7 @@ class EmulatedLinks:
                     host.change(number, "admin", up=up)
 
     def delivered_bytes(self) -> Mapping[str, tuple[int, int]]:
-        """Bytes that each link has delivered so far, in both directions."""
+        """Bytes that each link has delivered so far, forward and backward."""
         now = self._network.emulator.snapshot()
         rows = [] if now is None else now["links"]
         found = {(row["link"], row["direction"]): row["delivered_bytes"] for row in rows}

@@ -1,7 +1,7 @@
-"""Network namespaces: hosts on this machine, created and removed by a run.
+"""Creates and removes network namespaces, the hosts of emulated networks and of `bench wire`.
 
-Owns the calls of `ip` and the names, which contain the process that created a namespace. The next run removes leftovers
-of killed processes. Never changes devices or routes outside its own namespaces.
+Owns the calls of `ip` and the names. A name contains the process that created the namespace, so that the next run can
+remove leftovers of killed processes. Devices and routes outside these namespaces are never changed.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _IP = shutil.which("ip") or "ip"
 _NAMED = Path("/run/netns")
 """The directory of `ip netns`."""
 FILES = Path("/etc/netns")
-"""Directory with files that `ip netns exec` shows instead of those in /etc, by namespace."""
+"""For each namespace, a directory of files that `ip netns exec` shows instead of those in /etc."""
 _LOCK = Path("/run/mptcplab-namespaces.lock")
 """The lock for removing leftovers."""
 _NAME = re.compile(r"mptcplab-[^/]+-(?P<pid>\d+)-(?P<start>\d+)-\d+-(?P<room>\d+\.[0-9a-f]+)")
 _PATIENCE = 2.0
-"""Seconds that processes have to end."""
+"""Seconds that processes have to end after a signal."""
 ENDING = (signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else []))
 """Signals that end a run."""
 
@@ -138,13 +138,13 @@ def _start(process: int) -> int | None:
 
 
 def _room() -> str:
-    """Identifies the process namespace and boot to which process numbers refer."""
+    """Identifies the PID namespace and the boot, without which a process number is ambiguous."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text()
     return f"{Path('/proc/self/ns/pid').stat().st_ino}.{boot[:8]}"
 
 
 def left() -> list[str]:
-    """Namespaces whose process has ended; excludes those of other process namespaces."""
+    """The names of namespaces whose creator has ended; excludes creators in other PID namespaces."""
     names = set()
     room = _room()
     for folder in (_NAMED, FILES):
@@ -156,7 +156,7 @@ def left() -> list[str]:
 
 
 def sweep() -> list[str]:
-    """Removes namespaces whose process has ended, with their contents; returns their names."""
+    """Removes namespaces whose creator has ended, with the processes in them; returns their names."""
     import fcntl
 
     gone = []
@@ -224,7 +224,7 @@ def namespace(label: str) -> Iterator[Namespace]:
     ours = False
     try:
         with uninterrupted():
-            # An existing namespace of this name belongs to another program.
+            # If the name exists, this fails, and the namespace of the other program is not removed.
             ip("netns", "add", made.name)
             ours = True
         made.ip("link set lo up")

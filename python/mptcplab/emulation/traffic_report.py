@@ -1,6 +1,7 @@
-"""Traffic of an emulated network: rates while it runs, and a summary with the added delay of packets.
+"""Prints the traffic of an emulated network: link rates while it runs, and a summary at the end.
 
-Owns the text. The core measures.
+The summary of `mptcplab emulate` also has the delay that the emulator added, because this delay can affect results.
+Owns the text; the core measures.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from mptcplab._core import EmulatedLinkRow, EmulationRow
 
 ARROWS = {"forward": "→", "backward": "←"}
-"""The names of both directions of a link."""
+"""The printed sign for each direction of a link."""
 
 
 class Rates:

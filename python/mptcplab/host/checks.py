@@ -1,4 +1,7 @@
-"""Runs all checks in order: kernel, interfaces, endpoints, routes, packet filter, and an optional peer."""
+"""Runs all checks of `mptcplab host check`: kernel, interfaces, endpoints, routes, packet filter, and a peer.
+
+The findings are reasons why MPTCP uses fewer paths than this machine has. Owns only the order of the checks.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from mptcplab.host.routing import begins, judged, of_routes, sources
 
 
 def check(peers: list[Address], port: int | None = None) -> list[Finding]:
-    """The findings, problems first."""
+    """The findings, problems first. `peers` are addresses of one peer; with `port`, MPTCP connections are tested."""
     machine = Machine.read()
     names = judged(machine, peers)
     found = [

@@ -1,6 +1,6 @@
-"""The subflows of this machine's connections, as `ss` lists them.
+"""Lists the subflows of this machine's MPTCP connections, for `mptcplab host monitor` and `host export`.
 
-Owns the parsing of its lines. Changes nothing.
+Owns the parsing of the lines of `ss` (iproute2), and rates between two reads.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Rates:
     send_rate: float | None
     """Payload that the peer acknowledged, bit/s; None for a new subflow."""
     receive_rate: float | None
-    """Payload received, bit/s."""
+    """Payload received, bit/s; None for a new subflow."""
 
 
 class Counted:
@@ -84,7 +84,7 @@ class Counted:
         self._bytes = {_key(one): (one.bytes_acked, one.bytes_received) for one in found}
 
     def rates(self, found: Iterable[Subflow]) -> Iterator[tuple[Subflow, Rates]]:
-        """Each subflow now, with its rates since then."""
+        """Each subflow in `found`, with its rates since the start."""
         seconds = max(time.monotonic() - self.began, 1e-3)
         for one in found:
             before = self._bytes.get(_key(one))

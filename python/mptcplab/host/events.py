@@ -1,6 +1,6 @@
-"""Events of the kernel's path manager: connections and subflows that open and close (linux/mptcp.h, generic netlink).
+"""Reads events of the kernel's path manager, such as new and closed subflows, for `mptcplab host monitor`.
 
-Owns the socket and the parsing. The event names are those of `ip mptcp monitor`.
+Owns the generic netlink socket and the parsing (linux/mptcp.h). The event names are those of `ip mptcp monitor`.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ KINDS = {
     16: "LISTENER_CLOSED",
 }
 """Event names by number."""
+# Attributes by number: name and format of `struct`; "" is an IP address.
 _FIELDS = {
     1: ("token", "=I"),
     2: ("family", "=H"),
@@ -73,7 +74,10 @@ Event = dict[str, Any]
 
 
 def events() -> Iterator[Event]:
-    """Yields events as they occur; never ends. The first value is empty: from then on, no event is missed."""
+    """Yields events as they occur, without end. The first value is empty, and the kernel buffers events from then on.
+
+    If the buffer overflows, the event `LOST` follows.
+    """
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_GENERIC) as own:
         own.bind((0, 0))
         own.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 20)

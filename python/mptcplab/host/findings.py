@@ -1,7 +1,7 @@
-"""Problems of Multipath TCP on this machine, and the commands that fix them.
+"""Finds problems of Multipath TCP on this machine, and the commands that fix them, for `mptcplab host check`.
 
-Owns the text of a finding, and the checks of kernel settings, endpoints and limits; `routing` checks routes. A problem
-keeps paths from being used. A note may, or explains surprising behaviour.
+Owns the checks of kernel settings, endpoints and limits; `routing` checks routes. A problem prevents the use of a path.
+A note is a state that may do so, or that explains surprising behaviour.
 """
 
 from __future__ import annotations
@@ -18,10 +18,12 @@ from mptcplab.host.machine import Address, Endpoint, Machine, sysctl
 IPPROTO_MPTCP = 262
 """linux/in.h"""
 _SMALL = 256 * 1024
+"""A smaller maximum of the socket buffers, in bytes, gives a note."""
 _LEAST_MTU = 1280
 """The minimum MTU of IPv6 (RFC 8200 section 5)."""
 _DAEMONS = ("mptcpd",)
 _OPENS = frozenset({"subflow", "fullmesh"})
+"""Flags of endpoints from which this host opens subflows."""
 _OF_USE = _OPENS | {"signal", "implicit", "laminar", "rawflags"}
 
 
@@ -138,9 +140,10 @@ def of_interfaces(machine: Machine) -> Iterator[Finding]:
 def of_endpoints(
     machine: Machine, judged: frozenset[str], begins: dict[int, str], *, opens: bool = False
 ) -> Iterator[Finding]:
-    """Checks endpoints and limits. `judged` are the usable interfaces, `begins` those of initial subflows.
+    """Checks endpoints and limits.
 
-    With `opens`, this host opens connections instead of only accepting them.
+    `judged` are the usable interfaces, `begins` the interface of the initial subflow by IP version. With `opens`, this
+    host opens connections instead of only accepting them.
     """
     if not machine.speaks or sysctl("net.mptcp.path_manager") == "userspace" or sysctl("net.mptcp.pm_type") == "1":
         return
@@ -150,7 +153,7 @@ def of_endpoints(
     yield from _roles(machine, judged, opens=opens)
     yield from _limit(machine, begins)
     if machine.accepted == 0 and not any(one.flags & _OPENS for one in machine.endpoints):
-        # If this host opens subflows from its own endpoints, it needs no announced addresses.
+        # If this host opens subflows from its own endpoints, it does not need addresses that peers announce.
         what = "announced addresses of peers are not used (add_addr_accepted 0, Linux's default)"
         yield note("limit-add-addr", what, fixes.limits())
     if sysctl("net.mptcp.allow_join_initial_addr_port") == "0":
@@ -175,7 +178,7 @@ def _missing(machine: Machine, judged: frozenset[str], begins: dict[int, str]) -
 
 
 def _roles(machine: Machine, judged: frozenset[str], *, opens: bool) -> Iterator[Finding]:
-    """Endpoints that only announce their address: right for a server, but they open no subflows."""
+    """Checks for endpoints that only announce their address: right for a server, but they open no subflows."""
     held = [(one, machine.holder(one.address, one.device)) for one in machine.endpoints]
     good = [(one, holder) for one, holder in held if holder is not None and holder.name in judged]
     announcing = [(one, holder) for one, holder in good if "signal" in one.flags]
@@ -198,7 +201,7 @@ def _roles(machine: Machine, judged: frozenset[str], *, opens: bool) -> Iterator
 
 
 def _full_mesh(machine: Machine) -> Iterator[Finding]:
-    """Endpoints that open a subflow to each address of the peer: its first one and the accepted ones."""
+    """Checks the limit for `fullmesh` endpoints, which open a subflow to each known address of the peer."""
     wanted = 0
     for family in (4, 6):
         own = sum("fullmesh" in one.flags and one.address.version == family for one in machine.endpoints)
@@ -213,7 +216,7 @@ def _full_mesh(machine: Machine) -> Iterator[Finding]:
 
 
 def _limit(machine: Machine, begins: dict[int, str]) -> Iterator[Finding]:
-    """Checks the limit of subflows. A connection opens subflows of its own family, besides the initial one."""
+    """Checks the limit of subflows. A connection opens subflows of its own IP version, besides the initial one."""
     wanted = 0
     for family in (4, 6):
         opens = [one for one in machine.endpoints if one.flags & _OPENS and one.address.version == family]
@@ -257,7 +260,7 @@ def _endpoint(machine: Machine, endpoint: Endpoint) -> Iterator[Finding]:
 
 
 def of_families(machine: Machine, peers: list[Address]) -> Iterator[Finding]:
-    """Addresses of the peer that this host cannot reach by IP version; a problem if there are no others."""
+    """Addresses of the peer whose IP version this host lacks; a problem if it lacks each version of the peer."""
     own = {address.version for one in machine.usable() for address in one.addresses}
     for peer in peers:
         if peer.version not in own:

@@ -1,6 +1,7 @@
-"""Rules of this machine's packet filter that name the MPTCP option.
+"""Finds rules of this machine's packet filter that remove the MPTCP option, for `mptcplab host check`.
 
-Reads the rules of nft and iptables, if they are installed and readable. Ignores other rules.
+Such a rule makes connections fall back to TCP, or drops their packets. Reads the rules of nft and iptables, if they
+are installed and readable.
 """
 
 from __future__ import annotations

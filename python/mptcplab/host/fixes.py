@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from mptcplab.host.machine import Address, Interface, Interfaced, Machine
 
 MOST_SUBFLOWS = 8
-"""Limits of Linux: linux/net/mptcp/protocol.h, MPTCP_SUBFLOWS_MAX and pm_netlink.c."""
+"""Linux's maximum of both limits: linux/net/mptcp/protocol.h, MPTCP_SUBFLOWS_MAX and pm_netlink.c."""
 SETUP_FIXES = frozenset(
     {
         "disabled",
@@ -27,7 +27,7 @@ SETUP_FIXES = frozenset(
         "rp-filter",
     }
 )
-"""Problems that `host setup` fixes; a test plants each."""
+"""Problems that `host setup` fixes; a test causes each of them."""
 
 
 def setting(key: str, value: str) -> str:
@@ -46,7 +46,10 @@ def endpoint(address: Address, device: str, number: int, flags: str) -> str:
 
 
 def endpoints(machine: Machine, names: Iterable[str]) -> Iterator[tuple[Interface, Address, int]]:
-    """Addresses without an endpoint, the first of each family, and the number that each gets."""
+    """The first address of each IP version on these interfaces, if it has no endpoint, with a free number for one.
+
+    The number is 0 if all are taken.
+    """
     lines = {one.address for one in machine.endpoints}
     taken = {one.number for one in machine.endpoints}
     free = (number for number in range(1, 256) if number not in taken)
@@ -57,13 +60,13 @@ def endpoints(machine: Machine, names: Iterable[str]) -> Iterator[tuple[Interfac
 
 
 def first_addresses(interface: Interface) -> list[Address]:
-    """The first address of each family."""
+    """The first address of each IP version."""
     firsts = {own.version: own.ip for own in reversed(interface.addresses)}
     return [firsts[family] for family in sorted(firsts)]
 
 
 def own_table(machine: Machine, own: Interfaced, device: str, via: str | None, planned: set[str]) -> list[str]:
-    """Commands for a routing table of this address, without existing and `planned` ones.
+    """Commands for a routing table of this address, except for existing and `planned` entries; adds to `planned`.
 
     `via` is the router as words, "" for a default route without one, and None for no default route. `device` is quoted
     for a shell.
@@ -81,7 +84,7 @@ def own_table(machine: Machine, own: Interfaced, device: str, via: str | None, p
     planned |= {f"{destination} {table}" for destination in found}
     known = {(one.get("src"), one.get("table")) for one in machine.rules if one["family"] == version}
     if (str(own.ip), str(table)) not in known:
-        # After its routes: with a rule for an empty table, packets would take another route.
+        # The rule follows the routes, because with an empty table, packets would take another route.
         commands.append(f"ip {six}rule add from {own.ip} lookup {table} priority {table}")
     return commands
 

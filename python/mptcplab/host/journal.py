@@ -1,7 +1,7 @@
-"""Applies steps and records each one first, so that a later process can undo them after a crash.
+"""Applies the steps of `host setup`, and records each one first, so that `--undo` works even after a crash.
 
-Owns the file, one per network namespace under /run, which disappears at reboot like the settings. Owns the lock, so
-that one process at a time plans, applies and undoes.
+Owns the file of steps, one per network namespace. The file is under /run, so a reboot removes it, like the settings.
+Owns the lock, so that one process at a time plans, applies and undoes.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def apply(steps: Sequence[Step]) -> None:
         _write([*before, *done, step])
         problem = run(step.do)
         if problem is not None:
-            # A rejected step changed nothing, so its setting belongs to another program.
+            # A rejected step changed nothing. Its undo would remove the setting of another program.
             unknown = [step] if problem.startswith("outcome unknown") else []
             left = _undo([*done, *unknown])
             _write(before)

@@ -1,6 +1,6 @@
-"""The kernel's state of this machine: interfaces, endpoints, limits, routes, counters.
+"""Reads the kernel's state of this machine: interfaces, endpoints, limits, routes, counters.
 
-Owns the queries (`ip -j`, /proc) and their parsing. Judges and changes nothing.
+All checks and the set-up of `mptcplab host` use it. Owns the queries (`ip -j`, /proc) and their parsing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NOBODY: tuple[Address, ...] = tuple(
 )
 """Documentation addresses (RFC 5737, RFC 3849, RFC 9637): a route to them is a default route."""
 _BROAD = 3
-"""Routes with a prefix this short count as default: the halves 0.0.0.0/1 and 128.0.0.0/1 of a VPN, 2000::/3."""
+"""Maximum prefix length of routes that count as default: the halves 0.0.0.0/1 and 128.0.0.0/1 of a VPN, 2000::/3."""
 _SYS = Path("/proc/sys")
 
 
@@ -41,7 +41,7 @@ class Interface:
 
     name: str
     up: bool
-    """It is up and has a carrier."""
+    """Whether the device is up and has a carrier."""
     mtu: int
     direct: bool
     """A point-to-point link, which needs no gateway."""
@@ -116,7 +116,7 @@ class Machine:
 
     def _carries(self, one: Interface) -> bool:
         """Whether a device may lead to a peer. Bridges of containers and virtual machines do not, unless a default
-        route uses them.
+        route or an endpoint uses them.
         """
         if one.kind != "bridge":
             return not one.kind
@@ -125,9 +125,9 @@ class Machine:
         )
 
     def holder(self, address: Address, device: str | None = None) -> Interface | None:
-        """The interface that has an address; `device`, if several have it."""
+        """The interface that has an address, preferably `device`; None if no interface has it."""
         found = [one for one in self.interfaces if address in one.every]
-        # Otherwise usable devices come first, then those that are up.
+        # After `device`, devices without a `kind` come first, and among equal ones those that are up.
         found.sort(key=lambda one: (one.name != device, bool(one.kind), not one.up))
         return found[0] if found else None
 

@@ -1,6 +1,7 @@
-"""Counters and subflows in the text format of Prometheus (0.0.4, for the textfile collector).
+"""Prints counters and subflows in the text format of Prometheus 0.0.4, for monitoring (`mptcplab host export`).
 
-Owns the metric names. The counters are those of the kernel: linux/net/mptcp/mib.h.
+The node exporter's textfile collector reads the text. Owns the metric names. The counters are those of the kernel:
+linux/net/mptcp/mib.h.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from mptcplab.host.connections import Subflow
 
 MOST = 1_000
-"""Maximum number of subflows; each is a time series."""
+"""Maximum number of listed subflows, because each one is a time series per metric."""
 
 _ESTABLISHED = "MPCurrEstab"
 _Value = Callable[[Subflow], float | None]

@@ -1,4 +1,4 @@
-"""The kernel's counters of TCP and Multipath TCP.
+"""Parses the kernel's counters of TCP and Multipath TCP, which show fallbacks, failed joins and duplicate data.
 
 Owns the format of /proc/net/netstat and /proc/net/snmp. For the counters, see Linux: net/mptcp/mib.c and
 Documentation/networking/snmp_counter.rst.

@@ -1,6 +1,7 @@
-"""Tests a peer: echoes of all sizes from each address, and MPTCP connections.
+"""Tests whether a peer answers echoes and MPTCP connections from each address (`mptcplab host check --peer`).
 
-Owns the packets of `mptcplab host check --peer`, a few dozen at most. Judges only the answers.
+The tests find middleboxes and path MTU black holes, which the settings of this machine cannot show. Owns the packets, a
+few dozen at most.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _NUMBERS = itertools.count(1)
 
 
 def echoes(sources: list[Source], peer: Address) -> Iterator[Finding]:
-    """Whether the peer answers each address, also with packets of the interface's MTU."""
+    """Whether the peer answers echoes from each address, also in packets of the interface's MTU."""
     own = [source for source in sources if source.own.version == peer.version]
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
         yield note("echo", f"echoes of {peer} were skipped because they require root")
@@ -122,7 +123,7 @@ def _answer(raw: socket.socket, kind: int, token: int, number: int, *, six: bool
             data = raw.recv(65_535)
         except TimeoutError:
             return False
-        # IPv4 includes its header.
+        # A raw IPv4 socket includes the IP header.
         data = data if six else data[(data[0] & 0xF) * 4 :]
         if len(data) >= 8 and data[0] == kind and struct.unpack_from("!HH", data, 4) == (token, number):
             return True
@@ -147,7 +148,7 @@ def connection(sources: list[Source], peer: Address, port: int) -> Iterator[Find
     own = [one for one in sources if one.own.version == peer.version]
     asked = {source: _asked(source, peer, port) for source in own}
     if any(one is None for one in asked.values()):
-        # Caused by this kernel; see `kernel` and `disabled`.
+        # This kernel opens no MPTCP sockets; the findings `kernel` and `disabled` report this.
         return
     speaks = [source for source, one in asked.items() if one is not None and one.spoken == "MPTCP"]
     for source, one in asked.items():

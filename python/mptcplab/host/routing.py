@@ -1,6 +1,7 @@
-"""Whether packets of each address use its own interface, and whether the answers are accepted.
+"""Checks for `host check` that packets of each local address use its interface, and that the answers are accepted.
 
-Owns the checks of routes, rules and the reverse-path filter (linux: Documentation/networking/ip-sysctl.rst, rp_filter).
+Otherwise, all subflows share one link, or carry nothing. Owns the checks of routes, rules and the reverse-path filter
+(linux: Documentation/networking/ip-sysctl.rst, rp_filter).
 """
 
 from __future__ import annotations
@@ -20,16 +21,16 @@ STRICT, LOOSE = 1, 2
 
 @dataclass(frozen=True)
 class Source:
-    """An address from which paths start."""
+    """A local address from which subflows start."""
 
     interface: Interface
     own: Interfaced
     bound: bool
-    """Its subflows are bound to the interface, because the endpoint names it."""
+    """Whether subflows are bound to the interface, because the endpoint names it."""
 
 
 def judged(machine: Machine, peers: list[Address]) -> frozenset[str]:
-    """Interfaces with a default route or a route to a peer; all interfaces if there are none."""
+    """Interfaces with an endpoint, a default route or a route to a peer. Without `peers`, all if none has a route."""
     usable = machine.usable()
     known = {holder.name for one in machine.endpoints if (holder := machine.holder(one.address, one.device))}
     leads = {one.name for one in usable if any(machine.gateways(one.name, family) for family in (4, 6))}
@@ -71,7 +72,7 @@ def destinations(machine: Machine, own: Interfaced, peers: list[Address]) -> lis
 
 
 def begins(machine: Machine, peers: list[Address]) -> dict[int, str]:
-    """By family: the interface of initial subflows, by the route of packets without a source address."""
+    """The interface of initial subflows by IP version, from the route of packets without a source address."""
     found = {}
     for family in (4, 6):
         to = next((peer for peer in peers if peer.version == family), None if peers else machine.nobody(family))
@@ -82,18 +83,18 @@ def begins(machine: Machine, peers: list[Address]) -> dict[int, str]:
 
 
 def strict(device: str) -> bool:
-    """Whether the reverse-path filter of a device is strict: the larger of its own and the global setting applies."""
+    """Whether the reverse-path filter of a device is strict: the larger of its own and the global value applies."""
     values = [int(sysctl(f"net.ipv4.conf.{name}.rp_filter") or 0) for name in ("all", device.replace(".", "/"))]
     return max(values) == STRICT
 
 
 def leaves(source: Source, to: Address) -> bool:
-    """Whether packets from this address use its interface, for every socket."""
+    """Whether packets from this address use its interface, even for an unbound socket."""
     return way(to, source.own.ip).device == source.interface.name
 
 
 def of_routes(machine: Machine, peers: list[Address]) -> Iterator[Finding]:
-    """Checks the routes of all addresses from which paths start."""
+    """Checks the routes of all addresses from which subflows start."""
     names = judged(machine, peers)
     if len(names) == 1:
         yield from _leading_nowhere(machine, names)
@@ -123,7 +124,7 @@ def _leading_nowhere(machine: Machine, names: frozenset[str]) -> Iterator[Findin
         if one.name not in names:
             what = (
                 f"{one.name} is up with the address {one.addresses[0].ip}, but it has no default route and no "
-                "endpoint, so it is no path"
+                "endpoint, so MPTCP does not use it"
             )
             source = Source(one, one.addresses[0], bound=False)
             lines = tuple(
@@ -135,7 +136,7 @@ def _leading_nowhere(machine: Machine, names: frozenset[str]) -> Iterator[Findin
 
 
 def _connected(machine: Machine, source: Source) -> Iterator[Finding]:
-    """Whether the local network of an address is reached by its interface."""
+    """Checks that packets of an address to its own network use its interface."""
     network = source.own.network
     if network.num_addresses < 4:
         return
@@ -183,8 +184,8 @@ def _to(machine: Machine, source: Source, to: Address, *, named: bool) -> Iterat
 
 
 def _leads(bound: Route, source: Source, to: Address) -> bool:
-    """Whether a socket bound to the interface reaches the destination. Without a route, Linux assumes that it is on
-    the link.
+    """Whether a socket bound to the interface reaches the destination. Without a route, Linux assumes that the
+    destination is on the link.
     """
     if bound.device != source.interface.name:
         return False

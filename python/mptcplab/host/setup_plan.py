@@ -1,6 +1,6 @@
-"""The missing settings for several paths in both directions, as steps that can be undone.
+"""Plans `host setup`: the missing settings for MPTCP over several interfaces, as steps that can be undone.
 
-Owns the order of the steps and their undo. Reads a `Machine` and changes nothing.
+Owns the order of the steps and their undo. Reads a `Machine` and changes nothing; `journal` applies the steps.
 """
 
 from __future__ import annotations
@@ -22,14 +22,15 @@ class CannotPrepare(ValueError):
 
 @dataclass(frozen=True)
 class Wishes:
-    """The options of the user."""
+    """The options of `host setup`."""
 
     devices: Sequence[str] = ()
-    """Only these interfaces; if empty, all with a route to the internet."""
+    """Only these interfaces; if empty, those of `routing.judged` and of `gateways`."""
     backup: frozenset[str] = frozenset()
     gateways: Mapping[str, Address] | None = None
+    """Routers by interface; other routers come from the default routes."""
     server: bool = False
-    """Announce the addresses, so that clients open subflows to them; otherwise open subflows from them."""
+    """Announce the addresses, so that clients open subflows to them; otherwise, open subflows from them."""
     peers: Sequence[Address] = ()
 
 
@@ -85,8 +86,8 @@ def _limits(machine: Machine) -> list[Step]:
 
 
 def _routes(machine: Machine, source: Source, wishes: Wishes, planned: set[str]) -> list[Step]:
-    """A routing table for the interface and a rule for the source address, if its packets would use another
-    interface.
+    """A routing table for the interface and a rule for the source address, if packets from that address would use
+    another interface.
     """
     own, name = source.own, source.interface.name
     towards = destinations(machine, own, list(wishes.peers))
@@ -143,7 +144,7 @@ def _endpoints(machine: Machine, names: frozenset[str], wishes: Wishes) -> list[
 
 
 def _check_endpoints(machine: Machine, names: frozenset[str], wishes: Wishes) -> None:
-    """Rejects an existing endpoint with other flags."""
+    """Rejects an existing endpoint that lacks the required flags."""
     lines = {one.address: one for one in machine.endpoints}
     for one in (interface for interface in machine.usable() if interface.name in names):
         flags = _flags(one, wishes)

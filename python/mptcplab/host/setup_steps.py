@@ -1,6 +1,7 @@
-"""Steps of a host set-up: the command, its undo, and whether it is still in effect.
+"""Steps of `host setup`, each one command with its undo command.
 
-Owns the execution and the check of a step. `setup_plan` selects the steps, `journal` records them.
+Owns the execution of a step, and the check that the step is still in effect. `setup_plan` selects the steps, `journal`
+records them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _VERBS |= {("mptcp", "limits"), ("mptcp", "endpoint")}
 
 
 class CannotChange(RuntimeError):
-    """A rejected step or an invalid list of steps; the message names it and the state of the others."""
+    """A rejected step or an invalid list of steps; the message names the problem and the state of the other steps."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Step:
         return cls(tuple(do.split()), tuple(undo.split()))
 
     def stands(self) -> bool:
-        """Whether the step is still in effect; a setting that was changed later belongs to the user."""
+        """Whether the step is still in effect. If the setting was changed later, `journal` does not undo the step."""
         words = self.do
         if words[0] == "sysctl":
             key, _, value = words[2].partition("=")
@@ -62,7 +63,7 @@ class Step:
 
 
 def _is_there(words: Sequence[str]) -> bool:
-    """Whether a route or a rule exists with everything that its command specified."""
+    """Whether a route or a rule exists as its command specified it; true if that cannot be read."""
     asked = ["show" if word == "add" else word for word in words]
     try:
         done = subprocess.run(asked, capture_output=True, text=True, timeout=30, check=False, process_group=0)

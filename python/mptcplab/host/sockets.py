@@ -1,6 +1,6 @@
-"""The TCP sockets of this machine, read line by line from `ss`.
+"""The TCP sockets of this machine, read line by line from `ss` of iproute2.
 
-Owns the query. Stores nothing, because the list can be long.
+`host connections` and `kernel congestion` need them. Owns the query. Stores nothing, because the list can be long.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from mptcplab.host.machine import CannotLook
 
 _PATIENCE = 60.0
+"""Seconds after which `ss` is killed."""
 
 
 def rows() -> Iterator[str]:

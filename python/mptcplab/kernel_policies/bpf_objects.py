@@ -1,7 +1,6 @@
-"""Compiles congestion controllers from C for the kernel.
+"""Compiles mptcplab's congestion controllers from C to BPF, which `controllers` loads into the kernel.
 
-Owns the call of `clang`, its requirements and its errors. The sources are in `bpf/`; nothing is written to disk. Loads
-nothing.
+Owns the call of `clang`, its requirements and its errors. The sources are in `bpf/`. Writes nothing to disk.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _HEADERS = {
     "asm/types.h": "the headers of Linux are missing: install linux-libc-dev",
     "linux/bpf.h": "the headers of Linux are missing: install linux-libc-dev",
 }
-"""The package of a missing header."""
+"""The error for each missing header."""
 
 
 class CannotBuild(RuntimeError):
@@ -28,14 +27,14 @@ class CannotBuild(RuntimeError):
 
 
 def build(rule: str, prefix: str) -> bytes:
-    """The object of a controller, such as `lia`; its kernel name starts with `prefix`."""
+    """The BPF object file of a controller such as `lia`; its kernel name starts with `prefix`."""
     clang = shutil.which("clang")
     if clang is None:
-        raise CannotBuild("clang is not installed, which compiles the controllers: install clang and libbpf-dev")
+        raise CannotBuild("clang, which compiles the controllers, is not installed: install clang and libbpf-dev")
     source = SOURCES / f"{rule}.bpf.c"
     if not source.is_file():
         raise CannotBuild(f"{source} is missing: this mptcplab was installed without the controllers")
-    # Debian and its derivatives keep asm/types.h here, where the target bpf does not look.
+    # Debian keeps asm/types.h in this directory, in which clang does not look for the target bpf.
     multiarch = [f"-I{path}" for path in Path("/usr/include").glob(f"{platform.machine()}-linux-gnu*")]
     command = [clang, "-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", f"-DPREFIX={prefix}"]
     command += [*multiarch, "-c", str(source), "-o", "-"]
@@ -49,7 +48,7 @@ def build(rule: str, prefix: str) -> bytes:
 
 
 def _why(rule: str, message: str) -> str:
-    """The first error of clang, as one line."""
+    """The first error of clang as one line, or the missing package."""
     errors = [line for line in message.splitlines() if "error:" in line] or message.splitlines() or ["no error message"]
     missing = next((why for header, why in _HEADERS.items() if f"'{header}' file not found" in errors[0]), None)
     return missing or f"clang cannot compile {rule}: {errors[0]}"

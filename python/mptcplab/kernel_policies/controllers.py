@@ -1,7 +1,7 @@
 """mptcplab's congestion controllers in the kernel: support, loading, status and unloading.
 
-Owns their names, their pins, and the one-line errors. `bpf_objects` compiles them, `libbpf` loads them. A loaded
-controller is available in all network namespaces, for sockets that select it by name.
+Linux's own TCP and MPTCP then have LIA, OLIA and BALIA, in all network namespaces, for sockets that select them by
+name. A pin, a file in /sys/fs/bpf, keeps a controller loaded after the process ends. Owns names, pins and errors.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ BTF = Path("/sys/kernel/btf/vmlinux")
 MOUNTED = Path("/sys/fs/bpf")
 """The BPF file system."""
 PREFIX = "mptcplab_"
-"""The prefix of names in the kernel; names are shared by all network namespaces and containers."""
+"""The prefix of names in the kernel, which all network namespaces and containers share."""
 OWN_PREFIX = "MPTCPLAB_CONTROLLERS"
 """The environment variable for another prefix, if several users load their own controllers."""
 _NEEDED = {
@@ -58,7 +58,7 @@ class CannotLoad(RuntimeError):
     """A controller cannot be loaded or unloaded; the message names the reason and a solution."""
 
     def __init__(self, why: str, message: str = "") -> None:
-        """`message` is the end of the verifier's output."""
+        """`message` is the end of the BPF verifier's output, or empty."""
         super().__init__(why)
         self.message = message
 
@@ -70,7 +70,7 @@ class Holder:
     pid: int
     user: int
     command: str
-    """Its first words."""
+    """Its first 400 characters."""
 
     def __str__(self) -> str:
         """The process as text."""
@@ -85,16 +85,16 @@ class State:
     name: str
     loaded: bool
     pinned: str | None = None
-    """The pin that holds it."""
+    """The path of its pin; None without one."""
     held_by: tuple[Holder, ...] = ()
     sockets: int | None = None
     """TCP sockets of this network namespace that use it; None if unknown."""
     ours: bool | None = True
-    """False if the name belongs to a controller that mptcplab did not load, None if this process may not read it."""
+    """Whether mptcplab loaded the controller; None if this process may not read the kernel's BPF links."""
 
 
 def kernel_name(rule: str) -> str:
-    """The name for sockets; shorter than TCP_CA_NAME_MAX."""
+    """The name by which sockets select the controller; shorter than TCP_CA_NAME_MAX."""
     return f"{prefix()}{rule}"
 
 
@@ -120,7 +120,7 @@ def available() -> list[str]:
 
 
 def why_not(btf: Path = BTF) -> str | None:
-    """The features that this kernel lacks; `btf` is its type information."""
+    """The first feature that this kernel lacks, as text; None without one. `btf` is its type information."""
     if sys.platform != "linux":
         return f"kernel policies need Linux; this is {sys.platform}"
     kernel = f"this kernel ({platform.release()})"
@@ -134,7 +134,7 @@ def why_not(btf: Path = BTF) -> str | None:
 def load(rule: str, cgroup: Path | None = None) -> list[int]:
     """Loads a controller; returns the descriptors that hold it. Closing them unloads it, unless it is pinned.
 
-    The subflows of a `cgroup` that are opened later use it.
+    Subflows that processes in `cgroup` open later use the controller.
     """
     if (why := why_not()) is not None:
         raise CannotLoad(why)
@@ -153,7 +153,7 @@ def load(rule: str, cgroup: Path | None = None) -> list[int]:
 
 
 def pin(rule: str, links: list[int]) -> Path:
-    """Pins it beyond this process; returns the path of the pin."""
+    """Pins a loaded controller, so that it outlives this process; returns the path of the pin."""
     path = pins() / rule
     if (why := _why_no_pin()) is not None:
         raise CannotLoad(why)
@@ -171,7 +171,7 @@ def pin(rule: str, links: list[int]) -> Path:
 
 
 def unload(rule: str) -> str:
-    """Removes the pin; returns the new state."""
+    """Removes the pin of a controller; returns the new state as text."""
     path, name = pins() / rule, kernel_name(rule)
     state = status(rule)
     if state.ours is None:
@@ -181,7 +181,7 @@ def unload(rule: str) -> str:
             raise CannotLoad(f"{name} is not loaded")
         if state.held_by:
             raise CannotLoad(f"{name} is not pinned; it is unloaded when {state.held_by[0]} ends")
-        raise CannotLoad(f"{name} was not loaded by mptcplab load --pin, and stays loaded")
+        raise CannotLoad(f"{name} was not loaded by mptcplab kernel congestion load --pin, and stays loaded")
     try:
         _chooser(rule).unlink(missing_ok=True)
         path.unlink()
@@ -225,7 +225,7 @@ def status(rule: str) -> State:
 
 
 def _chooser(rule: str) -> Path:
-    """The pin of the link to a cgroup."""
+    """The pin of the link to a cgroup whose subflows use the controller."""
     return pins() / f"{rule}-cgroup"
 
 

@@ -1,8 +1,7 @@
 """The library libbpf, as far as congestion controllers need it: loading objects and listing links.
 
-Owns the calls into C and the messages of the library. A controller is loaded as a link. The kernel keeps it as long as
-a process or a pin in the BPF file system holds the link. So nothing remains after a process is killed. Knows no
-controller.
+Owns the calls into C and the messages of the library. A controller is loaded as a link. The kernel keeps the controller
+as long as a process or a pin in the BPF file system holds the link. So nothing remains after a process is killed.
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 BPF_F_LINK = 1 << 13
-"""A map of struct_ops that takes effect with a link to it (include/uapi/linux/bpf.h, Linux 6.4)."""
+"""Flag of a struct_ops map that takes effect with a link to it (include/uapi/linux/bpf.h, Linux 6.4)."""
 BPF_STRUCT_OPS = 44
-"""The type of that link (enum bpf_attach_type)."""
+"""The attach type of a struct_ops link (enum bpf_attach_type)."""
 BPF_CGROUP_SOCK_OPS = 3
 """The attach type of a link from a program to the sockets of a cgroup."""
 BPF_LINK_TYPE_STRUCT_OPS = 9
-"""The same type (enum bpf_link_type)."""
+"""The link type of a struct_ops link (enum bpf_link_type)."""
 CHOOSER = b"choose"
-"""The program that sets the controller of a cgroup's subflows."""
+"""The BPF program that sets the controller of a cgroup's subflows."""
 LINKS_SINCE = 2
-"""The library makes that link itself since version 1.2."""
+"""The minor version of libbpf 1 from which the library itself creates the struct_ops link."""
 _SAID = 1 << 20
 """Maximum bytes of one message, such as the log of a verifier."""
 
@@ -47,18 +46,18 @@ class NoLibrary(RuntimeError):
 
 @dataclass(frozen=True)
 class Link:
-    """A loaded controller."""
+    """The link of a loaded controller."""
 
     number: int
     name: str
-    """The name of its map, which is that of the controller."""
+    """The name of the linked map, which equals the name of the controller."""
 
 
 _PRINT = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int, ctypes.c_char_p, ctypes.c_void_p)
 
 
 class Library:
-    """libbpf, and its messages since it was opened."""
+    """libbpf, and its messages since the last load began."""
 
     def __init__(self) -> None:
         """Opens the library."""
@@ -96,7 +95,7 @@ class Library:
         self._c.libbpf_set_print(self._print)
 
     def _hear(self, level: int, form: bytes, values: int | None) -> int:
-        # Level 2 is for its developers. On x86-64 and AArch64, a va_list is passed as a pointer.
+        # Level 2 is debug output. On x86-64 and AArch64, a va_list is passed as a pointer.
         if level < 2:
             text = ctypes.create_string_buffer(_SAID)
             self._libc.vsnprintf(text, ctypes.c_size_t(_SAID), form, ctypes.c_void_p(values))
@@ -112,9 +111,9 @@ class Library:
         return result
 
     def load(self, program: bytes, name: str, cgroup: int | None = None) -> list[int]:
-        """Loads a controller; returns the descriptors of its links, which unload it when they are closed.
+        """Loads a controller; returns the descriptors of its links. Closing them unloads it.
 
-        With the descriptor of a `cgroup`, the second one sets the controller of the cgroup's subflows.
+        With the descriptor of a `cgroup`, a second link sets the controller of the cgroup's subflows.
         """
         self._messages.clear()
         if not (made := self._c.bpf_object__open_mem(program, len(program), None)):
@@ -137,7 +136,7 @@ class Library:
             return links
 
     def _register(self, controller: int) -> int:
-        # Fills the map; later versions also make the link.
+        # Fills the map; libbpf 1.2 and later also create the link.
         if not (attached := self._c.bpf_map__attach_struct_ops(controller)):
             raise self._refused()
         try:
@@ -153,7 +152,7 @@ class Library:
         self._done(self._c.bpf_obj_pin(link, os.fsencode(path)))
 
     def pinned(self, path: Path) -> Link | None:
-        """The link of a pin; None if it is something else."""
+        """The link that a pin holds; None if it is no struct_ops link."""
         descriptor = self._done(self._c.bpf_obj_get(os.fsencode(path)))
         try:
             return self._link(descriptor)
@@ -166,7 +165,7 @@ class Library:
         while self._c.bpf_link_get_next_id(number.value, ctypes.byref(number)) == 0:
             descriptor = self._c.bpf_link_get_fd_by_id(number.value)
             if descriptor < 0:
-                # It was removed meanwhile.
+                # The link was removed meanwhile.
                 continue
             try:
                 link = self._link(descriptor)

@@ -1,4 +1,4 @@
-"""Network devices of this machine, for an endpoint of mptcplab.
+"""TUN devices of this machine, through which mptcplab's own MPTCP endpoint sends real packets.
 
 Owns the queries to the kernel (ioctl, /proc, /sys), and the errors with the `ip` command that helps. Changes only the
 offload of a device, on request.
@@ -37,12 +37,12 @@ class Device:
     mtu: int
     tun: bool
     openable: bool
-    """It is a TUN device that this user may open without CAP_NET_ADMIN."""
+    """A TUN device that this user may open without CAP_NET_ADMIN."""
     addresses: list[IPInterface] = field(default_factory=list)
 
 
 def _ask(name: str, request: int) -> bytes | None:
-    """The 24-byte answer to an interface request; None without an answer."""
+    """The 24-byte answer to an interface ioctl; None if the ioctl fails."""
     import fcntl
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
@@ -53,7 +53,7 @@ def _ask(name: str, request: int) -> bytes | None:
 
 
 def find(name: str) -> Device | None:
-    """The device with this name; None without one."""
+    """The device with this name; None if there is none."""
     flags = _ask(name, _SIOCGIFFLAGS) if len(name.encode()) < 16 else None
     if flags is None:
         return None
@@ -128,7 +128,7 @@ def why_no_tun() -> str | None:
 
 
 def setup(name: str, address: str = "10.88.0.1/24") -> str:
-    """The commands that create a TUN device."""
+    """The shell commands that create a TUN device."""
     return f"ip tuntap add {name} mode tun && ip addr add {address} dev {name} && ip link set {name} up txqueuelen 2000"
 
 
@@ -149,8 +149,8 @@ def endpoint_addresses(text: str, taken: Collection[str]) -> tuple[str, list[str
         raise BadDevice(f"device {name} does not exist; create it: {setup(name)}")
     elif not device.addresses:
         raise BadDevice(
-            f"{name} has no address; add one for the kernel (ip addr add 10.88.0.1/24 dev {name}), or give that of the "
-            f"endpoint ({name}=10.88.0.2)"
+            f"{name} has no address; add one for the kernel (ip addr add 10.88.0.1/24 dev {name}), or give the "
+            f"endpoint's address ({name}=10.88.0.2)"
         )
     else:
         addresses = [_next_free(address, taken) for address in _one_each(device.addresses)]
@@ -175,7 +175,7 @@ def _one_each(addresses: list[IPInterface]) -> list[IPInterface]:
 
 
 def _next_free(address: IPInterface, taken: Collection[str]) -> str:
-    """The next free host address after the kernel's; wraps around at the end."""
+    """The next free host address after the kernel's; wraps around at the end of the subnet."""
     network = address.network
     first, end = 1, network.num_addresses - (1 if network.version == 4 else 0)
     if network.prefixlen >= network.max_prefixlen - 1:

@@ -7,8 +7,8 @@
             stream.sendall(b"GET / HTTP/1.0\r\n\r\n")
             print(stream.recv(65536), stream.info()["paths"])
 
-Owns the settings. The endpoint is in Rust (`mptcplab._core`, crate `live`). Blocking calls release the interpreter and
-handle Ctrl-C.
+Python programs, `mptcplab send` and `receive` use it. Owns the settings; the endpoint is in Rust (`mptcplab._core`,
+crate `live`). Blocking calls release the interpreter and handle Ctrl-C.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Config:
     multipath: bool = True
     """Offer and accept Multipath TCP; plain TCP otherwise."""
     version: str = "v1"
-    """v1 (RFC 8684); v0 (RFC 6824) accepts both."""
+    """`v1` (RFC 8684), or `v0` (RFC 6824), which accepts peers of both versions."""
     checksum: bool = False
     """Require the DSS checksum."""
     congestion: str = "lia"
@@ -59,7 +59,7 @@ class Config:
     scheduler: str = "ontime"
     """One of `policy_names()["scheduler"]`."""
     opportunistic_retransmission: bool = True
-    """Opportunistic retransmission (M1): when the window is full, resend its oldest data on a faster subflow."""
+    """M1: when the receive window is full, resend the oldest data in flight on a faster subflow."""
     penalisation: bool = False
     """M2: halve the window of the subflow that blocks the connection."""
     autotuning: bool = False
@@ -76,7 +76,7 @@ class Config:
     """Maximum number of subflows besides the initial one."""
 
     def table(self) -> ConfigTable:
-        """The settings in the form of the core."""
+        """The settings as the Rust core expects them."""
         return {
             "multipath": self.multipath,
             "version": self.version,
@@ -100,7 +100,7 @@ class Interface:
     def __init__(
         self, device: str, addresses: str | Sequence[str], *, backup: bool = False, offload: bool = True
     ) -> None:
-        """`addresses` are the endpoint's, not the kernel's; a backup carries data only if no other path works.
+        """`addresses` belong to the endpoint, not to the kernel; a backup carries data only if no other path works.
 
         With `offload`, the kernel completes checksums, splits large segments into frames, and may leave its own
         checksums incomplete.
@@ -116,7 +116,7 @@ class Address:
     """An address of a running endpoint."""
 
     interface: int
-    """The number of the interface."""
+    """The position of the interface in the list of the driver."""
     address: str
     device: str
     mtu: int
@@ -131,12 +131,12 @@ class Driver:
         rows = [(one.device, one.addresses, one.backup, one.offload) for one in interfaces]
         self._core = _core.Driver(rows, pcap)
         self.events_dropped = 0
-        """Events beyond the limit so far."""
+        """Events dropped so far, beyond the limit of `trace`."""
 
     def connect(
         self, host: str, port: int, config: Config | None = None, *, timeout: float | None = None
     ) -> MptcpStream:
-        """Connects to an IP address, within `timeout` seconds (None: the limit of TCP)."""
+        """Connects to an IP address, within `timeout` seconds (None: until TCP gives up)."""
         return self._core.connect(host, port, (config or Config()).table(), timeout)
 
     def listen(
@@ -187,7 +187,7 @@ class Driver:
         self._core.set_backup(interface, backup)
 
     def drain(self, timeout: float) -> bool:
-        """Waits until closed connections have ended; returns whether all have."""
+        """Waits at most `timeout` seconds until closed connections have ended; returns whether all have."""
         return self._core.drain(timeout)
 
     def stop(self) -> None:

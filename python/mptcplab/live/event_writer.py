@@ -1,7 +1,7 @@
-"""Writes the events of a driver while they occur.
+"""Writes the protocol events of a live endpoint (`Driver`) to a Parquet file while they occur, for `--trace`.
 
-Owns a thread that takes the events twice a second and writes them to a Parquet file, so that memory stays bounded. The
-file gets its name when it is complete.
+Owns a thread that takes the events twice a second and writes them, so that memory stays bounded. The file gets its name
+when it is complete.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 PAUSE = 0.5
 """Seconds between two reads."""
 MOST = 2_000_000
-"""Events between two reads; more are counted and dropped."""
+"""Maximum events between two reads; further ones are dropped and counted."""
 
 
 @contextmanager

@@ -1,6 +1,6 @@
-"""A transfer over real packets: rates and state of each path, while it runs and afterwards.
+"""Progress and summary of `mptcplab send` and `receive`: rates and state of each path.
 
-Owns its text. Never reads or writes a socket.
+Owns the text and the JSON document. Never reads or writes a socket.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def carried(path: SubflowInfo, *, sending: bool) -> int:
 
 
 class Watch:
-    """The state of all paths: refreshed on a terminal, one line every five seconds elsewhere."""
+    """The progress: refreshed on a terminal, one line every five seconds elsewhere."""
 
     def __init__(
         self, devices: Mapping[int, str], *, sending: bool, quiet: bool = False, out: TextIO | None = None
@@ -59,7 +59,7 @@ class Watch:
         return not self._quiet and time.monotonic() - self._shown >= pause
 
     def show(self, info: ConnectionInfo) -> None:
-        """Prints the open paths."""
+        """Prints the rate of each open path since the last call."""
         now = time.monotonic()
         span, self._shown = now - self._shown, now
         rows, total = [], 0.0
@@ -83,7 +83,7 @@ class Watch:
         self._out.flush()
 
     def name(self, path: SubflowInfo) -> str:
-        """The device of a path."""
+        """The name of the device of a path."""
         return self._devices.get(path["interface"], f"interface {path['interface']}")
 
     def _line(self, path: SubflowInfo, speed: float, total: float) -> str:
@@ -94,7 +94,7 @@ class Watch:
         return text + (", backup" if path["backup"] else "")
 
     def close(self) -> None:
-        """Clears the output of a terminal."""
+        """Clears the output on a terminal."""
         if self._lines:
             self._out.write(f"\x1b[{self._lines}F\x1b[J")
             self._out.flush()
@@ -104,7 +104,7 @@ class Watch:
 def document(
     info: ConnectionInfo, devices: Mapping[int, str], *, count: int, seconds: float, digest: str, sending: bool
 ) -> dict[str, Any]:
-    """The transfer as JSON."""
+    """The transfer as JSON; `count` in bytes, rates in bit/s, `digest` is SHA-256."""
     total = sum(carried(path, sending=sending) for path in info["paths"]) or 1
     paths = [
         {
@@ -125,11 +125,11 @@ def document(
 
 
 def summary(done: Mapping[str, Any], *, sending: bool) -> str:
-    """The transfer as text."""
+    """The transfer as text, from its `document`."""
     connection = done["connection"]
     spoken = f"MPTCP {connection['version']}" if connection["mode"] == "mptcp" else "TCP"
     if connection["fallback"]:
-        # Without a key, the peer never offered MPTCP, so this is not a fallback.
+        # Without a key of the peer, MPTCP was never negotiated, so this is not a fallback.
         offered = connection["remote_token"] is not None
         spoken = "TCP, fallen back from MPTCP" if offered else "TCP: the peer or the path did not agree to MPTCP"
     verb = "sent" if sending else "received"
@@ -152,7 +152,7 @@ def summary(done: Mapping[str, Any], *, sending: bool) -> str:
 
 
 def _ending(path: Mapping[str, Any]) -> str:
-    """How a path ended, if it ended before its connection."""
+    """Why and when a path ended; empty if it lasted as long as its connection."""
     if path["closed_by"] in (None, "finished", "connection ended"):
         return ""
     return f"; {path['closed_by']} after {path['closed_at_s'] - path['opened_at_s']:.1f} s"

@@ -1,6 +1,6 @@
-"""Marks of scenario events in figures over time.
+"""Marks scenario events, scheduled changes such as a link that goes down, in figures over time.
 
-Owns their text and position. Never draws a curve.
+The marks explain steps in the curves. Owns their text and position. Never draws a curve.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 MOST = 8
 """With more events, only lines are drawn, because the text would overlap."""
 LINES = 100
-"""With more events, such as those of a recording, nothing is drawn."""
+"""With more events, such as those of a recorded link, no marks are drawn."""
 _WHERE = ("path", "link", "station", "middlebox")
 
 
 def mark_events(axes: Axes, scenario: Mapping[str, Any], path: str | None = None) -> None:
-    """Draws a line at each event with its change; with `path`, only the events of that path."""
+    """Draws a line with the change at each event; with `path`, only the events of that path."""
     events = [event for event in scenario.get("events", []) if path is None or _place(event) == path]
     if len(events) > LINES:
         return

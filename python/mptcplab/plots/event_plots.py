@@ -1,7 +1,7 @@
-"""Figures of events: sequence numbers, scheduler decisions, limiting factors.
+"""Figures of `mptcplab events` from traced protocol events: sequence numbers, scheduler decisions, limiting factors.
 
-Messages and the topology are in modules of their own. Owns which event is drawn how; the style is that of
-`figure_style`. All figures are readable in grey.
+Owns how each event is drawn, in the style of `figure_style`. `message_plot` and `topology_plot` draw the other figures.
+All figures are readable in grey.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mptcplab.results.read.event_log import Selection, TracedRun
 
 COLUMNS, LOOKS = 700, 10
-"""Columns of a lane over time, and samples of the state in each."""
+"""Columns of a lane, the bar of a path over time, and samples of the state in each column."""
 MOST_LANES = 12
 """Lanes in one figure; more are omitted."""
 
@@ -67,11 +67,11 @@ SHADES = ("#e69f00", "#0b3d70", "#56b4e9", "#7a1fa2", "#a6a6a6", "#222222")
 """Path colours for figures with thousands of points; neighbours differ in grey too."""
 
 REASONS = ("fastest", "only", "faster_full", "passed_over", "out_of_turn")
-"""Reasons of the scheduler, in the order of the lanes."""
+"""Why data was sent on a path (docs/events.md), in the order of the lanes."""
 
 
 def draw(name: str, run: TracedRun, chosen: Selection, size: tuple[float, float] | None = None) -> Figure:
-    """A figure by its name, in its default size or in `size`, inches."""
+    """Draws a figure by its name, in its default size or in `size` (width and height in inches)."""
     from mptcplab.plots.message_plot import messages
     from mptcplab.plots.responsive_layout import fit
     from mptcplab.plots.topology_plot import topology
@@ -132,7 +132,7 @@ def sequence(run: TracedRun, chosen: Selection) -> Figure:
 
 
 def decisions(run: TracedRun, chosen: Selection) -> Figure:
-    """Scheduler decisions: one lane per path and reason, darker where there are more."""
+    """Scheduler decisions: one lane per path and reason, darker at times with more decisions."""
     chosen, title = one_flow(run, chosen)
     rows = rows_of(run, chosen, "schedule")
     time, path, what = _column(rows, "time_s"), _column(rows, "path"), _column(rows, "what")
@@ -197,7 +197,7 @@ def limits(run: TracedRun, chosen: Selection) -> Figure:
     return figure
 
 
-def bars(  # noqa: PLR0913, RUF100 - what a lane is made of
+def bars(  # noqa: PLR0913, RUF100 - the parts of a lane
     axes: Axes,
     at: int,
     rows: pa.Table,
@@ -206,7 +206,7 @@ def bars(  # noqa: PLR0913, RUF100 - what a lane is made of
     columns: int = COLUMNS,
     looks: Mapping[str, tuple[str, str]] = LIMIT_LOOKS,
 ) -> list[str]:
-    """Draws the lane of a flow on a path; returns the causes in it. Each column has the longest cause in it."""
+    """Draws the lane of a flow on a path; returns the causes drawn. A column shows its longest cause."""
     mine = [row for row in rows.to_pylist() if (row["flow"], row["path"]) == lane]
     starts = np.array([row["time_s"] for row in mine])
     names = list(dict.fromkeys(row["what"] for row in mine))

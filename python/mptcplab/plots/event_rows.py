@@ -1,4 +1,4 @@
-"""The events that a figure needs: one flow, and the rows of some types."""
+"""Selects the traced events that a figure needs. Owns the errors for missing events, which name the option to add."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def one_flow(run: TracedRun, chosen: Selection) -> tuple[Selection, str]:
-    """The selected flow, by default the first, and its title."""
+    """The selection of one flow, by default the first, and the title of its figure."""
     flows = run.names("flow")
     if not flows:
         raise BadResult(f"{run.source or 'this run'}: no events of a flow")
@@ -24,7 +24,7 @@ def one_flow(run: TracedRun, chosen: Selection) -> tuple[Selection, str]:
 
 
 def rows_of(run: TracedRun, chosen: Selection, kinds: str) -> pa.Table:
-    """The rows of some kinds; the error for missing rows names the option that traces them."""
+    """The rows of these kinds, separated by commas; raises `BadResult` if there are none."""
     rows = run.select(replace(chosen, kinds=kinds))
     if not rows.num_rows:
         raise BadResult(

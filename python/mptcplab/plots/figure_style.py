@@ -1,7 +1,7 @@
 """The style of all figures.
 
-Owns looks: curves that remain distinguishable in grey, axes with units, published values. Decides nothing about data.
-matplotlib is loaded when something is drawn, because most commands draw nothing.
+Owns colours, lines and markers, so that curves are distinguishable in grey, and the form of axes and published values.
+Selects no data. matplotlib is loaded when something is drawn, because most commands draw nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ LegendPlace = Literal["best", "upper right", "lower right", "upper left", "lower
 
 @dataclass(frozen=True)
 class Look:
-    """Colour, line and marker of a curve; each alone identifies it."""
+    """Colour, line and marker of a curve, and the hatch of a bar."""
 
     color: str
     line: str = "-"
@@ -57,7 +57,7 @@ class Look:
     hatch: str = ""
 
 
-# Colours of Okabe and Ito, for readers with colour vision deficiency; luminance falls from one to the next.
+# For readers with colour vision deficiency; most of the colours are those of Okabe and Ito.
 LOOKS: Mapping[str, Look] = {
     "mptcp": Look("#0b5394", "-", "o", ""),
     "wifi": Look("#d55e00", "--", "s", "///"),
@@ -100,7 +100,7 @@ def new_figure(
 
 
 _LINES = ("-", "--", "-.", ":")
-"""Lines for further looks, when each colour has been used with its own line."""
+"""Line styles for further looks, after each colour has been used with its own style."""
 
 
 def looks(names: Sequence[str]) -> dict[str, Look]:
@@ -122,7 +122,7 @@ def curve(
     spread: Sequence[float] | None = None,
     markers: int = 12,
 ) -> None:
-    """A line with about `markers` markers, and its confidence intervals as bars."""
+    """A line with about `markers` markers; `spread` has the half widths of the confidence intervals."""
     every = max(1, round(len(x) / markers))
     axes.plot(x, y, color=look.color, linestyle=look.line, marker=look.marker, markevery=every, label=label)
     if spread is not None and any(width > 0 for width in spread):
@@ -137,7 +137,7 @@ def published_range(
     *,
     over: tuple[float, float] | None = None,
 ) -> None:
-    """A published range, as a band across the figure or a part of the x axis."""
+    """A published range, as a band across the figure, or across the part `over` of the x axis."""
     drawn: Any = {"facecolor": "#f2c94c", "alpha": 0.28, "edgecolor": "#b8860b", "linewidth": 0.6, "label": label}
     if over is None:
         axes.axhspan(low, high, **drawn)
@@ -153,7 +153,7 @@ def accepted_range(
     *,
     over: tuple[float, float] | None = None,
 ) -> None:
-    """The accepted range of a claim, hatched in grey, because it is not published."""
+    """The range in which a claim holds, hatched in grey, because the range is not published."""
     drawn: Any = {"facecolor": "none", "edgecolor": "#aaaaaa", "hatch": "..", "linewidth": 0.6, "label": label}
     if over is None:
         axes.axhspan(low, high, **drawn)
@@ -180,7 +180,7 @@ def finish(
     legend: LegendPlace | None = "best",
     top: float | None = None,
 ) -> None:
-    """Labels, zero at the bottom, legend. Axes that share their scale need a `top`."""
+    """Sets labels, legend, and a y axis from 0 to `top`. Axes that share a scale need a `top`."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
     if title:
@@ -196,7 +196,7 @@ def finish(
 
 
 def bar_width(series: int) -> float:
-    """The width of each of `series` bars of a group, including gaps; groups are 1 apart."""
+    """The width of one bar in a group of `series` bars, including gaps; groups are 1 apart."""
     return 0.8 / series
 
 
@@ -208,7 +208,7 @@ def bar_places(groups: int, at: int, series: int) -> list[float]:
 def grouped_bars(
     axes: Axes, groups: Sequence[str], series: Mapping[str, tuple[Look, Sequence[tuple[float, float]]]]
 ) -> None:
-    """Bars side by side: for each name, its look, and the height and half interval of each group."""
+    """Bars side by side: for each series, its look, and the height and half interval in each group."""
     width = bar_width(len(series))
     for at, (name, (look, values)) in enumerate(series.items()):
         axes.bar(

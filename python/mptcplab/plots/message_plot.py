@@ -1,6 +1,6 @@
-"""A sequence diagram of the first segments between two hosts, with their options.
+"""The figure `messages` of `mptcplab events`: a sequence diagram of the first MPTCP options between two hosts.
 
-Owns the matching of transmissions and arrivals. On one path, equal options arrive in the order of transmission. A
+Owns the matching of transmissions and arrivals. Equal options on one path arrive in the order of transmission. A
 transmission without an arrival was lost, or its arrival was not traced.
 """
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from mptcplab.results.read.event_log import Selection, TracedRun
 
 MOST = 22
-"""Arrows in one diagram."""
+"""Maximum arrows in one diagram."""
 PARTS = (0.3, 0.5, 0.66, 0.4, 0.58, 0.74, 0.22, 0.82, 0.9)
-"""Positions of a label along an arrow, the best first."""
+"""Positions of a label along an arrow, as shares of its length; the best first."""
 LETTER, LINE = 0.094, 0.5
-"""Width of a letter in inches; height of a label, in the unit of its axis."""
+"""Width of a letter in inches; height of a label in time steps."""
 WIDE, STEP, ROOM = 6.6, 0.29, 1.0
-"""Inches: the figure, one time step, and the margins above and below."""
+"""Inches: width of the figure, height of a time step, sum of the margins above and below."""
 
 Spot = tuple[float, float, float]
-"""The middle and the width of a label."""
+"""Position of the middle of a label, and its width."""
 
 
 @dataclass
@@ -42,6 +42,7 @@ class Message:
     text: str
     left: float
     came: float | None = None
+    """Times of transmission and arrival, s; no arrival if the segment was lost."""
     count: int = 1
     payload: int = 0
 
@@ -55,7 +56,7 @@ class Message:
 def messages(run: TracedRun, chosen: Selection, size: tuple[float, float] | None = None) -> Figure:
     """Arrows from host to host in the order of time; each path has its own look.
 
-    A figure with a `size` in inches shows as many as fit.
+    With a `size` in inches, the figure shows as many arrows as fit.
     """
     chosen, title = one_flow(run, chosen)
     width = size[0] if size else WIDE
@@ -92,7 +93,7 @@ def _moments(found: list[Message]) -> list[float]:
     return sorted({one.left for one in found} | {one.came for one in found if one.came is not None})
 
 
-def _arrow(  # noqa: PLR0913, RUF100 - what an arrow is made of
+def _arrow(  # noqa: PLR0913, RUF100 - the parts of an arrow
     axes: Axes,
     one: Message,
     hosts: list[str],
@@ -153,7 +154,7 @@ def pair(rows: list[dict[str, Any]]) -> list[Message]:
 
 
 def grouped(sent: list[Message]) -> list[Message]:
-    """Merges consecutive equal options on one path into the first arrow."""
+    """Merges consecutive equal DSS options of a host on one path into one arrow."""
     rows: list[Message] = []
     open_: dict[tuple[str, str], Message] = {}
     for one in sent:

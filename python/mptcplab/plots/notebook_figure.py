@@ -1,6 +1,6 @@
-"""A figure that notebooks display.
+"""The figure class of all figures, which notebooks display.
 
-A module of its own, because importing matplotlib takes a second.
+A module of its own, because it imports matplotlib, which takes a second.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Draws figures in parallel worker processes (`python -m mptcplab.plots.parallel_drawing`).
 
-Owns the transfer of figures and images. The images do not depend on the number of processes.
+`reproduce` draws the figures of its report with it. Owns the transfer of figures and images between processes. The
+images do not depend on the number of processes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 WORTH_IT = 4
-"""Figures for each further process; starting one takes a second."""
+"""Figures for each further process, because starting a process takes a second."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class DrawingPool:
             self._helpers[-1].start()
 
     def finish(self) -> dict[str, Drawing]:
-        """Draws the remaining figures with the workers; returns all drawings by name, in the order of `add`.
+        """Draws the remaining figures with the workers; returns all drawings by name, in the order of `take`.
 
         Raises `RuntimeError` if a worker ended early.
         """
@@ -104,7 +105,7 @@ class DrawingPool:
         self._helpers.clear()
 
     def _help(self) -> None:
-        """A thread that sends figures to a worker process."""
+        """Sends figures to a worker process; runs in a thread of its own."""
         process = _start()
         try:
             with process:
@@ -131,13 +132,13 @@ def _draw(figure: Figure, *, dots: bool) -> Drawing:
 
 
 def _start() -> subprocess.Popen[bytes]:
-    """Starts in a session of its own, so that Ctrl-C reaches only this process."""
+    """Starts a worker in a session of its own, so that Ctrl-C reaches only the parent."""
     command = [sys.executable, "-m", "mptcplab.plots.parallel_drawing"]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
 
 
 def _serve() -> None:
-    """Draws figures from standard input until it ends."""
+    """Draws the figures on standard input until the input ends."""
     from mptcplab.plots.parallel_drawing import _draw
 
     while True:

@@ -1,6 +1,6 @@
-"""Renders figures: the settings of matplotlib, and PNG, SVG and PDF.
+"""Renders figures as PNG, SVG and PDF, with mptcplab's settings of matplotlib.
 
-The same data give the same bytes. matplotlib is loaded when something is drawn.
+The same data give the same bytes, so that two reports can be compared. matplotlib is loaded on first use.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ STYLE: Any = {
 }
 
 _PLACES, _FINER, _INDENT = re.compile(rb' (?:d|x|y)="[^"]*"'), re.compile(rb"(\d\.\d\d)\d+"), re.compile(rb"\n +")
-"""In an SVG: position attributes, invisible digits, and indentation."""
+"""In an SVG: position attributes, digits too small to be visible, and indentation."""
 
 
 @contextmanager
 def house_style() -> Iterator[None]:
-    """The style of mptcplab for everything drawn inside; the user's settings are ignored."""
+    """Applies mptcplab's style to everything drawn inside; ignores the user's settings of matplotlib."""
     import matplotlib as mpl
 
     with mpl.rc_context():
@@ -60,7 +60,7 @@ def both(figure: Figure) -> tuple[bytes, bytes]:
 
 @contextmanager
 def arranged(figure: Figure) -> Iterator[None]:
-    """Computes the layout once for all renderings inside; it takes as long as drawing."""
+    """Computes the layout, which takes as long as drawing, once for all renderings inside."""
     engine = figure.get_layout_engine()
     with house_style():
         if engine is not None:
@@ -90,7 +90,7 @@ def png(figure: Figure) -> bytes:
 
 
 def svg(figure: Figure) -> bytes:
-    """The figure as SVG. Rounding positions and removing indentation make it a fifth smaller."""
+    """The figure as SVG, a fifth smaller because positions are rounded and indentation is removed."""
     out = io.BytesIO()
     with house_style():
         figure.savefig(out, format="svg", metadata={"Date": None, "Creator": None})

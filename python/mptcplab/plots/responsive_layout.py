@@ -1,6 +1,6 @@
 """Fits figures of events to small sizes, such as a telephone or a column of a paper.
 
-Text keeps its size and is wrapped. Owns the elements that shrink. `event_plots` draws.
+Owns the wrapping of titles, names and legends, whose text keeps its size. `event_plots` draws the figures.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 TITLE, TICK, ENTRY = 0.092, 0.078, 0.085
 """Width of a letter in inches: in a title, next to an axis, in a legend."""
 BESIDE = 0.33
-"""Maximum share of the width for names next to an axis."""
+"""Maximum share of the figure's width for names next to an axis."""
 LANE = 0.16
 """Height of a name next to an axis, inches."""
 SAMPLE = 0.45
@@ -40,7 +40,7 @@ def fit(figure: Figure, width: float, height: float) -> None:
 
 
 def _names(axes: Axes, width: float, height: float) -> float:
-    """Wraps the names of lanes; returns their width."""
+    """Wraps the names next to the vertical axis; returns their width in inches."""
     names = [text.get_text() for text in axes.get_yticklabels()]
     most = max(8, int(BESIDE * width / TICK))
     if axes.axison and LANE * len(names) > height / 2:
@@ -53,7 +53,7 @@ def _names(axes: Axes, width: float, height: float) -> float:
 
 
 def _legend(figure: Figure, axes: Axes, width: float) -> None:
-    """Moves a legend below the curves if it would hide many of them."""
+    """Moves a legend below the axes if it is wider than half of the figure."""
     legend = axes.get_legend()
     if legend is None or not axes.axison:
         return

@@ -1,7 +1,7 @@
-"""Figures of saved results: metrics over time by interface, and distributions.
+"""Figures of saved results for `mptcplab plot` and `cdf`: metrics over time by interface, and distributions.
 
-Owns the panels and the scale from 0 to 100 of the UCL study. The style is that of `figure_style`, the numbers are those
-of `analysis`.
+Owns the panels, and the scale from 0 to 100 of the UCL study (see `stats.analysis`, which computes the values). The
+style is that of `figure_style`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mptcplab.results.read.result_reader import SavedRun
 
 
-def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
+def plot_metrics(  # noqa: PLR0913, RUF100 - the options of `plot`
     run: SavedRun,
     metrics: Sequence[str],
     *,
@@ -39,8 +39,8 @@ def plot_metrics(  # noqa: PLR0913, RUF100 - what a person can ask for
     """Metrics over time, with one column of panels per interface.
 
     Each metric has a panel with its unit. With `scale`, one panel has all metrics, from 0 to 100 (see `scaled`).
-    Metrics of the whole connection, such as the latency, have one panel; with `scale`, a dotted line in each column.
-    For one flow, only its interfaces are drawn. `title` names the run if there are others.
+    Metrics of the whole connection, such as the latency, have one panel, or with `scale` a dotted line in each column.
+    With `flow`, only the interfaces of that flow are drawn. `title` names the run if several runs are drawn.
     """
     for metric in metrics:
         analysis.check_metric(metric)
@@ -110,7 +110,7 @@ def _check_measured(run: SavedRun, metrics: Sequence[str], curves: Mapping[tuple
 
 
 def _share_height(axes: Sequence[Axes], across: int) -> None:
-    """Gives the panels of a row one height, so that interfaces can be compared."""
+    """Gives the panels of a row the same y axis, so that interfaces can be compared."""
     for first in range(0, len(axes), across):
         row = axes[first : first + across]
         top = max(panel.get_ylim()[1] for panel in row)
@@ -119,7 +119,7 @@ def _share_height(axes: Sequence[Axes], across: int) -> None:
 
 
 def scaled(metric: str, values: NDArray[np.float64], label: str) -> tuple[NDArray[np.float64], str]:
-    """Values between 0 and 100, with a label for their scale.
+    """Values between 0 and 100, with a label that names the scale.
 
     As in the UCL study (section 3.5), utilisation is drawn from 80 (0%) to 100 (100%). Other values keep their unit;
     above 100, they are divided by a power of ten.
@@ -179,7 +179,7 @@ def _used(table: Any) -> bool:
 
 
 def _values(found: Mapping[str, Any], metric: str, column: str) -> tuple[NDArray[np.float64], bool]:
-    """The values of an interface; those of the whole connection if the interface has none."""
+    """The values of an interface; if it has none, those of the whole connection, and True."""
     own: NDArray[np.float64] = found[column][metric].to_numpy()
     if column == analysis.TOTAL or np.isfinite(own).any():
         return own, False

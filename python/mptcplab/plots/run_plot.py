@@ -1,7 +1,7 @@
-"""A metric of a run over time.
+"""The figure of `Run.plot`: a metric of a run over time.
 
-Owns the selection of curves: one per flow and path for few, sums or means for more, whole flows for many paths. The
-style is that of `figure_style`.
+Owns the selection of curves. Few flows have a curve per path, many flows one sum or mean per path. If these are too
+many curves, only whole flows are drawn. The style is that of `figure_style`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mptcplab.results.model.measured_run import MeasuredRun
 
 MOST_FLOWS = 3
-"""More flows are drawn as one."""
+"""More flows are drawn as their sum or mean."""
 MOST_CURVES = 60
 """More curves in one figure cannot be told apart."""
 BESIDE, INSIDE = 24, 6
@@ -32,17 +32,17 @@ BESIDE, INSIDE = 24, 6
 
 _RECEIVED = "throughput at the receiver"
 _NAMES = {"throughput": "throughput into the sender's queue"}
-"""Metrics with another name on an axis."""
+"""Metrics whose name on the axis differs."""
 
 Line = tuple[str, str, "NDArray[np.float64]", "NDArray[np.float64]"]
 """Label, path, times, values."""
 
 
 def plot_run(run: MeasuredRun, metric: str | None = None, flow: str | None = None) -> Figure:
-    """One curve per path, and their sum if there is one; for more than three flows, the sum or mean of all.
+    """One curve per path, and their sum if it was measured; for more than three flows, the sum or mean over flows.
 
-    Without a metric, it draws the throughput at the receiver. Unlike `throughput`, which is counted at the sender's
-    queue, it never exceeds the link rate.
+    The default metric is the throughput at the receiver. It never exceeds the link rate, unlike `throughput`, which is
+    counted at the sender's queue.
     """
     units = dict(_core.metrics())
     if metric is None:
@@ -78,7 +78,7 @@ def _plot(run: MeasuredRun, metric: str, flow: str | None, name: str) -> Figure:
 
 
 def _arrivals(lines: list[Line]) -> list[Line]:
-    """Replaces in-order data at the application, which arrives in bursts after gaps, by the sum of all paths."""
+    """Replaces the rate of in-order data at the application, which has bursts after gaps, by the sum of all paths."""
     found, parts = list[Line](), list[Line]()
     for line in lines:
         label, path, times, values = line
@@ -114,7 +114,7 @@ def _each(run: MeasuredRun, metric: str, flow: str | None) -> list[Line]:
 
 
 def _together(run: MeasuredRun, metric: str) -> list[Line]:
-    """All flows together, in one pass over the samples."""
+    """The sum or mean of all flows on each path, in one pass over the samples."""
     columns = run.columns
     rows = columns["metric"] == metric_names().index(metric)
     times, at = np.unique(columns["time_s"][rows], return_inverse=True)

@@ -1,6 +1,6 @@
-"""Several runs at a glance, for notebooks: a table and a figure with one row per variant.
+"""Overview of several runs (`Runs`) for notebooks: a table and a figure with one row per variant.
 
-Owns the grouping by variant. Never measures anything.
+A variant is a point of a sweep or a baseline. Owns the grouping of runs by variant. Never measures anything.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def by_variant(runs: Sequence[MeasuredRun], metric: str = "goodput") -> dict[str
 
 
 def runs_html(runs: Sequence[MeasuredRun]) -> str:
-    """A table of the goodput."""
+    """An HTML table of the goodput of each flow."""
     found = by_variant(runs)
     flows = list(dict.fromkeys(flow for of in found.values() for flow in of))
     head = "".join(f"<th>{html.escape(flow)} [Mb/s]</th>" for flow in flows)
@@ -58,7 +58,7 @@ def runs_html(runs: Sequence[MeasuredRun]) -> str:
 
 
 def plot_runs(runs: Sequence[MeasuredRun], metric: str) -> Figure:
-    """One row per variant, one point with its interval per flow."""
+    """One row per variant; in each, one point per flow with its 95% interval."""
     found = dict(list(by_variant(runs, metric).items())[:MOST_ROWS])
     flows = list(dict.fromkeys(flow for of in found.values() for flow in of))
     [name] = metrics(metric)

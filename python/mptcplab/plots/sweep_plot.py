@@ -1,6 +1,7 @@
-"""The figure of a sweep: each metric over the first key, one line per combination of the others.
+"""The figure of `mptcplab sweep`, which runs a scenario with several values of some keys.
 
-Owns the axis: numbers with one unit are drawn to scale; names are placed side by side without lines.
+Draws each metric over the first key, with one line per combination of the other keys. Owns the axis: numbers of one
+unit are drawn to scale, names are placed side by side without lines.
 """
 
 from __future__ import annotations
@@ -27,10 +28,11 @@ _BASE = {
     "b": ("kB", 1e-3), "kb": ("kB", 1.024), "kib": ("kB", 1.024), "mb": ("kB", 1e3), "mib": ("kB", 1048.576),
     "%": ("%", 1.0), "p": ("packets", 1.0), "m": ("m", 1.0), "": ("", 1.0),
 }  # fmt: skip
-"""Units of scenario files in the unit of the axis. KB is 1024 bytes, kB 1000."""
+"""By lower-case unit of scenario files: unit of the axis, and factor. KB is 1024 bytes, kB 1000."""
 
 
 AS_WRITTEN = {"KB": "KB = 1024 B", "KiB": "KiB", "MiB": "MiB", "MB": "MB"}
+"""Units that an axis keeps if all values have one, and their labels."""
 
 
 def number(value: str) -> tuple[float, str] | None:
@@ -41,9 +43,9 @@ def number(value: str) -> tuple[float, str] | None:
 
 
 def scale(values: Sequence[str]) -> tuple[list[float], str] | None:
-    """Values as numbers of one unit; None if one is not a number, or the units differ in type.
+    """Values as numbers, and their unit; None if a value is not a number, or the units differ in type.
 
-    If all values have the same unit, it is kept: 50KB is drawn at 50.
+    A unit of `AS_WRITTEN` that all values have is kept: 50KB is drawn at 50.
     """
     written = [_NUMBER.fullmatch(value) for value in values]
     as_written = {one[2] for one in written if one}
@@ -92,7 +94,7 @@ def picture(
 
 
 Lines = dict[str, list[tuple[int, str]]]
-"""By label: the point and the flow at each value of the axis."""
+"""By label of a line: number of the sweep point and flow at each value of the axis."""
 
 
 def _means(axes: Axes, found: SweepResults, first: str, metric: str, lines: Lines) -> None:
@@ -104,7 +106,7 @@ def _means(axes: Axes, found: SweepResults, first: str, metric: str, lines: Line
         values = [found.estimate(point, flow, metric) for point, flow in its]
         means = [values[place].mean for place in order]
         spread = [values[place].half_width for place in order]
-        # Side by side to avoid overlap, within their own slot.
+        # Names: the lines are side by side around each name, to avoid overlap.
         xs = [places[place] + (0.0 if axis else _aside(at, len(lines))) for place in order]
         look = looks[label]
         if axis:
@@ -168,7 +170,7 @@ def _names(found: SweepResults, first: str, metric: str, draw: str) -> tuple[str
     short = (metric.removesuffix("_s") if units else metric).replace("_", " ")
     name = f"{short} [{units}]" if units else short
     if draw == "cdf":
-        return name, "seeds at or below [%]"
+        return name, "seeds at or below this value [%]"
     axis = scale(found.vary[first]) if draw == "lines" else None
     return f"{_short(first)} [{axis[1]}]" if axis and axis[1] else _short(first), name
 

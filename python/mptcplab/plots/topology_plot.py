@@ -1,7 +1,7 @@
-"""Hosts, routers and links of a scenario, with labelled links.
+"""The figure `topology` of `mptcplab events`: hosts, routers and labelled links of a scenario.
 
-Owns the layout: nodes in columns by their distance from the first host, parallel links side by side. A fabric, any
-network with more than `MOST_LABELS` links, has its nodes in rows by their distance from the hosts, one row per type.
+Owns the layout: nodes in columns by their distance from the first host, parallel links side by side. A network that
+links more than `MOST_LABELS` pairs of nodes, a fabric, has rows by distance from the hosts and type of node.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 MOST_LABELS = 24
 """With more links, labels are omitted."""
 MOST_LETTERS = 84
-"""Letters of the names in a row, including the boxes; longer rows get one name."""
+"""Maximum letters of the names in a row, including the boxes; a longer row gets one name."""
 
 
 def topology(run: TracedRun, chosen: Selection) -> Figure:
-    """Draws boxes and lines."""
+    """Draws nodes as boxes and links as lines; the selection of events is ignored."""
     del chosen
     links = _links(run.scenario)
     if len({frozenset(link[:2]) for link in links}) > MOST_LABELS:
@@ -61,7 +61,7 @@ def topology(run: TracedRun, chosen: Selection) -> Figure:
 
 
 def _fabric(scenario: dict[str, Any], links: list[tuple[str, str, str, dict[str, Any]]]) -> Figure:
-    """Draws rows of nodes, hosts at the bottom, with the links between two rows described at the right."""
+    """Draws rows of nodes, hosts at the bottom; labels at the right describe the links between two rows."""
     rows = _rows(scenario, links)
     places = {
         name: ((at + 0.5) / len(names), float(row)) for row, names in enumerate(rows) for at, name in enumerate(names)
@@ -95,7 +95,7 @@ def _fabric(scenario: dict[str, Any], links: list[tuple[str, str, str, dict[str,
 
 
 def _rows(scenario: dict[str, Any], links: list[tuple[str, str, str, dict[str, Any]]]) -> list[list[str]]:
-    """Nodes by distance from the nearest host, type and number."""
+    """Nodes in rows by distance from the nearest host and by type, sorted by their numbers."""
     near: dict[str, list[str]] = defaultdict(list)
     for a, b, *_ in links:
         near[a].append(b)

@@ -1,7 +1,7 @@
 """Mutants: planted errors in the scenarios of the studies, such as another scheduler.
 
-A claim whose verdict no mutant changes says little about the protocol. Owns the mutants and the comparison of verdicts.
-Runs nothing; `runner` applies a mutant's change to each scenario.
+`reproduce --mutate` runs the studies with a mutant. A claim that no mutant makes fail says little about the protocol.
+Owns the mutants and the comparison of verdicts; `runner` applies a mutant's change to each scenario.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ CHANNELS = {1: 36, 11: 48, 36: 1, 48: 11}
 """The channel in the other band for each channel of the studies."""
 
 KEPT = 0.8
-"""The share of the window after a loss with the wrong reduction: it loses a fifth instead of a half."""
+"""The share of the window that remains after a loss with the wrong reduction, instead of a half."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Mutant:
     apply: Callable[[Table], None]
 
     def change(self) -> Change:
-        """The change of scenarios; unaffected scenarios stay the same."""
+        """The change of scenarios; unaffected scenarios stay the same objects."""
 
         def changed(scenario: Scenario) -> Scenario:
             table = tomllib.loads(scenario.to_toml())
@@ -120,7 +120,7 @@ def _timing(table: Table) -> None:
 
 
 def _slow(table: Table, stations: Sequence[Table]) -> None:
-    """The lowest rate of an 802.11 standard."""
+    """Sets stations to the lowest rate of their 802.11 standard."""
     cells = table.get("cells", {})
     for station in stations:
         if station.get("rate"):
@@ -246,13 +246,13 @@ def _no_backoff(table: Table) -> None:
 
 
 def _nothing(table: Table) -> None:
-    """The null mutant: verdicts that it changes differ because of the comparison."""
+    """The null mutant: a verdict that differs with it shows an error in the comparison."""
 
 
 MUTANTS: Mapping[str, Mutant] = {
-    "nothing": Mutant("nothing, so no claim may fail", _nothing),
-    "controller": Mutant("all MPTCP flows uncoupled; uncoupled ones use wVegas", _controller),
-    "scheduler": Mutant("everything on all paths (redundant)", _scheduler),
+    "nothing": Mutant("no error, so no verdict may change", _nothing),
+    "controller": Mutant("MPTCP flows use Reno without coupling; those with Reno use wVegas", _controller),
+    "scheduler": Mutant("all data is sent on every path (redundant)", _scheduler),
     "one path": Mutant("every MPTCP flow on its first path only", _one_path),
     "opportunistic": Mutant("M1 inverted: on where it was off, and off where it was on", _opportunistic),
     "penalised": Mutant("M2 inverted: on where it was off, and off where it was on", _penalised),
@@ -265,7 +265,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "hidden": Mutant("all cells interfere, but carrier sensing ignores other cells", _hidden),
     "standard": Mutant("802.11a and 802.11g exchanged", _standard),
     "quiet": Mutant("no competing stations on the channel", _quiet),
-    "rule": Mutant("the published rule of the send queue inverted", _rule),
+    "rule": Mutant("send_queue_rule inverted: off where it was on, and `published` where it was off", _rule),
     "delay": Mutant("delays ten times as long", _delay),
     "lossy": Mutant("every second path, link and station loses 5%", _lossy),
     "buffers": Mutant("buffers of 10 KB", _buffers),
@@ -273,7 +273,7 @@ MUTANTS: Mapping[str, Mutant] = {
     "alpha halved": Mutant("LIA with half of its alpha", _alpha(0.5)),
     "reduction": Mutant(f"LIA and Reno keep {KEPT:.0%} of the window at a loss", _reduction),
     "highest RTT": Mutant("a scheduler that prefers the highest RTT", _highest),
-    "no M1": Mutant("M1 off where it was on", _no_m1),
+    "no M1": Mutant("M1 off in all MPTCP flows", _no_m1),
     "every segment": Mutant("every segment acknowledged", _every_segment),
     "half queue": Mutant("queues of half the size", _half_queue),
     "CWmin": Mutant("802.11: an initial contention window of 4 slots", _first_window),
@@ -284,7 +284,7 @@ RECORDED = (
     "alpha doubled", "alpha halved", "reduction", "highest RTT", "no M1", "every segment", "half queue", "CWmin",
     "no backoff",
 )  # fmt: skip
-"""Errors inside a stack, a queue or a radio that the record must cover."""
+"""Errors inside a stack, a queue or a radio that the record of `sensitivity` must cover."""
 
 
 def concerned(studies: Sequence[Study], change: Change, effort: Effort) -> list[Study]:
@@ -299,7 +299,7 @@ def concerned(studies: Sequence[Study], change: Change, effort: Effort) -> list[
 
 
 def turned(before: Mapping[str, str], facts: Sequence[Fact]) -> dict[str, str]:
-    """Claims that hold in the record but not here, with their present verdicts."""
+    """Claims that hold in the record `before` but not in `facts`, with their verdicts in `facts`."""
     now = {fact.fact: fact.verdict for fact in facts}
     return {
         name: now[name] for name, verdict in before.items() if verdict == "holds" and now.get(name, "holds") != "holds"

@@ -1,7 +1,7 @@
-"""Your results together with the published values of the same experiment.
+"""The figure of `mptcplab plot --published`: your results and the published values of the same experiment.
 
-Owns the grouping into curves: runs whose scenarios differ only in the value on the x axis. `published_values` turns a
-run into one point; the studies (`mptcplab.studies`, one package per publication) own the published values.
+Owns the grouping into curves: the runs of a curve differ only in the seed and the value on the x axis.
+`published_values` turns a run into one point. `mptcplab.studies` has the published values.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ MOST_CURVES = 10
 
 
 def experiment_of(runs: Sequence[SavedRun], known: Mapping[str, Experiment], wanted: str) -> Experiment:
-    """The experiment `wanted`, or the one that the scenario names.
+    """The experiment `wanted`; if empty, the one that the scenario names.
 
-    Raises `BadResult` if none is known, or if the source gives no number.
+    Raises `BadResult` if the experiment is unknown, or if the publication gives no number.
     """
     have = sorted(name for name, experiment in known.items() if experiment.published)
     if wanted:
@@ -56,7 +56,7 @@ def experiment_of(runs: Sequence[SavedRun], known: Mapping[str, Experiment], wan
 
 
 def plot_published(runs: Sequence[SavedRun], experiment: Experiment) -> Figure:
-    """One panel per published quantity; means over several seeds."""
+    """One panel per published quantity; a point is the mean over the seeds."""
     panels: dict[tuple[str, str], list[Published]] = {}
     for one in experiment.published:
         panels.setdefault((one.of, one.over), []).append(one)
@@ -93,12 +93,12 @@ def _course(axes: Axes, runs: Sequence[SavedRun], metric: str, published: Sequen
 
 @dataclass
 class _Curve:
-    """Runs that differ only in the value on the axis and the seed; each seed counts once per value."""
+    """Runs that differ only in the value on the x axis and the seed; each seed counts once per value."""
 
     flow: str
     runs: list[SavedRun] = field(default_factory=list)
     at: dict[str, dict[int, float]] = field(default_factory=dict)
-    """Values by value of the axis and seed."""
+    """Measured values by value on the x axis, then by seed."""
 
     def add(self, run: SavedRun, where: str, value: float) -> None:
         """Adds the value of a run. Of runs with the same seed and position on the axis, only the first counts."""
@@ -142,7 +142,7 @@ def _curves(axes: Axes, found: Sequence[Measured], of: str, over: str, published
 
 
 def _say_unfinished(axes: Axes, found: Sequence[Measured]) -> None:
-    """The number of transfers that are not in the figure, for the legend."""
+    """Adds the number of transfers that are not in the figure to the legend."""
     every = sum(len(one.flows) for one in found)
     missing = every - sum(len(one.ended) for one in found)
     if missing:
@@ -154,7 +154,7 @@ def _places(published: Sequence[Published]) -> list[str]:
 
 
 def _number_all(texts: Sequence[str], over: str, places: dict[str, float], published: Sequence[str]) -> str:
-    """Places each value on the axis, in the unit of the source (such as KB)."""
+    """Fills `places` with the position of each value on the axis, in the unit of the publication; returns the unit."""
     if published and all(text.endswith("KB") for text in published):
         # A saved scenario writes 125KB (1024 bytes each) as 128kB (1000 bytes each). Both get the same position.
         places |= {text: size(text) / 1024 for text in texts}
@@ -175,7 +175,7 @@ class _Axis:
     """The value of a run's scenario on the x axis, and the rest of the scenario."""
 
     def __init__(self, run: SavedRun, over: str) -> None:
-        """`over` is a key with patterns, or empty if all runs share one position."""
+        """`over` is a pattern of scenario keys, or empty if all runs share one position."""
         self._over = over
         settings = dict(run.settings())
         self._found = {key: str(value) for key, value in settings.items() if over and fnmatchcase(key, over)}
@@ -188,14 +188,14 @@ class _Axis:
         self.rest = repr(sorted((key, repr(value)) for key, value in settings.items() if key not in left_out))
 
     def value(self, flow: str) -> str:
-        """The value of the flow if the key belongs to flows, otherwise the first match."""
+        """The value on the x axis for a flow: that of its own key if there is one, otherwise the first match."""
         if not self._over:
             return "your runs"
         return self._found.get(self._over.replace("*", flow, 1), next(iter(self._found.values())))
 
 
 def _labels(curves: Sequence[_Curve], over: str, *, several: bool) -> list[str]:
-    """The label of each curve: the common part of its variants or names, and the flow if there are several."""
+    """The label of each curve: the common part of its variants or names, and its flow if there are `several`."""
     found: dict[str, None] = {}
     leaf = over.rsplit(".", 1)[-1]
     for curve in curves:

@@ -1,7 +1,7 @@
-"""A saved run as a point next to the values of a publication.
+"""Computes the quantities of publications, such as the time of a transfer, from a saved run.
 
-Owns the values by flow or over all flows, and the errors for missing columns. A transfer that did not end has no time
-and is counted separately. Draws nothing.
+`published_plot` draws them next to the published values. Owns the values by flow or over all flows, and errors for
+missing columns. An unfinished transfer has no time, and is counted separately.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Measured:
-    """A saved run and its rows of `flows` and `paths`."""
+    """A saved run and its rows in the tables `flows` and `paths`."""
 
     run: SavedRun
     flows: Sequence[Row]
@@ -38,7 +38,7 @@ class Measured:
 
     @cached_property
     def _carried(self) -> Mapping[str, tuple[float, float]]:
-        """Bytes of each flow over paths named wifi, and in total."""
+        """Bytes of each flow: over paths whose names start with wifi, and in total."""
         found: dict[str, tuple[float, float]] = {}
         for row in self.paths:
             got, (wifi, every) = self.number(row, "bytes_acked", "paths"), found.get(row["flow"], (0.0, 0.0))
@@ -57,25 +57,25 @@ class Measured:
         return bool(self.number(row, "multipath"))
 
     def rate(self, row: Row) -> float:
-        """Mb/s over the time of a finished transfer."""
+        """The rate of a finished transfer from start to end, Mb/s."""
         took = self.number(row, "completion_s")
         if took <= 0:
             raise BadResult(f"{self._where('flows')}: the transfer of {_named(row)} took {took:g} s, so it has no rate")
         return self.number(row, "bytes_received_total") * 8 / took / 1e6
 
     def wifi_rate(self, row: Row) -> float:
-        """The share of paths named wifi."""
+        """The part of `rate` that paths whose names start with wifi carried, Mb/s."""
         wifi, every = self._carried.get(row["flow"], (0.0, 0.0))
         if not every:
             raise BadResult(f"{self._where('paths')}: no byte of {_named(row)} was delivered after the warm-up")
         return self.rate(row) * wifi / every
 
     def over_ended(self, value: Callable[[Row], float]) -> dict[str, float]:
-        """The mean over finished transfers; NaN without any."""
+        """The mean over finished transfers, for the curve of all flows; empty without any."""
         return {"": math.fsum(map(value, self.ended)) / len(self.ended)} if self.ended else {}
 
     def parts(self) -> tuple[list[float], list[float]]:
-        """Throughput of the MPTCP flows, and of the others."""
+        """Throughputs of the MPTCP flows, and of the other flows; `BadResult` if there are none of one type."""
         kinds: dict[bool, list[float]] = {True: [], False: []}
         for row in self.flows:
             kinds[self.is_multipath(row)].append(self.number(row, "throughput"))
@@ -97,7 +97,7 @@ def _named(row: Row) -> str:
 
 
 def measured(runs: Sequence[SavedRun]) -> list[Measured]:
-    """The runs of a result with their rows."""
+    """The runs of one result with their rows."""
     text = pa.string()
     wanted = {"flows": TEXTS | {"flow": text}, "paths": TEXTS | {"flow": text, "path": text}}
     rows: dict[str, dict[tuple[Any, ...], list[Row]]] = {}
@@ -148,12 +148,12 @@ def _part(found: Measured) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Value:
-    """The value of one run for a published quantity."""
+    """How a run gives the value of a published quantity."""
 
     name: str
     """The axis label with its unit."""
     of: Callable[[Measured], dict[str, float]]
-    """Values by curve; empty without any."""
+    """Returns values by flow, or one under an empty name for all flows; empty without values."""
     of_transfers: bool = False
     """Whether only finished transfers have it."""
 

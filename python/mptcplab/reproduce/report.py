@@ -30,7 +30,7 @@ MEANING: dict[Verdict, str] = {
     "fails": "fail",
     "undecided": "undecided",
     "depends": "depend on an unspecified setting",
-    "contradicted": "where two statements of the sources exclude each other",
+    "contradicted": "contradicted by another statement of the source",
     "holds": "hold",
 }
 LEGIBLE = 66
@@ -45,12 +45,12 @@ ORIGIN: dict[Origin, str] = {
 
 
 def facts_rows(found: Reproduction) -> list[dict[str, Any]]:
-    """The claims as in facts.json."""
+    """The claims as rows of facts.json."""
     return [fact.row() for fact in found.facts]
 
 
 def write_report(found: Reproduction, directory: Path, drawn: Mapping[str, Drawing] | None = None) -> None:
-    """Writes `index.html facts.json figures/ data/`; draws the missing figures."""
+    """Writes `index.html facts.json figures/ scenarios/ data/`; draws the figures that `drawn` lacks."""
     figures, data = folder(directory, "figures"), folder(directory, "data")
     have = dict(drawn or {})
     have |= draw(
@@ -72,12 +72,12 @@ def write_report(found: Reproduction, directory: Path, drawn: Mapping[str, Drawi
 
 
 def dotted(effort: Effort) -> bool:
-    """Whether figures are also drawn as PNG; not for the quick effort."""
+    """Whether figures are also drawn as PNG, which the quick effort omits."""
     return effort.name != "quick"
 
 
 def page(found: Reproduction, pictures: dict[str, bytes]) -> str:
-    """The page; `pictures` has each figure as SVG."""
+    """The HTML page; `pictures` has each figure as SVG."""
     style = (Path(__file__).with_name("report.css")).read_text(encoding="utf-8")
     cards = "".join(_card(study, _of(found.facts, study)) for study in found.studies)
     studies = "".join(_study(study, found, pictures) for study in found.studies)
@@ -130,7 +130,7 @@ EFFORTS: Mapping[str, str] = {
 
 
 def _effort(found: Reproduction) -> str:
-    """The effort of the report."""
+    """The effort, seeds and number of runs, as text."""
     effort = found.effort
     words = EFFORTS[effort.name]
     if effort.exactly:
@@ -194,7 +194,7 @@ def _summary(found: Reproduction) -> str:
 
 
 def _held_out(found: Reproduction, facts: Sequence[Fact]) -> str:
-    """The numbers of held-out claims and of claims used for calibration, among those that hold."""
+    """Of the claims that hold: the numbers of held-out ones and of those used for calibration."""
     fitted = frozenset(fact for study in found.studies for fact in study.fitted)
     holding = [fact.fact for fact in facts if fact.verdict == "holds"]
     on = sum(fact in fitted for fact in holding)
@@ -420,7 +420,7 @@ def _again(study: Study, experiment: Experiment, found: Reproduction) -> str:
     """The commands that repeat a figure and one of its runs."""
     where, file = f"{study.name}/{experiment.name}", f"{experiment.name}.toml"
     full = " --full" if found.effort.name == "full" else ""
-    # `study` has no quick scenarios, and some differ in duration.
+    # `mptcplab study` prints no quick scenarios, which can have other durations.
     print_it = f"<code>mptcplab study {where}{full} --toml &gt; {file}</code>, then "
     return (
         f'<p class="again small soft">The figure again: <code>{_text(command(found, *_parts(study)))}</code>. '

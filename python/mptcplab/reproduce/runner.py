@@ -1,7 +1,7 @@
 """Runs studies: all runs in one batch over all cores, then the judgement of each experiment.
 
-A study lists the experiments of one publication, and each experiment turns its runs into an outcome: figures, and
-claims with verdicts. Owns the steps from studies to outcomes. Writes nothing; see `report`.
+A study lists the experiments of one publication. An experiment lists points (scenario and seed), and turns their runs
+into an outcome: figures, and claims with verdicts. Owns the steps from studies to outcomes; `report` writes them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Change = Callable[[Scenario], Scenario]
 HELD: Trace = (["subflow_blocked"], 0.0, 1e9)
-"""Events that are kept of an observed run."""
+"""The events kept of runs whose limiting factors a figure shows."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class Reproduction:
     effort: Effort
     outcomes: dict[tuple[str, str], Outcome]
     points: dict[tuple[str, str], list[Point]]
-    """The final points of each experiment."""
+    """The points on which the outcome of each experiment is based."""
     runs: Runs
     data_packets: int
     wall_s: float
     missing: int
-    """Experiments that Ctrl-C left incomplete."""
+    """Number of experiments that Ctrl-C left incomplete."""
 
     @property
     def facts(self) -> list[Fact]:
@@ -84,13 +84,13 @@ def reproduce(
     about: Collection[str] | None = None,
     settled: Callable[[Outcome], None] | None = None,
 ) -> Reproduction:
-    """Runs all points once, and judges the experiments; after Ctrl-C, only the complete ones.
+    """Runs each point once, and judges the experiments; after Ctrl-C, only the complete ones.
 
     An experiment is judged as soon as its runs are finished. `settled` gets each outcome once, when its figures are
-    final. If an interval straddles a bound, the experiment gets more seeds, up to the limit of the effort. By default
-    only published claims get them. With `full`, each experiment has three blocks of seeds; if they disagree, a claim is
-    undecided (see `Study.short_blocks`). `change` alters every scenario (see `mutants`). `rounds` replaces the rounds
-    of the effort. With `about`, only these claims get more seeds.
+    final. If the interval of a published claim (with `full`, of any claim) straddles a bound, the experiment gets more
+    seeds, up to the limit of the effort. `about` selects other claims for this. With `full`, each experiment has three
+    blocks of seeds; if they disagree, a claim is undecided (see `Study.short_blocks`). `change` alters every scenario
+    (see `mutants`). `rounds` replaces the rounds of the effort.
     """
     start = time.monotonic()
     work = _Work(change, workers, quiet)
@@ -147,7 +147,7 @@ def _replicate(
 def _compare(
     work: _Work, experiments: Sequence[Experiment], effort: Effort, outcomes: Mapping[tuple[str, str], Outcome]
 ) -> None:
-    """Compares blocks of shorter runs with the longer runs; skipped after Ctrl-C."""
+    """Compares the verdicts of blocks of shorter runs with those of the longer runs; skipped after Ctrl-C."""
     blocks = _blocks(effort)
     if not work.run({one: [point for block in blocks for point in one.points(block)] for one in experiments}):
         return
@@ -187,7 +187,7 @@ def _with_verdict(fact: Fact, verdict: Verdict, words: str) -> Fact:
 
 
 class _Judged:
-    """Outcomes so far, by experiment."""
+    """The outcomes so far, by study and experiment."""
 
     def __init__(self, about: Collection[str] | None, settled: Callable[[Outcome], None] | None) -> None:
         self.outcomes: dict[tuple[str, str], Outcome] = {}
@@ -204,7 +204,7 @@ class _Judged:
         *,
         last: bool,
     ) -> None:
-        """Judges an experiment with complete runs."""
+        """Judges an experiment whose runs are complete."""
         where = (experiment.study, experiment.name)
         self.points[where], self.outcomes[where] = asked[experiment], _judged(experiment, found, effort)
         if last or not self.is_open(experiment, effort):
@@ -228,7 +228,7 @@ class _Judged:
 
 
 class _Work:
-    """Runs by scenario and seed, each once."""
+    """Runs each scenario with each seed once, also if several experiments need it."""
 
     def __init__(self, change: Change | None, workers: int | None, quiet: bool) -> None:  # noqa: FBT001, RUF100
         self._change, self._workers, self._quiet = change, workers, quiet
@@ -274,16 +274,16 @@ class _Work:
                 look(experiment)
             run_jobs(jobs, workers=self._workers, quiet=self._quiet, label="reproduce", on_result=keep)
         except KeyboardInterrupt:
-            # Ctrl-C may come during a judgement, when all runs are finished.
+            # Ctrl-C can also interrupt a judgement after the last run.
             self._interrupted = True
         return not self._interrupted
 
     def _jobs(self, asked: Mapping[Experiment, Sequence[Point]]) -> list[Job]:
-        """The missing points; gives each point its index."""
+        """Jobs for the missing points; assigns each point the index of its run."""
         jobs: list[Job] = []
         first = len(self._known)
         watched: set[int] = set()
-        # Seeds share a scenario.
+        # Points with different seeds share a scenario.
         texts: dict[int, tuple[Scenario, str]] = {}
         for experiment, points in asked.items():
             for point in points:

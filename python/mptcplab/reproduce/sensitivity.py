@@ -1,7 +1,7 @@
-"""The planted errors that make claims of publications fail: the record of `reproduce --mutate NAME --record FILE`.
+"""Records which planted errors make which claims of publications fail (`reproduce --mutate NAME --record FILE`).
 
-A claim that no error makes fail says little about the protocol. Owns the file (studies/sensitivity.json) and its
-checks. Runs nothing; `mutants` has the errors.
+A claim that no error makes fail says little about the protocol. Owns the file studies/sensitivity.json, for reports,
+and its checks. `mutants` has the errors.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mptcplab.util.user_input import BadResult
 SHIPPED = Path(__file__).parents[1] / "studies" / "sensitivity.json"
 """The record that mptcplab ships, for reports."""
 CONTROL = "nothing"
-"""The mutant that plants no error."""
+"""The mutant without an error."""
 
 Record = dict[str, Any]
 
@@ -47,7 +47,7 @@ def shipped() -> Record:
 def keep(
     path: Path, how: Mapping[str, Any], before: Mapping[str, str], turned: Mapping[str, Mapping[str, str]]
 ) -> None:
-    """Adds mutants to a record; starts a new one if effort or verdicts differ."""
+    """Adds mutants to a record; starts a new record if the run settings or the verdicts without errors differ."""
     old = read(path) if path.exists() else None
     same = old is not None and old["run"] == dict(how) and old["before"] == dict(before)
     both = {**(old["turned"] if old and same else {}), **{name: dict(lost) for name, lost in turned.items()}}
@@ -71,7 +71,7 @@ def unnoticed(record: Record) -> list[str]:
 
 
 def weak(record: Record, studies: Mapping[str, str], *, claims: int = 3, several: int = 2) -> dict[str, str]:
-    """Planted errors that make too few claims, or claims of too few studies, fail; with the counts as text.
+    """Planted errors that make fewer than `claims` claims or claims of fewer than `several` studies fail, with counts.
 
     `studies` maps claims to studies.
     """
@@ -110,12 +110,12 @@ def outdated(record: Record, claims: Collection[str], needed: Collection[str], k
 
 
 SEEDS = Path(__file__).parents[1] / "studies" / "seeds.json"
-"""Verdicts by claim and first seed of a block: `tools/blocks --record`."""
+"""Verdicts by claim and first seed of a block, written by `tools/blocks --write`."""
 
 
 @cache
 def by_seeds() -> dict[str, dict[str, str]]:
-    """The verdicts of the selected claims by the first seed of a block."""
+    """For claims whose verdicts differ between blocks of seeds: the verdict by the first seed of a block."""
     if not SEEDS.exists():
         return {}
     found: dict[str, dict[str, str]] = json.loads(SEEDS.read_text(encoding="utf-8"))["verdicts"]

@@ -1,4 +1,4 @@
-"""How sensitive the verdicts on claims are to planted errors and other seeds, as text.
+"""Report text on the sensitivity of verdicts: which planted errors and other seeds change the verdict on a claim.
 
 Owns a table of errors and studies, and a line for each claim of a publication. `sensitivity` owns the record of the
 verdicts with and without each planted error.
@@ -27,7 +27,7 @@ def _record() -> Record | None:
 
 
 def words(name: str) -> str:
-    """The description of a planted error; its name if it is no longer a mutant."""
+    """The description of a planted error; its name if no mutant has this name."""
     return MUTANTS[name].words if name in MUTANTS else name
 
 
@@ -54,14 +54,14 @@ def of_seeds(fact: str) -> str:
 
 
 def how(record: Record) -> str:
-    """The settings of a record."""
+    """The effort and seeds of a record."""
     run = record["run"]
     seeds = f", {run['seeds']} seeds per point" if "seeds" in run else ""
     return f"effort {run['effort']}{seeds}, seeds from {run['seeds_from']}"
 
 
 def _unnoticed(record: Record, silent: Sequence[str]) -> str:
-    """The planted errors that no claim of this report notices, and those of them that another experiment notices."""
+    """The planted errors that make no claim of this report fail, and which of them other experiments notice."""
     if not silent:
         return "Each is noticed by some claim."
     nobody = sensitivity.unnoticed(record)

@@ -1,7 +1,7 @@
-"""The record of verdicts: the results of testing the claims of the studies, and differences from earlier results.
+"""The record of verdicts on the claims of the studies (`reproduce --record`), which shows when a verdict changes.
 
-Owns the files of docs/verdicts, and the comparison of each claim's bounds with the agreed ones (studies/agreed.json),
-so that no bound is widened to fit a result. Runs and judges nothing.
+Owns the files of docs/verdicts. Compares each claim's bounds with the agreed ones (studies/agreed.json), so that no
+bound is widened to fit a result. Runs and judges nothing.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from mptcplab.util.user_input import BadResult
 AGREED = Path(__file__).parents[1] / "studies" / "agreed.json"
 
 End = float | None
+"""A bound; None if it is infinite."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ def rows(facts: Iterable[Fact]) -> dict[str, dict[str, Any]]:
 
 
 def _widest(fact: Fact) -> dict[str, list[End]]:
-    """The widest bound of each name, over all checks."""
+    """The widest bounds of each quantity over all checks of a claim."""
     ends: dict[str, tuple[float, float]] = {}
     for bound in (check.bound for check in fact.checks):
         low, high = ends.get(bound.name, (math.inf, -math.inf))
@@ -75,7 +76,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def require_effort(path: Path, record: Mapping[str, Any], effort: str, studies: Iterable[str]) -> None:
-    """Rejects a comparison with another effort, because seeds and durations differ."""
+    """Rejects a comparison with a record of another effort, because seeds and durations differ."""
     for study in studies:
         known = record["studies"].get(study)
         if known and known["effort"] != effort:
@@ -127,7 +128,7 @@ def write(
         {"fact": one.fact, "from": one.recorded, "to": one.found, "because": because.strip()} for one in changed
     ]
     now = kept | rows(facts)
-    # Keeps the order, so that a diff of two records is small.
+    # Keeps the order of claims, so that a diff of two records is small.
     now = {name: now[name] for name in [*(name for name in old["facts"] if name in now), *now]}
     whole = {"studies": old["studies"] | dict(headers), "facts": now, "changes": changes}
     text = json.dumps(whole, ensure_ascii=False, indent=1)
@@ -144,7 +145,7 @@ def agreed() -> dict[str, dict[str, Any]]:
 def too_wide(facts: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Errors in the bounds of claims: wider than agreed, missing, or not listed.
 
-    Further bounds of the code are listed under `added`.
+    In agreed.json, `added` has further bounds that the code checks.
     """
     problems = []
     for name, row in facts.items():

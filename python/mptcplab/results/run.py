@@ -1,6 +1,6 @@
-"""The result of one run or of several: tables, summaries, figures and files.
+"""The results that Python users get: `Run` and `Runs`, with tables, summaries, figures and files.
 
-A facade: each method calls the module that does its work. `model.measured_run` has the measurements.
+A facade: each method calls the module that does the work. `model.measured_run` has the measurements.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Run(MeasuredRun):
 
     @functools.cached_property
     def events(self) -> pa.Table:
-        """The kept events, one per row; docs/events.md describes the columns."""
+        """The traced events, one per row; docs/events.md describes the columns."""
         need("pyarrow")
         from mptcplab.results.model import arrow_tables
 
@@ -70,12 +70,12 @@ class Run(MeasuredRun):
         return summary(self.observed())
 
     def observed(self) -> Run:
-        """This run with limiting factors."""
+        """This run, or an equal one, with limiting factors."""
         return self._observed
 
     @functools.cached_property
     def _observed(self) -> Run:
-        """This run with limiting factors; runs of `sweep` and `runs` do not have them, and are run again."""
+        """This run; simulated again if it has no limiting factors, such as runs of `sweep` and `runs`."""
         known = any(path["limits"] for row in self.flow_rows for path in row["paths"])
         if known or self.backend != "sim":
             return self
@@ -92,7 +92,7 @@ class Run(MeasuredRun):
         return plot_run(self, metric, flow)
 
     def save(self, directory: str | PathLike[str]) -> None:
-        """Writes the scenario, seed, version and all tables."""
+        """Writes the scenario, seed, version and all tables to a directory."""
         from mptcplab.results.write.export import save_run
 
         save_run(self, directory)
@@ -188,7 +188,7 @@ class Runs(Sequence[Run]):
         save_runs(self, directory)
 
     def plot(self, metric: str = "goodput") -> Figure:
-        """A column of `flows` by variant: the mean over the seeds with its interval."""
+        """A column of `flows` by variant: the mean over the seeds with its 95% interval."""
         need("matplotlib")
         from mptcplab.plots.runs_overview import plot_runs
 

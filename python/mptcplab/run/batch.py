@@ -1,7 +1,6 @@
-"""Runs jobs on several cores, with a progress line.
+"""Runs jobs on several cores, with a progress line, for every command and study that simulates more than one run.
 
-Owns the order of results, which is that of the jobs for any number of workers. Ctrl-C keeps finished runs. Never looks
-into a result.
+Results are in the order of the jobs, for any number of workers. Ctrl-C keeps finished runs.
 """
 
 from __future__ import annotations
@@ -31,14 +30,14 @@ class Job:
     trace: Trace | None = None
     """The events to keep; None keeps no events and observes nothing."""
     values: Mapping[str, Value] = field(default_factory=dict, compare=False)
-    """The values of a sweep in this run, by key: columns of its tables."""
+    """The varied values of this run in a sweep, by key; they become columns of the tables."""
 
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a batch. `finished` has the finished runs, in the order of the jobs."""
 
     def __init__(self, finished: Runs, total: int, count: int | None = None) -> None:
-        """Stores the finished runs of `total`; `count` is given if more runs than those in memory were finished."""
+        """Stores the finished runs of `total`; `count` is their number if some are no longer in memory."""
         count = len(finished) if count is None else count
         super().__init__(f"interrupted after {count} of {total} runs")
         self.finished = finished
@@ -94,9 +93,9 @@ def run_jobs(
 
 
 class Progress:
-    """A progress bar on a terminal, a line every five seconds elsewhere; nothing in the first second.
+    """A progress bar on a terminal, or a line every five seconds in a file or pipe; nothing in the first second.
 
-    For a single run, no lines are printed elsewhere.
+    A single run prints no lines to a file or pipe.
     """
 
     def __init__(

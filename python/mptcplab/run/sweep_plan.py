@@ -1,6 +1,6 @@
-"""The plan of a sweep: every combination of values with every seed, cut into parts.
+"""The plan of a sweep: every combination of values with every seed, cut into parts that are run and stored as a whole.
 
-Owns the order of the runs, and the identity of a plan. Runs nothing.
+Owns the order of the runs, and the identity by which `--resume` recognises the same sweep. Runs nothing.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
     from mptcplab.scenario.definition import Scenario
 
 PART_BYTES = 64e6
-"""Approximate results of a part in memory."""
+"""Approximate size of the results of a part in memory, bytes."""
 MOST_RUNS = 1024
 """Maximum number of runs in a part."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """Values, and the scenario with them."""
+    """One combination of values, and the scenario with these values."""
 
     values: dict[str, str]
     scenario: _core.Scenario
     typed: dict[str, Value]
-    """The values as columns."""
+    """The values as numbers where possible, for columns of the tables."""
 
     @property
     def variant(self) -> str:
-        """The name of its runs."""
+        """The name of the runs of this point."""
         return ", ".join(f"{key}={value}" for key, value in self.values.items())
 
 
@@ -78,7 +78,7 @@ class SweepPlan:
         return Job(point.scenario, self.seeds[at % len(self.seeds)], point.variant, values=point.typed, trace=trace)
 
     def plan(self) -> dict[str, Any]:
-        """The identity of the plan; a resumed sweep must have the same."""
+        """The identity of the plan; a resumed sweep must have an equal one."""
         digest = hashlib.sha256("\0".join(point.scenario.to_toml() for point in self.points).encode()).hexdigest()
         return {
             "mptcplab": _core.__version__,

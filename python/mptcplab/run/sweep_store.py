@@ -1,6 +1,6 @@
-"""The parts of a sweep on disk, and the joined result.
+"""The parts of a sweep on disk (the tables of consecutive runs), and the result that joins them.
 
-Owns the plan of an unfinished sweep, and the reuse of its parts. Runs nothing.
+Owns the file that identifies an unfinished sweep, and the reuse of finished parts by `--resume`. Runs nothing.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 PLAN, PARTS, SWEEP = "sweep.json", "parts", "sweep"
 PICTURES = ("sweep.png", "sweep.svg", "sweep.pdf", "throughput.png", "throughput.svg", "iperf3.json")
-"""Further files of a sweep or a run."""
+"""Further files that a sweep or a run may write."""
 UNFINISHED = 10**6
-"""The number of an unfinished part."""
+"""The number of a part that was interrupted."""
 
 
 def _schema(file: Path) -> pa.Schema:
@@ -102,7 +102,7 @@ class Store:
         return self._parts / f"{number:06}.json"
 
     def finished(self) -> int:
-        """The number of complete parts from the start."""
+        """The number of complete parts before the first incomplete one."""
         return next(number for number in itertools.count() if not self._list(number).is_file())
 
     def all_rows(self) -> Iterator[list[dict[str, Any]]]:
@@ -111,7 +111,7 @@ class Store:
             yield piece.to_pylist()
 
     def rows(self, number: int) -> list[dict[str, Any]] | None:
-        """The table of flows of a complete part; None for a damaged part, which is run again."""
+        """The table of flows of a part; None if it is missing or damaged. Removes a damaged part."""
         if not self._list(number).is_file():
             return None
         try:
@@ -144,7 +144,7 @@ class Store:
         write_json([described(run, "") for run in runs], self._list(number))
 
     def join(self, done: int, more: Runs | None = None) -> None:
-        """Joins the first `done` runs, and `more` runs of an unfinished part, to one result."""
+        """Joins the first `done` runs, and `more` runs of an unfinished part, into one result."""
         numbers = list(range(-(-done // self._sweep.runs_of_part)))
         if more:
             # No complete part has this number.

@@ -1,6 +1,6 @@
-"""The results of a sweep: means with intervals by point and flow, and comparisons paired by seed.
+"""The tables that `mptcplab sweep` prints: means with intervals by point and flow, and comparisons paired by seed.
 
-Owns the printed metrics. Never runs or draws.
+A point is one combination of the varied values. Never runs or draws.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class SweepResults:
         return rows
 
     def compared(self, text: str) -> list[list[str]]:
-        """One row per compared point, flow and metric."""
+        """The differences from the points with KEY=VALUE (`text`), one row per point, flow and metric."""
         rows = [[*self.vary, "flow", "metric", "difference", "p", "d_z"]]
         for at, flow, metric, found in self._pairs(text):
             units = unit(metric)[0]

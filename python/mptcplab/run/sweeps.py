@@ -1,4 +1,4 @@
-"""Runs sweeps part by part, and resumes them.
+"""Runs the sweeps of `mptcplab sweep` part by part, and resumes them after an interruption.
 
 A part is the tables of consecutive runs of the plan. Parts are joined in order, so interruptions do not change the
 files. Memory holds one part, for any number of runs.
@@ -69,10 +69,10 @@ class Sweep(SweepPlan):
                 done += len(runs)
                 progress.tick(done)
         except KeyboardInterrupt as interrupt:
-            # Ctrl-C can come within a part, or while one is written.
+            # Ctrl-C can come while a part runs or is written.
             some = interrupt.finished if isinstance(interrupt, Interrupted) else Runs([])
             if store:
-                # It may come between the last part's file and `done`; the files decide.
+                # A part may be on disk but not yet in `done`, so the files decide.
                 done = min(store.finished() * self.runs_of_part, self.runs)
                 store.join(done, some)
             raise Interrupted(Runs([]), self.runs, done + len(some)) from None

@@ -1,7 +1,7 @@
 """The UDP interference test of the UCL study (2013, section 3.2.4).
 
-One interface sends UDP all the time, a second one in every other period. UDP makes the medium the only limit. Owns the
-scenario of such a test and the rates of both interfaces. Never runs a scenario.
+It shows how much two interfaces disturb each other. One interface sends UDP all the time, a second one in every other
+period. UDP makes the medium the only limit. Owns the scenario of such a test and the rates of both interfaces.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Interference:
 
     @property
     def total(self) -> float:
-        """Mb/s of both together."""
+        """Rate over both interfaces while both send, Mb/s."""
         return self.steady + self.toggled
 
     @property
@@ -179,7 +179,7 @@ def plot(run: Run) -> Figure:
 
 
 def _at(times: Any, own: Any, values: Any) -> Any:
-    """The series at other times; 0 without a sample."""
+    """The series at `times`; 0 at times without a sample."""
     found = np.zeros(len(times))
     found[np.searchsorted(times, own - 1e-9)] = values
     return found

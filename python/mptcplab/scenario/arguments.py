@@ -1,7 +1,7 @@
-"""Checks of arguments of the Python API.
+"""Checks of arguments of the Python API, so that a wrong call fails with an error in Python's terms.
 
-Owns the errors: `TypeError` for a wrong type, `ValueError` for a wrong value. Each names the argument, the value and
-valid choices. The core decides what a scenario may contain.
+Raises `TypeError` for a wrong type, `ValueError` for a wrong value. Each names the argument, the value and valid
+choices. The Rust core (`_core`) checks the contents of a scenario.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def choices(vary: object) -> Mapping[str, Sequence[Any]]:
 
 
 def plain(value: Any, place: str) -> Any:
-    """Checks a scenario value: a string, number, boolean, mapping or sequence."""
+    """A scenario value as string, number, boolean, dict or list; omits keys whose value is None."""
     if is_dataclass(value) and not isinstance(value, type):
         more = getattr(value, "more", None) or {}
         if not isinstance(more, Mapping):

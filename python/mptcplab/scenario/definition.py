@@ -1,7 +1,7 @@
-"""Scenarios in Python: loaded, parsed or built, and always checked by the core.
+"""Scenarios in Python: loaded, parsed or built, and always checked by the Rust core (`_core`).
 
-Owns the conversion of Python values to TOML. Never decides what is valid; the core's `ScenarioError` names the key, the
-value and the nearest valid choice.
+Owns the public classes `Scenario`, `Path` and `Flow`, and the conversion of Python values to TOML. The core decides
+what is valid; its `ScenarioError` names the key, the value and the nearest valid choice.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ HISTORICAL: dict[str, str | bool] = {
     "sndbuf_shrinks": True,
     "rcvbuf_by_path": False,
 }
-"""MPTCP as in the papers of 2011 to 2014, for the keys of a flow or the `defaults` of a scenario. For today's defaults
-and their reasons, see docs/never-slower.md.
+"""MPTCP as in the papers of 2011 to 2014, for the keys of a flow or the `defaults` of a scenario. For mptcplab's
+defaults and their reasons, see docs/never-slower.md.
 """
 
 AS_STUDIED: dict[str, str | bool] = {**HISTORICAL, "minshall": False}
@@ -47,7 +47,7 @@ had it. Of all claims of the studies, only D-3.2 (study `ro_bottleneck`) has ano
 """
 
 NO_JITTER: dict[str, str] = {"start": "0s", "processing": "0s"}
-"""For the `jitter` of a scenario without random host delays. Without losses, all seeds then give the same run."""
+"""A `jitter` that disables the random delays of hosts. Without losses, all seeds then give the same run."""
 
 
 @name_fields
@@ -324,7 +324,7 @@ class Scenario:
         return run_jobs(jobs, workers=workers)
 
     def baselines(self) -> list[tuple[str, str, Scenario]]:
-        """The single-path baselines: flow, path, scenario."""
+        """Plain TCP over each path of each flow, for comparison: flow, path, scenario."""
         return [(flow, path, Scenario._of(core)) for flow, path, core in self._core.baselines()]
 
     def to_toml(self) -> str:
@@ -333,7 +333,7 @@ class Scenario:
 
     @property
     def core(self) -> _core.Scenario:
-        """The scenario of the core."""
+        """The scenario as an object of the Rust core."""
         return self._core
 
     @property

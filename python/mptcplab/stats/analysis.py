@@ -1,7 +1,7 @@
 """Tables of results by interface in equal time steps, like mp-analyze of the UCL study.
 
-Owns the tables by interface and in total. Never reads a file, never draws. For the quantities, see the UCL MSc report
-"Wireless Interference and Multipath TCP" (2013), sections 3.4 and 3.5.
+Used by `mptcplab analyse`, `cdf` and the plots of saved results, which need equal steps to compare runs. For the
+quantities, see the UCL MSc report "Wireless Interference and Multipath TCP" (2013), sections 3.4 and 3.5.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def tables(
 
     Columns are `time_s` (the end of the step), `utilisation` and those of `QUANTITIES`, in their units. Unmeasured
     values are NaN; the rate of an interface with a closed subflow is 0. In the total, bytes and rates add up, and RTTs
-    are averaged. `flow` selects one flow, `only` some of `COLUMNS`, with the throughput.
+    are averaged. `flow` selects one flow, `only` some of `COLUMNS`, which must include `throughput`.
     """
     return {name: pa.table(found) for name, found in columns(run, interval, flow=flow, only=only).items()}
 
@@ -96,7 +96,7 @@ def tables(
 def columns(
     run: SavedRun, interval: float = INTERVAL, *, flow: str | None = None, only: Sequence[str] = tuple(COLUMNS)
 ) -> dict[str, dict[str, Floats]]:
-    """The tables as arrays."""
+    """The same as `tables`, as arrays."""
     if flow is not None:
         choose(flow, run.flows, "flow")
     steps = _steps(run, interval)
@@ -113,7 +113,7 @@ def columns(
 
 
 def values(run: SavedRun, metric: str, path: str, *, interval: float = INTERVAL, warmup: float | None = None) -> Floats:
-    """The steps of a column of an interface (or `TOTAL`) after the warm-up (default: the scenario's)."""
+    """The known values of a column of an interface or `TOTAL`, by step after `warmup` (default: the scenario's)."""
     check_metric(metric)
     choose(path, [*run.paths, TOTAL], "interface", run.source or run.name)
     steps = _steps(run, interval)
@@ -128,7 +128,7 @@ def values(run: SavedRun, metric: str, path: str, *, interval: float = INTERVAL,
 
 
 def of_flow(run: SavedRun, metric: str, flow: str, *, warmup: float | None = None) -> Floats:
-    """The latency of each block of a flow that became ready after the warm-up, or its completion time."""
+    """The latency in ms of each block of a flow that became ready after the warm-up, or the completion time in s."""
     choose(flow, run.flows, "flow", run.source or run.name)
     if metric == COMPLETION:
         return run.completion(flow)
@@ -171,7 +171,7 @@ def _over_interfaces(  # noqa: PLR0913, RUF100 - what a table is made of
     interval: float,
     flow: str | None,
 ) -> Floats:
-    """The total of connection metrics, or otherwise of interfaces."""
+    """The column of the whole connection, if the metric exists for it; otherwise the total of the interfaces."""
     quantity = COLUMNS[name]
     if quantity.metric not in LINK_METRICS and name != "throughput":
         whose = [flow] if flow else run.flows
@@ -202,5 +202,5 @@ def _add(parts: Sequence[Floats], steps: Floats, *, mean: bool) -> Floats:
 
 
 def _filled(column: Floats) -> Floats:
-    """NaN where the value is unknown."""
+    """The column with 0 where the value is unknown."""
     return column if np.isfinite(column).all() else np.nan_to_num(column)

@@ -1,4 +1,4 @@
-"""Formulas of the literature that measurements are compared with.
+"""Formulas of the literature with which studies compare measurements.
 
 Each function names its source. Rates are in bit/s of payload, times in seconds. Nothing here uses a run.
 """
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 MSS = 1448
 """Payload bytes of a full segment with timestamps on an MTU of 1500."""
 FRAME = 1514
-"""Bytes of its frame: IP packet and Ethernet header."""
+"""Bytes of the frame with such a segment: IP packet and Ethernet header."""
 
 
 def line_goodput(rate: float, mss: int = MSS, frame: int = FRAME) -> float:
@@ -55,8 +55,8 @@ def reno_window(loss: float) -> float:
 def lia_windows(losses: Sequence[float], rtts: Sequence[float]) -> list[float]:
     """Segments in the windows of LIA (RFC 6356) on paths of fixed loss and RTT.
 
-    The fixed point of increase = decrease on each path, by damped iteration. There, the total rate equals Reno's on the
-    best path.
+    The fixed point of increase = decrease on each path, by damped iteration. At this point, the total rate equals
+    Reno's on the best path.
     """
     windows = [reno_window(loss) for loss in losses]
     for _ in range(20_000):
@@ -129,7 +129,7 @@ def saturated_cell(
 
     Bianchi's fixed point with counters that freeze while the medium is busy. A station that has just sent may draw zero
     and send again first. A collision costs EIFS. `protection` adds a CTS-to-self at 11 Mb/s with a long preamble before
-    each frame. The share refers to transmissions.
+    each frame. The share is that of transmissions that collide.
     """
     sends, collides = backoff_fixed_point(stations)
     idle = (1 - sends) ** stations

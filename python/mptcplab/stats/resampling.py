@@ -1,7 +1,7 @@
-"""Resamples series in equal time steps.
+"""Resamples series in equal time steps, for the tables of `analysis`.
 
-Owns the conversion of samples to a rate, a state or a count per step. Series with the same sample times share the index
-computation.
+Converts samples to a rate, a state or a count per step. Series with the same sample times share the computation that
+assigns samples to steps.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ def resample(times: Reals, values: Reals, steps: Reals, interval: float, kind: K
 
 
 def between(times: Floats) -> float:
-    """The usual time between two samples, starting at 0."""
+    """The median time between two samples; the first interval starts at 0."""
     return _between(times.tobytes())
 
 
 class _Places:
-    """The steps of samples that are taken at the same times."""
+    """The assignment of samples to steps, for all series with the same sample times."""
 
     def __init__(self, times: Reals, steps: Reals, interval: float) -> None:
         self._times, self._steps, self._interval = times, steps, interval
@@ -69,7 +69,7 @@ class _Places:
 
     @cached_property
     def _last(self) -> tuple[NDArray[np.intp], NDArray[np.bool_] | None]:
-        """The last sample up to the end of each step, and whether there is one; None if there always is."""
+        """The last sample up to the end of each step, and whether one exists; None if one always exists."""
         at = np.searchsorted(self._times, self._steps + 1e-9, side="right")
         begun = at > 0
         return np.maximum(at - 1, 0), None if begun.all() else begun
@@ -83,7 +83,7 @@ class _Places:
 
     @cached_property
     def _lengths(self) -> Reals:
-        """The time that a rate holds, without a preceding gap."""
+        """The time for which each rate holds; gaps count as 1.5 times the usual interval."""
         lengths = np.diff(self._times, prepend=0.0)
         if lengths.size > 1:
             lengths = np.minimum(lengths, np.median(np.diff(self._times)) * 1.5)
@@ -97,7 +97,7 @@ class _Places:
 
     @cached_property
     def _by_number(self) -> tuple[NDArray[Any], bool]:
-        """Samples in each step, and whether there always are some."""
+        """The number of samples in each step, and whether it is always positive."""
         weights = np.bincount(self._place, minlength=self._steps.size)
         return weights, bool((weights > 0).all())
 

@@ -1,6 +1,6 @@
-"""Statistics of the studies.
+"""Statistics of results and studies: confidence intervals, ratios, fairness, aggregation benefit, distributions.
 
-Owns the formulas. Knows neither runs nor scenarios nor figures. Never draws a random number.
+Owns the formulas, each with its source. Uses no random numbers, so equal values give equal verdicts.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def estimate(values: Iterable[float], confidence: float = 0.95) -> Estimate:
 class Interval:
     """A value with its confidence interval, which may be asymmetric, from `n` runs.
 
-    One run has infinite bounds, and decides nothing.
+    With one run, the bounds are infinite, so it decides nothing.
     """
 
     mean: float
@@ -313,7 +313,7 @@ def correlation(x: Sequence[float], y: Sequence[float]) -> float:
 def transfer_times(completions: Iterable[float | None]) -> tuple[list[float], int]:
     """Times of the finished transfers, in seconds from the open to the last byte, and the number of unfinished ones.
 
-    None stands for an unfinished transfer. A mean over the others alone would be biased, so the number is reported.
+    None stands for an unfinished transfer. A mean over finished transfers alone would be biased, hence the number.
     """
     every = list(completions)
     ended = [time for time in every if time is not None]

@@ -1,7 +1,7 @@
 """The parts of a study: experiments, runs by key, claims and figures.
 
 A study re-examines one publication. It lists its runs and judges the results: each claim of the publication gets a
-verdict. `reproduce.runner` runs them, `reproduce.report` writes the report.
+verdict. `reproduce.runner` runs the studies, `reproduce.report` writes the report.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Effort:
         return {"quick": quick, "default": default, "full": full}[self.name]
 
     def seeds(self, quick: int, default: int, full: int, *, comparison: bool = False) -> range:
-        """The seeds for this effort: at most twice the usual number, with `full` at least 40, with `quick` the usual
-        number.
+        """The seeds for this effort: the usual number times `times`, up to a limit. The limit is the usual number with
+        `quick`, twice that with `default`, and at least 40 with `full`.
 
         Runs for `comparison` decide nothing. They get one seed less with `quick`, and no more for undecided claims.
         """
@@ -72,7 +72,7 @@ class Fact:
     verdict: Verdict
     reason: str
     checks: tuple[Check, ...] = ()
-    """Values with intervals and bounds that decided, of the main network or of all interpretations."""
+    """The checks that decided: those of the main interpretation, or of all interpretations."""
     exclusion: Exclusion | None = None
 
     def __post_init__(self) -> None:
@@ -109,13 +109,13 @@ class Fact:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure with its caption; `facts` are the experiments that it belongs to."""
+    """A figure with its caption; the file has this name."""
 
     name: str
     caption: str
     figure: Figure
     why: tuple[str, ...] = ()
-    """The limiting factors of its multipath flows, as sentences; see `limiting_factors`."""
+    """Sentences on the limiting factors of the flows in the figure; see `limiting_factors`."""
 
 
 @dataclass(frozen=True)
@@ -184,14 +184,14 @@ class Measured:
         *,
         paired: bool | None = None,
     ) -> Interval:
-        """Ratio of two means with its interval; values of the same key are paired."""
+        """Mean of `value` for `key` over mean of `other` for `under`; values of the same key are paired."""
         together = key == under if paired is None else paired
         return ratio(self.values(value, *key), self.values(other, *under), paired=together)
 
     def difference(
         self, value: Callable[[Run], float], key: Key, under: Key, other: Callable[[Run], float] | None = None
     ) -> Interval:
-        """Difference of two means with its interval; values of the same key are paired."""
+        """Mean for `key` minus mean for `under`, with its interval; values of the same key are paired."""
         return difference(self.values(value, *key), self.values(other or value, *under), paired=key == under)
 
 
@@ -205,7 +205,7 @@ class Experiment(ABC):
     published: Sequence[Published] = ()
     """Published values that can be drawn."""
     judged: str | float | None = None
-    """The key prefix of the judged network, if it is not the first one."""
+    """The first part of the key of the judged network; None for the network of the first point."""
 
     @abstractmethod
     def points(self, effort: Effort) -> Iterator[Point]:

@@ -34,19 +34,19 @@ LEAST, MOST = 0.84, 1.19
 and twice alpha: the fourth roots of 1/2 and of 2.
 """
 LAW_LEAST, LAW_MOST = 0.85, 1.17
-"""The bound excludes a window that keeps 70% at a loss (CUBIC's factor). The windows differ by 1.37, and its root is
-1.17.
+"""The bound excludes a window that keeps 70% at a loss (CUBIC's factor). Such a window is 1.37 times that of Reno, and
+the root of 1.37 is 1.17.
 """
 ACKS_LEAST, ACKS_MOST = 0.49, 0.6
 """Acknowledgements per data segment: RFC 5681 section 4.2 requires one for every second segment, and an immediate one
 after a loss.
 """
 FIRST = 0.95
-"""The share of an application-limited flow on the preferred path: everything except retransmissions."""
+"""Minimum share of an application-limited flow on the preferred path; retransmissions may use another."""
 QUEUE_LEAST, QUEUE_MOST = 0.95, 1.05
 """The longest queue relative to the limit: a full window of Reno fills a drop-tail queue."""
 BIANCHI_LEAST, BIANCHI_MOST = 0.95, 1.05
-"""Saturated cells follow the model within 2% with unlimited retries (ns-3's tables); here there are seven."""
+"""With unlimited retries, saturated cells follow the model within 2% (ns-3's tables); these cells have seven."""
 COLLIDES = 0.03
 """The maximum difference between the measured and the modelled collision probability."""
 
@@ -74,11 +74,11 @@ class Controls(Experiment):
 
     @abstractmethod
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:
-        """The scenario."""
+        """The scenarios of the controls, by key."""
 
     @abstractmethod
     def claims(self, measured: Measured) -> Claims:
-        """The claim."""
+        """The claims, judged on the runs."""
 
     def points(self, effort: Effort) -> Iterator[Point]:
         """Each scenario with several seeds."""
@@ -104,7 +104,7 @@ class Controls(Experiment):
 
 
 def _picture(name: str, claims: Sequence[Claim]) -> Picture:
-    """Each checked value with its interval and bound, if both are near 1."""
+    """Each checked ratio between 0.2 and 5, with its interval and bound."""
     rows = [(one, check) for one in claims for check in one.checks if _is_ratio(check)]
     figure, (axes,) = figure_style.new_figure(width=7.0, height=0.9 + 0.3 * len(rows))
     for at, (_, check) in enumerate(rows):
@@ -121,7 +121,7 @@ def _picture(name: str, claims: Sequence[Claim]) -> Picture:
     # The first claim is the top row.
     axes.set_ylim(len(rows) - 0.4, -0.6)
     caption = (
-        "Controls: measured values with 95% intervals over the seeds. The shaded range is the one that theory allows."
+        "Controls: measured values with 95% intervals over the seeds. The theory allows the values in the shaded range."
     )
     return Picture(f"{name.lower()}-controls", caption, figure)
 
@@ -204,7 +204,7 @@ def _goodput(run: Run) -> float:
 
 
 def flow(name: str, paths: Mapping[str, Path], keys: Mapping[str, Any], *, seconds: int = 60) -> Scenario:
-    """One flow over paths, with the stack of the publication's time; excludes 10 s."""
+    """One flow over paths, with the stack of the publication's time; excludes the first 10 s."""
     more: dict[str, Any] = {**LINUX_2013, "rcvbuf": "4MB", "sndbuf": "4MB", **keys}
     return Scenario(
         defaults=AS_STUDIED,
@@ -261,7 +261,7 @@ def repeated(measured: Measured, bound: Bound, *key: str | float) -> Check:
 
 
 def penalised(measured: Measured, bound: Bound, *key: str | float) -> Check:
-    """How often penalisation (M2) halved a window, in every run."""
+    """The number of windows that penalisation (M2) halved, in every run."""
 
     def value(run: Run) -> float:
         return float(sum(row["penalties"] for row in run.flow_rows))

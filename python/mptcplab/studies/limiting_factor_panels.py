@@ -2,7 +2,7 @@
 
 A limiting factor is the reason why a flow does not send faster. The panels show stacked shares of time over settings, a
 lane per path over time, or a bar per curve below a distribution. Owns the position and style of the panels. The
-contents are those of `limiting_factors` and of events.
+shares come from `limiting_factors` and from the events of a run.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ NAMES: Mapping[str, str] = {
     "local_queue": "pacing or local queue",
     "congestion_window": "congestion windows",
 }
-"""Labels in stacking order; `bottleneck` and `window` of a path are the congestion windows of the connection."""
+"""Labels in stacking order; a path's causes `bottleneck` and `window` are the connection's `congestion_window`."""
 
 LOOKS: Mapping[str, tuple[str, str]] = {
     **{name: (LIMIT_LOOKS[name][0], hatch) for name, hatch in (
@@ -53,7 +53,7 @@ LANE_LOOKS: Mapping[str, tuple[str, str]] = {
     "joining": ("#bbbbbb", "xx"),
     "local_queue": (LIMIT_LOOKS["local_queue"][0], ""),
 }
-"""The same for one path, without dots, circles and stars, which need 100 kB each."""
+"""The same for the causes of one path; no dots, circles and stars, which add 100 kB each to a file."""
 PLAIN = 0.9
 """If one cause has at least this share everywhere, a sentence replaces the panel."""
 
@@ -83,8 +83,8 @@ def panels(*, drawn: bool) -> Iterator[None]:
 def explain(figure: Figure, under: Mapping[Axes, Sequence[Curve | None]], *, bars: float = 0.0) -> tuple[str, ...]:
     """Adds a panel below the axes of a figure for each curve; returns the sentences.
 
-    Several curves of the same axes get stacked panels. With `bars`, their width, they are bars in one panel. Curves
-    without measurements get no panel, and nor do curves of a single colour.
+    Several curves of the same axes get stacked panels, or bars of the width `bars` in one panel. A curve without
+    measurements gets no panel. If one cause dominates everywhere, there are only sentences.
     """
     measured = {axes: [one for one in curves if one is not None] for axes, curves in under.items()}
     known = {axes: curves for axes, curves in measured.items() if curves}
@@ -110,7 +110,7 @@ def explain(figure: Figure, under: Mapping[Axes, Sequence[Curve | None]], *, bar
 
 
 def under_time(figure: Figure, axes: Axes, lanes: Mapping[str, tuple[Run, str, str]]) -> tuple[str, ...]:
-    """Adds a lane for each run, flow and path below these axes; returns the sentences.
+    """Adds a lane over time for each run, flow and path below these axes; returns the sentences.
 
     The runs must be observed (`Point.watched`). Without observation, or with one cause only, there is no panel.
     """

@@ -1,8 +1,8 @@
 """Limiting factors of the multipath flows of a study's figure: shares of time along its x axis, and sentences.
 
 A limiting factor is the reason why a flow does not send faster, such as the receive window or random loss. Owns the
-means over flows and seeds, and the sentences. The shares are the core's (`limit_*` of docs/results.md), so nothing is
-run for them. Without shares there are no sentences. `limiting_factor_panels` draws them.
+means over flows and seeds, and the sentences. Each run measures the shares (`limit_*` of docs/results.md). A flow
+without shares gets no sentence. `limiting_factor_panels` draws the shares.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Curve:
     places: tuple[float, ...]
     """Their positions on the x axis."""
     shares: tuple[Mapping[str, float], ...]
-    """By the core's name of the cause: means over flows and seeds; they add up to 1."""
+    """At each value: mean share by cause over flows and seeds; the shares add up to 1."""
     rates: tuple[float, ...]
     """Goodput in Mb/s, mean over the same flows."""
     ordered: bool = True
@@ -59,7 +59,7 @@ class Curve:
 
 
 def multipath(runs: Iterable[Run], flow: str | None = None) -> list[FlowRow]:
-    """The rows of measured MPTCP flows; only of `name`, if it is given."""
+    """The rows of MPTCP flows with measured limiting factors; only of `flow`, if it is given."""
     rows = (row for run in runs for row in run.flow_rows if flow in (None, row["flow"]))
     return [row for row in rows if row["multipath"] and sum(row["limits"].values()) > 0]
 

@@ -1,8 +1,7 @@
 """Published values that can be drawn: points, levels, ranges and positions.
 
-A study re-examines one publication; these are the numbers of its figures and text. Owns their form, their drawing, and
-the mark by which a scenario names its experiment. The figures of the studies and `mptcplab plot --published` draw the
-same values. Statements without numbers are not included.
+A study re-examines one publication; these are the numbers of its figures and text. Figures of the studies and `mptcplab
+plot --published` compare measurements with them. Owns their form and drawing, and the mark of a scenario's experiment.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ Quantity = Literal[
 
 @dataclass(frozen=True)
 class Published:
-    """A published value, and its quantity."""
+    """A published value, and its quantity. Absent parts are empty or None."""
 
     label: str
     """The legend label; starts with "published"."""
@@ -38,20 +37,22 @@ class Published:
     over: str = ""
     """The scenario key on the x axis, `TIME`, or empty for one network."""
     points: tuple[tuple[str, float], ...] = ()
-    """Values by value of `over`, in scenario syntax."""
+    """Values of `over` in scenario syntax, each with its published value."""
     level: float | None = None
+    """A value for all of `over`."""
     band: tuple[float, float] | None = None
+    """A range for all of `over`."""
     at: str | None = None
-    """A value of `over` with a published event."""
+    """The value of `over` of a published event."""
     line: Literal["dashed", "dotted"] = "dashed"
 
     @property
     def places(self) -> tuple[str, ...]:
-        """The values of `over` that it names."""
+        """The values of `over` in `points` and `at`."""
         return (*(place for place, _ in self.points), *([self.at] if self.at else []))
 
     def draw(self, axes: Axes, place: Callable[[str], float] = float) -> None:
-        """Draws it; `place` maps a value of `over` to the x axis."""
+        """Draws each part; `place` maps a value of `over` to the x axis."""
         style = (0, (6, 2)) if self.line == "dashed" else ":"
         if self.points:
             xs, ys = [place(where) for where, _ in self.points], [value for _, value in self.points]
@@ -76,6 +77,6 @@ def marked(scenario: Scenario, study: str, experiment: str, title: str) -> Scena
 
 
 def mark(description: str) -> str | None:
-    """STUDY/EXPERIMENT from a description that `marked` wrote; None for any other."""
+    """STUDY/EXPERIMENT from a description that `marked` wrote; None for other descriptions."""
     found = _MARK.match(description)
     return found[1] if found else None

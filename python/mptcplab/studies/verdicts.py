@@ -29,10 +29,9 @@ def replicated(whole: Verdict, blocks: Sequence[Verdict]) -> tuple[Verdict, str]
 
 
 def replicated_shorter(whole: Verdict, blocks: Sequence[Verdict]) -> tuple[Verdict, str]:
-    """The verdict on long runs, if blocks of shorter runs agree with each other; mentions a different verdict of the
-    blocks.
+    """The verdict on long runs, if blocks of shorter runs agree with each other; otherwise undecided.
 
-    A difference is then due to the length, and the study's own length decides.
+    The text mentions another verdict of the blocks. Then the length of the runs matters, and the study's length counts.
     """
     short = set(blocks)
     if len(short) > 1:
@@ -61,7 +60,7 @@ class Bound:
     strict: bool = False
 
     def judge(self, found: Interval) -> Verdict:
-        """Whether an interval is inside, outside, or straddles the bound."""
+        """Holds if the interval is inside the bound, fails if it is outside; otherwise undecided."""
         if math.isnan(found.mean):
             return "undecided"
         if self.strict:
@@ -84,7 +83,7 @@ class Bound:
 
 @dataclass(frozen=True)
 class Check:
-    """A value with its interval and a bound; for "never" and "always", with the range of the runs."""
+    """A value with its interval and a bound; for "never" and "always", the interval is the range of the runs."""
 
     what: str
     found: Interval
@@ -151,8 +150,8 @@ def all_of(checks: Sequence[Check]) -> Verdict:
 def over_readings(readings: Mapping[str, Verdict], main: str | None, why: str) -> tuple[Verdict, str]:
     """One verdict over several interpretations of an unspecified setting.
 
-    With a `main` interpretation, it decides, and the others are listed. Otherwise the verdict is the common one, or
-    `depends`.
+    A `main` interpretation decides, and the text lists the others. Otherwise the verdict is the common one, `depends`
+    if some hold and some fail, or undecided. `why` names the setting.
     """
     message: dict[Verdict, list[str]] = {}
     for name, verdict in readings.items():

@@ -1,7 +1,7 @@
-"""Checks the text of run summaries against samples, over generated scenarios of all types with events.
+"""Checks the text of run summaries against the samples of the runs, over generated scenarios with events.
 
-Owns the generation and the checks. Each check compares a statement of the text with a measurement that it was not
-derived from.
+The tests and `tools/consistency` use it to find summaries that state a wrong cause or omit a stall. Each check compares
+a statement with a measurement that the statement was not derived from.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _IDLE = (
     "both_buffers", "head_of_line", "penalty", "pacing", "local_queue", "ack_queue", "policer", "path_mtu", "ack_loss",
     "middlebox", "reordering", "spurious",
 )  # fmt: skip
-"""Causes, in the columns `limit_*`, for which a path does not use capacity that its link has."""
+"""Causes, in the columns `limit_*`, that leave capacity of a path's link unused."""
 
 
 def draw(seed: int, number: int) -> Scenario:
@@ -122,7 +122,7 @@ def contradictions(run: Run, baselines: dict[str, float]) -> Iterator[str]:
 
 
 def _of_acknowledgements(row: FlowRow, busy: dict[str, float]) -> Iterator[str]:
-    """Acknowledgements can wait in a queue only while its link is busy."""
+    """Statements about acknowledgements: they wait in a queue only while the link of the queue is busy."""
     whole = row["measured_s"] > 0.97 * SECONDS
     for path in row["paths"]:
         share, name = path["limits"].get("ack_queue", 0.0), path["path"]
@@ -160,7 +160,7 @@ def _of_flow(run: Run, row: FlowRow, busy: dict[str, float]) -> Iterator[str]:
 
 
 def _jitters(run: Run) -> bool:
-    """Whether delays vary, so that frames may arrive together."""
+    """Whether delays vary, so that a sample of arrivals may exceed the link rate."""
     return 'jitter = "' in run.scenario.to_toml() or 'delay = "' in run.scenario.to_toml().partition("[[events]]")[2]
 
 
@@ -178,7 +178,7 @@ def _of_main(run: Run, baselines: dict[str, float], text: str) -> Iterator[str]:
 
 
 def _silence(run: Run) -> float:
-    """The longest time without a byte in the samples of a bulk flow."""
+    """The longest time without a byte in the samples of a bulk flow, s; 0 for other flows."""
     row = run.flow("main")
     if row["blocks"] or row["completion_s"] is not None or row["handshake_s"] is None:
         return 0.0
@@ -192,7 +192,7 @@ def _silence(run: Run) -> float:
 
 
 def check(seed: int, count: int) -> list[tuple[int, str]]:
-    """The contradictions in `count` generated scenarios, by number."""
+    """The contradictions in `count` generated scenarios, each with the number of its scenario."""
     found: list[tuple[int, str]] = []
     for begin in range(0, count, 50):
         numbers = range(begin, min(begin + 50, count))

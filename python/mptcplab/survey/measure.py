@@ -1,7 +1,7 @@
 """Measures policies, and plain TCP over each path, on generated networks.
 
-A policy is a set of flow keys, such as a controller and a scheduler. The best path is the one with the highest goodput
-of plain TCP. Owns the jobs, the definition of the best path, and the ratios. Never generates a network, never prints.
+A survey looks for networks where MPTCP is slower than plain TCP over the best path: the path with the highest goodput
+of plain TCP. A policy is a set of flow keys. Owns the jobs and the ratios. Never generates a network, never prints.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 SEEDS = 5
 """Maximum runs of a network with random events."""
 FIRST, SETTLED = 2, 1.05
-"""The number of first runs, and the ratio to the best path that each must reach for the network to be settled; only
-others get more runs.
+"""A random network first gets `FIRST` runs. It gets more, up to `SEEDS`, unless each run reaches `SETTLED` times the
+goodput of the best path.
 """
 AFTER_S = 10.0
 """Seconds after a change that are measured separately."""
 SILENCE_S, BACK_S = 2.0, 3.0
-"""Maximum silence while a path is available, and maximum idle time of a recovered path, s."""
+"""Longer silences, and longer idle times of a recovered path, are reported, s."""
 AT_ONCE = 50
-"""Networks whose results are in memory together."""
+"""Networks in one batch; memory holds the results of one batch."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,17 @@ class Policy:
 
     @property
     def reference(self) -> str:
-        """The controller of the reference TCP: the same, or Reno for a coupled one."""
+        """The controller of the plain TCP to compare with: CUBIC for CUBIC, otherwise Reno."""
         controller = self.keys.get("congestion")
         return "cubic" if controller == "cubic" else "reno"
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A policy on a network: mean goodputs over the seeds in bit/s; `flow` is the row of the first run."""
+    """A policy on a network: mean goodputs over the seeds, bit/s.
+
+    `alone` is plain TCP over each path; `flow` is the table row of MPTCP in the first run.
+    """
 
     network: Network
     policy: Policy
@@ -59,7 +62,7 @@ class Measured:
     flow: FlowRow
     runs: int = 1
     after: Sequence[float] = ()
-    """Goodput in the seconds after each change, relative to plain TCP over the best path of that time."""
+    """By change: goodput in the next `AFTER_S`, relative to plain TCP over the best path of that time."""
     silence: float = 0.0
     """The longest silence in any run, s."""
     back: float = 0.0
@@ -77,7 +80,7 @@ class Measured:
 
     @property
     def least(self) -> float:
-        """The minimum of that ratio over the whole run and the seconds after each change."""
+        """The minimum of `of_best` and of the ratios after each change."""
         return min((self.of_best, *self.after))
 
     @property
@@ -135,7 +138,7 @@ def _seeds(network: Network, first: int, last: int) -> range:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The results of a run: goodput in bit/s in total and after each change, and two times in s as in `Measured`."""
+    """The results of a run: goodput in bit/s in total and after each change; `silence` and `back` as in `Measured`."""
 
     goodput: float
     after: tuple[float, ...] = ()
@@ -164,9 +167,7 @@ def _seen(network: Network, run: Run) -> _Seen:
 
 
 class _Runs:
-    """The results of runs on some networks, of each policy and of TCP on each path. The flow row is that of seed
-    `shown`.
-    """
+    """Results on some networks, of each policy and of TCP on each path; seed `shown` provides the flow row."""
 
     def __init__(self, networks: Sequence[Network], policies: Sequence[Policy], shown: int = 1) -> None:
         self._networks, self._policies, self._shown = networks, policies, shown
@@ -174,7 +175,7 @@ class _Runs:
         self._rows: dict[tuple[int, str], FlowRow] = {}
 
     def run(self, wanted: Sequence[tuple[int, int]], workers: int | None) -> None:
-        """Runs everything on these networks with these seeds."""
+        """Runs all policies and plain TCP on each `wanted` pair of network index and seed."""
         jobs: list[Job] = []
         names: list[tuple[int, str]] = []
         for at, seed in wanted:
@@ -208,7 +209,7 @@ class _Runs:
         return [self._seen[at, f"{policy.reference} path{path}"] for path in paths]
 
     def settled(self, at: int, policy: Policy) -> bool:
-        """Whether no run of the policy came near its best path."""
+        """Whether each run of the policy reached `SETTLED` times the best run of plain TCP."""
         best = max(seen.goodput for runs in self._alone(at, policy) for seen in runs)
         return min(seen.goodput for seen in self._seen[at, policy.name]) >= SETTLED * best
 

@@ -1,7 +1,7 @@
-"""Generated networks for surveys, which compare MPTCP with plain TCP over its best path.
+"""Generated networks for surveys, which compare MPTCP with plain TCP over the best path of each network.
 
-Owns the network and its distribution, by type (`KINDS`). A network is a function of (seed, number, type), the same on
-every machine. Never runs anything.
+Owns the distribution of networks, by type (`KINDS`), and their scenarios. A network is a function of (seed, number,
+type), the same on every machine. Never runs anything.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ FRAME = 1514
 """Bytes of a full Ethernet frame without its check sequence, as links count."""
 DURATION_S, WARMUP_S = 30.0, 5.0
 SAMPLE_S = 0.5
-"""Sampling interval of changing networks, s; 1 elsewhere."""
+"""Sampling interval of networks with changes, s; other networks have 1 s."""
 CHANGES_S = 12, 20
-"""Times of the changes of a path, s."""
+"""Times of the changes of a path, s after the start of the flow."""
 
 KINDS = {
     "bulk": "two to four paths, one path in four with random loss; one bulk flow",
@@ -42,14 +42,14 @@ KINDS = {
 """Types of networks for surveys of goodput, with descriptions."""
 DISCIPLINES = ("fq_codel", "codel", "pie")
 BESIDE_OTHERS = NO_JITTER | {"start": "200ms"}
-"""With competing flows, the shares of a queue depend on start times, so seeds differ."""
+"""`[jitter]` with competing flows: random start times, because the shares of a queue depend on them."""
 OTHERS_FIRST_S = 10
 """Competing flows start this much earlier, s."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change of a path: a rate in bit/s, or an RTT in s."""
+    """A change of a path `at` s after the start of the flow: a new rate in bit/s, or a new RTT in s; 0 is unchanged."""
 
     at: float
     rate: float = 0.0
@@ -66,7 +66,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Link:
-    """A path: rate in bit/s, RTT in s without queues, queue in packets, loss rate in each direction."""
+    """A path: rate in bit/s, RTT in s without queues, queue in packets, `loss` in each direction as a fraction."""
 
     rate: float
     rtt: float
@@ -81,9 +81,9 @@ class Link:
     reorder: bool = False
     """Each frame has its own delay, so frames may be reordered."""
     discipline: str = ""
-    """The queue discipline, if not drop-tail."""
+    """The queue discipline; empty for drop-tail."""
     back: float = 0.0
-    """Rate of the reverse path if it differs, bit/s."""
+    """Rate of the reverse path, bit/s; 0 if both directions are equal."""
     changes: tuple[Change, ...] = ()
 
     @property
@@ -109,9 +109,9 @@ class Link:
             keys["gilbert_elliott"] = {"p": f"{100 * good:.6f}%", "r": f"{100 * bad:.6f}%"}
         elif self.loss:
             keys["loss"] = f"{100 * self.loss:.4f}%"
-        # ACK-clocked frames of one size would always or never meet a full queue: just after a frame left it (Floyd and
-        # Jacobson, On Traffic Phase Effects, 1992). With competing flows, start times vary within the time of
-        # a frame.
+        # ACK-clocked frames of one size keep their phase, so one flow would meet a full queue always, another never
+        # (Floyd and Jacobson, On Traffic Phase Effects, 1992). With competing flows, delays vary by half of a
+        # frame's time.
         jitter = max(self.jitter, FRAME * 8 / self.rate / 2 if self.others else 0)
         if jitter:
             keys["jitter"] = f"{jitter * 1e6:.0f}us"
@@ -122,7 +122,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Network:
-    """Paths between a client and a server, and the buffers of both; None for automatically tuned buffers."""
+    """Paths between a client and a server, and their buffers in bytes; None for automatically tuned buffers."""
 
     name: str
     links: tuple[Link, ...]
@@ -130,7 +130,7 @@ class Network:
 
     @property
     def chance(self) -> bool:
-        """Whether seeds differ."""
+        """Whether runs with different seeds differ."""
         return any(link.loss or link.jitter or link.discipline or link.others for link in self.links)
 
     @property
@@ -146,9 +146,7 @@ class Network:
     def scenario(
         self, flow: Mapping[str, Any], *, duration: float = DURATION_S, warmup: float = WARMUP_S, name: str = ""
     ) -> Scenario:
-        """The scenario with one flow of these keys; times count from its start, and the buffers are those of the
-        network.
-        """
+        """The scenario: these buffers, and one flow of these keys, from whose start `duration` and `warmup` count."""
         buffers = (
             {"autotuning": True} if self.buffer is None else dict.fromkeys(("rcvbuf", "sndbuf"), f"{self.buffer}B")
         )
@@ -250,7 +248,7 @@ def _between(chance: np.random.Generator, least: float, most: float) -> float:
 
 
 def _fade(links: list[Link], chance: np.random.Generator) -> list[Link]:
-    """A network without loss, with other queues, and with a temporarily slow path."""
+    """The paths of a network of type `fading`."""
     queues = [max(10, round(link.rate * _between(chance, 20e-3, 1) / 8 / FRAME)) for link in links]
     links = [replace(link, queue=queue, loss=0.0) for link, queue in zip(links, queues, strict=True)]
     at = int(chance.integers(len(links)))
@@ -259,7 +257,7 @@ def _fade(links: list[Link], chance: np.random.Generator) -> list[Link]:
 
 
 def _step(links: list[Link], chance: np.random.Generator) -> list[Link]:
-    """A network with a path whose RTT changes at each event."""
+    """The paths of a network of type `steps`: one RTT changes at each time of `CHANGES_S`."""
     links = list(links)
     for time in CHANGES_S:
         at, longer = int(chance.integers(len(links))), 1 + _between(chance, 1e-2, 0.5)
@@ -270,6 +268,6 @@ def _step(links: list[Link], chance: np.random.Generator) -> list[Link]:
 
 
 def _falls(link: Link, times: float) -> Link:
-    """The link whose rate is divided by this factor between both changes."""
+    """The link, with its rate divided by `times` between the two `CHANGES_S`."""
     low, high = (Change(at, rate=rate) for at, rate in zip(CHANGES_S, (link.rate / times, link.rate), strict=True))
     return replace(link, changes=(low, high))

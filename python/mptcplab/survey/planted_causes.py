@@ -1,7 +1,7 @@
-"""Scenarios with one planted cause of low goodput, such as a small queue: the test of `reasons` and `mptcplab why`.
+"""Scenarios with one planted cause of low goodput, such as a small queue, to test `mptcplab why`.
 
-`why` names the limiting factors of a flow; here it must name the planted one first. Owns the generation, and the rule
-for a planted cause: the scenario without it must be faster.
+`why` names the limiting factors of a flow; here it must name the planted one first. The tests and `tools/planted` use
+it. Owns the generation, and the rule that the scenario must be faster without the planted cause.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ COSTS = 0.1
 """Minimum share of the goodput that a planted cause costs; otherwise another scenario is generated."""
 DURATION = "15s"
 QUEUES = (0.7, 3.0)
-"""Queues in BDP, unless the queue is the cause."""
+"""Range of queues in bandwidth-delay products, unless the queue is the cause."""
 
 
 @dataclass(frozen=True)
 class Planted:
-    """A scenario with a cause, and the same without it; `cause` is None without one."""
+    """A scenario with a cause on a path (None: the whole connection), and the same without; `cause` may be None."""
 
     number: int
     cause: str | None
@@ -45,7 +45,7 @@ class Planted:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The findings in a planted scenario."""
+    """The first finding of `why` (None without one), its share of capacity, and the real cost in goodput."""
 
     planted: Planted
     named: tuple[str, str | None] | None
@@ -58,7 +58,7 @@ class Verdict:
         if self.planted.cause is None or self.named is None:
             return self.planted.cause is None and self.named is None
         cause, path = self.named
-        # A cause of the whole connection may be found as such, or on the path that lost most.
+        # `why` may name a setting of the connection as such, or on the path that lost most.
         return cause == self.planted.cause and (path == self.planted.path or cause in WHOLE)
 
 
@@ -70,13 +70,13 @@ class _Draw:
         return float(math.exp(self.chance.uniform(math.log(least), math.log(most))))
 
     def network(self, queues: tuple[float, float] = QUEUES) -> dict[str, dict[str, Any]]:
-        """Two paths: 4-40 Mb/s, RTTs of 10-100 ms, and queues of this many BDP."""
+        """Two paths of 4-40 Mb/s, 10-100 ms, and queues in this range of BDP."""
         return {name: self.line((4e6, 40e6), (10e-3, 100e-3), queues) for name in ("wifi", "lte")}
 
     def line(
         self, rates: tuple[float, float], trips: tuple[float, float], queues: tuple[float, float] = QUEUES
     ) -> dict[str, Any]:
-        """One path, with a queue in its own BDP."""
+        """One path with values from these ranges: bit/s, s, and the queue in BDP of the path."""
         rate, rtt = self.between(*rates), self.between(*trips)
         queue = max(12, round(self.between(*queues) * rate * rtt / 8 / 1514))
         return {"rate": f"{rate / 1e3:.0f}kbit", "rtt": f"{rtt * 1e6:.0f}us", "queue": f"{queue}p"}
@@ -155,7 +155,7 @@ def _redundant(draw: _Draw, number: int) -> Planted:
 
 
 def _coupling(draw: _Draw, number: int) -> Planted:
-    """Coupled growth on four paths without a shared bottleneck; each recovers four times as slowly."""
+    """Coupled growth on four paths without a shared bottleneck: each of four equal windows grows at 1/16 of Reno."""
     names = ("wifi", "lte", "dsl", "satellite")
     paths = {name: draw.line((15e6, 40e6), (60e-3, 150e-3), (0.2, 0.5)) for name in names}
     flow = {"congestion": str(draw.chance.choice(["lia", "olia", "balia"])), "coupling_scope": "all"}
@@ -285,13 +285,13 @@ KINDS: dict[str, Callable[[_Draw, int], Planted]] = {
 WHOLE = ("scheduler", "penalty", "coupling")
 """Causes that are settings of the connection, and appear on any path."""
 MOST_ROUNDS = 40
-"""Retries for scenarios whose cause cost too little."""
+"""Rounds of generation; scenarios whose cause costs too little are replaced in the next one."""
 FREE = ("bufferbloat",)
 """Causes that need not cost throughput."""
 
 
 def judge(seed: int, causes: int, none: int, *, workers: int | None = None) -> list[Verdict]:
-    """Generates scenarios, with equally many of each cause, and some without a cause, and runs `why` on each."""
+    """Runs `why` on `causes` generated scenarios, equally many of each cause, and on `none` without a cause."""
     share, more = divmod(causes, len(KINDS))
     missing = {kind: share + (at < more) for at, kind in enumerate(KINDS)}
     # By type: numbers of scenarios, which select the type (`Planted.kind`).
@@ -319,7 +319,7 @@ def _counts(planted: Planted, cost: float) -> bool:
 
 
 def _costs(drawn: list[Planted], seed: int, workers: int | None) -> list[float]:
-    """The share of goodput that each cause costs."""
+    """By scenario: the share of the goodput without the cause that the cause costs."""
     runs = run_jobs([Job(one.scenario.core, seed) for one in drawn], workers=workers, label="planted")
     without = run_jobs([Job(one.without.core, seed) for one in drawn], workers=workers, label="without")
     rates = [

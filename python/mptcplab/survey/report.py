@@ -26,13 +26,13 @@ from mptcplab.survey.short_flows import LATE, Timed
 from mptcplab.util.files import write_bytes
 
 LINES = (0.95, 0.8, 0.5)
-"""Networks below these shares of the best path are counted."""
+"""Networks whose goodput is below these shares of the best path are counted."""
 WORST = 10
 """Scenario files per policy."""
 
 
 def is_unconstrained(one: Measured) -> bool:
-    """Whether only links limit a network: no loss, and a buffer of twice the sum of the bandwidth-delay products."""
+    """Whether only link rates limit a flow: no randomness, and a buffer above twice the sum of the BDPs."""
     window = 4 << 20 if one.network.buffer is None else one.network.buffer
     return not one.network.chance and window > 2 * sum(link.bdp for link in one.network.links)
 
@@ -55,8 +55,8 @@ def distribution(measured: Sequence[Measured]) -> dict[str, Any]:
 
 
 def _changing(measured: Sequence[Measured]) -> dict[str, Any]:
-    """The results on changing paths: networks below 0.8 of the best path, over the whole run or after a change, silent
-    networks, and networks that leave a recovered path unused.
+    """The results on changing paths: counts of networks below 80% of the best path, in the run or after a change. Also
+    counts of networks with a silence, or with a recovered path that stayed unused.
     """
     return {
         "least_below_0.8": sum(one.least < LINES[1] for one in measured),
@@ -68,7 +68,7 @@ def _changing(measured: Sequence[Measured]) -> dict[str, Any]:
 
 
 def sentence(one: Measured) -> str:
-    """A network, its result, and its limiting factors."""
+    """The result on a network and its limiting factors, as text."""
     alone = ", ".join(f"path{at} {megabits(rate)}" for at, rate in enumerate(one.alone, 1))
     row = one.flow
     words = f"{one.of_best:.3f} of the best path: {megabits(one.goodput)}; plain TCP alone: {alone}. "
@@ -87,9 +87,9 @@ def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
     """The results of each policy and load, by reference.
 
     Files are compared with the path that the connection starts on, long files with the best path too, blocks with the
-    best path only. `late` files take more than `LATE` times as long as TCP. Of these, `excused` files have a lower
-    bound (`Timed.least`) that is also late, so no sender could be faster. `join` files are no later than plain TCP that
-    starts after the join. `with_options` files are no later than MPTCP on that path alone, which has the same options.
+    best path only. `late` loads take more than `LATE` times as long as TCP. Some are explained. `excused`: the lower
+    bound for any sender (`Timed.least`) is late too. `join`: plain TCP that starts after the join is no faster.
+    `with_options`: MPTCP on the reference path alone, which has the same options, is no faster.
     """
     rows = []
     for (policy, load, what), known in compared(timed).items():
@@ -111,7 +111,7 @@ def times(timed: Sequence[Timed]) -> list[dict[str, Any]]:
 def compared(timed: Sequence[Timed]) -> dict[tuple[str, str, str], list[tuple[float, float, Timed]]]:
     """By policy, load and reference: for each network the ratio, the time of the reference in s, and the other values.
 
-    Excludes networks without any time.
+    Excludes networks on which neither MPTCP nor TCP completed the load, and short files for the best path.
     """
     found: dict[tuple[str, str, str], list[tuple[float, float, Timed]]] = {}
     for one in timed:

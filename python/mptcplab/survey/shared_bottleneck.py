@@ -1,7 +1,7 @@
-"""Bottlenecks shared with other flows: MPTCP's share, and RFC 6356's three goals, by policy.
+"""Bottlenecks shared with other flows: whether a policy is fair to TCP, by RFC 6356's three goals.
 
 A policy is a set of flow keys, such as a controller and a scheduler. The share is MPTCP's goodput relative to the mean
-of the competing flows. Owns the generated bottlenecks, the jobs, and the ratios. Never prints.
+of the competing TCP flows. Owns the generated bottlenecks, the jobs, and the ratios. Never prints.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Bottleneck:
         )
 
     def shared(self, flow: Mapping[str, Any], controller: str) -> Scenario:
-        """Two paths of a client that join before the bottleneck, and competing flows with this controller."""
+        """Two paths of a client through one bottleneck, and competing flows with this controller."""
         links = {"neck": self._link("r", "server")}
         links |= {
             name: {"ends": [host, "r"], **_ACCESS} for name, host in (("a", "client"), ("b", "client"), ("c", "c"))
@@ -87,8 +87,8 @@ class Share:
     """A policy behind a bottleneck, as means over the seeds.
 
     `own` and `others` are the goodputs of the MPTCP flow and of each competing flow, bit/s; `in_place` and
-    `others_in_place` are the same with TCP instead of MPTCP. `on_free` is MPTCP's share of bytes on the less used of
-    two bottlenecks, the one with one competing flow.
+    `others_in_place` are the same with TCP instead of MPTCP. `on_free` is the third goal: the share of MPTCP's bytes on
+    the less congested of two bottlenecks, which has one competing flow.
     """
 
     bottleneck: Bottleneck
@@ -106,14 +106,12 @@ class Share:
 
     @property
     def of_tcp(self) -> float:
-        """RFC 6356's first goal: goodput relative to TCP in its place, at least 1."""
+        """RFC 6356's first goal: goodput relative to TCP in MPTCP's place, at least 1."""
         return self.own / self.in_place
 
     @property
     def to_others(self) -> float:
-        """Its second goal: the goodput of competing flows, relative to their goodput with TCP in its place, at least
-        1.
-        """
+        """The second goal: goodput of competing flows, relative to that with TCP in MPTCP's place, at least 1."""
         return self.others / self.others_in_place
 
 

@@ -1,8 +1,8 @@
 """Short flows over generated networks: completion times of files and latencies of blocks, compared with plain TCP.
 
-A load is a file, or blocks that are written at a rate; a policy is a set of flow keys. Files are compared with TCP over
-the path that their connection starts on, long files with the best path too, blocks with the best path. Owns the jobs,
-the times and their ratios. Never generates a network, never prints.
+A load is a file, or blocks that are written at a rate; a policy is a set of flow keys. The reference of a file is TCP
+over the path that the connection starts on. TCP over the best path is the reference of blocks, and a second one of long
+files. Owns the jobs, the times and their ratios. Never generates a network, never prints.
 """
 
 from __future__ import annotations
@@ -28,23 +28,21 @@ LONG = 10
 BLOCK = 8 * 1024
 """Bytes of a block."""
 CARRIES = 0.8
-"""The best path carries a rate of blocks up to this share of its own."""
+"""Blocks run on networks whose best link rate times this share is at least their rate."""
 OPENING_S = 5.0
 """Seconds after the first block that are excluded, because not all paths have joined."""
 MISSING = 0.01
-"""With a larger share of missing blocks, there is no 99th percentile."""
+"""Maximum share of missing blocks; above it, there is no 99th percentile."""
 _DUE_S, _BLOCKS_S = 25.0, 30.0
-"""Blocks count if they are due by this time, and may arrive until the end."""
+"""Blocks count if they are due before the first time, s, and may arrive until the second, the end of the run."""
 LATE = 1.05
-"""A time above this multiple of TCP's is late."""
+"""A load that takes more than this multiple of TCP's time is late."""
 DOUBT = 1.15
-"""More seeds run if the mean of a random network exceeds `LATE` divided by this factor, because a few seeds may share
-an error,
-"""
+"""More seeds run if the ratio of mean times on a random network is at least `LATE` divided by this factor."""
 ERRORS = 2.0
-"""or if it is within this many standard errors below the bound."""
+"""More seeds also run if the ratio is less than this many standard errors below `LATE`."""
 AGAIN = 4
-"""The factor on the number of seeds, all of which count."""
+"""More seeds are this multiple of the first number; all of them count."""
 _AT_ONCE = 20
 """Networks whose runs form one batch."""
 
@@ -70,15 +68,15 @@ class Load:
         return f"{self.file / 1e6:g} MB" if self.file >= 1_000_000 else f"{self.file / 1e3:g} kB"
 
     def fits(self, network: Network) -> bool:
-        """Whether the best path carries it."""
+        """Whether the best path carries the load."""
         return self.rate is None or self.rate <= CARRIES * max(link.rate for link in network.links)
 
     def is_long(self, network: Network) -> bool:
-        """Whether it is compared with the best path."""
+        """Whether the load is compared with the best path."""
         return self.file is None or self.file > LONG * max(link.bdp for link in network.links)
 
     def duration(self, network: Network) -> float:
-        """An upper limit of the time on any path, with the losses of these networks; seconds."""
+        """Length of a run, s: for a file, long enough for any path with the losses of these networks."""
         if self.file is None:
             return _BLOCKS_S
         return 60 + max(8 * self.file / link.rate + self.file / 1448 * link.rtt for link in network.links)
@@ -86,8 +84,8 @@ class Load:
     def time(self, run: Run, begins: float = 0) -> float:
         """Seconds until the file is complete, or the 99th percentile of block latencies after the excluded start.
 
-        Infinite if there is none. The flow starts at `begins`, s. A missing block counts as late as the end of the run;
-        with a larger share than `MISSING`, there is no percentile.
+        Infinite for an incomplete file, or without a percentile (`MISSING`). The flow starts at `begins`, s. A missing
+        block counts as if it arrived at the end of the run.
         """
         if self.file is not None:
             took = run.flow("flow")["completion_s"]
@@ -109,8 +107,9 @@ class Load:
 
 @dataclass(frozen=True)
 class Timed:
-    """A policy on a network with a load: mean times over `runs` seeds, s; `alone` are the times of TCP on each path,
-    starting with that of the initial subflow.
+    """A policy on a network with a load: mean times over `runs` seeds, s.
+
+    `alone` are the times of TCP on each path, the path of the initial subflow first.
     """
 
     network: Network
@@ -127,13 +126,13 @@ class Timed:
 
     @property
     def is_late(self) -> bool:
-        """The reference of the load."""
+        """Whether the load is late, compared with any of its references."""
         first = self.load.file is not None and self.of_first > LATE
         return first or (self.load.is_long(self.network) and self.of_best > LATE)
 
     @property
     def is_doubtful(self) -> bool:
-        """Whether it is late, or could be with other seeds."""
+        """Whether a load on a random network is late, or could be with other seeds."""
         offset = [0] if self.load.file is not None else []
         offset += [int(np.argmin(self.alone))] if self.load.is_long(self.network) else []
         return self.network.chance and any(self._may_be_late(path) for path in offset)
@@ -195,8 +194,7 @@ def short(
 ) -> Iterator[Timed]:
     """Runs all policies with all loads on the networks that can carry them, in order, and TCP over each path.
 
-    Random networks get `seeds` seeds. They get `AGAIN` times as many if a mean is above `LATE`, near it, or within its
-    standard error.
+    Random networks get `seeds` seeds, or `AGAIN` times as many if a ratio is above `LATE` or near it.
     """
     progress = Progress(len(networks), "networks", quiet=quiet)
     try:

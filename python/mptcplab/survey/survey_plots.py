@@ -1,7 +1,7 @@
-"""Figures of a survey: the distribution over networks of MPTCP's goodput relative to plain TCP.
+"""Figures of a survey: the distribution over networks of MPTCP's goodput, times and shares relative to plain TCP.
 
-Owns the curves. The axis shows one network in ten thousand as well as the median. The style is that of `figure_style`.
-Never runs anything.
+The axis of networks is logarithmic, so that one network in ten thousand is visible as well as the median. The command
+`survey` writes these figures. Never runs anything.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 PROMISE = 0.95
 """The first threshold that `survey` counts, as a share of the best path."""
 _STEPS = 400
-"""Maximum points of a curve; those of the rarest networks are all kept."""
+"""Maximum points of a curve, evenly spaced."""
 _TAIL = 100
+"""Additional points of a curve: all of the rarest networks, up to this number."""
 
 
 def goodputs(measured: Sequence[Measured]) -> Figure:
@@ -100,7 +101,7 @@ def shares(found: Sequence[Share]) -> Figure:
             places = [one.bottleneck.others + reference for one in own]
             axes.plot(places, [one.share for one in own], look.marker, color=look.color, alpha=0.8, label=name)
         axes.set_xticks(range(1, 1 + max(one.bottleneck.others for one in found)))
-        figure_style.finish(axes, x="TCP flows of others", y="competing TCP flows")
+        figure_style.finish(axes, x="competing TCP flows", y="MPTCP / mean of competing TCP flows")
     return figure
 
 
@@ -133,9 +134,7 @@ def _down_to_one(axes: Axes, networks: int) -> None:
 
 
 def _corners(values: NDArray[np.float64], *, at_most: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Thins a step curve to at most `_STEPS` points and the rarest networks, as `steps-post`. Infinite values are
-    beyond the axis.
-    """
+    """The points of a step curve, for `steps-post`: `_STEPS` evenly spaced ones and the rarest, none infinite."""
     x = np.sort(values)
     count = len(x)
     upto = np.arange(1, count + 1) / count

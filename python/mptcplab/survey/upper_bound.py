@@ -1,15 +1,16 @@
-"""Upper bounds for any sender that knows the links.
+"""Upper bounds for any sender that knows the links: of the goodput, and of the speed of a file transfer.
 
-Owns the bounds of a rate and of the completion time of a file. A byte occupies the window from its transmission until
-it and all earlier bytes are acknowledged. Data of a path is acknowledged at the earliest over the fastest path in use
-(a DATA_ACK may take any): after D, half its own RTT and half of that one's. All data sent within D must fit into the
-window W. So the total is at most W / D, and at most the sum of the rates in use. The best choice takes the paths in the
-order of their RTTs. Switching between sets over time averages their rates, and never exceeds the best.
+Surveys use them to tell a bad decision of MPTCP from a network on which no sender is faster.
 
-A file arrives no earlier than its paths can deliver it. The first path sends after its handshake, the others after
-their joins. A join waits for the first DSS (RFC 8684 section 3.1), which takes two RTTs of the first path. The client
-sends when the fourth packet of the join handshake arrives (section 3.2), two RTTs of the new path later. A window
-starts with ten segments (RFC 6928) and at most doubles per RTT (RFC 5681 section 3.1).
+Rate: a byte occupies the send window W until it and all earlier bytes are acknowledged. A DATA_ACK may return over any
+path. So data on the path with the longest RTT in use is acknowledged after at least D, half of that RTT plus half of
+the shortest one. All data sent within D must fit into W: the rate is at most W / D, and at most the sum of the rates in
+use. The best set takes paths in the order of their RTTs. Switching between sets only averages their rates.
+
+File: the first path sends after its handshake, the others after their joins. A join waits for the first DSS (RFC 8684
+section 3.1), which takes two RTTs of the first path. The client sends on the new path two RTTs of that path later, when
+the fourth packet of the join handshake arrives (section 3.2). A congestion window starts with ten segments (RFC 6928)
+and at most doubles per RTT (RFC 5681 section 3.1).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ PAYLOAD = 1424
 WINDOW = 4 << 20
 """The send buffer with automatic tuning, bytes."""
 MOST_PAYLOAD = 1448
-"""Stream bytes of a full frame with timestamps only: a mapping may cover several segments."""
+"""Stream bytes of a full frame without a DSS option, because a mapping may cover several segments."""
 INITIAL = 10
 """Segments of an initial window."""
 _PRECISION = 1e-4
@@ -58,7 +59,7 @@ def joins(network: Network) -> list[float]:
 
 
 def _brought(link: Link, since: float) -> float:
-    """The maximum bytes that a path delivers within this time after its first segment."""
+    """The maximum bytes that a path delivers within `since` seconds after its first segment was sent."""
     left = since - link.rtt / 2
     if left <= 0:
         return 0.0

@@ -1,8 +1,8 @@
 """A search for the network on which a policy, a set of flow keys, is slowest relative to plain TCP over the best path.
 
-The search starts with generated networks and changes the worst one, in steps that shrink without success. A network
-counts only if its upper bound is above 0.85 of the best path. The minimum of many noisy means is biased, so each
-finding is measured again with other seeds, which decide.
+It finds weaknesses that random networks miss. It changes the worst generated network, in steps that shrink if no change
+is worse. A network counts only if its upper bound is at least 85% of the best path. The minimum of many noisy means is
+biased, so other seeds measure each finding again and decide.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LIMITS = {
     "loss": (1e-4, 2e-2),
     "buffer": (200e3, 4e6),
 }
-"""The limits of the distribution; the search stays inside."""
+"""Limits of the search: those of generated networks. Queues are in bandwidth-delay products; others as in `Link`."""
 
 
 def search_worst(

@@ -1,7 +1,8 @@
 """Atomic writes, bounded reads, and locks of result directories.
 
-A file is written under a temporary name next to its own, synchronised and renamed. A link in the place of a file is
-replaced, never followed. One process at a time may write into a directory of results. Knows no format.
+Commands write results and figures with it, so that a crash leaves complete files or none. A file is written under a
+temporary name, synchronised and renamed. A link in the place of a file is replaced, never followed. One process at a
+time may write into a directory of results.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ except ImportError:  # Windows has no advisory locks of this type.
     fcntl = None  # type: ignore[assignment]
 
 NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
-"""Errors that other arguments would not prevent."""
+"""Errors that are failures of the machine, not wrong arguments: the command exits with 1 instead of 2."""
 
 _BINARY: int = getattr(os, "O_BINARY", 0)
 _BITS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 MOST_LETTERS, MOST_BYTES = 100, 200
-"""Bytes of a name without its digest or process number; file systems allow 255."""
+"""Maximum characters and bytes of a name without its digest or process number; file systems allow 255 bytes."""
 
 
 class BadFile(ValueError):
@@ -50,7 +51,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            # While the lock is held, no process removes it as a leftover.
+            # The file is still locked, so no process removes it as a leftover before it is renamed.
             temporary.replace(target)
     except BaseException:
         with suppress(OSError):
@@ -67,18 +68,18 @@ def _temporary(target: Path) -> Path:
 def _create(temporary: Path) -> int:
     """A new file, locked until it is closed."""
     while True:
-        # A leftover of a killed process with the same number.
+        # A killed process with the same number may have left this file.
         temporary.unlink(missing_ok=True)
         descriptor = os.open(temporary, _BITS | _BINARY, 0o666)
         _lock(descriptor, wait=True)
-        # Another process may have removed it before it was locked.
+        # Another process may have removed the file before this one locked it.
         if fcntl is None or os.fstat(descriptor).st_nlink:
             return descriptor
         os.close(descriptor)
 
 
 def _lock(descriptor: int, *, wait: bool = False) -> bool:
-    """Locks an open file; False if another process holds it."""
+    """Locks an open file; False if another process holds the lock."""
     if fcntl is None:
         return True
     try:
@@ -127,7 +128,7 @@ def only_writer(directory: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 def claim(directory: str | os.PathLike[str]) -> None:
-    """`only_writer` until the command ends (`release`)."""
+    """Owns a directory like `only_writer`, until `release` at the end of the command."""
     _claims.enter_context(only_writer(directory))
 
 
@@ -174,7 +175,7 @@ def folder(path: str | os.PathLike[str], *inside: str) -> Path:
 
 
 def check_regular(path: Path, most: int) -> None:
-    """Rejects anything but a regular file of at most `most` bytes. Raises `BadFile`, or `OSError` without a file."""
+    """Raises `BadFile` unless this is a regular file of at most `most` bytes, or `OSError` if there is none."""
     _check(path, path.stat(), most)
 
 
@@ -204,7 +205,7 @@ def open_regular(path: Path, most: int) -> IO[bytes]:
 def read_bytes(path: Path, most: int) -> bytes:
     """The content of a regular file of at most `most` bytes. Raises `BadFile`, or `OSError` without a file."""
     with open_regular(path, most) as file:
-        # Files of the kernel have no length, and some never end.
+        # Files in /proc and /sys have length 0, and some never end.
         data = file.read(most + 1) if os.fstat(file.fileno()).st_size else b""
     if len(data) > most:
         raise BadFile(f"{path}: has more than the maximum of {most} bytes")
@@ -233,7 +234,7 @@ def slug(text: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Six letters that identify a text."""
+    """Six hexadecimal digits that identify a text."""
     import hashlib
 
     return hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:6]

@@ -1,6 +1,6 @@
-"""The git commit of a checkout.
+"""The git commit of this checkout, which reports of `mptcplab reproduce` name.
 
-Owns the query. Never fails; an installed package has no commit.
+Never fails; an installed package has no commit.
 """
 
 from __future__ import annotations

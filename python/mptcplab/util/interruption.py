@@ -1,10 +1,12 @@
-"""Detects Ctrl-C as the cause of an error. Imports nothing, because the start of the command needs it."""
+"""Detects Ctrl-C as the cause of an error, so that the command exits without a traceback. Imports nothing, because the
+start of the command needs it.
+"""
 
 from __future__ import annotations
 
 
 def was_interrupted(error: BaseException | None) -> bool:
-    """Whether Ctrl-C is the cause. A module that is interrupted during its import may raise another error."""
+    """Whether Ctrl-C caused an error, directly or not: an interrupted import may raise another error."""
     seen = 0
     while error is not None and seen < 100:
         if isinstance(error, KeyboardInterrupt):

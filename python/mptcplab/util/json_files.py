@@ -1,6 +1,6 @@
-"""JSON output.
+"""JSON output of commands and reports.
 
-Owns the replacement of numbers that JSON cannot represent.
+Python writes NaN and infinities, which are not JSON. Here they become null.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def write_json(value: Any, path: Path) -> None:
 
 
 def write_long(head: Mapping[str, Any], name: str, rows: Iterable[Any], path: Path) -> None:
-    """Writes `head` with the list `name`, row by row, in the format of `write_json`; memory holds one row."""
+    """Writes `head` plus a list under the key `name`, as `write_json` does; memory holds one row of the list."""
     with replacing(path) as file:
         begin = _text({**head, name: []}).removesuffix("[]\n}")
         between = "[\n"

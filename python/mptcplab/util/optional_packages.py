@@ -1,4 +1,4 @@
-"""Optional packages.
+"""Optional packages: tables, figures and colours need them, but the simulator runs without them.
 
 Owns the error for a missing package, with the command that installs it.
 """

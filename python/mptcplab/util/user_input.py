@@ -1,6 +1,6 @@
-"""Parsing of user input: names, times, sizes and rates.
+"""Parsing of user input on the command line: names, times, sizes and rates.
 
-Owns the errors that suggest valid input. Imports nothing heavy, so that the command line starts fast.
+Owns the errors that suggest valid input. Imports only the standard library, so that each command starts quickly.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 
 SHOWN = 200
-"""Maximum letters of a value in a message."""
+"""Maximum characters of a value in a message."""
 
 
 def shown(value: str) -> str:
@@ -19,7 +19,7 @@ def shown(value: str) -> str:
 
 
 def brief(message: str) -> str:
-    """A message without the middle of long words, and of a long message."""
+    """A message, shortened: words above 2 × `SHOWN` characters and messages above 20 × `SHOWN` lose their middle."""
     words = (f"{word[:SHOWN]}…{word[-SHOWN // 4 :]}" if len(word) > 2 * SHOWN else word for word in message.split(" "))
     text = " ".join(words)
     return text if len(text) <= 20 * SHOWN else f"{text[: 16 * SHOWN]} … {text[-SHOWN:]}"
@@ -35,11 +35,11 @@ def time_text(seconds: float) -> str:
 
 
 class BadResult(ValueError):
-    """A directory without a usable result; the message lists the alternatives."""
+    """Unusable input: a value, name or result directory. The message lists the alternatives."""
 
 
 def seconds(text: str) -> float:
-    """Parses a duration in scenario syntax: a number and ns, us, ms, s, min or h."""
+    """Parses a duration in scenario syntax, in seconds: a number and ns, us, ms, s, min or h."""
     for unit, scale in (("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("min", 60.0), ("h", 3600.0), ("s", 1.0)):
         if text.endswith(unit):
             try:
@@ -54,7 +54,7 @@ def seconds(text: str) -> float:
 
 _SIZES = {"kB": 10**3, "KB": 2**10, "MB": 10**6, "GB": 10**9, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "B": 1}
 _WRITTEN = {name: _SIZES[name] for name in ("MB", "MiB", "kB", "KB", "B")}
-"""Units of sizes in the core's output: the first one that gives an integer is used."""
+"""Units of sizes in output; the first unit that gives an integer is used, as in the core."""
 _RATES = {"kbit": 10**3, "Mbit": 10**6, "Gbit": 10**9, "bit": 1}
 
 
@@ -65,7 +65,7 @@ def size_text(count: int) -> str:
 
 
 def size_like(count: float, like: int) -> str:
-    """An approximate size, in the unit that `size_text` uses for another one."""
+    """An approximate size, in the unit that `size_text` uses for the size `like`."""
     unit = next(unit for unit, scale in _WRITTEN.items() if like % scale == 0)
     unit = "kB" if unit == "B" else unit
     value = count / _WRITTEN[unit]
@@ -97,7 +97,7 @@ def _scaled(text: str, units: Mapping[str, float], what: str, example: str) -> i
 
 
 def readable(text: str) -> str:
-    """Text of the command line; an ASCII locale passes other letters as UTF-8 bytes."""
+    """Text of the command line as Unicode; in an ASCII locale, it has undecoded UTF-8 bytes."""
     for errors in ("strict", "surrogateescape"):
         try:
             return text.encode("utf-8", errors).decode("utf-8", "replace")
@@ -107,13 +107,13 @@ def readable(text: str) -> str:
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The most similar of `names`, if one is similar."""
+    """The most similar of `names`; None if none is similar."""
     near = difflib.get_close_matches(name, list(names), 1, 0.5)
     return near[0] if near else None
 
 
 def choose(name: str, names: Iterable[str], what: str, where: str = "") -> str:
-    """`name`, if it is among `names`; otherwise `BadResult` with the nearest."""
+    """`name`, if it is among `names`. Otherwise raises `BadResult`, with the nearest name and all names."""
     known, name = list(names), readable(name)
     if name in known:
         return name

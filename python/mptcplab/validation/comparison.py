@@ -1,7 +1,7 @@
-"""Compares the simulator with the kernel: the same scenarios on both, flow by flow.
+"""Compares the simulator with the Linux kernel: the same scenarios on both, flow by flow (`mptcplab validate`).
 
-Owns the criteria of agreement. `fixed_set` and `generated_set` have the scenarios, `predictions` writes the files.
-Never tunes anything.
+The comparison shows how well simulated goodputs, shares and stalls predict Linux. Owns the criteria of agreement.
+`fixed_set` and `generated_set` have the scenarios, `predictions` writes the files.
 """
 
 from __future__ import annotations
@@ -20,31 +20,31 @@ from mptcplab.validation.fixed_set import Cell
 GOODPUT = 0.10
 """Maximum relative difference of the median goodputs, as a share of the kernel's."""
 SHARE = 0.05
-"""Maximum difference of the shares by path."""
+"""Maximum difference of the first path's share of the bytes."""
 STALL = 0.3
 """Maximum difference of the longest times without data for the application, s."""
 FULL = 0.9
-"""A flow with this share of the capacity of its paths saturates them; agreement then shows little."""
+"""A flow with this share of its paths' capacity saturates them; agreement of its goodputs then shows little."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The results of one side for a flow, by seed."""
+    """The results of one side, simulator or kernel, for a flow, by seed."""
 
     goodput: list[float]
     """Goodput in bit/s after the warm-up."""
     share: list[float]
-    """The share of its bytes on the first path; none for plain TCP."""
+    """The share of the flow's bytes on the first path; empty for plain TCP."""
     stall: list[float] = field(default_factory=list)
     """The longest time after the warm-up without data for the application, s, with the resolution of the samples."""
     doubts: list[str] = field(default_factory=list)
-    """Why the results are doubtful."""
+    """Why the results are doubtful; empty if they are not."""
     problems: list[str] = field(default_factory=list)
-    """The error that makes the results useless."""
+    """Errors that make the results useless, usually none."""
 
     @property
     def rate(self) -> float:
-        """The median goodput."""
+        """The median goodput, bit/s."""
         return statistics.median(self.goodput)
 
     @property
@@ -54,7 +54,7 @@ class Answer:
 
     @property
     def pause(self) -> float:
-        """The median of the longest stalls."""
+        """The median of the longest stalls, s."""
         return statistics.median(self.stall) if self.stall else 0.0
 
 
@@ -71,9 +71,9 @@ class Row:
     sim: Answer
     kernel: Answer
     capacity: float | None = None
-    """The total capacity of its paths, bit/s, if it is known and constant."""
+    """The total capacity of the flow's paths, bit/s; None if it is unknown or changes."""
     blind: bool = False
-    """Its scenario is held out."""
+    """Whether the scenario is held out from the simulator's development."""
 
     @property
     def ratio(self) -> float:
@@ -92,7 +92,7 @@ class Row:
 
     @property
     def counts(self) -> bool:
-        """Whether the row counts."""
+        """Whether the row counts in the comparison: without errors and doubts."""
         return not self.failed and not self.doubtful
 
     @property
@@ -107,7 +107,7 @@ class Row:
 
     @property
     def shares_agree(self) -> bool | None:
-        """Whether shares agree; None if there are none."""
+        """Whether shares agree; None if neither side has shares."""
         sim, kernel = self.sim.part, self.kernel.part
         if sim is None or kernel is None:
             return None if sim is kernel else False
@@ -120,12 +120,12 @@ class Row:
 
     @property
     def stalls_agree(self) -> bool:
-        """Whether the longest stalls agree; samples end at multiples of their length."""
+        """Whether the longest stalls agree; they are multiples of the sampling interval."""
         return abs(self.sim.pause - self.kernel.pause) <= STALL + 1e-9
 
 
 Outcome = tuple[Run, str | None, dict[str, str]]
-"""A run, its doubts, and errors by flow."""
+"""A run, the reason to doubt it (None without one), and errors by flow."""
 
 
 def answers(
@@ -176,7 +176,7 @@ def on_sim(cell: Cell, seed: int) -> Outcome:
 
 
 def on_kernel(cell: Cell, seed: int) -> Outcome:
-    """Runs a cell on the kernel, with the closest supported settings."""
+    """Runs a cell on the kernel; settings that it does not support become the closest supported ones."""
     from mptcplab.backends.kernel_backend import run
 
     done, report = run(cell.scenario, seed, closest=True)

@@ -1,7 +1,7 @@
 """The fixed scenarios for comparing the simulator with the kernel.
 
-Owns the list. They were used while the simulator was developed, so predictions use the scenarios of `generated_set`. A
-jitter of 1 ms without reordering makes seeds differ, so that one phase of queues and windows does not stand for all.
+Development of the simulator used this set, so only `generated_set` tests predictions. A jitter of 1 ms without
+reordering makes seeds differ, so that results do not depend on one phase of queues and windows. Owns the list.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from mptcplab.scenario.definition import Scenario
 Link = Mapping[str, Any]
 
 DURATION, WARMUP = "32s", "2s"
-"""With 10 s after the warm-up, repeated kernel runs agreed within 10% for 49 of 55 flows."""
+"""With only 10 s after the warm-up, repeated kernel runs agreed within 10% for just 49 of 55 flows."""
 
 WIFI: Link = {"rate": "8Mbit", "rtt": "20ms", "queue": "53p", "jitter": "1ms"}
 MOBILE: Link = {"rate": "2Mbit", "rtt": "150ms", "queue": "100p", "jitter": "1ms"}
@@ -48,16 +48,16 @@ ASYMMETRIC = {
 
 @dataclass(frozen=True)
 class Cell:
-    """A scenario of the set."""
+    """A scenario of a set; prediction files call it a cell."""
 
     name: str
     scenario: Scenario
     blind: bool = False
-    """The simulator's results were written before the kernel ran it."""
+    """Whether the simulator's results were written before the kernel ran the scenario."""
 
 
 def cells() -> list[Cell]:
-    """The set of this version, with plain TCP and MPTCP."""
+    """All fixed scenarios, with plain TCP and MPTCP."""
     multipath = [
         *(_cell(f"C {kind} rcvbuf {size}", C, congestion=kind, rcvbuf=size) for kind, size in _sweep()),
         *(
@@ -125,7 +125,7 @@ def _handoffs() -> list[tuple[str, list[dict[str, Any]]]]:
 
 
 def _shared(kind: str, queue: str) -> Cell:
-    """Both paths share one link with a TCP flow."""
+    """A cell in which both paths share one link with a TCP flow."""
     links = {
         "a": {"ends": ["client", "router"], "rate": "50Mbit", "delay": "5ms", "jitter": "1ms"},
         "b": {"ends": ["client", "router"], "rate": "50Mbit", "delay": "5ms", "jitter": "1ms"},
@@ -138,7 +138,7 @@ def _shared(kind: str, queue: str) -> Cell:
 
 
 def _wifi(kind: str) -> Cell:
-    """A wireless station and a mobile path."""
+    """A cell with an 802.11 station and a mobile path."""
     name = f"802.11 {kind}"
     links = {
         "wire": {"ends": ["ap", "server"], "rate": "100Mbit", "delay": "10ms"},
@@ -163,6 +163,6 @@ def _scenario(name: str, **tables: Any) -> Scenario:
 def _cell(name: str, links: Mapping[str, Link], events: Sequence[dict[str, Any]] = (), **flow: Any) -> Cell:
     tables: dict[str, Any] = {"paths": dict(links), "flows": {"bulk": _flow(**flow)}}
     if events:
-        # The events end early.
+        # All events are in the first 8 s, so a shorter run suffices.
         tables |= {"events": list(events), "duration": "12s"}
     return Cell(name, _scenario(name, **tables))

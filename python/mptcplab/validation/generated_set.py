@@ -1,6 +1,7 @@
 """Generated scenarios for comparing the simulator with the kernel, held out from development.
 
-Owns the distribution. Rates are low enough that a machine with two cores can emulate several scenarios at once.
+They test predictions: no setting of the simulator was calibrated on them. Owns the distribution. Rates are low, so
+that a machine with two cores can emulate several scenarios at once.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ LOSSY, LOSS = 0.25, (0.05, 2.0)
 THIRD = 0.2
 """The share of scenarios with a third path."""
 TUNED, BUFFER = 0.5, (100.0, 2000.0)
-"""The share of automatically tuned buffers, for receive and send buffers separately; otherwise their size, kB."""
+"""The share of automatically tuned buffers, for receive and send buffers separately, and the size of others, KB."""
 FULL_PACKET = 1500 * 8
 
 
 def drawn(number: int, seed: int) -> list[Cell]:
-    """The first `count` scenarios of a seed, alternately with Reno and CUBIC."""
+    """The first `number` scenarios of a seed, alternately with Reno and CUBIC."""
     return [_draw(seed, at) for at in range(number)]
 
 

@@ -1,7 +1,8 @@
 """Predictions of the simulator, written before the kernel runs, and the kernel's results.
 
-Owns the form and hash of both documents. Existing files are never overwritten. The hash in a file detects damage. To
-prove the order, compare it with an earlier record of the hash, such as a commit.
+They show that the simulator was not tuned to the kernel's results. Owns the form and hash of both documents. Existing
+files are never overwritten. The hash in a file detects damage. To prove the order, compare the hash with an earlier
+record, such as a commit.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ PREDICTION, MEASUREMENT = "prediction", "measurement"
 
 
 def now() -> str:
-    """The current time, as in the documents."""
+    """The current time in UTC, as in the documents."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def prediction(cells: Sequence[Cell], seeds: Sequence[int], found: Answers) -> dict[str, Any]:
-    """The simulator's predictions and their scenarios."""
+    """The document of the simulator's predictions, with their scenarios."""
     return _whole({"kind": PREDICTION} | _body(cells, seeds, found))
 
 
@@ -37,7 +38,7 @@ class Measurement:
     """The kernel's results, in a file that grows with each cell."""
 
     def __init__(self, path: Path, against: str | None, kernel: str, cells: Sequence[Cell], seeds: Sequence[int]):
-        """Starts the document; `against` is the hash of the predictions, None without any."""
+        """Starts the document. `against` is the hash of the predictions, None without predictions."""
         self._path, self._cells, self._seeds = path, cells, seeds
         self._head = {"kind": MEASUREMENT, "against": against, "kernel": kernel, "began": now()}
         claim(path)
@@ -76,13 +77,13 @@ def _digest(body: dict[str, Any]) -> str:
 
 
 def absent(path: Path) -> None:
-    """Rejects an existing file."""
+    """Raises `BadResult` if the file exists."""
     if path.exists() or path.is_symlink():
         raise BadResult(f"{path} already exists and will not be overwritten; choose another name")
 
 
 def claim(path: Path) -> None:
-    """Creates an empty file exclusively."""
+    """Creates an empty file. Raises `BadResult` if it exists."""
     absent(path)
     try:
         path.open("xb").close()
@@ -98,7 +99,7 @@ def _answer(table: dict[str, Any]) -> Answer:
 
 
 def read(path: Path, cells: Sequence[Cell], seeds: Sequence[int], known: str | None = None) -> tuple[Answers, str]:
-    """Reads predictions for these cells and seeds; `known` is the expected hash."""
+    """Reads predictions for these cells and seeds, and their hash. Raises `BadResult` if the hash is not `known`."""
     try:
         document = json.loads(path.read_text())
         body = {key: value for key, value in document.items() if key != "sha256"}

@@ -1,6 +1,6 @@
-"""The answer of `why`: the comparison, the causes and the change.
+"""The answer of `mptcplab why` for one flow: a comparison with plain TCP, the limiting factors, and a tested fix.
 
-Owns its sentences, and the threshold for suggesting a change. Runs nothing.
+Owns the sentences, and the threshold for suggesting a change of settings. Runs nothing.
 """
 
 from __future__ import annotations
@@ -17,19 +17,21 @@ if TYPE_CHECKING:
     from mptcplab.results.run import Run
 
 WORTH = 1.05
-"""A change is suggested from this gain on."""
+"""Minimum gain of a suggested change, as a factor."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """A measure that replaces goodput; less is better."""
+    """A measure that replaces goodput for a flow that writes blocks; less is better."""
 
     column: str
-    """Its column in the table of flows."""
+    """The column of the measure in the table of flows."""
     message: str
-    """A sentence with its value."""
+    """A sentence with a place for the value."""
     improved: str
+    """The improvement as text, after "none of these"."""
     is_share: bool
+    """Whether values are shares; otherwise they are seconds."""
 
     def shown(self, value: Estimate | None) -> str:
         """A value as text."""
@@ -49,9 +51,9 @@ class Measure:
 
 
 MOST_LOSERS = 3
-"""At most this many flows that lose are named."""
+"""At most this many other flows that lose goodput are named."""
 LATE = 0.01
-"""Shares of late blocks within this difference are equal."""
+"""Minimum improvement of the share of late blocks; a smaller share needs no change."""
 LATENCY = Measure("latency_p95_s", "95% of its blocks take at most {}", "shortened the latency", is_share=False)
 LATENESS = Measure("late", "{} of its blocks come after their deadline", "made fewer blocks late", is_share=True)
 
@@ -63,17 +65,17 @@ class Trial:
     change: str
     goodput: Estimate
     cause: str | None = None
-    """The cause that it removes, if any."""
+    """The cause that the change removes; None for changes that remove no particular cause."""
     delay: Estimate | None = None
     """The answer's `measure` with this change."""
     is_sure: bool = True
     """Whether the gain is significant: the 95% interval of the paired differences excludes zero."""
     settings: dict[str, Any] = field(default_factory=dict)
-    """The flow keys that it changes."""
+    """The changed flow keys and their new values."""
     values: tuple[float, ...] = ()
     """The value to minimise, by seed: negative Mb/s, or the answer's `measure`."""
     note: str = ""
-    """A detail for its sentence."""
+    """A detail for the sentence."""
     losers: tuple[str, ...] = ()
     """Other flows that lose goodput, as clauses."""
 
@@ -91,22 +93,22 @@ class Answer:
     runs: Sequence[Run]
     goodput: Estimate
     alone: dict[str, Estimate]
-    """Plain TCP by path."""
+    """By path: goodput of plain TCP."""
     findings: list[reasons.Finding]
     """Limiting factors of the first run that did not fill its links, the largest first."""
     capacity: float | None = None
-    """Payload capacity of its links at their best, Mb/s; None if unknown."""
+    """Payload that the flow's links could carry at their best, Mb/s; None if unknown."""
     measure: Measure | None = None
-    """The measure that replaces goodput, if any."""
+    """The measure that replaces goodput; None for goodput."""
     delay: Estimate | None = None
-    """Its values."""
+    """The value of `measure`."""
     failed: dict[str, str] = field(default_factory=dict)
-    """Why plain TCP delivers nothing over some paths."""
+    """By path: why plain TCP delivers nothing."""
     delay_alone: dict[str, Estimate | None] = field(default_factory=dict)
-    """Its values for plain TCP, by path."""
+    """By path: the value of `measure` for plain TCP."""
     tried: list[Trial] = field(default_factory=list)
     on_linux: bool = False
-    """The flow uses Linux's stack, which has one scheduler."""
+    """Whether the flow uses Linux's stack, which has one scheduler."""
     chosen: Trial | None = None
     """A smaller change that suffices instead of the best one."""
 
@@ -117,12 +119,12 @@ class Answer:
 
     @property
     def sum(self) -> float:
-        """The total of plain TCP over each path."""
+        """The sum of plain TCP's goodputs over each path, Mb/s."""
         return sum(value.mean for value in self.alone.values())
 
     @property
     def remedy(self) -> Trial | None:
-        """The best change, or a smaller sufficient one, if its gain is large enough."""
+        """The best change, or a smaller sufficient one; None if no gain is large enough."""
         if self.chosen is not None:
             return self.chosen
         good = [trial for trial in self.tried if self._is_worth(trial)]
@@ -139,7 +141,7 @@ class Answer:
         return best if best is not None and not best.is_sure and self._rank(best) < self._rank(remedy) else None
 
     def _is_worth(self, trial: Trial) -> bool:
-        """Whether the gain is large enough and significant."""
+        """Whether the gain is large enough, significant or not."""
         if self.delay is not None and self.measure is not None:
             return trial.goodput.mean >= self.goodput.mean / WORTH and self.measure.is_better(trial.delay, self.delay)
         return trial.goodput.mean > 0 and trial.goodput.mean >= WORTH * self.goodput.mean
@@ -157,7 +159,7 @@ class Answer:
 
     @property
     def is_healthy(self) -> bool:
-        """Whether no change is needed: none or almost none of the blocks is late."""
+        """Whether no change is needed: fewer than `LATE` of the blocks miss their deadline."""
         return self.measure is LATENESS and self.delay is not None and self.delay.mean < LATE
 
     def sentences(self) -> list[str]:
@@ -202,7 +204,7 @@ class Answer:
         )
 
     def _head(self) -> str:
-        """The rate, and its share of the capacity of its links."""
+        """The flow's goodput, and the share of its links' capacity."""
         early = max(reasons.early_bytes(run.flow(self.flow)) for run in self.runs)
         much = any(reasons.waited_much(run.flow(self.flow)) for run in self.runs)
         paths = f" over {listed(list(self.alone))}" if self.alone else ""
@@ -210,18 +212,18 @@ class Answer:
         if much:
             head += f", without {reasons.amount(early)} that had arrived out of order before the warm-up ended"
         if self.capacity:
-            # Links also carry frames from before the measured time, and rates are rounded.
+            # Frames from before the measured time also arrive in it, and rates are rounded: the share may exceed 1.
             part, most = f"{min(1.0, self.goodput.mean / self.capacity):.0%}", f"{self.capacity:.2f} Mb/s"
             head += f", {part} of the {most} that its links could carry{self._at_best()}"
         return head
 
     def _with_handshake(self) -> str:
-        """A note that the rate includes the handshake, if that was long."""
+        """A note that the rate includes the handshake, if the handshake was long."""
         waited = [row["waited_s"] for run in self.runs for row in [run.flow(self.flow)] if reasons.waited_long(row)]
         return f", with its handshake of {max(waited):.2f} s" if waited else ""
 
     def _at_best(self) -> str:
-        """A note that capacity refers to the links at their best, if they are slower for a time."""
+        """A note that capacity refers to the links at their best, if their rate falls for a time."""
         usual = [run.flow(self.flow)["capacity"] for run in self.runs]
         fades = any(most is not None and most / 1e6 * WORTH < (self.capacity or 0.0) for most in usual)
         return " at their best" if fades else ""
@@ -236,7 +238,7 @@ class Answer:
                 return f"{message[0].upper()}{message[1:]}."
             return "No single cause took more than 3% of capacity."
         message = "; ".join(str(finding) for finding in self.findings[:3])
-        # A backup path is tested in use.
+        # For a backup path, a change that uses it is tested on Linux too.
         blamed = any(one.cause == "scheduler" and not one.is_backup for one in self.findings[:3])
         only = " Linux has no other scheduler, so none was tested." if blamed and self.on_linux else ""
         return f"{message[0].upper()}{message[1:]}.{only}"

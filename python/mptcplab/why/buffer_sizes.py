@@ -1,6 +1,7 @@
-"""The smallest sufficient buffer, where larger buffers are the best change.
+"""The smallest sufficient buffer, for `mptcplab why`, if larger buffers are the best change.
 
-Owns the tested sizes, and when two sizes count as equally good. Runs nothing itself.
+Without it, `why` would suggest the largest tested buffers. Owns the tested sizes, and when two sizes count as equally
+good. Runs nothing itself.
 """
 
 from __future__ import annotations
@@ -16,18 +17,18 @@ from mptcplab.why.answer import WORTH, Answer, Trial, listed
 
 BUFFERS = ("rcvbuf", "sndbuf")
 LADDER = ((2, 4, 8), (16,), (32,))
-"""Factors by which a buffer grows, as long as the largest is the best."""
+"""Factors by which a buffer grows; the next group is tested while the largest size is the best."""
 ERRORS = 2.0
-"""The smallest size is suggested that is worse than the best by at most this many standard errors,"""
+"""A size suffices if it is worse than the best by at most this many standard errors."""
 EQUAL = 0.01
-"""or by this share."""
+"""A size also suffices if it is worse than the best by at most this share."""
 
 Tested = Callable[[Sequence[tuple[str | None, dict[str, Any]]]], list[Trial]]
-"""Runs a flow with changes, each with the cause that it removes."""
+"""A function that runs a flow with each change, given with the cause that the change removes."""
 
 
 def smallest(answer: Answer, flow: dict[str, Any], tested: Tested) -> Answer:
-    """An answer that suggests the smallest sufficient buffers, where larger ones are the best change."""
+    """The answer, with the smallest sufficient buffers as `chosen` if larger buffers are the best change."""
     best = answer.remedy
     if best is None or not set(best.settings) <= set(BUFFERS):
         return answer
@@ -51,7 +52,7 @@ def _size(trial: Trial) -> int:
 
 
 def _smallest(answer: Answer, rungs: Sequence[Trial]) -> Trial | None:
-    """The smallest buffer that is as good as the best; `rungs` are in ascending order."""
+    """The smallest buffer that is as good as the best, or None; `rungs` are in ascending order of size."""
     rungs = [trial for trial in rungs if len(trial.values) == len(answer.runs)]
     if len(rungs) < 2:
         return None

@@ -1,6 +1,7 @@
-"""The causes of an answer, in the order that the tested changes support.
+"""The causes in an answer of `mptcplab why`, in an order that the tested changes support.
 
-Owns when a successful change proves the cause that it removes.
+A measured limiting factor need not be the cause of a low goodput; its removal shows that. Owns when a successful change
+proves the cause that it removes.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ from mptcplab.results.text import reasons
 from mptcplab.why.answer import Answer
 
 HEALED = 0.5
-"""A change with this share of the best gain proves the cause that it removes,"""
+"""A change that proves the cause that it removes has at least this share of the best gain."""
 MISSING = 0.4
-"""if it also regains this share of the missing capacity."""
+"""It also regains at least this share of the missing capacity."""
 
 
 def proven(answer: Answer) -> list[reasons.Finding]:
-    """The findings; the cause whose removal regained most of the missing capacity comes first."""
+    """The findings, first those whose removal regained enough of the missing capacity (`HEALED`, `MISSING`)."""
     if answer.measure is not None:
         return _by_delay(answer)
     if answer.capacity is None:
@@ -52,15 +53,15 @@ def proven(answer: Answer) -> list[reasons.Finding]:
 
 
 def _seen(cause: reasons.Finding, first: reasons.Finding) -> reasons.Finding:
-    """A proven cause, with the finding that it replaces."""
+    """A proven cause; its detail states the first measured finding, which it replaces."""
     shown = replace(first, detail="") if first.cause in reasons.BUFFERS else first
     return replace(cause, detail=f"in a run without changes, {shown}")
 
 
 def _by_delay(answer: Answer) -> list[reasons.Finding]:
-    """The findings with Nagle's algorithm, if blocks are on time, or earlier, without it. No link can measure it.
+    """The findings, with Nagle's algorithm if blocks are on time, or earlier, without it. No link can measure that.
 
-    It comes first for blocks with a deadline. For a stream without one, missing data comes first.
+    Nagle's algorithm comes first for blocks with a deadline. For a stream without a deadline, it is second.
     """
     measure, delay = answer.measure, answer.delay
     if measure is None or delay is None:

@@ -1,6 +1,6 @@
-"""The changes that `why` tests, each with the cause that it removes.
+"""The changes of settings that `mptcplab why` tests to raise a flow's goodput, each with the cause that it removes.
 
-Owns the list, and the text of a change. Runs nothing.
+Owns the list, and the text of a change. `explain` runs them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ COUPLED = ("lia", "olia", "balia", "wvegas")
 
 
 def changes(flow: dict[str, Any], least: float = 0.0) -> list[tuple[str | None, dict[str, Any]]]:
-    """Changes of a flow's keys, each with the cause that it removes; present settings are excluded.
+    """Changes of a flow's keys, each with the cause that it removes, or None; excludes settings that the flow has.
 
     Buffers get at least `least` bytes, as RFC 6182 recommends. For a flow on Linux's stack, only Linux's settings are
     tested.
@@ -78,7 +78,7 @@ def smaller_packets(flow: dict[str, Any], file: dict[str, Any]) -> list[tuple[st
 
 
 def _larger(known: int, least: float) -> str:
-    """A larger buffer: a multiple of the size, or the recommended size if that is larger."""
+    """A larger buffer: `FIRST` times the size, or the recommended size if that is larger."""
     return size_text(FIRST * known) if least <= FIRST * known else size_like(least, known)
 
 

@@ -1,6 +1,6 @@
-"""Explains the rate of a flow: comparison with its links and plain TCP, causes, and tested changes.
+"""Explains the goodput of a flow for `mptcplab why`: comparison with plain TCP, causes, and tested changes.
 
-Owns the runs of the flow, of plain TCP over each path, and of each change. Every suggested change was run.
+Owns the runs of the flow, of plain TCP over each path, and of each change. So every suggested change was run.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
 MOST_FLOWS = 10
 """At most this many flows are explained at once; each needs its own runs."""
 _STREAM = 0.97
-"""A stream of blocks with this share of its rate lacks no throughput; its latency is compared instead."""
+"""A stream of blocks that gets this share of its rate lacks no throughput, so its latency is compared."""
 
 
 def explain(
     scenario: Scenario, *, flow: str | None = None, seeds: Sequence[int] = (1, 2, 3), quiet: bool = True
 ) -> list[Answer]:
-    """An answer for each MPTCP flow, up to `MOST_FLOWS`, or for one.
+    """An answer for each MPTCP flow, up to `MOST_FLOWS`, or only for `flow`.
 
-    Raises `ValueError` if there is none.
+    Raises `ValueError` if there is no such flow.
     """
     compared = scenario.vary({"flows.*.baselines": True})
     singles = compared.baselines()
@@ -59,7 +59,7 @@ def _answer(scenario: Scenario, flow: str, runs: Sequence[Run], alone: dict[str,
     from mptcplab import ScenarioError
 
     rows = [run.flow(flow) for run in runs]
-    # A path on which plain TCP ended before the warm-up is treated as not run.
+    # A path on which plain TCP ended before the warm-up has no goodput to compare with.
     alone = {path: own for path, own in alone.items() if not any(reasons.ended_early(run.flow(flow)) for run in own)}
     most = reasons.capacity(rows[0])
     singles = {path: _goodput(own, flow) for path, own in alone.items()}
@@ -124,7 +124,7 @@ def _trial(settings: dict[str, Any], cause: str | None, answer: Answer, own: Seq
 
 
 def _losers(answer: Answer, own: Sequence[Run]) -> tuple[str, ...]:
-    """Other flows that lose goodput by a change, as clauses; the largest loss first."""
+    """Other flows that lose goodput in the runs `own` of a change, as clauses; the largest loss first."""
     losses: list[tuple[float, str]] = []
     for name in answer.runs[0].flow_names:
         before, after = _goodput(answer.runs, name), _goodput(own, name)
@@ -134,7 +134,7 @@ def _losers(answer: Answer, own: Sequence[Run]) -> tuple[str, ...]:
 
 
 def _measure(flow: dict[str, Any], goodput: Estimate) -> Measure | None:
-    """The measure instead of goodput: lateness for blocks with a deadline, latency for a stream that gets its rate."""
+    """Lateness for blocks with a deadline, latency for a stream that gets its rate; None for goodput."""
     if "blocks" not in flow:
         return None
     if flow.get("deadline"):
@@ -151,7 +151,7 @@ def _estimated(values: Sequence[float]) -> Estimate | None:
 
 
 def _why_nothing(runs: Sequence[Run], flow: str) -> str | None:
-    """Why plain TCP delivers nothing over a path in any run; None if it delivers something in one."""
+    """Why plain TCP delivers nothing over a path in all runs; None if it delivers data in one run."""
     if any(reasons.no_data(run.flow(flow)) is None for run in runs):
         return None
     return reasons.no_data(runs[0].observed().flow(flow))
@@ -172,5 +172,5 @@ def _goodput(runs: Sequence[Run], flow: str) -> Estimate:
 
 
 def _rates_of(runs: Sequence[Run], flow: str) -> list[float]:
-    """Goodput in each run, Mb/s; includes a long handshake, because another first path may shorten it."""
+    """Goodput in each run, Mb/s. The time includes a long handshake, because another first path may shorten it."""
     return [reasons.comparable_rate(run.flow(flow)) / 1e6 for run in runs]

@@ -1,4 +1,4 @@
-"""The figure of the command `mptcplab why`, which explains a slow flow and tests settings that would help.
+"""The figure of the command `mptcplab why`, which explains a flow's goodput and tests settings that may raise it.
 
 Shows the goodput of the flow compared with plain TCP, and the limiting factors of each path. A limiting factor is the
 reason why a path sends no more. A remedy is a setting that raised the goodput in a test run.
@@ -57,7 +57,7 @@ def _rates(axes: Axes, answer: Answer) -> None:
 
 
 def mean_limits(answer: Answer) -> dict[str, dict[str, float]]:
-    """By path: the mean share of time of each cause, over the runs that used the path."""
+    """By path: the share of time of each limiting factor, as the mean of the runs that used the path."""
     found: dict[str, list[dict[str, float]]] = {}
     for run in answer.runs:
         for row in run.flow(answer.flow)["paths"]:

@@ -1,4 +1,8 @@
-"""`mptcplab analyse`: tables by interface and in total, as mp-analyze of the UCL report (2013)."""
+"""`mptcplab analyse`: writes metrics of a result by interface and in total, as tables in equal time steps.
+
+Other programs, such as a spreadsheet, can read the tables. The command corresponds to mp-analyze of the UCL MSc report
+"Wireless Interference and Multipath TCP" (2013).
+"""
 
 from __future__ import annotations
 
@@ -97,7 +101,7 @@ def _slug(name: str) -> str:
 
 
 def _means(columns: dict[str, NDArray[np.float64]], warmup: float) -> dict[str, float]:
-    """The mean of each column after the warm-up; the total of counts."""
+    """The mean of each column after the warm-up, or the total for counts; NaN without values."""
     import numpy as np
 
     from mptcplab.stats.analysis import COLUMNS

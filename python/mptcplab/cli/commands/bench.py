@@ -1,4 +1,7 @@
-"""`mptcplab bench`: measures the speed of the simulator, and of stacks on real packets."""
+"""`mptcplab bench`: measures the speed of the simulator, or of mptcplab's stack and Linux's on real packets.
+
+Developers see whether a change makes mptcplab slower. Owns arguments and output; the package `bench` measures.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Measures and prints."""
+    """Runs the benchmarks and prints the results."""
     if WIRE in given.scenarios:
         if given.scenarios != [WIRE]:
             raise BadInput("mptcplab: `bench wire` measures real packets and takes no scenarios")

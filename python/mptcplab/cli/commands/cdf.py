@@ -1,4 +1,8 @@
-"""`mptcplab cdf`: draws distributions of a metric by interface, as mp-cdf of the UCL report (2013)."""
+"""`mptcplab cdf`: draws distributions of a metric by interface or flow, to compare results with each other.
+
+Corresponds to mp-cdf of the UCL MSc report "Wireless Interference and Multipath TCP" (2013). `select` uses `samples`
+and `draw`, too.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +44,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_distribution(parser: argparse.ArgumentParser) -> None:
     """Adds the arguments of commands that draw distributions."""
-    parser.add_argument("--metric", default="throughput", metavar="M", help="(default: throughput)")
+    parser.add_argument("--metric", default="throughput", metavar="M", help="metric to draw (default: throughput)")
     add_interval(parser)
     parser.add_argument(
         "--warmup", type=duration, metavar="TIME", help="exclude this time at the start (default: the scenario's)"
@@ -53,7 +57,7 @@ def add_distribution(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(given: argparse.Namespace) -> int:
-    """Draws one curve per argument."""
+    """Draws one curve per argument and sweep point."""
     pictures(given.output)
     from mptcplab.results.read.result_reader import load
     from mptcplab.util.user_input import readable
@@ -83,7 +87,7 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _names(directory: str, metric: str) -> str:
-    """How to write a curve of this metric, with the names in a result."""
+    """The form of an argument for this metric, with names of the result as examples."""
     from mptcplab.results.read.result_reader import load
     from mptcplab.stats.analysis import OF_FLOWS
     from mptcplab.util.files import BadFile
@@ -101,12 +105,12 @@ def _names(directory: str, metric: str) -> str:
 
 
 def short(variant: str) -> str:
-    """The name of a sweep point without the tables of its keys."""
+    """The name of a sweep point, with only the last part of each key."""
     return ", ".join(part.rsplit(".", 1)[-1] for part in variant.split(", "))
 
 
 def samples(given: argparse.Namespace, runs: Iterable[SavedRun], paths: Sequence[str]) -> list[NDArray[np.float64]]:
-    """The steps of all runs on some interfaces; reads each run once."""
+    """The samples of the metric in all runs, one array per interface or flow; reads each run once."""
     import numpy as np
 
     from mptcplab.stats import analysis

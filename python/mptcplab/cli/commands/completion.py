@@ -1,4 +1,4 @@
-"""`mptcplab completion`: prints a completion script for a shell."""
+"""`mptcplab completion`: prints a script with which bash or zsh completes commands, options and file names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHELLS = ("bash", "zsh")
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("shell", choices=SHELLS, help="which")
+    parser.add_argument("shell", choices=SHELLS, help="shell of the script")
 
 
 def execute(given: argparse.Namespace) -> int:
@@ -32,7 +32,7 @@ def execute(given: argparse.Namespace) -> int:
 
 def _all_actions(parser: argparse.ArgumentParser) -> list[argparse.Action]:
     found = list[argparse.Action]()
-    for action in parser._actions:  # noqa: SLF001 - as shtab itself; argparse has no other way
+    for action in parser._actions:  # noqa: SLF001 - as in shtab; argparse has no public interface
         found.append(action)
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             for inner in action.choices.values():

@@ -1,4 +1,8 @@
-"""`mptcplab emulate`: runs any program over the network of a scenario."""
+"""`mptcplab emulate`: runs any program and its peer over the network of a scenario, on Linux's own stacks.
+
+Programs can be tested on links that this machine does not have. Owns the two processes and the console (`--prompt`);
+the package `emulation` creates the network.
+"""
 
 from __future__ import annotations
 
@@ -32,15 +36,15 @@ UNKNOWN = "; write -- before the program, as in: mptcplab emulate FILE -- iperf3
 USUAL_CONTROLLER = "cubic"
 """Congestion controller of flows with `stack = "linux"` that name none."""
 SHELL_WORDS = ("cd", "exec", "export", "if", "for", "set", "source", ".", "ulimit", "umask", "unset", "while")
-"""Words that are not programs."""
+"""Words of a shell that are not programs; the error for them suggests `sh -c`."""
 LISTENING = 2.0
-"""Seconds to wait until the peer listens."""
+"""Maximum seconds to wait until the peer listens."""
 LOOK = 0.02
 """Seconds between two checks of the processes."""
 ASKED = 2.0
 """Seconds between SIGTERM and SIGKILL."""
 UNKILLED = 10.0
-"""Seconds after SIGKILL until the failure is reported."""
+"""Seconds after SIGTERM until a process that still runs is reported as an error."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -134,7 +138,7 @@ def _emulate(given: argparse.Namespace, network: Network) -> int:
 
 
 def _controller(network: Network) -> str | None:
-    """The host's TCP congestion controller, used in the namespaces; None if it is the default of scenarios."""
+    """A note on the TCP congestion controller of this machine; None if it is the default of scenarios."""
     names = {host.namespace.read("/proc/sys/net/ipv4/tcp_congestion_control").strip() for host in network.hosts}
     if names == {USUAL_CONTROLLER}:
         return None
@@ -150,7 +154,7 @@ def _note(notes: list[str | None]) -> None:
 
 
 def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
-    """Starts the processes; returns the exit code of COMMAND."""
+    """Starts the processes; returns the exit code of COMMAND, or 0 after the console has ended the network."""
     near, far = _hosts(network, given.on, given.peer_on)
     peer = None
     with ExitStack() as stack:
@@ -159,7 +163,7 @@ def _run(given: argparse.Namespace, network: Network, rates: Rates) -> int:
             message = stack.enter_context(given.peer_output.open("w+b"))
         else:
             message = stack.enter_context(tempfile.TemporaryFile())
-        # The times of events count from the start of COMMAND.
+        # The network starts after the peer listens, because the times of events count from the start of COMMAND.
         if given.peer:
             peer = _start(stack, far, _words(given.peer), output=message)
             _until_it_listens(peer, message, given.peer)
@@ -193,7 +197,10 @@ class _Asked:
             print("mptcplab: type help for commands, quit to end", file=sys.stderr)
 
     def is_over(self, *, alone: bool) -> bool:
-        """Executes the commands read so far; returns whether the input has ended."""
+        """Executes the commands read so far; returns whether to end the network.
+
+        It ends after `quit`. If there is no COMMAND (`alone`), it also ends with the input.
+        """
         while not self._prompt.over and time.monotonic() >= self._resumes:
             line = self._lines.next()
             if line is None:
@@ -240,7 +247,7 @@ def _words(text: str | None) -> list[str]:
 def _start(
     stack: ExitStack, host: Host, words: list[str], output: IO[bytes] | None = None, *, unasked: bool = False
 ) -> subprocess.Popen[bytes]:
-    """A process on a host, killed at exit. With `unasked`, it does not read the standard input."""
+    """Starts a process on a host, which is killed at exit. With `unasked` or `output`, its standard input is empty."""
     with uninterrupted():
         process = subprocess.Popen(
             host.namespace.command(*words),
@@ -253,7 +260,7 @@ def _start(
 
 
 def _end(process: subprocess.Popen[bytes], namespace: Namespace) -> None:
-    """Ends a process and its children in the namespace. The process may not have entered the namespace yet."""
+    """Ends all processes in the namespace, and `process` itself, which may not have entered the namespace yet."""
     began = time.monotonic()
     namespace.clear()
     while process.poll() is None:

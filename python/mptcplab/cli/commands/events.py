@@ -1,4 +1,7 @@
-"""`mptcplab events`: lists or draws the events of a run."""
+"""`mptcplab events`: lists or draws the events of a run, such as losses and scheduling decisions.
+
+Events, which `run --trace` stores, show why a flow behaved as it did. `results.read.event_log` selects them.
+"""
 
 from __future__ import annotations
 

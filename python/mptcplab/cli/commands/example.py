@@ -1,4 +1,4 @@
-"""`mptcplab example`: prints an example scenario."""
+"""`mptcplab example`: prints an example scenario, as a start for your own scenario files, or lists the examples."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FOLDER = Path(__file__).parents[2] / "scenarios"
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
-    parser.add_argument("name", nargs="?", default="two", metavar="NAME", help="which (default: two)")
+    parser.add_argument("name", nargs="?", default="two", metavar="NAME", help="example to print (default: two)")
     parser.add_argument("--list", action="store_true", help="list the examples")
     parser.add_argument("--json", action="store_true", help="with --list: as JSON")
 
@@ -38,7 +38,7 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _about(file: Path) -> str:
-    """The description of a scenario, or its first comment."""
+    """The description of a scenario; without one, its first line up to a colon, which is a comment."""
     import tomllib
 
     text = file.read_text(encoding="utf-8")

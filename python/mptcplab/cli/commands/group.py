@@ -1,4 +1,8 @@
-"""`mptcplab group`: groups results by shared values and merges each group, as mp-gather of the UCL report (2013)."""
+"""`mptcplab group`: groups results with equal settings, such as the channel, and merges each group into one result.
+
+Repetitions of a measurement can then be analysed together. Corresponds to mp-gather of the UCL MSc report "Wireless
+Interference and Multipath TCP" (2013).
+"""
 
 from __future__ import annotations
 

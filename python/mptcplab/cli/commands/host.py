@@ -1,4 +1,8 @@
-"""`mptcplab host`: checks, sets up and monitors Linux's MPTCP on this machine."""
+"""`mptcplab host`: checks, sets up and monitors Linux's MPTCP on this machine.
+
+Most machines lack the endpoints, routes or limits without which MPTCP uses one path only. Owns arguments and output;
+the package `host` does the work.
+"""
 
 from __future__ import annotations
 
@@ -23,13 +27,14 @@ if TYPE_CHECKING:
 NAME = "host"
 HELP = "check, set up and monitor Linux's MPTCP on this machine"
 _ROUTED = ("no-second-path", "route-source", "route-missing", "route-connected")
+"""Problems whose fix can need the address of a router."""
 RATES_OVER = 1.0
 """Seconds between the two samples of a rate."""
 EXAMPLE = "mptcplab host check --peer 192.0.2.7:443"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Arguments of the command, which has commands of its own."""
+    """Adds the subcommands and their options."""
     own = parser.add_subparsers(dest="what", metavar="WHAT", required=True)
     check = own.add_parser(
         "check",
@@ -137,7 +142,7 @@ def _as_text(found: list[Finding]) -> list[str]:
 
 
 def _without_router(found: list[Finding]) -> list[str]:
-    """Interfaces without a default route; you have to name their router."""
+    """Interfaces whose router is unknown, because they have no default route. The user has to name the router."""
     commands = [fix.split() for one in found for fix in one.fix if one.name in _ROUTED]
     return list(dict.fromkeys(words[words.index("dev") + 1] for words in commands if "GATEWAY" in words))
 
@@ -186,7 +191,7 @@ def _monitor(given: argparse.Namespace) -> int:
     from mptcplab.host.events import events, line
 
     coming = events()
-    # Events are buffered from here on; now print the existing subflows.
+    # From here on, the kernel buffers events, so none is missed while the existing subflows are printed.
     next(coming)
     if given.states:
         before = Counted(subflows())
@@ -201,7 +206,7 @@ def _monitor(given: argparse.Namespace) -> int:
 
 
 def line_of(state: dict[str, Any]) -> str:
-    """An existing subflow as an event."""
+    """An existing subflow in the format of an event."""
     words = (f"{key}={_value_text(key, value)}" for key, value in state.items() if key != "event" and value is not None)
     return f"[{state['event']:>15}] {' '.join(words)}"
 

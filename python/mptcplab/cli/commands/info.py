@@ -1,4 +1,4 @@
-"""`mptcplab info`: shows the capabilities of this machine."""
+"""`mptcplab info`: shows what mptcplab can use on this machine, and why a backend cannot run."""
 
 from __future__ import annotations
 

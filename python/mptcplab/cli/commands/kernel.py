@@ -1,4 +1,8 @@
-"""`mptcplab kernel`: loads mptcplab's congestion controllers into the kernel of this machine."""
+"""`mptcplab kernel`: loads LIA, OLIA or BALIA as BPF programs into the kernel of this machine.
+
+Linux's MPTCP has no coupled congestion control of its own. Owns arguments and output; `kernel_policies` loads the
+programs.
+"""
 
 from __future__ import annotations
 
@@ -28,17 +32,17 @@ EXAMPLE = "mptcplab kernel congestion load lia -- mptcplab run two.toml --backen
 
 _RULES = ("lia", "olia", "balia")
 _PR_SET_PDEATHSIG = 1
-"""prctl(2)."""
+"""The option of prctl(2) by which a child gets a signal when its parent ends."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """Takes the words after `--` as a command, wherever options are; argparse loses them after some options."""
+    """A parser that keeps the words after `--` as a command; argparse loses these words after some options."""
 
     # The signature of argparse has overloads for other namespace types.
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Like argparse; the command is `words`."""
+        """Like argparse, but the words after `--` are in `words` of the result."""
         own = list(args or ())
         at = own.index("--") if "--" in own else len(own)
         given, others = super().parse_known_args(own[:at], namespace)
@@ -120,7 +124,7 @@ def _load(given: argparse.Namespace) -> int:
 
 
 def _during(words: list[str]) -> int:
-    """Runs a command without passing the link to it."""
+    """Runs a command, and returns its exit code. The command does not inherit the descriptors of the BPF program."""
     parent = os.getpid()
     libc = ctypes.CDLL(None)
 
@@ -179,7 +183,7 @@ def _used(state: State) -> str:
 
 
 def _with_log(rule: str, error: CannotLoad) -> str:
-    """The error as one line; the output of the verifier is in a file."""
+    """The error as one line; writes the output of the kernel's BPF verifier to a file."""
     if not error.message:
         return str(error)
     from mptcplab.util.files import write_text

@@ -1,4 +1,7 @@
-"""`mptcplab link-stats`: bytes, utilisation and drops of each link of a run."""
+"""`mptcplab link-stats`: prints bytes, utilisation and drops of each link of a run.
+
+They show bottlenecks and unused links. In networks with many links, such as data centres, `--by-layer` summarises them.
+"""
 
 from __future__ import annotations
 

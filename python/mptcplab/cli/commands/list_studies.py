@@ -1,4 +1,7 @@
-"""`mptcplab list`: the published studies, each a publication whose experiments mptcplab can repeat."""
+"""`mptcplab list`: prints the published studies, each a publication whose experiments mptcplab can repeat.
+
+`study` and `reproduce` take the printed names as arguments.
+"""
 
 from __future__ import annotations
 

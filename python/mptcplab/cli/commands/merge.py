@@ -1,4 +1,7 @@
-"""`mptcplab merge`: merges several results into one, as mp-merge of the UCL report (2013)."""
+"""`mptcplab merge`: merges several results into one, so that runs of different days can be analysed together.
+
+Corresponds to mp-merge of the UCL MSc report "Wireless Interference and Multipath TCP" (2013).
+"""
 
 from __future__ import annotations
 

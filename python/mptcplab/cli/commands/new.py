@@ -1,4 +1,7 @@
-"""`mptcplab new`: creates a Rust crate with your own policy, a scheduler or congestion controller."""
+"""`mptcplab new`: creates a Rust crate for your own policy, a scheduler or congestion controller.
+
+The crate tests the policy in a network and builds a simulator with it, without changes to mptcplab's own sources.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ FILES = {
     "src/policy.rs": "{kind}/policy.rs.txt",
 }
 COPIED = ("Cargo.lock", "rust-toolchain.toml")
-"""Files of the checkout with the tested versions."""
+"""Files copied from the checkout, so that the crate uses the tested versions of Rust and of dependencies."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -1,4 +1,7 @@
-"""`mptcplab plot`: draws metrics of a result over time, as mp-plot of the UCL report (2013)."""
+"""`mptcplab plot`: draws metrics of a result over time, or published values together with your runs.
+
+Corresponds to mp-plot of the UCL MSc report "Wireless Interference and Multipath TCP" (2013).
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,7 @@ EXAMPLE = "mptcplab plot results --metric throughput,cwnd,srtt --output results.
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Adds the options."""
     parser.add_argument("result", type=Path, metavar="RESULT", help="result of mptcplab run --output")
-    parser.add_argument("--metric", metavar="M1,M2", help="(default: throughput,cwnd,srtt)")
+    parser.add_argument("--metric", metavar="M1,M2", help="metrics to draw (default: throughput,cwnd,srtt)")
     parser.add_argument("--flow", metavar="F", help="one flow (default: all together)")
     parser.add_argument("--path", metavar="P", help="one interface, or total (default: each interface)")
     parser.add_argument("--seed", type=natural, metavar="N", help="seed of the run (default: the first)")
@@ -78,7 +81,7 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _check_published(given: argparse.Namespace) -> None:
-    """Rejects options for metrics over time together with --published."""
+    """Rejects options that belong to metrics over time, if `--published` is given."""
     for option in ("metric", "flow", "path", "interval", "scale"):
         if getattr(given, option) not in (None, False):
             raise BadInput(
@@ -87,7 +90,7 @@ def _check_published(given: argparse.Namespace) -> None:
 
 
 def _published(runs: list[SavedRun], wanted: str) -> Figure:
-    """Draws the figure, and prints the published values in it."""
+    """Draws the runs with the published values of an experiment, and prints the labels of these values."""
     from mptcplab.reproduce.published_plot import experiment_of, plot_published
     from mptcplab.studies import all_studies
 

@@ -1,4 +1,8 @@
-"""`mptcplab receive`: receives data over mptcplab's stack on real packets."""
+"""`mptcplab receive`: receives data over mptcplab's stack on real packets (TUN devices).
+
+The sender can be `mptcplab send`, or another MPTCP or TCP stack, such as Linux's, to test whether both interoperate.
+`live_options` has the options that both commands share.
+"""
 
 from __future__ import annotations
 

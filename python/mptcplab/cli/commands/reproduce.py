@@ -1,6 +1,7 @@
 """`mptcplab reproduce`: runs the published studies and checks their claims.
 
-A study repeats the experiments of one publication. Each claim of the publication gets a verdict, such as *holds*.
+A study repeats the experiments of one publication. Each claim of the publication gets a verdict, such as *holds*. A
+record of verdicts shows later whether a change of mptcplab changes one of them.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ NAME = "reproduce"
 HELP = "run the published studies, check their claims, and write a report"
 EXAMPLE = "mptcplab reproduce cs244-rcvbuf --output report"
 MOST_SEEDS = 1000
-"""Every run is kept until all are judged, about 0.1 MB each."""
+"""Maximum seeds per point. Each run stays in memory (about 0.1 MB) until all runs are judged."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -153,7 +154,10 @@ def _chosen(studies: Mapping[str, Study], wanted: Sequence[str]) -> list[Study]:
 
 
 def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) -> int:
-    """Judges the claims without and with each mutant, with the same seeds; prints the claims that fail."""
+    """Plants each error (mutant) into the scenarios, and prints the claims that then fail.
+
+    Claims are judged with the same seeds with and without the mutant.
+    """
     from mptcplab.reproduce import sensitivity, verdict_record
     from mptcplab.reproduce.mutants import MUTANTS, concerned, table, turned
     from mptcplab.reproduce.runner import reproduce
@@ -196,7 +200,10 @@ def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) 
 
 
 def _keep(given: argparse.Namespace, found: Reproduction) -> int:
-    """Writes the record of verdicts, or compares with it. A claim that does not hold is a result, not an error."""
+    """Writes the record of verdicts, or compares the verdicts with it; returns 1 if one differs.
+
+    A claim that does not hold is a result, not an error.
+    """
     from mptcplab.reproduce import verdict_record
 
     if given.record:

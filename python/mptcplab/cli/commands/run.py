@@ -1,4 +1,8 @@
-"""`mptcplab run`: simulates a scenario file."""
+"""`mptcplab run`: simulates a scenario file, prints rates and limiting factors, and writes results.
+
+Also runs plain TCP over each path for comparison (baselines). `real_time_runs` runs the other backends, and
+`run_outputs` prints and saves.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`mptcplab schema`: prints the schema and the reference pages of scenarios and results."""
+"""`mptcplab schema`: prints the schema and the reference pages of scenarios and results.
+
+Editors check and complete scenario files with the JSON Schema.
+"""
 
 from __future__ import annotations
 

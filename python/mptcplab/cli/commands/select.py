@@ -1,4 +1,8 @@
-"""`mptcplab select`: distributions of all interfaces on a channel or of a name, as mp-set of the UCL report (2013)."""
+"""`mptcplab select`: draws distributions of all interfaces on one radio channel, or of all interfaces of one name.
+
+The curves compare channels over several results. Corresponds to mp-set of the UCL MSc report "Wireless Interference and
+Multipath TCP" (2013).
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""`mptcplab send`: sends a file over mptcplab's stack on real packets."""
+"""`mptcplab send`: sends a file over mptcplab's stack on real packets (TUN devices).
+
+The receiver can be `mptcplab receive`, or another MPTCP or TCP stack, such as Linux's, to test whether both
+interoperate. `live_options` has the options that both commands share.
+"""
 
 from __future__ import annotations
 
@@ -142,7 +146,7 @@ def _arrived(stream: MptcpStream) -> bool:
 
 
 def _await_end(stream: MptcpStream) -> None:
-    """Lets a receiver that is still busy close the connection in order."""
+    """Waits until the receiver, which may still be busy, closes the connection in order."""
     stream.settimeout(LINGER)
     with suppress(TimeoutError, ConnectionError):
         while stream.recv(live_options.PIECE):

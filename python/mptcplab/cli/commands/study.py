@@ -1,6 +1,6 @@
 """`mptcplab study`: shows an experiment of a published study, or writes its scenario files.
 
-A study repeats the experiments of one publication.
+A study repeats the experiments of one publication. With the files, you can rerun an experiment with other settings.
 """
 
 from __future__ import annotations
@@ -90,13 +90,13 @@ def _find(text: str) -> tuple[Study, Experiment]:
 
 
 def scenarios_of(experiment: Experiment, effort: Any) -> dict[str, list[Point]]:
-    """Runs by scenario name."""
+    """The points (each a scenario and a seed) of an experiment, by scenario name."""
     found: dict[str, list[Point]] = {}
     texts: dict[str, str] = {}
     for point in experiment.points(effort):
         name = label = "-".join(_word(part) for part in point.key) or "scenario"
         text, number = point.scenario.to_toml(), 2
-        # Names can be equal, and several scenarios can have one key.
+        # Different scenarios can have the same key, or keys with the same name: number them.
         while texts.setdefault(name, text) != text:
             name, number = f"{label}-{number}", number + 1
         found.setdefault(name, []).append(point)
@@ -110,7 +110,7 @@ def _word(part: str | float) -> str:
 
 
 def _chosen(experiment: Experiment, found: dict[str, list[Point]], wanted: str | None) -> str:
-    """The name of the selected scenario, or of the most typical one."""
+    """The name of the selected scenario; by default, the first judged one with MPTCP over several paths."""
     from mptcplab.util.user_input import choose
 
     if wanted is not None:

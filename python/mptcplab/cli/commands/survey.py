@@ -1,4 +1,8 @@
-"""`mptcplab survey`: compares MPTCP with plain TCP over its best path on generated networks."""
+"""`mptcplab survey`: compares MPTCP with plain TCP over its best path on generated networks.
+
+The many networks show where a policy (scheduler, congestion control) is slower than TCP, which a few chosen scenarios
+would miss. Owns arguments and output; the package `survey` measures.
+"""
 
 from __future__ import annotations
 
@@ -30,6 +34,7 @@ NAME = "survey"
 HELP = "compare MPTCP with plain TCP over the best path on generated networks"
 EXAMPLE = "mptcplab survey --networks 400 --policy default --policy historical --policy cubic"
 SHOWN = 3
+"""Worst networks that are printed for each policy."""
 _SHARES = ("share", "least", "most", "of_historical", "of_tcp", "to_others", "on_free")
 
 
@@ -145,7 +150,7 @@ def _goodput(given: argparse.Namespace, kind: str, policies: list[Policy]) -> in
     print(
         f"{given.networks} networks ({networks.KINDS[kind]}), seed {given.seed}; goodput / plain TCP over the best path"
     )
-    rows = [["policy", "< 0.95", "< 0.8", "< 0.5", "worst", "median", "of the sum", "nothing scarce", "of the bound"]]
+    rows = [["policy", "< 0.95", "< 0.8", "< 0.5", "worst", "median", "/ aggregate", "unconstrained", "/ upper bound"]]
     rows += [
         [
             name,
@@ -263,7 +268,7 @@ def _draw(figure: Figure, path: Path) -> None:
 
 
 def _ratio(value: float) -> str:
-    """A ratio of times; a word if only plain TCP finished."""
+    """A ratio of times; `never` if only plain TCP finished."""
     return "never" if math.isinf(value) else f"{value:.3f}"
 
 

@@ -1,4 +1,7 @@
-"""`mptcplab sweep`: runs a scenario with every combination of values."""
+"""`mptcplab sweep`: runs a scenario with every combination of values, to show the effect of settings on the results.
+
+Each combination is a point of the sweep. Owns arguments and output; `run.sweeps` runs the points.
+"""
 
 from __future__ import annotations
 
@@ -132,7 +135,7 @@ def execute(given: argparse.Namespace) -> int:
 
 
 def _once(compare: list[str] | None) -> str | None:
-    """The point that the others are compared with."""
+    """The value of `--compare`, which selects the point that all others are compared with; None without it."""
     if compare and len(compare) > 1:
         raise BadInput(
             f"mptcplab: --compare is given {len(compare)} times ({', '.join(compare)}); give it once. With --output "

@@ -1,6 +1,7 @@
-"""`mptcplab udp-interference`: UDP over one interface, and over a second one in every other period.
+"""`mptcplab udp-interference`: sends UDP over one interface, and over a second one in every other period.
 
-The test is mp-int of the UCL report (2013).
+The rates show how far two radios of one host disturb each other. The test is mp-int of the UCL MSc report "Wireless
+Interference and Multipath TCP" (2013).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`mptcplab validate`: compares the simulator with the kernel's MPTCP on the same scenarios."""
+"""`mptcplab validate`: compares the simulator with the kernel's MPTCP on the same scenarios.
+
+The table shows how well the simulator predicts Linux. Owns arguments and output; the package `validation` compares.
+"""
 
 from __future__ import annotations
 
@@ -171,7 +174,7 @@ def _one(name: str, scenario: str, seeds: range) -> Answers:
 
 
 def tell(rows: list[Row]) -> str:
-    """The table and its totals; failed and doubtful rows are excluded."""
+    """The table and its totals, which exclude failed and doubtful rows."""
     head = ["scenario", "flow", "sim [Mb/s]", "kernel [Mb/s]", "ratio", "share sim", "share kernel"]
     cells = [[*head, "stall sim [s]", "stall kernel [s]", ""]]
     cells += [

@@ -1,4 +1,7 @@
-"""`mptcplab verify`: checks keys, tokens, HMACs and checksums of captures."""
+"""`mptcplab verify`: checks keys, tokens, HMACs and checksums in the captures of any MPTCP stack.
+
+Owns arguments and output; `captures.verify` checks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`mptcplab why`: compares a flow with plain TCP on its best path, names limiting factors, and tests changes."""
+"""`mptcplab why`: compares a flow with plain TCP on its best path, names limiting factors, and tests changes.
+
+Explains why MPTCP is slower than expected. Owns arguments and output; the package `why` finds the answer.
+"""
 
 from __future__ import annotations
 

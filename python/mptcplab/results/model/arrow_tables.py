@@ -1,6 +1,6 @@
-"""Arrow tables of runs: columns, types and rows.
+"""Results of runs as Arrow tables, the form in which they are saved and returned to users.
 
-Owns the schemas. Running a scenario does not need this module; `export` writes the files.
+Owns columns and types. Separate from `measured_run`, which works without pyarrow; `export` writes the files.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _schema(**columns: pa.DataType) -> pa.Schema:
 
 
 def flow_schema(limits: list[str]) -> pa.Schema:
-    """The columns of flows, with a share for each of these limits."""
+    """The columns of flows, with a share of time for each of these limiting factors."""
     text, count, real, flag = pa.string(), pa.int64(), pa.float64(), pa.bool_()
     return _schema(
         flow=text, multipath=flag, fell_back=flag, fell_back_at_s=real, fell_back_path=text, fell_back_because=text,
@@ -125,7 +125,7 @@ def paths(runs: Sequence[MeasuredRun]) -> pa.Table:
                 limits |= dict.fromkeys(f"sender_{name}" for name in seen)
                 shares |= {f"limit_sender_{name}": share for name, share in seen.items()}
                 rows.append(named(run) | {"flow": row["flow"]} | {**path} | shares)
-    # Only observed runs have limiting factors.
+    # Only runs with an observer have limiting factors.
     more = [pa.field(f"limit_{name}", pa.float64()) for name in limits]
     more += [pa.field("blamed", pa.float64())] if limits else []
     return pa.Table.from_pylist(rows, schema=_with_values(pa.schema([*PATH_SCHEMA, *more]), runs))
@@ -181,7 +181,7 @@ def named(run: MeasuredRun) -> dict[str, Any]:
 
 
 def _with_values(schema: pa.Schema, runs: Sequence[MeasuredRun]) -> pa.Schema:
-    """The columns of a table, and one for each key of a sweep, whose type fits all runs."""
+    """The columns of a table, and a column for each key of a sweep, of a type that fits all runs."""
     kinds: dict[str, set[type]] = {}
     for run in runs:
         for key, value in run.values.items():

@@ -1,6 +1,6 @@
-"""The events of a run as an Arrow table.
+"""The traced protocol events of a run as an Arrow table (docs/events.md).
 
-Owns the columns; `export` writes the files.
+Owns the columns, for simulated and live runs; `export` and `live.event_writer` write the files.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def plain_schema() -> pa.Schema:
 
 
 def table(columns: EventColumns, flows: Sequence[str], paths: Sequence[str], who: dict[str, Any]) -> pa.Table:
-    """The events as a table, one per row, in the order of time."""
+    """The events of the run `who` as a table, one per row, in the order of time."""
     count = len(columns["at"])
     once = np.zeros(count, dtype=np.uint8)
     words = columns["words"]
@@ -73,7 +73,7 @@ def table(columns: EventColumns, flows: Sequence[str], paths: Sequence[str], who
 
 
 def of_driver(columns: EventColumns, devices: Sequence[str]) -> pa.Table:
-    """The events of a driver: `flow` is a connection, `path` a device."""
+    """The events of a live endpoint: `flow` is a connection, `path` a device."""
     flows = columns["flow"]
     most = int(flows[flows != events.NOWHERE].max(initial=-1)) + 1
     names = [f"connection {number}" for number in range(most)]

@@ -1,6 +1,6 @@
-"""Event kinds of a run, and their selection.
+"""Kinds of protocol events, such as `retransmission`, and their selection with `--trace`.
 
-Owns the syntax of a selection. The core owns the kinds and their numbers, `event_table` the table.
+Owns the syntax of `--trace`. The Rust core owns the kinds and their number columns, `event_table` the table.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ Trace = tuple[list[str], float, float]
 
 ALL_KINDS = "all"
 NOWHERE = 2**16 - 1
-"""No host, flow, path or subflow."""
+"""Stands for no host, flow, path or subflow."""
 NOTHING = 2**64 - 1
-"""No number."""
+"""Stands for no number."""
 REASONS: Trace = ([], 0.0, 0.0)
-"""No events; limiting factors are measured all the same."""
+"""Keeps no events, but measures limiting factors."""
 
 
 @functools.cache
@@ -36,7 +36,7 @@ def fields() -> dict[str, str]:
 
 
 def current_kind(name: str, option: str) -> str:
-    """The new name of a renamed type of events, with a warning; other names unchanged."""
+    """The new name of a renamed kind, with a warning that cites `option`; other names unchanged."""
     new = dict(_core.renamed_event_kinds()).get(name)
     if new is None:
         return name
@@ -45,7 +45,7 @@ def current_kind(name: str, option: str) -> str:
 
 
 def trace(text: str, since: float = 0.0, until: float | None = None) -> Trace:
-    """The selection of `--trace`: comma-separated names of kinds, or `all`."""
+    """Parses `--trace`: comma-separated kinds, or `all`. `until` None traces to the end of the run."""
     names = [current_kind(name.strip(), "--trace") for name in text.split(",")]
     for name in names:
         choose(name, [*kinds(), ALL_KINDS], "kind of events", "--trace")

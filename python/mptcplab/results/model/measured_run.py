@@ -1,6 +1,7 @@
-"""One run as the core measured it: samples, rows of flows, paths and links, events.
+"""One run as the Rust core measured it: samples, rows of flows, paths and links, events.
 
-Never makes Arrow tables, files or figures; `results.run.Run` does. Never repeats a computation of the core.
+Works without pyarrow and matplotlib; its subclass `results.run.Run` adds Arrow tables, files and figures. Never repeats
+a computation of the core.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 class MeasuredRun:
     """One run of a scenario with a seed, without tables, files and figures."""
 
-    def __init__(  # noqa: PLR0913, RUF100 - what tells a run from others
+    def __init__(  # noqa: PLR0913, RUF100 - the identity of a run
         self,
         scenario: _core.Scenario,
         seed: int,
@@ -34,7 +35,7 @@ class MeasuredRun:
         *,
         values: Mapping[str, Value] | None = None,
     ) -> None:
-        """Stores the results of the core; `values` are those of a sweep, by key.
+        """Stores the results of the core; `values` has the value of each key of a sweep.
 
         `variant` is empty for the scenario itself, and otherwise names a baseline or a point of a sweep.
         """
@@ -60,8 +61,8 @@ class MeasuredRun:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Times and values of one metric. A flow of `*` means the only flow, or the samples of a link.
 
-        Raises `ValueError` for a path metric without a path, and for a flow metric with one; with `missing_ok`, both
-        are empty.
+        Raises `ValueError` for a path metric without a path, and for a flow metric with one. With `missing_ok`, returns
+        empty arrays instead.
         """
         columns = self.columns
         names = self._results.flow_names
@@ -100,7 +101,7 @@ class MeasuredRun:
 
     @property
     def events_dropped(self) -> int:
-        """Events beyond `limits.trace`."""
+        """Number of events dropped beyond `limits.trace`."""
         return self.event_columns["dropped"] if self.event_columns else 0
 
     @functools.cached_property
@@ -117,7 +118,7 @@ class MeasuredRun:
 
     @functools.cached_property
     def _longest_waits(self) -> dict[str, float]:
-        """The longest queueing time of both directions of each link with a constant rate, s."""
+        """By link: the sum of the longest queueing times of its two directions, s. Omits links without a rate."""
         waits: dict[str, float] = {}
         rates: dict[str, list[float | None]] = {}
         for link in self.link_rows:
@@ -132,7 +133,7 @@ class MeasuredRun:
         return self._results.links
 
     def flow(self, name: str | None = None) -> FlowRow:
-        """The row of a flow; of the first one without a name."""
+        """The row of a flow, by default of the first one."""
         if name is None:
             return self.flow_rows[0]
         found = [row for row in self.flow_rows if row["flow"] == name]
@@ -161,7 +162,7 @@ class MeasuredRun:
 
     @property
     def measured_s(self) -> float:
-        """Seconds after the warm-up."""
+        """Measured time after the warm-up, s."""
         return self._results.measured_s
 
     @property
@@ -183,7 +184,7 @@ class MeasuredRun:
 
 
 def flow_rows(runs: Iterable[MeasuredRun]) -> list[dict[str, Any]]:
-    """One row per run and flow, with a share for each limit of any run."""
+    """One row per run and flow, with a share for each limiting factor of any run."""
     runs = list(runs)
     limits = list(dict.fromkeys(name for run in runs for row in run.flow_rows for name in row["limits"]))
     rows = []

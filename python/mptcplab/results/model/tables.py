@@ -1,4 +1,4 @@
-"""Names and units of the columns of results.
+"""Names and units of the metrics and columns of results, for tables, figures and options.
 
 Knows neither runs nor Arrow; `arrow_tables` has the tables.
 """
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from mptcplab import _core
 
 ALL = "*"
-"""The sum over all, in the columns `flow` and `path` of the samples."""
+"""Stands for all flows or paths in the columns `flow` and `path` of the samples."""
 
 LINK_METRICS = frozenset(
     {
@@ -31,10 +31,10 @@ LINK_METRICS = frozenset(
 """Metrics of links; flows do not have them."""
 
 MEANS = frozenset({"srtt", "rttvar", "phy_rate", "latency"})
-"""Metrics whose mean, not sum, is taken over flows and interfaces."""
+"""Metrics that are averaged, not summed, over flows and interfaces."""
 
 LINK_COUNTS = ("queue_marks", "duplicated", "corrupted")
-"""Further counters of links, only in networks that use them."""
+"""Link counters that only networks with ECN, duplication or bit errors have."""
 
 _FIRST_METRICS = 21
 """Metrics that every table of samples lists, with or without samples."""
@@ -49,7 +49,7 @@ FLOW_NUMBERS = (
     "blocks", "latency_p50_s", "latency_p95_s", "latency_p99_s", "late", "datagram_loss", "jitter_s",
     "longest_silence_s", "capacity", "best_capacity",
 )  # fmt: skip
-"""Columns of flows that are numbers or flags, without the shares of limits."""
+"""Columns of flows that are numbers or flags, without the shares of limiting factors."""
 
 
 @functools.cache
@@ -60,13 +60,13 @@ def metric_names() -> list[str]:
 
 @functools.cache
 def units() -> tuple[list[str], NDArray[np.uint8]]:
-    """Units, and the index of the unit of each metric."""
+    """The distinct units, and for each metric the index of its unit."""
     of_metrics = [unit for _, unit in _core.metrics()]
     distinct = list(dict.fromkeys(of_metrics))
     return distinct, np.array([distinct.index(unit) for unit in of_metrics], dtype=np.uint8)
 
 
 def metrics_of(indices: NDArray[np.uint8]) -> list[str]:
-    """The metric names of a column, without unused later ones, so that older tables stay the same."""
+    """The metric names of a column. Omits later names that are unused, so that older tables stay the same."""
     names = metric_names()
     return names[: max(_FIRST_METRICS, int(indices.max(initial=0)) + 1)]

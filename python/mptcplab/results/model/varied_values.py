@@ -1,6 +1,6 @@
-"""The values of a sweep as typed columns.
+"""Converts the values of a sweep, such as `10ms`, to typed columns of the result tables.
 
-Owns the base unit of each quantity. A key whose values all have one quantity becomes a column of numbers. The core
+Owns the base unit of each quantity. A key whose values are all of one quantity becomes a column of numbers. The core
 decides which values are valid.
 """
 
@@ -29,7 +29,7 @@ _WITHOUT_BOUND = "unlimited"
 
 
 def typed(vary: Mapping[str, Sequence[Value]]) -> dict[str, list[Value]]:
-    """By key: the values in order, as numbers in base units, flags, or otherwise text."""
+    """The values of each key in order, as numbers in base units, as flags, or otherwise as text."""
     return {key: _column(values) for key, values in vary.items()}
 
 
@@ -49,7 +49,7 @@ def _column(values: Sequence[Value]) -> list[Value]:
 
 
 def _quantity(text: str) -> tuple[str, float] | None:
-    """The base unit, "" for a plain number, and the value in it."""
+    """The base unit, "" for a plain number, and the value in this unit; None for text."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         return None

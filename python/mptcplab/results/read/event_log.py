@@ -1,4 +1,4 @@
-"""The events of a saved run: reading, selection and printing.
+"""Reads, selects and prints the traced events of a saved run, for `mptcplab events`.
 
 Owns the selection and the format of a row. Draws nothing.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Selection:
-    """The selected rows; None selects all."""
+    """Which events to select; None selects all. Times are in seconds."""
 
     kinds: str | None = None
     flow: str | None = None
@@ -39,7 +39,7 @@ class Selection:
 
 @dataclass(frozen=True)
 class TracedRun:
-    """A run with its events, text as text."""
+    """A run with its events; text columns are plain text."""
 
     source: str
     seed: int
@@ -84,7 +84,7 @@ class TracedRun:
 
 
 def load(directory: str | PathLike[str], seed: int | None = None) -> TracedRun:
-    """A run of a result: the first one, or that of a seed. Raises `BadResult` if it was not traced."""
+    """The first run of a result, or its run with a seed. Raises `BadResult` if the result has no events."""
     target = Path(directory)
     described = describe(directory)
     file = target / "events.parquet"
@@ -102,7 +102,7 @@ def load(directory: str | PathLike[str], seed: int | None = None) -> TracedRun:
 
 
 def rows_text(rows: pa.Table, *, most: int = 40, count: bool = False, csv: bool = False) -> str:
-    """The rows as text, or as CSV."""
+    """The first `most` rows as text; with `count` their numbers, with `csv` all rows as CSV."""
     if csv:
         out = io.BytesIO()
         pa_csv.write_csv(rows, out)

@@ -1,6 +1,6 @@
-"""Latencies of blocks and completion times of files, from a saved result or a run in memory.
+"""Looks up latencies of blocks and completion times of files, in a saved result or a run in memory.
 
-Owns their lookup. Never resamples or draws.
+A block is a unit of data of an application-limited flow. Samples over time have neither. Never resamples or draws.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class FlowTimes:
     """Latencies and completion times of a result."""
 
     def __init__(self, blocks: Callable[[], pa.Table | None], flows: Callable[[], pa.Table]) -> None:
-        """Reads tables once, when they are needed; `blocks` returns None without blocks."""
+        """Reads each table once, when it is needed; `blocks` returns None if the result has no blocks."""
         self._blocks, self._flows = cache(blocks), cache(flows)
 
     @classmethod
@@ -51,7 +51,7 @@ class FlowTimes:
         )
 
     def latency(self, who: Who, flow: str) -> tuple[Floats, Floats]:
-        """The times at which blocks of a flow became ready, and their latencies, s, in the order of reading."""
+        """The times at which blocks of a flow were written, and their latencies, s; in the order of the table."""
         table = self._blocks()
         if table is None:
             return np.zeros(0), np.zeros(0)
@@ -59,7 +59,7 @@ class FlowTimes:
         return own["written_s"].to_numpy(), own["latency_s"].to_numpy()
 
     def completion(self, who: Who, flow: str) -> Floats:
-        """The completion time of the file of a flow, s; empty if it was not complete."""
+        """The completion time of the file of a flow, s; empty if the transfer did not end."""
         found: Floats = _of(self._flows(), who, flow)[COMPLETION].drop_null().to_numpy()
         return found
 

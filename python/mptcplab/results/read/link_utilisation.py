@@ -1,7 +1,7 @@
-"""Traffic and utilisation of each link direction of a saved result, also by layer of a fabric.
+"""Traffic and utilisation of each link direction of a saved result, also by layer of a fabric (`link-stats`).
 
 Owns the layers, which are given by the types of the nodes at both ends. Utilisation refers to the whole run including
-the warm-up, and to the rate in the scenario.
+the warm-up, and to the mean capacity, or the rate in the scenario if the capacity is unknown.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CAPACITY = "capacity"
 
 @dataclass(frozen=True)
 class Load:
-    """A direction of a link."""
+    """The use of one direction of a link."""
 
     link: str
     direction: str
@@ -47,21 +47,22 @@ class Load:
 
 @dataclass(frozen=True)
 class Layer:
-    """All directions between two types of nodes."""
+    """All link directions from one type of node to another."""
 
     layer: str
     directions: int
     unused: int
-    """Links without traffic."""
+    """Directions without traffic."""
     sent_bytes: int
     least: float | None
     mean: float | None
     most: float | None
+    """Minimum, mean and maximum utilisation; None if no capacity is known."""
     queue_drops: int
 
 
 def loads(directory: str | PathLike[str], seed: int | None = None) -> list[Load]:
-    """The links of one run: the one with this seed, or the first."""
+    """All link directions of the run with this seed, by default the first run."""
     runs = load(directory)
     seeds = [run.seed for run in runs]
     if not runs or (seed is not None and seed not in seeds):
@@ -77,7 +78,7 @@ def loads(directory: str | PathLike[str], seed: int | None = None) -> list[Load]
 
 
 def layers(found: Sequence[Load]) -> list[Layer]:
-    """The links grouped by layer, in the order of their first link."""
+    """The link directions grouped by layer, in the order of their first link."""
     by_layer: dict[str, list[Load]] = defaultdict(list)
     for one in found:
         by_layer[one.layer].append(one)
@@ -112,7 +113,7 @@ def _load(  # noqa: PLR0913, RUF100 - the columns of a row
     ends = [str(end) for end in message] if isinstance(message, list) and len(message) == 2 else ["client", "server"]
     if direction == "backward":
         ends.reverse()
-    # The capacity follows recordings and events.
+    # The capacity includes changes by recordings and events.
     rate = capacity or run.bit_rate(link, direction)
     duration = seconds(str(run.scenario.get("duration", "0s")))
     share = sent_bytes * 8 / (rate * duration) if rate and duration > 0 else None

@@ -1,7 +1,7 @@
 """Reads the files of a result, which may be damaged or hostile.
 
-Owns the checks: a truncated, changed or foreign file is a `BadResult` that names it. Reads regular files of a bounded
-size, and nothing outside the directory of the result.
+Owns the checks: a truncated, changed or foreign file raises a `BadResult` that names the file. Reads only regular files
+of a bounded size, and nothing outside the directory of the result.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ MOST_TEXT = 1 << 28
 MOST_TABLE = 1 << 34
 """Maximum bytes of a table."""
 MOST_ROWS = 500_000_000
-"""Maximum rows of a table: a small file may claim any number."""
+"""Maximum rows of a table, because a small file may claim any number."""
 BYTES_OF_TEXT, BYTES_OF_ROW = 1 << 26, 1 << 10
-"""Maximum bytes of the text of a table, plus bytes per row: a small file may repeat a long text."""
+"""Maximum bytes of text in a table, plus bytes per row, because a small file may repeat a long text."""
 LONGEST = 1e10
 """Maximum time in seconds, about 300 years."""
 
@@ -55,7 +55,7 @@ EVENTS = {
 WHO = {"run": TEXT, "seed": NUMBER, "variant": TEXT}
 """Columns of every table."""
 TABLES = ("paths", "links", "stations", "cells", "flows")
-"""Tables of a scenario by name."""
+"""Keys of a scenario that contain named tables."""
 
 
 def read_json(file: Path) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def open_table(file: Path, text: Sequence[str] = ()) -> Iterator[pq.ParquetFile]
 def read_table(file: Path, wanted: dict[str, pa.DataType] | None = None, *, seed: int | None = None) -> pa.Table:
     """Reads a Parquet file with at least these columns, text as plain text.
 
-    With a `seed`, only its rows; memory holds one other row group at a time.
+    With a `seed`, reads only its rows; memory holds one further row group at a time.
     """
     wanted = WHO if wanted is None else wanted
     with open_table(file, _texts(file)) as parquet:
@@ -131,7 +131,7 @@ def read_table(file: Path, wanted: dict[str, pa.DataType] | None = None, *, seed
 
 
 def read_pieces(file: Path, wanted: dict[str, pa.DataType] | None = None) -> Iterator[pa.Table]:
-    """Reads the file row group by row group, text as dictionaries; a file without rows gives one piece."""
+    """Reads a file by row groups, text as dictionaries; a file without rows gives one empty piece."""
     wanted = WHO if wanted is None else wanted
     with open_table(file, _texts(file)) as parquet:
         _check_sizes(file, parquet)
@@ -142,7 +142,7 @@ def read_pieces(file: Path, wanted: dict[str, pa.DataType] | None = None) -> Ite
 
 
 def read_columns(file: Path) -> pa.Schema:
-    """The columns of the table, without rows."""
+    """The columns of a Parquet file, without rows."""
     with open_table(file) as parquet:
         return _plain(parquet.schema_arrow.empty_table()).schema
 
@@ -158,7 +158,7 @@ def _is_numbered(kind: pa.DataType) -> bool:
 
 
 def _check_sizes(file: Path, parquet: pq.ParquetFile) -> None:
-    """Rejects row groups whose declared size exceeds any possible text."""
+    """Rejects row groups whose declared size exceeds the maximum for their rows."""
     for group in range(parquet.num_row_groups):
         lines = parquet.metadata.row_group(group)
         if lines.total_byte_size > _most_bytes(lines.num_rows):
@@ -170,7 +170,7 @@ def _most_bytes(rows: int) -> int:
 
 
 def _check_text(file: Path, name: str, column: pa.ChunkedArray) -> None:
-    """Rejects text that would be too large as plain text in each row."""
+    """Rejects a column whose text would be too large if each row stored it as plain text."""
     total = 0
     for chunk in column.chunks:
         lengths = pc.binary_length(chunk.dictionary)

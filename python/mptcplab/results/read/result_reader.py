@@ -1,6 +1,6 @@
 """Reads results from the directories that `mptcplab run`, `sweep` and `merge` wrote.
 
-Owns the conversion of files to runs, and the radio channels of interfaces. Never runs, computes or draws.
+Owns `SavedRun`, the form of a saved run for figures, tables and statistics. Never runs, computes or draws.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ class SavedRun:
     """One run of a result; like `Run`, but from files."""
 
     source: str
-    """The directory as it was given."""
+    """The directory as the user gave it; empty for a run in memory."""
     name: str
     seed: int
     variant: str
     scenario: dict[str, Any]
     """The scenario file as nested dictionaries."""
     read: Callable[[], RunSamples]
-    """Reads its samples; a large result is never in memory completely."""
+    """Reads the samples of this run; memory never holds all runs of a large result."""
     times: FlowTimes
-    """The times of its blocks and files, possibly with those of other runs."""
+    """The times of the blocks and files of this run, possibly also of other runs."""
 
     @classmethod
     def of(cls, run: Run) -> SavedRun:
@@ -62,7 +62,7 @@ class SavedRun:
 
     @property
     def samples(self) -> RunSamples:
-        """Its series."""
+        """The time series of this run."""
         return self.read()
 
     @property
@@ -93,22 +93,22 @@ class SavedRun:
     def series(
         self, metric: str, *, flow: str = ALL, path: str = ALL
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Times and values of one metric, empty if it was not measured; latencies at the time of reading."""
+        """Times and values of one metric, empty if it was not measured; a latency is at the time its block was read."""
         if metric == LATENCY:
             ready, took = self.latency(flow) if path == ALL else (np.zeros(0), np.zeros(0))
             return ready + took, took
         return self.samples.series(metric, flow, path)
 
     def latency(self, flow: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The times at which the blocks of a flow became ready, and their latencies, s; empty without blocks."""
+        """The times at which the blocks of a flow were written, and their latencies, s; empty without blocks."""
         return self.times.latency((self.name, self.seed, self.variant), flow)
 
     def completion(self, flow: str) -> NDArray[np.float64]:
-        """The completion time of the file of a flow, s: one value, or none if it was not complete."""
+        """The completion time of the file of a flow, s: one value, or none if the transfer did not end."""
         return self.times.completion((self.name, self.seed, self.variant), flow)
 
     def settings(self) -> list[tuple[str, Any]]:
-        """The keys of its scenario in the form of `--set`, with their values."""
+        """The keys of the scenario in the form of `--set`, with their values."""
         return _keys(self.scenario)
 
     def line(self, path: str) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class SavedRun:
         return next((dict(table[path]) for table in tables if path in table), {})
 
     def bit_rate(self, path: str, side: str = "forward") -> float | None:
-        """The rate of a direction at the start, bit/s; None without one, such as with rate control."""
+        """The initial rate of a direction, bit/s; None without one, such as with rate control."""
         line = self.line(path)
         direction = line.get(side, {})
         own = direction.get("rate") if isinstance(direction, dict) else None

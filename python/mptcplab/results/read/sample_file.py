@@ -1,7 +1,7 @@
-"""Reads the samples of a saved result run by run.
+"""Reads samples, the measured values over time, of a saved result run by run.
 
-Owns the rows of each run, and their conversion to series. Memory holds the last row group and the series of the last
-few runs, for any size of the file.
+Owns the search for the rows of a run, and their conversion to series. Memory holds the last row groups and the series
+of the last few runs, for any size of the file.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from mptcplab.util.user_input import BadResult
 Who = tuple[str, int, str]
 """Run, seed and variant."""
 Span = tuple[int, int] | tuple[str, str] | None
+"""Minimum and maximum of a column; None if unknown."""
 K = TypeVar("K")
 V = TypeVar("V")
 
 GROUPS, RUNS = 2, 4
-"""Cached row groups of a file, and cached runs."""
+"""Row groups and runs that are cached."""
 CUT = 60
 """Length from which the minimum and maximum text of a row group may be truncated."""
 _TEXT = ("run", "variant", "flow", "path", "metric")
@@ -50,7 +51,7 @@ class RunSamples:
         starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))) if codes.size else _NONE
         times, values = rows.times[order], rows.values[order]
         edges = [*starts.tolist(), codes.size]
-        # In the order of the rows, as the names are listed.
+        # In the order of the first row of each series, as the names are listed.
         for at in np.argsort(order[starts]).tolist():
             mine = slice(edges[at], edges[at + 1])
             self._series[rows.series(int(ordered[edges[at]]))] = times[mine], values[mine]
@@ -64,7 +65,7 @@ class RunSamples:
         return cls(Rows.of(table))
 
     def series(self, metric: str, flow: str, path: str) -> tuple[Floats, Floats]:
-        """Times and values, both empty if it was not measured."""
+        """Times and values of a series, both empty if it was not measured."""
         return self._series.get((flow, path, metric)) or (np.zeros(0), np.zeros(0))
 
 
@@ -127,7 +128,7 @@ class SampleFile:
         return Rows.of(table)
 
     def _checked(self, table: pa.Table) -> pa.Table:
-        """The columns with their types, without missing values; times must be plausible."""
+        """Converts the columns to their types; rejects missing values and implausible times."""
         for at, (name, kind) in enumerate(SAMPLES.items()):
             column = table[name]
             if name in _TEXT:
@@ -198,7 +199,7 @@ def _span(parquet: pq.ParquetFile, group: int, name: str, kind: pa.DataType) -> 
 
 
 def _texts(low: object, high: object) -> Span:
-    """Text bounds in byte order, like Python's order. A writer may truncate long ones."""
+    """Text bounds; None for long ones, which a writer may truncate. Parquet and Python compare text alike."""
     whole = isinstance(low, str) and isinstance(high, str) and len(low) < CUT and len(high) < CUT
     return (str(low), str(high)) if whole else None
 

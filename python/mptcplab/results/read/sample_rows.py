@@ -1,6 +1,6 @@
-"""Rows of samples as arrays: the code of the series, time and value.
+"""Rows of samples as arrays of codes, times and values, which `sample_file` sorts into series.
 
-Owns the encoding of flows, paths and metrics as one number. Never reads a file.
+Owns the codes: one number for the flow, path and metric of a row. Never reads a file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Series = tuple[str, str, str]
 """Flow, path and metric."""
 
 FEW = 1 << 16
-"""Codes below this fit into two bytes, and are sorted by counting."""
+"""Smaller codes fit into two bytes, which numpy sorts in linear time."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Rows:
         return cls(cache(series), codes, table["time_s"].to_numpy(), table["value"].to_numpy())
 
     def part(self, places: Sequence[slice]) -> Rows:
-        """Some of the rows; contiguous ones share memory."""
+        """The rows at these places; one contiguous part shares memory with all rows."""
         if len(places) == 1:
             rows: slice | Codes = places[0]
         else:
@@ -59,7 +59,7 @@ class Rows:
 
     @classmethod
     def joined(cls, parts: Sequence[Rows]) -> Rows:
-        """The concatenation, with a common encoding."""
+        """The concatenated rows, with common codes."""
         if len(parts) == 1:
             return parts[0]
         numbers: dict[Series, int] = {}
@@ -73,7 +73,7 @@ class Rows:
 
 
 def encoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A text column as numbers and names."""
+    """A text column as a dictionary column (numbers and names)."""
     if pa.types.is_dictionary(column.type):
         if column.type.value_type != pa.string():
             column = column.cast(column.type.value_type)
@@ -83,7 +83,7 @@ def encoded(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def numbered(column: pa.ChunkedArray) -> tuple[Codes, list[str]]:
-    """The numbers, and the name of each."""
+    """The numbers of a text column, and the list of names that they index."""
     whole = encoded(column).combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
         whole = whole.chunk(0) if whole.num_chunks else pa.array([], pa.string()).dictionary_encode()

@@ -1,4 +1,4 @@
-"""Metrics of flows by name, and the unit in which each is printed."""
+"""Metrics of flows by name for options such as `sweep --metric`, and the unit in which each is printed."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _UNITS = {
 
 
 def metrics(text: str) -> list[str]:
-    """Metric names, separated by commas; `BadResult` with the nearest name for an unknown one."""
+    """Parses metric names, separated by commas; for an unknown name, `BadResult` suggests the nearest one."""
     known = [*FLOW_NUMBERS, *(f"limit_{name}" for name in LIMITS)]
     names = [choose(_ALIASES.get(name.strip(), name.strip()), known, "metric") for name in text.split(",")]
     return list(dict.fromkeys(names))
 
 
 def unit(metric: str) -> tuple[str, float]:
-    """The unit of a metric in tables, and its size in base units."""
+    """The unit in which a metric is printed, and the size of this unit in base units."""
     if metric.startswith("latency_") or metric == "jitter_s":
         return "ms", 1e-3
     if metric.endswith("_s"):

@@ -1,6 +1,6 @@
-"""The meaning of each metric and column: the text of docs/results.md.
+"""The meaning of each metric and column of the result tables: the source of docs/results.md.
 
-Owns the definitions and their page. Names, types and units are those of the tables. A test checks that none is missing.
+Owns the definitions and the page. A test checks that no column of the tables is missing.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ METRICS: Mapping[str, str] = {
     "random_losses": "cumulative frames lost at random",
     "queue_marks": "cumulative frames that the queue of a link marked (ECN)",
 }
-"""By name, of samples.parquet."""
+"""Metrics of samples.parquet by name."""
 
 WHO: Mapping[str, str] = {
     "run": "name of the scenario",
@@ -145,7 +145,7 @@ BLOCKS: Mapping[str, str] = {
 
 
 def page() -> str:
-    """The page, in Markdown."""
+    """The page docs/results.md, in Markdown."""
     units = dict(_core.metrics())
     parts = [
         "# Results\n",

@@ -1,7 +1,7 @@
 """Limiting factors of a flow: findings and sentences from the use of each path's capacity.
 
-Owns the thresholds and the words. Measures nothing: the core attributes the capacity of each path to causes
-(docs/events.md), from queues, drops and states of the simulated links.
+Summaries and `mptcplab why` print them. Owns the thresholds and words. The core attributes the capacity of each path to
+causes (docs/events.md), from queues, drops and states of the simulated links.
 """
 
 from __future__ import annotations
@@ -19,22 +19,21 @@ if TYPE_CHECKING:
 FULL = 0.9
 """A flow that uses this share of its links' capacity is healthy."""
 LEAST = 0.03
-"""A cause is named from this share of the links' capacity on."""
+"""Minimum share of the links' capacity for which a cause is named."""
 BLOATED_S = 0.1
 """Shorter standing queues are not bufferbloat: a call still works (ITU-T G.114 allows 150 ms one way)."""
 BLOATED_TIMES = 4.0
-"""Standing queues below this multiple of the path's own delay are not bufferbloat either; the larger bound counts."""
+"""Standing queues shorter than this multiple of the base RTT are not bufferbloat either; the larger bound counts."""
 BUFFER_TIMES = 2.0
-"""This multiple of (sum of the rates) x (longest delay) keeps all paths busy during recovery (RFC 6182, section 5.3).
-"""
+"""This multiple of (sum of the rates) x (longest RTT) keeps all paths busy during recovery (RFC 6182, section 5.3)."""
 QUEUED_TIMES = 0.5
-"""No buffer size is recommended if queues hold data for this multiple of the longest delay."""
+"""No buffer size is recommended if data waits in queues for more than this multiple of the longest RTT."""
 FRAME_BITS = 1514 * 8
-"""A full Ethernet frame."""
+"""A full Ethernet frame, bits."""
 WAITED = 0.01
-"""A larger share of data that waited for older data at the end of the warm-up is mentioned."""
+"""Summaries mention data that waited for older data at the end of the warm-up, above this share of all data."""
 LONG = 0.05
-"""A handshake longer than this share of the time after it is long."""
+"""A handshake is long if it took more than this share of the measured time after it."""
 NEVER_JOINED = 0.9
 """A path that lacked a subflow for this share of the time, and carried nothing, never joined."""
 
@@ -66,17 +65,18 @@ WORDS = {
     "joining": "handshake",
     "closed": "no subflow",
 }
-"""Causes by the core's names, for "limited by ..."."""
+"""Causes by the core's names, as words for "limited by ..."."""
 
 _OWN = (
     "lower_rate", "down", "loss", "queue_overflow", "policer", "path_mtu", "middlebox", "ack_loss", "reordering",
     "delay_change", "spurious", "window", "ack_queue", "scheduler", "penalty", "pacing", "local_queue", "joining",
     "closed", "cross_traffic",
 )  # fmt: skip
+"""Causes that belong to one path."""
 BUFFERS = ("receive_window", "send_buffer", "both_buffers")
 """Causes that a larger buffer removes."""
 _IN_SILENCE = 0.1
-"""Activities of a path below this share of a silence are not listed."""
+"""Activities that took less than this share of a silence are not listed."""
 _SILENT = {
     "bottleneck": "{} carried what its queue held",
     "cross_traffic": "{} carried other flows",
@@ -106,7 +106,7 @@ _SILENT = {
     "joining": "{} waited for its handshake",
     "closed": "{} had no subflow",
 }
-"""Activities of a path during a silence, by the core's names of causes."""
+"""States of a path during a silence, by the core's names of causes."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ class Finding:
     cost: float = 0.0
     """The rate lost, bit/s; 0 if the link has no rate."""
     detail: str = ""
-    """A detail for its sentence."""
+    """A detail for the sentence, or empty."""
     place: str | None = None
     """The link or middlebox with the cause, if its name differs from that of `path`."""
     is_backup: bool = False
@@ -238,7 +238,7 @@ def ended_early(row: Mapping[str, object]) -> bool:
 
 
 def early_end(row: FlowRow) -> str:
-    """A clause that says when such a flow ended."""
+    """The end of a flow with `ended_early`, as a clause."""
     took = row["completion_s"]
     how = "stopped" if took is None else f"was complete after {took:.3f} s,"
     return f"it {how} before the warm-up ended: no rate was measured"
@@ -252,7 +252,7 @@ def waited_long(row: FlowRow) -> bool:
 def queueing_delay(path: PathRow) -> float:
     """The mean time that data waited in the queues of a path, s.
 
-    If it was not measured: the RTT without propagation delay, serialisation and the wait of acknowledgements.
+    If it was not measured: the mean RTT minus the base RTT, serialisation and the wait of acknowledgements.
     """
     known = path.get("queue_wait_s")
     if known is not None:
@@ -262,7 +262,7 @@ def queueing_delay(path: PathRow) -> float:
     frame = FRAME_BITS / path["best_capacity"] if path["best_capacity"] else 0.0
     back = path["ack_wait_s"] or 0.0
     delay = path["mean_srtt_s"] - base - frame - back if base is not None else 0.0
-    # Repairs lengthen the RTT too, and while nothing arrives the last value counts.
+    # Loss recovery lengthens the RTT too, and the mean repeats the last value while nothing arrives.
     return max(0.0, min(delay, path.get("longest_wait_s", delay)))
 
 
@@ -277,14 +277,14 @@ def has_late_acknowledgements(path: PathRow) -> bool:
 
 
 def is_healthy(row: FlowRow) -> bool:
-    """Whether a flow filled its links."""
+    """Whether a flow filled its links, and all its paths joined."""
     most = capacity(row)
     return most is not None and rate_of_life(row) >= FULL * most and not row["never_joined"]
 
 
 def reached(row: FlowRow) -> str:
     """The used share of the links' capacity, as a clause."""
-    # Data that arrived out of order before the end of the warm-up counts after it.
+    # Data that arrived out of order during the warm-up can count after it.
     share = min(1.0, rate_of_life(row) / (capacity(row) or 1.0))
     return f"it used {share:.0%} of the capacity of its links"
 
@@ -322,14 +322,14 @@ def findings(row: FlowRow) -> list[Finding]:
         # An unused path costs nothing if there is too little data.
         enough = [finding for finding in enough if finding.cause not in ("scheduler", "window", "closed")]
     enough = _once(sorted(enough, key=lambda finding: (-finding.cost, -finding.share)))
-    # No path joins before data has arrived over the first one.
+    # No path joins before data has arrived over the first one, so its path MTU comes first.
     enough.sort(key=lambda finding: finding.cause != "path_mtu" or finding.share < NEVER_JOINED)
     named = {(finding.cause, finding.path) for finding in enough}
     return enough + [finding for finding in bloated if (finding.cause, finding.path) not in named]
 
 
 def _once(found: Sequence[Finding]) -> list[Finding]:
-    """Findings in which cross traffic of a link that several paths share is counted once."""
+    """Merges the cross traffic of a link that several paths share into one finding."""
     first: dict[tuple[str, str | None, str | None], Finding] = {}
     for finding in found:
         known = first.get(_key(finding))
@@ -367,7 +367,7 @@ def _rates(row: FlowRow, known: Sequence[PathRow]) -> dict[str, float]:
 
 
 def _absent(row: FlowRow, name: str, rate: float) -> Finding:
-    """Why a path has no subflow."""
+    """The finding for a path without a subflow."""
     if row["never_joined_down"].get(name, 0.0) >= NEVER_JOINED:
         return Finding("down", name, 1.0, rate)
     boxes = row.get("never_joined_boxes", {}).get(name, [])
@@ -413,7 +413,7 @@ def _place(path: PathRow, cause: str) -> str | None:
 
 
 def _waited(path: PathRow) -> str:
-    """The queue in which acknowledgements of a path waited, and the time."""
+    """The queue in which acknowledgements of a path waited, and the mean wait, as text."""
     return f"{path['ack_queue'] or path['path']} for {(path['ack_wait_s'] or 0.0) * 1e3:.0f} ms on average"
 
 
@@ -430,9 +430,7 @@ def recommended_buffer(row: FlowRow) -> float:
 
 
 def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, float]) -> list[Finding]:
-    """The cause of full buffers: a buffer that is too small for these paths, or else the path that others waited
-    for.
-    """
+    """The cause of full buffers: a buffer too small for these paths, or else the path for whose data others waited."""
     whole = sum(rates.values()) or 1.0
     costs = {
         cause: sum(path["limits"].get(cause, 0.0) * rates[path["path"]] for path in known)
@@ -441,7 +439,7 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
     together = sum(costs.values())
     if not together:
         return []
-    # A path that waits for older data on another one is blocked by the same full buffers.
+    # A path that waits for older data on another path is blocked by the same full buffers.
     full = row.get("full_buffers") or costs
     cause = max(BUFFERS, key=lambda name: full.get(name, 0.0))
     sizes = {"send buffer": row["send_buffer"], "receive buffer": row["receive_buffer"]}
@@ -454,7 +452,7 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
     smallest = min(sizes.values())
     if smallest < need or len(known) < 2 or not late.get("blamed", 0.0):
         detail = ", ".join(f"{name} {size_text(size)}" for name, size in sizes.items())
-        # Queued data needs a larger buffer, which would fill the queue further.
+        # With standing queues, a larger buffer would only lengthen the queues.
         queued = any(queueing_delay(path) > QUEUED_TIMES * longest for path in known)
         if smallest < need and not queued and size_like(need, smallest) != size_text(smallest):
             detail += f", RFC 6182 recommends {size_like(need, smallest)} for these paths"
@@ -466,7 +464,7 @@ def _of_buffers(row: FlowRow, known: Sequence[PathRow], rates: Mapping[str, floa
 
 
 def unanswered(row: FlowRow) -> str:
-    """Why a connection never opened, as a clause: the fate of its handshake segments."""
+    """Why a connection never opened, as a clause: where its handshake segments were lost."""
     if not row["paths"]:
         return _never_tried(row)
     path = row["paths"][0]
@@ -514,7 +512,7 @@ def no_data(row: FlowRow) -> str | None:
 
 
 def silence(row: FlowRow) -> str:
-    """The activities of each path during the longest silence, as clauses; empty if the paths were not observed."""
+    """The state of each path during the longest silence, as clauses; empty if the paths were not observed."""
     return ", ".join(
         f"{_silent(path, cause)} for {share:.0%} of that time"
         for path in row["paths"]
@@ -524,7 +522,7 @@ def silence(row: FlowRow) -> str:
 
 
 def _silent(path: PathRow, cause: str) -> str:
-    """The activity of a path during a silence, as a clause."""
+    """The state of a path during a silence, as a clause."""
     place = _place(path, cause)
     queue = f"the queue of {place}" if place else "its queue"
     if cause == "scheduler" and path.get("is_backup"):
@@ -533,7 +531,7 @@ def _silent(path: PathRow, cause: str) -> str:
 
 
 def _another_first(row: FlowRow, others: Sequence[str]) -> str:
-    """A hint to start with another path, if one of `others` was up; the end of a clause."""
+    """The end of a clause: a hint to start with another path if one of `others` was up."""
     down = row["never_joined_down"]
     working = [name for name in others if down.get(name, 0.0) < NEVER_JOINED]
     if working:
@@ -562,7 +560,7 @@ def sentences(row: FlowRow) -> list[str]:
 
 
 def in_words(limits: Mapping[str, float], least: float = 0.05, *, is_backup: bool = False) -> str:
-    """The use of one path's capacity, as shares."""
+    """The use of one path's capacity as text, with shares of at least `least`."""
     words = {**WORDS, "scheduler": "a backup, not used"} if is_backup else WORDS
     shares: Sequence[tuple[float, str]] = sorted(((s, name) for name, s in limits.items() if s >= least), reverse=True)
     return ", ".join(f"{words.get(name, name)} {share:.0%}" for share, name in shares)

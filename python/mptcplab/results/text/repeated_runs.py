@@ -1,6 +1,6 @@
-"""The summary of several runs of one scenario: means with 95% intervals.
+"""The text that `mptcplab run --seeds` prints: means over the seeds with 95% intervals.
 
-Owns these sentences. `summary` describes one run.
+Also counts the seeds with an event such as a fallback to TCP. `summary` describes one run.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST = 20
 
 
 def summary(runs: Runs, baselines: Baselines, failed: Mapping[str, Mapping[str, str]] | None = None) -> str:
-    """The summary of all flows; `failed` has the reason where plain TCP delivered nothing."""
+    """The summary of all flows; `failed` has the reason, by flow and path, if plain TCP delivered nothing."""
     lines = [f"{runs[0].name}, {len(runs)} seeds from {runs[0].seed}; mean and 95% interval"]
     lines += [f"  {line}" for line in runs[0].scenario.registered]
     names = runs[0].flow_names
@@ -42,7 +42,7 @@ def _flow(name: str, rows: Sequence[FlowRow], baselines: Mapping[str, Sequence[f
         if measured:
             kept = [at for at, row in enumerate(rows) if not reasons.ended_early(row)]
             alone = {path: [rates[at] for at in kept] for path, rates in baselines.items()}
-            return [*lines, "    with the others:", *_flow(name, measured, alone)]
+            return [*lines, "    with the other seeds:", *_flow(name, measured, alone)]
         lines += [f"    {line}" for line in _latency(rows)]
         return [*lines, f"    plain TCP alone: {_alone(baselines)}"] if baselines else lines
     rate = _mean([row["goodput"] / 1e6 for row in rows])
@@ -65,12 +65,12 @@ def _flow(name: str, rows: Sequence[FlowRow], baselines: Mapping[str, Sequence[f
             aggregation_benefit(reasons.comparable_rate(row), list(rates.values()))
             for row, rates in zip(rows, single, strict=True)
         ]
-        lines.append(f"    aggregation benefit {_mean(benefit)} (0: the best single path, 1: the sum)")
+        lines.append(f"    aggregation benefit {_mean(benefit)} (0: the best single path, 1: the sum of all)")
     return lines
 
 
 def _with_handshake(rows: Sequence[FlowRow]) -> str:
-    """A note that goodput excludes the handshake, if that was long with some seed."""
+    """A note that goodput excludes the handshake, if the handshake was long with some seed."""
     if not any(map(reasons.waited_long, rows)):
         return ""
     waited, rate = (row["waited_s"] for row in rows), (reasons.rate_of_life(row) / 1e6 for row in rows)
@@ -105,7 +105,7 @@ def _alone(baselines: Mapping[str, Sequence[float]]) -> str:
 
 
 def _path(name: str, rows: Sequence[FlowRow]) -> str:
-    """The rate of a path and its share of the data; zero with seeds without a subflow."""
+    """The rate and RTT of a path, and its share of the data. A seed without a subflow counts as rate and share 0."""
     rates, shares, trips, joined = [], [], [], 0
     for row in rows:
         carried = {path["path"]: path["bytes_arrived"] for path in row["paths"]}

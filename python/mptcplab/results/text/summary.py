@@ -1,6 +1,6 @@
-"""The summary of a run: rates, paths, limiting factors and the aggregation benefit.
+"""The text that `mptcplab run` prints for one run: rates, paths, limiting factors and the aggregation benefit.
 
-Owns the sentences. Never runs anything, and computes only the aggregation benefit.
+Owns the sentences, and the table for notebooks. The numbers come from the tables of the run; nothing is run here.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ SILENT_S = 1.0
 INITIAL_WINDOW = 10
 """Segments that a sender may send in one burst (RFC 6928); a shorter queue drops some of them."""
 NOT_MEASURED = "not measured, because it ended before the warm-up did"
-"""The text for plain TCP over a path without a rate."""
+"""The text for a path over which plain TCP has no rate."""
 
 
 def megabits(rate: float) -> str:
-    """A rate as text."""
+    """A rate in bit/s as text in Mb/s."""
     return f"{rate / 1e6:.2f} Mb/s"
 
 
 def limits_in_words(limits: Mapping[str, float], least: float = 0.01) -> str:
-    """The limiting factors of a flow, as shares of its time."""
+    """The limiting factors of a flow as shares of its time; omits shares below `least`."""
     shares = sorted(((share, name) for name, share in limits.items() if share >= least), reverse=True)
     if not shares:
         return "limiting factors were not measured"
@@ -85,7 +85,7 @@ def warning_in_words(row: FlowRow, single: Mapping[str, float]) -> str | None:
     causes = [str(finding) for finding in reasons.findings(row)[:3]]
     if not causes and row["penalties"]:
         # Without observation, a run has no findings.
-        causes = [f"M2 halved windows {row['penalties']} times (penalisation = false does not)"]
+        causes = [f"M2 halved windows {row['penalties']} times (penalisation = false disables M2)"]
     why = "; ".join(causes) or limits_in_words(row["limits"])
     return f"slower than plain TCP over {best} alone ({rate / single[best]:.0%} of it): {why}"
 
@@ -136,8 +136,8 @@ def summary(
     baselines: Mapping[str, Mapping[str, float]] | None = None,
     failed: Mapping[str, Mapping[str, str]] | None = None,
 ) -> str:
-    """The summary. `baselines` has the goodput of plain TCP by flow and path, `failed` the reason where it delivered
-    nothing.
+    """The summary. `baselines` has the goodput of plain TCP by flow and path, in bit/s; `failed` has the reason, by
+    flow and path, if plain TCP delivered nothing.
     """
     lines = [f"{run.name}, seed {run.seed}" + (f" ({run.variant})" if run.variant else "")]
     lines += [f"  {line}" for line in run.scenario.registered]
@@ -222,8 +222,8 @@ def _reinjected(run: MeasuredRun, row: FlowRow) -> list[str]:
             f"retransmitted by MPTCP after a timeout: {amount}; Linux does not count reinjections of a closed subflow"
         ]
     if _has_queues(run, row["flow"]):
-        # Copies that are acknowledged before their turn are never sent.
-        # For flows on the kernel, the count is unknown.
+        # A queued copy is never sent if its data is acknowledged first.
+        # For flows on the kernel, the number of duplicates is unknown.
         twice = "" if row["duplicates"] is None else f"; {_kilobytes(row['duplicates'])} arrived twice"
         return [f"also queued on another path, as Linux counts it: {amount}{twice}"]
     return [
@@ -307,7 +307,7 @@ def _held(queue: str) -> str:
 
 
 def _since(row: FlowRow) -> str:
-    """A note that goodput excludes the handshake, if that was long."""
+    """A note that goodput excludes the handshake, if the handshake was long."""
     if not reasons.waited_long(row):
         return ""
     return f" after a handshake of {row['waited_s']:.2f} s, {megabits(reasons.rate_of_life(row))} with it,"
@@ -357,7 +357,7 @@ def _link_in_words(link: LinkRow) -> str:
 
 
 def _differs(path: PathRow) -> bool:
-    """Whether the sender's view differs from the measurement for most of the time."""
+    """Whether the largest cause in the sender's view differs from the largest measured cause."""
     known, seen = path.get("limits"), path.get("sender_limits")
     return bool(known and seen) and _first(known or {}) != _first(seen or {})
 
@@ -367,7 +367,7 @@ def _first(shares: Mapping[str, float]) -> str:
 
 
 def summary_html(run: MeasuredRun) -> str:
-    """A table for notebooks."""
+    """An HTML table of the first 20 flows, for notebooks."""
     cells = []
     for row in run.flow_rows[:20]:
         shares = ", ".join(

@@ -1,7 +1,7 @@
-"""Writes the files of a run: Parquet, JSON and the scenario.
+"""Writes the files of a result directory: Parquet tables, JSON and the scenario, for `--output` and `Run.save`.
 
-Owns the file formats. The same runs give the same bytes: fixed writer settings, rows in the order of the jobs, and no
-times or paths of this machine.
+Owns the file formats. The same runs give the same bytes: writer settings are fixed, and rows are in the order of the
+jobs. Files contain no times or paths of this machine.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 TABLES = ("samples", "flows", "paths", "links", "blocks", "events")
 """The tables of a result, each in a file of its name."""
 ALWAYS = ("samples", "flows", "paths", "links")
-"""The tables of every result; the others exist only with rows."""
+"""The tables of every result; other tables exist only if they have rows."""
 
 
 def write_parquet(table: pa.Table, path: Path) -> None:
@@ -85,7 +85,7 @@ def _save_runs(runs: Sequence[MeasuredRun], target: Path) -> None:
 
 
 def _remove(directory: Path) -> None:
-    """Removes a nested result of the replaced one; keeps all other files."""
+    """Removes the result in a subdirectory of the replaced result; keeps all other files."""
     if directory.is_symlink() or not (directory / "run.json").is_file():
         return
     names = ["run.json", "iperf3.json", *(f"{table}.parquet" for table in TABLES)]
@@ -107,7 +107,7 @@ def described(run: MeasuredRun, scenario: str) -> dict[str, Any]:
 
 
 def tables_of(runs: Sequence[MeasuredRun]) -> dict[str, pa.Table]:
-    """The tables of runs by name; blocks and events only if there are any; empty without runs."""
+    """The tables of runs by name, without blocks and events if they have no rows. Empty without runs."""
     if not len(runs):
         return {}
     found = {

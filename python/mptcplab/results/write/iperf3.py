@@ -1,6 +1,6 @@
-"""A run in the format of `iperf3 --json`.
+"""A run in the format of `iperf3 --json`, for scripts that read iperf3.
 
-Owns that format. Computes only sums over streams.
+A flow is a stream of that format. Only sums over streams are computed here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 MOST_STREAMS = 100
-"""Maximum streams in an interval; its sum and the end of the document include all."""
+"""Maximum number of streams listed per interval; sums and the end of the document include all streams."""
 
 
 class _Series:
@@ -69,7 +69,7 @@ def iperf3(run: MeasuredRun) -> dict[str, Any]:
 
 
 def _others(run: MeasuredRun, series: _Series) -> list[dict[str, Any]]:
-    """The contribution of the omitted streams to each sum."""
+    """The contribution to each sum of the streams beyond `MOST_STREAMS`."""
     seconds = np.diff(np.concatenate(([0.0], series.times)))
     count, rate, again = (np.zeros(series.times.size) for _ in range(3))
     for flow, row in enumerate(run.flow_rows[MOST_STREAMS:], MOST_STREAMS):

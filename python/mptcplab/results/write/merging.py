@@ -1,7 +1,7 @@
-"""Merges results, like mp-merge and mp-gather of the UCL study.
+"""Merges result directories into one, for `mptcplab merge` and `group`, like mp-merge and mp-gather of the UCL study.
 
-Owns the groups and the joint tables. Keeps every row and every value. If two runs have the same name, the variant of
-the later one gets its origin.
+Owns the groups and the joint tables. Keeps every row and every value. If two runs have the same name, seed and variant,
+the variant of the later run gets the name of its directory.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ TABLES = ("samples", "flows", "paths", "links", "blocks")
 
 Who = tuple[str, int, str]
 Changed = dict[Who, Who]
-"""Names of runs that occur in another result, and their new names."""
+"""The new name, seed and variant of each run that also occurs in another result."""
 
 
 def merge(directories: Sequence[str | Path], output: str | Path) -> list[Who]:
@@ -83,8 +83,8 @@ def _merge(directories: Sequence[str | Path], target: Path, written: list[Path])
 def group(directories: Sequence[str | Path], by: Sequence[str], output: str | Path) -> dict[str, list[str]]:
     """Merges each group of results with equal values of all keys in `by` into its own directory below `output`.
 
-    Returns the names of the groups and their members. `by` are keys of `RELATIONS`, `seed` and `variant`, or keys of
-    the scenario: `paths.wifi.loss`, `flows.*.rcvbuf`, or the last part of one. Raises `BadResult` for a key that no
+    Returns the members of each group by name. `by` has keys of `RELATIONS`, `seed`, `variant`, or keys of the
+    scenario: `paths.wifi.loss`, `flows.*.rcvbuf`, or the last part of a key. Raises `BadResult` for a key that no
     result has.
     """
     loaded = {str(directory): load(directory) for directory in directories}
@@ -139,7 +139,7 @@ def _value(run: SavedRun, key: str) -> str:
 
 
 def _matching(run: SavedRun, key: str) -> list[tuple[str, Any]]:
-    """The value of a scenario key, of all keys that match a pattern, or of all that end with a word."""
+    """The scenario keys that `key` selects, with values: an exact key, a pattern with *, or the last part of keys."""
     return [
         (name, value)
         for name, value in run.settings()
@@ -156,9 +156,9 @@ def _same_scenario(run: SavedRun) -> str:
 def channel_relation(run: SavedRun) -> str:
     """The relative channel layout of a run's networks; `BadResult` without channels.
 
-    Interfaces of one cell are one network. `one channel` for a single channel; `cross band` for 5 GHz (32 and above)
-    with 2.4 GHz (1 to 14); `same channel` if all are equal; `non-overlapping` if all channels of a band differ by at
-    least 5; otherwise `overlapping`.
+    Interfaces of one cell are one network. `one channel` for a single network; `cross band` for 5 GHz (above 14) with
+    2.4 GHz (1 to 14); `same channel` if all are equal; `non-overlapping` if all channels differ by at least 5 at 2.4
+    GHz or 4 at 5 GHz; otherwise `overlapping`.
     """
     networks = {str(run.line(path).get("cell", path)): run.channel(path) for path in run.paths}
     channels = [number for number in networks.values() if number is not None]
@@ -170,7 +170,7 @@ def channel_relation(run: SavedRun) -> str:
         return "cross band"
     if len(set(channels)) == 1:
         return "same channel"
-    # 2.4 GHz channels are 5 MHz apart and 20 MHz wide; 5 GHz channels are numbered in steps of 5 MHz too.
+    # In both bands, channel numbers are 5 MHz apart and channels 20 MHz wide.
     apart = min(abs(one - other) for one, other in combinations(channels, 2))
     return "non-overlapping" if apart >= (5 if channels[0] <= 14 else 4) else "overlapping"
 
@@ -220,7 +220,7 @@ def _scenario_name(number: int) -> str:
 def _scenarios(
     directory: str | Path, target: Path, names: Iterable[tuple[Who, dict[str, Any]]], count: int
 ) -> list[dict[str, Any]]:
-    """Copies the scenarios under new names; returns the rows with these."""
+    """Copies the scenarios under new names; returns the rows with the new names."""
     rows = []
     for at, (_, row) in enumerate(names, count + 1):
         name = _scenario_name(at)

@@ -1,6 +1,7 @@
-"""Joins Parquet files piece by piece: memory holds one piece, for any size of the files.
+"""Joins Parquet files: the results of `mptcplab merge`, and the parts of a sweep.
 
-Owns the joint schema: missing columns are null, text becomes dictionaries.
+Reads piece by piece, so memory does not grow with the files. Owns the joint schema: missing columns are null, text
+becomes dictionaries.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def _cast(column: pa.ChunkedArray, kind: pa.DataType) -> pa.ChunkedArray:
 
 
 def _alike(schemas: Sequence[pa.Schema]) -> list[pa.Schema]:
-    """Values that are numbers in one sweep and text in another become text."""
+    """Makes a varied key (a column with a dot) text if one sweep has numbers and another text."""
     kinds: dict[str, set[pa.DataType]] = {}
     for schema in schemas:
         for one in schema:
@@ -73,7 +74,7 @@ def _alike(schemas: Sequence[pa.Schema]) -> list[pa.Schema]:
 
 
 def _plain(schema: pa.Schema) -> pa.Schema:
-    """Dictionaries of all files with one type, including text that another file has as a dictionary."""
+    """The schema with one dictionary type for all text, because files store text as strings or as dictionaries."""
     text = pa.dictionary(pa.int32(), pa.string())
     return pa.schema([pa.field(one.name, text if _is_text(one.type) else one.type) for one in schema])
 

@@ -1,8 +1,8 @@
-"""Writes events as qlog, one file per host: JSON text sequences (RFC 7464) of the sequential schema.
+"""Writes events as qlog for other tools, one file per host: JSON text sequences (RFC 7464) of the sequential schema.
 
-Owns the format, draft-ietf-quic-qlog-main-schema from -11 on: `file_schema`, `serialization_format`, times in
-milliseconds since the start of the run, names in the namespace `mptcp`, the path as the `tuple`. docs/events.md
-describes the `data` of an event. Memory does not grow with the file.
+Owns the format, draft-ietf-quic-qlog-main-schema from -11 on. Times are milliseconds since the start of the run, names
+are in the namespace `mptcp`, and the path is the `tuple`. docs/events.md describes the `data` of an event. Memory does
+not grow with the file.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def write(run: TracedRun, directory: Path) -> list[Path]:
 
 
 def write_host(file: IO[bytes], table: pa.Table, host: str, *, title: str, role: str) -> None:
-    """The records of one host."""
+    """Writes the header and the events of one host; `role` is a type of vantage point."""
     header = {
         "file_schema": FILE_SCHEMA,
         "serialization_format": FORMAT,
@@ -68,7 +68,7 @@ def write_host(file: IO[bytes], table: pa.Table, host: str, *, title: str, role:
 
 
 def event(row: dict[str, Any]) -> dict[str, Any]:
-    """A row of the table as an event."""
+    """A row of the table of events as a qlog event."""
     data: dict[str, Any] = {"trigger": row["what"]}
     for name in events.fields():
         value = row[name]

@@ -1,7 +1,7 @@
 """Settings that study B (Abdrabou and Prakash, UAE University) does not specify, and the values used.
 
-Owns only text; the values are in `network`. M2 (penalisation) halves the window of a subflow that blocks the receive
-window.
+Text for the report of the study; the values are in `network`. M2 (penalisation) halves the window of a subflow that
+blocks the receive window.
 """
 
 from mptcplab.studies.base import Assumption
@@ -16,7 +16,7 @@ ASSUMPTIONS = (
     Assumption(
         "activity of the neighbours",
         "three on each 2.4 GHz channel, with frames for 100 ms and none for 25 ms on average; two at 5 GHz",
-        "calibrated on 23 s over 802.11n alone. Pauses of 10 to 50 ms match it, and 25 ms was chosen. With 10 ms, "
+        "calibrated on the 23 s over 802.11n alone. Pauses of 10 to 50 ms match, and 25 ms was chosen. With 10 ms, "
         "802.11g carries 28% next to 6 Mb/s; with 50 ms, 802.11a carries 3.06 Mb/s. The study states that 5 GHz is "
         "quieter",
         after=("B-1.1", "B-2.1", "B-3ab.3"),
@@ -25,14 +25,14 @@ ASSUMPTIONS = (
         "802.11n",
         "one stream; stations keep two frames in the device and so aggregate two, routers up to 32",
         "with two streams or full aggregates, five or six neighbours would be needed to match 23 s. 802.11g would "
-        "then carry at most 23%, and the study has 39",
+        "then carry at most 23%, but 39% in the study",
         after=("B-1.1", "B-2.1"),
     ),
     Assumption(
         "the kernel",
         "two packets of a subflow in the host's own queue, as since Linux 3.19; M2's later rule, as since MPTCP 0.89",
-        "the study cites a draft of January 2016. Only this stack uses WiFi with small receive buffers; B3 also runs "
-        "others",
+        "the study cites a draft of January 2016. Of the stacks in B3, only this one uses WiFi with small receive "
+        "buffers",
         after=("B-3ab.2", "B-3c.1"),
     ),
     Assumption("between the routers", "a wire of 100 Mb/s, 2.5 ms", "not specified; the access points are wired ones"),

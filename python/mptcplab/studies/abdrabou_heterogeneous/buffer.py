@@ -77,7 +77,7 @@ class Buffer(Experiment):
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Standards × interpretations × buffers × seeds; then the other stacks, which decide nothing."""
+        """Standards × interpretations × buffers × seeds; then each stack for comparison, which decides nothing."""
         yield from parts.points(effort, _buffers(effort), _setup)
         for stack in STACKS:
             for standard in SOME:
@@ -142,7 +142,7 @@ class Buffer(Experiment):
                 "slightly higher, since it suffers less interference", curves,
                 lambda row: parts.compared(row["802.11a"], row["802.11g"], "share", Bound("more", low=0, strict=True)),
                 lambda row: f"%: {each(row, '{share}')}",
-                note="Fewer neighbours at 5 GHz are an assumption, made from these words.", origin="by construction",
+                note="Fewer neighbours at 5 GHz are an assumption, based on this quote.", origin="by construction",
             ),
         ]  # fmt: skip
 
@@ -191,7 +191,7 @@ def _buffers(effort: Effort) -> tuple[int, ...]:
 
 
 def _elsewhere(effort: Effort) -> tuple[int, ...]:
-    """The other stacks; with `quick` only those that the text mentions."""
+    """The buffers of the comparison of stacks; with `quick` only those that the study's text mentions."""
     return effort.pick((SMALLEST, 40, LARGEST), BUFFERS, BUFFERS)
 
 
@@ -209,7 +209,7 @@ def _gained(curve: Parts, who: str) -> Check:
 
 
 def _grows(curve: Parts) -> list[Check]:
-    """Each step up, and above half from 160 KB on."""
+    """Each step rises, and the share is above half from 160 KB on."""
     large = curve.each("share", Bound("above half", low=50, strict=True), at=(160, LARGEST))
     return [*large, *curve.steps("share", parts.RISES)]
 
@@ -229,7 +229,7 @@ def _rises_too(row: Mapping[Standard, Parts]) -> list[Check]:
 def _note(stacks: Mapping[Stack, Mapping[Standard, Parts]]) -> str:
     """The effect of each stack, and its reason."""
     found = "; ".join(
-        f"{STACK_WORDS[stack]}: 802.11g gains {_gain(row['802.11g']):.2f}, WiFi's share with 802.11n is "
+        f"{STACK_WORDS[stack]}: 802.11g gains a factor of {_gain(row['802.11g']):.2f}, WiFi's share with 802.11n is "
         f"{row['802.11n'].share[20].mean:.0f} and {row['802.11n'].share[40].mean:.0f} %"
         for stack, row in stacks.items()
     )
@@ -237,7 +237,7 @@ def _note(stacks: Mapping[Stack, Mapping[Standard, Parts]]) -> str:
         f"By stack, from {SMALLEST} KB to {LARGEST} KB and at 20 and 40 KB ({MAIN}): {found}. If the local queue takes "
         "the whole window, the dedicated link holds all data that a small buffer allows. Its RTT then stays below the "
         "last RTT of WiFi, and the lowest-RTT scheduler never tries WiFi again. Small queues leave the rest of the "
-        "window to WiFi. The study does not name its kernel; this stack was chosen after seeing results."
+        "window to WiFi. The study does not name its kernel; two packets were chosen after seeing results."
     )
 
 
@@ -249,8 +249,8 @@ def _picture(measured: Measured, curves: Table) -> Picture:
             WIFI_OLD.draw(axes)
 
     caption = (
-        "Figure 5: throughput of a pair over both networks and over each, by the receive buffer. Above, 6 Mb/s is a "
-        "PHY rate; below, a token bucket."
+        "Figure 5: throughput of a pair over both networks and over each, by the receive buffer. In the upper row, 6 "
+        "Mb/s is a PHY rate; in the lower row, a token bucket."
     )
     return parts.picture(
         "abdrabou-heterogeneous-b3", caption, measured, curves, x="receive buffer [KB]", published=published

@@ -1,9 +1,9 @@
 """Controls of study B (Abdrabou and Prakash, UAE University): a saturated WiFi cell, and four pairs of hosts with a
 WiFi path and a dedicated link each.
 
-A control is not a claim of the study: it checks the simulator against an RFC, a formula or a scenario value. Here these
-are Bianchi's model of 802.11, RFC 6356's first goal (`GOAL_1`), and the rate of acknowledgements. M1 (opportunistic
-retransmission) and M2 (penalisation) must act if buffers are small.
+A control is not a claim of the study: it checks the simulator against an RFC, a formula or a scenario value. Here the
+references are Bianchi's model of 802.11, RFC 6356's first goal (`GOAL_1`), and the rate of acknowledgements. M1
+(opportunistic retransmission) and M2 (penalisation) must act if buffers are small.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class SegmentSize(Experiment):
                 "outperforms, due to less interference at 5 GHz", curves,
                 lambda row: parts.compared(row["802.11a"], row["802.11g"], "wifi", Bound("more", low=0, strict=True)),
                 lambda row: f"Mb/s over WiFi: {rows(row)}",
-                note="Fewer neighbours at 5 GHz are an assumption, made from these words.", origin="by construction",
+                note="Fewer neighbours at 5 GHz are an assumption, based on this quote.", origin="by construction",
             ),
             parts.fact(
                 self, "B-4.5", "with 802.11n, the share of WiFi rises with the size, to between 50 and 60%",
@@ -97,7 +97,7 @@ class SegmentSize(Experiment):
         return Outcome(facts, [_picture(measured, curves)])
 
     def _dedicated(self, curves: Table) -> Fact:
-        """B-4.2, which the overhead of each frame decides if 6 Mb/s is a PHY rate."""
+        """B-4.2. If 6 Mb/s is a PHY rate, the overhead of each frame decides the claim."""
         return self.fact(
             "B-4.2", "the throughput of the dedicated link varies by at most 15% of its mean from 512 bytes on",
             published="not significantly affected",
@@ -112,7 +112,7 @@ class SegmentSize(Experiment):
             why=WHY,
             reason=(
                 "At a PHY rate, each frame costs preamble, interframe space, backoff and acknowledgement, for a "
-                "segment of 512 bytes as for one of 1460 (IEEE 802.11). This supports a rate limit; the share of "
+                "segment of 512 bytes as for one of 1460 (IEEE 802.11). This supports the token bucket; the share of "
                 "WiFi in figures 4 and 6 (B-2.1, B-4.5) supports the PHY rate."
             ),
         )  # fmt: skip
@@ -127,7 +127,7 @@ def _setup(standard: Standard, reading: Reading, size: int) -> Setup:
 
 
 def _range(curve: Parts) -> Interval:
-    """The range over the mean, of sizes from `LARGE` on; the maximum without data."""
+    """The range of dedicated rates from `LARGE` on, over their mean; the maximum possible without data."""
     rows = zip(*(values for size, values in curve.runs["dedicated"].items() if size >= LARGE), strict=True)
     return interval((max(row) - min(row)) * len(row) / sum(row) if any(row) else len(row) for row in rows)
 
@@ -143,9 +143,9 @@ def _picture(measured: Measured, curves: Table) -> Picture:
             WIFI.draw(axes)
 
     caption = (
-        "Figure 6: throughput of a pair over both networks and over each, by the maximum segment size. Above, 6 Mb/s "
-        "is a PHY rate; below, a token bucket. In the study, WiFi and the total rise, and the dedicated link stays "
-        "constant."
+        "Figure 6: throughput of a pair over both networks and over each, by the maximum segment size. In the upper "
+        "row, 6 Mb/s is a PHY rate; in the lower row, a token bucket. In the study, WiFi and the total rise, and the "
+        "dedicated link stays constant."
     )
     return parts.picture(
         "abdrabou-heterogeneous-b4", caption, measured, curves, x="maximum segment size [bytes]", published=published

@@ -56,8 +56,8 @@ STACKS: Mapping[Stack, Mapping[str, Any]] = {
 
 TCP small queues hold two packets of a subflow since Linux 3.19, and 128 KB before. Windows grow by bytes since Linux
 4.0. Penalisation (M2) has its later rule since MPTCP 0.89. The last stack has none of these changes, like MPTCP 0.86 on
-Linux 3.5. The first was chosen after seeing results, because only it uses WiFi with small receive buffers (see
-experiment B3).
+Linux 3.5. The first stack was chosen after seeing results, because no other uses WiFi with small receive
+buffers (see experiment B3).
 """
 
 
@@ -75,7 +75,7 @@ class Setup:
     mss: int = FULL_MSS
     stack: Stack = "two packets"
     one_channel: bool = False
-    """Whether both routers are on the senders' channel, with its neighbours only."""
+    """Whether both routers are on the senders' channel, with the neighbours of that channel only."""
     seconds: float = 40
     """Maximum length of a run, longer than the slowest transfer, s."""
     megabytes: int = MEGABYTES
@@ -129,7 +129,7 @@ class Setup:
 
 
 def shorter(setup: Setup, effort: Effort) -> Setup:
-    """With `quick`, a third of the file where only the rate matters."""
+    """With `quick`, a setup with a third of the file, for points that measure only rates."""
     return replace(setup, megabytes=effort.pick(MEGABYTES // 3, MEGABYTES, MEGABYTES))
 
 
@@ -141,12 +141,12 @@ def seeds(effort: Effort, *, comparison: bool = False) -> range:
 
 
 def transfer_time(run: Run, pair: int) -> float:
-    """Transfer time of a pair's file, seconds; the whole run if it did not end."""
+    """Transfer time of a pair's file, seconds; the length of the run if the transfer did not end."""
     return run.flow(f"pair{pair}")["completion_s"] or run.scenario.duration
 
 
 def mean_time(run: Run) -> float:
-    """Mean over the pairs, seconds."""
+    """Mean transfer time of the pairs, seconds."""
     return sum(transfer_time(run, pair) for pair in PAIRS) / len(PAIRS)
 
 

@@ -49,17 +49,17 @@ class Parts:
     dedicated: Mapping[int, Estimate]
     share: Mapping[int, Estimate]
     runs: Mapping[str, Mapping[int, list[float]]]
-    """The values by name of the field, run by run."""
+    """The values of each run, by name of the field and varied value."""
 
     def each(self, name: str, bound: Bound, *, who: str = "", at: Iterable[int] | None = None) -> list[Check]:
-        """Each value with a bound."""
+        """A check of each value, or of those `at` some; `who` precedes the label."""
         row = self.runs[name]
         return [
             Check(_label(who, value), interval(row[value]), bound, UNITS[name]) for value in (row if at is None else at)
         ]
 
     def steps(self, name: str, bound: Bound, *, who: str = "") -> list[Check]:
-        """Each value minus the previous one."""
+        """A check of each value minus the previous one."""
         row = self.runs[name]
         return [
             Check(_label(who, f"{after} minus {before}"), difference(row[after], row[before], paired=False), bound)
@@ -85,7 +85,7 @@ def points(effort: Effort, values: Sequence[int], setup: Callable[[Standard, Rea
 
 
 def table(measured: Measured, values: Sequence[int]) -> Table:
-    """All curves."""
+    """All curves, by interpretation and standard."""
     return {
         reading: {standard: curve(measured, (standard, reading), values) for standard in STANDARDS}
         for reading in READINGS
@@ -115,7 +115,7 @@ def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
     note: str = "",
     origin: Origin = "published",
 ) -> Fact:
-    """A claim checked with both interpretations and judged by the main one."""
+    """A claim checked with both interpretations and judged by `MAIN`."""
     return experiment.fact(
         number,
         statement,

@@ -54,7 +54,7 @@ class Rate(Experiment):
     published = (WIFI, SHARE)
     setup = (
         "Four pairs transfer 15 MB each over 802.11g and a dedicated link of 6 to 54 Mb/s, as a PHY rate or as a "
-        "token bucket. Only the ends of the rates are specified; the others are the rates of 802.11a and g."
+        "token bucket. The study specifies only 6 and 54 Mb/s; the others are rates of 802.11a and g."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -85,7 +85,7 @@ class Rate(Experiment):
             return Check(f"{rate} Mb/s", measured.interval(share, reading, rate), bound, "%")
 
         statements: tuple[tuple[str, str, str, Callable[[Reading], list[Check]]], ...] = (
-            ("B-2.1", "at 6 Mb/s, WiFi carries 30 to 45% of the total, and nowhere more",
+            ("B-2.1", "at 6 Mb/s, WiFi carries 30 to 45% of the total, and not more at any other rate",
              "39%, the highest percentage",
              lambda reading: [at(reading, first, Bound("share", 30, 45)), *steps(reading)]),
             ("B-2.2", "the share of WiFi falls with each step of the rate", "decreases dramatically", steps),
@@ -155,8 +155,8 @@ class Preference(Experiment):
     title = "Conditions for WiFi to carry more than the dedicated link"
     setup = (
         "All three standards with dedicated links of several rates, and each network alone. The capacity of WiFi is "
-        "the total of all four pairs over it alone. The capacity of the dedicated link is the throughput of one pair "
-        "over that alone."
+        "the total of all four pairs over WiFi alone. The capacity of the dedicated link is the throughput of one pair "
+        "over it alone."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -202,7 +202,7 @@ class Preference(Experiment):
 
         fact = self.fact(
             "B-5",
-            "WiFi carries more than half somewhere, and only where its capacity is at least twice that of the "
+            "WiFi carries more than half at some rate, and only where its capacity is at least twice that of the "
             "dedicated link",
             published="only when the available WiFi rate is much higher than the available dedicated rate",
             checks={reading: checks(reading) for reading in READINGS},
@@ -242,7 +242,7 @@ def _preference_picture(
     figure.legend(loc="outside lower center", ncols=3)
     caption = (
         "Section V.E: the share of WiFi against its capacity relative to the dedicated link. Four pairs share WiFi, "
-        "so each gets a quarter of it."
+        "so each pair gets a quarter."
     )
     held = sentences(
         of_keys(measured, f"{standard}, {reading}", {key[2]: key for key in ratios if key[:2] == (standard, reading)},

@@ -1,5 +1,5 @@
-"""Settings that study C (the CS244 report of 2014 on receive buffers) does not specify, and the values used. Owns only
-text; the values are in `network`.
+"""Settings that study C (the CS244 report of 2014 on receive buffers) does not specify, and the values used. Text for
+the report of the study; the values are in `network`. The original is the MPTCP paper of NSDI 2012.
 """
 
 from mptcplab.studies.base import Assumption
@@ -7,10 +7,10 @@ from mptcplab.studies.base import Assumption
 ASSUMPTIONS = (
     Assumption(
         "the queues, which the text specifies in two ways",
-        "53 and 333 packets, the original's 80 ms and 2 s; 13 and 25, the bandwidth-delay product, for comparison",
+        "53 and 333 packets, the original's 80 ms and 2 s; for comparison 13 and 25, the bandwidth-delay products",
         "the study reproduces the original",
     ),
-    Assumption("the congestion control", "LIA, TCP alone with Reno", "the original's"),
+    Assumption("the congestion control", "LIA, TCP alone with Reno", "as in the original"),
     Assumption("buffers", "send and receive buffer alike; 500 KB in C2 and C3", "not specified for C2 and C3"),
     Assumption("jitter", "0.1 ms on both paths", "without loss, runs would otherwise be identical"),
     Assumption(

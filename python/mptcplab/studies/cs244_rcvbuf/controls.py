@@ -1,7 +1,7 @@
 """Controls of study C (the CS244 report of 2014 on receive buffers): one stack on its WiFi and 3G paths.
 
-A control is not a claim of the study: it checks the simulator against an RFC, a formula or a scenario value. Here these
-are TCP's rate at random loss, RFC 6356's goals, and full queues. M1 (opportunistic retransmission) and M2
+A control is not a claim of the study: it checks the simulator against an RFC, a formula or a scenario value. Here the
+references are TCP's rate at random loss, RFC 6356's goals, and full queues. M1 (opportunistic retransmission) and M2
 (penalisation) must act at a window of 100 KB.
 """
 
@@ -18,15 +18,13 @@ from mptcplab.studies.cs244_rcvbuf.network import MAIN, MECHANISMS, NAME, READIN
 from mptcplab.studies.verdicts import Bound, Check
 
 LOSSY = LossLimited((20, 150), (0.006, 0.006 * 20 / 150))
-"""The study's RTTs. With these losses, TCP has the same product of loss and RTT on both paths, so that each path
-matters.
-"""
+"""The study's RTTs. The product of loss rate and RTT is the same on both paths, so that each path matters."""
 EQUAL = LossLimited((20, 20), (0.012, 0.003))
-"""Equal RTTs, and a path with four times the loss: TCP has half as much on it, and LIA a quarter."""
+"""Equal RTTs, and a path with four times the loss: on it, TCP gets half the rate, and LIA a quarter."""
 SHIFTS = 2.8
-"""The bound separates LIA's ratio of four from TCP's of two: the root of eight."""
+"""The bound between LIA's rate ratio of four and TCP's of two: the root of eight."""
 SIZE = 100
-"""KB: the paths need 187 KB together, and 3G's queue alone holds 500."""
+"""Window in KB: the paths need 187 KB together, and 3G's queue alone holds 500 KB."""
 QUEUES = dict(zip(("wifi", "3g"), READINGS[MAIN], strict=True))
 
 
@@ -73,7 +71,7 @@ class BufferControls(controls.Controls):
         found = measured.ratio(_sent("two"), ("equal",), _sent("one"), ("equal",))
         yield Claim(
             "C-0.3",
-            "the rate ratio of LIA is closer to four than to two on paths whose loss rates differ by four",
+            "the rate ratio of LIA is closer to four than to two on paths with loss rates of 4 to 1",
             "RFC 6356 goal 3: windows scale with 1 / p, those of TCP with 1 / sqrt(p)",
             [Check("better path over worse", found, Bound("shifts", low=SHIFTS))],
         )

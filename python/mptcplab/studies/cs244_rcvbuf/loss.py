@@ -30,7 +30,7 @@ class Loss(Experiment):
     title = "Loss rate sensitivity"
     setup = (
         "WiFi of 8 Mb/s and 3G of 2 Mb/s as in experiment C1, with buffers of 500 KB, opportunistic retransmission "
-        "(M1) and penalisation (M2). WiFi alone has random loss of 0 to 20%, in both directions. "
+        "(M1) and penalisation (M2). Only WiFi has random loss: 0 to 20%, in both directions. "
         "The study specifies neither the loss rates nor the buffer. C-2.2 is also measured without RACK-TLP, as if "
         "the kernels of 2014 had detected lost retransmissions only by timeouts."
     )
@@ -113,7 +113,7 @@ class Loss(Experiment):
                 ),
                 self.fact(
                     "C-2.3",
-                    "at least 0.9 of the better single path at every loss rate",
+                    "MPTCP gets at least 90% of the better single path at every loss rate",
                     published="MPTCP performs well even when traversing lossy paths",
                     checks={reading: best(reading) for reading in READINGS},
                     main=MAIN,

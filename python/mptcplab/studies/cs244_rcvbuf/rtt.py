@@ -36,7 +36,7 @@ class RoundTrip(Experiment):
     setup = (
         "WiFi of 8 Mb/s and 3G of 2 Mb/s as in experiment C1, with buffers of 500 KB. The RTT of WiFi is 20 to 600 ms; "
         "queues and 3G stay the same. MPTCP with opportunistic retransmission (M1) and penalisation (M2), and with M1 "
-        "alone, compared with the total of TCP over each path (aggregate TCP). The study "
+        "alone, is compared with the total of TCP over each path (aggregate TCP). The study "
         "specifies neither the RTTs nor the buffer. C-3.3 is also tested with 100 KB, because M2 acts only if the "
         "window is full."
     )
@@ -117,7 +117,7 @@ class RoundTrip(Experiment):
                 ),
                 self.fact(
                     "C-3.2",
-                    "the gap grows first and shrinks again: largest strictly inside the range",
+                    "the gap grows first and shrinks again: it is largest strictly inside the range",
                     published="the gap decreases once the RTT increases to a certain level",
                     checks={reading: shape(reading) for reading in READINGS},
                     main=MAIN,
@@ -199,7 +199,7 @@ def _picture(measured: Measured, curves: Mapping[str, Curves], rtts: tuple[int, 
         )
     caption = (
         "Goodput against the RTT of WiFi. In the study, a gap between MPTCP and aggregate TCP opens as the RTT grows. "
-        "It closes when the queue of WiFi is too short for TCP itself."
+        "The gap closes when the queue of WiFi is too short for TCP itself."
     )
     held = {
         axes: [

@@ -1,7 +1,7 @@
-"""Experiment C4 of study C (the CS244 report of 2014 on receive buffers): a third, very slow path.
+"""Experiment C4 of study C (the CS244 report of 2014 on receive buffers): a third path of 50 kb/s.
 
-Tests the report's argument, which it did not measure, that M1 (opportunistic retransmission) and M2 (penalisation)
-reduce the cost of such a path. A *reading* is an interpretation of a setting that the study does not specify.
+Tests an argument that the report did not measure: M1 (opportunistic retransmission) and M2 (penalisation) reduce the
+cost of such a path. A *reading* is an interpretation of a setting that the study does not specify.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SETS = ("none", "M1+M2")
 
 
 class ThirdPath(Experiment):
-    """The effect of a slow path on fast ones."""
+    """The effect of the third path on the total."""
 
     study = NAME
     name = "C4"
@@ -108,7 +108,7 @@ class ThirdPath(Experiment):
             ),
             self.fact(
                 "C-4.2",
-                "with M1 and M2 it costs less than without, at the window with the largest cost",
+                "with M1 and M2, the third path costs less than without them, each at the window with the largest cost",
                 published="the mechanisms mitigate the loss of efficiency (argued, not measured)",
                 checks={reading: less(reading) for reading in READINGS},
                 main=MAIN,

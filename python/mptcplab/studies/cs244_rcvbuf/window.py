@@ -2,7 +2,7 @@
 4, panels a, b and c).
 
 Owns the runs and the verdicts on the report's claims: MPTCP without mechanisms (a), with M1 (opportunistic
-retransmission) (b), and also with M2 (penalisation) (c). A *reading* is an interpretation of a setting that the study
+retransmission) (b), and with M1 and M2 (penalisation) (c). A *reading* is an interpretation of a setting that the study
 does not specify.
 """
 
@@ -38,7 +38,7 @@ class Window(Experiment):
         "WiFi 8 Mb/s, RTT 20 ms, and 3G 2 Mb/s, 150 ms; no random loss. Receive and send buffer from 5 to 500 KB "
         "(--full: in steps of 5 KB). TCP (Reno) over each path, MPTCP (LIA, lowest RTT first) without mechanisms (a), "
         "with opportunistic retransmission M1 (b), with M1 and penalisation M2 (c). Both interpretations of the "
-        "queues. Mean over 30 s after 10 s."
+        "queues. Means over 30 s, after a warm-up of 10 s."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -78,7 +78,7 @@ class Window(Experiment):
         checks = {reading: check(judged, reading) for reading in READINGS}
         measured = {reading: _shortest(found) for reading, found in checks.items()}
         if number == "C-1.4":
-            ours = " In mptcplab, 95% of the highest value of both curves: "
+            ours = " In mptcplab, the curves reach 95% of their common maximum: "
             reason += ours + "; ".join(f"[{reading}] {judged.common(reading)}" for reading in READINGS) + "."
         return self.fact(
             number, statement, published=published, checks=checks, main=MAIN, why=WHY, measured=measured, reason=reason
@@ -165,7 +165,7 @@ class _Judged:
     def common(self, reading: str) -> str:
         plain, full = (_averaged(self._curves(reading, name)) for name in ("none", "M1+M2"))
         level = 0.95 * max(*plain.values(), *full.values())
-        return f"{level:.2f} Mb/s at {_size(_reaches(full, level))} with, {_size(_reaches(plain, level))} without"
+        return f"{level:.2f} Mb/s at {_size(_reaches(full, level))} with both, {_size(_reaches(plain, level))} without"
 
     def late(self, reading: str) -> list[Check]:
         curves = self._curves(reading, "none")
@@ -227,7 +227,7 @@ STATEMENTS: Mapping[str, tuple[str, str, Callable[[_Judged, str], list[Check]], 
     "C-1.2b": (
         "MPTCP without mechanisms gets at least 0.95 of TCP over WiFi at each window from 50 KB on",
         "this study: does very well even without the optimisations", _Judged.well,
-        "Original and study differ here; each is judged separately.",
+        "The original and the study differ here; each claim is judged separately.",
     ),
     "C-1.3": (
         "with M1 and M2, MPTCP gets at least 0.95 of TCP over WiFi at every window",
@@ -246,7 +246,7 @@ STATEMENTS: Mapping[str, tuple[str, str, Callable[[_Judged, str], list[Check]], 
         "opportunistic retransmission sends duplicates over WiFi", _Judged.twice, "",
     ),
     "C-1.6b": (
-        "with M1 and M2, at most 5% of the throughput is no goodput, from 50 KB on",
+        "with M1 and M2, at most 5% of the throughput is not goodput, from 50 KB on",
         "penalisation removes the duplicates", _Judged.together, "",
     ),
     "C-1.7": (

@@ -1,8 +1,8 @@
 """Figure 4 of study C (the CS244 report of 2014 on receive buffers): its three panels, for one interpretation of the
 queues.
 
-The panels show MPTCP without mechanisms, with M1 (opportunistic retransmission), and also with M2 (penalisation). Owns
-their style; judges nothing.
+The panels show MPTCP without mechanisms, with M1 (opportunistic retransmission), and with M1 and M2 (penalisation).
+Experiment C1 (`window`) uses the figure and judges the claims.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def picture(
             legend=None,
             top=10.5,
         )
-    # Panels differ in their lines: the published value with M1 and M2.
+    # Not all panels have the same curves, so the legend collects those of all.
     entries = {
         label: handle for axes in panels for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
@@ -92,8 +92,8 @@ def _seen(reading: str, windows: Collection[int]) -> str:
     words = " The curve without mechanisms falls from 90 KB on (C-1.7)." if 90 in windows else ""
     if {150, 175, 200} <= set(windows):
         words += (
-            " Its spike at 175 KB is a second, faster course of the flow, on which all seeds agree. WiFi has its "
-            "first loss after slow start at 43 s there, and at 9 s and 7 s with 150 and 200 KB. The spike is lower in "
+            " Its spike at 175 KB is a second, faster course of the flow, on which all seeds agree. There, WiFi has "
+            "its first loss after slow start at 43 s; at 150 and 200 KB, at 9 s and 7 s. The spike is lower in "
             "longer runs, but stays: in runs of 400 s, 175 KB reaches 6.2 Mb/s, 150 KB 4.9 Mb/s and 200 KB 4.6 Mb/s. "
             "The RTT of 3G is 334 ms at 175 KB, 378 ms at 150 KB and 491 ms at 200 KB, so less data waits for 3G."
         )

@@ -1,5 +1,5 @@
-"""Settings that study A (Lim and Valdez, CS244 at Stanford, 2013) does not specify, and the values used. Owns only
-text; the values are in `network`.
+"""Settings that study A (Lim and Valdez, CS244 at Stanford, 2013) does not specify, and the values used. Text for the
+report of the study; the values are in `network`.
 """
 
 from mptcplab.studies.base import Assumption
@@ -17,7 +17,7 @@ ASSUMPTIONS = (
     ),
     Assumption(
         "the share of the buffer that the original's kernel offered as window",
-        "all of it and half of it, neither of which is judged alone",
+        "the whole buffer and half of it, neither of which is judged alone",
         "Linux charges its bookkeeping to the receive buffer; tcp_adv_win_scale was 2 before Linux 3.4 and 1 after",
     ),
     Assumption("queues", "1000 packets, Mininet's default; in A2-clean 80 ms and 2 s, as in study C", "not specified"),
@@ -27,7 +27,7 @@ ASSUMPTIONS = (
         "RACK-TLP, F-RTO and undo, the same in A, B, C, D and E",
         "kernels of that time detected lost retransmissions by forward acknowledgements (tcp_mark_lost_retrans in "
         "net/ipv4/tcp_input.c up to 4.3) and tail losses by early retransmit and loss probes. Both choices "
-        "were tested: without RACK A-2.1, A-3.1 and A-3.3 are not met, with it they are",
+        "were tested: without RACK A-2.1, A-3.1 and A-3.3 are not met, with RACK they are",
         after=("A-2.1", "A-3.1", "A-3.3"),
     ),
 )

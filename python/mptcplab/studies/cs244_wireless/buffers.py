@@ -66,7 +66,7 @@ class Buffers(Experiment):
                     yield Point((curve, size), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Claims A-2.1 to A-2.5; those about MPTCP for each controller."""
+        """Claims A-2.1 to A-2.5; claims about MPTCP are judged for each controller."""
 
         def rates(key: str, sizes: tuple[int, ...], bound: Bound) -> list[Check]:
             return [Check(f"{size} KB", measured.interval(on_interfaces, key, size), bound, "Mb/s") for size in sizes]
@@ -130,8 +130,8 @@ class Buffers(Experiment):
             ("A-2.3", "MPTCP gets more than TCP over WiFi and over 3G, at every size",
              "consistently outperforms TCP", better),
             ("A-2.4", (
-                "MPTCP rises with the buffer: at 50 KB at least 0.95 of TCP over WiFi, "
-                "never falling (2%), at 500 KB between 2.2 and 2.6 Mb/s"
+                "MPTCP rises with the buffer: at least 95% of TCP over WiFi at 50 KB, "
+                "no step down by more than 2%, 2.2 to 2.6 Mb/s at 500 KB"
             ), "from 2 to 2.5 Mb/s", rises),
             ("A-2.5", "MPTCP at 500 KB is within 10% of TCP over WiFi plus TCP over 3G", "2.5 Mb/s = 2.0 + 0.5", adds),
         )  # fmt: skip

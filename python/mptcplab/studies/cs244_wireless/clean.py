@@ -40,7 +40,7 @@ class CleanBuffers(Experiment):
     setup = (
         "The original measured over a real 3G network and WiFi, both at 2 Mb/s. Here: RTTs 20 and 150 ms, queues of "
         "80 ms and 2 s, no random loss. It is run twice: with all of the buffer as window, and with half of it, "
-        "because Linux charges its overhead to the receive buffer. Delays vary by 0.2 ms, so that seeds matter."
+        "because Linux charges its overhead to the receive buffer. Delays vary by 0.2 ms, so that seeds differ."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -93,7 +93,7 @@ class CleanBuffers(Experiment):
             ),
             self.fact(
                 "A-2.7",
-                "MPTCP goes from 2.0 to 3.25 Mb/s (15% either way)",
+                "MPTCP rises from 2.0 Mb/s at 50 KB to 3.25 Mb/s at 500 KB (15% either way)",
                 published="2.0 to 3.25 Mb/s",
                 checks={
                     words: [
@@ -128,7 +128,7 @@ class CleanBuffers(Experiment):
             published="+25%, most of the available bandwidth, nearly double",
             checks={words: checks(variant) for variant, words in VARIANTS.items()},
             why=WHY,
-            reason="On links without loss, 100 KB are already enough for most of both.",
+            reason="Without loss, 100 KB are already enough for most of both links.",
         )
 
     def _picture(self, measured: Measured) -> Picture:

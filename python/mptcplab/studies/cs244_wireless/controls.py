@@ -1,7 +1,7 @@
 """Controls of study A (Lim and Valdez, CS244 at Stanford, 2013): one stack on WiFi and 3G.
 
-A control is not a claim of the study: it checks the simulator against an RFC, a formula or a scenario value. Here these
-are TCP's rate at random loss, RFC 6356's goals, and a full queue. M1 (opportunistic retransmission) and M2
+A control is not a claim of the study: it checks the simulator against an RFC, a formula or a scenario value. Here the
+references are TCP's rate at random loss, RFC 6356's goals, and a full queue. M1 (opportunistic retransmission) and M2
 (penalisation) must act if buffers are small.
 """
 
@@ -17,9 +17,7 @@ from mptcplab.studies.cs244_wireless.network import NAME
 from mptcplab.studies.verdicts import Bound
 
 LOSSY = LossLimited((12, 152), (0.006, 0.006 * 12 / 152))
-"""The RTTs of WiFi and 3G. With these losses, TCP has the same product of loss and RTT on both paths, so that each path
-matters.
-"""
+"""The RTTs of WiFi and 3G. The product of loss rate and RTT is the same on both paths, so that each path matters."""
 WIFI, CELLULAR = Path(rate="2Mbit", delay="6ms", queue="1000p"), Path(rate="2Mbit", delay="76ms", queue="1000p")
 QUEUE, BUFFER = 1000, "200KB"
 

@@ -1,4 +1,4 @@
-"""Experiment A1 of study A (Lim and Valdez, CS244 at Stanford, 2013): paths go down and recover, the connection
+"""Experiment A1 of study A (Lim and Valdez, CS244 at Stanford, 2013): paths go down and recover, and the connection
 continues (figure 2).
 
 Owns the runs, the verdicts on the report's claims, and the figure.
@@ -40,7 +40,8 @@ class Handoff(Experiment):
     setup = (
         "One bulk connection over Ethernet (10 Mb/s, RTT 4 ms), WiFi (2 Mb/s, 12 ms, 3% loss) and "
         "3G (2 Mb/s, 152 ms, 2% loss). Ethernet goes down at 7 s, WiFi at 14 s; WiFi comes back at 21 s, "
-        "Ethernet at 28 s. The study does not specify how a link went down: both ways run, and the first is judged. "
+        "Ethernet at 28 s. The study does not specify how a link went down. Both ends are "
+        "notified in the judged runs; silent loss is run for comparison. "
         "Congestion control: CUBIC on each path, the default of the study's Ubuntu."
     )
 
@@ -119,16 +120,16 @@ STATEMENTS = (
     ("A-1.2", "without Ethernet (8 to 14 s), WiFi carries more than 3G, and data flows in every second from 2 s on",
      "traffic moves to WiFi, some of it to 3G"),
     ("A-1.3", "without Ethernet and WiFi (15 to 21 s), 3G keeps the connection alive", "3G alone carries the data"),
-    ("A-1.4", "WiFi recovers at least 70% of its first throughput between 23 and 28 s",
+    ("A-1.4", "between 23 and 28 s, WiFi carries at least 70% of its first throughput",
      "shortly recovers its initial throughput"),
-    ("A-1.5", "after 30 s, Ethernet recovers at least 80%, and the order is that of the start",
+    ("A-1.5", "from 30 s on, Ethernet carries at least 80% of its first throughput, and the order is that of the start",
      "shortly recovers its initial throughput"),
     ("A-1.6", "one connection delivers the whole byte stream, complete and in order", "seamless handoff"),
 )  # fmt: skip
 
 
 def _checks(runs: list[Run]) -> dict[str, list[Check]]:
-    """The checks of each claim, for one way for links to go down."""
+    """The checks of each claim, for one variant of link failure."""
     start, end = _all(runs, 2, 7), _all(runs, 30, 40)
     gone, alone = _all(runs, 8, 14, "goodput"), _all(runs, 15, 21, "goodput")
     again = _rates(runs, "wifi", 23, 28)
@@ -180,7 +181,7 @@ def _rates(runs: list[Run], path: str, start: float, end: float, metric: str = "
 
 
 def _longest_silence(run: Run, start: float, end: float) -> float:
-    """Consecutive seconds without a byte at the application."""
+    """The longest time without a byte at the application, seconds."""
     silent = _window(run, "*", start, end, "goodput") <= 0
     longest = current = 0
     for bin_is_silent in silent:

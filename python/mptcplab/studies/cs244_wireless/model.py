@@ -36,8 +36,8 @@ class Model(Experiment):
     published = (PUBLISHED,)
     setup = (
         "TCP alone over 2 Mb/s with 2% loss in both directions and buffers of 500 KB; one-way delay 5 to 100 ms. The "
-        "model (PFTK) with one and with two segments per acknowledgement (b), with a first timeout of the RTT plus "
-        "200 ms; neither is specified by the study. Congestion control: CUBIC, the default of the study's Ubuntu, "
+        "model (PFTK) has one or two segments per acknowledgement (b), and a first timeout of the RTT plus 200 ms. "
+        "The study specifies neither. Congestion control: CUBIC, the default of the study's Ubuntu, "
         "which behaves like Reno at such windows."
     )
 
@@ -69,7 +69,7 @@ class Model(Experiment):
             ),
             self.fact(
                 "A-3.2",
-                "without delay, above 1.05 times the model (b = 1) limited by the link rate",
+                "at every delay, at most 1.05 times the model (b = 1), which the link rate limits",
                 published="slightly below the model",
                 checks=[
                     Check(f"{delay} ms", _over(found[delay], min(CAP, single[delay])), Bound("of the model", high=1.05))
@@ -81,7 +81,7 @@ class Model(Experiment):
                 "the shape is that of the model: correlation of the logarithms at least 0.97 beyond 20 ms",
                 published="a near match in shape",
                 checks=[Check("correlation", _shape(measured, far, single), Bound("correlation", low=0.97))],
-                reason="Over the delays, once per seed.",
+                reason="The correlation is over the delays, once per seed.",
             ),
             self.fact(
                 "A-3.4",

@@ -1,8 +1,9 @@
 """The network of study A (Lim and Valdez, CS244 at Stanford, 2013).
 
-Each path is an Ethernet link of 1 ms to a switch and a radio link behind it, here one link with the total delay. Random
-loss applies to both directions, as Mininet configures both ends. The queue is Mininet's default, because the study does
-not specify it. The stack is that of the kernel of that time (`LINUX_2013`).
+Owns its three paths and the bulk flow. In the study, each path is an Ethernet link of 1 ms to a switch and a radio link
+behind it. Here it is one link with the total delay. Random loss applies to both directions, as Mininet configures both
+ends. The queue is Mininet's default, because the study does not specify it. The stack is that of the kernel of that
+time (`LINUX_2013`).
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from mptcplab.studies.base import LINUX_2013
 NAME = "cs244-wireless"
 
 CONTROLLER = "cubic"
-"""The default of Ubuntu 12.04, on which the study ran; it names no other."""
+"""The default of Ubuntu 12.04, on which the study ran; the study names no controller."""
 
 ETHERNET = Path(rate="10Mbit", delay="2ms", queue="1000p")
 WIFI = Path(rate="2Mbit", delay="6ms", loss="3%", queue="1000p")

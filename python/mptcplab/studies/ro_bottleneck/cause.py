@@ -1,8 +1,8 @@
-"""Experiment D5 of study D (Ro and Nguyen Van, IJCCE 2016): its conclusion, and possible reasons for MPTCP's two shares
-of the bottleneck.
+"""Experiment D5 of study D (Ro and Nguyen Van, IJCCE 2016): the conclusion of the study, and why MPTCP gets twice the
+throughput of TCP.
 
-The study does not specify the queue of the bottleneck, and in theory LIA takes one share of it. So controllers and
-queues are swept.
+In theory, MPTCP with LIA gets no more than TCP at a shared bottleneck. The study does not specify the queue of the
+bottleneck, so this experiment varies both queue and controller.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from mptcplab.studies.ro_bottleneck.network import NAME, VARIANTS, Variant, scen
 from mptcplab.studies.verdicts import Bound, Check
 
 CONTROLLERS = ("lia", "olia", "balia", "wvegas", "reno", "cubic")
-"""Controller of the MPTCP flow; another controller has another name here."""
+"""Controllers of the MPTCP flow in the sweep; TCP uses Reno."""
 COUPLED = ("lia", "olia", "balia", "wvegas")
-"""Controllers that are designed to take one share."""
+"""Controllers that are designed to take no more than one TCP flow."""
 QUEUES = (20, 50, 100, 1000)
 SHALLOW = 100
-"""Packets up to which a queue drops before the windows stop growing."""
+"""Packets: the largest queue that drops before buffer tuning limits the windows."""
 
 GOOD, LONG, LOSSY, ONE_LONG, ONE_LOSSY = range(5)
 CONDITIONS: dict[float, dict[str, Any]] = {
@@ -55,15 +55,15 @@ def is_judged(controller: str, queue: int) -> bool:
 
 
 class Cause(Experiment):
-    """The conclusion of the study, and the extended sweep."""
+    """The conclusion of the study, and a sweep beyond it."""
 
     study = NAME
     name = "D5"
     title = "The conclusion, queues and controllers"
     published = (DOUBLE,)
     setup = (
-        "The best and the worst networks of D1 to D4 again, to compare the study's conclusion with all of them. "
-        "Then, beyond the study: queues of 20, 50, 100 and 1000 packets and every controller for MPTCP, against Reno. "
+        "The best and the worst networks of D1 to D4 again, because the study's conclusion is about all of them. "
+        "Then, beyond the study: queues of 20, 50, 100 and 1000 packets, each controller for MPTCP, and TCP with Reno. "
         "These runs have the short RTT and Linux's buffer tuning, half a minute each (--full: two)."
     )
 
@@ -179,7 +179,7 @@ def _sweep(swept: Contests) -> Picture:
     if 1000 in queues:
         caption += (
             " At 1000 packets, there are no drops before Linux's buffer tuning stops the growth of the windows. A "
-            "connection has one receive window, for any number of subflows, so both get the same."
+            "connection has one receive window for any number of subflows, so MPTCP and TCP get the same."
         )
     held = [
         of_flows(

@@ -1,7 +1,8 @@
 """The shares of MPTCP and TCP on the shared link of study D (Ro and Nguyen Van, IJCCE 2016): throughput, ratio and
-fairness, and their verdicts.
+fairness.
 
-Owns the text of the paper's claims for experiments D1 to D4. Knows neither delays nor losses.
+Experiments D1 to D5 share these values and checks. They judge each claim with one queue at the bottleneck and with one
+per port, because the paper does not specify the queue.
 """
 
 from __future__ import annotations
@@ -18,34 +19,35 @@ from mptcplab.studies.ro_bottleneck.network import FIRST, VARIANTS, WARMUP, scen
 from mptcplab.studies.verdicts import Bound, Check, all_of
 
 READINGS = {"one queue": "LIA", "ports in turn": "LIA, ports in turn"}
-"""The unspecified setting, and the variant that it selects."""
+"""By interpretation of the unspecified queue: the judged variant."""
 CONTROLS = {"one queue": "no coupling", "ports in turn": "no coupling, ports in turn"}
+"""The same without coupling, for comparison."""
 WHY = "how the bottleneck serves its ports"
 
 
 @dataclass(frozen=True)
 class Contest:
-    """One variant over the varied value."""
+    """One variant, by the varied value: RTT in ms, loss rate, or queue in packets."""
 
     mptcp: Mapping[float, Estimate]
-    """Mb/s in order at the server."""
+    """Goodput at the server, Mb/s."""
     tcp: Mapping[float, Estimate]
     ratio: Mapping[float, Interval]
-    """Ratio of MPTCP to TCP, of the means."""
+    """Mean goodput of MPTCP relative to that of TCP."""
     fairness: Mapping[float, Estimate]
-    """Jain's index of the two connections' means, by seed; it is judged."""
+    """Jain's index of the mean goodputs of MPTCP and TCP; claims use this index."""
     by_second: Mapping[float, Estimate]
-    """Jain's index of the two trajectories, mean over the seconds of a run."""
+    """Jain's index of each second, mean of a run."""
     first: Mapping[float, Estimate]
     """Share of the first subflow in MPTCP's data."""
     runs: Mapping[float, list[Run]]
 
     def each(self, value: Callable[[Run], float], at: float) -> Interval:
-        """A value over the seeds."""
+        """Mean and interval of a value over the seeds."""
         return interval(value(run) for run in self.runs[at])
 
     def steps(self, value: Callable[[Run], float], at: Sequence[float], label: Label, bound: Bound) -> list[Check]:
-        """Each value minus the previous one; a fall requires disjoint intervals."""
+        """Each value minus the previous one; for a fall, the interval of the difference must be below zero."""
         return [
             Check(
                 f"{label(after)} minus {label(before)}",
@@ -98,12 +100,12 @@ def tcp(run: Run) -> float:
 
 
 def ratio(run: Run) -> float:
-    """Ratio of MPTCP to TCP; TCP counts as at least one byte per second."""
+    """Goodput of MPTCP relative to TCP; TCP counts as at least one byte per second."""
     return mptcp(run) / max(tcp(run), 8e-6)
 
 
 def fairness(run: Run) -> float:
-    """Jain's index of both."""
+    """Jain's index of the goodputs of MPTCP and TCP."""
     return jain([mptcp(run), tcp(run)])
 
 
@@ -116,7 +118,7 @@ def fairness_by_second(run: Run) -> float:
 
 
 def first_share(run: Run) -> float:
-    """Share of the first subflow."""
+    """Share of the first subflow in the bytes that MPTCP sent."""
     sent = {row["path"]: row["bytes_sent"] for row in run.flow("mptcp")["paths"]}
     return sent.get(FIRST, 0) / max(1, sum(sent.values()))
 
@@ -126,19 +128,19 @@ MORE, LESS = Bound("ratio", low=1, strict=True), Bound("ratio", high=1, strict=T
 
 
 def listed(curve: Mapping[float, object], label: Label) -> str:
-    """A curve in words."""
+    """A curve as text."""
     return ", ".join(f"{label(at)} {value}" for at, value in curve.items())
 
 
 def indices(one: Contest, label: Label) -> str:
-    """Jain's index of means and of trajectories as text, because the source says "from the throughput trajectories"."""
+    """Jain's index of means and per second as text: the paper only says "from the throughput trajectories"."""
     means = listed({at: f"{value.mean:.3f}" for at, value in one.fairness.items()}, label)
     seconds = listed({at: f"{value.mean:.3f}" for at, value in one.by_second.items()}, label)
     return f"{means}; second by second {seconds}"
 
 
 def ratios_fall(one: Contest, label: Label) -> list[Check]:
-    """Each ratio divided by the previous one: a fall requires an interval below one."""
+    """Each ratio divided by the previous one; for a fall, the interval must be below one."""
     pairs = pairwise(one.ratio)
     return [
         Check(
@@ -151,7 +153,7 @@ def ratios_fall(one: Contest, label: Label) -> list[Check]:
 
 
 def ratio_of_ratios(after: Sequence[Run], before: Sequence[Run]) -> Interval:
-    """The change of the ratio of MPTCP to TCP, on a logarithmic scale."""
+    """The factor by which the ratio of MPTCP to TCP changes; the interval is from a logarithmic scale."""
     logs = [[math.log(max(ratio(run), 1e-6)) for run in runs] for runs in (after, before)]
     found = difference(*logs, paired=False)
     ends = [math.exp(end) if math.isfinite(end) else end for end in (found.low, found.high)]
@@ -169,7 +171,7 @@ def fact(  # noqa: PLR0913, RUF100 - what a fact consists of
     *,
     explanation: str = "",
 ) -> Fact:
-    """A claim judged on one queue and on ports in turn, with the results without coupling for comparison."""
+    """A claim judged on one queue and on ports in turn; its reason has the verdicts without coupling."""
     controls = "; ".join(f"{reading}: {all_of(check(all_contests[variant]))}" for reading, variant in CONTROLS.items())
     return experiment.fact(
         number,

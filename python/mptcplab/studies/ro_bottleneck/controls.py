@@ -21,9 +21,10 @@ RTT, LOSS = 50, 0.003
 """RTT in ms and loss rate of data segments: values of experiments D1 and D2."""
 SECONDS = 60
 ALPHAS = (0.5, 1, 2)
+"""Factors on LIA's alpha; 1 is RFC 6356."""
 LONG = {f"links.{line}.delay": f"{(RTT - 0.2) / 2:g}ms" for line in (FIRST, SECOND, SINGLE)}
 NARROW = {"links.bottleneck.rate": "10Mbit", "links.bottleneck.queue": "20p"}
-"""A link that three subflows fill in a minute of virtual time, at low cost."""
+"""A bottleneck of a low rate, which is cheap to simulate."""
 
 
 class SharedControls(controls.Controls):
@@ -33,14 +34,14 @@ class SharedControls(controls.Controls):
     name = "D0"
     title = "Controls on the shared line"
     setup = (
-        "Not part of the study. The study's topology with LIA and TCP. For D-0.1 to D-0.5, 50 ms and 0.3% random loss "
-        "limit both, with alpha as in RFC 6356, half of it and twice it. For D-0.6, both fill a link of 10 Mb/s with "
-        "a queue of 20 packets and 20 ms. For D-0.7, an application writes 5 Mb/s over paths of 0.4 ms and 200 ms. "
-        "D-0.8 is the run of D1 without delay."
+        "Not part of the study. The study's topology with LIA and TCP. For D-0.1 to D-0.5, an RTT of 50 ms and 0.3% "
+        "random loss limit both flows. Alpha is as in RFC 6356, half of that and twice that. For D-0.6, both flows "
+        "fill a link of 10 Mb/s with a queue of 20 packets, at an RTT of 20 ms. For D-0.7, an application writes 5 "
+        "Mb/s over paths with RTTs of 0.4 and 200 ms. D-0.8 uses the run of D1 without delay."
     )
 
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:
-        """Random loss with three alphas, a full link, an application's rate, the study's queue."""
+        """Random loss and a full link, each with three alphas, an application's rate, and the study's queue."""
         lia = VARIANTS["LIA"]
         found: dict[Key, Scenario] = {}
         for alpha in ALPHAS:
@@ -58,7 +59,7 @@ class SharedControls(controls.Controls):
         return found
 
     def seeds(self, effort: Effort) -> range:
-        """The seeds of a point: as in the other experiments for a given block of seeds; otherwise five."""
+        """The seeds of a point: a given block of seeds; otherwise 2, 5 or 10 by effort, more if undecided."""
         return effort.seeds(2, 5, 10)
 
     def claims(self, measured: Measured) -> Claims:

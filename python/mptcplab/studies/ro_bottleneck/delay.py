@@ -1,7 +1,7 @@
-"""Experiments D1 and D3 of study D (Ro and Nguyen Van, IJCCE 2016): RTT of all flows (figures 5, 6) or one subflow (9,
-10).
+"""Experiments D1 and D3 of study D (Ro and Nguyen Van, IJCCE 2016): MPTCP and TCP on one link, at different RTTs.
 
-Owns the runs, the verdicts on the paper's claims, and the figures.
+D1 varies the RTT of all flows (figures 5 and 6), D3 that of one subflow (figures 9 and 10). Owns the runs, the verdicts
+on the paper's claims, and the figures.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ class Delay(Experiment):
     setup = (
         "MPTCP with two subflows over two interfaces and TCP (Reno) with one. All links have 100 Mb/s, with one "
         "bottleneck behind the bridge. The bridge delays all flows: RTTs from under 1 to 500 ms, no random loss. The "
-        "bottleneck has one queue of 100 packets, or serves the three ports in turn. Both are run with LIA, which the "
-        "study names, and with Reno on each subflow as the control. The stack is the same everywhere: Linux's buffer "
-        "tuning, small queues of 128 KB, and slow start until 64 KB. Runs last half a minute without a pipe, 200 s at "
-        "50 ms, and ten minutes beyond, as in the study. They last 100 s if only one subflow is delayed, and 50 s if "
-        "only it has losses (--full: ten minutes)."
+        "bottleneck has one queue of 100 packets, or serves the three ports in turn. Each queue is run with LIA, which "
+        "the study names, and with Reno on each subflow as the control. The stack is the same everywhere: Linux's "
+        "buffer tuning, small queues of 128 KB, and slow start until 64 KB. Runs last half a minute without delay, 200 "
+        "s below 200 ms, and ten minutes from there, as in the study. They last 100 s if only one subflow is delayed, "
+        "and 50 s if only one has losses (--full: ten minutes)."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Variants × RTTs × seeds, and longer runs of LIA with the short RTT."""
+        """Variants × RTTs × seeds, and longer runs of LIA at the shortest RTT."""
         yield from points(effort, _rtts(effort), delay=True, one_sided=False)
         longer = scenario(VARIANTS["LIA"], effort, seconds=effort.pick(15, 60, 600))
         yield from (Point(("time",), longer, seed) for seed in seeds(effort))
@@ -109,7 +109,7 @@ class Delay(Experiment):
         return Outcome(facts, pictures)
 
     def _time(self, measured: Measured, effort: Effort) -> Fact:
-        """Whether half a minute gives the result of longer runs."""
+        """Whether the first half minute has the same ratio as longer runs."""
         length = effort.pick(10, 20, 30)
         runs = measured.runs("time")
         last = int(runs[0].scenario.duration)
@@ -253,7 +253,7 @@ def _least_fair_when_short(one: Contest) -> list[Check]:
 
 
 def _over_time(runs: Sequence[Run]) -> dict[float, Estimate]:
-    """The ratio from the warm-up to increasing end times, over the seeds."""
+    """By end time in s: the ratio of MPTCP to TCP from the warm-up until then, over the seeds."""
     ends = [end for end in (10, 20, 30, 60, 120, 300, 600) if end <= runs[0].scenario.duration]
     rows = [_ratios_until(run, ends) for run in runs]
     return {end: estimate(row[at] for row in rows) for at, end in enumerate(ends)}
@@ -292,6 +292,6 @@ def _times(measured: Measured) -> Picture:
 def _picture(  # noqa: PLR0913, RUF100 - what differs between both figures
     name: str, caption: str, found: Contests, rtts: tuple[int, ...], x: str, *, below: float = 0
 ) -> Picture:
-    """`below` is the RTT in ms up to which MPTCP had twice the throughput of TCP in the study."""
+    """Below the RTT `below`, in ms, MPTCP had twice the throughput of TCP in the study."""
     ticks = [(float(rtt), "<1" if rtt == 1 else str(rtt)) for rtt in rtts]
     return contest_picture(name, caption, found, x=x, ticks=ticks, doubled=[rtt for rtt in rtts if rtt < below])

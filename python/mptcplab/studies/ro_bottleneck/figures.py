@@ -1,7 +1,7 @@
-"""Figures 5 to 12 of study D (Ro and Nguyen Van, IJCCE 2016): throughput above, Jain's index below, one column per
-variant.
+"""Figures 5 to 12 of study D (Ro and Nguyen Van, IJCCE 2016), as experiments D1 to D4 draw them.
 
-A variant is MPTCP's controller and the queueing at the bottleneck. Owns their style. Judges nothing.
+Throughput is above and Jain's index below, with one column per variant: MPTCP's controller and the queueing at the
+bottleneck. Judges nothing.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def contest_picture(  # noqa: PLR0913, RUF100 - what differs between the figures
     model: Mapping[float, float] | None = None,
     doubled: Collection[float] = (),
 ) -> Picture:
-    """Draws values at equal distances. The study's own figures are not available.
+    """Draws values at equal distances, and TCP alone by a `model`, Mb/s. The study's own figures are not available.
 
-    Its one number is that MPTCP had about twice the throughput of TCP: at the values `doubled`, stars show twice the
-    measured TCP.
+    The study's one number is that MPTCP had about twice the throughput of TCP. Stars show twice the measured TCP, at
+    the values `doubled`.
     """
     columns = len(contests)
     figure, axes = figure_style.new_figure(columns, 2, width=3.9, height=3.3, share_y=False)

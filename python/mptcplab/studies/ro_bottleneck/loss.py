@@ -1,7 +1,7 @@
-"""Experiments D2 and D4 of study D (Ro and Nguyen Van, IJCCE 2016): random loss of all flows (figures 7, 8) or one
-subflow (11, 12).
+"""Experiments D2 and D4 of study D (Ro and Nguyen Van, IJCCE 2016): MPTCP and TCP on one link, with random loss.
 
-Owns the runs, the verdicts on the paper's claims, and the figures.
+D2 varies the loss rate of all flows (figures 7 and 8), D4 that of one subflow (figures 11 and 12). Owns the runs, the
+verdicts on the paper's claims, and the figures.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class Loss(Experiment):
     setup = (
         "The network of experiment D1, with RTTs under 1 ms: two MPTCP subflows and a TCP flow share a link of 100 "
         "Mb/s. The bridge loses 0 to 30% of the data packets of all flows. The study plots rates "
-        "over four orders of magnitude from 0.0003 to 0.3; here one each. LIA on one queue is also run with the same "
-        "loss of acknowledgements."
+        "over four orders of magnitude from 0.0003 to 0.3; here, one rate of each is run. LIA on one queue is also run "
+        "with the same loss rate for acknowledgements."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Variants × losses × seeds, and LIA with losses both ways."""
+        """Variants × losses × seeds, and LIA with losses in both directions."""
         yield from points(effort, _losses(effort), delay=False, one_sided=False)
         for loss in _losses(effort)[1:]:
             both = scenario(VARIANTS["LIA"], effort, loss=loss, both_ways=True)
@@ -85,7 +85,7 @@ class Loss(Experiment):
         caption = (
             "Throughput and Jain's index against the loss rate of all flows (figures 7 and 8). Dashed: TCP alone at 1 "
             "ms by the model of Padhye et al. (b = 2), with a timeout of 200 ms for each loss without duplicate "
-            "acknowledgements. Selective acknowledgements and tail-loss probes perform better."
+            "acknowledgements. Senders with selective acknowledgements and tail-loss probes are faster."
         )
         picture = contest_picture(
             "d2-loss", caption, found, x="loss rate of data packets, all flows", ticks=_ticks(losses),

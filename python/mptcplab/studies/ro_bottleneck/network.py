@@ -1,8 +1,8 @@
 """The network of study D (Ro and Nguyen Van, IJCCE 2016): two clients, a bridge with dummynet pipes, a server, and
 links of 100 Mb/s.
 
-Owns the topology and the variants. `assumptions` lists unspecified settings. The pipes are on the clients' links,
-before the bottleneck, so that its queue knows the input port of a packet.
+Owns the topology and the variants of all experiments (D0 to D5). `assumptions` lists unspecified settings. A pipe adds
+delay or loss. Pipes are on the clients' links, so that the bottleneck's queue knows the input port of a packet.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ QUEUE = 100
 WARMUP = 5
 """Excluded seconds at the start; the study measured ten minutes including them."""
 CONTROL_SEEDS = 5
-"""The maximum for blocks of seeds."""
+"""Maximum seeds of a control in a given block of seeds."""
 
 FIRST, SECOND, SINGLE = "nic1", "nic2", "nic"
 
@@ -124,9 +124,7 @@ def _seconds(effort: Effort, rtt: float, loss: float, *, one_sided: bool) -> int
 
 
 def _pipes(rtt: float, loss: float, *, one_sided: bool, both_ways: bool) -> list[dict[str, Any]]:
-    """The pipes of the bridge: half of the delay in each direction. Data is lost, and acknowledgements too with
-    `both_ways`.
-    """
+    """The pipes: half of the delay in each direction, and losses of data, with `both_ways` of acknowledgements too."""
     pipes: list[dict[str, Any]] = []
     for line in (FIRST,) if one_sided else (FIRST, SECOND, SINGLE):
         if rtt > 1:
@@ -141,8 +139,8 @@ def seeds(effort: Effort, *, control: bool = False, chance: bool = True) -> rang
     """The seeds of a point; the study repeated each test five times. A run takes minutes, so only `full` has more
     seeds.
 
-    A `control` is a comparison that decides no verdict, so it gets no more seeds if a claim is undecided. By default it
-    gets fewer if `chance` is false: without random loss.
+    A `control` decides no verdict, so it gets no more seeds if a claim is undecided. With default effort, it gets fewer
+    without random loss (`chance` is false).
     """
     if control:
         effort = replace(effort, times=1, exactly=min(effort.exactly, CONTROL_SEEDS) if effort.exactly else None)

@@ -8,23 +8,24 @@ ASSUMPTIONS = (
     Assumption(
         "slots at 2.4 GHz",
         "short (9 µs), with protection for 802.11b",
-        "the interference preset was calibrated with them; one set for all experiments. With long slots and no "
-        "protection, E-2.1 fails (0.84)",
+        "the interference preset was calibrated with short slots; all experiments use the same slots. With long slots "
+        "and no protection, E-2.1 fails (0.84)",
         after=("E-2.1",),
     ),
     Assumption(
         "interference between channels",
-        "the preset `ucl`: half of the transmissions between channels 1 and 11, one of twenty on one channel",
-        "its two factors were calibrated on the totals of figures 1 and 2; one set for all experiments",
+        "the preset `ucl`: a network senses half of the other's transmissions between channels 1 and 11, and one of "
+        "twenty on one channel",
+        "its two factors were calibrated on the totals of figures 1 and 2; all experiments use them",
         after=("E-1.2", "E-2.1"),
     ),
     Assumption(
         "residual loss of a card",
         "0.1% of the packets, for every card, in all experiments",
         "the report mentions a constant loss without a number. Chosen after seeing E4 to E9: 0.1% is one of the two "
-        "values that the agreed list proposes (the other is 0.03 to 0.07%). It decides E-9.1: with 0.05%, 0.70 of "
-        "the throughput is kept (0.6 is allowed), and without loss all of it. Without losses, E-6.2 fails too. With "
-        "losses, the windows of E8 cannot grow without bound, so that E-8.1 to E-8.3 fail",
+        "values in `agreed.json` (the other is 0.03 to 0.07%). It decides E-9.1: at 0.05%, flows keep 70% of their "
+        "throughput, and 60% is allowed; without loss, they keep all of it, and E-6.2 fails too. With losses, the "
+        "windows of E8 cannot grow without bound, so that E-8.1 to E-8.3 fail",
         after=("E-4.1", "E-6.2", "E-9.1", "E-9.2"),
     ),
     Assumption("access points", "queues of 100 packets, 2.5 ms to the server", "an idle ping then takes about 7 ms"),

@@ -1,7 +1,7 @@
 """Controls of study E (Barlow-Bignell et al., UCL, 2013): saturated cells, and a client with two interfaces.
 
-A control is not a claim of the study: it checks the simulator against an RFC, a formula or a scenario value. Here these
-are Bianchi's model of 802.11, RFC 6356's goals (`GOAL_1`, `GOAL_2`), the rate of acknowledgements, and a full queue.
+A control is not a claim of the study: it checks the simulator against an RFC, a formula or a scenario value. Here the
+references are Bianchi's model of 802.11, RFC 6356's goals, the rate of acknowledgements, and the limit of a queue.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from mptcplab.studies.ucl_wifi.network import BOTH, DUAL, NAME, SLOTS, Setup, in
 from mptcplab.studies.verdicts import Bound, Check
 
 STATIONS = (1, 5, 20)
+"""Saturated stations in a cell."""
 CELL = {"wpa2": True, **SLOTS}
 ON_AIR = {"wpa2": True, "protection": True}
 QUEUE = 100
@@ -32,7 +33,7 @@ class RadioControls(controls.Controls):
         "Not part of the study. One 802.11g cell with the study's encryption and protection and with 1, 5 and 20 "
         "saturated stations (E-0.1 to E-0.3). At 2.4 and 5 GHz, downlink: the client with two interfaces alone with "
         "LIA, one client on each network alone with TCP, and all together. For E-0.7, cards lose nothing. For E-0.8, "
-        "the second network has 100 ms more delay, and an application writes 5 Mb/s."
+        "the RTT of the second network is 100 ms longer, and an application writes 5 Mb/s."
     )
 
     def scenarios(self, effort: Effort) -> Mapping[Key, Scenario]:

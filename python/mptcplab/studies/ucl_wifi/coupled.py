@@ -2,8 +2,8 @@
 (figures 6, 7) and uplink (figure 8).
 
 Tests the report's claims that coupled congestion control is fair downlink and unfair uplink. The *residual loss* of a
-card is its loss of frames after all retransmissions of the MAC. One *share* is the throughput of a single flow on that
-network.
+card is its loss of frames after all retransmissions of the MAC. One *share* is the throughput of the single flow on the
+same network.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from mptcplab.studies.verdicts import Bound, Check
 
 @dataclass(frozen=True)
 class Cards:
-    """A case of unspecified properties: the residual loss of the cards, and traffic of neighbours."""
+    """Values of two unspecified settings: the residual loss of the cards, and the traffic of a neighbour."""
 
     words: str
     loss: str
     dual: Sequence[str] = ()
-    """Loss of the two cards of the MPTCP client, if it differs from the others."""
+    """Losses of the two cards of the MPTCP client; empty if they are as `loss`."""
     neighbour: bool = False
 
 
@@ -70,8 +70,8 @@ class Downlink(Experiment):
         "A client with two interfaces and one client with one interface on each network, all at once, downlink, as in "
         "experiment E4. MPTCP uses LIA. The study does not specify the residual loss of cards, nor the traffic of "
         f"neighbours. Cards that all lose {RESIDUAL} are judged; cards without losses and unequal networks are shown "
-        "for comparison. Without such losses, a drop-tail queue penalises the flow with the fastest growth, because "
-        "losses depend on growth instead of packets. The slowly growing subflows of LIA then get more than their share."
+        "for comparison. Without residual losses, a drop-tail queue drops packets of the flow whose window grows "
+        "fastest, instead of random packets. The slowly growing subflows of LIA then get more than their share."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -178,8 +178,8 @@ class Uplink(Experiment):
     title = "Coupled uplink"
     setup = (
         "A client with two interfaces and one client with one interface on each network, all at once, uplink, as in "
-        "experiment E5. MPTCP uses LIA. The queue of each station hides congestion. As long as it is not empty, the "
-        "station uses each of its turns, so the growth of windows makes no difference."
+        "experiment E5. MPTCP uses LIA. The queue of each station hides congestion. While the queue is not empty, the "
+        "station uses each of its turns on the medium, so the growth of windows makes no difference."
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
@@ -241,7 +241,7 @@ def _keys() -> list[tuple[str, str, str]]:
 
 
 def _part(measured: Measured, *key: str) -> Interval:
-    """MPTCP's share of the total."""
+    """MPTCP's share of the total goodput of all flows."""
     return interval(_part_of(run) for run in measured.runs(*key))
 
 
@@ -251,7 +251,7 @@ def _part_of(run: Run) -> float:
 
 
 def _typical(runs: Sequence[Run]) -> Run:
-    """The run with the median split."""
+    """The run with the median split of MPTCP's traffic between its subflows."""
     return sorted(runs, key=lambda run: float(split(run, STEPS[0]).mean()))[len(runs) // 2]
 
 
@@ -270,8 +270,8 @@ def _traffic_picture(measured: Measured) -> Picture:
     axes[0].legend(loc="upper left", ncols=2)
     caption = (
         "Figure 6: Coupled downlink on channels 1 and 11, the run with the median split of each case. One subflow "
-        "carries most of the traffic on unequal networks; on equal ones, the larger share alternates. Published: "
-        "MPTCP's total equals that of a single flow, here the mean of both."
+        "carries most of the traffic on unequal networks; on equal networks, the larger share alternates. Published: "
+        "MPTCP's total equals that of a single flow. The range is around the mean of the two single flows."
     )
     return Picture("ucl-wifi-e6-traffic", caption, figure, under_distribution(figure, shown))
 
@@ -321,8 +321,8 @@ def _uplink_picture(measured: Measured, cases: Sequence[str]) -> Picture:
         says="accepted as one share on each", top=3.2,
     )  # fmt: skip
     caption = (
-        "Figure 8: Coupled uplink at 2.4 and 5 GHz takes one share on each network, like New Reno; downlink it takes "
-        "one in total."
+        "Figure 8: Coupled uplink at 2.4 and 5 GHz takes one share on each network, like New Reno. Downlink, it takes "
+        "one share in total."
     )
     why = under_distribution(figure, {"MPTCP with LIA, up": multipath(measured.runs("cross", "upload", "lia"), DUAL)})
     return Picture("ucl-wifi-e7-uplink", caption, figure, why)

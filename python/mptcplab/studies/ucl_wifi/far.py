@@ -1,8 +1,7 @@
-"""Experiment E9 of study E (Barlow-Bignell et al., UCL, 2013): windows that never reach the bandwidth-delay product of
-a longer path (figure 10).
+"""Experiment E9 of study E (Barlow-Bignell et al., UCL, 2013): WiFi uplinks with 100 ms more RTT (figure 10).
 
-Owns the runs, the verdicts on the report's claims, and the figure. The residual loss of a card is its loss of frames
-after all retransmissions of the MAC.
+Tests the report's claims that throughput falls because windows never reach the larger bandwidth-delay product. The
+residual loss of a card, which limits the windows, is its loss of frames after all retransmissions of the MAC.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ class Far(Experiment):
     title = "Uplink with 100 ms more"
     setup = (
         "Uplink on channels 1 and 11, with MPTCP and a single flow on each network, without and with 100 ms more "
-        "delay at the server. The cards have residual losses, as in the study. The loss rate is not specified, so "
-        "three are run, and that of all experiments is judged."
+        "RTT at the server. The cards have residual losses, as in the study. The study does not specify the rate, so "
+        "three rates are run, and the rate of all experiments is judged."
     )
 
     judged = RESIDUAL
@@ -71,7 +70,7 @@ class Far(Experiment):
             """The largest window relative to the bandwidth-delay product, in each run."""
             found = []
             for at in BOTH:
-                # A path without data needs one segment.
+                # The product is at least one segment, for a path without data.
                 needed = max(1448, 0.107 * measured.mean(mbps(single(at)), loss, 0, "lia") * 1e6 / 8)
                 each = [_largest(run, DUAL, interface(at)) / needed for run in measured.runs(loss, 100, "lia")]
                 found.append(every(f"network {at}, of {needed / 1e3:.0f} kB", each, NEVER))
@@ -123,13 +122,13 @@ class Far(Experiment):
 
 
 def _lost_share(run: Run) -> float:
-    """Segments that MPTCP retransmitted, relative to those that arrived."""
+    """Segments that MPTCP retransmitted, relative to received segments."""
     again = sum(row["retransmits"] for row in run.paths.to_pylist() if row["flow"] == DUAL)
     return float(again / max(1, run.flow(DUAL)["bytes_received"] / 1448))
 
 
 def _largest(run: Run, flow: str, path: str) -> float:
-    """The largest window of a flow on a path after the start, bytes; 0 without a subflow."""
+    """The largest congestion window of a flow on a path after `START_S`, bytes; 0 without a subflow."""
     times, windows = run.series("cwnd", flow=flow, path=path)
     return float(windows[times > START_S].max(initial=0))
 

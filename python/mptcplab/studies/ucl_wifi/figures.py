@@ -1,7 +1,7 @@
 """Figures that several experiments of study E (Barlow-Bignell et al., UCL, 2013) share: distributions, traffic over
 time, ratios.
 
-Owns their style and samples. Judges nothing.
+Owns the style of these figures and the samples that they draw. Judges nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ TOTAL = figure_style.Look("#222222", "-", "", "")
 
 
 def samples(runs: Iterable[Run], flow: str, network: str | None = None) -> Floats:
-    """Mb/s in each 500 ms after the warm-up, of a flow or of the client with two interfaces on one network."""
+    """Mb/s in each 500 ms after the warm-up, of a flow: its goodput, or its throughput on one `network`."""
     found = []
     for run in runs:
         path = "*" if network is None else interface(network)
@@ -39,7 +39,7 @@ def samples(runs: Iterable[Run], flow: str, network: str | None = None) -> Float
 
 
 def contest(runs: Sequence[Run], *, total: bool = False) -> list[Curve]:
-    """The curves of a simultaneous test: subflows, their total, and single flows."""
+    """The curves of a test with all flows at once: subflows, single flows, and with `total` MPTCP's goodput."""
     curves = [
         ("MPTCP, network 1", figure_style.LOOKS["mptcp"], samples(runs, DUAL, "1")),
         ("MPTCP, network 2", SECOND, samples(runs, DUAL, "2")),
@@ -92,7 +92,7 @@ def draw_ratios(
     says: str,
     top: float,
 ) -> None:
-    """Bars with intervals and the accepted range of a claim."""
+    """Bars with intervals, and the `accepted` range of a claim with the legend label `says`."""
     looks = (figure_style.LOOKS["mptcp"], figure_style.LOOKS["wifi"], figure_style.LOOKS["3g"])
     bars = {
         name: (look, [(value.mean, value.half_width) for value in values])
@@ -104,7 +104,7 @@ def draw_ratios(
 
 
 def coarse(times: Floats, values: Floats, seconds: float) -> tuple[Floats, Floats]:
-    """Means over longer steps; an incomplete last step is omitted."""
+    """Means over steps of `seconds`, at the end of each; omits an incomplete last step."""
     if not len(times):
         return times, values
     each = max(1, round(seconds / float(np.median(np.diff(times)))))

@@ -1,7 +1,7 @@
-"""Experiments E3 and E10 of study E (Barlow-Bignell et al., UCL, 2013): networks without competing traffic, separately,
-in parallel, and with MPTCP (figures 3 and 12).
+"""Experiments E3 and E10 of study E (Barlow-Bignell et al., UCL, 2013): two idle WiFi networks, separately, in parallel
+(figure 3), and with MPTCP (figure 12).
 
-Owns the runs, the verdicts on the report's claims, and the figures.
+Tests the report's claims that MPTCP gets the sum of both. Owns the runs, the verdicts and the figures.
 """
 
 from __future__ import annotations
@@ -102,8 +102,8 @@ class Idle(Experiment):
     title = "Coupled on idle networks"
     setup = (
         "Downlink. First one client on each network in parallel with New Reno, then one client on both with LIA and "
-        "no other traffic. The figure does not name its channels: 2.4 and 5 GHz, and 1 and 11. The same uplink, "
-        "across bands."
+        "no other traffic. The figure does not name its channels, so 2.4 and 5 GHz are run, and channels 1 and 11. "
+        "Uplink, only 2.4 and 5 GHz are run."
     )
     MAIN = WORDS["cross"]
 
@@ -121,7 +121,7 @@ class Idle(Experiment):
                 yield Point(("uplink", test), setup.scenario(), seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Claims of E-10."""
+        """Claims E-10.1 to E-10.3."""
 
         def whole(channels: str) -> list[Check]:
             found = measured.ratio(mbps(DUAL), (channels, "coupled"), _pair, (channels, "parallel"))
@@ -200,7 +200,7 @@ def _band_picture(measured: Measured, way: str) -> Picture:
         axes.axvspan(0.9 * middle, 1.1 * middle, facecolor="none", edgecolor="#aaaaaa", hatch="..", label=label)
     axes.legend(loc="upper left")
     figure_name = "3a" if way == "upload" else "3b"
-    caption = f"Figure {figure_name}: two bands, separately and at once, {_words(way)}. All runs together."
+    caption = f"Figure {figure_name}: two bands, separately and at once, {_words(way)}. Samples of all runs."
     return Picture(f"ucl-wifi-e3-{_words(way)}", caption, figure)
 
 

@@ -90,7 +90,7 @@ class _Interrupt(Experiment):
             figure_style.curve(above, times, steady + toggled, "sum", figure_style.LOOKS["sum"], markers=1)
             for at in range(1, 4, 2):
                 figure_style.accepted_range(
-                    above, low * alone, high * alone, "accepted by us, both on" if at == 1 else None,
+                    above, low * alone, high * alone, "accepted, both on" if at == 1 else None,
                     over=(at * every, (at + 1) * every),
                 )  # fmt: skip
             figure_style.published_points(
@@ -105,7 +105,7 @@ class _Interrupt(Experiment):
             figure_style.curve(below, times, share, "interface 1", figure_style.LOOKS["mptcp"], markers=9)
             figure_style.curve(below, times, 100 - share, "interface 2", figure_style.LOOKS["wifi"], markers=9)
             for at in range(1, 4, 2) if self.channels == "apart" else ():
-                label = "accepted by us, both on: equal" if at == 1 else None
+                label = "accepted, both on: equal" if at == 1 else None
                 figure_style.accepted_range(below, 45, 55, label, over=(at * every, (at + 1) * every))
             figure_style.finish(below, x="time [s]", y="utilisation [%]", legend=None, top=128)
             below.set_yticks(range(0, 101, 20))
@@ -113,7 +113,7 @@ class _Interrupt(Experiment):
         where = "channels 1 and 11" if self.channels == "apart" else "one channel"
         caption = (
             f"Figure {number}: UDP uplink on {where}; throughput and the part of each interface in it, every 500 ms. "
-            "The preset was calibrated on these figures; the ideal model knows nothing of them."
+            "The preset was calibrated on these figures, the ideal model was not."
         )
         return Picture(f"ucl-wifi-e{number}-interrupt", caption, figure)
 
@@ -125,9 +125,9 @@ class Apart(_Interrupt):
     title = "UDP interference test on channels 1 and 11"
     channels = "apart"
     setup = (
-        "One client with two interfaces sends UDP as fast as it can, over the first always, over the second every "
-        "second period of 30 s. The preset `ucl` has half of the transmissions of the other channel heard; the ideal "
-        "model has none."
+        "One client with two interfaces sends UDP as fast as it can. The first interface sends all the time, the "
+        "second in every second period of 30 s. With the preset `ucl`, a station senses half of the transmissions on "
+        "the other channel. In the ideal model, it senses none."
     )
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:
@@ -157,9 +157,9 @@ class Same(_Interrupt):
     title = "UDP interference test on one channel"
     channels = "same"
     setup = (
-        "As in experiment E1, one client sends UDP over its first interface always, and over its second every second "
-        "period of 30 s. Both networks use channel 1. In the preset, they sense 1 of 20 transmissions of each other, "
-        "so that carrier sensing fails to prevent collisions. In the ideal model, they sense all."
+        "As in experiment E1, one client sends UDP over its first interface all the time, and over its second in every "
+        "second period of 30 s. Both networks use channel 1. In the preset, each senses 1 of 20 transmissions of the "
+        "other, so that carrier sensing fails to prevent collisions. In the ideal model, each senses all."
     )
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:

@@ -1,7 +1,7 @@
 """Experiment E11 of study E (Barlow-Bignell et al., UCL, 2013): a client moves from one access point to the other and
 back to the middle (figure 13).
 
-Owns the runs, the verdicts on the report's claims, and the figure.
+Tests the report's claims that MPTCP moves its traffic to the nearer access point. Owns the runs and the figure.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ WALK_S = 10
 ARM_M = 4.0
 """Metres from the intersection to each access point."""
 NEAR_M = 0.5
+"""Minimum distance from an access point, metres."""
 STOPS = ("access point 1", "intersection", "access point 2", "intersection again")
 PLACES = (-ARM_M, 0.0, ARM_M, 0.0)
 STEP_S = 0.5
 SETTLE_S = 5.0
 """Excluded seconds of each stop, in which the windows adapt."""
 POWERS = {"36 dB lower": 10**1.2, "39 dB lower": 10**1.3, "42 dB lower": 10**1.4}
-"""Signals fade with the third power of distance, so lower power is the same as longer distances: ten times for 30
-dB.
+"""Factors on distances that model lower power: signals fade with the third power of distance, so 30 dB are ten times.
 """
 MAIN = "39 dB lower"
 WHY = "how low the power of the access points was"
@@ -45,7 +45,7 @@ def place(time: float) -> float:
 
 
 def walk(power: str) -> Scenario:
-    """The walk; both interfaces move every half second."""
+    """The walk, with this key of `POWERS`; both interfaces move every half second."""
     times = np.arange(0, len(PLACES) * (STAY_S + WALK_S) - WALK_S, STEP_S)
     metres = {
         at: [POWERS[power] * max(NEAR_M, abs(place(time) - side)) for time in times]
@@ -75,8 +75,8 @@ class Mobility(Experiment):
         "Downlink, LIA, channels 1 and 11. Each access point is 4 m from an intersection, with so little power that "
         "its signal is barely received at the other. 30 s at access point 1, 10 s to the intersection, 30 s there, 10 "
         "s to access point 2, 30 s there, and 10 s back to the intersection. Distances change every half second, and "
-        "rate control follows. Power is modelled by distance, which is equivalent for these signals. It is not "
-        "specified, so three values are run. At 39 dB lower, the other signal is 1 dB above the minimum of the "
+        "rate control follows. Lower power is modelled by longer distances. The study does not specify the power, so "
+        "three values are run. At 39 dB lower, the other signal is 1 dB above the minimum of the "
         "slowest rate."
     )
 
@@ -145,7 +145,7 @@ def share_at(run: Run, stop: int) -> float:
 
 
 def longest_silence(run: Run) -> float:
-    """The longest silence at the application after the warm-up, seconds."""
+    """The longest time after the warm-up with less than 10 kb/s for the application, seconds."""
     times, values = run.series("goodput", flow=DUAL)
     longest = silent = 0
     for value in values[times > run.scenario.warmup + 1e-9]:

@@ -1,10 +1,9 @@
 """The network of study E (Barlow-Bignell et al., UCL, 2013): two access points, and clients with one or two wireless
 interfaces.
 
-One network for all experiments: short slots and protection at 2.4 GHz, the interference preset `ucl`, the same residual
-loss of every card, and the kernel stack of that time (`LINUX_2013`) without small queues. The residual loss is the loss
-of frames after all retransmissions of the MAC. `assumptions` lists unspecified settings. Experiments name any other
-networks.
+All experiments share short slots and protection at 2.4 GHz, the interference preset `ucl`, the residual loss of every
+card, and the kernel stack of that time (`LINUX_2013`) without small queues. An experiment with other settings says so.
+The residual loss is the loss of frames after all retransmissions of the MAC. `assumptions` lists unspecified settings.
 """
 
 from __future__ import annotations
@@ -50,24 +49,26 @@ def single(network: str) -> str:
 
 
 def interface(network: str) -> str:
-    """The interface of the client with two on a network."""
+    """The interface, on a network, of the client with two interfaces."""
     return f"if{network}"
 
 
 @dataclass(frozen=True)
 class Setup:
-    """A test: the senders, their networks and settings."""
+    """A test: the clients, their networks and settings."""
 
     channels: Channels = "cross"
     direction: Literal["upload", "download"] = "upload"
     congestion: str = "lia"
     """Controller of the MPTCP flow; single flows run Reno, to which a coupled controller is equal on one path."""
     dual: bool = True
+    """Whether the client with two interfaces takes part."""
     singles: Sequence[str] = BOTH
+    """Networks with a client that has one interface."""
     dual_paths: Sequence[str] = BOTH
     transport: Literal["mptcp", "tcp", "udp"] = "mptcp"
     extra_delay_ms: float = 0
-    """Additional RTT at the server, as with netem in the study."""
+    """Additional RTT at the server, ms, as with netem in the study."""
     loss: str = RESIDUAL
     """Residual loss of the cards."""
     seconds: float = 60
@@ -133,7 +134,7 @@ class Setup:
 
 
 def mbps(flow: str) -> Any:
-    """Mb/s in order at the application, after the warm-up."""
+    """A function of a run: goodput of the flow after the warm-up, Mb/s."""
 
     def value(run: Run) -> float:
         return run.flow(flow)["goodput"] / 1e6
@@ -142,7 +143,7 @@ def mbps(flow: str) -> Any:
 
 
 def path_mbps(network: str, flow: str = DUAL) -> Any:
-    """Mb/s of payload acknowledged on one interface of a flow, after the warm-up."""
+    """A function of a run: payload acknowledged on one interface of a flow after the warm-up, Mb/s."""
 
     def value(run: Run) -> float:
         row = run.path(interface(network), flow)

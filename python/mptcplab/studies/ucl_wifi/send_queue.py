@@ -1,7 +1,7 @@
-"""Experiment E12 of study E (Barlow-Bignell et al., UCL, 2013): the rule that the authors proposed and could not test
-(section 4.4), and alternatives.
+"""Experiment E12 of study E (Barlow-Bignell et al., UCL, 2013): the send-queue rule, and alternatives.
 
-The article with these figures is docs/research/send-queue-rule.md.
+On a WiFi uplink, the host's own queue hides congestion, so LIA is unfair. The rule shrinks windows while that queue is
+long. The authors proposed it (section 4.4) without a test. Article: docs/research/send-queue-rule.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from mptcplab.studies.verdicts import Bound, Check
 
 @dataclass(frozen=True)
 class Remedy:
-    """A remedy for the uplink."""
+    """A remedy for the unfair uplink: its keys of flows and stations."""
 
     words: str
     flow: Mapping[str, Any] = field(default_factory=dict)
@@ -45,7 +45,7 @@ REMEDIES: Mapping[str, Remedy] = {
 
 _SLOW = {f"links.lan{at}.{key}": value for at in BOTH for key, value in (("rate", "5Mbit"), ("queue", "50p"))}
 _FAR = {f"flows.{DUAL}.ssthresh": "300KB"}
-"""The state that an earlier connection would have left on such a path."""
+"""The threshold that tcp_metrics would keep from an earlier connection on such a path."""
 _WEAK = {f"stations.{name}.rate": "12Mbit" for name in ("if2", "if-single-2")}
 
 _ALONE = {f"flows.{single(at)}.send_queue_rule": "off" for at in BOTH}
@@ -57,14 +57,14 @@ CONDITIONS: Mapping[str, tuple[str, Setup, Mapping[str, str]]] = {
     "remote": ("alone, bottleneck of 5 Mb/s\nbehind each access point", Setup("cross", singles=()), _SLOW),
     "half": ("a single flow on network 1 only", Setup("cross", singles=("1",)), {}),
     "unequal": ("single flows, network 2 at 12 Mb/s", Setup("cross"), _WEAK),
-    "alone": ("single flows without it", Setup("cross"), _ALONE),
+    "alone": ("single flows without the remedy", Setup("cross"), _ALONE),
 }
 IDLE = ("idle", "far", "remote")
 ELSEWHERE = ("far contended", "half", "unequal", "alone")
 DRAWN = {"none": "wifi", "small": "3g", "published": "mptcp", "linked": "reno"}
-"""Remedies whose windows are drawn, with their looks."""
+"""Remedies whose windows are drawn, each with its key of `LOOKS`."""
 COMPARED = ("none", "published", "linked")
-"""Remedies that run on the other networks too."""
+"""Remedies that run in the conditions `ELSEWHERE` too."""
 
 
 class SendQueueRule(Experiment):
@@ -122,9 +122,7 @@ class SendQueueRule(Experiment):
         fair: Mapping[str, Estimate],
         cost: Mapping[str, Mapping[str, Estimate]],
     ) -> list[Fact]:
-        """Expectations that the authors could not measure, and mptcplab's proposal; none of it was published as
-        measured.
-        """
+        """Expectations that the authors could not measure, and a proposal of mptcplab."""
 
         def window(name: str) -> Check:
             found = interval(_mean_window(run) / 1e3 for run in measured.runs(name, "contended"))
@@ -192,7 +190,7 @@ class SendQueueRule(Experiment):
 
 
 def _mean_window(run: Run) -> float:
-    """Mean over the subflows, bytes."""
+    """Mean congestion window over the subflows, bytes."""
     found = [run.series("cwnd", flow=DUAL, path=interface(at)) for at in BOTH]
     return float(np.mean([windows[times > run.scenario.warmup].mean() for times, windows in found]))
 
@@ -212,7 +210,7 @@ def _fairness(measured: Measured, name: str, condition: str) -> Estimate:
 
 
 def _cost(measured: Measured, name: str, condition: str) -> Estimate:
-    """The share of the throughput of LIA that a remedy costs."""
+    """The share of LIA's goodput that a remedy costs."""
     kept = measured.ratio(mbps(DUAL), (name, condition), mbps(DUAL), ("none", condition))
     return Estimate(1 - kept.mean, (kept.high - kept.low) / 2 if kept.n > 1 else 0.0, kept.n)
 
@@ -262,7 +260,7 @@ def _cost_picture(measured: Measured, cost: Mapping[str, Mapping[str, Estimate]]
         for at in IDLE
     }
     figure_style.grouped_bars(axes, names, series)
-    axes.axhline(10, color="#555555", linestyle=":", linewidth=1, label="10%, ours")
+    axes.axhline(10, color="#555555", linestyle=":", linewidth=1, label="claim: 10%")
     figure_style.finish(axes, x="remedy", y="throughput lost [%]", legend="upper right", top=115)
     caption = "The cost of each remedy without competing flows, compared with LIA."
     held = [
@@ -309,7 +307,7 @@ def _limit_picture(measured: Measured) -> Picture:
         figure_style.curve(axis, queue[0], queue[1] / 1e3, "send queue", figure_style.LOOKS["wifi"], markers=6)
         axis.axhline(1.5, color="#555555", linestyle=":", linewidth=1, label="one packet")
         figure_style.finish(axis, x="time [s]", y="[kB]", title=CONDITIONS[condition][0], legend="upper right", top=12)
-    caption = "The limit of the published rule and the queue that it judges, at 5 GHz, every 500 ms."
+    caption = "The limit QL of the published rule and the send queue, at 5 GHz, every 500 ms."
     return Picture("ucl-wifi-e12-limit", caption, figure)
 
 
@@ -329,7 +327,7 @@ def _elsewhere_picture(measured: Measured) -> Picture:
         figure_style.finish(
             axis, x="remedy", y="goodput [Mb/s]", title=CONDITIONS[condition][0], legend="upper right", top=52
         )
-    caption = "The rule and linked pacing on other networks; all senders use the remedy, except in the last figure."
+    caption = "The rule and linked pacing on other networks; all senders use the remedy, except in the last panel."
     held = [
         of_flows(
             CONDITIONS[condition][0],

@@ -1,7 +1,7 @@
-"""Experiments E4 and E5 of study E (Barlow-Bignell et al., UCL, 2013): New Reno on each subflow, with a single flow on
-each network (figures 4 and 5).
+"""Experiments E4 and E5 of study E (Barlow-Bignell et al., UCL, 2013): MPTCP next to single flows, downlink (figure
+4) and uplink (figure 5).
 
-Owns the runs, downlink and uplink, the verdicts on the report's claims, and the figures.
+Tests the report's claim that subflows with New Reno get an equal share. E6 and E7 (`coupled`) repeat this with LIA.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def seeds(effort: Effort, *, comparison: bool) -> range:
 
 
 def against(measured: Measured, *key: str) -> list[tuple[str, Interval]]:
-    """By network: the subflow's throughput relative to the single flow."""
+    """By network: the throughput of MPTCP's subflow relative to the single flow."""
     return [(at, measured.ratio(path_mbps(at), key, mbps(single(at)), key)) for at in BOTH]
 
 
@@ -61,7 +61,7 @@ class _Contest(Experiment):
                 yield Point((case,), scenario, seed)
 
     def evaluate(self, measured: Measured, effort: Effort) -> Outcome:  # noqa: ARG002
-        """Claims E-4.* and E-5.*."""
+        """Claims E-4.1 and E-4.2, or E-5.1 to E-5.3."""
         number = self.name.removeprefix("E")
         equal = Bound("of the single flow", 0.85, 1.15)
         statements = [
@@ -107,8 +107,8 @@ class _Contest(Experiment):
         )  # fmt: skip
         way = "uplink" if self.direction == "upload" else "downlink"
         caption = (
-            f"Figure {number}: New Reno on each subflow, {way}; all runs together, and the subflow's throughput "
-            "relative to the single flow, with 95% intervals."
+            f"Figure {number}: New Reno on each subflow, {way}: samples of all runs, and the throughput of each "
+            "subflow relative to the single flow, with 95% intervals."
         )
         joint = {f"MPTCP, {CASES[case][0]}": multipath(measured.runs(case), DUAL) for case in SHOWN}
         return Picture(f"ucl-wifi-e{number}-reno", caption, figure, under_distribution(figure, joint))

@@ -1,8 +1,8 @@
 """Experiment E8 of study E (Barlow-Bignell et al., UCL, 2013): windows that grow far beyond the bandwidth-delay product
 (figures 9 and 11).
 
-Owns the runs, the verdicts on the report's claims, and the figures. `readings` are interpretations of the unspecified
-residual loss, the loss of frames after all retransmissions of the MAC.
+The station's queue drops nothing, so no congestion signal stops them. Owns the runs, verdicts and figures. `readings`
+are values of the unspecified residual loss, the loss of frames after all retransmissions of the MAC.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Growth(Experiment):
     )
 
     def points(self, effort: Effort) -> Iterator[Point]:
-        """Both tests with several seeds."""
+        """Figure 9 (`crowd`) and figure 11 (`alone`), with several seeds."""
         station = {"queue": "10000p"}
         for loss in LOSSES:
             crowd = Setup("apart", station=station, seconds=effort.pick(12, 30, 60), loss=loss)
@@ -170,7 +170,7 @@ def _segments(run: Run, flow: str) -> float:
 
 
 def _root_fit(run: Run, flow: str) -> tuple[float, float]:
-    """R² and slope of the squared window (packets²) over time."""
+    """R² and slope, packets²/s, of the squared window over time after the start."""
     times, windows = run.series("cwnd", flow=flow, path=f"if-{flow}")
     square = (windows[times > START_S] / 1448) ** 2
     line = np.polyfit(times[times > START_S], square, 1)
@@ -224,7 +224,7 @@ def _growth_picture(run: Run, flow: str) -> Picture:
 
 
 def _law(run: Run, flow: str, times: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A model window in kB that starts at the measured one after the start, and grows by 1/cwnd per acknowledgement."""
+    """A model window in kB: the measured one at `START_S`, which then grows by 1/cwnd per acknowledgement."""
     all_times, windows = run.series("cwnd", flow=flow, path=f"if-{flow}")
     first = float(windows[all_times >= START_S][0] / 1448)
     grown = np.maximum(first**2 + 2 * _acks(run, flow) * (times - START_S), 0)
