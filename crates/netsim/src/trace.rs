@@ -45,6 +45,11 @@ impl Trace {
         Some(Self { opportunities: opportunities.into(), period })
     }
 
+    /// The times at which a frame may depart, in order. [`Self::new`] makes the same recording from them.
+    pub fn times(&self) -> impl Iterator<Item = Duration> + '_ {
+        self.opportunities.iter().flat_map(|&(time, frames)| std::iter::repeat_n(time, frames as usize))
+    }
+
     /// Mean rate in bit/s of full frames.
     #[must_use]
     pub fn mean_rate(&self) -> u64 {

@@ -1,6 +1,6 @@
 //! Measurements of a run as Python objects.
 //!
-//! Owns the conversion to columns and dictionaries; measures nothing but the wall-clock time.
+//! Owns the conversion to columns and dictionaries, and the pickled form; measures nothing but the wall-clock time.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -11,7 +11,7 @@ use mptcp_lab::world::{RunError, World};
 use numpy::PyArray1;
 use pyo3::exceptions::{PyOSError, PyRuntimeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{PyDict, PyList, PyType};
 
 use crate::events::{self, Trace};
 use crate::scenario::Scenario;
@@ -21,17 +21,100 @@ use crate::slices;
 #[pyclass(frozen, module = "mptcplab._core")]
 pub struct Results {
     measured: Measurements,
-    samples: Mutex<Option<Samples>>,
-    events: Mutex<Option<Events>>,
+    samples: Columns<Samples>,
+    events: Columns<Events>,
+    /// The rows of flows, links and blocks of unpickled results; `measured` then has none.
+    restored: Option<Restored>,
     wall: f64,
 }
 
 impl Results {
     pub(crate) fn new(mut measured: Measurements, wall: f64) -> Self {
-        let samples = Mutex::new(Some(std::mem::take(&mut measured.samples)));
-        let events = Mutex::new(measured.events.take());
-        Self { measured, samples, events, wall }
+        let samples = Columns::new(Some(std::mem::take(&mut measured.samples)), sample_columns);
+        let events = Columns::new(measured.events.take(), events::columns);
+        Self { measured, samples, events, restored: None, wall }
     }
+}
+
+/// Columns of the core until Python uses them, and then numpy's. They are taken at most once.
+struct Columns<T> {
+    slot: Mutex<Option<Slot<T>>>,
+    converted: fn(Python<'_>, T) -> PyResult<Bound<'_, PyDict>>,
+}
+
+enum Slot<T> {
+    Core(T),
+    Python(Py<PyDict>),
+}
+
+impl<T> Columns<T> {
+    fn new(columns: Option<T>, converted: fn(Python<'_>, T) -> PyResult<Bound<'_, PyDict>>) -> Self {
+        Self { slot: Mutex::new(columns.map(Slot::Core)), converted }
+    }
+
+    fn restored(columns: Option<Py<PyDict>>) -> Self {
+        Self { slot: Mutex::new(columns.map(Slot::Python)), converted: |py, _| Ok(PyDict::new(py)) }
+    }
+
+    /// The columns, which this call moves out.
+    fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
+        let slot = self.slot.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?.take();
+        slot.map(|slot| match slot {
+            Slot::Core(columns) => (self.converted)(py, columns),
+            Slot::Python(columns) => Ok(columns.into_bound(py)),
+        })
+        .transpose()
+    }
+
+    /// The columns, which stay.
+    fn look(&self, py: Python<'_>) -> PyResult<Option<Py<PyDict>>> {
+        let columns = self.take(py)?.map(Bound::unbind);
+        let mut slot = self.slot.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+        *slot = columns.as_ref().map(|columns| Slot::Python(columns.clone_ref(py)));
+        Ok(columns)
+    }
+}
+
+/// The pickled form of results.
+#[derive(FromPyObject, IntoPyObject)]
+#[pyo3(from_item_all)]
+struct State {
+    flow_names: Vec<String>,
+    path_names: Vec<String>,
+    measured_s: f64,
+    data_packets: u64,
+    wall_s: f64,
+    samples: Option<Py<PyDict>>,
+    events: Option<Py<PyDict>>,
+    flows: Py<PyList>,
+    links: Py<PyList>,
+    blocks: Vec<Latencies>,
+}
+
+/// Times at which blocks were written, and their latencies, s.
+type Latencies = (Py<PyArray1<f64>>, Py<PyArray1<f64>>);
+
+/// The rows of unpickled results.
+struct Restored {
+    flows: Py<PyList>,
+    links: Py<PyList>,
+    blocks: Vec<Latencies>,
+}
+
+/// A deep copy, because callers change the rows.
+fn copied<'py>(rows: &Bound<'py, PyList>) -> PyResult<Bound<'py, PyList>> {
+    let copy = rows.py().import("copy")?.call_method1("deepcopy", (rows,))?;
+    Ok(copy.cast_into()?)
+}
+
+fn sample_columns(py: Python<'_>, samples: Samples) -> PyResult<Bound<'_, PyDict>> {
+    let columns = PyDict::new(py);
+    columns.set_item("time_s", PyArray1::from_vec(py, samples.time))?;
+    columns.set_item("flow", PyArray1::from_vec(py, samples.flow))?;
+    columns.set_item("path", PyArray1::from_vec(py, samples.path))?;
+    columns.set_item("metric", PyArray1::from_vec(py, samples.metric))?;
+    columns.set_item("value", PyArray1::from_vec(py, samples.value))?;
+    Ok(columns)
 }
 
 /// Runs a scenario to its end and measures the wall-clock time. Calls `go_on` with the reached virtual time after each
@@ -93,6 +176,48 @@ pub(crate) fn metrics() -> Vec<(&'static str, &'static str)> {
 
 #[pymethods]
 impl Results {
+    /// Restores pickled results from their state.
+    #[new]
+    fn restore(state: State) -> Self {
+        let State { flow_names, path_names, measured_s, data_packets, wall_s, .. } = state;
+        let measured = Measurements {
+            flow_names,
+            path_names,
+            measured: measured_s,
+            data_packets,
+            ..Measurements::default()
+        };
+        Self {
+            measured,
+            samples: Columns::restored(state.samples),
+            events: Columns::restored(state.events),
+            restored: Some(Restored { flows: state.flows, links: state.links, blocks: state.blocks }),
+            wall: wall_s,
+        }
+    }
+
+    /// The class and its argument: all values and columns, except columns that were already taken.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, (State,))> {
+        let (py, own) = (slf.py(), slf.get());
+        let count = own.restored.as_ref().map_or(own.measured.flows.len(), |restored| restored.blocks.len());
+        let state = State {
+            flow_names: own.flow_names(),
+            path_names: own.path_names(),
+            measured_s: own.measured_s(),
+            data_packets: own.data_packets(),
+            wall_s: own.wall,
+            samples: own.samples.look(py)?,
+            events: own.events.look(py)?,
+            flows: own.flows(py)?.unbind(),
+            links: own.links(py)?.unbind(),
+            blocks: (0..count)
+                .map(|flow| own.blocks(py, flow))
+                .map(|(at, took)| (at.unbind(), took.unbind()))
+                .collect(),
+        };
+        Ok((slf.get_type(), (state,)))
+    }
+
     /// Names that the sample column `flow` indexes; the index after the last name means no flow.
     #[getter]
     fn flow_names(&self) -> Vec<String> {
@@ -126,26 +251,20 @@ impl Results {
     /// The samples as numpy columns `time_s flow path metric value`. The call moves them out, so it returns them only
     /// once.
     fn take_samples<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let mut slot = self.samples.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-        let samples = slot.take().ok_or_else(|| PyRuntimeError::new_err("the samples were already taken"))?;
-        let columns = PyDict::new(py);
-        columns.set_item("time_s", PyArray1::from_vec(py, samples.time))?;
-        columns.set_item("flow", PyArray1::from_vec(py, samples.flow))?;
-        columns.set_item("path", PyArray1::from_vec(py, samples.path))?;
-        columns.set_item("metric", PyArray1::from_vec(py, samples.metric))?;
-        columns.set_item("value", PyArray1::from_vec(py, samples.value))?;
-        Ok(columns)
+        self.samples.take(py)?.ok_or_else(|| PyRuntimeError::new_err("the samples were already taken"))
     }
 
     /// The events as numpy columns; None without tracing. The call moves them out, so it returns them only once.
     fn take_events<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let mut slot = self.events.lock().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-        slot.take().map(|found| events::columns(py, found)).transpose()
+        self.events.take(py)
     }
 
     /// One dictionary for each flow.
     #[getter]
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        if let Some(restored) = &self.restored {
+            return copied(restored.flows.bind(py));
+        }
         let rows = self.measured.flows.iter().map(|flow| flow_row(py, flow)).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, rows)
     }
@@ -153,6 +272,9 @@ impl Results {
     /// One dictionary for each direction of each link.
     #[getter]
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        if let Some(restored) = &self.restored {
+            return copied(restored.links.bind(py));
+        }
         let rows = self.measured.links.iter().map(|link| link_row(py, link)).collect::<PyResult<Vec<_>>>()?;
         PyList::new(py, rows)
     }
@@ -163,6 +285,11 @@ impl Results {
         py: Python<'py>,
         flow: usize,
     ) -> (Bound<'py, PyArray1<f64>>, Bound<'py, PyArray1<f64>>) {
+        if let Some((written, latency)) =
+            self.restored.as_ref().and_then(|restored| restored.blocks.get(flow))
+        {
+            return (written.bind(py).clone(), latency.bind(py).clone());
+        }
         let blocks = self.measured.flows.get(flow).map_or(&[][..], |flow| &flow.blocks);
         let written = blocks.iter().map(|block| block.written_at.as_secs_f64()).collect();
         let latency = blocks.iter().map(|block| block.latency.as_secs_f64()).collect();

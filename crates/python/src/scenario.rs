@@ -1,15 +1,18 @@
 //! Scenarios as Python objects.
 //!
-//! Owns the registry of this process (the policies and other entries that scenarios can name), and the conversion of
-//! errors and warnings. `mptcp_lab` makes all checks.
+//! Owns the registry of this process (the policies and other entries that scenarios can name), the pickled form of a
+//! scenario, and the conversion of errors and warnings. `mptcp_lab` makes all checks.
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, OnceLock};
 
-use mptcp_lab::Registry;
 use mptcp_lab::scenario as lab;
+use mptcp_lab::{Duration, Registry};
+use numpy::{PyArray1, PyArrayMethods};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyFutureWarning, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyType};
 
 create_exception!(_core, ScenarioError, PyValueError, "A problem in a scenario, its place, and the fix.");
 
@@ -49,8 +52,77 @@ impl Scenario {
     }
 }
 
+/// The text of a pickled scenario, and its recordings.
+type Arguments<'py> = (String, Bound<'py, PyDict>);
+
+/// Contents of recordings in a pickled scenario, by link and direction.
+type Recordings = HashMap<(String, String), Contents>;
+
+/// Contents of a recording in a pickled scenario.
+#[derive(FromPyObject, IntoPyObject)]
+enum Contents {
+    /// Delivery times, nanoseconds as u64.
+    List(Py<PyArray1<u64>>),
+    /// Rows of a table: time [ns], rate [bit/s], delay [ns] and loss (0 to 1).
+    Table(Vec<Row>),
+}
+
+type Row = (u64, Option<u64>, Option<u64>, Option<f64>);
+
+impl Contents {
+    fn of(py: Python<'_>, recorded: &lab::Recorded) -> Self {
+        if let Some(times) = recorded.times() {
+            let times = times.iter().map(|time| time.as_nanos()).collect();
+            return Self::List(PyArray1::from_vec(py, times).unbind());
+        }
+        let lab::Recorded::Steps(steps) = recorded else { return Self::Table(Vec::new()) };
+        let row =
+            |step: &lab::Step| (step.at.as_nanos(), step.rate, step.delay.map(Duration::as_nanos), step.loss);
+        Self::Table(steps.iter().map(row).collect())
+    }
+
+    fn recorded(self, py: Python<'_>) -> PyResult<lab::Recorded> {
+        match self {
+            Self::List(times) => {
+                let times = times.bind(py).readonly();
+                let times: Vec<_> = times.as_array().iter().copied().map(Duration::from_nanos).collect();
+                let wrong = || ScenarioError::new_err("a recording has no increasing delivery times");
+                lab::Recorded::list(&times).ok_or_else(wrong)
+            }
+            Self::Table(rows) => {
+                let step = |(at, rate, delay, loss): Row| lab::Step {
+                    at: Duration::from_nanos(at),
+                    rate,
+                    delay: delay.map(Duration::from_nanos),
+                    loss,
+                };
+                Ok(lab::Recorded::Steps(rows.into_iter().map(step).collect()))
+            }
+        }
+    }
+}
+
 #[pymethods]
 impl Scenario {
+    /// Restores a pickled scenario from its text and the contents of its recordings.
+    #[new]
+    fn new(py: Python<'_>, text: &str, recordings: Recordings) -> PyResult<Self> {
+        let draft = lab::Draft::built_with(text, "scenario", &registry()).map_err(|e| error(&e))?;
+        let recorded = recordings.into_iter().map(|(at, contents)| Ok((at, contents.recorded(py)?)));
+        Self::checked(py, draft.with_recordings(recorded.collect::<PyResult<_>>()?), 0)
+    }
+
+    /// The class and its arguments: a pickled scenario needs no other file.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyType>, Arguments<'py>)> {
+        let (py, inner) = (slf.py(), &slf.get().inner);
+        let recordings = PyDict::new(py);
+        // The order of a hash map differs between processes.
+        for (at, recorded) in inner.recordings().into_iter().collect::<BTreeMap<_, _>>() {
+            recordings.set_item(at, Contents::of(py, &recorded))?;
+        }
+        Ok((slf.get_type(), (inner.to_toml(), recordings)))
+    }
+
     /// Reads a TOML file.
     #[staticmethod]
     fn load(py: Python<'_>, path: std::path::PathBuf) -> PyResult<Self> {

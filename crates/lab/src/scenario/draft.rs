@@ -14,7 +14,8 @@ use super::deprecated::Deprecation;
 use super::error::{Place, ScenarioError, listed, said, shown, suggestion};
 use super::fabrics::Made;
 use super::file::ScenarioFile;
-use super::model::Scenario;
+use super::model::{Link, Scenario};
+use super::recording::Recordings;
 use super::tree::{Content, Node};
 use super::{check, deprecated, fabrics, files, keys, nearest_key, resolve};
 use crate::registry::Registry;
@@ -37,6 +38,8 @@ pub struct Draft {
     /// The names of middleboxes, policies and so on that the scenario may use.
     registry: Arc<Registry>,
     deprecations: Vec<Deprecation>,
+    /// Contents of recordings whose files are not read.
+    recordings: Arc<Recordings>,
 }
 
 impl Draft {
@@ -57,7 +60,7 @@ impl Draft {
         let path = path.as_ref();
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         let (tree, deprecations) = files::load(path)?;
-        Ok(Self { tree, name, registry: registry.clone(), deprecations })
+        Ok(Self { tree, name, registry: registry.clone(), deprecations, recordings: Arc::default() })
     }
 
     /// Parses a scenario from text. `name` replaces the file name in messages. Includes are relative to the
@@ -76,7 +79,8 @@ impl Draft {
     pub fn parse_with(text: &str, name: &str, registry: &Arc<Registry>) -> Result<Self, ScenarioError> {
         let (tree, deprecations) = files::parse(text, name)?;
         let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
-        Ok(Self { name: stem.into_owned(), tree, registry: registry.clone(), deprecations })
+        let (name, registry) = (stem.into_owned(), registry.clone());
+        Ok(Self { name, tree, registry, deprecations, recordings: Arc::default() })
     }
 
     /// Parses text that a program generated: messages contain no line numbers.
@@ -88,6 +92,12 @@ impl Draft {
         draft.tree.forget_lines(&name.into());
         draft.deprecations.iter_mut().for_each(|found| found.place.line = None);
         Ok(Self { name: name.to_owned(), ..draft })
+    }
+
+    /// Replaces the files of recordings by these contents, as [`Scenario::recordings`] returns them.
+    #[must_use]
+    pub fn with_recordings(self, recordings: Recordings) -> Self {
+        Self { recordings: Arc::new(recordings), ..self }
     }
 
     /// Overrides a value: `set("paths.wifi.loss", "1%")`. The value is a string, a boolean, an integer, or an
@@ -202,7 +212,8 @@ impl Draft {
             place: tree.place.clone(),
             problem: error.message().to_owned(),
         })?;
-        resolve::resolve(&file, &tree, &self.name, &self.registry).map_err(|error| expanded.blame(error))
+        resolve::resolve(&file, &tree, &self.name, &self.registry, &self.recordings)
+            .map_err(|error| expanded.blame(error))
     }
 }
 
@@ -221,6 +232,17 @@ impl Scenario {
     /// The first error.
     pub fn parse(text: &str, name: &str) -> Result<Self, ScenarioError> {
         Draft::parse(text, name)?.finish()
+    }
+
+    /// The contents of all recordings. With them, the text of [`Self::to_toml`] needs no other file.
+    #[must_use]
+    pub fn recordings(&self) -> Recordings {
+        let sides = |link: &Link| {
+            let name = link.name.clone();
+            [("forward", link.forward.clone()), ("backward", link.backward.clone())]
+                .map(|(side, line)| Some(((name.clone(), side.to_owned()), line.recording?.what)))
+        };
+        self.links.iter().flat_map(sides).flatten().collect()
     }
 }
 

@@ -55,7 +55,7 @@ pub use parameters::Parameters;
 pub(crate) use policies::MAX_SUBFLOWS;
 pub use policies::Policy;
 pub(crate) use reach::way_out;
-pub use recording::{Recorded, Recording, Start, Step};
+pub use recording::{Recorded, Recording, Recordings, Start, Step};
 #[doc(hidden)]
 pub use synonyms::WORDS;
 

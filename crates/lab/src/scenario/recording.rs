@@ -7,6 +7,7 @@ mod columns;
 mod step;
 mod table;
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -59,17 +60,52 @@ pub enum Recorded {
     Steps(Vec<Step>),
 }
 
+/// Contents of recordings without their files, by name of the link and direction (`forward` or `backward`).
+pub type Recordings = HashMap<(String, String), Recorded>;
+
+impl Recorded {
+    /// The delivery times of a list, in order; `None` for a table.
+    #[must_use]
+    pub fn times(&self) -> Option<Vec<Duration>> {
+        match self {
+            Self::Opportunities(trace, kept) if kept.is_empty() => Some(trace.times().collect()),
+            Self::Opportunities(_, kept) => Some(kept.to_vec()),
+            Self::Steps(_) => None,
+        }
+    }
+
+    /// A list of delivery times, as [`Self::times`] returns it. `None` without a time above zero, or if times
+    /// decrease.
+    #[must_use]
+    pub fn list(times: &[Duration]) -> Option<Self> {
+        Some(Self::Opportunities(Trace::new(times)?, times.into()))
+    }
+}
+
 impl Recording {
     /// Reads a file. Errors name the line.
     pub(super) fn read(path: &Path, file: &str, start: Start, repeats: Option<bool>) -> Result<Self, String> {
         let text = text_of(path)?;
-        let what = if table::is_one(&text) {
-            Recorded::Steps(table::steps(&text)?)
-        } else if repeats == Some(false) {
-            return Err("is a list of delivery times, which always repeats; omit trace_repeat".to_owned());
-        } else {
-            opportunities(&text, start != Start::Beginning)?
-        };
+        let what =
+            if table::is_one(&text) { Recorded::Steps(table::steps(&text)?) } else { opportunities(&text)? };
+        Self::of(what, file, start, repeats)
+    }
+
+    /// A recording with these contents. The file name appears only in the written scenario.
+    pub(super) fn of(
+        mut what: Recorded,
+        file: &str,
+        start: Start,
+        repeats: Option<bool>,
+    ) -> Result<Self, String> {
+        if let Recorded::Opportunities(_, times) = &mut what {
+            if repeats == Some(false) {
+                return Err("is a list of delivery times, which always repeats; omit trace_repeat".to_owned());
+            }
+            if start == Start::Beginning {
+                *times = Arc::default();
+            }
+        }
         let repeats =
             repeats.unwrap_or(start == Start::Random) || matches!(what, Recorded::Opportunities(..));
         let read = Self { file: file.to_owned(), what, start, repeats };
@@ -184,7 +220,7 @@ fn text_of(path: &Path) -> Result<String, String> {
 
 const OPPORTUNITY: &str = "expected a time in whole milliseconds in each line";
 
-fn opportunities(text: &str, kept: bool) -> Result<Recorded, String> {
+fn opportunities(text: &str) -> Result<Recorded, String> {
     let mut times = Vec::new();
     let mut last = 0_u64;
     for (number, line) in lines(text) {
@@ -203,6 +239,6 @@ fn opportunities(text: &str, kept: bool) -> Result<Recorded, String> {
     if times.is_empty() {
         return Err(format!("is empty: {OPPORTUNITY}"));
     }
-    let trace = Trace::new(&times).ok_or("has no delivery time after 0 ms: the link would never send")?;
-    Ok(Recorded::Opportunities(trace, if kept { times.into() } else { Arc::default() }))
+    Recorded::list(&times)
+        .ok_or_else(|| "has no delivery time after 0 ms: the link would never send".to_owned())
 }

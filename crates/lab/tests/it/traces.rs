@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use mptcp_lab::measurements::Measurements;
-use mptcp_lab::scenario::{Recorded, Scenario, Step};
+use mptcp_lab::scenario::{Draft, Recorded, Scenario, Step};
 use mptcp_lab::world::World;
 
 /// A temporary directory with these files.
@@ -312,4 +312,26 @@ fn a_start_needs_a_recording_that_reaches_it() {
         let error = Scenario::load(folder.0.join("s.toml")).expect_err(keys).to_string();
         assert!(error.contains(says), "{error}");
     }
+}
+
+/// The written scenario and the contents of its recordings suffice; an override still reads a file.
+#[test]
+fn a_scenario_travels_without_the_files_of_its_recordings() {
+    let times: String = (0..50).map(|n| format!("{}\n", n / 3 * 7)).collect();
+    let scenario = "duration = \"3s\"\n[paths.p]\ntrace = \"walk.csv\"\ntrace_repeat = true\n[paths.q]\n\
+                    forward = { trace = \"lte.up\" }\nbackward = { trace = \"lte.up\", trace_start = \"random\" }\n\
+                    [flows.f]\n";
+    let csv = "time_s,rate_mbit,delay_ms,loss_percent\n0,8,10,0\n1,2,40,1.7\n2,0,40,0\n";
+    let folder = Folder::new("away", &[("walk.csv", csv), ("lte.up", &times), ("s.toml", scenario)]);
+    let loaded = folder.load();
+    let (text, recordings) = (loaded.to_toml(), loaded.recordings());
+    drop(folder);
+    let draft = Draft::parse(&text, "away.toml").expect("TOML").with_recordings(recordings);
+    let restored = draft.finish().expect("valid");
+    assert_eq!(restored, loaded);
+    assert_eq!(run(&restored), run(&loaded));
+    let mut changed = draft;
+    changed.set("paths.p.trace", "walk.csv").expect("a key");
+    let said = changed.finish().expect_err("the file is absent").to_string();
+    assert!(said.contains("walk.csv cannot be read"), "{said}");
 }

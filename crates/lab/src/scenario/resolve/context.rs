@@ -12,15 +12,17 @@ use crate::scenario::error::{ScenarioError, listed, must_be_between, suggestion}
 use crate::scenario::is_called;
 use crate::scenario::kinds::{Chosen, Kinds};
 use crate::scenario::model::{Flow, Link, LinkKind};
+use crate::scenario::recording::Recordings;
 use crate::scenario::tree::Node;
 
 /// The hosts at the ends of every path.
 pub(in crate::scenario) const ENDS: [&str; 2] = ["client", "server"];
 
-/// The tree and the registry.
+/// The tree, the registry, and the recordings whose files are not read.
 pub(super) struct Context<'a> {
     pub(super) tree: &'a Node,
     pub(super) registry: &'a Registry,
+    pub(super) recordings: &'a Recordings,
 }
 
 impl Context<'_> {
@@ -59,6 +61,11 @@ impl Context<'_> {
             _ => format!("{other} is also given; give only one of them ({})", more.trim_start_matches("; ")),
         };
         self.error(&at(own), problem)
+    }
+
+    /// Whether an override set the value at `path`.
+    pub(super) fn is_override(&self, path: &[&str]) -> bool {
+        self.tree.get(path).is_some_and(|node| node.place.is_over(&self.tree.place))
     }
 
     /// Whether a value is at `path`.

@@ -190,8 +190,13 @@ fn recording(
         Some(TraceStart::Random) => Start::Random,
     };
     let repeats = own.trace_repeat.or(written.both.trace_repeat);
-    let path = context.relative_file(&at, file);
-    let read = Recording::read(&path, file, start, repeats).map_err(|problem| context.error(&at, problem))?;
+    // An override names a file, also if the scenario was written without its files.
+    let attached = context.recordings.get(&(name.to_owned(), side.to_owned()));
+    let read = match attached.filter(|_| !context.is_override(&at)) {
+        Some(contents) => Recording::of(contents.clone(), file, start, repeats),
+        None => Recording::read(&context.relative_file(&at, file), file, start, repeats),
+    };
+    let read = read.map_err(|problem| context.error(&at, problem))?;
     match written.duration.and_then(|duration| read.changes_too_often(duration.0)) {
         Some(problem) => Err(context.error(&at, problem)),
         None => Ok(Some(read)),

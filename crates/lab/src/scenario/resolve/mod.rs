@@ -28,19 +28,21 @@ use super::error::ScenarioError;
 use super::file::ScenarioFile;
 use super::model::{Flow, HostJitter, Scenario};
 use super::names::{Interference, Routing};
+use super::recording::Recordings;
 use super::tree::Node;
 use super::units::Span;
 use crate::registry::Registry;
 
 /// Resolves `file`. `tree` has the line of each value, and `registry` the allowed names of middleboxes,
-/// policies and so on. `name` is the default name of the scenario.
+/// policies and so on. `name` is the default name of the scenario. `recordings` replace the files of links.
 pub(super) fn resolve(
     file: &ScenarioFile,
     tree: &Node,
     name: &str,
     registry: &Registry,
+    recordings: &Recordings,
 ) -> Result<Scenario, ScenarioError> {
-    let context = Context { tree, registry };
+    let context = Context { tree, registry, recordings };
     let Some(Span(duration)) = file.duration else {
         return Err(context.error(&["duration"], "a scenario needs a duration (try duration = \"60s\")"));
     };
