@@ -21,7 +21,8 @@ from mptcplab.plots import event_plots, figure_style, message_plot
 from mptcplab.results.model import event_table, events
 from mptcplab.results.read.event_log import Selection, TracedRun, load, rows_text
 from mptcplab.results.text import reasons
-from mptcplab.run.batch import Job, run_jobs
+from mptcplab.run.batch import run_jobs
+from mptcplab.run.jobs import Job
 from mptcplab.survey import consistency, planted_causes
 from mptcplab.util.user_input import BadResult
 

@@ -12,7 +12,7 @@ from mptcplab.cli.commands import COMMANDS
 from mptcplab.cli.commands.example import FOLDER
 
 HIDDEN = (
-    "import sys; sys.modules.update({name: None for name in ('pyarrow', 'matplotlib')}); "
+    "import sys; sys.modules.update({name: None for name in ('pyarrow', 'matplotlib', 'distributed')}); "
     "from mptcplab.cli.main import main; sys.exit(main())"
 )
 
@@ -69,6 +69,7 @@ def test_every_command_has_its_help(tmp_path: Path, command: str) -> None:
         (["sweep", "two.toml", "--vary", "paths.lte.loss=1%", "--output", "out"], "pyarrow"),
         (["plot", "out"], "pyarrow"),
         (["reproduce", "--quick"], "matplotlib"),
+        (["run", "two.toml", "--executor", "dask://localhost:8786"], "distributed"),
     ],
 )
 def test_what_is_missing_is_named(two: Path, arguments: list[str], package: str) -> None:
@@ -76,7 +77,8 @@ def test_what_is_missing_is_named(two: Path, arguments: list[str], package: str)
     assert done.returncode == 2
     assert done.stdout == ""
     [line] = done.stderr.splitlines()
-    assert line == f"mptcplab: this needs {package}, which is not installed: pip install {package}"
+    name = "'mptcplab[cluster]'" if package == "distributed" else package
+    assert line == f"mptcplab: this needs {package}, which is not installed: pip install {name}"
 
 
 def test_a_sweep_prints_its_table(two: Path) -> None:

@@ -17,7 +17,8 @@ from mptcplab.reproduce.report import page, sources, verdict_of
 from mptcplab.reproduce.runner import HELD, Reproduction, reproduce
 from mptcplab.results.text.reasons import WORDS
 from mptcplab.results.text.summary import LIMITS
-from mptcplab.run.batch import Job, run_jobs
+from mptcplab.run.batch import run_jobs
+from mptcplab.run.jobs import Job
 from mptcplab.studies import STUDIES
 from mptcplab.studies.base import Effort, Measured, Study
 from mptcplab.studies.cs244_rcvbuf import window_figure

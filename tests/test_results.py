@@ -17,7 +17,8 @@ from mptcplab import Flow, Run, Scenario
 from mptcplab import Path as Network
 from mptcplab.plots import figure_style
 from mptcplab.results.model.tables import ALL, SAMPLE_COLUMNS
-from mptcplab.run.batch import Job, run_jobs
+from mptcplab.run.batch import run_jobs
+from mptcplab.run.jobs import Job
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,7 @@
 """Types of the compiled core; stubtest checks them."""
 
 import sys
+from collections.abc import Mapping
 from os import PathLike
 from types import TracebackType
 from typing import Final, NotRequired, TypedDict, final, type_check_only
@@ -344,6 +345,8 @@ class ScenarioError(ValueError): ...
 
 @final
 class Scenario:
+    def __new__(cls, text: str, recordings: Mapping[tuple[str, str], object]) -> Scenario: ...
+    def __reduce__(self) -> tuple[type[Scenario], tuple[str, dict[tuple[str, str], object]]]: ...
     @staticmethod
     def load(path: str | PathLike[str]) -> Scenario: ...
     @staticmethod
@@ -384,6 +387,8 @@ class Scenario:
 
 @final
 class Results:
+    def __new__(cls, state: Mapping[str, object]) -> Results: ...
+    def __reduce__(self) -> tuple[type[Results], tuple[dict[str, object]]]: ...
     @property
     def flow_names(self) -> list[str]: ...
     @property

@@ -16,13 +16,16 @@ from mptcplab.plots.figure_style import house_style
 from mptcplab.plots.parallel_drawing import uncollected
 from mptcplab.results.model.events import Trace
 from mptcplab.results.run import Run, Runs
-from mptcplab.run.batch import Job, run_jobs
+from mptcplab.run.batch import Unfinished, run_jobs
+from mptcplab.run.jobs import Job
 from mptcplab.scenario.definition import Scenario
 from mptcplab.studies.base import Effort, Experiment, Fact, Measured, Outcome, Point, Study
 from mptcplab.studies.limiting_factor_panels import panels
 from mptcplab.studies.verdicts import Verdict, replicated, replicated_shorter
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from matplotlib.figure import Figure
 
 Change = Callable[[Scenario], Scenario]
@@ -43,7 +46,9 @@ class Reproduction:
     data_packets: int
     wall_s: float
     missing: int
-    """Number of experiments that Ctrl-C left incomplete."""
+    """Number of experiments that Ctrl-C or lost workers left incomplete."""
+    problem: str = ""
+    """The reason why an executor lost its workers; empty if it did not."""
 
     @property
     def facts(self) -> list[Fact]:
@@ -78,13 +83,14 @@ def reproduce(
     effort: Effort,
     *,
     workers: int | None = None,
+    executor: Executor | None = None,
     quiet: bool = False,
     change: Change | None = None,
     rounds: Sequence[int] | None = None,
     about: Collection[str] | None = None,
     settled: Callable[[Outcome], None] | None = None,
 ) -> Reproduction:
-    """Runs each point once, and judges the experiments; after Ctrl-C, only the complete ones.
+    """Runs each point once, and judges the experiments; after Ctrl-C or lost workers, only the complete ones.
 
     An experiment is judged as soon as its runs are finished. `settled` gets each outcome once, when its figures are
     final. If the interval of a published claim (with `full`, of any claim) straddles a bound, the experiment gets more
@@ -93,7 +99,7 @@ def reproduce(
     (see `mutants`). `rounds` replaces the rounds of the effort.
     """
     start = time.monotonic()
-    work = _Work(change, workers, quiet)
+    work = _Work(change, partial(run_jobs, workers=workers, executor=executor, quiet=quiet, label="reproduce"))
     judged = _Judged(about, settled)
     open_ = [experiment for study in studies for experiment in study.experiments]
     in_blocks = effort.name == "full" and not effort.exactly and rounds is None
@@ -122,7 +128,8 @@ def reproduce(
     runs = Runs([work.slots[at] for at in sorted(work.slots)])
     packets = sum(run.data_packets for run in runs)
     missing = len(order) - len(outcomes)
-    return Reproduction(studies, effort, outcomes, judged.points, runs, packets, time.monotonic() - start, missing)
+    took = time.monotonic() - start
+    return Reproduction(studies, effort, outcomes, judged.points, runs, packets, took, missing, work.problem)
 
 
 def _replicate(
@@ -230,11 +237,12 @@ class _Judged:
 class _Work:
     """Runs each scenario with each seed once, also if several experiments need it."""
 
-    def __init__(self, change: Change | None, workers: int | None, quiet: bool) -> None:  # noqa: FBT001, RUF100
-        self._change, self._workers, self._quiet = change, workers, quiet
+    def __init__(self, change: Change | None, run_jobs: Callable[..., Runs]) -> None:
+        self._change, self._run_jobs = change, run_jobs
         self._known: dict[tuple[str, int], int] = {}
         self._places: dict[int, int] = {}
         self._interrupted = False
+        self.problem = ""
         self.slots: dict[int, Run] = {}
 
     def run(
@@ -272,10 +280,11 @@ class _Work:
         try:
             for experiment in asked:
                 look(experiment)
-            run_jobs(jobs, workers=self._workers, quiet=self._quiet, label="reproduce", on_result=keep)
-        except KeyboardInterrupt:
+            self._run_jobs(jobs, on_result=keep)
+        except (KeyboardInterrupt, Unfinished) as error:
             # Ctrl-C can also interrupt a judgement after the last run.
             self._interrupted = True
+            self.problem = error.reason if isinstance(error, Unfinished) else ""
         return not self._interrupted
 
     def _jobs(self, asked: Mapping[Experiment, Sequence[Point]]) -> list[Job]:

@@ -1,6 +1,7 @@
-"""Runs jobs on several cores, with a progress line, for every command and study that simulates more than one run.
+"""Runs jobs on several cores or an executor, for every command and study that simulates more than one run.
 
-Results are in the order of the jobs, for any number of workers. Ctrl-C keeps finished runs.
+Shows a progress line. Results are in the order of the jobs, for any number of workers. Ctrl-C and lost workers keep
+finished runs.
 """
 
 from __future__ import annotations
@@ -8,29 +9,18 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, TextIO
 
 from mptcplab import _core
 from mptcplab.results.run import Run, Runs
+from mptcplab.run.executors import Dispatch, WorkersLost, workers_of
 
 if TYPE_CHECKING:
-    from mptcplab.results.model.events import Trace
-    from mptcplab.results.model.varied_values import Value
+    from concurrent.futures import Executor
 
-
-@dataclass(frozen=True)
-class Job:
-    """A scenario and a seed; `variant` distinguishes the runs of a batch."""
-
-    scenario: _core.Scenario
-    seed: int
-    variant: str = ""
-    trace: Trace | None = None
-    """The events to keep; None keeps no events and observes nothing."""
-    values: Mapping[str, Value] = field(default_factory=dict, compare=False)
-    """The varied values of this run in a sweep, by key; they become columns of the tables."""
+    from mptcplab.run.jobs import Job
 
 
 class Interrupted(KeyboardInterrupt):
@@ -44,52 +34,112 @@ class Interrupted(KeyboardInterrupt):
         self.count, self.total = count, total
 
 
+class Unfinished(RuntimeError):
+    """An executor lost its workers during a batch. `finished` has the finished runs, in the order of the jobs."""
+
+    def __init__(self, reason: str, finished: Runs, total: int, count: int | None = None) -> None:
+        """As `Interrupted`, with the reason of the loss."""
+        self.reason, self.finished, self.total = reason, finished, total
+        self.count = len(finished) if count is None else count
+        super().__init__(f"{reason} ({self.count} of {total} runs are finished)")
+
+
 def default_workers() -> int:
     """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def run_jobs(
+def run_jobs(  # noqa: PLR0913, RUF100 - what callers of a batch can choose
     jobs: Sequence[Job],
     *,
     workers: int | None = None,
+    executor: Executor | None = None,
     quiet: bool = False,
     label: str = "runs",
     on_result: Callable[[int, Run], None] | None = None,
 ) -> Runs:
     """Runs the jobs; `on_result` gets the number and run of each finished job.
 
-    Raises `Interrupted` with the finished runs on Ctrl-C.
+    Without an executor, `workers` threads run them (default: the number of cores). With one, `workers` is the number of
+    its workers, if it does not report that number. Raises `Interrupted` with the finished runs on Ctrl-C, `Unfinished`
+    with them if an executor loses its workers, and `RuntimeError` for a run that fails.
     """
-    slots: list[Run | None] = [None] * len(jobs)
     if not jobs:
         return Runs([])
-    batch = _core.Batch([(job.scenario, job.seed, job.trace) for job in jobs], workers or default_workers())
     progress = Progress(len(jobs), label, quiet=quiet, length=sum(job.scenario.duration for job in jobs))
-    left, behind = len(jobs), 0.0
+    found = _Found(jobs)
+    batch: _Threads | Dispatch
+    if executor is None:
+        batch = _Threads(jobs, workers or default_workers())
+    else:
+        batch = Dispatch(executor, jobs, partial(workers_of, executor, workers, default_workers()))
     try:
-        while left:
-            outcome = batch.next(0.1)
-            progress.tick(len(jobs) - left, behind + sum(reached for _, reached in batch.under_way()))
-            if outcome is None:
-                continue
-            at, results = outcome
-            run = Run(jobs[at].scenario, jobs[at].seed, results, jobs[at].variant, values=jobs[at].values)
-            slots[at] = run
-            left -= 1
-            behind += jobs[at].scenario.duration
-            if on_result is not None:
-                on_result(at, run)
-    except KeyboardInterrupt:
-        batch.cancel()
-        raise Interrupted(Runs([run for run in slots if run is not None]), len(jobs)) from None
+        for outcome in batch.results(0.1):
+            progress.tick(found.count, found.virtual_s + batch.under_way())
+            if outcome is not None:
+                run = found.keep(*outcome)
+                if on_result is not None:
+                    on_result(outcome[0], run)
+    except (KeyboardInterrupt, WorkersLost) as cause:
+        for at, results in batch.cancel():
+            found.keep(at, results)
+        if isinstance(cause, WorkersLost):
+            raise Unfinished(str(cause), found.runs(), len(jobs)) from cause
+        raise Interrupted(found.runs(), len(jobs)) from None
     except BaseException:
         batch.cancel()
         raise
     finally:
         progress.close()
-    batch.join()
-    return Runs([run for run in slots if run is not None])
+    return found.runs()
+
+
+class _Found:
+    """The finished runs of a batch."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._jobs = jobs
+        self._slots: list[Run | None] = [None] * len(jobs)
+        self.count = 0
+        self.virtual_s = 0.0
+        """Virtual time of the finished runs, s."""
+
+    def keep(self, at: int, results: _core.Results) -> Run:
+        """The run with these results."""
+        job = self._jobs[at]
+        run = self._slots[at] = Run(job.scenario, job.seed, results, job.variant, values=job.values)
+        self.count += 1
+        self.virtual_s += job.scenario.duration
+        return run
+
+    def runs(self) -> Runs:
+        """The finished runs in the order of the jobs."""
+        return Runs([run for run in self._slots if run is not None])
+
+
+class _Threads:
+    """The jobs of a batch on threads of this process."""
+
+    def __init__(self, jobs: Sequence[Job], workers: int) -> None:
+        self._left = len(jobs)
+        self._batch = _core.Batch([(job.scenario, job.seed, job.trace) for job in jobs], workers)
+
+    def results(self, timeout: float) -> Iterator[tuple[int, _core.Results] | None]:
+        """Number and results of each job in order of completion; None after each `timeout` seconds without any."""
+        while self._left:
+            outcome = self._batch.next(timeout)
+            self._left -= outcome is not None
+            yield outcome
+        self._batch.join()
+
+    def under_way(self) -> float:
+        """Virtual time of the unfinished runs, s."""
+        return sum(reached for _, reached in self._batch.under_way())
+
+    def cancel(self) -> list[tuple[int, _core.Results]]:
+        """Ends all runs; none of their results is kept."""
+        self._batch.cancel()
+        return []
 
 
 class Progress:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from mptcplab import _core
 from mptcplab.results.model.events import REASONS
 from mptcplab.results.model.varied_values import Value, typed
-from mptcplab.run.batch import Job
+from mptcplab.run.jobs import Job
 
 if TYPE_CHECKING:
     from mptcplab.scenario.definition import Scenario

@@ -12,16 +12,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path as FilePath
-from typing import Any, Literal, Never
+from typing import TYPE_CHECKING, Any, Literal, Never
 
 from mptcplab import _core
 from mptcplab.results.model.events import REASONS, Trace
 from mptcplab.results.model.events import trace as read_trace
 from mptcplab.results.model.varied_values import typed
 from mptcplab.results.run import Run, Runs
-from mptcplab.run.batch import Job, run_jobs
+from mptcplab.run.batch import run_jobs
+from mptcplab.run.jobs import Job
 from mptcplab.scenario import arguments
 from mptcplab.scenario.arguments import name_fields
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 ScenarioError = _core.ScenarioError
 
@@ -300,10 +304,10 @@ class Scenario:
         results = _core.run(self._core, seed, None if captures is None else FilePath(captures), wanted)
         return Run(self._core, seed, results)
 
-    def runs(self, seeds: Iterable[int], *, workers: int | None = None) -> Runs:
-        """Runs the scenario once per seed, on several cores."""
+    def runs(self, seeds: Iterable[int], *, workers: int | None = None, executor: Executor | None = None) -> Runs:
+        """Runs the scenario once per seed, on several cores, or on an executor such as a `ProcessPoolExecutor`."""
         jobs = [Job(self._core, seed) for seed in arguments.seeds(seeds)]
-        return run_jobs(jobs, workers=arguments.workers(workers))
+        return run_jobs(jobs, workers=arguments.workers(workers), executor=executor)
 
     def sweep(
         self,
@@ -311,8 +315,12 @@ class Scenario:
         *,
         seeds: Iterable[int] = (1,),
         workers: int | None = None,
+        executor: Executor | None = None,
     ) -> Runs:
-        """Runs every combination of the values with every seed; `variant` of a run names the combination."""
+        """Runs every combination of the values with every seed; `variant` of a run names the combination.
+
+        `executor` is as for `runs` (docs/clusters.md).
+        """
         jobs, seeds, vary = [], arguments.seeds(seeds), arguments.choices(vary)
         workers = arguments.workers(workers)
         columns = itertools.product(*typed(vary).values())
@@ -321,7 +329,7 @@ class Scenario:
             variant = ", ".join(f"{key}={value}" for key, value in point.items())
             scenario = self.vary(point).core
             jobs += [Job(scenario, seed, variant, values=values) for seed in seeds]
-        return run_jobs(jobs, workers=workers)
+        return run_jobs(jobs, workers=workers, executor=executor)
 
     def baselines(self) -> list[tuple[str, str, Scenario]]:
         """Plain TCP over each path of each flow, for comparison: flow, path, scenario."""

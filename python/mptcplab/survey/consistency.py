@@ -16,7 +16,8 @@ import numpy as np
 from mptcplab.results.model.events import REASONS
 from mptcplab.results.text import reasons
 from mptcplab.results.text.summary import BELOW, SILENT_S, summary
-from mptcplab.run.batch import Job, run_jobs
+from mptcplab.run.batch import run_jobs
+from mptcplab.run.jobs import Job
 from mptcplab.scenario.definition import Scenario
 
 if TYPE_CHECKING:

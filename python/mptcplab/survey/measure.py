@@ -12,11 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mptcplab.run.batch import Job, Progress, run_jobs
+from mptcplab.run.batch import Progress, run_jobs
+from mptcplab.run.jobs import Job
 from mptcplab.survey.networks import SAMPLE_S, Network
 from mptcplab.survey.upper_bound import bound
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from mptcplab._core import FlowRow
     from mptcplab.results.run import Run
 
@@ -100,33 +103,45 @@ def survey(
     *,
     seeds: int = SEEDS,
     workers: int | None = None,
+    executor: Executor | None = None,
     quiet: bool = False,
 ) -> Iterator[Measured]:
     """Runs all policies on all networks in order; plain TCP over each path runs once per controller."""
     progress = Progress(len(networks), "networks", quiet=quiet)
     try:
         for first in range(0, len(networks), AT_ONCE):
-            yield from _some(networks[first : first + AT_ONCE], policies, seeds, workers)
+            yield from _some(networks[first : first + AT_ONCE], policies, seeds, workers, executor)
             progress.tick(min(first + AT_ONCE, len(networks)))
     finally:
         progress.close()
 
 
-def remeasure(network: Network, policy: Policy, seeds: range, *, workers: int | None = None) -> Measured:
+def remeasure(
+    network: Network,
+    policy: Policy,
+    seeds: range,
+    *,
+    workers: int | None = None,
+    executor: Executor | None = None,
+) -> Measured:
     """Measures one network with random events, with all of these seeds."""
-    runs = _Runs([network], [policy], seeds[0])
-    runs.run([(0, seed) for seed in seeds], workers)
+    runs = _Runs([network], [policy], workers, executor, shown=seeds[0])
+    runs.run([(0, seed) for seed in seeds])
     return runs.measured(0, policy)
 
 
 def _some(
-    networks: Sequence[Network], policies: Sequence[Policy], seeds: int, workers: int | None
+    networks: Sequence[Network],
+    policies: Sequence[Policy],
+    seeds: int,
+    workers: int | None,
+    executor: Executor | None,
 ) -> Iterator[Measured]:
-    runs = _Runs(networks, policies)
+    runs = _Runs(networks, policies, workers, executor)
     everyone = range(len(networks))
-    runs.run([(at, seed) for at in everyone for seed in _seeds(networks[at], 1, min(FIRST, seeds))], workers)
+    runs.run([(at, seed) for at in everyone for seed in _seeds(networks[at], 1, min(FIRST, seeds))])
     unsettled = [at for at in everyone if not all(runs.settled(at, policy) for policy in policies)]
-    runs.run([(at, seed) for at in unsettled for seed in _seeds(networks[at], FIRST + 1, seeds)], workers)
+    runs.run([(at, seed) for at in unsettled for seed in _seeds(networks[at], FIRST + 1, seeds)])
     for at in everyone:
         for policy in policies:
             yield runs.measured(at, policy)
@@ -169,12 +184,20 @@ def _seen(network: Network, run: Run) -> _Seen:
 class _Runs:
     """Results on some networks, of each policy and of TCP on each path; seed `shown` provides the flow row."""
 
-    def __init__(self, networks: Sequence[Network], policies: Sequence[Policy], shown: int = 1) -> None:
+    def __init__(
+        self,
+        networks: Sequence[Network],
+        policies: Sequence[Policy],
+        workers: int | None,
+        executor: Executor | None,
+        shown: int = 1,
+    ) -> None:
         self._networks, self._policies, self._shown = networks, policies, shown
+        self._workers, self._executor = workers, executor
         self._seen: dict[tuple[int, str], list[_Seen]] = {}
         self._rows: dict[tuple[int, str], FlowRow] = {}
 
-    def run(self, wanted: Sequence[tuple[int, int]], workers: int | None) -> None:
+    def run(self, wanted: Sequence[tuple[int, int]]) -> None:
         """Runs all policies and plain TCP on each `wanted` pair of network index and seed."""
         jobs: list[Job] = []
         names: list[tuple[int, str]] = []
@@ -190,7 +213,7 @@ class _Runs:
             if run.seed == self._shown:
                 self._rows[names[job]] = run.flow("flow")
 
-        run_jobs(jobs, workers=workers, quiet=True, on_result=keep)
+        run_jobs(jobs, workers=self._workers, executor=self._executor, quiet=True, on_result=keep)
         for whose, seen in zip(names, found, strict=True):
             self._seen.setdefault(whose, []).append(seen)
 

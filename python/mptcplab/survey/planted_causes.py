@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mptcplab.run.batch import Job, run_jobs
+from mptcplab.run.batch import run_jobs
+from mptcplab.run.jobs import Job
 from mptcplab.scenario.definition import NO_JITTER, Scenario
 
 if TYPE_CHECKING:

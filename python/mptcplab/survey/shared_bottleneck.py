@@ -13,12 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mptcplab.run.batch import Job, Progress, run_jobs
+from mptcplab.run.batch import Progress, run_jobs
+from mptcplab.run.jobs import Job
 from mptcplab.scenario.definition import Scenario
 from mptcplab.survey.measure import Policy
 from mptcplab.survey.networks import BESIDE_OTHERS
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from mptcplab.results.run import Run
 
 WARMUP_S, DURATION_S = 20, 80
@@ -134,19 +137,26 @@ def shares(
     *,
     seeds: int,
     workers: int | None = None,
+    executor: Executor | None = None,
     quiet: bool = False,
 ) -> Iterator[Share]:
     """Runs all policies behind all bottlenecks in order, and the reference TCP once per controller."""
     progress = Progress(len(bottlenecks), "bottlenecks", quiet=quiet)
     try:
         for done, bottleneck in enumerate(bottlenecks, 1):
-            yield from _behind(bottleneck, policies, seeds, workers)
+            yield from _behind(bottleneck, policies, seeds, workers, executor)
             progress.tick(done)
     finally:
         progress.close()
 
 
-def _behind(bottleneck: Bottleneck, policies: Sequence[Policy], seeds: int, workers: int | None) -> Iterator[Share]:
+def _behind(
+    bottleneck: Bottleneck,
+    policies: Sequence[Policy],
+    seeds: int,
+    workers: int | None,
+    executor: Executor | None,
+) -> Iterator[Share]:
     scenarios: dict[str, Scenario] = {}
     for controller in dict.fromkeys(policy.reference for policy in policies):
         tcp = {"transport": "tcp", "congestion": controller, "paths": ["a"]}
@@ -165,7 +175,7 @@ def _behind(bottleneck: Bottleneck, policies: Sequence[Policy], seeds: int, work
         acked = {row["path"]: row["bytes_acked"] for row in own["paths"]}
         rows[job] = (own["goodput"], sum(others) / len(others), acked.get("free", 0) / max(sum(acked.values()), 1))
 
-    run_jobs(jobs, workers=workers, quiet=True, on_result=keep)
+    run_jobs(jobs, workers=workers, executor=executor, quiet=True, on_result=keep)
     mean = {
         name: np.mean([row for row, whose in zip(rows, names, strict=True) if whose == name], axis=0)
         for name in scenarios

@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mptcplab.run.batch import Job, Progress, run_jobs
+from mptcplab.run.batch import Progress, run_jobs
+from mptcplab.run.jobs import Job
 from mptcplab.survey.measure import Policy
 from mptcplab.survey.networks import Network
 from mptcplab.survey.upper_bound import earliest, joins
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from mptcplab.results.run import Run
 
 LONG = 10
@@ -190,6 +193,7 @@ def short(
     *,
     seeds: int,
     workers: int | None = None,
+    executor: Executor | None = None,
     quiet: bool = False,
 ) -> Iterator[Timed]:
     """Runs all policies with all loads on the networks that can carry them, in order, and TCP over each path.
@@ -199,14 +203,19 @@ def short(
     progress = Progress(len(networks), "networks", quiet=quiet)
     try:
         for first in range(0, len(networks), _AT_ONCE):
-            yield from _some(networks[first : first + _AT_ONCE], policies, loads, seeds, workers)
+            yield from _some(networks[first : first + _AT_ONCE], policies, loads, seeds, workers, executor)
             progress.tick(min(first + _AT_ONCE, len(networks)))
     finally:
         progress.close()
 
 
 def _some(
-    networks: Sequence[Network], policies: Sequence[Policy], loads: Sequence[Load], seeds: int, workers: int | None
+    networks: Sequence[Network],
+    policies: Sequence[Policy],
+    loads: Sequence[Load],
+    seeds: int,
+    workers: int | None,
+    executor: Executor | None,
 ) -> Iterator[Timed]:
     cells = [(network, load) for network, load in itertools.product(networks, loads) if load.fits(network)]
     times: list[dict[str, list[float]]] = [{} for _ in cells]
@@ -227,7 +236,7 @@ def _some(
             network, load = cells[names[job][0]]
             found[job] = load.time(run, network.begins)
 
-        run_jobs(jobs, workers=workers, quiet=True, on_result=keep)
+        run_jobs(jobs, workers=workers, executor=executor, quiet=True, on_result=keep)
         for (at, name), time in zip(names, found, strict=True):
             times[at].setdefault(name, []).append(time)
 

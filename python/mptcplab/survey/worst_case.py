@@ -10,12 +10,16 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mptcplab.survey.measure import Measured, Policy, remeasure, survey
 from mptcplab.survey.networks import FRAME, Link, Network, draw
 from mptcplab.survey.upper_bound import bound
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 POSSIBLE = 0.85
 """The minimum upper bound of a network, as a share of the best path."""
@@ -34,7 +38,13 @@ LIMITS = {
 
 
 def search_worst(
-    policy: Policy, seconds: float, *, seed: int = 1, seeds: int = 3, workers: int | None = None
+    policy: Policy,
+    seconds: float,
+    *,
+    seed: int = 1,
+    seeds: int = 3,
+    workers: int | None = None,
+    executor: Executor | None = None,
 ) -> Iterator[Measured]:
     """Searches for `seconds` of wall-clock time; yields each network that is worse than all before."""
     chance = np.random.default_rng([seed, 0x68756E74])
@@ -45,32 +55,35 @@ def search_worst(
     while time.monotonic() < end:
         drawn = [draw(seed, 1_000_000 + start * DRAWN + at) for at in range(DRAWN)]
         start += 1
-        worst = _worst(drawn, policy, seeds, workers)
+        worst = _worst(drawn, policy, seeds, workers, executor)
         step = 0.5
         while worst is not None and step > 0.05 and time.monotonic() < end:
             if worst is not asked and (found is None or worst.of_best < found.of_best):
-                asked, confirmed = worst, _confirmed(worst, policy, seeds, workers)
+                asked, confirmed = worst, _confirmed(worst, policy, seeds, workers, executor)
                 if found is None or confirmed.of_best < found.of_best:
                     found = confirmed
                     yield found
             changed = [_changed(worst.network, step, chance) for _ in range(CHANGED)]
-            best = _worst(changed, policy, seeds, workers)
+            best = _worst(changed, policy, seeds, workers, executor)
             if best is not None and best.of_best < worst.of_best:
                 worst = best
             else:
                 step /= 2
 
 
-def _worst(networks: list[Network], policy: Policy, seeds: int, workers: int | None) -> Measured | None:
-    measured = survey(networks, [policy], seeds=seeds, workers=workers, quiet=True)
+def _worst(
+    networks: list[Network], policy: Policy, seeds: int, workers: int | None, executor: Executor | None
+) -> Measured | None:
+    measured = survey(networks, [policy], seeds=seeds, workers=workers, executor=executor, quiet=True)
     possible = [one for one in measured if bound(one.network) >= POSSIBLE * one.best]
     return min(possible, key=lambda one: one.of_best, default=None)
 
 
-def _confirmed(worst: Measured, policy: Policy, seeds: int, workers: int | None) -> Measured:
+def _confirmed(worst: Measured, policy: Policy, seeds: int, workers: int | None, executor: Executor | None) -> Measured:
     if not worst.network.chance:
         return worst
-    return remeasure(worst.network, policy, range(seeds + 1, seeds + 1 + CONFIRM), workers=workers)
+    others = range(seeds + 1, seeds + 1 + CONFIRM)
+    return remeasure(worst.network, policy, others, workers=workers, executor=executor)
 
 
 def _changed(network: Network, step: float, chance: np.random.Generator) -> Network:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import importlib
 
-OPTIONAL = ("pyarrow", "matplotlib", "pandas", "rich")
+OPTIONAL = ("pyarrow", "matplotlib", "pandas", "rich", "distributed")
+EXTRAS = {"distributed": "'mptcplab[cluster]'"}
+"""The extra of mptcplab for packages that belong together with others."""
 
 
 def missing(package: str) -> str:
     """The error for a missing package."""
-    return f"this needs {package}, which is not installed: pip install {package}"
+    return f"this needs {package}, which is not installed: pip install {EXTRAS.get(package, package)}"
 
 
 def need(package: str) -> None:

@@ -9,13 +9,21 @@ from __future__ import annotations
 import re
 import statistics
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
 
+from mptcplab.results.model.events import REASONS
 from mptcplab.results.run import Run
+from mptcplab.run.batch import run_jobs
+from mptcplab.run.jobs import Job
 from mptcplab.scenario.definition import Scenario
 from mptcplab.util.user_input import seconds
 from mptcplab.validation.fixed_set import Cell
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 GOODPUT = 0.10
 """Maximum relative difference of the median goodputs, as a share of the kernel's."""
@@ -25,6 +33,8 @@ STALL = 0.3
 """Maximum difference of the longest times without data for the application, s."""
 FULL = 0.9
 """A flow with this share of its paths' capacity saturates them; agreement of its goodputs then shows little."""
+AT_ONCE = 50
+"""Scenarios whose simulated runs are in memory together."""
 
 
 @dataclass(frozen=True)
@@ -170,9 +180,19 @@ def _longest_stall(ran: Run, flow: str, scenario: Scenario) -> float:
     return round(longest, 3)
 
 
-def on_sim(cell: Cell, seed: int) -> Outcome:
-    """Runs a cell in the simulator."""
-    return cell.scenario.run(seed), None, {}
+def sim_answers(cells: Sequence[Cell], seeds: Sequence[int], executor: Executor | None = None) -> Answers:
+    """The results of the simulator, on all cores or on an executor."""
+    found: Answers = {}
+    for first in range(0, len(cells), AT_ONCE):
+        some = cells[first : first + AT_ONCE]
+        jobs = [Job(cell.scenario.core, seed, cell.name, REASONS) for cell in some for seed in seeds]
+        runs = {(run.variant, run.seed): run for run in run_jobs(jobs, executor=executor, quiet=True)}
+        found |= answers(some, seeds, partial(_ran, runs))
+    return found
+
+
+def _ran(runs: Mapping[tuple[str, int], Run], cell: Cell, seed: int) -> Outcome:
+    return runs[cell.name, seed], None, {}
 
 
 def on_kernel(cell: Cell, seed: int) -> Outcome:

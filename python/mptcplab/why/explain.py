@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from mptcplab.results.model import events
 from mptcplab.results.text import reasons
-from mptcplab.run.batch import Job, run_jobs
+from mptcplab.run.batch import run_jobs
+from mptcplab.run.jobs import Job
 from mptcplab.stats.statistics import Estimate, Paired, estimate, paired
 from mptcplab.why.answer import LATENCY, LATENESS, WORTH, Answer, Measure, Trial
 from mptcplab.why.buffer_sizes import smallest

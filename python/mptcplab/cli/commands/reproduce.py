@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -23,12 +24,14 @@ from mptcplab.cli.common import (
     positive,
     print_json,
 )
+from mptcplab.cli.executors import add_executor, chosen_executor
 from mptcplab.cli.outputs import need_pictures
 from mptcplab.util.git_commit import commit
 from mptcplab.util.user_input import choose, readable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from concurrent.futures import Executor
 
     from mptcplab.reproduce.runner import Reproduction
     from mptcplab.studies.base import Effort, Study
@@ -49,6 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="study or experiment, such as cs244-rcvbuf/C1 (default: all)",
     )
     add_workers(parser)
+    add_executor(parser)
     parser.add_argument(
         "--output", type=Path, default=Path("report"), metavar="DIR", help=("report directory (default: report)")
     )
@@ -112,14 +116,16 @@ def execute(given: argparse.Namespace) -> int:
             given.compare, verdict_record.read(given.compare), effort.name, [study.name for study in chosen]
         )
     if given.mutate:
-        return _mutate(given, chosen, effort)
+        with chosen_executor(given) as executor:
+            return _mutate(given, chosen, effort, executor)
     claim(given.output)
-    with DrawingPool(given.workers, dots=dotted(effort)) as studio:
+    with chosen_executor(given) as executor, DrawingPool(given.workers, dots=dotted(effort)) as studio:
         try:
             found = reproduce(
                 chosen,
                 effort,
                 workers=given.workers,
+                executor=executor,
                 quiet=given.quiet,
                 settled=lambda outcome: studio.take(outcome.figures),
             )
@@ -131,9 +137,16 @@ def execute(given: argparse.Namespace) -> int:
         print_json(facts_rows(found))
     elif not given.quiet:
         _print_results(found, given.output)
-    if found.missing:
-        raise KeyboardInterrupt(f"interrupted; {found.missing} experiments are missing in {given.output}/")
+    _require_all(found, given.output)
     return _keep(given, found)
+
+
+def _require_all(found: Reproduction, output: Path) -> None:
+    """Raises an error if experiments are missing in the report."""
+    if found.problem:
+        raise RunFailed(f"{found.problem}; {found.missing} experiments are missing in {output}/")
+    if found.missing:
+        raise KeyboardInterrupt(f"interrupted; {found.missing} experiments are missing in {output}/")
 
 
 def _chosen(studies: Mapping[str, Study], wanted: Sequence[str]) -> list[Study]:
@@ -153,7 +166,7 @@ def _chosen(studies: Mapping[str, Study], wanted: Sequence[str]) -> list[Study]:
     ]
 
 
-def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) -> int:
+def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort, executor: Executor | None) -> int:
     """Plants each error (mutant) into the scenarios, and prints the claims that then fail.
 
     Claims are judged with the same seeds with and without the mutant.
@@ -164,6 +177,7 @@ def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) 
 
     if given.mutate != "all" and given.mutate not in MUTANTS:
         raise BadInput(f"mptcplab: unknown mutant {given.mutate!r}; choose from: all, {', '.join(MUTANTS)}")
+    judged = partial(reproduce, workers=given.workers, executor=executor, quiet=given.quiet)
     names = list(MUTANTS) if given.mutate == "all" else [given.mutate]
     if given.compare:
         kept = verdict_record.read(given.compare)
@@ -179,7 +193,7 @@ def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) 
         chosen_names = {study.name for study in chosen}
         before = {name: row["verdict"] for name, row in known.items() if row["study"] in chosen_names}
     else:
-        plain = reproduce(chosen, effort, workers=given.workers, quiet=given.quiet)
+        plain = judged(chosen, effort)
         before = {fact.fact: fact.verdict for fact in plain.facts}
     # A claim that does not hold without the mutant needs no further seeds.
     held = [name for name, verdict in before.items() if verdict == "holds"]
@@ -187,7 +201,9 @@ def _mutate(given: argparse.Namespace, chosen: Sequence[Study], effort: Effort) 
     for name in names:
         change = MUTANTS[name].change()
         some = concerned(chosen, change, effort)
-        result = reproduce(some, effort, workers=given.workers, quiet=given.quiet, change=change, about=held)
+        result = judged(some, effort, change=change, about=held)
+        if result.problem:
+            raise RunFailed(result.problem)
         if result.missing:
             raise KeyboardInterrupt("interrupted")
         found[name] = turned(before, result.facts)

@@ -25,6 +25,7 @@ from mptcplab.cli.common import (
     trace,
 )
 from mptcplab.cli.common import seeds as all_seeds
+from mptcplab.cli.executors import add_executor, chosen_executor, is_remote
 from mptcplab.cli.outputs import ready
 from mptcplab.cli.run_outputs import Baselines, document, save, tell
 from mptcplab.cli.settings import add_set, over
@@ -54,6 +55,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_set(parser)
     add_workers(parser)
+    add_executor(parser)
     parser.add_argument(
         "--output", type=Path, metavar="DIR", help="write scenario, seed, Parquet, JSON and figures to DIR"
     )
@@ -78,7 +80,10 @@ def execute(given: argparse.Namespace) -> int:
     check_backend(given.backend, KNOWN)
     if given.closest and given.backend != "kernel":
         raise BadInput("mptcplab: --closest needs --backend kernel; the other backends support every setting")
-    from mptcplab.run.batch import Interrupted
+    if is_remote(given) and (given.backend != "sim" or given.pcap):
+        other = "--pcap" if given.pcap else f"--backend {given.backend}"
+        raise BadInput(f"mptcplab: --executor and {other} exclude each other; {other} needs this process")
+    from mptcplab.run.batch import Interrupted, Unfinished
     from mptcplab.scenario.definition import Scenario
 
     scenario = over(Scenario.load(given.file), given.set)
@@ -94,9 +99,11 @@ def execute(given: argparse.Namespace) -> int:
         given.replaced = (given.output / "run.json").is_file()
     try:
         runs, baselines = _run(scenario, given, wanted)
-    except Interrupted as interrupt:
-        if given.output and len(interrupt.finished):
-            interrupt.finished.save(given.output)
+    except (Interrupted, Unfinished) as cause:
+        if given.output and len(cause.finished):
+            cause.finished.save(given.output)
+        if isinstance(cause, Unfinished):
+            raise RunFailed(str(cause)) from cause
         raise
     if given.output:
         save(runs, baselines, given.output)
@@ -132,7 +139,8 @@ def _print_result(scenario: Scenario, runs: Runs, baselines: Baselines, given: a
 def _run(scenario: Scenario, given: argparse.Namespace, wanted: Trace) -> tuple[Runs, Baselines]:
     """The runs, and the runs of plain TCP by flow and path, in one batch."""
     from mptcplab.results.run import Runs
-    from mptcplab.run.batch import Job, run_jobs
+    from mptcplab.run.batch import Unfinished, run_jobs
+    from mptcplab.run.jobs import Job
 
     seeds = all_seeds(given)
     check_runs(scenario, len(seeds), traced=given.trace is not None)
@@ -140,10 +148,13 @@ def _run(scenario: Scenario, given: argparse.Namespace, wanted: Trace) -> tuple[
     jobs = [] if given.pcap else [Job(scenario.core, seed, trace=wanted) for seed in seeds]
     jobs += [Job(alone.core, seed, f"TCP over {path}") for _, path, alone in singles for seed in seeds]
     try:
-        done = run_jobs(jobs, workers=given.workers, quiet=given.quiet)
+        with chosen_executor(given) as executor:
+            done = run_jobs(jobs, workers=given.workers, executor=executor, quiet=given.quiet)
         runs = done[: given.seeds]
         if given.pcap:
             runs = Runs([scenario.run(seed, captures=_captures(given, seed), trace=wanted) for seed in seeds])
+    except Unfinished:
+        raise
     except RuntimeError as error:
         raise RunFailed(str(error)) from error
     rest = iter(done if given.pcap else done[given.seeds :])

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mptcplab.cli.common import (
     BadInput,
+    RunFailed,
     add_workers,
     at_most,
     duration,
@@ -23,6 +24,7 @@ from mptcplab.cli.common import (
     size,
     table,
 )
+from mptcplab.cli.executors import add_executor, chosen_executor
 from mptcplab.cli.outputs import ready
 
 if TYPE_CHECKING:
@@ -99,6 +101,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "bulk, burst, jitter, competing, reorder, short, managed, asymmetric, changing, far, lossy, fading, steps",
     )
     add_workers(parser)
+    add_executor(parser)
 
 
 def execute(given: argparse.Namespace) -> int:
@@ -114,30 +117,36 @@ def execute(given: argparse.Namespace) -> int:
     policies = [policy(name) for name in dict.fromkeys(given.policy or ["default"])]
     if given.output:
         ready(given.output)
-    if given.shared:
-        return _shared(given, kind, policies if given.policy else [*policies, policy("historical")])
-    if given.hunt is not None:
-        return _search_worst(given, policies)
-    if given.files or given.blocks:
-        return _short(given, kind, policies)
-    return _goodput(given, kind, policies)
+    if given.shared and not given.policy:
+        policies.append(policy("historical"))
+    how = _shared if given.shared else _search_worst if given.hunt is not None else _goodput
+    if how is _goodput and (given.files or given.blocks):
+        how = _short
+    try:
+        with chosen_executor(given) as executor:
+            given.where = {"workers": given.workers, "executor": executor}
+            return how(given, kind, policies)
+    except RuntimeError as error:
+        raise RunFailed(str(error)) from error
 
 
 def _goodput(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
-    from mptcplab.run.batch import Interrupted
+    from mptcplab.run.batch import Interrupted, Unfinished
     from mptcplab.survey import networks, report, survey_plots
     from mptcplab.survey.measure import survey
 
     drawn = [networks.draw(given.seed, number, kind) for number in range(given.networks)]
     measured: list[Measured] = []
     try:
-        measured.extend(survey(drawn, policies, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
-    except Interrupted:
+        measured.extend(survey(drawn, policies, seeds=given.seeds, quiet=given.quiet, **given.where))
+    except (Interrupted, Unfinished) as cause:
         if given.output and measured:
             report.save(measured, given.output)
             _draw(survey_plots.goodputs(measured), given.output / "survey")
         finished = len(measured) // len(policies)
         kept = f"; {finished} finished networks are in {given.output}/" if given.output and measured else ""
+        if isinstance(cause, Unfinished):
+            raise RunFailed(f"{cause.reason} (after {finished} of {given.networks} networks{kept})") from cause
         raise KeyboardInterrupt(f"interrupted after {finished} of {given.networks} networks{kept}") from None
     of = {one.name: [each for each in measured if each.policy.name == one.name] for one in policies}
     figures = {name: report.distribution(own) for name, own in of.items()}
@@ -176,7 +185,7 @@ def _goodput(given: argparse.Namespace, kind: str, policies: list[Policy]) -> in
     return 0
 
 
-def _search_worst(given: argparse.Namespace, policies: list[Policy]) -> int:
+def _search_worst(given: argparse.Namespace, _kind: str, policies: list[Policy]) -> int:
     from mptcplab.survey import report
     from mptcplab.survey.worst_case import search_worst
 
@@ -184,7 +193,7 @@ def _search_worst(given: argparse.Namespace, policies: list[Policy]) -> int:
     for policy in policies:
         print(f"Worst network for {policy.name} so far:")
         one = None
-        for one in search_worst(policy, given.hunt, seed=given.seed, seeds=given.seeds, workers=given.workers):
+        for one in search_worst(policy, given.hunt, seed=given.seed, seeds=given.seeds, **given.where):
             _show(one)
         found += [] if one is None else [one]
     if given.output:
@@ -198,7 +207,7 @@ def _short(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int:
 
     drawn = [networks.draw(given.seed, number, kind) for number in range(given.networks)]
     loads = [Load(file=one) for one in given.files or ()] + [Load(rate=one) for one in given.blocks or ()]
-    timed = list(short(drawn, policies, loads, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
+    timed = list(short(drawn, policies, loads, seeds=given.seeds, quiet=given.quiet, **given.where))
     if given.output:
         report.save_times(timed, given.output)
     figures = report.times(timed)
@@ -239,7 +248,7 @@ def _shared(given: argparse.Namespace, kind: str, policies: list[Policy]) -> int
     if kind != "bulk" or given.hunt is not None:
         raise BadInput("mptcplab: --shared generates its own bottlenecks; remove --kind and --hunt")
     drawn = [shared_bottleneck.draw(given.seed, number) for number in range(given.networks)]
-    found = list(shared_bottleneck.shares(drawn, policies, seeds=given.seeds, workers=given.workers, quiet=given.quiet))
+    found = list(shared_bottleneck.shares(drawn, policies, seeds=given.seeds, quiet=given.quiet, **given.where))
     if given.output:
         report.save_shares(found, given.output)
         _draw(survey_plots.shares(found), given.output / "shared")

@@ -23,6 +23,7 @@ from mptcplab.cli.common import (
     table,
 )
 from mptcplab.cli.common import seeds as all_seeds
+from mptcplab.cli.executors import add_executor, chosen_executor
 from mptcplab.cli.outputs import ready
 from mptcplab.cli.settings import add_set, over, variations
 
@@ -74,6 +75,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="draw means, boxes or CDFs (default: lines)",
     )
     add_workers(parser)
+    add_executor(parser)
     parser.add_argument("--output", type=Path, metavar="DIR", help="write tables and a figure to DIR")
     parser.add_argument("--resume", action="store_true", help="continue the unfinished sweep in DIR")
     parser.add_argument("--json", action="store_true", help="print JSON: a list with one entry per point")
@@ -89,7 +91,7 @@ def execute(given: argparse.Namespace) -> int:
         raise BadInput("mptcplab: --resume needs --output DIR, the directory of the unfinished sweep")
     from mptcplab import ScenarioError
     from mptcplab.results.text.flow_metrics import metrics
-    from mptcplab.run.batch import Interrupted
+    from mptcplab.run.batch import Interrupted, Unfinished
     from mptcplab.run.sweep_tables import OBSERVED, SweepResults
     from mptcplab.run.sweeps import Sweep
     from mptcplab.scenario.definition import Scenario
@@ -109,13 +111,21 @@ def execute(given: argparse.Namespace) -> int:
     if given.compare:
         SweepResults.check_reference(vary, given.compare)
     found = SweepResults(sweep, wanted)
+    kept = f"; they are in {given.output}/, and --resume continues the sweep" if given.output else ""
     try:
-        sweep.run(given.output, found.take, resume=given.resume, workers=given.workers, quiet=given.quiet)
+        with chosen_executor(given) as executor:
+            sweep.run(
+                given.output,
+                found.take,
+                resume=given.resume,
+                workers=given.workers,
+                executor=executor,
+                quiet=given.quiet,
+            )
     except Interrupted as interrupt:
-        if given.output:
-            where = f"{interrupt}; they are in {given.output}/, and --resume continues the sweep"
-            raise KeyboardInterrupt(where) from None
-        raise
+        raise KeyboardInterrupt(f"{interrupt}{kept}") from None
+    except Unfinished as error:
+        raise RunFailed(f"{error}{kept}") from error
     except RuntimeError as error:
         raise RunFailed(str(error)) from error
     if given.output:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from mptcplab.cli.common import BadInput, RunFailed, check_runs, natural, positive, print_json, table
 from mptcplab.cli.common import seeds as all_seeds
+from mptcplab.cli.executors import add_executor, chosen_executor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="parallel kernel runs, each in real time (default: 1)",
     )
+    add_executor(parser)
     parser.add_argument("--json", action="store_true", help="print the table as JSON")
     parser.add_argument("--quiet", action="store_true", help="print no progress")
 
@@ -71,12 +73,12 @@ def execute(given: argparse.Namespace) -> int:
     for cell in cells:
         check_runs(cell.scenario, len(seeds))
     if given.predict:
-        return _predict(given.predict, cells, seeds)
+        return _predict(given.predict, cells, seeds, _simulated(given, cells, seeds))
     against = None
     if given.against:
         sim, against = predictions.read(given.against, cells, seeds, given.sha256)
     else:
-        sim = comparison.answers(cells, seeds, comparison.on_sim)
+        sim = _simulated(given, cells, seeds)
     done = None
     if given.output:
         done = predictions.Measurement(given.output, against, platform.release(), cells, seeds).write
@@ -105,11 +107,21 @@ def _cells(given: argparse.Namespace) -> list[Cell]:
     return [Cell(str(file), Scenario.load(file)) for file in given.files] or cells()
 
 
-def _predict(path: Path, cells: list[Cell], seeds: range) -> int:
-    from mptcplab.util.json_files import write_json
-    from mptcplab.validation import comparison, predictions
+def _simulated(given: argparse.Namespace, cells: list[Cell], seeds: range) -> Answers:
+    from mptcplab.validation import comparison
 
-    document = predictions.prediction(cells, seeds, comparison.answers(cells, seeds, comparison.on_sim))
+    try:
+        with chosen_executor(given) as executor:
+            return comparison.sim_answers(cells, seeds, executor)
+    except RuntimeError as error:
+        raise RunFailed(str(error)) from error
+
+
+def _predict(path: Path, cells: list[Cell], seeds: range, sim: Answers) -> int:
+    from mptcplab.util.json_files import write_json
+    from mptcplab.validation import predictions
+
+    document = predictions.prediction(cells, seeds, sim)
     predictions.claim(path)
     write_json(document, path)
     print(f"{len(cells)} scenarios predicted, SHA-256 {document['sha256']}: written to {path}")
