@@ -3,14 +3,21 @@
 //! Owns the list: a new policy needs its own file and one line here. Scenario files, commands, reference
 //! pages and Python read names and descriptions from this list. Never implements a policy.
 
+use mptcp_clock::Duration;
+
 use crate::congestion::controllers::tuned::BETA;
 use crate::congestion::{
     Balia, Bbr, Bbr3, CongestionControl, Cubic, Dctcp, Lia, LinuxCubic, Olia, Reno, Tuned, WVegas,
 };
 use crate::path_manager::{FullMesh, NdiffPorts, PathManager};
 use crate::policy::{Factory, ParameterError, Parameters, Policies, Registry};
-use crate::scheduler::{Linux, MaxRtt, MinRtt, OnTime, Redundant, RoundRobin, Scheduler};
+use crate::scheduler::{
+    Blest, Daps, Ecf, Linux, MaxRtt, MinRtt, OnTime, OpportunisticRedundant, Otias, Priority, Redundant,
+    RoundRobin, Scheduler, Sttf, WeightedRoundRobin, Weights,
+};
 
+/// Maximum of a weight or slot in a list. A turn of that many segments lasts longer than any window.
+const MAX_LISTED: u64 = 1_000_000;
 /// Maximum number of subflows of `ndiffports`.
 const MAX_PORTS: u64 = 8;
 
@@ -91,6 +98,66 @@ fn schedulers() -> Registry<dyn Scheduler> {
         )
         .with("roundrobin", "One segment per subflow in turn", |_| Ok(RoundRobin::default().into()))
         .with("redundant", "All data on every subflow", |_| Ok(Redundant.into()))
+        .with(
+            "opportunistic-redundant",
+            "Each segment on all subflows with an open window at its first transmission (Frömmgen et al., Middleware 2017)",
+            |_| Ok(OpportunisticRedundant.into()),
+        )
+        .with(
+            "weighted-roundrobin",
+            "`weights` segments per subflow in turn (\"3,1\" or \"cwnd\", default \"1\"), waiting for full subflows if `strict` (false)",
+            weighted,
+        )
+        .with(
+            "priority",
+            "First subflow of `order` with an open window (\"0,1\"; default: order of creation)",
+            |values| Ok(Priority::strict(numbers(values, "order", "", 0)?).into()),
+        )
+        .with(
+            "backup",
+            "First subflow of `order` that works, others as its backups (RFC 8684, section 3.3.8)",
+            |values| Ok(Priority::backup(numbers(values, "order", "", 0)?).into()),
+        )
+        .with(
+            "blest",
+            "Blocking estimation (Ferlin et al., IFIP Networking 2016); `delta`: step of its correction (0.01)",
+            |values| Ok(Blest::new(values.number("delta", 0.01, 0.001..=0.02)?).into()),
+        )
+        .with("ecf", "Earliest completion first (Lim et al., CoNEXT 2017); `beta`: hysteresis of waiting (0.25)", |values| {
+            Ok(Ecf::new(values.number("beta", 0.25, 0.0..=1.0)?).into())
+        })
+        .with(
+            "daps",
+            "Delay-aware packet scheduling (Kuhn et al., ICC 2014); `rounding` of delays in milliseconds (4)",
+            |values| Ok(Daps::new(Duration::from_millis(values.count("rounding", 4, 1..=100)?)).into()),
+        )
+        .with("otias", "Out-of-order transmission for in-order arrival (Yang et al., GLOBECOM 2014)", |_| {
+            Ok(Otias.into())
+        })
+        .with("sttf", "Shortest transfer time first (Hurtig et al., ToN 2019)", |_| Ok(Sttf.into()))
+}
+
+/// `weighted-roundrobin` with `weights`, segments per turn by the order of the subflows or `"cwnd"`, and `strict`.
+fn weighted(values: &mut Parameters) -> Result<Factory<dyn Scheduler>, ParameterError> {
+    let weights = match values.text("weights")?.as_deref() {
+        Some("cwnd") => Weights::Window,
+        _ => Weights::BySlot(numbers(values, "weights", "1", 1)?),
+    };
+    Ok(WeightedRoundRobin::new(weights, values.flag("strict", false)?).into())
+}
+
+/// A list of whole numbers from `min` to [`MAX_LISTED`], separated by commas.
+fn numbers(values: &mut Parameters, key: &str, default: &str, min: u64) -> Result<Vec<u64>, ParameterError> {
+    let text = values.text(key)?.unwrap_or_else(|| default.into());
+    let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+    let number = |part: &str| part.parse().ok().filter(|number| (min..=MAX_LISTED).contains(number));
+    let listed: Option<Vec<u64>> = parts.map(number).collect();
+    listed.filter(|list| default.is_empty() || !list.is_empty()).ok_or_else(|| ParameterError {
+        key: key.into(),
+        problem: format!(
+            "expected whole numbers from {min} to {MAX_LISTED}, separated by commas, not \"{text}\""
+        ),
+    })
 }
 
 /// The built-in path managers.

@@ -3,11 +3,10 @@
 //! Owns the registry. Uses only the public interface.
 #![forbid(unsafe_code)]
 
-mod blest;
 mod clamp_window;
-mod ecf;
 mod every_nth;
 mod head_drop;
+mod least_filled;
 mod think;
 
 use mptcp_lab::{Registry, RegistryError};
@@ -22,6 +21,5 @@ pub fn registry() -> Result<Registry, RegistryError> {
         .loss("every-nth", every_nth::ABOUT, every_nth::read)?
         .queue("head-drop", head_drop::ABOUT, head_drop::read)?
         .application("think", think::ABOUT, think::read)?
-        .scheduler("ecf", ecf::ABOUT, ecf::make)?
-        .scheduler("blest", blest::ABOUT, blest::make)
+        .scheduler("least-filled", least_filled::ABOUT, least_filled::make)
 }

@@ -330,7 +330,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_scheduler",
-        r#"unknown_scheduler.toml:12: flows.bulk.scheduler = "lowest": is not one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant"; docs/extending.md explains how to add one"#,
+        r#"unknown_scheduler.toml:12: flows.bulk.scheduler = "lottery": is not one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant", "opportunistic-redundant", "weighted-roundrobin", "priority", "backup", "blest", "ecf", "daps", "otias", "sttf"; docs/extending.md explains how to add one"#,
     ),
     (
         "unknown_table",

@@ -30,6 +30,7 @@ mod reading;
 mod reference;
 mod routes;
 mod scenario;
+mod schedulers;
 mod traces;
 mod units;
 mod until_done;

@@ -110,11 +110,11 @@ fn what_is_wrong_is_said_with_its_place() {
     for (keys, wanted) in [
         (
             "scheduler = \"lst\"",
-            r#"test.toml:7: flows.f.scheduler = "lst": is not one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant", "last"; did you mean "last"?"#,
+            r#"test.toml:7: flows.f.scheduler = "lst": is not one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant", "opportunistic-redundant", "weighted-roundrobin", "priority", "backup", "blest", "ecf", "daps", "otias", "sttf", "last"; did you mean "last"?"#,
         ),
         (
             "congestion = \"reno\"\nscheduler = { kind = \"lst\" }",
-            r#"test.toml:8: flows.f.scheduler.kind = "lst": is not one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant", "last"; did you mean "last"?"#,
+            r#"test.toml:8: flows.f.scheduler.kind = "lst": is not one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant", "opportunistic-redundant", "weighted-roundrobin", "priority", "backup", "blest", "ecf", "daps", "otias", "sttf", "last"; did you mean "last"?"#,
         ),
         (
             "scheduler = { weight = 1 }",
@@ -122,7 +122,7 @@ fn what_is_wrong_is_said_with_its_place() {
         ),
         (
             "scheduler = 5",
-            r#"test.toml:7: flows.f.scheduler = 5: expected one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant", "last", in quotes"#,
+            r#"test.toml:7: flows.f.scheduler = 5: expected one of "ontime", "minrtt", "maxrtt", "linux", "roundrobin", "redundant", "opportunistic-redundant", "weighted-roundrobin", "priority", "backup", "blest", "ecf", "daps", "otias", "sttf", "last", in quotes"#,
         ),
         (
             "scheduler = { kind = \"last\", weight = 2 }",

@@ -32,4 +32,16 @@ pub trait Scheduler: std::fmt::Debug + Send {
     fn duplicates(&self) -> bool {
         false
     }
+
+    /// Whether [`Self::copies`] adds copies. Read once, when the scheduler is set.
+    fn makes_copies(&self) -> bool {
+        false
+    }
+
+    /// Adds to `copies` the positions in `view.candidates` of further subflows that carry the segment which was just
+    /// sent on `chosen`. A copy is sent before other new data, and dropped if its subflow has no space by then. `view`
+    /// shows the state before the segment. Only with [`Self::makes_copies`]; not with subflow queues.
+    fn copies(&mut self, view: &SendView<'_>, chosen: usize, copies: &mut Vec<usize>) {
+        let _ = (view, chosen, copies);
+    }
 }

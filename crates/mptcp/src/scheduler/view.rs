@@ -28,6 +28,8 @@ pub struct Candidate {
     /// Bytes sent but not cumulatively acknowledged, including SACKed and lost ones. With subflow queues, the
     /// send buffer memory in use.
     pub held: u64,
+    /// Bytes of data that was assigned to the subflow and waits for its window; 0 without subflow queues.
+    pub queued: u64,
     /// Bytes of the subflow's packets in the queue of the local interface; 0 if the driver reports no
     /// departures.
     pub local_queue: u64,
@@ -58,6 +60,7 @@ impl Candidate {
             ssthresh: cwnd,
             in_flight: 0,
             held: 0,
+            queued: 0,
             local_queue: 0,
             mss,
             pacing: None,
@@ -94,6 +97,8 @@ pub struct SendView<'a> {
     pub now: Instant,
     /// Subflows that could send, with or without space; never empty.
     pub candidates: &'a [Candidate],
+    /// Stream offset of the next new data: the number of bytes given to subflows so far.
+    pub offset: u64,
     /// Written bytes that no subflow has carried yet.
     pub unsent: u64,
     /// Whether the application waits for send buffer space, so that goodput matters. Otherwise the arrival
@@ -105,6 +110,8 @@ pub struct SendView<'a> {
     pub window_space: u64,
     /// Size of the send buffer, bytes: the limit of unsent and unacknowledged data.
     pub send_buffer: u64,
+    /// Whether data is assigned to subflows ahead of their windows ([`crate::LinuxStack::subflow_queues`]).
+    pub has_subflow_queues: bool,
 }
 
 impl<'a> SendView<'a> {
@@ -114,11 +121,13 @@ impl<'a> SendView<'a> {
         Self {
             now,
             candidates,
+            offset: 0,
             unsent: 0,
             writer_blocked: true,
             in_flight: 0,
             window_space: u64::MAX,
             send_buffer: u64::MAX,
+            has_subflow_queues: false,
         }
     }
 

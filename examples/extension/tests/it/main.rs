@@ -1,7 +1,6 @@
 //! What this crate adds, used as anybody would: from scenario files, by its command, from Python.
 
 mod command;
-mod papers;
 mod python;
 mod scenarios;
 

@@ -37,8 +37,8 @@ fn a_scenario_that_names_everything_survives_being_written() {
             "queue of lte backward: head-drop (packets = 200)",
             "middlebox shaper on lte: clamp-window (window = \"32KB\")",
             "application of pages: think (pages = 8, page = \"1MB\", pause = \"500ms\")",
-            "scheduler of pages: ecf (beta = 0.5)",
-            "scheduler of bulk: blest",
+            "scheduler of pages: least-filled (reserve = 0.25)",
+            "scheduler of bulk: least-filled",
         ]
     );
 }
@@ -144,13 +144,12 @@ fn what_is_wrong_is_said_with_its_place() {
             "test.toml:9: middleboxes.m.parameters: needs kind = clamp-window, but the kind is split",
         ),
         (
-            flow("scheduler = \"blst\""),
-            "test.toml:6: flows.f.scheduler = \"blst\": is not one of \"ontime\", \"minrtt\", \"maxrtt\", \"linux\", \"roundrobin\", \"redundant\", \"ecf\", \
-             \"blest\"; did you mean \"blest\"?",
+            flow("scheduler = \"least-filed\""),
+            "test.toml:6: flows.f.scheduler = \"least-filed\": is not one of \"ontime\", \"minrtt\", \"maxrtt\", \"linux\", \"roundrobin\", \"redundant\", \"opportunistic-redundant\", \"weighted-roundrobin\", \"priority\", \"backup\", \"blest\", \"ecf\", \"daps\", \"otias\", \"sttf\", \"least-filled\"; did you mean \"least-filled\"?",
         ),
         (
-            flow("scheduler = { kind = \"ecf\", beta = 2 }"),
-            "test.toml:6: flows.f.scheduler.beta = 2: expected a number from 0 to 1, not 2",
+            flow("scheduler = { kind = \"least-filled\", reserve = 2 }"),
+            "test.toml:6: flows.f.scheduler.reserve = 2: expected a number from 0 to 0.9, not 2",
         ),
         (
             flow("application = { kind = \"think\", pages = \"5\" }"),

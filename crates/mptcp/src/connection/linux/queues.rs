@@ -206,6 +206,7 @@ impl Connection {
         for id in (0..self.subflows.len()).filter(active).filter(|&id| !(regular && is_backup(id))) {
             let mut candidate = self.candidate(now, id);
             candidate.held = self.memory_held(id);
+            candidate.queued = self.subflows[id].backlog().bytes();
             candidate.pacing =
                 self.subflows[id].backlog().pace(self.subflows[id].sender().board.una).or(candidate.pacing);
             candidate.is_available = self.has_memory(id);

@@ -36,7 +36,9 @@ impl Connection {
                 self.observe_new(now, slot);
             } else if increase.reinjected > 0 {
                 let why = match () {
-                    () if self.scheduler.is_redundant() => Reinjected::Redundant,
+                    () if self.scheduler.is_redundant() || self.scheduler.makes_copies() => {
+                        Reinjected::Redundant
+                    }
                     () if increase.opportunistic > 0 => Reinjected::Opportunistic,
                     () if increase.speculative > 0 => Reinjected::Copy,
                     () => Reinjected::Stalled,

@@ -12,8 +12,9 @@ use mptcp_wire::Segment;
 
 use crate::connection::Connection;
 use crate::connection::observe::limits::Limit;
-use crate::connection::stream::send_buffer::SubflowMapping;
+use crate::connection::stream::send_buffer::{Chunk, SubflowMapping};
 use crate::connection::transmit::candidates::max_burst;
+use crate::connection::transmit::scheduler_state::RequestedCopy;
 use crate::scheduler::{Candidate, SendView};
 
 /// Time without progress after which data in flight is considered for reinjection before new data: the initial RTO (RFC
@@ -126,6 +127,11 @@ impl Connection {
         {
             return self.reinject_on(now, start, id, out);
         }
+        if self.scheduler.has_copies()
+            && let Some(sent) = self.transmit_copy(now, out)
+        {
+            return Some(sent);
+        }
         if self.scheduler.is_redundant()
             && let Some(sent) = self.transmit_redundant(now, out)
         {
@@ -164,6 +170,9 @@ impl Connection {
             return self.on_no_new_data(now, out);
         }
         let old_next = self.send.next();
+        if self.scheduler.makes_copies() {
+            self.request_copies(now, chosen, size);
+        }
         let sent = self.send_new(now, id, size, out);
         self.scheduler.on_chosen_sent(now, id, self.send.next() - old_next);
         Some(sent)
@@ -190,11 +199,13 @@ impl Connection {
         SendView {
             now,
             candidates,
+            offset: outgoing.next(),
             unsent: outgoing.unsent(),
             writer_blocked: self.writer.is_blocked(),
             in_flight: outgoing.next() - outgoing.una(),
             window_space: outgoing.window_space(),
             send_buffer: self.send_buffer(),
+            has_subflow_queues: self.config.linux_stack.subflow_queues,
         }
     }
 
@@ -319,6 +330,39 @@ impl Connection {
         Some(self.send_reinjection(now, id, data, payload, out))
     }
 
+    /// Asks the scheduler which other candidates carry a copy of the next `size` bytes, which `chosen` sends now.
+    #[cold]
+    fn request_copies(&mut self, now: Instant, chosen: usize, size: u64) {
+        let start = self.send.next();
+        self.with_candidates(|own, candidates| {
+            let view = own.view(now, candidates);
+            own.scheduler.request_copies(&view, chosen, start..start + size);
+        });
+    }
+
+    /// Sends the next copy that a scheduler requested. Copies whose subflow has no space any more are dropped.
+    #[cold]
+    fn transmit_copy(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
+        while let Some(copy) = self.scheduler.next_copy() {
+            let is_open = |candidate: &Candidate| candidate.id == copy.subflow && candidate.is_available;
+            let Some(id) = self.scheduler.candidates().iter().find(|c| is_open(c)).map(|c| c.subflow) else {
+                continue;
+            };
+            let una = self.send.una();
+            let is_needed = |chunk: &mut Chunk| !chunk.carried_by(id) && chunk.end() > una;
+            if !self.send.chunk_at(copy.data.start).is_some_and(is_needed) {
+                continue;
+            }
+            let sent = self.repeat_on(copy.data.start, id, now, out)?;
+            let end = copy.data.start + out.payload.len() as u64;
+            if end < copy.data.end {
+                self.scheduler.return_copy(RequestedCopy { data: end..copy.data.end, ..copy });
+            }
+            return Some(sent);
+        }
+        None
+    }
+
     /// Sends the first chunk that an available subflow has not carried (redundant scheduler).
     #[inline(never)]
     fn transmit_redundant(&mut self, now: Instant, out: &mut Segment) -> Option<usize> {
@@ -331,17 +375,25 @@ impl Connection {
             else {
                 continue;
             };
-            self.send.split(start, self.largest_payload(id));
-            let (subflow, next) = (self.subflow_id(id), self.subflows[id].sender().board.next);
-            let Some(chunk) = self.send.chunk_at(start) else { continue };
-            let queued = chunk.is_queued();
-            chunk.map_to(SubflowMapping { subflow, end: next + chunk.payload().len() as u64 });
-            chunk.set_queued(queued);
-            let (data, payload) = (chunk.start(), chunk.payload().clone());
-            self.subflows[id].record_mut().stats.bytes_reinjected += payload.len() as u64;
-            return Some(self.send_reinjection(now, id, data, payload, out));
+            if let Some(sent) = self.repeat_on(start, id, now, out) {
+                return Some(sent);
+            }
         }
         None
+    }
+
+    /// Sends a redundant copy of the chunk at `start`: as much of it as fits into one segment. `None` if that chunk
+    /// does not exist.
+    fn repeat_on(&mut self, start: u64, id: usize, now: Instant, out: &mut Segment) -> Option<usize> {
+        self.send.split(start, self.largest_payload(id));
+        let (subflow, next) = (self.subflow_id(id), self.subflows[id].sender().board.next);
+        let chunk = self.send.chunk_at(start)?;
+        let queued = chunk.is_queued();
+        chunk.map_to(SubflowMapping { subflow, end: next + chunk.payload().len() as u64 });
+        chunk.set_queued(queued);
+        let (data, payload) = (chunk.start(), chunk.payload().clone());
+        self.subflows[id].record_mut().stats.bytes_reinjected += payload.len() as u64;
+        Some(self.send_reinjection(now, id, data, payload, out))
     }
 }
 
@@ -431,6 +483,7 @@ impl Connection {
             && self.send.unsent() > 0
             && self.send.first_reinjection().is_none()
             && !self.scheduler.is_redundant()
+            && !self.scheduler.has_copies()
             && !self.writer.is_closed()
             && self.lifecycle.closed().is_none()
             && self.pending_options.is_empty()

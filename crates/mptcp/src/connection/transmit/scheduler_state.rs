@@ -3,9 +3,22 @@
 //! Owns the candidate list, and knows whether it is still valid. Segments that are sent at the same time
 //! therefore share one list. Never reads a subflow.
 
+use std::collections::VecDeque;
+use std::ops::Range;
+
 use mptcp_clock::Instant;
 
+use crate::ids::SubflowId;
 use crate::scheduler::{Candidate, Scheduler, SendView};
+
+/// A copy of data that the scheduler requested.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestedCopy {
+    /// Stream offsets of the data.
+    pub data: Range<u64>,
+    /// The subflow that carries the copy.
+    pub subflow: SubflowId,
+}
 
 /// The scheduler, its candidates, and the state of its last choice.
 #[derive(Debug)]
@@ -24,12 +37,20 @@ pub(crate) struct SchedulerState {
     outstanding: (usize, u64),
     /// Segments that all subflows may have outstanding.
     max_segments: usize,
+    makes_copies: bool,
+    /// Copies that were requested and not sent yet.
+    copies: VecDeque<RequestedCopy>,
+    /// Scratch buffer: positions of the candidates that carry a copy.
+    copied_on: Vec<usize>,
 }
 
 impl SchedulerState {
     pub(crate) fn new(scheduler: Box<dyn Scheduler>, max_segments: usize) -> Self {
         Self {
             is_redundant: scheduler.duplicates(),
+            makes_copies: scheduler.makes_copies(),
+            copies: VecDeque::new(),
+            copied_on: Vec::new(),
             scheduler,
             candidates: Vec::new(),
             valid_at: None,
@@ -48,6 +69,37 @@ impl SchedulerState {
     #[inline]
     pub(crate) fn is_redundant(&self) -> bool {
         self.is_redundant
+    }
+
+    /// See [`Scheduler::makes_copies`].
+    #[inline]
+    pub(crate) fn makes_copies(&self) -> bool {
+        self.makes_copies
+    }
+
+    /// Whether a requested copy has not been sent yet.
+    #[inline]
+    pub(crate) fn has_copies(&self) -> bool {
+        !self.copies.is_empty()
+    }
+
+    /// Asks the scheduler for copies of `data`, which `chosen` sends.
+    pub(crate) fn request_copies(&mut self, view: &SendView<'_>, chosen: usize, data: Range<u64>) {
+        self.copied_on.clear();
+        self.scheduler.copies(view, chosen, &mut self.copied_on);
+        let candidates = self.copied_on.iter().filter_map(|&at| view.candidates.get(at));
+        self.copies
+            .extend(candidates.map(|candidate| RequestedCopy { data: data.clone(), subflow: candidate.id }));
+    }
+
+    /// Takes the oldest requested copy.
+    pub(crate) fn next_copy(&mut self) -> Option<RequestedCopy> {
+        self.copies.pop_front()
+    }
+
+    /// Puts the rest of a copy back to the front.
+    pub(crate) fn return_copy(&mut self, copy: RequestedCopy) {
+        self.copies.push_front(copy);
     }
 
     /// Bytes that the subflow chosen last may take as one burst ([`Scheduler::burst`]).

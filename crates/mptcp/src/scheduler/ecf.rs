@@ -1,49 +1,46 @@
-//! Earliest completion first (Lim, Nahum, Towsley and Gibbens: ECF, CoNEXT 2017).
+//! ECF, the earliest completion first scheduler (Lim, Nahum, Towsley, Gibbens: CoNEXT 2017, section 4, algorithm 1).
 //!
-//! Owns one question: while the fast subflow is blocked, does waiting for it complete the unsent data earlier?
-//! Never changes windows.
+//! While the fastest subflow is full, ECF uses a slower one only if the unsent data does not complete earlier by
+//! waiting for the fastest subflow.
+//!
+//! Owns the hysteresis of this decision. Never changes windows.
 
-use mptcp_lab::mptcp::policy::{Factory, ParameterError, Parameters};
-use mptcp_lab::mptcp::scheduler::{Candidate, Scheduler, SendView};
+use crate::scheduler::fastest::fastest_and_available;
+use crate::scheduler::{Candidate, Scheduler, SendView};
 
-pub(crate) const ABOUT: &str =
-    "Earliest completion first (Lim et al., CoNEXT 2017); `beta` (0 to 1, default 0.25) holds on to waiting";
-
-/// Parses `scheduler = { kind = "ecf", ... }`.
-pub(crate) fn make(values: &mut Parameters) -> Result<Factory<dyn Scheduler>, ParameterError> {
-    Ok(Ecf::new(values.number("beta", 0.25, 0.0..=1.0)?).into())
-}
-
+/// ECF with its hysteresis.
 #[derive(Clone, Debug)]
-pub(crate) struct Ecf {
-    /// Hysteresis of the decision to wait.
+pub struct Ecf {
+    /// Hysteresis of the decision to wait, 0 or more.
     beta: f64,
-    waiting: bool,
+    is_waiting: bool,
 }
 
 impl Ecf {
-    fn new(beta: f64) -> Self {
-        Self { beta, waiting: false }
+    /// Creates a scheduler with the hysteresis `beta`; the paper uses 0.25.
+    #[must_use]
+    pub const fn new(beta: f64) -> Self {
+        Self { beta, is_waiting: false }
     }
 
-    /// Whether the unsent data completes earlier if it waits for `fast` instead of using `slow`.
+    /// Whether `unsent` bytes complete earlier by waiting for `fast` than on `slow`.
     fn waits(&mut self, unsent: u64, fast: &Candidate, slow: &Candidate) -> bool {
         let unsent = unsent as f64;
         // In nanoseconds, which compare exactly.
-        let [fast_rtt, slow_rtt] = [fast, slow].map(|one| one.srtt.as_nanos() as f64);
+        let [fast_rtt, slow_rtt] = [fast, slow].map(|candidate| candidate.srtt.as_nanos() as f64);
         let margin = fast.path.rttvar.max(slow.path.rttvar).as_nanos() as f64;
         let rounds = 1.0 + unsent / window(fast);
-        let hold = if self.waiting { 1.0 + self.beta } else { 1.0 };
-        if rounds * fast_rtt >= hold * (slow_rtt + margin) {
-            self.waiting = false;
+        let hysteresis = if self.is_waiting { 1.0 + self.beta } else { 1.0 };
+        if rounds * fast_rtt >= hysteresis * (slow_rtt + margin) {
+            self.is_waiting = false;
             return false;
         }
-        // With little data left, the slow subflow would complete it before the fast one is available and gets
-        // its acknowledgement.
+        // With little data left, the slow subflow would complete it before the fast one is available and gets its
+        // acknowledgement.
         if unsent / window(slow) * slow_rtt < 2.0 * fast_rtt + margin {
             return false;
         }
-        self.waiting = true;
+        self.is_waiting = true;
         true
     }
 }
@@ -54,23 +51,13 @@ impl Scheduler for Ecf {
     }
 
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
-        let (fast, with_room) = fast_and_open(view.candidates)?;
-        if fast == with_room {
-            return Some(fast);
+        let (fastest, available) = fastest_and_available(view.candidates)?;
+        if fastest == available {
+            return Some(fastest);
         }
-        let wait = self.waits(view.unsent, &view.candidates[fast], &view.candidates[with_room]);
-        (!wait).then_some(with_room)
+        let waits = self.waits(view.unsent, &view.candidates[fastest], &view.candidates[available]);
+        (!waits).then_some(available)
     }
-}
-
-/// The fastest subflow, and the fastest available one; `None` if none is available. A subflow without RTT
-/// sample counts as the fastest while it is available, and is ignored otherwise.
-pub(crate) fn fast_and_open(candidates: &[Candidate]) -> Option<(usize, usize)> {
-    let fastest = |counts: &dyn Fn(&Candidate) -> bool| {
-        (0..candidates.len()).filter(|&at| counts(&candidates[at])).min_by_key(|&at| candidates[at].srtt)
-    };
-    let open = fastest(&|one| one.is_available)?;
-    Some((fastest(&|one| one.is_available || !one.srtt.is_zero())?, open))
 }
 
 fn window(candidate: &Candidate) -> f64 {
@@ -79,7 +66,7 @@ fn window(candidate: &Candidate) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use mptcp_lab::{Duration, Instant};
+    use mptcp_clock::{Duration, Instant};
 
     use super::*;
 
@@ -99,16 +86,16 @@ mod tests {
     }
 
     #[test]
-    fn the_fast_subflow_goes_first() {
+    fn fastest_subflow_is_used_while_its_window_is_open() {
         let mut candidates = pair(100);
         candidates[0].is_available = true;
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 50 * MSS), Some(0));
-        candidates.iter_mut().for_each(|one| one.is_available = false);
+        candidates.iter_mut().for_each(|candidate| candidate.is_available = false);
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 50 * MSS), None);
     }
 
     #[test]
-    fn it_waits_exactly_while_the_fast_one_is_done_first() {
+    fn waits_exactly_while_the_fastest_subflow_completes_first() {
         let candidates = pair(100);
         // 1 + 89/10 rounds of 10 ms are below 100 ms, 1 + 90/10 are not.
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 89 * MSS), None);
@@ -119,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn doubt_about_round_trips_counts_for_both_sides() {
+    fn rtt_variation_is_added_to_both_inequalities() {
         let mut candidates = pair(100);
         candidates[0].path.rttvar = Duration::from_millis(5);
         candidates[1].path.rttvar = Duration::from_millis(20);
@@ -130,23 +117,23 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_holds_on_to_it() {
+    fn waiting_has_a_hysteresis_of_beta() {
         let candidates = pair(100);
         let mut ecf = Ecf::new(0.25);
-        assert_eq!(choose(&mut ecf, &candidates, 100 * MSS), Some(1), "it does not wait yet");
+        assert_eq!(choose(&mut ecf, &candidates, 100 * MSS), Some(1), "no wait has begun");
         assert_eq!(choose(&mut ecf, &candidates, 80 * MSS), None);
         assert_eq!(choose(&mut ecf, &candidates, 114 * MSS), None, "12.4 rounds are below 1.25 * 100 ms");
-        assert_eq!(choose(&mut ecf, &candidates, MSS), Some(1), "little is left, and it goes on waiting");
+        assert_eq!(choose(&mut ecf, &candidates, MSS), Some(1), "little data is left; the hysteresis stays");
         assert_eq!(choose(&mut ecf, &candidates, 114 * MSS), None);
         assert_eq!(choose(&mut ecf, &candidates, 115 * MSS), Some(1));
-        assert_eq!(choose(&mut ecf, &candidates, 100 * MSS), Some(1), "it waits no more");
+        assert_eq!(choose(&mut ecf, &candidates, 100 * MSS), Some(1), "the wait has ended");
         let mut eager = Ecf::new(0.0);
         assert_eq!(choose(&mut eager, &candidates, 80 * MSS), None);
-        assert_eq!(choose(&mut eager, &candidates, 90 * MSS), Some(1), "nothing holds on without beta");
+        assert_eq!(choose(&mut eager, &candidates, 90 * MSS), Some(1), "there is no hysteresis without beta");
     }
 
     #[test]
-    fn a_subflow_without_a_sample_is_used_and_not_waited_for() {
+    fn subflow_without_rtt_sample_is_used_but_not_waited_for() {
         let mut candidates = pair(100);
         candidates[0].srtt = Duration::ZERO;
         assert_eq!(choose(&mut Ecf::new(0.25), &candidates, 50 * MSS), Some(1));

@@ -1,58 +1,55 @@
-//! Blocking estimation (Ferlin, Alay, Mehani and Boreli: BLEST, IFIP Networking 2016).
+//! BLEST, the blocking estimation scheduler (Ferlin, Alay, Mehani, Boreli: IFIP Networking 2016, section III).
 //!
-//! Owns one question: would data on the slow subflow fill the receive window while the fast one could use it?
-//! Never changes windows.
+//! A segment on a slow subflow occupies the send window until it is acknowledged. BLEST sends it only if the window
+//! still has space for the data that the fastest subflow can send until then.
+//!
+//! Owns the estimate and its correction factor. Never changes windows.
 
-use mptcp_lab::Instant;
-use mptcp_lab::mptcp::policy::{Factory, ParameterError, Parameters};
-use mptcp_lab::mptcp::scheduler::{Candidate, Scheduler, SendView};
+use mptcp_clock::Instant;
 
-use crate::ecf::fast_and_open;
+use crate::scheduler::fastest::fastest_and_available;
+use crate::scheduler::{Candidate, Scheduler, SendView};
 
-pub(crate) const ABOUT: &str = "Blocking estimation (Ferlin et al., IFIP Networking 2016); `delta` (0.001 to 0.02, default \
-     0.01) is a step of its correction";
+/// Lower bound of the correction factor. The paper specifies none. Without a bound, the factor would take too long
+/// to rise after a long time without blocking.
+const MIN_CORRECTION: f64 = 0.5;
 
-/// Lower bound of the correction: half of the expected data of the fast subflow. The paper has no bound.
-/// Without one, the correction would take too long to rise after a long time without blocking.
-const LEAST: f64 = 0.5;
-
-/// Parses `scheduler = { kind = "blest", ... }`.
-pub(crate) fn make(values: &mut Parameters) -> Result<Factory<dyn Scheduler>, ParameterError> {
-    Ok(Blest::new(values.number("delta", 0.01, 0.001..=0.02)?).into())
-}
-
+/// BLEST with its correction factor.
 #[derive(Clone, Debug)]
-pub(crate) struct Blest {
+pub struct Blest {
+    /// Step of the correction factor, one per RTT of the slow subflow.
     delta: f64,
-    /// Correction factor of the estimate (λ).
+    /// Correction factor of the estimate (lambda of the paper).
     correction: f64,
     /// Whether the window was full in this RTT of the slow subflow.
-    blocked: bool,
+    was_blocked: bool,
     /// Start of this RTT.
     since: Option<Instant>,
 }
 
 impl Blest {
-    fn new(delta: f64) -> Self {
-        Self { delta, correction: 1.0, blocked: false, since: None }
+    /// Creates a scheduler whose correction factor changes by `delta` per RTT; the paper uses 0.001 to 0.02.
+    #[must_use]
+    pub const fn new(delta: f64) -> Self {
+        Self { delta, correction: 1.0, was_blocked: false, since: None }
     }
 
-    /// One step per RTT of the slow subflow.
+    /// Changes the correction factor by one step per RTT of the slow subflow.
     fn correct(&mut self, now: Instant, slow: &Candidate) {
         let since = *self.since.get_or_insert(now);
         if now < since + slow.srtt {
             return;
         }
-        let step = if self.blocked { self.delta } else { -self.delta };
-        self.correction = (self.correction + step).max(LEAST);
-        self.blocked = false;
+        let step = if self.was_blocked { self.delta } else { -self.delta };
+        self.correction = (self.correction + step).max(MIN_CORRECTION);
+        self.was_blocked = false;
         self.since = Some(now);
     }
 
-    /// Whether a segment on `slow` leaves less of `window` than `fast` sends in one RTT of `slow`.
+    /// Whether a segment on `slow` leaves less of `window`, in bytes, than `fast` sends in one RTT of `slow`.
     fn waits(&self, window: u64, fast: &Candidate, slow: &Candidate) -> bool {
         let ratio = slow.srtt.as_secs_f64() / fast.srtt.as_secs_f64();
-        let [fast_mss, slow_mss] = [fast, slow].map(|one| one.mss.max(1) as f64);
+        let [fast_mss, slow_mss] = [fast, slow].map(|candidate| candidate.mss.max(1) as f64);
         // The window of the fast subflow grows by one segment in each of its RTTs.
         let expected = fast_mss * (fast.cwnd as f64 / fast_mss + (ratio - 1.0) / 2.0) * ratio;
         let left = window as f64 - slow_mss * (slow.in_flight as f64 / slow_mss + 1.0);
@@ -66,20 +63,20 @@ impl Scheduler for Blest {
     }
 
     fn choose(&mut self, view: &SendView<'_>) -> Option<usize> {
-        let (fast, with_room) = fast_and_open(view.candidates)?;
-        if fast == with_room {
-            return Some(fast);
+        let (fastest, available) = fastest_and_available(view.candidates)?;
+        if fastest == available {
+            return Some(fastest);
         }
-        let [fast, slow] = [fast, with_room].map(|at| &view.candidates[at]);
-        self.blocked |= view.window_space < slow.mss;
+        let [fast, slow] = [fastest, available].map(|at| &view.candidates[at]);
+        self.was_blocked |= view.window_space < slow.mss;
         self.correct(view.now, slow);
-        (!self.waits(view.window(), fast, slow)).then_some(with_room)
+        (!self.waits(view.window(), fast, slow)).then_some(available)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use mptcp_lab::Duration;
+    use mptcp_clock::Duration;
 
     use super::*;
 
@@ -105,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn it_waits_exactly_while_the_window_is_short() {
+    fn waits_exactly_while_the_window_is_too_small() {
         let mut candidates = pair();
         let mut blest = Blest::new(0.01);
         // In 5 RTTs the fast subflow sends (10 + 4/2) * 5 segments, plus the segment in question.
@@ -118,11 +115,11 @@ mod tests {
         assert_eq!(choose(&mut blest, &candidates, 30 * MSS), Some(0));
         assert_eq!(SendView::new(Instant::ZERO, &pair()).window(), u64::MAX);
         let wide = pair();
-        assert_eq!(blest.choose(&SendView::new(Instant::ZERO, &wide)), Some(1), "no limit at all");
+        assert_eq!(blest.choose(&SendView::new(Instant::ZERO, &wide)), Some(1), "there is no limit");
     }
 
     #[test]
-    fn the_correction_follows_what_happens_a_step_in_a_round_trip() {
+    fn correction_changes_by_one_step_per_rtt_of_the_slow_subflow() {
         let candidates = pair();
         let mut blest = Blest::new(0.01);
         let at = |blest: &mut Blest, ms: u64, full: bool| {
@@ -136,19 +133,19 @@ mod tests {
             (chosen, (blest.correction * 1000.0).round() as u32)
         };
         assert_eq!(at(&mut blest, 0, true), (Some(1), 1000));
-        assert_eq!(at(&mut blest, 49, true), (Some(1), 1000), "not a whole round trip");
-        assert_eq!(at(&mut blest, 50, false), (None, 1010), "it was blocked before");
+        assert_eq!(at(&mut blest, 49, true), (Some(1), 1000), "less than an RTT has passed");
+        assert_eq!(at(&mut blest, 50, false), (None, 1010), "the window was full in the RTT before");
         assert_eq!(at(&mut blest, 99, false), (None, 1010));
         assert_eq!(at(&mut blest, 100, false), (Some(1), 1000));
         assert_eq!(at(&mut blest, 150, false), (Some(1), 990));
         for round in 4..200 {
             at(&mut blest, round * 50, false);
         }
-        assert_eq!(at(&mut blest, 10_000, false), (Some(1), 500), "there is a floor");
+        assert_eq!(at(&mut blest, 10_000, false), (Some(1), 500), "the lower bound");
     }
 
     #[test]
-    fn a_subflow_without_a_sample_is_used_and_not_waited_for() {
+    fn subflow_without_rtt_sample_is_used_but_not_waited_for() {
         let mut candidates = pair();
         candidates[0].srtt = Duration::ZERO;
         assert_eq!(choose(&mut Blest::new(0.01), &candidates, 30 * MSS), Some(1));
