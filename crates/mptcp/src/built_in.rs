@@ -7,7 +7,8 @@ use mptcp_clock::Duration;
 
 use crate::congestion::controllers::tuned::BETA;
 use crate::congestion::{
-    Balia, Bbr, Bbr3, CongestionControl, Cubic, Dctcp, Lia, LinuxCubic, Olia, Reno, Tuned, WVegas,
+    Balia, Bbr, Bbr3, CongestionControl, Coupled, CoupledBbr, Cubic, Dctcp, Ewtcp, KellyVoice, Lia,
+    LinuxCubic, Olia, Reno, Tuned, WVegas, Xmp,
 };
 use crate::path_manager::{FullMesh, NdiffPorts, PathManager};
 use crate::policy::{Factory, ParameterError, Parameters, Policies, Registry};
@@ -47,11 +48,33 @@ fn congestion() -> Registry<dyn CongestionControl> {
         .with("wvegas", "Weighted Vegas, coupled and delay-based (Cao et al., ICNP 2012)", |_| {
             Ok(WVegas::default().into())
         })
+        .with(
+            "ewtcp",
+            "Equally-weighted TCP (Honda et al., PFLDNeT 2009): weight n^-`exponent` for n subflows (2)",
+            |values| Ok(Ewtcp::new(values.number("exponent", 2.0, 0.0..=2.0)?).into()),
+        )
+        .with("coupled", "COUPLED, fully coupled (Wischik et al., NSDI 2011)", |_| Ok(Coupled.into()))
+        .with(
+            "kelly-voice",
+            "Kelly and Voice (CCR 2005), scalable and coupled; `a` segments per acknowledgement (0.01), `b` per loss (0.125)",
+            |values| {
+                let increase = values.number("a", KellyVoice::INCREASE, 0.001..=1.0)?;
+                Ok(KellyVoice::new(increase, values.number("b", KellyVoice::DECREASE, 0.01..=1.0)?).into())
+            },
+        )
+        .with(
+            "xmp",
+            "XMP for data centres, coupled, which reacts to ECN marks (Cao et al., CoNEXT 2013); `beta` (4)",
+            |values| Ok(Xmp::new(values.number("beta", Xmp::BETA, 2.0..=16.0)?).into()),
+        )
         .with("dctcp", "DCTCP (RFC 8257), independent per subflow, which reacts to ECN marks", |_| {
             Ok(Dctcp::default().into())
         })
         .with("bbr", "BBR version 1 (Cardwell et al., 2016), independent per subflow", |_| Ok(Bbr::default().into()))
         .with("bbr3", "BBR version 3 (draft-ietf-ccwg-bbr), independent per subflow", |_| Ok(Bbr3::default().into()))
+        .with("coupled-bbr", "C-MPBBR, BBR version 1 coupled (Mahmud et al., IEEE Access 2020)", |_| {
+            Ok(CoupledBbr::default().into())
+        })
 }
 
 /// `lia` with `alpha_scale`, 0.01 to 100, and `beta`. The values of RFC 6356 give plain LIA.

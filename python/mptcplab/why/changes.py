@@ -17,7 +17,7 @@ HEADERS = 60
 """Bytes of IPv6 and TCP headers, which the MSS option excludes."""
 LEAST_MSS = 88
 """The smallest `mss` of a scenario."""
-COUPLED = ("lia", "olia", "balia", "wvegas")
+COUPLED = ("lia", "olia", "balia", "wvegas", "ewtcp", "coupled", "kelly-voice", "xmp", "coupled-bbr")
 """Controllers that couple the windows of several paths."""
 
 

@@ -290,7 +290,7 @@ const FAULTS: &[(&str, &str)] = &[
     ),
     (
         "unknown_congestion",
-        r#"unknown_congestion.toml:12: flows.bulk.congestion = "cubik": is not one of "reno", "cubic", "lia", "olia", "balia", "wvegas", "dctcp", "bbr", "bbr3"; did you mean "cubic"?"#,
+        r#"unknown_congestion.toml:12: flows.bulk.congestion = "cubik": is not one of "reno", "cubic", "lia", "olia", "balia", "wvegas", "ewtcp", "coupled", "kelly-voice", "xmp", "dctcp", "bbr", "bbr3", "coupled-bbr"; did you mean "cubic"?"#,
     ),
     (
         "unknown_flow_key",

@@ -176,6 +176,7 @@ fn wvegas_keeps_ten_segments_queued() {
         now += rtt + Duration::from_nanos(1);
     }
     let cwnd = paths[0].cwnd / MSS;
+    println!("wVegas: {} segments queued", cwnd - 20);
     assert!((26..=34).contains(&cwnd), "{cwnd} segments");
 }
 

@@ -8,6 +8,7 @@ mod encoding;
 mod examples;
 mod extreme_settings;
 mod fast_open;
+mod fixed_points;
 mod formulas;
 mod handover;
 mod handshake;

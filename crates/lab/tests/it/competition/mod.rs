@@ -5,6 +5,7 @@
 
 mod bbr;
 mod bbr3;
+mod coupled;
 mod cubic;
 mod multipath;
 mod outside;

@@ -20,6 +20,8 @@ const HIGH_GAIN: f64 = 2.885;
 const WINDOW_GAIN: f64 = 2.0;
 /// Pacing gains of PROBE_BW, one per minimum RTT (draft section 4.2.3).
 const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// Index of the phase in [`CYCLE`] that drains the queue of the probing phase.
+const DRAINING_PHASE: usize = 1;
 /// Length of the bandwidth filter in rounds: one cycle and two rounds.
 const RATE_ROUNDS: u64 = CYCLE.len() as u64 + 2;
 /// Lifetime of a minimum RTT.
@@ -75,6 +77,8 @@ struct PathMemory {
     idle_restart: bool,
     /// Whether the initial pacing rate comes from a measured RTT.
     measured: bool,
+    /// Subflows that share the bandwidth outside of probing phases (`coupled_bbr`); 0 means 1.
+    sharing: u32,
 }
 
 /// BBR version 1, with its state per path.
@@ -88,14 +92,35 @@ impl Bbr {
     fn path(&mut self, path: usize) -> &mut PathMemory {
         self.paths.at(path)
     }
+
+    /// Maximum bandwidth of `path`, bytes per second; 0 before the first sample.
+    pub(crate) fn max_rate(&self, path: usize) -> f64 {
+        self.paths.get(path).map_or(0.0, |own| own.rates.get())
+    }
+
+    /// Index of the phase in the cycle of PROBE_BW. `None` in other modes.
+    pub(crate) fn cycle_phase(&self, path: usize) -> Option<usize> {
+        self.paths.get(path).filter(|own| own.mode == Mode::ProbeBw).map(|own| own.phase)
+    }
+
+    /// Sets the number of subflows that share the bandwidth of `path` outside of probing phases.
+    pub(crate) fn set_sharing(&mut self, path: usize, subflows: u32) {
+        self.path(path).sharing = subflows;
+    }
 }
 
 impl PathMemory {
+    /// Bandwidth to use, bytes per second: the maximum, or the part that other subflows leave.
+    fn rate(&self) -> f64 {
+        let is_shared = self.mode == Mode::ProbeBw && self.phase > DRAINING_PHASE;
+        self.rates.get() / f64::from(if is_shared { self.sharing.max(1) } else { 1 })
+    }
+
     /// Bandwidth-delay product multiplied by `gain`, plus an allowance for aggregation (draft section
     /// 4.2.3.2).
     fn inflight(&self, state: &Path, gain: f64) -> u64 {
         let Some(min_rtt) = self.min_rtt else { return 10 * state.mss };
-        let bdp = (self.rates.get() * min_rtt.as_secs_f64() * gain).ceil() as u64;
+        let bdp = (self.rate() * min_rtt.as_secs_f64() * gain).ceil() as u64;
         // Linux's `bbr_quantization_budget`: three quanta, and two segments in the first phase of a cycle.
         let probing = self.mode == Mode::ProbeBw && self.phase == 0;
         bdp + 3 * state.quantum.max(state.mss) + if probing { 2 * state.mss } else { 0 }
@@ -211,7 +236,7 @@ impl PathMemory {
         if !self.measured && state.srtt.is_some() {
             self.init_pacing(state);
         }
-        let rate = self.rates.get() * gain * MARGIN;
+        let rate = self.rate() * gain * MARGIN;
         if self.pipe_full || state.pacing.is_none_or(|pace| rate > pace) {
             pace(state, rate);
         }

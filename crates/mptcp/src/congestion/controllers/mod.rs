@@ -5,9 +5,13 @@
 pub(crate) mod balia;
 pub(crate) mod bbr;
 pub(crate) mod bbr3;
+pub(crate) mod coupled;
+pub(crate) mod coupled_bbr;
 pub(crate) mod cubic;
 pub(crate) mod dctcp;
+pub(crate) mod ewtcp;
 pub(crate) mod jitter;
+pub(crate) mod kelly_voice;
 pub(crate) mod lia;
 pub(crate) mod linux_cubic;
 pub(crate) mod olia;
@@ -16,3 +20,4 @@ pub(crate) mod reno;
 pub(crate) mod tuned;
 pub(crate) mod windowed_max;
 pub(crate) mod wvegas;
+pub(crate) mod xmp;
