@@ -10,7 +10,7 @@ use crate::congestion::{
     Balia, Bbr, Bbr3, CongestionControl, Coupled, CoupledBbr, Cubic, Dctcp, Ewtcp, KellyVoice, Lia,
     LinuxCubic, Olia, Reno, Tuned, WVegas, Xmp,
 };
-use crate::path_manager::{FullMesh, NdiffPorts, PathManager};
+use crate::path_manager::{Endpoint, EndpointLimits, FullMesh, Kernel, NdiffPorts, PathManager};
 use crate::policy::{Factory, ParameterError, Parameters, Policies, Registry};
 use crate::scheduler::{
     Blest, Daps, Ecf, Linux, MaxRtt, MinRtt, OnTime, OpportunisticRedundant, Otias, Priority, Redundant,
@@ -19,7 +19,7 @@ use crate::scheduler::{
 
 /// Maximum of a weight or slot in a list. A turn of that many segments lasts longer than any window.
 const MAX_LISTED: u64 = 1_000_000;
-/// Maximum number of subflows of `ndiffports`.
+/// Maximum number of subflows of `ndiffports`, and of each limit of `kernel`.
 const MAX_PORTS: u64 = 8;
 
 impl Default for Policies {
@@ -195,4 +195,20 @@ fn path_managers() -> Registry<dyn PathManager> {
                 Ok(NdiffPorts { subflows: subflows as u8 }.into())
             },
         )
+        .with(
+            "kernel",
+            "That of Linux: `endpoints` (\"dev 1 subflow backup, any fullmesh\"), limits `subflows` (2), `add_addr_accepted` (0)",
+            kernel,
+        )
+}
+
+/// `kernel` with `endpoints` in the words of `ip mptcp endpoint`, and the limits of `ip mptcp limits`, 0 to 8.
+fn kernel(values: &mut Parameters) -> Result<Factory<dyn PathManager>, ParameterError> {
+    let endpoints = Endpoint::parse_all(&values.text("endpoints")?.unwrap_or_default())
+        .map_err(|problem| ParameterError { key: "endpoints".into(), problem })?;
+    let limits = EndpointLimits {
+        subflows: values.count("subflows", 2, 0..=MAX_PORTS)? as usize,
+        add_addr_accepted: values.count("add_addr_accepted", 0, 0..=MAX_PORTS)? as usize,
+    };
+    Ok(Kernel::new(endpoints, limits).into())
 }

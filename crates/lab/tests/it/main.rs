@@ -8,6 +8,7 @@ mod changes;
 mod competition;
 mod dctcp;
 mod deprecated;
+mod endpoints;
 mod events;
 mod examples;
 mod fabrics;

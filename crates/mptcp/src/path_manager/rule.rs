@@ -99,6 +99,13 @@ pub trait PathManager: std::fmt::Debug + Send {
         false
     }
 
+    /// Whether this side announces a local address, other than that of the initial subflow, by ADD_ADDR. By default, the
+    /// side that accepted the connection announces all addresses.
+    fn announces(&self, address: &LocalAddress, client: bool) -> bool {
+        let _ = address;
+        !client
+    }
+
     /// Whether several subflows may share a pair of addresses. Results then name each subflow by its ports.
     fn shares_addresses(&self) -> bool {
         false

@@ -75,6 +75,11 @@ impl AddressManager {
         client || self.path_manager.serves_both_sides()
     }
 
+    /// Whether the path manager announces a local address.
+    pub(crate) fn announces(&self, address: &LocalAddress, client: bool) -> bool {
+        self.path_manager.announces(address, client)
+    }
+
     /// Returns the pairs that the path manager wants in addition to `existing` pairs and requested ones
     /// (`wanted`), up to `most` in total. Also returns the time of the next call.
     pub(crate) fn consult(

@@ -99,20 +99,20 @@ impl Connection {
         self.addresses.reset_retries(address.interface);
         if !self.addresses.has_interface(address.interface) {
             let address = self.addresses.add_local(address);
-            if !self.negotiation.client() && self.config.announce.is_none() {
+            let announces = self.addresses.announces(&address, self.negotiation.client());
+            if announces && self.config.announce.is_none() {
                 self.announce(now, announced(&address), Some(address.interface));
             }
         }
         self.consult_path_manager(now);
     }
 
-    /// Server: announces the addresses that the configuration names, or the other local addresses of the
-    /// first subflow's family. The client announces none, because its joins reveal its addresses.
+    /// Announces the addresses that the configuration names (server), or the other local addresses of the first
+    /// subflow's family that the path manager announces. Usually these are the server's: the joins of a client
+    /// reveal its addresses.
     pub(crate) fn announce_others(&mut self, now: Instant) {
-        if self.negotiation.client() {
-            return;
-        }
-        if let Some(named) = self.config.announce.clone() {
+        let client = self.negotiation.client();
+        if let Some(named) = self.config.announce.clone().filter(|_| !client) {
             return named.into_iter().for_each(|address| self.announce(now, address, None));
         }
         let family = |address: &LocalAddress| address.address.is_ipv4();
@@ -120,6 +120,8 @@ impl Connection {
         let first = local.iter().find(|address| address.id == 0).map(family);
         let others: Vec<LocalAddress> =
             local.iter().filter(|a| a.id != 0 && Some(family(a)) == first).copied().collect();
+        let announces = |address: &&LocalAddress| self.addresses.announces(address, client);
+        let others: Vec<LocalAddress> = others.iter().filter(announces).copied().collect();
         others.iter().for_each(|address| self.announce(now, announced(address), Some(address.interface)));
     }
 

@@ -93,7 +93,7 @@ impl Connection {
         if !self.negotiation.confirm() {
             return;
         }
-        if !self.config.linux_compat.early_announcements {
+        if self.negotiation.client() || !self.config.linux_compat.early_announcements {
             self.announce_others(now);
         }
         // RFC 8684 section 3.2: joins may begin.

@@ -1,7 +1,7 @@
 //! Subflows that open and close: announced and removed addresses, interface changes, backups, lost joins.
 
-use mptcp::path_manager::NdiffPorts;
-use mptcp::policy::Policies;
+use mptcp::path_manager::{NdiffPorts, PathManager};
+use mptcp::policy::{Factory, Parameters, Policies, Value};
 use mptcp::{Announced, Config, IcmpError, InterfaceChange, InterfaceId, LinuxCompat, Version};
 use mptcp_clock::Duration;
 use mptcp_wire::MptcpOption;
@@ -12,12 +12,22 @@ use super::link::Link;
 use super::scenario::Scenario;
 use super::world::{CLIENT, PORT, SERVER};
 
+/// Linux's path manager with endpoints of each type.
+fn kernel() -> Factory<dyn PathManager> {
+    let values = Parameters::default()
+        .with("endpoints", Value::Text("dev 1 subflow signal, dev 2 signal backup, any laminar".into()))
+        .with("subflows", Value::Integer(8))
+        .with("add_addr_accepted", Value::Integer(8));
+    Policies::default().path_managers.find_with("kernel", values).unwrap()
+}
+
 fn kinds() -> Vec<(&'static str, Config)> {
     vec![
         ("v1", Config::default()),
         ("v0", Config { version: Version::V0, ..Config::default() }),
         ("linux", Config { linux_compat: LinuxCompat::LINUX, ..Config::default() }),
         ("historical", Config::historical()),
+        ("kernel", Config { path_manager: kernel(), ..Config::default() }),
         ("ndiffports", Config { path_manager: NdiffPorts { subflows: 2 }.into(), ..Config::default() }),
     ]
 }
@@ -25,7 +35,11 @@ fn kinds() -> Vec<(&'static str, Config)> {
 #[test]
 fn addresses_match_the_record() {
     let policies = Policies::default();
-    assert_eq!(policies.path_managers.names().collect::<Vec<_>>(), ["fullmesh", "ndiffports"], "see kinds()");
+    assert_eq!(
+        policies.path_managers.names().collect::<Vec<_>>(),
+        ["fullmesh", "ndiffports", "kernel"],
+        "see kinds()"
+    );
     let mut all = Vec::new();
     for (name, config) in kinds() {
         let links = [Link::new(10, 800, 40), Link::new(25, 800, 40), Link::new(40, 400, 40)];
