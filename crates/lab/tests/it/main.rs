@@ -1,5 +1,6 @@
 //! Tests of scenarios: parsing, errors, and results of runs.
 
+mod algorithms_page;
 mod blocks;
 mod boxes;
 mod broken;

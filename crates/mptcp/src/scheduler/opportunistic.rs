@@ -1,5 +1,5 @@
 //! Opportunistic redundancy (Frömmgen, Rizk, Erbshäußer, Weller, Koldehofe, Buchmann, Steinmetz: "A Programming Model for
-//! Application-defined Multipath TCP Scheduling", ACM/IFIP/USENIX Middleware 2017, section 5.1).
+//! Application-defined Multipath TCP Scheduling", ACM/IFIP/USENIX Middleware 2017).
 //!
 //! A segment is sent on all subflows whose window is open when the segment is sent for the first time. Unlike the
 //! `redundant` scheduler, which brings old data to a subflow whose window opens later, new data always has precedence.

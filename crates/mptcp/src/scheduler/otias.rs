@@ -1,4 +1,4 @@
-//! OTIAS, out-of-order transmission for in-order arrival (Yang, Wang, Amer: IEEE GLOBECOM 2014, section III).
+//! OTIAS, out-of-order transmission for in-order arrival (Yang, Wang, Amer: IEEE GLOBECOM 2014).
 //!
 //! The arrival time of a segment on subflow j is `T_j = (RTT_to_wait_j + 0.5) * srtt_j`, where `RTT_to_wait_j` is
 //! `(not_yet_sent_j - pkt_can_be_sent_j) / cwnd_j`, and `pkt_can_be_sent_j` is the unused window. The segment is

@@ -1,5 +1,5 @@
 //! STTF, shortest transfer time first (Hurtig, Grinnemo, Brunstrom, Ferlin, Alay, Kuhn: "Low-Latency Scheduling in
-//! MPTCP", IEEE/ACM Transactions on Networking 27(1), 2019, section IV).
+//! MPTCP", IEEE/ACM Transactions on Networking 27(1), 2019).
 //!
 //! The transfer time of a segment on a subflow counts the RTTs until the window admits it. The window doubles per RTT up
 //! to ssthresh, and grows by one segment per RTT above. Half an RTT is added for the segment itself. A segment that the

@@ -50,7 +50,7 @@ fn kelly_voice_takes_more_than_reno() {
     assert!((0.7..0.9).contains(&found), "{found}");
 }
 
-/// Cao et al. (CoNEXT 2013, section 5.1): an XMP connection takes as much as a connection with one subflow, for any number
+/// Cao et al. (CoNEXT 2013): an XMP connection takes as much as a connection with one subflow, for any number
 /// of subflows. Uncoupled DCTCP subflows take two thirds. DCTCP, which reduces its window less, displaces XMP.
 #[test]
 fn xmp_shares_a_bottleneck_like_one_subflow() {
@@ -63,7 +63,7 @@ fn xmp_shares_a_bottleneck_like_one_subflow() {
     assert!(displaced < 0.25, "{displaced}");
 }
 
-/// Cao et al. (CoNEXT 2013, section 2.1): a link that marks above `K >= BDP / (beta - 1)` stays busy. The BDP has 67
+/// Cao et al. (CoNEXT 2013): a link that marks above `K >= BDP / (beta - 1)` stays busy. The BDP has 67
 /// packets, so K is 23 for beta = 4; a third of it leaves the link idle at times.
 #[test]
 fn xmp_keeps_a_link_busy_with_the_threshold_of_the_paper() {
