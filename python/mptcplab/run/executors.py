@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from mptcplab.run.jobs import Job
 
 CHUNK_S = 0.5
-"""Intended time of a chunk, s. Sending one and receiving its outcome takes about 1 ms with processes and 5 ms with
-Dask, so 1% of this time at most.
+"""Intended time of a chunk, s. On two cores, an empty chunk costs 0.4 ms with processes and 8 ms with Dask, less than
+2% of this time. These are the minima of four batches of 200 chunks.
 """
 MOST_RUNS = 256
 """Maximum number of runs in a chunk."""
