@@ -1,4 +1,5 @@
-//! Captures the packets of all emulated devices in one pcapng file.
+//! Captures the packets of all emulated devices, the ends of links at hosts, in one pcapng file for
+//! Wireshark.
 //!
 //! Owns a thread that writes the file, so that the thread that forwards packets (`driver`) never waits for a
 //! disk. Packets that arrive faster than the disk accepts them are skipped and counted.

@@ -1,7 +1,8 @@
 //! Changes of links that a user or a script requests while an emulation runs.
 //!
-//! Owns the list of changeable quantities. Their values have the syntax of scenario files. A request becomes
-//! an event of the simulated network, at the time when the request arrives.
+//! An emulation passes real packets over simulated links. Owns the list of changeable quantities. Their
+//! values have the syntax of scenario files. A request becomes an event of the simulated network, at the time
+//! when the request arrives.
 
 use mptcp_clock::Instant;
 use mptcp_lab::scenario::units::{LineRate, Percent, QueueSize, Span};

@@ -1,9 +1,10 @@
 //! The real-time driver of an emulation: one thread that passes packets between network devices and the
 //! simulated links of [`Emulation`].
 //!
-//! Owns the thread. It reads up to [`BATCH`] packets per device, writes the packets that are due, sleeps
-//! until the next departure, and measures how late it writes each packet. Allocates nothing per packet. Never
-//! creates devices.
+//! The plan lists the hosts of a scenario and their devices, the ends of links at hosts. A port is the index
+//! of a device among all devices. Owns the thread. It reads up to [`BATCH`] packets per device, writes the
+//! packets that are due, sleeps until the next departure, and measures how late it writes each packet.
+//! Allocates nothing per packet. Never creates devices.
 
 use std::io::{self, ErrorKind, PipeWriter};
 use std::os::fd::AsFd;
@@ -68,7 +69,8 @@ pub struct Driver {
 }
 
 impl Driver {
-    /// Starts an emulation of `links` links. Each device of the plan must be attached once, without offload.
+    /// Starts an emulation of `links` links. Each device of the plan must have one attachment in `attached`,
+    /// without offload.
     ///
     /// # Errors
     /// If the system provides no thread or descriptors.

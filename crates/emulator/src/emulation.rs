@@ -1,7 +1,8 @@
 //! The emulated network without devices and clock, so that tests can run it in virtual time.
 //!
-//! Owns the simulated links and the packets on them. Never waits: `driver` passes the time and the packets,
-//! and asks for the next event.
+//! Owns the simulated links and the packets on them. A device is the end of a link at a host, and a port is
+//! the index of a device; the plan lists both hosts and devices. Never waits: `driver` passes the time and
+//! the packets, and asks for the next event.
 
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;

@@ -1,6 +1,7 @@
 //! A histogram of durations in constant memory, for the lateness of packets and of the driver loop.
 //!
-//! Owns the counts. Percentiles are accurate to 3%, the maximum is exact. `verdict` checks them.
+//! The driver loop passes packets between devices and simulated links. Owns the counts. Percentiles are
+//! accurate to 3%, the maximum is exact. `verdict` decides from them whether results are accurate.
 
 use mptcp_clock::Duration;
 

@@ -1,5 +1,8 @@
-//! Maps attachments to the devices of the plan, and back. An attachment is a TUN device or pipe by which the
-//! emulator exchanges packets with a host.
+//! Maps attachments to the devices of the plan, and back, for the thread that passes packets (`driver`).
+//!
+//! The plan lists the hosts of a scenario and their devices. A device is the end of a simulated link at a
+//! host, and a port is the index of a device among those of all hosts. An attachment is the TUN device or
+//! pipe by which the emulator exchanges packets with a host.
 //!
 //! Owns the tables. If an attachment serves all devices of a host, the destination of a packet selects one.
 
@@ -24,9 +27,10 @@ pub struct Attachment {
 /// The mapping between attachments and devices.
 #[derive(Debug)]
 pub(crate) struct Ports {
-    /// By attachment: index of the first device of the host, and the host if it is attached as a whole.
+    /// By attachment: the port of its device. If a host is attached as a whole: the port of its first device,
+    /// and the host.
     outward: Vec<(usize, Option<Host>)>,
-    /// By device: the attachment.
+    /// By port: the attachment.
     inward: Vec<Option<usize>>,
 }
 
@@ -46,8 +50,8 @@ impl Ports {
         }
     }
 
-    /// The device that sends a packet from an attachment. A packet without a route gets the first device, and
-    /// the emulation ignores it.
+    /// The port of the device that sends a packet from an attachment. A packet without a route gets the first
+    /// device, and the emulation ignores the packet.
     pub(crate) fn outward(&self, at: usize, packet: &[u8]) -> usize {
         let (first, host) = &self.outward[at];
         let to = || header::destination(packet).map(Ipv4Addr::from);

@@ -1,4 +1,4 @@
-//! Buffers of packets in flight. The network carries only the index of a buffer.
+//! Buffers of the real packets in flight. The simulated network carries only the index of a buffer.
 //!
 //! Owns their memory, which is reused, so that a steady load needs no allocations. The total size is limited.
 

@@ -1,7 +1,8 @@
 //! Measures the iterations of the driver loop, which delay the reading of packets, and sets the wake-ups.
 //!
-//! Owns the measurement. An iteration starts at its due time, not at the actual wake-up, so its duration
-//! includes stalls of the process or machine. Reads no clock.
+//! The loop passes packets between devices and simulated links. Owns the measurement. An iteration starts at
+//! its due time, not at the actual wake-up, so its duration includes stalls of the process or machine. Reads
+//! no clock.
 
 use mptcp_clock::{Duration, Instant};
 

@@ -1,6 +1,7 @@
 //! The verdict on a run: whether the emulation was on time, so that its results are accurate.
 //!
-//! Owns the limits. Lateness adds to delays, and a long stall looks like loss to a stack.
+//! Owns the limits. Lateness is the time by which a packet is written too late. It adds to delays, and a long
+//! stall looks like loss to a stack.
 
 use mptcp_clock::Duration;
 

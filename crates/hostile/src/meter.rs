@@ -1,7 +1,8 @@
 //! Measures the heap and the processor time of a thread.
 //!
-//! Owns the counting allocator of every program that links this crate, and the system call for a thread's time. Counts
-//! belong to the thread, so parallel tests do not disturb each other. Never judges a number.
+//! Owns the counting allocator of every program that links this crate, and the system call for a thread's
+//! time. Counts belong to the thread, so parallel tests do not disturb each other. Attacks and random cases
+//! compare the cost of the attacked endpoint with limits; this module never judges a number.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

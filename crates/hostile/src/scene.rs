@@ -1,7 +1,7 @@
 //! A host under attack and one peer, connected directly.
 //!
-//! Owns the setup of named attacks and their tests: a listening host, handshakes, and a clock that only callers
-//! advance. Random cases use the larger setup of `arena`.
+//! Owns the setup of named attacks and their tests: a listening host, handshakes, and a clock that only
+//! callers advance. Random cases, whose steps random bytes control, use the larger setup of `arena`.
 
 use std::net::{IpAddr, SocketAddr};
 

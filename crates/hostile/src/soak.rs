@@ -1,8 +1,9 @@
-//! A day of virtual time with many short connections between two endpoints, some of them hostile.
+//! A day of virtual time with many short connections to a server, some of them from an attacker, to find
+//! leaks.
 //!
-//! Owns the two hosts, their link and their applications. The client sends a request, the server answers, and both
-//! close. The server aborts connections after five minutes, as servers do. The result is the hourly size of the heap,
-//! which must not grow.
+//! Owns client and server, their link and their applications. The client sends a request, the server answers,
+//! and both close. The server aborts connections after five minutes, as servers do. The result is the hourly
+//! size of the heap, which must not grow.
 
 mod harm;
 
@@ -51,6 +52,7 @@ pub struct Hour {
     pub open: usize,
 }
 
+/// The state of a run. `peer` is the attacker.
 struct Soak {
     now: Instant,
     client: Endpoint,

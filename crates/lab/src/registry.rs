@@ -46,7 +46,7 @@ pub enum RegistryError {
     },
     /// The name is not valid in scenario files.
     #[error(
-        "the name {name:?} of a {what} is not made of lower-case letters, digits and -, beginning with a letter"
+        "the name {name:?} of a {what} must begin with a letter and use only lower-case letters, digits and -"
     )]
     Name {
         /// The type of element, such as "middlebox".

@@ -1,4 +1,5 @@
-//! Text summary of a run, which the command of a custom build (`cli`) prints: rates, paths and limits.
+//! Text summary of a run: rates, paths and limits. A custom build, a Rust program with its own middleboxes or
+//! policies, prints it through `cli`, because such a program runs without the Python package.
 //!
 //! Owns the sentences. Never computes results.
 
@@ -135,7 +136,7 @@ fn path_line(text: &mut String, path: &PathSummary, measured: f64, whole: u64) {
         let share = path.blamed * 100.0;
         let _ = writeln!(
             text,
-            "    {:<12} the other paths waited for older data on it {share:.0}% of the time",
+            "    {:<12} the other paths waited {share:.0}% of the time for older data on this path",
             ""
         );
     }

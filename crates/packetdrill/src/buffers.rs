@@ -1,4 +1,5 @@
-//! Computes the free space in a TCP socket's send buffer as Linux does, because scripts check the result of write(2).
+//! Computes the free space in a TCP socket's send buffer as Linux does, because packetdrill scripts check the
+//! result of write(2).
 //!
 //! Owns the sizes of send buffers and of their pieces (`struct sk_buff`). Linux checks for memory only when it starts a
 //! new piece, and always fills the last one (`tcp_sendmsg_locked`). MPTCP sockets accept as much as the endpoint has

@@ -1,7 +1,7 @@
 //! Measures times for `struct tcp_info` that the endpoint does not keep.
 //!
-//! Owns the times of the last segments and the busy time of a connection. The stack calls [`Clocks::look`] after it
-//! has processed timers and packets.
+//! packetdrill scripts compare these times. Owns the times of the last segments and the busy time of a
+//! connection. `events` calls [`Clocks::look`] for each connection after timers and packets.
 
 use mptcp::{ConnectionInfo, Limit};
 use mptcp_clock::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! The network device that packetdrill reads outgoing packets from.
+//! The network device from which packetdrill reads the packets of the endpoint under test.
 //!
 //! Owns the queue of packets, and the effect of segmentation offload on PSH. Linux sets PSH on each segment that the
 //! device splits (`__tcp_transmit_skb`), and only the last part carries it. Never changes anything else.

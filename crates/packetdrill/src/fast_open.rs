@@ -1,4 +1,5 @@
-//! Linux's settings of TCP Fast Open (RFC 7413), which scripts change by sysctl(8) and socket options.
+//! Linux's settings of TCP Fast Open (RFC 7413), which packetdrill scripts change by sysctl(8) and socket
+//! options.
 //!
 //! Owns the meaning of the bits of `tcp_fastopen`, and the parsing of keys. Never creates cookies: the endpoint does.
 

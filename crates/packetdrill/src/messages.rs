@@ -1,4 +1,4 @@
-//! Builds the control messages that recvmsg(2) returns to a script.
+//! Builds the control messages that recvmsg(2) returns to a packetdrill script.
 //!
 //! Owns the layout of two messages: the length of the receive queue (TCP_INQ), and MSG_ZEROCOPY completions in the
 //! error queue.

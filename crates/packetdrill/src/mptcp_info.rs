@@ -1,4 +1,5 @@
-//! Structures that Linux 6.18 returns at level SOL_MPTCP (include/uapi/linux/mptcp.h).
+//! Structures that Linux 6.18 returns at level SOL_MPTCP (include/uapi/linux/mptcp.h), which packetdrill
+//! scripts compare.
 //!
 //! Owns the field order and the size negotiation of `struct mptcp_info` and of the arrays with one element for each
 //! subflow. Fields that this stack does not know are 0.

@@ -1,4 +1,4 @@
-//! Reads a script's `ip` and `sysctl` commands and turns them into settings of the endpoint.
+//! Reads a packetdrill script's `ip` and `sysctl` commands and turns them into settings of the endpoint.
 //!
 //! `tools/conformance` replaces both commands by programs that only record their arguments. Owns the parsing of this
 //! record: one command per line, words separated by tabs. Never runs a command. Ignores commands without a meaning for

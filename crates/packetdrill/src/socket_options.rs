@@ -1,4 +1,4 @@
-//! The socket options that a script has set with setsockopt(2).
+//! The socket options that a packetdrill script has set with setsockopt(2).
 //!
 //! Owns the values and their defaults. `options` checks valid ranges; `calls` and `buffers` apply the values.
 

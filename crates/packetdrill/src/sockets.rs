@@ -61,7 +61,7 @@ pub(crate) struct Status {
     pub(crate) piece: u64,
     /// A writer found no buffer space.
     pub(crate) no_space: bool,
-    /// Edge-triggered epoll entries must report the readiness again.
+    /// An event occurred, so edge-triggered epoll entries must report the readiness again.
     pub(crate) stirred: bool,
     /// The endpoint's last information about the connection.
     pub(crate) last: Option<ConnectionInfo>,

@@ -1,4 +1,5 @@
-//! Drives the endpoint under test: clock, timers, incoming and outgoing packets.
+//! Drives the MPTCP endpoint under test in place of the kernel: clock, timers, packets from and to
+//! packetdrill.
 //!
 //! Owns the lock and the loop of the timer thread. System calls change the endpoint under the lock, and blocking calls
 //! wait here. Events are processed at once, so a reply is queued before the call that injected a packet returns. Never

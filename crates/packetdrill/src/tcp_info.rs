@@ -1,4 +1,4 @@
-//! Builds `struct tcp_info` of Linux 6.18 (include/uapi/linux/tcp.h), which scripts compare.
+//! Builds `struct tcp_info` of Linux 6.18 (include/uapi/linux/tcp.h), which packetdrill scripts compare.
 //!
 //! Owns the order and the units of the fields. Fields that this stack does not know are 0.
 

@@ -1,6 +1,7 @@
 //! The interest lists of epoll instances, and the descriptors with new events.
 //!
-//! Owns the lists; `epoll` implements the system calls. Never queries a socket: `events` reports new events.
+//! Owns the lists; `epoll` implements the system calls for packetdrill scripts. Never queries a socket:
+//! `events` reports new events. A stirred entry has had an event since its last report.
 
 use std::collections::HashMap;
 use std::os::fd::RawFd;

@@ -1,7 +1,7 @@
 //! Numbers calls with MSG_ZEROCOPY, and queues their completions for recvmsg(2).
 //!
-//! Owns the numbers and the queue. This stack copies the data and reports the copy (SO_EE_CODE_ZEROCOPY_COPIED), as
-//! Linux does for devices that cannot gather.
+//! packetdrill scripts check them. Owns the numbers and the queue. This stack copies the data and reports the
+//! copy (SO_EE_CODE_ZEROCOPY_COPIED), as Linux does for devices that cannot gather.
 
 use std::collections::VecDeque;
 

@@ -1,7 +1,8 @@
 //! Samples all flows and links of a run on real packets at a fixed interval, until the run ends.
 //!
-//! Owns the table of samples, which is the simulator's. `kernel` and `wire` run it while other threads move
-//! the data.
+//! Owns the table of samples, which has the form of the simulator's. A course takes the samples in one
+//! thread. Other threads, of `kernel` (Linux's sockets) or `wire` (mptcplab's stack), move the data and count
+//! it in a tally for each flow.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

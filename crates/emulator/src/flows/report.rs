@@ -1,6 +1,6 @@
 //! Results of a run on sockets, which the Python binding reads.
 //!
-//! Owns the values only; `kernel` and `wire` fill them.
+//! Owns the values only; `kernel` (Linux's sockets) and `wire` (mptcplab's stack) fill them.
 
 use mptcp_lab::measurements::Measurements;
 

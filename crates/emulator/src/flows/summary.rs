@@ -1,7 +1,8 @@
 //! Summaries of a run on sockets, in the tables of the simulator.
 //!
-//! Owns the default values for everything that sockets do not report, such as penalties and limits. The same
-//! tools can therefore read both types of runs.
+//! The same tools can therefore read both types of runs. Owns the default values for everything that sockets
+//! do not report, such as penalties and limits. A tally has the counters of a flow at both ends; a watch has
+//! the last state of the flow's subflows.
 
 use mptcp_clock::{Duration, Instant};
 use mptcp_lab::measurements::{AbsentPath, Fallback, FlowSummary, LinkSummary, PathSummary};

@@ -1,6 +1,7 @@
 //! Counters of a flow at both ends, and their common clock.
 //!
-//! Owns the counters; moves no bytes. The threads of both ends write them while `course` samples them.
+//! Owns the counters; moves no bytes. The threads of both ends write them, while another thread (`course`)
+//! samples them.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -1,7 +1,8 @@
 //! Payload of a flow at both ends: sends until the end, receives and verifies.
 //!
-//! Owns no socket: `kernel` and `wire` pass their streams. The payload is that of simulated flows, so the
-//! receiver can verify it. Reads and writes check for the end of the run after each timeout of the stream.
+//! Owns no socket: `kernel` (Linux's sockets) and `wire` (mptcplab's stack) pass their streams. The payload
+//! is that of simulated flows, so the receiver can verify it. A tally has the counters of the flow. Reads and
+//! writes check for the end of the run after each timeout of the stream.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::sync::atomic::Ordering;

@@ -1,6 +1,7 @@
 //! Samples of a flow: turns the state of its sending socket into rows of the sample table.
 //!
-//! Owns the last state of each subflow, also of closed ones, so that the counters of a path never fall.
+//! The table has the form of the simulator's. Owns the last state of each subflow, also of closed ones, so
+//! that the counters of a path never fall. A path is a link at the opening host.
 
 use std::net::Ipv4Addr;
 

@@ -15,7 +15,8 @@ use crate::error::EmulatorError;
 const ALWAYS: &str = "reno";
 /// The only scheduler of the kernel, and its names in scenarios.
 const SCHEDULER: [&str; 2] = ["default", "linux"];
-/// The name of the kernel path manager's behaviour with `subflow` endpoints and a peer with one address.
+/// The path manager of scenarios that behaves like the kernel's with `subflow` endpoints and a peer with one
+/// address.
 const PATH_MANAGER: &str = "fullmesh";
 
 /// Maximum number of endpoints (MPTCP_PM_ADDR_MAX in net/mptcp/protocol.h).
@@ -63,7 +64,7 @@ impl Ability {
     /// mptcplab loads, such as `mptcplab_` (docs/kernel-policies.md).
     ///
     /// # Errors
-    /// A feature without a close setting.
+    /// A feature to which no setting of the kernel comes close.
     pub fn of(scenario: &Scenario, controllers: &[String], ours: &str) -> Result<Self, EmulatorError> {
         let mut ability = Self::default();
         if scenario.sample < LEAST_SAMPLE {
@@ -176,7 +177,7 @@ fn limits(first: u64, window: u64) -> String {
     format!("{} {} {most}", LEAST_BUFFER.min(most), first.min(most))
 }
 
-/// Refuses features without a close setting.
+/// Refuses features to which no setting of the kernel comes close.
 fn refuse(scenario: &Scenario, flow: &Flow) -> Result<(), EmulatorError> {
     let traffic = match &flow.traffic {
         Traffic::Bulk | Traffic::File { .. } => None,

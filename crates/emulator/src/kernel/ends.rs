@@ -1,8 +1,9 @@
 //! The two ends of a flow on kernel sockets, each a thread on its host: they connect or accept, then send or
 //! receive until the end.
 //!
-//! Owns the sockets. Except in connect, a thread blocks at most [`ROOM`] before it checks for the end of the
-//! run. At that end, `run` also shuts the sending sockets down.
+//! Owns the sockets; the tally has the counters of the flow. Except in connect, a thread blocks at most
+//! [`ROOM`] before it checks whether the run is over. At the end of the run, the module `run` shuts the
+//! sending sockets down, which wakes blocked writers.
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Shutdown, SocketAddrV4, TcpListener, TcpStream};

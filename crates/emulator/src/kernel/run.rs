@@ -1,6 +1,7 @@
 //! Runs all flows of a scenario on kernel sockets, and returns the tables of the simulator.
 //!
-//! Owns two threads per flow, one for each end, and the check that the kernel applied the socket options.
+//! Owns two threads per flow, one for each end, and the check that the kernel applied the socket options. A
+//! tally has the counters of a flow; the course samples all flows and links until the run ends.
 
 use std::net::{Shutdown, SocketAddrV4};
 use std::sync::Arc;
@@ -23,7 +24,7 @@ use crate::plan::Plan;
 pub struct Order {
     /// The scenario with the flows to run.
     pub scenario: Arc<Scenario>,
-    /// The plan of the scenario's network.
+    /// The plan of the scenario's network: hosts, devices, addresses and routes.
     pub plan: Plan,
     /// Network namespaces, by host of the plan.
     pub namespaces: Vec<String>,

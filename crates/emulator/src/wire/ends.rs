@@ -1,7 +1,8 @@
 //! The two ends of a flow on mptcplab's stack, each a thread: they connect or accept, then send or receive
 //! until the end.
 //!
-//! Owns the sockets. Blocks at most [`ROOM`] before it checks for the end of the run.
+//! Owns the sockets; the tally has the counters of the flow. Blocks at most [`ROOM`] before it checks for the
+//! end of the run.
 
 use std::io::{self, ErrorKind};
 use std::net::SocketAddr;

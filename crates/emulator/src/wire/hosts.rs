@@ -1,8 +1,8 @@
 //! The hosts of a plan as endpoints of mptcplab's stack, connected to the emulator by pipes.
 //!
-//! Owns the endpoints. The pipes replace network devices, so a run needs no privileges. As in the simulator,
-//! a host that opens connections has an interface per link. A host that only accepts has one address, which
-//! all links reach.
+//! The plan lists the hosts of a scenario and their devices, the ends of links at hosts. Owns the endpoints.
+//! The pipes replace network devices, so a run needs no privileges. As in the simulator, a host that opens
+//! connections has an interface per link. A host that only accepts has one address, which all links reach.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};
@@ -20,7 +20,7 @@ pub struct Hosts {
 }
 
 impl Hosts {
-    /// Starts the endpoints, and returns their attachments for the emulator.
+    /// Starts the endpoints, and returns the other ends of their pipes for the emulator.
     ///
     /// # Errors
     /// If the system provides no thread or descriptors.

@@ -1,7 +1,8 @@
 //! A run of all flows on mptcplab's stack.
 //!
-//! Owns the threads, the notification of hosts about their links, and the conversion of connection states.
-//! The emulator's [`Driver`] runs the links; each host has a `mptcp_live::Driver`, which runs its endpoint.
+//! Owns the threads, the notification of hosts about their links, and the conversion of connection states. A
+//! tally has the counters of a flow; the course samples all flows and links until the run ends. The
+//! emulator's [`Driver`] runs the links; each host has a `mptcp_live::Driver`, which runs its endpoint.
 
 use std::net::{SocketAddr, SocketAddrV4};
 use std::sync::Arc;
@@ -33,7 +34,7 @@ const SLICE: StdDuration = StdDuration::from_millis(1);
 pub struct Order {
     /// The scenario with the flows to run.
     pub scenario: Arc<Scenario>,
-    /// The plan of the scenario's network.
+    /// The plan of the scenario's network: hosts, devices, addresses and routes.
     pub plan: Plan,
     /// The hosts of the plan.
     pub hosts: Arc<Hosts>,

@@ -1,8 +1,8 @@
 //! Random, correct calls of the application on the attacked host (the victim), so that an attack meets the
 //! endpoint in many states.
 //!
-//! Owns the choice of calls on the endpoint: data, options, closes, subflows and interfaces. Never sends
-//! packets itself.
+//! A random case is a simulated attack whose steps random bytes control; `Arena` holds its state. Owns the
+//! choice of calls: data, options, closes, subflows and interfaces. Never sends packets itself.
 
 use std::net::SocketAddr;
 

@@ -1,6 +1,7 @@
 //! Floods of many similar packets, to find costs that grow with their number.
 //!
-//! Owns the floods of random cases (simulated attacks). `attacks` has similar floods with fixed sizes.
+//! Owns the floods of random cases. Such a case is a simulated attack whose steps random bytes control;
+//! `Arena` holds its state. `attacks` has similar floods with fixed sizes.
 
 use bytes::Bytes;
 use mptcp_clock::Duration;

@@ -1,6 +1,7 @@
 //! Random addresses, subflows and stray segments for the attacking peer.
 //!
-//! Owns these choices of a random case; `moves`, `deviate` and `bursts` send the packets.
+//! Owns these choices of a random case, a simulated attack whose steps random bytes control. `Arena` holds
+//! the state of the case; `moves`, `deviate` and `bursts` send the packets.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 

@@ -1,7 +1,8 @@
 //! Segments of the attacking peer that differ from valid ones in a few fields.
 //!
-//! Owns the changes. Each has broken a known implementation, or tests a bound that an implementation may
-//! lack.
+//! The segments are part of a random case, a simulated attack whose steps random bytes control; `Arena` holds
+//! the state of the case. Owns the changes. Each has broken a known implementation, or tests a bound that an
+//! implementation may lack.
 
 use bytes::Bytes;
 use mptcp::Version;

@@ -1,4 +1,9 @@
-//! Passes segments between the attacking peer and the attacked host, and events to the host's application.
+//! Passes segments between the attacked host (the victim) and its peers, and events to the host's
+//! application.
+//!
+//! Part of a random case: a simulated attack on an endpoint, which tests and the fuzzer run. `Arena` holds
+//! the state of the case. The host has two peers: the attacker, and the friend, an honest neighbour whose
+//! connection no attack may disturb.
 //!
 //! Owns two checks after each packet: the host sends a bounded number of segments, and memory is within the budget.
 
@@ -13,6 +18,7 @@ use crate::meter;
 const MOST_SAID: u64 = 300_000;
 
 impl Arena<'_> {
+    /// Prints a line of the trace, if `HOSTILE_TRACE` is set.
     pub(super) fn tell(&self, words: impl FnOnce() -> String) {
         if self.told {
             eprintln!("{} {}", self.now, words());
@@ -54,6 +60,7 @@ impl Arena<'_> {
         said > 0 || told
     }
 
+    /// Passes a segment of the host to the friend or to the attacker. Notes if the attacker owes an answer.
     pub(super) fn route(&mut self, transmit: Transmit) {
         let Transmit { subflow, segment, interface } = transmit;
         self.tell(|| format!("< {}", words(&segment)));
@@ -118,6 +125,7 @@ impl Arena<'_> {
         }
     }
 
+    /// Panics if the heap exceeds the budget.
     pub(super) fn check_memory(&mut self) {
         let held = meter::live() - self.base;
         self.report.peak = self.report.peak.max(held);

@@ -1,7 +1,8 @@
 //! An honest neighbour that exchanges data with the attacked host (the victim) over its own interface.
 //!
-//! Owns its connection, its two streams and the check of every byte. No attack targets the neighbour, and
-//! none may disturb it.
+//! Part of a random case, a simulated attack whose steps random bytes control. Owns the neighbour's
+//! connection, its two streams and the check of every byte. No attack targets the neighbour, and none may
+//! disturb it.
 
 use std::net::SocketAddr;
 
@@ -21,6 +22,7 @@ pub(super) struct Count {
 }
 
 #[derive(Debug)]
+/// The neighbour, and its connection to the victim.
 pub(super) struct Friend {
     pub endpoint: Endpoint,
     pub interface: InterfaceId,

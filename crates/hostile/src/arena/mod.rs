@@ -55,6 +55,8 @@ struct Manners {
     acknowledges: bool,
 }
 
+/// The state of a case: the attacked host (`victim`), the attacking `peer`, the honest neighbour (`friend`),
+/// the application on the host, and the clock.
 struct Arena<'a> {
     draw: Draw<'a>,
     now: Instant,
@@ -67,6 +69,7 @@ struct Arena<'a> {
     application: Application,
     /// Packets in the interfaces' queues.
     queued: VecDeque<(ConnectionId, SubflowId, u64)>,
+    /// Whether the host is notified when packets leave these queues.
     departures: bool,
     budget: Budget,
     /// Heap size before the host existed, in bytes.
@@ -77,7 +80,9 @@ struct Arena<'a> {
     /// Maximum number of simultaneous connections.
     most: usize,
     bytes: Vec<u8>,
+    /// Whether to print a trace.
     told: bool,
+    /// The peer's last port.
     ports: u16,
 }
 

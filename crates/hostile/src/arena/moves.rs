@@ -1,6 +1,8 @@
 //! Regular actions of the attacking peer: connects, joins, answers, data, closes and new settings.
 //!
-//! Owns the choice of actions. Each segment is valid for the peer's state, but may arrive at an unexpected time.
+//! Owns the choice of these actions in a random case, a simulated attack whose steps random bytes control.
+//! `Arena` holds the state of the case. Each segment is valid for the peer's state, but may arrive at an
+//! unexpected time.
 
 use super::{Arena, settings};
 use crate::peer::{BLOCK, Stage};

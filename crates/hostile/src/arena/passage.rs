@@ -1,7 +1,8 @@
-//! Lets virtual time pass in a random case: runs the timers of the attacked host and its honest neighbour.
+//! Lets virtual time pass in a random case: runs the timers of the attacked host (the victim) and of its
+//! honest neighbour (the friend).
 //!
-//! Owns two checks for timers that never end: a limit on wakeups at one time, and one on consecutive useless
-//! wakeups.
+//! A random case is a simulated attack whose steps random bytes control; `Arena` holds its state. Owns two
+//! checks for timers that never end: a limit on wakeups at one time, and one on consecutive useless wakeups.
 
 use mptcp_clock::Duration;
 

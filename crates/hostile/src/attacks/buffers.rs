@@ -5,7 +5,8 @@
 //! of joins for `dead_joins`. A block is the allocation that contains a payload; a stored payload keeps its
 //! whole block in memory.
 //!
-//! Owns the attacks; `attacks` owns their list.
+//! A [`Scene`] is a host with one attacking peer; a [`Sample`] is the cost of an attack. Owns the attacks;
+//! `attacks` owns their list, with a description of each.
 
 use bytes::Bytes;
 use mptcp::Config;

@@ -21,7 +21,7 @@ pub struct Sample {
     pub answers: u64,
 }
 
-/// Runs an attack on a prepared scene and measures its cost.
+/// Runs an attack on a prepared scene (a host with one attacking peer), and measures the cost.
 pub(super) fn measured(size: u64, scene: &mut Scene, attack: impl FnOnce(&mut Scene)) -> Sample {
     scene.collect();
     let before = meter::live();

@@ -1,7 +1,9 @@
-//! Attacks on state that all connections share: resets for unknown segments, addresses, tables and listeners.
+//! Attacks on state that all connections share: the limit of resets that answer unknown segments, announced
+//! addresses, lookup tables, and the backlogs of listeners.
 //!
-//! The host must bound this state, and still serve honest peers. `size` is the number of packets, addresses, joins or
-//! connections, except in `syn_flood`, where it is SYNs per second.
+//! The host, which is the attacked endpoint, must bound this state, and still serve honest peers. `size` is
+//! the number of packets, addresses, joins or connections, except in `syn_flood`, where it is SYNs per
+//! second. A [`Scene`] is a host with one attacking peer; a [`Sample`] is the cost of an attack.
 //!
 //! Owns the attacks; `attacks` owns their list.
 
@@ -16,6 +18,7 @@ use crate::meter;
 use crate::peer::{Offer, Peer};
 use crate::scene::{PORT, Scene};
 
+/// Sends ACKs to a closed port. The host may send only a limited number of resets.
 pub(super) fn strays(size: u64) -> Sample {
     let mut scene = Scene::new(Config::default(), Offer::default());
     measured(size, &mut scene, |scene| {
@@ -31,6 +34,7 @@ pub(super) fn strays(size: u64) -> Sample {
     })
 }
 
+/// Sends ADD_ADDRs on a connection in TIME-WAIT. Each would normally be answered by an echo.
 pub(super) fn time_wait_echoes(size: u64) -> Sample {
     let mut scene = Scene::new(Config::default(), Offer::default());
     let id = scene.open(1);
@@ -57,8 +61,8 @@ pub(super) fn time_wait_echoes(size: u64) -> Sample {
     })
 }
 
-/// An address of the peer for `port`. The four-tuples of all ports have the same FxHash (rustc-hash 2.1). All
-/// addresses are in one /64.
+/// An address of the peer for `port`, such that the four-tuples of all these addresses and ports with `host`
+/// have the same FxHash (rustc-hash 2.1). All addresses are in one /64.
 fn colliding(host: SocketAddr, prefix: u64, port: u16) -> Ipv6Addr {
     const K: u64 = 0xf135_7aea_2e62_a9c5;
     // Newton's iteration doubles the number of correct bits in each step.
@@ -75,6 +79,7 @@ fn colliding(host: SocketAddr, prefix: u64, port: u16) -> Ipv6Addr {
     Ipv6Addr::from(u128::from(prefix) << 64 | u128::from(low))
 }
 
+/// Sends 1,000 ACKs to `size` connections whose four-tuples collide under FxHash.
 pub(super) fn collisions(size: u64) -> Sample {
     // Plain TCP makes a connection as small as possible.
     let offer = Offer { multipath: false, ..Offer::default() };
@@ -98,6 +103,7 @@ pub(super) fn collisions(size: u64) -> Sample {
     sample
 }
 
+/// Announces `size` addresses, and resets each join that the host attempts there.
 pub(super) fn refused_addresses(size: u64) -> Sample {
     let mut scene = Scene::new(Config::default(), Offer::default());
     let Ok((_, id)) = scene.call(Config::default()) else {
@@ -161,7 +167,7 @@ pub(super) fn join_flood(size: u64) -> Sample {
     sample
 }
 
-/// The sample's answers are the successful honest connects of 20.
+/// `answers` of the sample is the number of honest clients, of 20, whose SYN the host answers.
 pub(super) fn syn_flood(size: u64) -> Sample {
     let config = Config { multipath: false, ..Config::default() };
     let mut scene = Scene::listening(config, Offer { multipath: false, ..Offer::default() }, Some(128));
@@ -202,6 +208,7 @@ pub(super) fn syn_flood(size: u64) -> Sample {
     sample
 }
 
+/// Sends one SYN every 100 ms to a listener whose backlog holds `size` connections that nobody accepts.
 pub(super) fn sweep(size: u64) -> Sample {
     let config = Config { multipath: false, ..Config::default() };
     let offer = Offer { multipath: false, ..Offer::default() };

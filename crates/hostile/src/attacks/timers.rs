@@ -1,9 +1,10 @@
 //! Attacks that leave state or timers on the host: a peer that vanishes before the connection ends, or moves a deadline
 //! repeatedly.
 //!
-//! The host must free the memory, and must not wake up endlessly. Each attack returns its cost for the host as a
-//! [`Sample`]; `tests/it/attacks.rs` compares it with a bound. `size` is the number of repetitions, days or bytes, as
-//! each function states. `Scene::hit` delivers a segment; `Scene::strike` also measures the processor time.
+//! The host must free the memory, and must not wake up endlessly. Each attack returns its cost for the host
+//! as a [`Sample`]; `tests/it/attacks.rs` compares it with a bound. `size` is the number of repetitions, days
+//! or bytes, as each function states. A [`Scene`] is a host with one attacking peer. `Scene::hit` delivers a
+//! segment; `Scene::strike` also measures the processor time.
 //!
 //! Owns the attacks; `attacks` owns their list.
 

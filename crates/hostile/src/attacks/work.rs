@@ -3,7 +3,8 @@
 //! The time per packet must not grow with `size`. `size` is the number of segments, or the bytes in flight for `rack`
 //! and `redundant`. A hole is a gap in the data that the host has received.
 //!
-//! Owns the attacks; `attacks` owns their list.
+//! A [`Scene`] is a host with one attacking peer; a [`Sample`] is the cost of an attack. Owns the attacks;
+//! `attacks` owns their list, with a description of each.
 
 use bytes::Bytes;
 use mptcp::Config;

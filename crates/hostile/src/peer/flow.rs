@@ -1,6 +1,7 @@
 //! The attacking peer's state of a subflow and of its connection.
 //!
-//! Owns sequence numbers, keys and windows from the host's segments. The peer's valid segments contain them.
+//! Owns the sequence numbers, keys and windows that the peer learns from the segments of the host, the
+//! attacked endpoint. The peer's valid segments contain them.
 
 use std::net::SocketAddr;
 

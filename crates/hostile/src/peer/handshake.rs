@@ -1,7 +1,8 @@
 //! Handshakes of the attacking peer as opener and as acceptor: MP_CAPABLE and MP_JOIN (RFC 8684 sections 3.1
 //! and 3.2, RFC 6824), and plain TCP.
 //!
-//! Owns the creation of SYNs, SYN/ACKs and third ACKs with valid keys and HMACs.
+//! Owns the creation of SYNs, SYN/ACKs and third ACKs with valid keys and HMACs. The host is the attacked
+//! endpoint.
 
 use std::net::SocketAddr;
 

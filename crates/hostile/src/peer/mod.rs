@@ -1,9 +1,10 @@
 //! A scripted MPTCP peer that tracks its connections and subflows, so that its segments are valid unless a caller
 //! changes them.
 //!
-//! Owns the state from the host's segments (`flow`) and the creation of segments: handshakes in both roles
-//! (`handshake`), data and acknowledgements (`segments`), and other MPTCP options (`signals`). Never sends by itself:
-//! the caller decides.
+//! The host is the endpoint that the peer attacks. Owns the state that the peer learns from the host's
+//! segments (`flow`). Also owns the creation of segments: handshakes in both roles (`handshake`), data and
+//! acknowledgements (`segments`), and other MPTCP options (`signals`). Never sends by itself: the caller
+//! decides.
 
 mod flow;
 mod handshake;

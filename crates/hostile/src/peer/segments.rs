@@ -35,7 +35,8 @@ impl Peer {
         std::mem::take(&mut self.flows[id].owes_ack).then(|| self.bare(now, id))
     }
 
-    /// A payload of `length` bytes from offset `at` of the peer's block. Both are reduced to fit the block.
+    /// A payload of `length` bytes from offset `at` of the peer's block, the buffer of all payloads. Both
+    /// values are reduced to fit the block.
     #[must_use]
     pub fn payload(&self, at: usize, length: usize) -> Bytes {
         let length = length.min(self.block.len());

@@ -1,6 +1,6 @@
 //! The attacking peer's MPTCP options other than the DSS, signed with valid keys.
 //!
-//! Owns their valid forms; `arena::deviate` creates invalid ones.
+//! Owns their valid forms; `arena::deviate` creates invalid ones. The host is the attacked endpoint.
 
 use std::net::IpAddr;
 

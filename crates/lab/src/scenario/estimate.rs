@@ -25,11 +25,12 @@ const SUBFLOWS: f64 = 8.0;
 const FRAME: f64 = 1_000.0;
 /// Memory of an FQ-CoDel sub-queue, bytes; a flow may use one.
 const QUEUE_ROW: f64 = 112.0;
-/// Memory of a row of samples, with its tables, bytes.
+/// Memory of a row of samples, with its part of the result tables, bytes.
 const ROW: f64 = 60.0;
-/// Memory of a row of events, with its tables, bytes; and number of rows per simulator event.
+/// Memory of a row of traced events, with its part of the result tables, bytes; and number of rows per
+/// simulator event.
 const TRACED: (f64, f64) = (200.0, 2.0);
-/// Memory of a block, with its tables, bytes.
+/// Memory of a measured block, with its part of the result tables, bytes.
 const BLOCK: f64 = 100.0;
 /// Memory of a flow, bytes: two connections, its application, and sampler state.
 const FLOW: f64 = 30_000.0;
@@ -283,7 +284,7 @@ struct Load {
     windows: f64,
     /// Frames of finite transfers. Without rate and delay, all of them arrive at one instant.
     files: f64,
-    /// Frames of UDP flows with a rate that links deliver in one batch.
+    /// Maximum number of frames that links deliver in one batch, for UDP flows with a rate.
     together: f64,
     /// Maximum number of frames in flight, by windows, links and batches.
     waiting: f64,

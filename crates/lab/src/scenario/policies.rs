@@ -1,7 +1,7 @@
-//! The policies of a flow (congestion controller, scheduler, path manager), and their form in a scenario
-//! file, which `write` needs.
+//! The policies of a flow: congestion controller, scheduler and path manager, with their parameters.
 //!
-//! Never knows the list of policies, which `mptcp::policy` has.
+//! Owns their type, the number of subflows that a path manager opens, and the form of a policy in a scenario
+//! file, which `write` needs. Never knows the list of policies, which `mptcp::policy` has.
 
 use mptcp::path_manager::PathManager;
 use mptcp::policy::Factory;

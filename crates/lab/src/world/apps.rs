@@ -1,7 +1,8 @@
 //! The applications at both ends of a flow: they write, read and verify its data.
 //!
-//! Owns the state of a flow during a run. The world reports each event of the flow's connection here. Results
-//! take received bytes, delays of blocks and the longest interval without data from it.
+//! Owns the state of a flow during a run. The world, the running simulation, reports each event of the flow's
+//! connection here. Results take received bytes, delays of blocks and the longest interval without data from
+//! this state.
 
 use std::net::SocketAddr;
 

@@ -1,5 +1,8 @@
 //! Construction of a world, the running simulation, from a scenario: nodes, links, addresses, endpoints,
-//! flows, events. Owns the order of these steps, because later ones refer to the results of earlier ones.
+//! flows, events.
+//!
+//! Links see only the length and the label of a frame; the label is a number that identifies flow, interface
+//! and subflow. Owns the order of these steps, because later ones refer to the results of earlier ones.
 
 mod lookup;
 mod queues;

@@ -1,6 +1,7 @@
 //! A UDP flow: datagrams at a rate, with on and off periods, or as fast as the local queue accepts them.
 //!
-//! Owns the socket buffer of the sender and its timer. Never sees a link: the world sends.
+//! Owns the socket buffer of the sender and its timer. Never sees a link: the world, the running simulation,
+//! sends.
 
 use mptcp_clock::{Duration, Instant, Rng};
 

@@ -1,7 +1,8 @@
 //! Departures of frames from the local queues of hosts, and the datagrams that hosts then send.
 //!
 //! Endpoints need departures to limit their data in local queues (TCP small queues). UDP flows without a rate
-//! send the next datagram when one departs.
+//! send the next datagram when one departs. The label of a frame is a number that identifies its flow and
+//! subflow, because the network sees only the length and the label of a frame.
 
 use mptcp::congestion::Departure;
 use mptcp_clock::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! Early ends of a run that exceeds the limits of its scenario, and the return of dropped frames to the pool.
+//! Early ends of a run that exceeds the limits of its scenario, and the return of dropped frames to the pool
+//! of segments.
 //!
 //! Owns the limits during a run. Before the run, its estimated size was checked against the same limits. The
 //! checks here find runs that exceed their estimate, for example after a change of a path.

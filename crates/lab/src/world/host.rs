@@ -83,7 +83,7 @@ impl Host {
         Some(direction)
     }
 
-    /// As `way_out`, for scenarios in which nodes select paths by label.
+    /// As `way_out`, for scenarios in which nodes select paths by the label of a frame: its flow and subflow.
     pub(super) fn choose_way(
         &self,
         network: &mut Network<u32>,

@@ -1,7 +1,8 @@
 //! The middleboxes of all links, in order.
 //!
-//! Owns the middleboxes, their order on a link, and their activation. Never sees a frame: the world extracts
-//! segments from the network and sends the results (`inspect`). `crate::middlebox` implements the types.
+//! Owns the middleboxes, their order on a link, and their activation. Never sees a frame: the world, the
+//! running simulation, extracts segments from the network and sends the results (`inspect`).
+//! `crate::middlebox` implements the types.
 
 mod inspect;
 

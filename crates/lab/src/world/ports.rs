@@ -1,6 +1,6 @@
 //! The flow of a segment by its ports, for segments without a known connection, such as those of middleboxes.
 //!
-//! Owns the port numbers of flows.
+//! Owns the port numbers of flows. A label is a number in a frame that identifies its flow and subflow.
 
 use mptcp_wire::Segment;
 

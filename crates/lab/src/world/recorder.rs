@@ -1,5 +1,6 @@
 //! The observer of all endpoints and of the network: stores their events as rows of the event table.
 //!
+//! Users select events with `--trace`. A label is a number in a frame that identifies its flow and subflow.
 //! Owns the rows, and the mapping from addresses and labels to flows and paths. All hosts share one recorder.
 
 use std::collections::HashMap;
@@ -97,7 +98,7 @@ impl Recorder {
         Self { atlas, filter, log, notes, comments }
     }
 
-    /// The input of the path accounts.
+    /// The input of the attribution, which divides the capacity of paths among causes.
     pub(super) fn notes(&self) -> Arc<Mutex<Notes>> {
         Arc::clone(&self.notes)
     }

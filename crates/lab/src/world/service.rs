@@ -1,6 +1,7 @@
 //! One step of a host: applications write and read, the endpoint sends segments, and its timer is set.
 //!
-//! Owns the transfer of segments from an endpoint to a link.
+//! Owns the transfer of segments from an endpoint to a link. Each frame gets a label, a number that
+//! identifies its flow and subflow.
 
 use mptcp::congestion::Departure;
 use mptcp::{ConnectionId, Endpoint, EventKind, InterfaceId, SubflowId};

@@ -1,5 +1,5 @@
-//! Updates the accounts of the attribution after a step of a host. An account divides the time of a subflow
-//! among the causes that limit it.
+//! Updates the accounts of the attribution after a step of a host. Attribution divides the capacity of a path
+//! among the causes that used it or left it unused; an account has the time of one subflow by cause.
 //!
 //! Owns the order: full buffers come first, because they change the limits that senders have reported. Then
 //! the attribution handles these reports.

@@ -2,6 +2,7 @@
 //! Users need both to find out why a flow did not fill its paths.
 //!
 //! Owns the setup of observers, which endpoints and links call. A run without observers has no such shares.
+//! The shares come from accounts, each of which has the time of one subflow by cause (`attribution`).
 
 use std::collections::BTreeMap;
 use std::ops::Range;

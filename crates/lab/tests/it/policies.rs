@@ -183,5 +183,5 @@ fn a_name_is_given_once() {
     let again = Registry::new().scheduler("minrtt", "", |_| Ok(Last.into()));
     assert_eq!(said(again).as_deref(), Some("there is a scheduler called \"minrtt\" already"));
     let capital = Registry::new().congestion("Calm", "", |_| Ok(Reno.into()));
-    assert!(said(capital).is_some_and(|said| said.contains("of a congestion controller is not made of")));
+    assert!(said(capital).is_some_and(|said| said.contains("of a congestion controller must begin with")));
 }

@@ -126,7 +126,7 @@ impl SubflowStats {
 pub(crate) enum Probation {
     /// Until this time; then [`Self::Acknowledged`] follows.
     Until(Instant),
-    /// Until an acknowledgement passes this data offset, at which new data began when `Until` ended.
+    /// Until data beyond this offset is acknowledged: the offset of the next new data when `Until` ended.
     Acknowledged(u64),
 }
 

@@ -1,5 +1,5 @@
 //! Background stations, which only occupy the medium: their frames have no receiver. They model the load of
-//! other networks. Owns their on and off periods.
+//! other networks, and are called neighbours here. Owns their on and off periods.
 
 use mptcp_clock::{Duration, Instant, Rng};
 

@@ -1,7 +1,9 @@
 //! The state of all WiFi cells of a network, and its construction.
 //!
-//! Owns cells, contenders, radios and media by number; the other files of `wifi` work on them. Cells that
-//! sense each other share a medium (`medium`). Media merge when cells are coupled, and never split.
+//! Owns cells, contenders, radios and media by number; the other files of `wifi` work on them. A contender is
+//! a station, access point or background station. A radio is one direction between a station and its access
+//! point. Cells that sense each other share a medium (`medium`). Media merge when cells are coupled, and
+//! never split.
 
 use mptcp_clock::{Duration, Instant, Rng};
 

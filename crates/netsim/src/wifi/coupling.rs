@@ -1,5 +1,6 @@
-//! Coupling between pairs of cells, and the media that result from it. Cells on close channels disturb each
-//! other, so their transmissions must be handled together.
+//! Coupling between pairs of cells: the probabilities that stations of one cell sense or destroy
+//! transmissions of the other. Cells on close channels disturb each other, so they share a medium, and their
+//! transmissions are handled together. Owns the couplings, and the media that result from them.
 
 use super::cells::Cells;
 use super::interference::Interference;

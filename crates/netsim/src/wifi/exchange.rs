@@ -1,5 +1,6 @@
 //! An exchange: a transmission and its acknowledgement, from the first bit to the end of the ACK. `medium`
-//! keeps the exchanges in progress, to decide which collide.
+//! keeps the exchanges in progress, to decide which collide. A radio is one direction between a station and
+//! its access point.
 
 use mptcp_clock::{Duration, Instant};
 

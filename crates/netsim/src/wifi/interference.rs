@@ -1,4 +1,5 @@
-//! Interference between cells on different channels: the coupling of two cells, from their channel numbers.
+//! Interference between cells: the coupling of two cells, from their channel numbers. A coupling has two
+//! factors, the probabilities that a station of one cell senses and destroys a transmission of the other.
 
 use super::parameters::{Channel, Coupling};
 
@@ -6,7 +7,8 @@ use super::parameters::{Channel, Coupling};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Interference {
     /// By channel overlap. Cells on one channel share a medium. Cells five or more channels apart (four at 5
-    /// GHz), or in different bands, do not interfere. Both factors decrease linearly in between.
+    /// GHz), or in different bands, do not interfere. In between, both factors of the coupling decrease
+    /// linearly.
     #[default]
     Ideal,
     /// Two 802.11g networks within 3 m, as University College London measured them ("Wireless Interference

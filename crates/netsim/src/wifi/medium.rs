@@ -2,7 +2,8 @@
 //! are acknowledged. The network calls [`Cells::pass`] at each event.
 //!
 //! Stations that start at one instant do not sense each other, and may collide. The coupling of two cells is
-//! the probability that a station of one cell senses a transmission of the other.
+//! the probability that a station of one cell senses, or destroys, a transmission of the other. A contender
+//! is a station, access point or background station.
 
 use mptcp_clock::{Duration, Instant};
 

@@ -1,6 +1,6 @@
-//! Values that IPv4 and IPv6 packets have in common.
+//! The content of a received packet, and the constants that IPv4 and IPv6 have in common.
 //!
-//! Owns the values only; `v4` and `v6` parse them.
+//! Owns the values only; `v4` and `v6` parse packets into them.
 
 use std::net::IpAddr;
 use std::ops::Range;
@@ -16,7 +16,7 @@ pub(crate) const TCP: u8 = 6;
 /// Default time to live or hop limit, as in Linux.
 pub(super) const DEFAULT_HOPS: u8 = 64;
 
-/// The content of a received packet.
+/// The content of a received packet. `H` is the type of its IP header, of version 4, 6 or either.
 pub(crate) struct Received<H> {
     pub(crate) header: H,
     pub(crate) ecn: Codepoint,
@@ -27,7 +27,7 @@ pub(crate) struct Received<H> {
 }
 
 impl<H> Received<H> {
-    /// Replaces the header by `form` of it.
+    /// Converts the header with `form`.
     pub(super) fn with<O>(self, form: impl FnOnce(H) -> O) -> Received<O> {
         let Self { header, ecn, source, destination, transport } = self;
         Received { header: form(header), ecn, source, destination, transport }

@@ -64,7 +64,7 @@ pub struct Estimate {
     pub memory: f64,
     /// Memory of the results of the run, bytes.
     pub results: f64,
-    /// Memory of the traced rows, with their tables, bytes.
+    /// Memory of the rows of traced events, with the result tables of events, bytes.
     pub traced: f64,
     /// Index of the flow with the most events; `None` if background stations cause more.
     pub busiest: Option<usize>,

@@ -38,7 +38,7 @@ const SIZE: Quantity = Quantity {
     examples: ["B", "kB"],
 };
 
-/// Binary units in all spellings.
+/// Other spellings of the binary units.
 const POWERS: [(&str, f64); 6] = [
     ("kib", 1024.0),
     ("KIB", 1024.0),
@@ -119,7 +119,7 @@ impl FromStr for QueueSize {
 fn refused(text: &str, problems: [UnitError; 2]) -> UnitError {
     const PACKETS: [&str; 7] = ["packets", "packet", "pkts", "pkt", "P", "pk", "pckts"];
     const UNITS: &str = "must be in packets, bytes or time";
-    // A unit fits a size or a time, so the more specific of both errors is reported.
+    // Sizes and times have no unit in common, so only one of the two errors can be about the value.
     let says = |start: &str| problems.iter().find(|problem| problem.0.starts_with(start)).cloned();
     if let Some(problem) = says("must be at most").or_else(|| says("must not be negative")) {
         return problem;

@@ -68,7 +68,7 @@ pub(super) struct Account {
     state: State,
     /// The latest window reduction, if any.
     reduced: Option<Reduced>,
-    /// The latest reduction that drops explain, undone or not.
+    /// The latest reduction that was caused by drops, undone or not.
     dropped: Option<Reduced>,
     /// Latest change of the path delay.
     changed: Option<Instant>,

@@ -1,8 +1,9 @@
 //! Airtime of the frames of a flow in WiFi cells: the time for which they occupy the channel.
 //!
-//! The capacity of a WiFi path is airtime that several flows share. The attribution needs the flow's own
-//! airtime; that of other flows is cross traffic. Owns one sum. Flows that share a direction of a link share
-//! its airtime in proportion to their bytes.
+//! Attribution divides the capacity of a path among the causes that used it or left it unused. The capacity
+//! of a WiFi path is airtime that several flows share. The attribution needs the flow's own airtime, because
+//! that of other flows is cross traffic. Owns one sum. Flows that share a direction of a link share its
+//! airtime in proportion to their bytes.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! The times for which full buffers blocked a connection and its subflows.
 //!
-//! Full buffers are among the causes to which the attribution assigns unused capacity. The buffers are the
-//! send buffer of the sender, and the receive window of its peer.
+//! Attribution divides the capacity of a path among the causes that used it or left it unused. Full buffers
+//! are such causes: the send buffer of the sender, and the receive window of its peer.
 //!
 //! Owns one rule: the receive window is full if it has no space for a segment, and the send buffer is full if
 //! no data is unsent. If the peer buffers out-of-order data, senders report [`PathLimit::ReceiveWindow`] even
@@ -14,7 +14,7 @@ use mptcp::observe::PathLimit;
 use mptcp::{ConnectionInfo, Limit};
 use mptcp_clock::{Duration, Instant};
 
-/// A subflow: the flow, and the subflow number in frame labels.
+/// A subflow: the flow, and the subflow number. The label of a frame, which the network sees, contains both.
 pub(super) type Key = (u16, u8);
 
 /// The limit of a subflow.

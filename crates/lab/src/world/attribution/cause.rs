@@ -1,7 +1,8 @@
 //! Causes for which a path's capacity was used by a flow or not used.
 //!
-//! Owns the names, under which results list the share of each cause. A cause combines the state of the
-//! simulated network and of the sender. [`mptcp::observe::PathLimit`] is the view of the sender alone.
+//! Attribution divides the capacity among these causes, to explain why a flow did not fill a path. Owns the
+//! names, under which results list the share of each cause. A cause combines the state of the simulated
+//! network and of the sender. [`mptcp::observe::PathLimit`] is the view of the sender alone.
 
 use mptcp::observe::PathLimit;
 

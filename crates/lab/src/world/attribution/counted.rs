@@ -2,9 +2,10 @@
 //! arrived.
 //!
 //! A sender reports for each subflow how long each limit, such as the congestion window, kept it from sending
-//! ([`PathReasons`]). Results list these reports next to the attribution, which uses the state of the
-//! simulated links. Senders count over their whole lifetime, so this module subtracts the times before the
-//! measured time. It also passes on which buffers are full, because a full buffer is such a limit.
+//! ([`PathReasons`]). Results list these reports next to the attribution, which divides the capacity of a
+//! path among causes from the state of the simulated links. Senders count over their whole lifetime, so this
+//! module subtracts the times before the measured time. It also passes on which buffers are full, because a
+//! full buffer is such a limit.
 
 use std::ops::Range;
 use std::sync::PoisonError;

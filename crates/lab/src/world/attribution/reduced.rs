@@ -1,8 +1,9 @@
 //! Causes of reductions of the congestion window.
 //!
-//! If the window limits a path, the attribution assigns unused capacity to the cause of the last reduction.
-//! Owns the priority of causes. The simulator knows the cause of each drop. Without a drop, the cause is one
-//! of these: acknowledgements were lost or late, segments were reordered, or the delay changed.
+//! Attribution divides the capacity of a path among the causes that used it or left it unused. If the window
+//! limits a path, the unused capacity is assigned to the cause of the last reduction. Owns the priority of
+//! causes. The simulator knows the cause of each drop. Without a drop, the cause is one of these:
+//! acknowledgements were lost or late, segments were reordered, or the delay changed.
 
 use mptcp_clock::{Duration, Instant};
 
@@ -29,7 +30,7 @@ impl Reduced {
         Self { cause: Cause::Reordering, ..self }
     }
 
-    /// Whether drops explain the reduction.
+    /// Whether the cause is one with drops.
     pub(super) fn has_drops(&self) -> bool {
         !matches!(self.cause, Cause::Reordering | Cause::DelayChange | Cause::Spurious)
     }
@@ -43,7 +44,7 @@ pub(super) struct Circumstances {
     pub(super) by_timeout: bool,
     /// Drops since the previous reduction.
     pub(super) since: Drops,
-    /// The latest reduction that drops explain.
+    /// The latest reduction that was caused by drops ([`Reduced::has_drops`]).
     pub(super) before: Option<Reduced>,
     /// The latest change of the path delay.
     pub(super) changed: Option<Instant>,
@@ -128,8 +129,8 @@ impl Circumstances {
         (self.state.jitters || has_changed).then_some(Cause::DelayChange)
     }
 
-    /// The cause of the latest reduction that drops explain, if this reduction is recent. A sender can notice
-    /// a drop only after the reduction that followed the drop.
+    /// The cause of the latest earlier reduction that was caused by drops, if that reduction is recent. A
+    /// sender may notice some of these drops only after it has reduced the window once.
     fn of_before(&self) -> Option<Cause> {
         let lately = FOLLOWS + self.state.delay.mul_f64(4.0);
         self.before.filter(|before| self.now.since(before.at) <= lately).map(|before| before.cause)

@@ -1,8 +1,9 @@
 //! The route of a path: the link directions that its data (`forth`) and its acknowledgements (`back`) take,
 //! and their current state.
 //!
-//! The attribution needs the busy time, rate and delay of these links, to find the causes that limit the
-//! path. Owns a list of directions; each is a hop. Never changes the network.
+//! Attribution divides the capacity of a path among the causes that used it or left it unused. To find the
+//! causes, it needs the busy time, rate and delay of these links. Owns a list of directions; each is a hop.
+//! Never changes the network.
 
 use std::ops::Range;
 

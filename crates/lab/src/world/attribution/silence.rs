@@ -2,8 +2,8 @@
 //! data.
 //!
 //! Results list the causes of the longest silence, to explain why an application stalled. Owns the longest
-//! silence per flow. The world updates silences at each sample, so their start and end are accurate to one
-//! sample interval.
+//! silence per flow. The world, the running simulation, updates silences at each sample, so their start and
+//! end are accurate to one sample interval.
 
 use std::collections::BTreeMap;
 
@@ -74,8 +74,8 @@ impl Silences {
         }
     }
 
-    /// The accounts of a flow were reset, which changed their times from `then` to `now`. Keeps the current
-    /// interval.
+    /// The times by cause of the flow's paths were reset from `then` to `now`, at the start of its measured
+    /// time. Shifts `before` by the difference, so that the current interval continues.
     pub(super) fn begin_again(&mut self, flow: u16, then: &BTreeMap<u16, Spent>, now: &BTreeMap<u16, Spent>) {
         let Some(present) = self.present.get_mut(&flow) else { return };
         for (path, before) in &mut present.before {
@@ -96,7 +96,8 @@ impl Silences {
 
 /// Shares of the `span` between two states of a path.
 fn shares(before: Spent, after: Spent, span: f64) -> Vec<(&'static str, f64)> {
-    // An account can move time to another cause later, so a difference can be negative.
+    // The account of a subflow, its time by cause, can move time to another cause later. A difference can
+    // therefore be negative.
     let mut since: Vec<f64> =
         before.by_cause.iter().zip(after.by_cause).map(|(then, now)| (now - then).max(0.0)).collect();
     let down = (after.down - before.down).clamp(0.0, span);

@@ -1,8 +1,8 @@
 //! Mean queueing delay of the data of a path over time, and the hop with the longest delay.
 //!
-//! Results report this delay per path. Owns the sums. A hop is one direction of a link. Each arriving frame
-//! samples the queues. Its sample has the weight of the time since the previous frame, because slow links
-//! have few frames, with long delays.
+//! Results report this delay per path, next to the attribution, the shares of its capacity by cause. Owns the
+//! sums. A hop is one direction of a link. Each arriving frame samples the queues. Its sample has the weight
+//! of the time since the previous frame, because slow links have few frames, with long delays.
 
 use mptcp_clock::{Duration, Instant};
 use netsim::{DirectionId, Network};

@@ -1,7 +1,8 @@
 //! Transfer of segments between the network and middleboxes.
 //!
 //! The network knows frames only by length, and stops them at a tap: the end of a link that has a middlebox.
-//! The world passes their segments to the middleboxes, and sends the resulting segments onward.
+//! The world, the running simulation, passes their segments to the middleboxes, and sends the resulting
+//! segments onward.
 
 use mptcp_clock::Instant;
 use mptcp_wire::Codepoint;

@@ -1,4 +1,5 @@
-//! Sends and delivers the ICMP errors for packets that were too long, with the delay of their link.
+//! Sends and delivers the ICMP errors for packets that were too long, with the delay of their link. Endpoints
+//! need these errors for path MTU discovery.
 
 use mptcp::IcmpError;
 use mptcp_clock::Instant;

@@ -1,8 +1,9 @@
 //! The end of streams, subflows and connections: DATA_FIN (RFC 8684 section 3.3.3), MP_FASTCLOSE (section 3.5), resets
 //! (section 3.6).
 //!
-//! Owns `end_subflow`, which closes one subflow after an error, and the transmission of DATA_FINs and FINs. Never
-//! decides that a segment is invalid: reception and timers return a `SubflowError`.
+//! Owns `end_subflow`, which closes one subflow after an error, the transmission of DATA_FINs and FINs, and
+//! the choice of the subflow for them. Also handles ICMP errors, which can end a handshake. Never decides
+//! that a segment is invalid: reception and timers return a `SubflowError`.
 
 pub(crate) mod fallback;
 
@@ -100,8 +101,8 @@ impl Connection {
         self.limits.note(now, crate::connection::observe::limits::Limit::Idle);
     }
 
-    /// Ends a subflow after an error. Reception and timers return the error, and the entry point of the call
-    /// passes it to this function.
+    /// Ends a subflow after an error. Functions below `handle_segment` and `handle_timeout` return the error,
+    /// and these two pass it to this function.
     #[cold]
     pub(crate) fn end_subflow(&mut self, now: Instant, id: usize, error: SubflowError) {
         let multipath = !self.negotiation.is_plain();
@@ -192,7 +193,7 @@ impl Connection {
         self.finish_if_done(now);
     }
 
-    /// Handles the peer's FIN after all data before it has arrived.
+    /// Handles the peer's FIN, once all data that precedes the FIN has arrived.
     #[cold]
     pub(crate) fn note_fin(&mut self, now: Instant, id: usize) {
         if self.negotiation.is_plain() {
@@ -287,7 +288,8 @@ impl Connection {
             return None;
         }
         if !all_sent {
-            // Data is sent before the DATA_FIN. A DATA_FIN sent earlier keeps its timer.
+            // All data is sent first. If data was queued again after the DATA_FIN, the timer of the DATA_FIN
+            // continues.
             return None;
         }
         if !self.data_fin.is_sent() || self.timers.is_data_fin_wanted() {
@@ -320,7 +322,8 @@ impl Connection {
             length: 1,
             checksum: self.dss_checksum(self.send.next(), 0, 1, &[]),
         };
-        // The DATA_FIN also replaces the keys of a repeated third ACK.
+        // The acknowledgement may repeat the third ACK with MP_CAPABLE and the keys. The DATA_FIN replaces
+        // this option.
         out.options.mptcp.clear();
         out.options.dss = Some(Dss { ack: Some(self.data_ack()), mapping: Some(mapping), data_fin: true });
         while out.options.length() > mptcp_wire::Options::SPACE && out.options.sack.pop().is_some() {}
@@ -336,8 +339,9 @@ impl Connection {
             && matches!(subflow.state(), State::Established | State::CloseWait)
     }
 
-    /// The slot for a message that is repeated until it is answered: the subflow with the smallest SRTT. Each further
-    /// attempt uses the next subflow, because a path may have failed.
+    /// The slot for a message that is repeated until it is answered: the subflow with the smallest SRTT.
+    /// Subflows after a retransmission timeout come last. Each further attempt uses the next subflow, because
+    /// a path may have failed.
     pub(crate) fn control_subflow(&self, tries: u32) -> Option<usize> {
         let subflows = self.subflows.iter().enumerate().filter(|(_, subflow)| subflow.can_send());
         let mut usable: Vec<_> = subflows

@@ -32,9 +32,9 @@ pub(crate) struct Model {
     pub bw: f64,
     bw_latest: f64,
     pub inflight_latest: u64,
-    /// Long-term limit: maximum in flight without excessive losses. Short-term limit: set by recent losses.
-    /// Bytes; `u64::MAX` if unset.
+    /// Long-term limit: maximum bytes in flight without excessive losses; `u64::MAX` if unset.
     pub inflight_long: u64,
+    /// Short-term limit of the bytes in flight, set by recent losses; `u64::MAX` if unset.
     pub inflight_short: u64,
     loss_round_end: u64,
     pub loss_round_start: bool,
